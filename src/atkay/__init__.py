@@ -1,0 +1,76 @@
+"""atkay ("@k") evaluates recommenders and rankers, with every convention named.
+
+The public names are loaded when they are used: importing atkay imports nothing else.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from atkay.columns import Columns as Columns
+    from atkay.evaluate import evaluate as evaluate
+    from atkay.metrics.average_precision import MAP as MAP
+    from atkay.metrics.average_precision import MNAP as MNAP
+    from atkay.metrics.base import Metric as Metric
+    from atkay.metrics.base import metrics as metrics
+    from atkay.metrics.base import parse as parse
+    from atkay.metrics.dcg import DCG as DCG
+    from atkay.metrics.dcg import NDCG as NDCG
+    from atkay.metrics.f1 import F1 as F1
+    from atkay.metrics.hit import HitRate as HitRate
+    from atkay.metrics.precision import Precision as Precision
+    from atkay.metrics.r_precision import RPrecision as RPrecision
+    from atkay.metrics.recall import Recall as Recall
+    from atkay.metrics.reciprocal_rank import MRR as MRR
+    from atkay.protocol import Protocol as Protocol
+    from atkay.result import Population as Population
+    from atkay.result import Result as Result
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "evaluate": "evaluate",
+    "parse": "metrics.base",
+    "metrics": "metrics.base",
+    "Metric": "metrics.base",
+    "Columns": "columns",
+    "Protocol": "protocol",
+    "Population": "result",
+    "Result": "result",
+}
+
+
+class _Package(ModuleType):
+    """The package itself. A function keeps its name although a module is called the same (evaluate, metrics)."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
+def _metric_classes() -> dict[str, Any]:
+    from atkay.metrics.base import metrics
+
+    return {each.__name__: each for each in metrics().values()}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(importlib.import_module(f"atkay.{_HOMES[name]}"), name)
+    elif name[:1].isupper() and name in (classes := _metric_classes()):
+        value = classes[name]
+    else:
+        raise AttributeError(f"module 'atkay' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({"__version__", *_HOMES, *_metric_classes()})

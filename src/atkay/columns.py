@@ -1,0 +1,92 @@
+"""Which column is the user, the item, the score, the rank, the relevance."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from atkay.errors import ColumnError, listing, offer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+USER = """user user_id uid user_idx query query_id qid topic topic_id session session_id customer customer_id
+visitor visitor_id member_id account_id household_id""".split()
+ITEM = """item item_id iid item_idx doc doc_id docno document document_id product product_id movie movie_id article
+article_id track track_id asin sku""".split()
+SCORE = "score scores prediction pred predicted predicted_score similarity sim logit".split()
+RANK = "rank position".split()
+RELEVANCE = "relevance rel grade rating label gain judgment judgement".split()
+
+# Per table and role: names of which one is expected, and names that are taken where the first are missing.
+ALIASES: dict[str, dict[str, tuple[list[str], ...]]] = {
+    "recs": {"user": (USER,), "item": (ITEM,), "rank": (RANK,), "score": (SCORE, ["rating", "relevance"])},
+    "truth": {"user": (USER,), "item": (ITEM,), "relevance": (RELEVANCE, ["score"])},
+    "exclude": {"user": (USER,), "item": (ITEM,)},
+    "candidates": {"user": (USER,), "item": (ITEM,)},
+    "slices": {"user": (USER,)},
+}
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The names of the columns, where they are not found by themselves.
+
+    ``user`` may be several columns, such as ``("session_id", "step")``: together they name a query. Naming one of
+    ``score`` and ``rank`` means that the other is not looked for. One ``Columns`` serves all tables; for tables
+    whose names differ pass a dict, ``columns={"recs": Columns(user="uid"), "truth": Columns(user="customer")}``.
+    """
+
+    user: str | tuple[str, ...] | None = None
+    item: str | None = None
+    score: str | None = None
+    rank: str | None = None
+    relevance: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.user is not None and not isinstance(self.user, str):
+            object.__setattr__(self, "user", tuple(self.user))
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The columns that name a query; none where they are to be found."""
+        return (self.user,) if isinstance(self.user, str) else self.user or ()
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]", "", name.lower())
+
+
+def find(table: str, role: str, given: str | None, names: Sequence[str], *, needed: bool) -> str | None:
+    """The column that plays a role: the given one, or the only one whose name says so."""
+    if given is not None:
+        if given in names:
+            return given
+        raise ColumnError(f"{table}: no column '{given}'; {_columns(names)}. {offer(given, names)}")
+    for tier in ALIASES[table][role]:
+        plain = {_plain(alias) for alias in tier}
+        found = [name for name in names if _plain(name) in plain]
+        if len(found) > 1:
+            raise ColumnError(
+                f"{table}: {listing(found)} could each be the {role}. Pass columns=Columns({role}='{found[0]}')."
+            )
+        if found:
+            return found[0]
+    if not needed:
+        return None
+    raise ColumnError(
+        f"{table}: no column for the {role}; {_columns(names)}. {_advice(role, names)}"
+    )
+
+
+def _columns(names: Sequence[str]) -> str:
+    return f"columns are {listing(names)}" if names else "there are no columns"
+
+
+def _advice(role: str, names: Sequence[str]) -> str:
+    if names and all(re.fullmatch(r"[-+.\deE]*", name) for name in names):
+        return "The first line seems to be data: give the file a header line."
+    usable = [name for name in names if role[:2] in name.lower()] or list(names)
+    guess = usable[0] if usable else role
+    return f"Pass columns=Columns({role}='{guess}')."

@@ -1,0 +1,84 @@
+"""What can go wrong, as a tree.
+
+::
+
+    AtkayError (a ValueError)
+    ├── SpecError          a metric's name, a convention's word, a cutoff
+    ├── ProtocolError      a protocol's field or word
+    ├── PopulationError    users without a list or without truth, where the protocol says "error"
+    └── InputError         what recs, truth or another table holds
+        ├── SourceError    nothing we can read: another kind of object, a missing, broken or foreign file
+        ├── ColumnError    a column is missing, or several could be meant
+        ├── IdError        ids that are null, of different types on the two sides, or that have nothing in common
+        ├── DuplicateError an item twice in one list, or twice in one user's truth
+        ├── OrderError     scores or ranks that do not put a list in order
+        └── RelevanceError grades that are missing, negative or not numbers
+
+Every message says what was wrong, where, what was given, and what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class AtkayError(ValueError):
+    """Anything that atkay refuses."""
+
+
+class SpecError(AtkayError):
+    """A metric that does not exist, or a convention or cutoff that it does not have."""
+
+
+class ProtocolError(AtkayError):
+    """A protocol field or word that does not exist."""
+
+
+class PopulationError(AtkayError):
+    """Users without a list, or without truth, where the protocol does not allow them."""
+
+
+class InputError(AtkayError):
+    """Something in the given tables that would lead to a wrong number."""
+
+
+class SourceError(InputError):
+    """An object or a file that cannot be read as a table."""
+
+
+class ColumnError(InputError):
+    """A column that is missing, or a choice between several that is not ours to make."""
+
+
+class IdError(InputError):
+    """User or item ids that cannot be matched."""
+
+
+class DuplicateError(InputError):
+    """The same item twice where it can stand once only."""
+
+
+class OrderError(InputError):
+    """Scores or ranks that do not define an order."""
+
+
+class RelevanceError(InputError):
+    """Grades that are not numbers of at least zero."""
+
+
+def listing(words: Iterable[object]) -> str:
+    """The words in quotes, separated by commas."""
+    return ", ".join(f"'{word}'" for word in words)
+
+
+def offer(given: object, known: Iterable[str]) -> str:
+    """A sentence that names the nearest known words, or all of them where none is near."""
+    known = list(known)
+    near = difflib.get_close_matches(str(given).lower(), known, n=3, cutoff=0.6)
+    if near:
+        return f"Did you mean {' or '.join(repr(word) for word in near)}?"
+    return f"Known: {listing(known)}."

@@ -1,0 +1,72 @@
+"""A small table of text, for terminals, notebooks, Markdown and LaTeX."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        **{char: "\\" + char for char in "&%$#_{}"},
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Rows of cells under a header; the columns named in ``right`` are aligned to the right."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    right: Sequence[str] = ()
+
+    def _aligned(self, cell: str, column: int, width: int) -> str:
+        return cell.rjust(width) if self.header[column] in self.right else cell.ljust(width)
+
+    def _line(self, cells: Sequence[str], widths: Sequence[int], between: str) -> str:
+        return between.join(self._aligned(cell, at, width) for at, (cell, width) in enumerate(zip(cells, widths, strict=True)))
+
+    def _widths(self, cells: Sequence[Sequence[str]]) -> list[int]:
+        return [max(map(len, column)) for column in zip(*cells, strict=True)]
+
+    def text(self) -> str:
+        """Aligned columns for a terminal."""
+        widths = self._widths([self.header, *self.rows])
+        rule = "─" * (sum(widths) + 2 * (len(widths) - 1))
+        lines = [self._line(self.header, widths, "  "), rule]
+        return "\n".join(line.rstrip() for line in [*lines, *(self._line(row, widths, "  ") for row in self.rows)])
+
+    def markdown(self) -> str:
+        """A pipe table."""
+        cells = [[cell.replace("|", "\\|") for cell in row] for row in [self.header, *self.rows]]
+        widths = self._widths(cells)
+        rule = [
+            "-" * (width - 1) + ":" if name in self.right else "-" * width
+            for name, width in zip(self.header, widths, strict=True)
+        ]
+        return "\n".join(f"| {self._line(row, widths, ' | ')} |" for row in [cells[0], rule, *cells[1:]])
+
+    def latex(self) -> str:
+        """A booktabs table."""
+        spec = "".join("r" if name in self.right else "l" for name in self.header)
+        head, *body = (" & ".join(cell.translate(_LATEX) for cell in row) + r" \\" for row in [self.header, *self.rows])
+        return "\n".join([rf"\begin{{tabular}}{{{spec}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"])
+
+    def html(self) -> str:
+        """A plain HTML table; whatever the cells hold is shown as text."""
+
+        def row(cells: Sequence[str], tag: str) -> str:
+            return "<tr>" + "".join(
+                f'<{tag} style="text-align: {"right" if self.header[at] in self.right else "left"}">{html.escape(cell)}</{tag}>'
+                for at, cell in enumerate(cells)
+            ) + "</tr>"
+
+        body = "\n".join(row(cells, "td") for cells in self.rows)
+        return f"<table>\n<thead>\n{row(self.header, 'th')}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"

@@ -1,0 +1,130 @@
+"""Judged: the hits, and a few facts per query. All that an accuracy metric needs; NumPy and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from atkay.metrics.base import WHOLE, Floats, Ints
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from atkay.ranking import Ranking
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Lists that have been held against the truth.
+
+    Per hit, ordered by query and rank: ``query``, ``rank`` (from 1), ``grade``, ``item`` (its code), ``nth``.
+    Per query: ``n_relevant``, ``n_listed``, and ``answered``: whether there was a list before anything was
+    taken out of it. ``grades`` holds the grades of each query's relevant items, best first, one query after the other.
+    """
+
+    query: Ints
+    rank: Ints
+    grade: Floats
+    item: Ints
+    n_relevant: Ints
+    n_listed: Ints
+    answered: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+    grades: Floats
+    ranking: Ranking
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are, with a list, with truth, or both."""
+        return len(self.n_relevant)
+
+    @cached_property
+    def nth(self) -> Ints:
+        """Which hit of its list each hit is, from 1."""
+        return within(self.query, self.n_queries)
+
+    @cached_property
+    def binary(self) -> bool:
+        """Whether every relevant item has grade 1."""
+        return bool((self.grades == 1).all())
+
+    @cached_property
+    def best(self) -> Floats:
+        """The highest grade in each query's truth, 0 where nothing is relevant."""
+        out = np.zeros(self.n_queries)
+        some = self.n_relevant > 0
+        out[some] = self.grades[(np.cumsum(self.n_relevant) - self.n_relevant)[some]]
+        return out
+
+    def total(self, weights: Floats | float, cutoffs: Sequence[int]) -> Floats:
+        """The sum of the hits' weights up to each cutoff: queries x cutoffs."""
+        return sums(self.query, self.rank, weights, cutoffs, self.n_queries)
+
+    def listed(self, cutoffs: Sequence[int]) -> Ints:
+        """The list's length after the cut."""
+        return np.minimum(self.n_listed[:, None], np.asarray(cutoffs))
+
+    def capped(self, cutoffs: Sequence[int]) -> Ints:
+        """min(k, R): how many hits a perfect list could have."""
+        return np.minimum(self.n_relevant[:, None], np.asarray(cutoffs))
+
+    def depth(self, cutoffs: Sequence[int]) -> Ints:
+        """The cutoff as a number: k, or the list's own length where nothing is cut."""
+        ks = np.asarray(cutoffs)
+        return np.where(ks == WHOLE, self.n_listed[:, None], ks)
+
+    def ideal(
+        self, gain: Callable[[Floats], Floats], discount: Callable[[Ints], Floats], cutoffs: Sequence[int]
+    ) -> Floats:
+        """The discounted gain of each query's relevant items in the best order, up to each cutoff."""
+        gains = gain(np.ones(min(1, len(self.grades))) if self.binary else self.grades)
+        if (gains == gains[:1]).all():
+            # Summed in rank order as `total` does it, so that a perfect list scores 1 to the last bit.
+            places = np.arange(1, self.n_relevant.max(initial=0) + 1)
+            running = np.concatenate(([0.0], np.cumsum(gains[:1] / discount(places))))
+            return running[self.capped(cutoffs)]
+        query = np.repeat(np.arange(self.n_queries), self.n_relevant)
+        place = within(query, self.n_queries)
+        return sums(query, place, gains / discount(place), cutoffs, self.n_queries)
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Judged]) -> Judged:
+        """One Judged out of several with different queries and the same item codes."""
+        from atkay.ranking import Ranking
+
+        shift = np.cumsum([0, *(part.n_queries for part in parts)])
+        join = np.concatenate
+        return cls(
+            query=join([part.query + by for part, by in zip(parts, shift, strict=False)]),
+            rank=join([part.rank for part in parts]),
+            grade=join([part.grade for part in parts]),
+            item=join([part.item for part in parts]),
+            n_relevant=join([part.n_relevant for part in parts]),
+            n_listed=join([part.n_listed for part in parts]),
+            answered=join([part.answered for part in parts]),
+            grades=join([part.grades for part in parts]),
+            ranking=Ranking.concatenate([part.ranking for part in parts]),
+        )
+
+
+def within(group: Ints, n_groups: int) -> Ints:
+    """The place of each element in its group, from 1; the elements of a group stand together."""
+    size = np.bincount(group, minlength=n_groups)
+    return np.arange(1, len(group) + 1) - np.repeat(np.cumsum(size) - size, size)
+
+
+def sums(query: Ints, rank: Ints, weights: Floats | float, cutoffs: Sequence[int], n_queries: int) -> Floats:
+    """The sum of weights per query, over what is ranked at most k, for each k.
+
+    Each cutoff is summed by itself and in rank order: a value depends neither on the other cutoffs that were
+    asked for nor on the other queries, to the last bit.
+    """
+    weights = np.broadcast_to(np.asarray(weights, dtype=np.float64), query.shape)
+    out = np.empty((n_queries, len(cutoffs)))
+    for column, k in enumerate(cutoffs):
+        inside = rank <= k
+        out[:, column] = np.bincount(query[inside], weights=weights[inside], minlength=n_queries)
+    return out
+

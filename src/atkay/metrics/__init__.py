@@ -1,0 +1,1 @@
+"""A formula per metric: Judged -> one value per query and cutoff. NumPy and nothing else."""

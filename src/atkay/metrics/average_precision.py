@@ -1,0 +1,114 @@
+"""Average precision: precision at each hit, averaged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from atkay.metrics.base import Definition, Floats, Metric, divide, word
+
+if TYPE_CHECKING:
+    from atkay.judged import Judged
+
+
+def precision_at_hits(judged: Judged, cutoffs: tuple[int, ...]) -> Floats:
+    """The sum of the precisions at the ranks of the hits: 1/l1 + 2/l2 + ... + h/lh."""
+    return judged.total(judged.nth / judged.rank, cutoffs)
+
+
+@dataclass(frozen=True)
+class MAP(Metric):
+    """How early the wanted items come, all of them counted.
+
+    The sum of the precisions at the hits of the top k, ``1/l1 + 2/l2 + ... + h/lh`` for hits at ranks l1 < l2 < ...,
+    divided by what ``per`` says. A user's value is AP, its mean MAP.
+
+    Conventions
+    -----------
+    per
+        ``relevant`` divides by all R relevant items (trec_eval, ranx, ir-measures, RecTools, rs_metrics,
+        TF-Ranking); ``capped`` by min(k, R) (RePlay, RecBole, Recommenders' ``map_at_k``, LightGBM), so that a
+        perfect top k reaches 1; ``hits`` by the hits themselves (torchmetrics, session-based papers), so that a user
+        with one hit at rank 1 scores 1 whatever was missed; ``k`` (RecTools with ``divide_by_k=True``); ``listed`` by
+        min(R, L) (LensKit).
+
+    Without a cutoff k is the list's own length where it is divided by, and caps nothing. No hit scores 0.
+
+    Examples
+    --------
+    Hits at ranks 1 and 3, four relevant items, k = 3: the sum is 1/1 + 2/3 = 5/3.
+
+    >>> result = atkay.evaluate({"ann": ["a", "x", "b"]}, {"ann": ["a", "b", "c", "d"]},
+    ...                         ["map@3", "map(per=capped)@3", "map(per=hits)@3"])
+    >>> [round(result[each], 6) for each in ("map@3", "map(per=capped)@3", "map(per=hits)@3")]
+    [0.416667, 0.555556, 0.833333]
+    """
+
+    name = "map"
+    aliases = ("ap", "average_precision", "mean_average_precision")
+
+    per: str = word(
+        relevant="the relevant items",
+        capped="the relevant items, or k where that is smaller",
+        hits="the hits in the top k",
+        k="k, however short the list is",
+        listed="the relevant items, or the items listed where those are fewer",
+    )
+
+    def values(self, judged: Judged) -> Floats:
+        """AP per query and cutoff."""
+        cutoffs = self.cutoffs
+        per = {
+            "relevant": lambda: judged.n_relevant[:, None],
+            "capped": lambda: judged.capped(cutoffs),
+            "hits": lambda: judged.total(1, cutoffs),
+            "k": lambda: judged.depth(cutoffs),
+            "listed": lambda: np.minimum(judged.n_relevant[:, None], judged.listed(cutoffs)),
+        }[self.per]()
+        return divide(precision_at_hits(judged, cutoffs), per)
+
+    def define(self) -> Definition:
+        """The sum and its divisor in words."""
+        cap = f"min({self.k}, R)" if self.k is not None else "R"
+        per, divisor = {
+            "relevant": ("the number of relevant items", "R"),
+            "capped": ("the number of relevant items" + (f", at most {self.k}" if self.k is not None else ""), cap),
+            "hits": ("the number of hits", "h"),
+            "k": ("the length of the list", "L") if self.k is None else (str(self.k), str(self.k)),
+            "listed": ("the number of relevant items, at most the number of items listed", "min(R, L)"),
+        }[self.per]
+        return Definition(
+            f"sum of the precision at the rank of each relevant item in {self.top}, divided by {per}",
+            f"(1/l1 + 2/l2 + ... + h/lh) / {divisor}",
+        )
+
+
+@dataclass(frozen=True)
+class MNAP(Metric):
+    """How early the wanted items come, where k places are all there is: ``map(per=capped)`` under its own name.
+
+    ``(1/l1 + 2/l2 + ... + h/lh) / min(k, R)`` for hits at ranks l1 < l2 < ... of the top k.
+
+    No hit scores 0.
+
+    Examples
+    --------
+    Hits at ranks 1 and 3, four relevant items: (1/1 + 2/3) / min(3, 4).
+
+    >>> result = atkay.evaluate({"ann": ["a", "x", "b"]}, {"ann": ["a", "b", "c", "d"]}, "mnap@3")
+    >>> round(result["mnap@3"], 6)
+    0.555556
+    """
+
+    name = "mnap"
+    aliases = ("mean_normalized_average_precision", "mean_normalised_average_precision")
+
+    def values(self, judged: Judged) -> Floats:
+        """The same as map(per=capped)."""
+        return MAP(per="capped", k=self.k).values(judged)
+
+    def define(self) -> Definition:
+        """The same as map(per=capped)."""
+        return MAP(per="capped", k=self.k).define()

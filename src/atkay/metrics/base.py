@@ -1,0 +1,307 @@
+"""What a metric is: a frozen dataclass whose fields are its conventions, and the grammar of its spec.
+
+::
+
+    spec     = name [ "(" field "=" word { "," field "=" word } ")" ] [ "@" cutoff { "," cutoff } ]
+    ndcg@10    map(per=hits)@10    recall(per=capped)@5,10,20    f1(beta=2)
+
+Without ``@`` nothing is cut. Names and words are case-insensitive.
+
+To add a metric, write a subclass of :class:`Metric` in a file of this folder: it is found by itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from atkay.errors import SpecError, listing, offer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from atkay.judged import Judged
+
+Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+Ints = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+Bools = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+
+WHOLE = int(np.iinfo(np.int64).max)
+"""The cutoff that cuts nothing."""
+
+
+def word(**meanings: str) -> Any:
+    """A field that takes one word out of a few; the first is the default, and each has its meaning."""
+    return field(default=next(iter(meanings)), metadata={"words": meanings})
+
+
+def number(default: float, check: Callable[[float], bool], meaning: str) -> Any:
+    """A field that takes a number."""
+    return field(default=default, metadata={"check": check, "meaning": meaning})
+
+
+def average() -> Any:
+    """The field of metrics that are a ratio: averaged over users, or of all users' sums."""
+    return word(
+        users="the mean of the users' values",
+        pooled="the sum of the users' numerators over the sum of their denominators",
+    )
+
+
+class Definition(NamedTuple):
+    """A number in words and as a formula."""
+
+    words: str
+    formula: str
+
+
+def divide(numerator: Floats, denominator: Floats | Ints) -> Floats:
+    """The quotient, and 0 where the denominator is 0: nothing asked for, nothing found."""
+    out = np.zeros(np.broadcast_shapes(numerator.shape, denominator.shape))
+    return np.divide(numerator, denominator, out=out, where=denominator != 0)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric: its conventions, and the cutoffs at which it is taken.
+
+    A subclass sets ``name`` and ``aliases``, declares its conventions with :func:`word` and :func:`number`, and
+    writes ``values`` and ``define``. Its docstring is its reference page.
+    """
+
+    name: ClassVar[str]
+    aliases: ClassVar[tuple[str, ...]] = ()
+    cuts: ClassVar[bool] = True
+    """Whether the metric can be cut at a k."""
+    average: ClassVar[str] = "users"
+    """A subclass of :class:`Ratio` makes this a field."""
+
+    k: int | tuple[int, ...] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for convention in conventions(type(self)):
+            object.__setattr__(self, convention.name, _checked(self, convention))
+        if self.k is not None:
+            object.__setattr__(self, "k", _checked_cutoffs(self))
+
+    @property
+    def cutoffs(self) -> tuple[int, ...]:
+        """The cutoffs; one that cuts nothing where none was given."""
+        if self.k is None:
+            return (WHOLE,)
+        return self.k if isinstance(self.k, tuple) else (self.k,)
+
+    def values(self, judged: Judged) -> Floats:
+        """One value per query and cutoff; NaN where the metric is undefined."""
+        raise NotImplementedError
+
+    def define(self) -> Definition:
+        """The number in words and as a formula, for one cutoff."""
+        raise NotImplementedError
+
+    @property
+    def top(self) -> str:
+        """What is looked at, in words."""
+        return "the whole list" if self.k is None else f"the top {self.k}"
+
+    def split(self) -> tuple[Self, ...]:
+        """The same metric, once for each of its cutoffs."""
+        return tuple(dataclasses.replace(self, k=None if k == WHOLE else k) for k in self.cutoffs)
+
+    def __matmul__(self, k: int | tuple[int, ...]) -> Self:
+        """``NDCG() @ 10`` is ``NDCG(k=10)``."""
+        return dataclasses.replace(self, k=k)
+
+    def __str__(self) -> str:
+        chosen = [
+            f"{each.name}={_printed(getattr(self, each.name))}"
+            for each in conventions(type(self))
+            if getattr(self, each.name) != each.default
+        ]
+        cut = "" if self.k is None else "@" + ",".join(map(str, self.cutoffs))
+        return self.name + (f"({','.join(chosen)})" if chosen else "") + cut
+
+
+@dataclass(frozen=True)
+class Ratio(Metric):
+    """A metric that is one count over another, so that users can be averaged or pooled."""
+
+    average: str = average()
+
+    def parts(self, judged: Judged) -> tuple[Floats, Floats]:
+        """Numerator and denominator, per query and cutoff."""
+        raise NotImplementedError
+
+    def values(self, judged: Judged) -> Floats:
+        """The numerator over the denominator, and 0 where that is 0."""
+        return divide(*self.parts(judged))
+
+
+def conventions(cls: type[Metric]) -> tuple[dataclasses.Field[Any], ...]:
+    """The fields of a metric that are conventions: all but the cutoff, ``average`` last."""
+    found = [each for each in dataclasses.fields(cls) if each.name != "k"]
+    return tuple(sorted(found, key=lambda each: each.name == "average"))
+
+
+def _printed(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+
+
+def _checked(metric: Metric, convention: dataclasses.Field[Any]) -> str | float:
+    given = getattr(metric, convention.name)
+    words: Mapping[str, str] | None = convention.metadata.get("words")
+    if words is not None:
+        if isinstance(given, str) and given.lower() in words:
+            return given.lower()
+        raise SpecError(
+            f"{metric.name}: '{given}' is no word for '{convention.name}'; words are {listing(words)}. "
+            f"The default is '{convention.default}'."
+        )
+    try:
+        value = float(given)
+    except (TypeError, ValueError):
+        value = float("nan")
+    if not convention.metadata["check"](value):
+        raise SpecError(
+            f"{metric.name}: {convention.name}={given!r} does not fit; it takes {convention.metadata['meaning']}."
+        )
+    return value
+
+
+def _checked_cutoffs(metric: Metric) -> int | tuple[int, ...]:
+    if not metric.cuts:
+        raise SpecError(
+            f"{metric.name} takes no cutoff: it sets its own for each user. Write '{metric.name}' without '@'."
+        )
+    given = metric.k if isinstance(metric.k, tuple | list) else (metric.k,)
+    if not given or not all(isinstance(k, int | np.integer) and not isinstance(k, bool) and k >= 1 for k in given):
+        raise SpecError(
+            f"{metric.name}: a cutoff is a whole number of at least 1, given was {metric.k!r}. "
+            f"Leave the cutoff out to take the whole list."
+        )
+    whole = tuple(dict.fromkeys(int(k) for k in given))
+    return whole[0] if len(whole) == 1 else whole
+
+
+class Catalogue(Mapping[str, type[Metric]]):
+    """The metrics that exist, by name; prints as a table of their conventions."""
+
+    def __init__(self, classes: Iterable[type[Metric]]) -> None:
+        self._classes = {each.name: each for each in sorted(classes, key=lambda each: each.name)}
+
+    def __getitem__(self, name: str) -> type[Metric]:
+        return self._classes[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._classes)
+
+    def __len__(self) -> int:
+        return len(self._classes)
+
+    def __repr__(self) -> str:
+        return self._grid().text()
+
+    def _repr_html_(self) -> str:
+        return self._grid().html()
+
+    def _grid(self) -> Any:
+        from atkay.grid import Grid
+
+        rows = [(name, _words(each), ", ".join(each.aliases)) for name, each in self.items()]
+        return Grid(("metric", "conventions (default first)", "also called"), rows)
+
+
+def _words(cls: type[Metric]) -> str:
+    return "; ".join(
+        f"{each.name} = {' | '.join(each.metadata['words'])}"
+        if "words" in each.metadata
+        else f"{each.name} = {_printed(each.default)}"
+        for each in conventions(cls)
+    )
+
+
+@functools.cache
+def metrics() -> Catalogue:
+    """Every metric that exists, with its aliases and conventions.
+
+    >>> list(atkay.metrics())[:4]
+    ['dcg', 'f1', 'hit', 'map']
+    """
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        importlib.import_module(f"{__package__}.{module.name}")
+    return Catalogue(each for each in _subclasses(Metric) if "name" in vars(each))
+
+
+def _subclasses(cls: type[Metric]) -> Iterator[type[Metric]]:
+    for each in cls.__subclasses__():
+        yield each
+        yield from _subclasses(each)
+
+
+@functools.cache
+def _by_alias() -> dict[str, type[Metric]]:
+    return {alias: each for each in metrics().values() for alias in (each.name, *each.aliases)}
+
+
+_SPEC = re.compile(r"\s*([^()@,=]+?)\s*(?:\(([^()]*)\))?\s*(?:@(.*))?", re.DOTALL)
+_BETWEEN_SPECS = re.compile(r",(?!\s*\d+\s*(?:,|$))(?![^()]*\))")
+
+
+def parse(spec: str | Metric) -> Metric:
+    """The metric that a spec names.
+
+    >>> atkay.parse("NDCG(gain=linear)@10")
+    NDCG(gain='linear', discount='log2', ideal='relevant', k=10)
+    >>> str(atkay.parse("p @ 5, 10"))
+    'precision@5,10'
+    """
+    if isinstance(spec, Metric):
+        return spec
+    found = _SPEC.fullmatch(spec) if isinstance(spec, str) else None
+    if found is None:
+        raise SpecError(f"{spec!r} is no metric; write a spec such as 'ndcg@10' or 'map(per=hits)@5,10'.")
+    name, chosen, cut = found.groups()
+    cls = _by_alias().get(re.sub(r"[\s-]+", "_", name.lower()))
+    if cls is None:
+        raise SpecError(f"no metric '{name}'. {offer(name, _by_alias())} atkay.metrics() lists them all.")
+    return cls(**_parse_choices(cls, chosen), k=None if cut is None else _parse_cutoffs(spec, cut))
+
+
+def _parse_choices(cls: type[Metric], chosen: str | None) -> dict[str, Any]:
+    known = [each.name for each in conventions(cls)]
+    out: dict[str, str] = {}
+    for choice in (chosen or "").split(",") if (chosen or "").strip() else []:
+        name, equals, value = (part.strip().lower() for part in choice.partition("="))
+        if not equals or name not in known:
+            hint = offer(name, known) if known else "It has no conventions to choose."
+            raise SpecError(f"{cls.name}: no convention '{choice.strip()}'. {hint}")
+        if name in out:
+            raise SpecError(f"{cls.name}: '{name}' is given twice.")
+        out[name] = value
+    return out
+
+
+def _parse_cutoffs(spec: str, cut: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(k) for k in cut.split(","))
+    except ValueError:
+        raise SpecError(f"'{spec}': after '@' come whole numbers, such as '@10' or '@5,10,20'.") from None
+
+
+def parse_all(specs: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
+    """Metrics from one spec, several in one string ("ndcg@10,map@5,10"), or any collection of them."""
+    if isinstance(specs, Metric):
+        return (specs,)
+    parts = _BETWEEN_SPECS.split(specs) if isinstance(specs, str) else list(specs)
+    if not parts:
+        raise SpecError("no metric is asked for; leave the argument out for the usual six at 10.")
+    return tuple(dict.fromkeys(parse(part) for part in parts))

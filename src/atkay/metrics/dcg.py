@@ -1,0 +1,160 @@
+"""Discounted cumulative gain, plain and normalised: graded relevance that counts less further down."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from atkay.errors import RelevanceError
+from atkay.judged import Judged, sums
+from atkay.metrics.base import WHOLE, Definition, Floats, Ints, Metric, divide, word
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+GAINS: dict[str, Callable[[Floats], Floats]] = {
+    "exp2": lambda grade: np.exp2(grade) - 1,
+    "linear": lambda grade: grade,
+    "binary": np.ones_like,
+}
+DISCOUNTS: dict[str, Callable[[Ints], Floats]] = {
+    "log2": lambda rank: np.log2(rank + 1),
+    "ln": lambda rank: np.log(rank + 1),
+    "jk": lambda rank: np.maximum(1, np.log2(rank)),
+}
+
+
+
+def gains(name: str, grade: Floats) -> Floats:
+    """What the grades are worth."""
+    with np.errstate(over="ignore"):
+        worth = GAINS[name](grade)
+    if not np.isfinite(worth).all():
+        raise RelevanceError(
+            f"truth: a grade of {grade.max():g} is too large for gain=exp2, which takes 2 to its power. "
+            "Choose gain=linear or gain=binary, or set min_relevance and drop the grades."
+        )
+    return worth
+
+
+@dataclass(frozen=True)
+class DCG(Metric):
+    """How much relevance is shown, early places counting more.
+
+    The sum of ``gain(grade) / discount(rank)`` over the hits in the top k.
+
+    Conventions
+    -----------
+    gain
+        ``exp2`` is 2^grade - 1 (Burges et al. 2005; the web-search and learning-to-rank libraries); ``linear`` the grade
+        itself (Järvelin and Kekäläinen 2002; trec_eval, ranx, scikit-learn, torchmetrics); ``binary`` 1 for every
+        relevant item. On truth without grades the three agree.
+    discount
+        ``log2`` is log2(rank + 1); ``ln`` the natural logarithm of rank + 1 (Recommenders, Spark); ``jk`` max(1, log2
+        rank), the original form, in which ranks 1 and 2 weigh the same (LensKit).
+
+    References
+    ----------
+    Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, 2002.
+
+    Examples
+    --------
+    Grades 3 and 1 at ranks 1 and 3: 7 / log2(2) + 1 / log2(4).
+
+    >>> result = atkay.evaluate({"ann": ["a", "x", "b"]}, {"ann": {"a": 3, "b": 1}}, "dcg@3")
+    >>> result["dcg@3"]
+    7.5
+    """
+
+    name = "dcg"
+    aliases = ("discounted_cumulative_gain",)
+
+    gain: str = word(exp2="2^grade - 1", linear="the grade", binary="1")
+    discount: str = word(log2="log2(rank + 1)", ln="the natural logarithm of rank + 1", jk="max(1, log2 rank)")
+
+    def values(self, judged: Judged) -> Floats:
+        """DCG per query and cutoff."""
+        return judged.total(gains(self.gain, judged.grade) / DISCOUNTS[self.discount](judged.rank), self.cutoffs)
+
+    def define(self) -> Definition:
+        """The sum in words."""
+        gain = {"exp2": "(2^grade - 1)", "linear": "grade", "binary": "1"}[self.gain]
+        discount = {"log2": "log2(rank + 1)", "ln": "ln(rank + 1)", "jk": "max(1, log2 rank)"}[self.discount]
+        term = f"{gain} / {discount}"
+        return Definition(f"sum of {term} over the relevant items in {self.top}", f"Σ {term}")
+
+
+@dataclass(frozen=True)
+class NDCG(DCG):
+    """How close the list comes to the best possible order, graded relevance and early places counting more.
+
+    ``DCG / IDCG``, with DCG as in :class:`DCG` and IDCG the same sum for an ideal list.
+
+    Conventions
+    -----------
+    gain, discount
+        As in :class:`DCG`. A logarithm's base cancels, so ``ln`` and ``log2`` give the same nDCG.
+    ideal
+        ``relevant`` puts the k best of all relevant items first (trec_eval, ranx, RePlay, RecBole, ...); ``full`` takes
+        k items of grade 1 for every user, so that one with fewer than k relevant items cannot reach 1 (RecTools'
+        default); ``listed`` re-orders the list itself, so that what was missed does not count (scikit-learn,
+        torchmetrics, LightGBM); ``uncut`` takes all relevant items, however many.
+
+    No hit scores 0, under ``ideal=listed`` as well, where it would be 0 / 0.
+
+    References
+    ----------
+    Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, 2002.
+    Burges et al., Learning to rank using gradient descent, 2005 (exp2).
+
+    Examples
+    --------
+    The grades in list order are 1 and 3. DCG is 1 / log2(2) + 7 / log2(3) = 5.4165; ideal is 7 / log2(2) + 1 / log2(3)
+    = 7.6309.
+
+    >>> result = atkay.evaluate({"ann": ["b", "a"]}, {"ann": {"a": 3, "b": 1}}, ["ndcg@2", "ndcg(gain=linear)@2"])
+    >>> round(result["ndcg@2"], 4), round(result["ndcg(gain=linear)@2"], 4)
+    (0.7098, 0.7967)
+    """
+
+    name = "ndcg"
+    aliases = ("normalized_dcg", "normalised_dcg", "normalized_discounted_cumulative_gain")
+
+    ideal: str = word(
+        relevant="all relevant items, the best k",
+        full="k items of grade 1",
+        listed="the list itself, re-ordered",
+        uncut="all relevant items, not cut at k",
+    )
+
+    def values(self, judged: Judged) -> Floats:
+        """NDCG per query and cutoff."""
+        return divide(super().values(judged), self._ideal(judged))
+
+    def _ideal(self, judged: Judged) -> Floats:
+        gain, discount, cutoffs = functools.partial(gains, self.gain), DISCOUNTS[self.discount], self.cutoffs
+        if self.ideal == "full":
+            depth = judged.depth(cutoffs)
+            places = np.arange(1, depth.max(initial=0) + 1)
+            return np.concatenate(([0.0], np.cumsum(gain(np.ones(1)) / discount(places))))[depth]
+        if self.ideal == "listed":
+            # The order is by query first, so place n of the re-ordered list belongs to the same query as hit n.
+            best_first = judged.grade[np.lexsort((-judged.grade, judged.query))]
+            worth = gain(best_first) / discount(judged.nth)
+            return sums(judged.query, judged.nth, worth, cutoffs, judged.n_queries)
+        return judged.ideal(gain, discount, cutoffs if self.ideal == "relevant" else (WHOLE,) * len(cutoffs))
+
+    def define(self) -> Definition:
+        """The quotient in words."""
+        words, formula = super().define()
+        cut = "" if self.k is None else f", cut at {self.k}"
+        ideal = {
+            "relevant": f"all relevant items in the best order{cut}",
+            "full": "as many items of grade 1 as the list is long" if self.k is None else f"{self.k} items of grade 1",
+            "listed": f"the same list in its best order{cut}",
+            "uncut": "all relevant items in the best order, not cut",
+        }[self.ideal]
+        return Definition(f"{words}, divided by the same sum for {ideal}", f"DCG / IDCG, DCG = {formula}")

@@ -1,0 +1,62 @@
+"""F1: precision and recall in one number."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from atkay.metrics.base import Definition, Floats, Ratio, _printed, number
+
+if TYPE_CHECKING:
+    from atkay.judged import Judged
+
+
+@dataclass(frozen=True)
+class F1(Ratio):
+    """Precision and recall in one number, which is low when either is.
+
+    ``(1 + b²) P R / (b² P + R)`` from P = h / k and R = h / relevant of the same user, which is
+    ``(1 + b²) h / (b² relevant + k)``: the form that is computed, and that pools.
+
+    Conventions
+    -----------
+    beta
+        How many times recall counts as much as precision; 1 weighs them alike.
+
+    Without a cutoff k is the list's own length. No hit scores 0.
+
+    References
+    ----------
+    van Rijsbergen, Information Retrieval, 1979.
+
+    Examples
+    --------
+    Two hits in the top 4 and three relevant items: P = 1/2, R = 2/3, F1 = 2 · 2 / (3 + 4).
+
+    >>> result = atkay.evaluate({"ann": ["a", "x", "b", "y"]}, {"ann": ["a", "b", "c"]}, "f1@4")
+    >>> round(result["f1@4"], 4)
+    0.5714
+    """
+
+    name = "f1"
+    aliases = ("f", "f_beta", "fbeta", "f_score", "f1_score")
+
+    beta: float = number(1.0, lambda beta: 0 < beta < math.inf, "a number above 0")
+
+    def parts(self, judged: Judged) -> tuple[Floats, Floats]:
+        """Numerator and denominator of the form that pools."""
+        square = self.beta**2
+        hits = judged.total(1, self.cutoffs)
+        return (1 + square) * hits, square * judged.n_relevant[:, None] + judged.depth(self.cutoffs)
+
+    def define(self) -> Definition:
+        """The mean in words."""
+        k = "L" if self.k is None else str(self.k)
+        if self.beta == 1:
+            return Definition(f"harmonic mean of precision and recall in {self.top}", f"2 h / (R + {k})")
+        beta = _printed(self.beta)
+        return Definition(
+            f"harmonic mean of precision and recall in {self.top}, recall weighing {beta} times as much",
+            f"(1 + {beta}²) h / ({beta}² R + {k})",
+        )

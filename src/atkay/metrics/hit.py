@@ -1,0 +1,62 @@
+"""Hit rate: whether anything relevant is listed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from atkay.metrics.base import Definition, Floats, Ratio, word
+
+if TYPE_CHECKING:
+    from atkay.judged import Judged
+
+
+@dataclass(frozen=True)
+class HitRate(Ratio):
+    """The share of users who were shown at least one thing they wanted.
+
+    1 where h > 0, else 0, with h the hits in the top k.
+
+    Conventions
+    -----------
+    count
+        ``any`` is the hit rate of most libraries (trec_eval calls it success); ``share`` is one user's "hit rate" in
+        some course notes, h / L; ``number`` is h itself (RecPack's HitK, ranx's hits).
+
+    An empty list scores 0.
+
+    Examples
+    --------
+    >>> result = atkay.evaluate({"ann": ["a", "x", "b"], "bob": ["y"]}, {"ann": ["a", "b"], "bob": ["z"]},
+    ...                         ["hit@3", "hit(count=share)@3", "hit(count=number)@3"])
+    >>> result["hit@3"], round(result["hit(count=share)@3"], 4), result["hit(count=number)@3"]
+    (0.5, 0.3333, 1.0)
+    """
+
+    name = "hit"
+    aliases = ("hr", "hit_rate", "hitrate", "hit_ratio", "success")
+
+    count: str = word(
+        any="1 where at least one item is relevant",
+        share="the share of the listed items that are relevant",
+        number="how many listed items are relevant",
+    )
+
+    def parts(self, judged: Judged) -> tuple[Floats, Floats]:
+        """What is counted, and what it is divided by."""
+        hits = judged.total(1, self.cutoffs)
+        if self.count == "share":
+            return hits, judged.listed(self.cutoffs).astype(float)
+        return (hits > 0).astype(float) if self.count == "any" else hits, np.ones_like(hits)
+
+    def define(self) -> Definition:
+        """The count in words."""
+        return {
+            "any": Definition(f"1 where {self.top} holds a relevant item, else 0", "[h > 0]"),
+            "share": Definition(
+                f"relevant items in {self.top}, divided by the number of items listed there", "h / L"
+            ),
+            "number": Definition(f"relevant items in {self.top}", "h"),
+        }[self.count]

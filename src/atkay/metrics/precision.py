@@ -1,0 +1,64 @@
+"""Precision: how much of what is listed is relevant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from atkay.metrics.base import Definition, Floats, Ratio, word
+
+if TYPE_CHECKING:
+    from atkay.judged import Judged
+
+
+@dataclass(frozen=True)
+class Precision(Ratio):
+    """The share of the shown items that the user wanted.
+
+    ``h / k``, with h the hits in the top k.
+
+    Conventions
+    -----------
+    per
+        ``k`` counts the places that a short list leaves empty as misses (trec_eval, ranx, RecTools, RePlay,
+        Recommenders, RecBole, RecPack); ``listed`` divides by what was listed (LensKit, rs_metrics, the textbook's
+        "relevant retrieved / retrieved"); ``capped`` by min(k, R), so that a user with few relevant items can
+        reach 1 (RecTools with ``r_precision=True``).
+
+    Without a cutoff k is the list's own length. An empty list scores 0.
+
+    Examples
+    --------
+    Two of the three items of the list are relevant, and k is 5:
+
+    >>> result = atkay.evaluate({"ann": ["a", "x", "b"]}, {"ann": ["a", "b"]},
+    ...                         ["precision@5", "precision(per=listed)@5", "precision(per=capped)@5"])
+    >>> result["precision@5"], round(result["precision(per=listed)@5"], 4), result["precision(per=capped)@5"]
+    (0.4, 0.6667, 1.0)
+    """
+
+    name = "precision"
+    aliases = ("p", "prec")
+
+    per: str = word(
+        k="k, however short the list is",
+        listed="the items that were listed",
+        capped="k, or the number of relevant items where that is smaller",
+    )
+
+    def parts(self, judged: Judged) -> tuple[Floats, Floats]:
+        """The hits, and what they are divided by."""
+        per = {"k": judged.depth, "listed": judged.listed, "capped": judged.capped}[self.per]
+        return judged.total(1, self.cutoffs), per(self.cutoffs).astype(float)
+
+    def define(self) -> Definition:
+        """The share in words."""
+        k = "L" if self.k is None else str(self.k)
+        per = {
+            "k": ("the length of the list" if self.k is None else k, k),
+            "listed": ("the number of items listed there", "L"),
+            "capped": ("the number of relevant items" + ("" if self.k is None else f", at most {k}"), f"min({k}, R)"),
+        }[self.per]
+        if self.per == "capped" and self.k is None:
+            per = (per[0], "R")
+        return Definition(f"relevant items in {self.top}, divided by {per[0]}", f"h / {per[1]}")

@@ -1,0 +1,40 @@
+"""R-precision: precision where recall could just be complete."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from atkay.metrics.base import Definition, Floats, Metric, divide
+
+if TYPE_CHECKING:
+    from atkay.judged import Judged
+
+
+@dataclass(frozen=True)
+class RPrecision(Metric):
+    """The share of wanted items among as many places as there are wanted items.
+
+    Hits in the top R, divided by R, with R the user's relevant items. It takes no cutoff.
+
+    Examples
+    --------
+    Three relevant items, one of them in the top 3:
+
+    >>> result = atkay.evaluate({"ann": ["a", "x", "y", "b"]}, {"ann": ["a", "b", "c"]}, "r_precision")
+    >>> round(result["r_precision"], 4)
+    0.3333
+    """
+
+    name = "r_precision"
+    aliases = ("rprecision", "r_prec", "rprec")
+    cuts = False
+
+    def values(self, judged: Judged) -> Floats:
+        """R-precision per query."""
+        relevant = judged.n_relevant
+        return divide(judged.total(judged.rank <= relevant[judged.query], self.cutoffs), relevant[:, None])
+
+    def define(self) -> Definition:
+        """The share in words."""
+        return Definition("relevant items among the first R listed, divided by R, the number of relevant items", "h@R / R")

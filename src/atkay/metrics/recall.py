@@ -1,0 +1,59 @@
+"""Recall: how much of what is relevant is listed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from atkay.metrics.base import Definition, Floats, Ratio, word
+
+if TYPE_CHECKING:
+    from atkay.judged import Judged
+
+
+@dataclass(frozen=True)
+class Recall(Ratio):
+    """The share of what the user wanted that was shown.
+
+    ``h / R``, with h the hits in the top k and R the relevant items.
+
+    Conventions
+    -----------
+    per
+        ``relevant`` is what nearly everyone computes; ``capped`` divides by min(k, R), so that a user with more
+        than k relevant items can reach 1 (LensKit; RecPack's calibrated recall).
+    average
+        ``pooled`` over all users is TP / (TP + FN) of everything.
+
+    Examples
+    --------
+    One of three relevant items is in the top 2:
+
+    >>> result = atkay.evaluate({"ann": ["a", "x"]}, {"ann": ["a", "b", "c"]}, ["recall@2", "recall(per=capped)@2"])
+    >>> round(result["recall@2"], 4), result["recall(per=capped)@2"]
+    (0.3333, 0.5)
+    """
+
+    name = "recall"
+    aliases = ("r", "rec", "sensitivity")
+
+    per: str = word(
+        relevant="the relevant items",
+        capped="the relevant items, or k where that is smaller",
+    )
+
+    def parts(self, judged: Judged) -> tuple[Floats, Floats]:
+        """The hits, and what they are divided by."""
+        hits = judged.total(1, self.cutoffs)
+        per = judged.n_relevant[:, None] if self.per == "relevant" else judged.capped(self.cutoffs)
+        return hits, np.broadcast_to(per, hits.shape).astype(float)
+
+    def define(self) -> Definition:
+        """The share in words."""
+        cap = self.per == "capped" and self.k is not None
+        per = f"the number of relevant items{f', at most {self.k}' if cap else ''}"
+        return Definition(
+            f"relevant items in {self.top}, divided by {per}", f"h / {f'min({self.k}, R)' if cap else 'R'}"
+        )

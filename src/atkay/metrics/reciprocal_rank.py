@@ -1,0 +1,63 @@
+"""Reciprocal rank: how far down the user has to look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from atkay.metrics.base import Definition, Floats, Metric, word
+
+if TYPE_CHECKING:
+    from atkay.judged import Judged
+
+
+@dataclass(frozen=True)
+class MRR(Metric):
+    """How far down the user has to look for the first wanted item.
+
+    ``1 / rank`` of the target in the top k, 0 if it is not there.
+
+    Conventions
+    -----------
+    target
+        ``any`` takes the first relevant item; ``best`` waits for the item of the highest grade in the user's truth (the
+        first one, where several share it), as in "where did we put the most visited place?".
+
+    References
+    ----------
+    Voorhees, The TREC-8 Question Answering Track Report, 1999.
+
+    Examples
+    --------
+    The first relevant item stands at rank 2, the best one at rank 3:
+
+    >>> result = atkay.evaluate({"ann": ["x", "b", "a"]}, {"ann": {"a": 3, "b": 1}}, ["mrr", "mrr(target=best)"])
+    >>> result["mrr"], round(result["mrr(target=best)"], 4)
+    (0.5, 0.3333)
+    """
+
+    name = "mrr"
+    aliases = ("rr", "reciprocal_rank", "recip_rank", "mean_reciprocal_rank")
+
+    target: str = word(
+        any="the first relevant item",
+        best="the item of the highest grade",
+    )
+
+    def values(self, judged: Judged) -> Floats:
+        """The reciprocal rank per query and cutoff."""
+        if self.target == "any":
+            return judged.total((judged.nth == 1) / judged.rank, self.cutoffs)
+        best = np.flatnonzero(judged.grade == judged.best[judged.query])
+        query = judged.query[best]
+        first = best[np.flatnonzero(np.diff(query, prepend=-1))]
+        weights = np.zeros(len(judged.rank))
+        weights[first] = 1 / judged.rank[first]
+        return judged.total(weights, self.cutoffs)
+
+    def define(self) -> Definition:
+        """The target in words."""
+        target = "first relevant item" if self.target == "any" else "relevant item with the highest grade"
+        return Definition(f"1 / rank of the {target} in {self.top}, 0 where there is none", "1 / rank")

@@ -1,0 +1,118 @@
+"""The protocol: who counts, and how lists are read."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from atkay.errors import ProtocolError, listing, offer
+
+
+def _word(**meanings: str) -> Any:
+    return field(default=next(iter(meanings)), metadata={"words": meanings})
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """Who counts, and how lists are read; part of every result.
+
+    ``exclude`` and ``candidates`` take a table of users and items, ``{user: items}``, or a plain collection of items
+    that holds for every user. ``average_over`` names the columns of a coarser key.
+    """
+
+    no_recs: str = _word(
+        zero="a user with truth and no list scores 0",
+        skip="a user with truth and no list does not count",
+        error="a user with truth and no list is an error",
+    )
+    no_truth: str = _word(
+        skip="a user with a list and no relevant item does not count",
+        zero="a user with a list and no relevant item scores 0",
+        one="a user with a list and no relevant item scores 1",
+        error="a user with a list and no relevant item is an error",
+    )
+    ties: str = _word(
+        given="equal scores stay in the input's order",
+        item="equal scores are put in ascending order of the item's id",
+        item_desc="equal scores are put in descending order of the item's id",
+        best="of equal scores the more relevant item comes first",
+        worst="of equal scores the less relevant item comes first",
+        random="equal scores are put in a random order that depends on the user, the item and the seed alone",
+    )
+    duplicates: str = _word(
+        error="an item twice in one list, or twice in one user's truth, is an error",
+        first="of an item twice in one list the better rank counts, twice in one user's truth the first row",
+    )
+    unjudged: str = _word(
+        irrelevant="an item that the truth does not grade is not relevant",
+        drop="an item that the truth does not grade is taken out of the list",
+    )
+    min_relevance: float | None = None
+    exclude: Any = None
+    candidates: Any = None
+    average_over: str | tuple[str, ...] | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for each in dataclasses.fields(self):
+            given, words = getattr(self, each.name), each.metadata.get("words")
+            if words is not None and (not isinstance(given, str) or given not in words):
+                raise ProtocolError(
+                    f"protocol: '{given}' is no word for '{each.name}'; words are {listing(words)}. "
+                    f"The default is '{each.default}'."
+                )
+        if self.min_relevance is not None:
+            object.__setattr__(self, "min_relevance", _positive(self.min_relevance))
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int):
+            raise ProtocolError(f"protocol: seed is a whole number, given was {self.seed!r}.")
+        if self.average_over is not None and not isinstance(self.average_over, str):
+            object.__setattr__(self, "average_over", tuple(self.average_over))
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The columns of the coarser key; none where every query counts by itself."""
+        return (self.average_over,) if isinstance(self.average_over, str) else self.average_over or ()
+
+    def with_fields(self, fields: dict[str, Any]) -> Protocol:
+        """The same protocol with some fields set; an unknown field is an error."""
+        known = [each.name for each in dataclasses.fields(self)]
+        for name in fields:
+            if name not in known:
+                raise ProtocolError(f"evaluate: no argument '{name}'. {offer(name, known)}")
+        return dataclasses.replace(self, **fields)
+
+    def words(self) -> dict[str, str]:
+        """Every field in words."""
+        said = {
+            each.name: each.metadata["words"][getattr(self, each.name)]
+            for each in dataclasses.fields(self)
+            if "words" in each.metadata
+        }
+        if self.min_relevance is None:
+            said["min_relevance"] = "an item is relevant from any grade above 0"
+        else:
+            said["min_relevance"] = f"an item is relevant from grade {self.min_relevance:g}"
+        if self.exclude is not None:
+            said["exclude"] = f"taken out of the lists before ranking: {self.exclude}"
+        if self.candidates is not None:
+            said["candidates"] = f"nothing else stays in the lists: {self.candidates}"
+        if self.groups:
+            said["average_over"] = f"the queries of one {' and '.join(self.groups)} are averaged first"
+        if self.ties == "random":
+            said["seed"] = f"the seed of random ties is {self.seed}"
+        return said
+
+
+def _positive(given: object) -> float:
+    try:
+        value = float(given)  # type: ignore[arg-type]  # anything else is caught below
+    except (TypeError, ValueError):
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise ProtocolError(
+            f"protocol: min_relevance is the lowest grade that counts as relevant, a number above 0; given was {given!r}. "
+            "Leave it out to take every grade above 0."
+        )
+    return value
