@@ -15,7 +15,7 @@ from atkay.match import Items, Pairs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from atkay.metrics.base import Ints
+    from atkay.metrics.base import Bools, Ints
     from atkay.tables import Table
 
 CANONICAL = r"^(?:0|-?[1-9][0-9]{0,17})$"
@@ -64,11 +64,11 @@ def align(recs: Table, truth: Table, exclude: Table | None, candidates: Table | 
     """Codes for the queries and items of the lists and the truth; what only the other tables know is left out."""
     if len(recs.key) != len(truth.key):
         raise IdError(
-            f"recs names a query by {recs.key}, truth by {truth.key}. Pass columns=Columns(user=(...)) with as many columns."
+            f"recs names a query by {recs.key}, truth by {truth.key}. Name as many columns with Columns(user=(...))."
         )
     if recs.n_rows is not None and truth.n_rows is not None and recs.n_rows != truth.n_rows:
         raise SourceError(
-            f"recs has {recs.n_rows:,} rows and truth {truth.n_rows:,}; a user is a row number, so they must be as many."
+            f"recs has {recs.n_rows:,} rows and truth {truth.n_rows:,}; a user is a row number, so both need as many."
         )
     recs, truth = same_types(recs, truth)
     users = Vocabulary.of([recs.ids[:-1], truth.ids[:-1]], dense=True)
@@ -154,7 +154,7 @@ class Vocabulary:
             return self.lookup[code]
         return np.where(inside, self.lookup[np.where(inside, code, 0)], -1)
 
-    def known(self, codes: Ints) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    def known(self, codes: Ints) -> Bools:
         """Which codes are codes."""
         return (codes >= 0) & (codes < self.size)
 

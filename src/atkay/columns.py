@@ -75,9 +75,7 @@ def find(table: str, role: str, given: str | None, names: Sequence[str], *, need
             return found[0]
     if not needed:
         return None
-    raise ColumnError(
-        f"{table}: no column for the {role}; {_columns(names)}. {_advice(role, names)}"
-    )
+    raise ColumnError(f"{table}: no column for the {role}; {_columns(names)}. {_advice(role, names)}")
 
 
 def _columns(names: Sequence[str]) -> str:

@@ -77,7 +77,7 @@ def evaluate(
         given = getattr(rules, name)
         if given is not None:
             read[name] = table = read_items(given, name, columns_of(columns, name))
-            rules = dataclasses.replace(rules, **{name: f"{len(table):,} rows of {table.label}"})
+            rules = rules.with_fields({name: f"{len(table):,} rows of {table.label}"})
     aligned = align(read["recs"], read["truth"], read.get("exclude"), read.get("candidates"))
     judged, counts = judge(aligned, rules)
     counted = who_counts(judged, rules, aligned)
@@ -109,8 +109,8 @@ def who_counts(judged: Judged, protocol: Protocol, aligned: Aligned) -> Bools:
         word = getattr(protocol, name)
         if word == "error" and queries.any():
             raise PopulationError(
-                f"{int(queries.sum()):,} users {what[name]}, {aligned.who(int(np.argmax(queries)))} for example, and the "
-                f"protocol says {name}='error'. Mend the data, or choose {name}='zero' or 'skip'."
+                f"{int(queries.sum()):,} users {what[name]}, {aligned.who(int(np.argmax(queries)))} for example, and "
+                f"the protocol says {name}='error'. Mend the data, or choose {name}='zero' or 'skip'."
             )
         if word in ("zero", "one"):
             counted = counted | queries

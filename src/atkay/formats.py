@@ -74,11 +74,11 @@ def _kind(path: Path) -> str | None:
 
 
 def _first_line(path: Path) -> str:
-    with contextlib.suppress(OSError, EOFError):
-        opened = gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")
-        with opened as file:
+    try:
+        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
             return file.readline(1 << 16).decode("utf-8-sig", errors="replace")
-    return ""
+    except (OSError, EOFError):
+        return ""  # a broken file is met again, and named, when it is read
 
 
 @contextlib.contextmanager
@@ -116,11 +116,20 @@ def _separator(path: Path, kind: str) -> str:
 def _trec(path: Path, kind: str, table: str) -> Source:
     # The rank in a run is not read: every TREC tool orders by score.
     pattern, names = {
-        "TREC run": (r"^\s*(?<qid>\S+)\s+\S+\s+(?<docno>\S+)\s+\S+\s+(?<score>\S+)\s+\S+\s*$", ("qid", "docno", "score")),
+        "TREC run": (
+            r"^\s*(?<qid>\S+)\s+\S+\s+(?<docno>\S+)\s+\S+\s+(?<score>\S+)\s+\S+\s*$",
+            ("qid", "docno", "score"),
+        ),
         "TREC qrels": (r"^\s*(?<qid>\S+)\s+\S+\s+(?<docno>\S+)\s+(?<rel>\S+)\s*$", ("qid", "docno", "rel")),
     }[kind]
     lines = pl.read_csv(
-        path, has_header=False, separator="\x01", quote_char=None, new_columns=["line"], infer_schema=False, glob=False
+        path,
+        has_header=False,
+        separator="\x01",
+        quote_char=None,
+        new_columns=["line"],
+        infer_schema=False,
+        glob=False,
     ).with_row_index("number", offset=1)
     lines = lines.filter(pl.col("line").str.contains(r"\S"))
     value = names[-1]

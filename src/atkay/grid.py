@@ -31,7 +31,9 @@ class Grid:
         return cell.rjust(width) if self.header[column] in self.right else cell.ljust(width)
 
     def _line(self, cells: Sequence[str], widths: Sequence[int], between: str) -> str:
-        return between.join(self._aligned(cell, at, width) for at, (cell, width) in enumerate(zip(cells, widths, strict=True)))
+        return between.join(
+            self._aligned(cell, at, width) for at, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        )
 
     def _widths(self, cells: Sequence[Sequence[str]]) -> list[int]:
         return [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -57,16 +59,28 @@ class Grid:
         """A booktabs table."""
         spec = "".join("r" if name in self.right else "l" for name in self.header)
         head, *body = (" & ".join(cell.translate(_LATEX) for cell in row) + r" \\" for row in [self.header, *self.rows])
-        return "\n".join([rf"\begin{{tabular}}{{{spec}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"])
+        return "\n".join(
+            [
+                rf"\begin{{tabular}}{{{spec}}}",
+                r"\toprule",
+                head,
+                r"\midrule",
+                *body,
+                r"\bottomrule",
+                r"\end{tabular}",
+            ]
+        )
 
     def html(self) -> str:
         """A plain HTML table; whatever the cells hold is shown as text."""
 
         def row(cells: Sequence[str], tag: str) -> str:
-            return "<tr>" + "".join(
-                f'<{tag} style="text-align: {"right" if self.header[at] in self.right else "left"}">{html.escape(cell)}</{tag}>'
-                for at, cell in enumerate(cells)
-            ) + "</tr>"
+            sides = ("right" if name in self.right else "left" for name in self.header)
+            styled = (
+                f'<{tag} style="text-align: {side}">{html.escape(cell)}</{tag}>'
+                for side, cell in zip(sides, cells, strict=True)
+            )
+            return f"<tr>{''.join(styled)}</tr>"
 
         body = "\n".join(row(cells, "td") for cells in self.rows)
         return f"<table>\n<thead>\n{row(self.header, 'th')}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"

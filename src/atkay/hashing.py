@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import polars as pl
 
-Hashes = np.ndarray[tuple[int, ...], np.dtype[np.uint64]]
+Hashes = NDArray[np.uint64]
 
 _BASE = 0x100000001B3  # odd, so that its powers never vanish
 
@@ -33,7 +34,7 @@ def id_hashes(ids: pl.Series) -> Hashes:
 
 def scrambled(seed: int, *parts: Hashes) -> Hashes:
     """A number per row that looks random and depends on nothing but the row's parts and the seed."""
-    mixed = np.full(len(parts[0]), seed % (1 << 64), dtype=np.uint64)
+    mixed: Hashes = np.full(len(parts[0]), seed % (1 << 64), dtype=np.uint64)
     for part in parts:
         mixed = mix(mixed ^ part)
     return mixed

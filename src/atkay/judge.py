@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from atkay.errors import DuplicateError, OrderError
+from atkay.hashing import scrambled
 from atkay.judged import Judged
 from atkay.match import Pairs
-from atkay.hashing import scrambled
 from atkay.ranking import Array, Ranking, by_rank, by_score, in_order, ties_in
 
 if TYPE_CHECKING:
@@ -128,7 +128,12 @@ def _tie_breakers(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats
     if protocol.ties in ("item", "item_desc"):
         return [(recs.item, protocol.ties == "item_desc")]
     if protocol.ties == "random":
-        return [(scrambled(protocol.seed, aligned.query_hashes()[recs.query], aligned.item_hashes()[recs.item]), False)]
+        return [
+            (
+                scrambled(protocol.seed, aligned.query_hashes()[recs.query], aligned.item_hashes()[recs.item]),
+                False,
+            )
+        ]
     of_row = np.zeros(len(recs))
     of_row[row] = grade
     return [(of_row, protocol.ties == "best")]
@@ -187,9 +192,9 @@ def _agree(aligned: Aligned, order: Ints | None) -> None:
         here = int(rising[0])
         at = [here, here + 1] if order is None else [int(order[here]), int(order[here + 1])]
         raise OrderError(
-            f"recs: '{rank.name}' and '{aligned.score.name}' contradict each other: for {aligned.who(query[here])}, rank "
-            f"{rank[at[0]]} has score {score[here]:g} and rank {rank[at[1]]} has score {score[here + 1]:g}. "
-            f"Pass columns=Columns(rank='{rank.name}') or columns=Columns(score='{aligned.score.name}') to say which holds."
+            f"recs: '{rank.name}' and '{aligned.score.name}' contradict each other: for {aligned.who(query[here])}, "
+            f"rank {rank[at[0]]} has score {score[here]:g} and rank {rank[at[1]]} has score {score[here + 1]:g}. Say "
+            f"which holds: columns=Columns(rank='{rank.name}') or columns=Columns(score='{aligned.score.name}')."
         )
 
 
@@ -198,8 +203,10 @@ def _not_ranks(aligned: Aligned, row: int) -> OrderError:
     query = aligned.recs.query[row]
     ranks = np.sort(aligned.rank.to_numpy()[aligned.recs.query == query])
     shown = ", ".join(map(str, ranks[:8])) + (", ..." if len(ranks) > 8 else "")
-    hint = "They start at 0: add 1." if ranks[0] == 0 and (np.diff(ranks) == 1).all() else (
-        "Number each list again, or leave the column out and order by score."
+    hint = (
+        "They start at 0: add 1."
+        if ranks[0] == 0 and (np.diff(ranks) == 1).all()
+        else ("Number each list again, or leave the column out and order by score.")
     )
     return OrderError(
         f"recs: '{aligned.rank.name}' of {aligned.who(query)} is {shown}; the ranks of a list of {len(ranks)} are 1 to "

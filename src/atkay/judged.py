@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay.metrics.base import WHOLE, Floats, Ints
+from atkay.metrics.base import WHOLE, Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ class Judged:
     item: Ints
     n_relevant: Ints
     n_listed: Ints
-    answered: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+    answered: Bools
     grades: Floats
     ranking: Ranking
 
@@ -64,15 +64,15 @@ class Judged:
 
     def listed(self, cutoffs: Sequence[int]) -> Ints:
         """The list's length after the cut."""
-        return np.minimum(self.n_listed[:, None], np.asarray(cutoffs))
+        return np.minimum(self.n_listed[:, None], _row(cutoffs))
 
     def capped(self, cutoffs: Sequence[int]) -> Ints:
         """min(k, R): how many hits a perfect list could have."""
-        return np.minimum(self.n_relevant[:, None], np.asarray(cutoffs))
+        return np.minimum(self.n_relevant[:, None], _row(cutoffs))
 
     def depth(self, cutoffs: Sequence[int]) -> Ints:
         """The cutoff as a number: k, or the list's own length where nothing is cut."""
-        ks = np.asarray(cutoffs)
+        ks = _row(cutoffs)
         return np.where(ks == WHOLE, self.n_listed[:, None], ks)
 
     def ideal(
@@ -109,6 +109,10 @@ class Judged:
         )
 
 
+def _row(cutoffs: Sequence[int]) -> Ints:
+    return np.array(cutoffs, dtype=np.int64)
+
+
 def within(group: Ints, n_groups: int) -> Ints:
     """The place of each element in its group, from 1; the elements of a group stand together."""
     size = np.bincount(group, minlength=n_groups)
@@ -127,4 +131,3 @@ def sums(query: Ints, rank: Ints, weights: Floats | float, cutoffs: Sequence[int
         inside = rank <= k
         out[:, column] = np.bincount(query[inside], weights=weights[inside], minlength=n_queries)
     return out
-

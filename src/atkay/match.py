@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from atkay.metrics.base import Ints
+from atkay.metrics.base import Bools, Ints
 
 BLOCK = 1 << 18
 """Rows that are looked at in one go, so that what is in between stays in the cache."""
@@ -55,7 +55,7 @@ class Pairs:
             here.append(self.order[at[found]])
         return np.concatenate(rows), np.concatenate(here)
 
-    def within(self, asked: Pairs) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def within(self, asked: Pairs) -> Bools:
         """For each row of ``asked``, whether its pair is here."""
         out = np.zeros(len(asked), bool)
         out[self.find(asked)[0]] = True
@@ -72,7 +72,7 @@ class Items:
     def __len__(self) -> int:
         return len(self.item)
 
-    def within(self, asked: Pairs) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def within(self, asked: Pairs) -> Bools:
         """For each row of ``asked``, whether its item is here."""
         here = np.zeros(self.n_items, bool)
         here[self.item] = True

@@ -36,7 +36,7 @@ def exact_sums(values: Floats, groups: Ints | None = None, n_groups: int = 1) ->
     # A piece has as many bits as can be added n times without rounding.
     bits = 52 - math.ceil(math.log2(n + 1))
     for at in np.flatnonzero(top):
-        scale = 2.0 ** (bits - math.frexp(top[at])[1])
+        scale = 2.0 ** (bits - max(math.frexp(top[at])[1], -900))
         scaled = values[:, at] * scale
         coarse = np.rint(scaled)
         fine = np.rint((scaled - coarse) * 2.0**bits)
@@ -45,7 +45,9 @@ def exact_sums(values: Floats, groups: Ints | None = None, n_groups: int = 1) ->
 
 
 def _add(whole: Floats, groups: Ints | None, n_groups: int) -> Floats | float:
-    return whole.sum() if groups is None else np.bincount(groups, weights=whole, minlength=n_groups)
+    if groups is None:
+        return float(whole.sum())
+    return np.bincount(groups, weights=whole, minlength=n_groups).astype(np.float64)
 
 
 def group_means(values: Floats, groups: Ints, n_groups: int) -> Floats:
@@ -53,7 +55,9 @@ def group_means(values: Floats, groups: Ints, n_groups: int) -> Floats:
     there = ~np.isnan(values)
     sums = exact_sums(np.where(there, values, 0.0), groups, n_groups)
     counts = exact_sums(there.astype(float), groups, n_groups)
-    return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+    means = np.full(sums.shape, np.nan)
+    np.divide(sums, counts, out=means, where=counts > 0)
+    return means
 
 
 def summarise(values: Floats) -> list[Summary]:

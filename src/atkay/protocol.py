@@ -112,7 +112,7 @@ def _positive(given: object) -> float:
         value = math.nan
     if not 0 < value < math.inf:
         raise ProtocolError(
-            f"protocol: min_relevance is the lowest grade that counts as relevant, a number above 0; given was {given!r}. "
-            "Leave it out to take every grade above 0."
+            "protocol: min_relevance is the lowest grade that counts as relevant, a number above 0; "
+            f"given was {given!r}. Leave it out to take every grade above 0."
         )
     return value

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atkay.metrics.base import Bools, Ints
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-Array = np.ndarray[tuple[int, ...], np.dtype[np.generic]]
+Array = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -166,7 +166,7 @@ class Result(Mapping[str, float]):
             over = f"mean over the queries of one {unit} first, then over all"
         pooled = "summed over all users before dividing"
         return {
-            name: Definition(f"{words}; {pooled if one.average == 'pooled' else over}", formula)
+            name: Definition(f"{words}; {pooled if name in self.parts else over}", formula)
             for name, one in self._single.items()
             for words, formula in [one.define()]
         }
@@ -177,8 +177,9 @@ class Result(Mapping[str, float]):
         import polars as pl
 
         return pl.DataFrame(
-            [{"metric": name, **summary._asdict()} for name, summary in self.summaries.items()],
-            schema={"metric": pl.String, **_NUMBERS()},
+            [(name, *found) for name, found in self.summaries.items()],
+            schema={"metric": pl.String, **_numbers()},
+            orient="row",
         ).fill_nan(None)
 
     @property
@@ -186,14 +187,18 @@ class Result(Mapping[str, float]):
         """A row per slice, segment and number, with the same columns as the table."""
         import polars as pl
 
-        rows = [
-            {"slice": slicing.name, "segment": None if segment is None else str(segment), "metric": name, **found._asdict()}
+        rows = [(*names, *found) for *names, found in self._slices]
+        schema = {"slice": pl.String, "segment": pl.String, "metric": pl.String, **_numbers()}
+        return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
+
+    @cached_property
+    def _slices(self) -> list[tuple[str, str | None, str, Summary]]:
+        return [
+            (slicing.name, None if segment is None else str(segment), name, found)
             for slicing in self.slicings
             for segment, members in _members(slicing)
             for name, found in self._summarise(members).items()
         ]
-        schema = {"slice": pl.String, "segment": pl.String, "metric": pl.String, **_NUMBERS()}
-        return pl.DataFrame(rows, schema=schema).fill_nan(None)
 
     @property
     def per_query(self) -> pl.DataFrame:
@@ -250,10 +255,7 @@ class Result(Mapping[str, float]):
         return Grid(("metric", *_HEADER), rows, right=_HEADER)
 
     def _slice_grid(self) -> Grid:
-        rows = [
-            (row["slice"], "(none)" if row["segment"] is None else row["segment"], row["metric"], *_cells(_summary(row)))
-            for row in self.slices.to_dicts()
-        ]
+        rows = [(name, segment or "(none)", metric, *_cells(found)) for name, segment, metric, found in self._slices]
         return Grid(("slice", "segment", "metric", *_HEADER), rows, right=_HEADER)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -262,7 +264,6 @@ class Result(Mapping[str, float]):
         write_whole(Path(path), gzip.compress(content, mtime=0) if Path(path).suffix == ".gz" else content)
 
     def _record(self) -> dict[str, Any]:
-        slices = [] if not self.slicings else self.slices.to_dicts()
         return {
             "atkay": self.version,
             "fingerprint": dict(self.fingerprint),
@@ -272,14 +273,21 @@ class Result(Mapping[str, float]):
             "protocol": dataclasses.asdict(self.protocol),
             "population": dataclasses.asdict(self.population),
             "columns": {table: dict(used) for table, used in self.columns.items()},
-            "slices": slices,
+            "slices": [
+                {"slice": name, "segment": segment, "metric": metric, **_plain(found._asdict())}
+                for name, segment, metric, found in self._slices
+            ],
             "per_query": {
                 "ids": {name: _listed(column) for name, column in self.ids.items()},
                 "values": {name: _listed(self.query_values[:, at]) for at, name in enumerate(self._single)},
                 "parts": {name: [_listed(part) for part in both] for name, both in self.parts.items()},
                 "groups": None if self.groups is None else self.groups.tolist(),
                 "slicings": [
-                    {"name": each.name, "segments": [str(s) if s is not None else None for s in each.segments], "code": each.code.tolist()}
+                    {
+                        "name": each.name,
+                        "segments": [str(s) if s is not None else None for s in each.segments],
+                        "code": each.code.tolist(),
+                    }
                     for each in self.slicings
                 ],
             },
@@ -293,7 +301,9 @@ class Result(Mapping[str, float]):
             record = json.loads(gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content)
             return cls._from_record(record)
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise SourceError(f"cannot load '{path}' as a saved result: {error}. Write one with result.save(path).") from error
+            raise SourceError(
+                f"cannot load '{path}' as a saved result: {error}. Write one with result.save(path)."
+            ) from error
 
     @classmethod
     def _from_record(cls, record: dict[str, Any]) -> Result:
@@ -322,14 +332,10 @@ class Result(Mapping[str, float]):
 _HEADER = ("mean", "95 % interval", "deviation", "users", "undefined")
 
 
-def _NUMBERS() -> dict[str, Any]:
+def _numbers() -> dict[str, Any]:
     import polars as pl
 
     return {name: pl.Int64 if name in ("users", "undefined") else pl.Float64 for name in Summary._fields}
-
-
-def _summary(row: dict[str, Any]) -> Summary:
-    return Summary(*(math.nan if row[name] is None else row[name] for name in Summary._fields))
 
 
 def _cells(found: Summary) -> tuple[str, ...]:

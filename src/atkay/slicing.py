@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,7 +39,8 @@ def group_queries(aligned: Aligned, truth: Table, names: tuple[str, ...], counte
         if twice.any():
             query = of_query.filter(twice)["code"][0]
             raise InputError(
-                f"average_over: {listing(names)} differs between rows of {aligned.who(query)}. A query belongs to one group."
+                f"average_over: {listing(names)} differs between rows of {aligned.who(query)}. "
+                "A query belongs to one group."
             )
         codes = pl.DataFrame({"code": pl.int_range(len(aligned.queries), eager=True)})
         ids = codes.join(of_query, on="code", how="left", maintain_order="left").select(names)
@@ -47,8 +48,8 @@ def group_queries(aligned: Aligned, truth: Table, names: tuple[str, ...], counte
     if (missing & counted).any():
         query = int(np.argmax(missing & counted))
         raise InputError(
-            f"average_over: {aligned.who(query)} has no {listing(names)}: it is read from the truth, where this query does not "
-            "stand. Make it a part of the query with columns=Columns(user=(...)), or skip such queries."
+            f"average_over: {aligned.who(query)} has no {listing(names)}, which is read from the truth, where this "
+            "query does not stand. Make it a part of the query with columns=Columns(user=(...)), or skip such queries."
         )
     code = ids.select(pl.struct(names).rank("dense")).to_series().cast(pl.Int64).to_numpy() - 1
     return Groups(np.where(missing, -1, code), ids)
@@ -66,7 +67,9 @@ def slice_queries(aligned: Aligned, slices: Table | None, groups: Groups | None,
     keys = pl.DataFrame([column.alias(name) for name, column in zip(names, typed.ids, strict=True)])
     if keys.is_duplicated().any():
         who = keys.filter(keys.is_duplicated()).row(0)
-        raise DuplicateError(f"slices: user {who[0] if len(who) == 1 else who!r} stands in two rows. Give each user one segment.")
+        raise DuplicateError(
+            f"slices: user {who[0] if len(who) == 1 else who!r} stands in two rows. Give each user one segment."
+        )
     asked = keyed.rename(dict(zip(keyed.columns, names, strict=True))).filter(counted)
     keys = keys.cast({name: asked.schema[name] for name in names}, strict=False)
     found = asked.join(
@@ -81,11 +84,13 @@ def slice_queries(aligned: Aligned, slices: Table | None, groups: Groups | None,
 
 
 def _keyed_by(aligned: Aligned, slices: Table, groups: Groups | None) -> pl.DataFrame:
-    for ids in (aligned.queries, *(() if groups is None else (groups.ids,))):
+    keyed: list[pl.DataFrame] = [aligned.queries, *([] if groups is None else [groups.ids])]
+    for ids in keyed:
         if len(ids.columns) == len(slices.key):
             return ids
     raise IdError(
-        f"slices names a user by {listing(slices.key)}, the lists by {listing(aligned.queries.columns)}. Use the same columns."
+        f"slices names a user by {listing(slices.key)}, the lists by {listing(aligned.queries.columns)}. "
+        "Use the same columns."
     )
 
 

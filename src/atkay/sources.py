@@ -41,7 +41,9 @@ def open_source(given: Any, table: str) -> Source:
     """The columns of whatever was given."""
     if isinstance(given, pl.LazyFrame):
         return Source(
-            tuple(given.collect_schema().names()), lambda names: given.select(names).collect(), "a Polars frame"
+            tuple(given.collect_schema().names()),
+            lambda names: given.select(names).collect(),
+            "a Polars frame",
         )
     if isinstance(given, pl.DataFrame):
         return Source(tuple(given.columns), given.select, "a Polars frame")
@@ -91,7 +93,8 @@ def _series(name: str, values: Any, table: str) -> pl.Series:
     except (TypeError, pl.exceptions.PolarsError) as error:
         types = sorted({type(value).__name__ for value in values})
         raise IdError(
-            f"{table}: '{name}' mixes values of different types ({', '.join(types)}). Make them all numbers or all text."
+            f"{table}: '{name}' mixes values of different types ({', '.join(types)}). "
+            "Make them all numbers or all text."
         ) from error
 
 
@@ -101,7 +104,7 @@ def _frame(columns: Mapping[str, pl.Series], roles: Columns, label: str, n_rows:
 
 
 def _roles(table: str, columns: Iterable[str], key: tuple[str, ...] = ("user",)) -> Columns:
-    value = VALUE.get(table)
+    value = VALUE.get(table, "")
     return Columns(user=key or None, item="item", **({value: value} if value in columns else {}))
 
 

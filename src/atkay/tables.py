@@ -182,8 +182,8 @@ def _number(values: pl.Series, error: type[InputError], table: str, use: str) ->
     if bad.any():
         row = bad.arg_max() or 0
         raise error(
-            f"{table}: '{values.name}' holds {values[row]!r} in row {row} (counting from 0), and {bad.sum():,} such values "
-            f"in {len(values):,} rows; {use} are finite numbers. Drop these rows, or give them a number."
+            f"{table}: '{values.name}' holds {values[row]!r} in row {row} (counting from 0), and {bad.sum():,} such "
+            f"values in {len(values):,} rows; {use} are finite numbers. Drop these rows, or give them a number."
         )
     return read
 
@@ -206,7 +206,7 @@ def _graded(relevance: pl.Series) -> pl.Series:
     if (negative := grade < 0).any():
         row = negative.arg_max() or 0
         raise RelevanceError(
-            f"truth: '{relevance.name}' holds {relevance[row]} in row {row} (counting from 0), and {negative.sum():,} values "
-            "below 0; a grade is 0 (judged, not relevant) or more. Set them to 0, or drop these rows."
+            f"truth: '{relevance.name}' holds {relevance[row]} in row {row} (counting from 0), and {negative.sum():,} "
+            "values below 0; a grade is 0 (judged, not relevant) or more. Set them to 0, or drop these rows."
         )
     return grade

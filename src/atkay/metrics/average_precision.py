@@ -7,15 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay.metrics.base import Definition, Floats, Metric, divide, word
+from atkay.metrics.base import Definition, Floats, Ints, Metric, divide, word
 
 if TYPE_CHECKING:
     from atkay.judged import Judged
-
-
-def precision_at_hits(judged: Judged, cutoffs: tuple[int, ...]) -> Floats:
-    """The sum of the precisions at the ranks of the hits: 1/l1 + 2/l2 + ... + h/lh."""
-    return judged.total(judged.nth / judged.rank, cutoffs)
 
 
 @dataclass(frozen=True)
@@ -60,21 +55,25 @@ class MAP(Metric):
     def values(self, judged: Judged) -> Floats:
         """AP per query and cutoff."""
         cutoffs = self.cutoffs
-        per = {
-            "relevant": lambda: judged.n_relevant[:, None],
-            "capped": lambda: judged.capped(cutoffs),
-            "hits": lambda: judged.total(1, cutoffs),
-            "k": lambda: judged.depth(cutoffs),
-            "listed": lambda: np.minimum(judged.n_relevant[:, None], judged.listed(cutoffs)),
-        }[self.per]()
-        return divide(precision_at_hits(judged, cutoffs), per)
+        per: Floats | Ints = {
+            "relevant": judged.n_relevant[:, None],
+            "capped": judged.capped(cutoffs),
+            "hits": judged.total(1, cutoffs),
+            "k": judged.depth(cutoffs),
+            "listed": np.minimum(judged.n_relevant[:, None], judged.listed(cutoffs)),
+        }[self.per]
+        # The sum of the precisions at the ranks of the hits: 1/l1 + 2/l2 + ... + h/lh.
+        return divide(judged.total(judged.nth / judged.rank, cutoffs), per)
 
     def define(self) -> Definition:
         """The sum and its divisor in words."""
         cap = f"min({self.k}, R)" if self.k is not None else "R"
         per, divisor = {
             "relevant": ("the number of relevant items", "R"),
-            "capped": ("the number of relevant items" + (f", at most {self.k}" if self.k is not None else ""), cap),
+            "capped": (
+                "the number of relevant items" + (f", at most {self.k}" if self.k is not None else ""),
+                cap,
+            ),
             "hits": ("the number of hits", "h"),
             "k": ("the length of the list", "L") if self.k is None else (str(self.k), str(self.k)),
             "listed": ("the number of relevant items, at most the number of items listed", "min(R, L)"),

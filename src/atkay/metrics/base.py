@@ -23,17 +23,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from atkay.errors import SpecError, listing, offer
+from atkay.grid import Grid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from atkay.judged import Judged
 
-Floats = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
-Ints = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
-Bools = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 WHOLE = int(np.iinfo(np.int64).max)
 """The cutoff that cuts nothing."""
@@ -82,9 +84,6 @@ class Metric:
     aliases: ClassVar[tuple[str, ...]] = ()
     cuts: ClassVar[bool] = True
     """Whether the metric can be cut at a k."""
-    average: ClassVar[str] = "users"
-    """A subclass of :class:`Ratio` makes this a field."""
-
     k: int | tuple[int, ...] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -182,7 +181,7 @@ def _checked_cutoffs(metric: Metric) -> int | tuple[int, ...]:
         raise SpecError(
             f"{metric.name} takes no cutoff: it sets its own for each user. Write '{metric.name}' without '@'."
         )
-    given = metric.k if isinstance(metric.k, tuple | list) else (metric.k,)
+    given: Sequence[Any] = metric.k if isinstance(metric.k, tuple | list) else (metric.k,)
     if not given or not all(isinstance(k, int | np.integer) and not isinstance(k, bool) and k >= 1 for k in given):
         raise SpecError(
             f"{metric.name}: a cutoff is a whole number of at least 1, given was {metric.k!r}. "
@@ -213,9 +212,7 @@ class Catalogue(Mapping[str, type[Metric]]):
     def _repr_html_(self) -> str:
         return self._grid().html()
 
-    def _grid(self) -> Any:
-        from atkay.grid import Grid
-
+    def _grid(self) -> Grid:
         rows = [(name, _words(each), ", ".join(each.aliases)) for name, each in self.items()]
         return Grid(("metric", "conventions (default first)", "also called"), rows)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -25,7 +25,6 @@ DISCOUNTS: dict[str, Callable[[Ints], Floats]] = {
     "ln": lambda rank: np.log(rank + 1),
     "jk": lambda rank: np.maximum(1, np.log2(rank)),
 }
-
 
 
 def gains(name: str, grade: Floats) -> Floats:
@@ -49,9 +48,9 @@ class DCG(Metric):
     Conventions
     -----------
     gain
-        ``exp2`` is 2^grade - 1 (Burges et al. 2005; the web-search and learning-to-rank libraries); ``linear`` the grade
-        itself (Järvelin and Kekäläinen 2002; trec_eval, ranx, scikit-learn, torchmetrics); ``binary`` 1 for every
-        relevant item. On truth without grades the three agree.
+        ``exp2`` is 2^grade - 1 (Burges et al. 2005; web search, learning to rank); ``linear`` the grade itself
+        (Järvelin and Kekäläinen 2002; trec_eval, ranx, scikit-learn, torchmetrics); ``binary`` 1 for every relevant
+        item. On truth without grades the three agree.
     discount
         ``log2`` is log2(rank + 1); ``ln`` the natural logarithm of rank + 1 (Recommenders, Spark); ``jk`` max(1, log2
         rank), the original form, in which ranks 1 and 2 weigh the same (LensKit).
@@ -70,7 +69,7 @@ class DCG(Metric):
     """
 
     name = "dcg"
-    aliases = ("discounted_cumulative_gain",)
+    aliases: ClassVar[tuple[str, ...]] = ("discounted_cumulative_gain",)
 
     gain: str = word(exp2="2^grade - 1", linear="the grade", binary="1")
     discount: str = word(log2="log2(rank + 1)", ln="the natural logarithm of rank + 1", jk="max(1, log2 rank)")
@@ -121,7 +120,7 @@ class NDCG(DCG):
     """
 
     name = "ndcg"
-    aliases = ("normalized_dcg", "normalised_dcg", "normalized_discounted_cumulative_gain")
+    aliases: ClassVar[tuple[str, ...]] = ("normalized_dcg", "normalised_dcg", "normalized_discounted_cumulative_gain")
 
     ideal: str = word(
         relevant="all relevant items, the best k",

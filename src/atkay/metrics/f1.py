@@ -47,8 +47,8 @@ class F1(Ratio):
     def parts(self, judged: Judged) -> tuple[Floats, Floats]:
         """Numerator and denominator of the form that pools."""
         square = self.beta**2
-        hits = judged.total(1, self.cutoffs)
-        return (1 + square) * hits, square * judged.n_relevant[:, None] + judged.depth(self.cutoffs)
+        relevant, k = judged.n_relevant[:, None].astype(float), judged.depth(self.cutoffs)
+        return (1 + square) * judged.total(1, self.cutoffs), square * relevant + k
 
     def define(self) -> Definition:
         """The mean in words."""

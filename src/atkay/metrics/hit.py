@@ -55,8 +55,6 @@ class HitRate(Ratio):
         """The count in words."""
         return {
             "any": Definition(f"1 where {self.top} holds a relevant item, else 0", "[h > 0]"),
-            "share": Definition(
-                f"relevant items in {self.top}, divided by the number of items listed there", "h / L"
-            ),
+            "share": Definition(f"relevant items in {self.top}, divided by the number of items listed there", "h / L"),
             "number": Definition(f"relevant items in {self.top}", "h"),
         }[self.count]

@@ -57,7 +57,10 @@ class Precision(Ratio):
         per = {
             "k": ("the length of the list" if self.k is None else k, k),
             "listed": ("the number of items listed there", "L"),
-            "capped": ("the number of relevant items" + ("" if self.k is None else f", at most {k}"), f"min({k}, R)"),
+            "capped": (
+                "the number of relevant items" + ("" if self.k is None else f", at most {k}"),
+                f"min({k}, R)",
+            ),
         }[self.per]
         if self.per == "capped" and self.k is None:
             per = (per[0], "R")

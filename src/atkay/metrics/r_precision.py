@@ -33,8 +33,11 @@ class RPrecision(Metric):
     def values(self, judged: Judged) -> Floats:
         """R-precision per query."""
         relevant = judged.n_relevant
-        return divide(judged.total(judged.rank <= relevant[judged.query], self.cutoffs), relevant[:, None])
+        early = (judged.rank <= relevant[judged.query]).astype(float)
+        return divide(judged.total(early, self.cutoffs), relevant[:, None])
 
     def define(self) -> Definition:
         """The share in words."""
-        return Definition("relevant items among the first R listed, divided by R, the number of relevant items", "h@R / R")
+        return Definition(
+            "relevant items among the first R listed, divided by R, the number of relevant items", "h@R / R"
+        )

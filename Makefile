@@ -1,0 +1,51 @@
+# The front door. Everything that is needed is installed into .venv, from locked versions.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PANDAS2 := .venv-pandas2
+
+.PHONY: help setup demo test test-pandas2 check format lock clean
+.DEFAULT_GOAL := help
+
+help:  ## what can be made
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /' | awk -F': ' '{printf "  make %-13s %s\n", $$1, $$2}'
+
+$(VENV)/ready: requirements/dev.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@touch $@
+
+$(PANDAS2)/ready: requirements/pandas2.txt pyproject.toml
+	$(PYTHON) -m venv $(PANDAS2)
+	$(PANDAS2)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/pandas2.txt
+	$(PANDAS2)/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@touch $@
+
+setup: $(VENV)/ready  ## a virtual environment with everything in it
+
+demo: $(VENV)/ready  ## evaluate a bundled example and print the table
+	@$(BIN)/python examples/demo.py
+
+test: $(VENV)/ready test-pandas2  ## all tests, with pandas 3, and those that touch pandas again with pandas 2
+	$(BIN)/python -m pytest -n 2
+
+test-pandas2: $(PANDAS2)/ready
+	$(PANDAS2)/bin/python -m pytest -q -o addopts="-ra" tests/test_inputs.py
+
+check: $(VENV)/ready  ## formatter, linter and type checker
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/ready  ## put the code into its form
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lock:  ## choose the newest versions and lock them
+	$(PYTHON) -m venv .venv-lock && .venv-lock/bin/python -m pip install --quiet --disable-pip-version-check uv
+	for group in dev pandas2; do .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-header --no-annotate --upgrade pyproject.toml --group $$group -o requirements/$$group.txt; done
+
+clean:  ## remove what was made
+	rm -rf .venv* .pytest_cache .mypy_cache .ruff_cache .hypothesis
