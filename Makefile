@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PANDAS2 := .venv-pandas2
 
-.PHONY: help setup demo test test-pandas2 check format lock clean
+.PHONY: help setup demo test test-pandas2 check format docs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
@@ -41,6 +41,9 @@ check: $(VENV)/ready  ## formatter, linter and type checker
 format: $(VENV)/ready  ## put the code into its form
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: $(VENV)/ready  ## write the reference of all metrics to docs/build/
+	$(BIN)/python docs/reference.py
 
 lock:  ## choose the newest versions and lock them
 	$(PYTHON) -m venv .venv-lock && .venv-lock/bin/python -m pip install --quiet --disable-pip-version-check uv

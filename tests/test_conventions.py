@@ -1,4 +1,4 @@
-"""One small data set on which the libraries disagree: each library's printed numbers, by words (CONVENTIONS, part 3)."""
+"""One small data set on which the libraries disagree: each one's printed numbers, by words (CONVENTIONS, part 3)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,14 @@ def four(value: float) -> Any:
         (
             "replay, recbole",
             {},
-            {"p@5": 0.2667, "r@5": 0.3333, "hr@5": 0.6667, "map(per=capped)@5": 0.3178, "mrr@5": 0.6667, "ndcg@5": 0.4177},
+            {
+                "p@5": 0.2667,
+                "r@5": 0.3333,
+                "hr@5": 0.6667,
+                "map(per=capped)@5": 0.3178,
+                "mrr@5": 0.6667,
+                "ndcg@5": 0.4177,
+            },
         ),
         (
             "recpack",
@@ -91,13 +98,20 @@ def four(value: float) -> Any:
         ("elliot", {"no_recs": "skip"}, {"p@5": 0.4, "r@5": 0.5, "hr@5": 1, "mrr@5": 1, "ndcg@5": 0.6265}),
     ],
 )
-def test_a_librarys_row(library: str, protocol: dict[str, str], printed: dict[str, float]) -> None:
+def test_a_librarys_row(library: str, protocol: dict[str, Any], printed: dict[str, float]) -> None:
     result = atkay.evaluate(RECS, TRUTH, list(printed), **protocol)
     assert {spec: result[spec] for spec in printed} == {spec: four(value) for spec, value in printed.items()}
 
 
 def test_torchmetrics_sees_candidates_only() -> None:
-    printed = {"p@5": 0.2667, "r@5": 0.6667, "hr@5": 0.6667, "map(per=hits)@5": 0.5852, "mrr@5": 0.6667, "ndcg@5": 0.6285}
+    printed = {
+        "p@5": 0.2667,
+        "r@5": 0.6667,
+        "hr@5": 0.6667,
+        "map(per=hits)@5": 0.5852,
+        "mrr@5": 0.6667,
+        "ndcg@5": 0.6285,
+    }
     result = atkay.evaluate(RECS, CANDIDATES_ONLY, list(printed), no_truth="zero")
     assert {spec: result[spec] for spec in printed} == {spec: four(value) for spec, value in printed.items()}
     listed = atkay.evaluate(RECS, TRUTH, "ndcg(ideal=listed)@5", no_recs="skip", no_truth="zero")

@@ -20,7 +20,7 @@ def test_next_item_in_a_session() -> None:
         ("s2", 1): ["b", "c", "d", "e", "f", "a"],
         ("s2", 2): ["b", "c", "d", "e", "f", "g"],
     }
-    truth = dict.fromkeys(recs, ["a"])
+    truth = {step: ["a"] for step in recs}
     result = atkay.evaluate(recs, truth, ["mrr@5", "hit@5", "precision@5", "recall@5"])
     assert result["mrr@5"] == approx((1 + 1 / 3 + 0 + 0) / 4)
     assert result["hit@5"] == approx(2 / 4)
@@ -109,7 +109,7 @@ def test_course_notes_print_the_precision_as_recall_at_5() -> None:
 
 def test_course_notes_three_users() -> None:
     # p@3 of 1/3, 2/3 and 2/3, three relevant items each.
-    truth = dict.fromkeys((1, 2, 3), ["a", "b", "c"])
+    truth = {user: ["a", "b", "c"] for user in (1, 2, 3)}
     recs = {1: ["a", "x", "y"], 2: ["a", "b", "x"], 3: ["x", "b", "c"]}
     result = atkay.evaluate(recs, truth, ["hr@3", "p@3", "r@3"])
     assert result["hr@3"] == 1

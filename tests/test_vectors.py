@@ -15,7 +15,9 @@ import atkay
 def test_average_precision(spec: str, value: float) -> None:
     result = atkay.evaluate({1: ["a", "x", "b"]}, {1: ["a", "b", "c", "d"]}, spec)
     assert result[spec] == pytest.approx(value)
-    assert result[spec] == pytest.approx({"map@3": 0.416667, "map(per=capped)@3": 0.555556}.get(spec, 0.833333), abs=1e-6)
+    assert result[spec] == pytest.approx(
+        {"map@3": 0.416667, "map(per=capped)@3": 0.555556}.get(spec, 0.833333), abs=1e-6
+    )
 
 
 def graded(gains: list[int], missed: list[int]) -> tuple[dict[int, list[int]], dict[int, dict[int, int]]]:

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from atkay import errors as errors
     from atkay.columns import Columns as Columns
     from atkay.evaluate import evaluate as evaluate
     from atkay.metrics.average_precision import MAP as MAP
@@ -64,6 +65,8 @@ def _metric_classes() -> dict[str, Any]:
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         value = getattr(importlib.import_module(f"atkay.{_HOMES[name]}"), name)
+    elif name == "errors":
+        value = importlib.import_module("atkay.errors")
     elif name[:1].isupper() and name in (classes := _metric_classes()):
         value = classes[name]
     else:
@@ -73,4 +76,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({"__version__", *_HOMES, *_metric_classes()})
+    return sorted({"__version__", "errors", *_HOMES, *_metric_classes()})

@@ -75,10 +75,10 @@ def listing(words: Iterable[object]) -> str:
     return ", ".join(f"'{word}'" for word in words)
 
 
-def offer(given: object, known: Iterable[str]) -> str:
-    """A sentence that names the nearest known words, or all of them where none is near."""
+def offer(given: object, known: Iterable[str], main: Iterable[str] | None = None) -> str:
+    """A sentence that names the nearest known words or, where none is near, the main ones (all, if not told)."""
     known = list(known)
     near = difflib.get_close_matches(str(given).lower(), known, n=3, cutoff=0.6)
     if near:
         return f"Did you mean {' or '.join(repr(word) for word in near)}?"
-    return f"Known: {listing(known)}."
+    return f"Known: {listing(known if main is None else main)}."

@@ -88,9 +88,11 @@ def _pandas(given: Any, table: str) -> Source:
 
 def _series(name: str, values: Any, table: str) -> pl.Series:
     """A column out of any values; mixed types are refused rather than guessed."""
+    if isinstance(values, np.ndarray) and values.dtype == object:
+        values = values.tolist()
     try:
         return pl.Series(name, values)
-    except (TypeError, pl.exceptions.PolarsError) as error:
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         types = sorted({type(value).__name__ for value in values})
         raise IdError(
             f"{table}: '{name}' mixes values of different types ({', '.join(types)}). "

@@ -26,8 +26,8 @@ class MAP(Metric):
         ``relevant`` divides by all R relevant items (trec_eval, ranx, ir-measures, RecTools, rs_metrics,
         TF-Ranking); ``capped`` by min(k, R) (RePlay, RecBole, Recommenders' ``map_at_k``, LightGBM), so that a
         perfect top k reaches 1; ``hits`` by the hits themselves (torchmetrics, session-based papers), so that a user
-        with one hit at rank 1 scores 1 whatever was missed; ``k`` (RecTools with ``divide_by_k=True``); ``listed`` by
-        min(R, L) (LensKit).
+        with one hit at rank 1 scores 1 whatever was missed, and a further hit far down lowers the value; ``k``
+        (RecTools with ``divide_by_k=True``); ``listed`` by min(R, L) (LensKit).
 
     Without a cutoff k is the list's own length where it is divided by, and caps nothing. No hit scores 0.
 

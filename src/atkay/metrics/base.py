@@ -37,6 +37,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
+_BY_ALIAS: dict[str, type[Metric]] = {}
+"""Every metric under each of its names; a subclass enters by being defined."""
+
 WHOLE = int(np.iinfo(np.int64).max)
 """The cutoff that cuts nothing."""
 
@@ -86,6 +89,14 @@ class Metric:
     """Whether the metric can be cut at a k."""
     k: int | tuple[int, ...] | None = field(default=None, kw_only=True)
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for alias in (cls.name, *cls.aliases) if "name" in vars(cls) else ():
+            other = _BY_ALIAS.get(alias, cls)
+            if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
+                raise SpecError(f"{cls.__qualname__}: '{alias}' is the name of {other.__qualname__} already.")
+            _BY_ALIAS[alias] = cls
+
     def __post_init__(self) -> None:
         for convention in conventions(type(self)):
             object.__setattr__(self, convention.name, _checked(self, convention))
@@ -111,6 +122,11 @@ class Metric:
     def top(self) -> str:
         """What is looked at, in words."""
         return "the whole list" if self.k is None else f"the top {self.k}"
+
+    @property
+    def bounded(self) -> bool:
+        """Whether no list scores above 1."""
+        return True
 
     def split(self) -> tuple[Self, ...]:
         """The same metric, once for each of its cutoffs."""
@@ -226,27 +242,24 @@ def _words(cls: type[Metric]) -> str:
     )
 
 
-@functools.cache
 def metrics() -> Catalogue:
     """Every metric that exists, with its aliases and conventions.
 
     >>> list(atkay.metrics())[:4]
     ['dcg', 'f1', 'hit', 'map']
     """
-    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
-        importlib.import_module(f"{__package__}.{module.name}")
-    return Catalogue(each for each in _subclasses(Metric) if "name" in vars(each))
+    return Catalogue(set(_by_alias().values()))
 
 
-def _subclasses(cls: type[Metric]) -> Iterator[type[Metric]]:
-    for each in cls.__subclasses__():
-        yield each
-        yield from _subclasses(each)
+def _by_alias() -> dict[str, type[Metric]]:
+    _load_folder()
+    return _BY_ALIAS
 
 
 @functools.cache
-def _by_alias() -> dict[str, type[Metric]]:
-    return {alias: each for each in metrics().values() for alias in (each.name, *each.aliases)}
+def _load_folder() -> None:
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        importlib.import_module(f"{__package__}.{module.name}")
 
 
 _SPEC = re.compile(r"\s*([^()@,=]+?)\s*(?:\(([^()]*)\))?\s*(?:@(.*))?", re.DOTALL)
@@ -257,7 +270,7 @@ def parse(spec: str | Metric) -> Metric:
     """The metric that a spec names.
 
     >>> atkay.parse("NDCG(gain=linear)@10")
-    NDCG(gain='linear', discount='log2', ideal='relevant', k=10)
+    NDCG(k=10, gain='linear', discount='log2', ideal='relevant')
     >>> str(atkay.parse("p @ 5, 10"))
     'precision@5,10'
     """
@@ -269,7 +282,7 @@ def parse(spec: str | Metric) -> Metric:
     name, chosen, cut = found.groups()
     cls = _by_alias().get(re.sub(r"[\s-]+", "_", name.lower()))
     if cls is None:
-        raise SpecError(f"no metric '{name}'. {offer(name, _by_alias())} atkay.metrics() lists them all.")
+        raise SpecError(f"no metric '{name}'. {offer(name, _by_alias(), metrics())} atkay.metrics() lists them all.")
     return cls(**_parse_choices(cls, chosen), k=None if cut is None else _parse_cutoffs(spec, cut))
 
 

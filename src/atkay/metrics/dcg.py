@@ -74,6 +74,11 @@ class DCG(Metric):
     gain: str = word(exp2="2^grade - 1", linear="the grade", binary="1")
     discount: str = word(log2="log2(rank + 1)", ln="the natural logarithm of rank + 1", jk="max(1, log2 rank)")
 
+    @property
+    def bounded(self) -> bool:
+        """A gain has no bound."""
+        return False
+
     def values(self, judged: Judged) -> Floats:
         """DCG per query and cutoff."""
         return judged.total(gains(self.gain, judged.grade) / DISCOUNTS[self.discount](judged.rank), self.cutoffs)
@@ -128,6 +133,11 @@ class NDCG(DCG):
         listed="the list itself, re-ordered",
         uncut="all relevant items, not cut at k",
     )
+
+    @property
+    def bounded(self) -> bool:
+        """Grades above 1 can beat an ideal of grade 1."""
+        return self.ideal != "full"
 
     def values(self, judged: Judged) -> Floats:
         """NDCG per query and cutoff."""

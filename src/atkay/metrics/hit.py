@@ -44,6 +44,11 @@ class HitRate(Ratio):
         number="how many listed items are relevant",
     )
 
+    @property
+    def bounded(self) -> bool:
+        """A number of hits has no bound."""
+        return self.count != "number"
+
     def parts(self, judged: Judged) -> tuple[Floats, Floats]:
         """What is counted, and what it is divided by."""
         hits = judged.total(1, self.cutoffs)

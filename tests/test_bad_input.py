@@ -1,0 +1,292 @@
+"""What is refused, and what the message says."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import atkay
+from atkay import Columns
+from atkay.errors import (
+    AtkayError,
+    ColumnError,
+    DuplicateError,
+    IdError,
+    InputError,
+    OrderError,
+    RelevanceError,
+    SourceError,
+)
+
+RECS = pl.DataFrame({"user": [1, 1, 2], "item": [10, 11, 10], "score": [0.9, 0.1, 0.5]})
+TRUTH = pl.DataFrame({"user": [1, 2], "item": [10, 11], "relevance": [1, 2]})
+
+
+def refused(error: type[AtkayError], message: str, recs: Any = RECS, truth: Any = TRUTH, **fields: Any) -> None:
+    with pytest.raises(error) as caught:
+        atkay.evaluate(recs, truth, "mrr", **fields)
+    assert message in str(caught.value), str(caught.value)
+    assert isinstance(caught.value, ValueError)
+
+
+def test_missing_columns() -> None:
+    message = "recs: no column for the user; columns are 'usr', 'item', 'score'. Pass columns=Columns(user='usr')."
+    refused(ColumnError, message, RECS.rename({"user": "usr"}))
+    message = "truth: no column for the item; columns are 'user', 'thing', 'relevance'. Pass columns=Columns(item="
+    refused(ColumnError, message, truth=TRUTH.rename({"item": "thing"}))
+    message = "recs: no column 'user_id'; columns are 'user', 'item', 'score'. Did you mean 'user'?"
+    refused(ColumnError, message, columns=Columns(user="user_id"))
+    refused(ColumnError, "recs: no column 'prediction'", columns=Columns(score="prediction"))
+    refused(ColumnError, "recs: no column 'step'", columns=Columns(user=("user", "step")))
+
+
+def test_several_columns_could_be_meant() -> None:
+    twice = RECS.with_columns(session_id="user")
+    refused(ColumnError, "recs: 'user', 'session_id' could each be the user. Pass columns=Columns(user='user').", twice)
+    assert atkay.evaluate(twice, TRUTH, "mrr", columns={"recs": Columns(user="session_id")})["mrr"] == 0.5
+
+
+def test_unknown_tables_in_columns() -> None:
+    refused(InputError, "columns: tables are 'recs', 'truth',", columns={"recommendations": Columns(user="user")})
+
+
+def test_empty_tables() -> None:
+    refused(SourceError, "recs: a Polars frame has no rows", RECS.clear())
+    refused(SourceError, "truth: a Polars frame has no rows", truth=TRUTH.clear())
+    refused(SourceError, "recs: a dict has no rows", {})
+    refused(SourceError, "truth: a dict has no rows", truth={1: [], 2: []})
+    refused(ColumnError, "recs: no column for the user; there are no columns", pl.DataFrame())
+
+
+@pytest.mark.parametrize("column", ["user", "item"])
+def test_nulls_in_ids(column: str) -> None:
+    holes = RECS.with_columns(pl.when(pl.col("score") > 0.4).then(column).alias(column))
+    refused(IdError, f"recs: '{column}' is missing in 1 of 3 rows, first in row 1 (counting from 0)", holes)
+    frame = pd.DataFrame(TRUTH.to_dict(as_series=False))
+    frame.loc[1, column] = math.nan
+    refused(IdError, f"truth: '{column}' is missing in 1 of 2 rows, first in row 1", truth=frame)
+    text = RECS.with_columns(user=pl.Series(["a", None, None]))
+    refused(IdError, "recs: 'user' is missing in 2 of 3 rows", text)
+
+
+@pytest.mark.parametrize(("bad", "shown"), [(math.nan, "nan"), (math.inf, "inf"), (-math.inf, "-inf"), (None, "None")])
+def test_scores_that_are_no_numbers(bad: float | None, shown: str) -> None:
+    broken = RECS.with_columns(score=pl.Series([0.9, bad, 0.5]))
+    message = f"recs: 'score' holds {shown} in row 1 (counting from 0), and 1 such values in 3 rows"
+    refused(OrderError, message, broken)
+
+
+def test_scores_that_are_text() -> None:
+    refused(OrderError, "recs: 'score' holds 'high' in row 1", RECS.with_columns(score=pl.Series(["1", "high", "0"])))
+    dates = RECS.with_columns(score=pl.Series(["2026-01-01"] * 3).str.to_date())
+    refused(OrderError, "recs: 'score' is of type Date; scores are numbers", dates)
+
+
+def test_ids_of_different_types() -> None:
+    text = TRUTH.with_columns(pl.col("item").cast(pl.String))
+    message = (
+        "recs and truth have ids of different types: 'item' is Int64, such as 10, and 'item' is String, such as '10'. "
+        "Nothing would match."
+    )
+    refused(IdError, message, truth=text)
+    refused(
+        IdError,
+        "'user' is Int64, such as 1, and 'user' is String",
+        truth=TRUTH.with_columns(pl.col("user").cast(pl.String)),
+    )
+    refused(IdError, "exclude and truth have ids of different types", exclude={"1": [10]})
+    refused(IdError, "candidates and truth have ids of different types", candidates=["10"])
+    refused(IdError, "slices and truth have ids of different types", slices={"1": "new", "2": "old"})
+
+
+def test_mixed_ids() -> None:
+    refused(IdError, "recs: 'item' mixes values of different types (int, str)", {1: [10, "11"]})
+    refused(IdError, "truth: 'user' mixes values of different types (int, str)", truth={1: [10], "2": [11]})
+    mixed = pd.DataFrame({"user": [1, 2], "item": np.array([10, "11"], dtype=object)})
+    refused(IdError, "truth: 'item' mixes values of different types", truth=mixed)
+
+
+def test_ids_that_are_no_ids() -> None:
+    refused(IdError, "recs: 'item' holds 10.5, which is no id", RECS.with_columns(item=pl.Series([10.5, 11.0, 10.0])))
+    refused(
+        IdError,
+        "recs: 'user' is of type Boolean, which is no id",
+        RECS.with_columns(user=pl.Series([True, False, True])),
+    )
+    refused(IdError, "is of type List(Int64), which is no id", RECS.with_columns(item=pl.Series([[1], [2], [3]])))
+
+
+def test_nothing_in_common() -> None:
+    message = "recs and truth have no user in common: recs has 1, truth has 101, for example."
+    refused(IdError, message, truth=TRUTH.with_columns(pl.col("user") + 100))
+    message = "no item in common: recs has 10, truth has 510, for example. Are these the ids of the same items?"
+    refused(IdError, message, truth=TRUTH.with_columns(pl.col("item") + 500))
+    refused(IdError, "recs has 'b', truth has 'B', for example", {"a": ["b"]}, {"a": ["B"]})
+
+
+def test_duplicates() -> None:
+    again = pl.concat([RECS, RECS[:1]])
+    message = (
+        "recs: item 10 stands twice in the list of user 1; 1 of 4 rows repeat an item. Drop them, or pass "
+        "duplicates='first'"
+    )
+    refused(DuplicateError, message, again)
+    refused(
+        DuplicateError,
+        "truth: item 11 stands twice in the truth of user 2; 1 of 3 rows",
+        truth=pl.concat([TRUTH, TRUTH[1:]]),
+    )
+    refused(DuplicateError, "recs: item 'a' stands twice in the list of user 'u'", {"u": ["a", "b", "a"]}, {"u": ["a"]})
+    sessions = RECS.select("item", session="user", step=pl.lit(3))
+    columns = Columns(user=("session", "step"))
+    twice = pl.concat([sessions, sessions])
+    refused(DuplicateError, "item 10 stands twice in the list of session 1, step 3", twice, sessions, columns=columns)
+
+
+def test_rank_and_score_in_conflict() -> None:
+    both = RECS.with_columns(rank=pl.Series([2, 1, 1]))
+    message = (
+        "recs: 'rank' and 'score' contradict each other: for user 1, rank 1 has score 0.1 and rank 2 has score 0.9. "
+        "Say which holds: columns=Columns(rank='rank') or columns=Columns(score='score')."
+    )
+    refused(OrderError, message, both)
+    assert atkay.evaluate(both, TRUTH, "mrr", columns=Columns(rank="rank")).per_query["mrr"][0] == 0.5
+    assert atkay.evaluate(both, TRUTH, "mrr", columns=Columns(score="score")).per_query["mrr"][0] == 1
+
+
+@pytest.mark.parametrize(
+    ("ranks", "message"),
+    [
+        (
+            [0, 1, 0],
+            "recs: 'rank' of user 1 is 0, 1; the ranks of a list of 2 are 1 to 2, each once. They start at 0: add 1.",
+        ),
+        ([1, 3, 1], "'rank' of user 1 is 1, 3; the ranks of a list of 2 are 1 to 2, each once. Number each list again"),
+        ([1, 1, 1], "'rank' of user 1 is 1, 1;"),
+        ([1, 2, 2], "'rank' of user 2 is 2; the ranks of a list of 1 are 1 to 1"),
+        ([1, 2, -1], "'rank' of user 2 is -1;"),
+    ],
+)
+def test_ranks_that_are_not_1_to_n(ranks: list[int], message: str) -> None:
+    refused(OrderError, message, RECS.select("user", "item", rank=pl.Series(ranks)))
+
+
+def test_ranks_that_are_not_whole() -> None:
+    refused(
+        OrderError,
+        "recs: 'rank' holds 1.5; ranks are the whole numbers",
+        RECS.select("user", "item", rank=pl.Series([1.0, 1.5, 1.0])),
+    )
+
+
+@pytest.mark.parametrize(
+    ("grades", "message"),
+    [
+        ([1, -2], "truth: 'relevance' holds -2 in row 1 (counting from 0), and 1 values below 0"),
+        ([1.0, math.nan], "truth: 'relevance' holds nan in row 1"),
+        ([None, 1], "truth: 'relevance' holds None in row 0"),
+        (["1", "good"], "truth: 'relevance' holds 'good' in row 1"),
+    ],
+)
+def test_grades(grades: list[Any], message: str) -> None:
+    refused(RelevanceError, message, truth=TRUTH.with_columns(relevance=pl.Series(grades, strict=False)))
+
+
+def test_grades_that_are_too_large_for_their_gain() -> None:
+    truth = {1: {10: 5000}}
+    with pytest.raises(RelevanceError, match=r"a grade of 5000 is too large for gain=exp2.*Choose gain=linear"):
+        atkay.evaluate(RECS, truth, "ndcg@10")
+    assert atkay.evaluate(RECS, truth, "ndcg(gain=linear)@10")["ndcg(gain=linear)@10"] == 1
+
+
+def test_objects_that_are_no_tables() -> None:
+    refused(SourceError, "recs: a int is no table. Pass a Polars, pandas or Arrow table", 5)
+    refused(SourceError, "truth: a NoneType is no table", truth=None)
+    refused(SourceError, "recs: what is given for user 1 is a str; a list of items is needed", {1: "abc"})
+    refused(SourceError, "truth: what is given for user 'u' is a int", {"u": [1]}, {"u": 1})
+    refused(SourceError, "recs: what is given for user 1 is a set; a set has no order", {1: {10, 11}})
+    refused(SourceError, "recs: some users have a dict and some a list", {1: [10], 2: {11: 0.5}})
+    refused(SourceError, "an array of users x k holds item ids, and", np.array([[0.5, 0.25]]), [[1]])
+    refused(SourceError, "recs has 2 rows and truth 3; a user is a row number", np.array([[1], [2]]), [[1], [2], [3]])
+
+
+def test_keys_of_different_lengths() -> None:
+    recs = {("s", 1): ["a"]}
+    refused(IdError, "recs names a query by ('user_1', 'user_2'), truth by ('user',)", recs, {"s": ["a"]})
+    refused(IdError, "exclude names a query by ('user',)", recs, recs, exclude={"s": ["a"]})
+
+
+# Files
+
+
+def test_missing_files(tmp_path: Path) -> None:
+    refused(
+        SourceError, f"recs: no file '{tmp_path / 'nowhere.csv'}'. The working directory is", tmp_path / "nowhere.csv"
+    )
+    refused(SourceError, "is a folder; name a file in it", tmp_path)
+    (tmp_path / "empty.csv").touch()
+    refused(SourceError, "empty.csv' is empty", tmp_path / "empty.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("a.parquet", "Parquet"), ("a.arrow", "Arrow"), ("a.feather", "Arrow"), ("a.jsonl", "JSON Lines")],
+)
+def test_broken_files(name: str, kind: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"PAR1 this is not what the suffix says {]")
+    refused(SourceError, f"recs: cannot read '{tmp_path / name}' as {kind}", tmp_path / name)
+
+
+def test_cut_off_parquet(tmp_path: Path) -> None:
+    RECS.write_parquet(tmp_path / "a.parquet")
+    whole = (tmp_path / "a.parquet").read_bytes()
+    (tmp_path / "a.parquet").write_bytes(whole[: len(whole) // 2])
+    refused(SourceError, "cannot read", tmp_path / "a.parquet")
+
+
+def test_foreign_files(tmp_path: Path) -> None:
+    (tmp_path / "u.data").write_text("196\t242\t3\t881250949\n186\t302\t3\t891717742\n")
+    refused(SourceError, "cannot tell what kind of file", tmp_path / "u.data")
+    (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04")
+    refused(SourceError, "Files that can be read: CSV, TSV, Parquet,", tmp_path / "a.xlsx")
+    (tmp_path / "u.csv").write_text("196,242,3\n186,302,3\n")
+    refused(ColumnError, "The first line seems to be data: give the file a header line.", tmp_path / "u.csv")
+
+
+def test_ragged_csv(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("user,item\n1,10\n1,11,12,13\n")
+    refused(SourceError, "as CSV", tmp_path / "a.csv")
+
+
+def test_broken_trec_files(tmp_path: Path) -> None:
+    (tmp_path / "a.run").write_text("q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2\n")
+    refused(SourceError, "line 2 of", tmp_path / "a.run", {"q1": ["d1"]})
+    (tmp_path / "b.run").write_text("q1 Q0 d1 1 high t\n")
+    refused(SourceError, "is no line of a TREC run file: 'q1 Q0 d1 1 high t'", tmp_path / "b.run", {"q1": ["d1"]})
+    (tmp_path / "c.qrels").write_text("q1 0 d1 1\nq1 0 d2\n")
+    refused(SourceError, "A line holds query 0 document relevance", {"q1": ["d1"]}, tmp_path / "c.qrels")
+
+
+def test_text_in_a_number_column(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("user,item,score\n1,10,0.5\n1,11,much\n")
+    refused(OrderError, "recs: 'score' holds 'much' in row 1", tmp_path / "a.csv")
+
+
+def test_slices() -> None:
+    refused(InputError, "slices: no segment; columns are 'user'", slices=pl.DataFrame({"user": [1, 2]}))
+    twice = pl.DataFrame({"user": [1, 1], "segment": ["new", "old"]})
+    refused(DuplicateError, "slices: user 1 stands in two rows", slices=twice)
+    refused(IdError, "slices: none of its users is evaluated; it has 7, evaluated is 1", slices={7: "new"})
+
+
+def test_the_tree_of_errors_is_drawn_as_it_is() -> None:
+    drawn = atkay.errors.__doc__ or ""
+    for name, error in vars(atkay.errors).items():
+        if isinstance(error, type) and issubclass(error, AtkayError):
+            assert name in drawn

@@ -1,0 +1,36 @@
+"""The example of CONTRIBUTING works as it stands: one file and one test, and the laws take it in."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import atkay
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_a_metric_is_one_file_and_one_test(tmp_path: Path) -> None:
+    blocks = re.findall(r"```python\n# (\S+)\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.DOTALL)
+    assert [name for name, _ in blocks] == ["src/atkay/metrics/first_rank.py", "tests/test_first_rank.py"]
+    for folder in ("src", "tests"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "conftest.py", "README.md"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    for name, code in blocks:
+        (tmp_path / name).write_text(code)
+    tests = ["tests/test_first_rank.py", "tests/test_laws.py", "src/atkay/metrics/first_rank.py"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "first_rank" not in atkay.metrics()

@@ -1,0 +1,78 @@
+"""What is loaded when, and what is public."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import atkay
+
+HEAVY = ["numpy", "polars", "scipy", "pandas", "rich", "pyarrow", "altair"]
+
+
+def loaded_after(code: str) -> set[str]:
+    """The packages that a fresh interpreter has loaded after running the code."""
+    listing = f"{code}\nimport sys\nprint(*{{name.split('.')[0] for name in sys.modules}})"
+    out = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True)
+    return set(out.stdout.split())
+
+
+def test_importing_atkay_loads_nothing_heavy() -> None:
+    assert not loaded_after("import atkay") & set(HEAVY)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import atkay; atkay.parse('ndcg@10'); atkay.metrics()",
+        "import atkay.judged, atkay.metrics.dcg, atkay.match, atkay.ranking",
+    ],
+)
+def test_formulas_and_judged_need_numpy_alone(code: str) -> None:
+    assert loaded_after(code) & set(HEAVY) == {"numpy"}
+
+
+def test_a_judged_is_measured_with_numpy_alone() -> None:
+    code = """
+import numpy as np
+from atkay.judged import Judged
+from atkay.ranking import Ranking
+from atkay.metrics.base import parse
+one = np.ones(1, int)
+ranking = Ranking.of(np.array([2]), np.array([4, 5]))
+judged = Judged(query=0 * one, rank=2 * one, grade=np.ones(1), item=5 * one, n_relevant=one, n_listed=2 * one,
+                answered=one > 0, grades=np.ones(1), ranking=ranking)
+assert parse("mrr").values(judged).tolist() == [[0.5]]
+"""
+    assert loaded_after(code) & set(HEAVY) == {"numpy"}
+
+
+def test_evaluating_loads_neither_pandas_nor_rich() -> None:
+    loaded = loaded_after("import atkay; atkay.evaluate({1: [2]}, {1: [2]}, 'mrr')")
+    assert not loaded & {"pandas", "rich", "pyarrow", "altair"}
+
+
+def test_the_public_surface() -> None:
+    assert dir(atkay) == [
+        "Columns", "DCG", "F1", "HitRate", "MAP", "MNAP", "MRR", "Metric", "NDCG", "Population", "Precision",
+        "Protocol", "RPrecision", "Recall", "Result", "__version__", "errors", "evaluate", "metrics", "parse",
+    ]  # fmt: skip
+    for name in dir(atkay):
+        assert getattr(atkay, name) is not None
+
+
+def test_functions_keep_their_names_beside_modules_of_the_same_name() -> None:
+    code = """
+from atkay.evaluate import evaluate
+import atkay.metrics.dcg
+assert atkay.evaluate is evaluate
+assert "dcg" in atkay.metrics()
+"""
+    assert "numpy" in loaded_after(code)
+
+
+def test_an_unknown_name() -> None:
+    with pytest.raises(AttributeError, match="module 'atkay' has no attribute 'evalute'"):
+        atkay.evalute  # noqa: B018

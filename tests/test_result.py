@@ -1,0 +1,196 @@
+"""The result: numbers, tables, words, files."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import atkay
+from atkay.errors import SourceError, SpecError
+from atkay.metrics.base import Definition
+
+RECS = {"A": ["i1", "i9", "i2", "i8", "i3"], "B": ["i1", "i7"], "D": ["i1", "i2", "i3"]}
+TRUTH = {"A": ["i1", "i2", "i3", "i4", "i5", "i6"], "B": ["i1", "i2"], "C": ["i1"]}
+METRICS = ["ndcg@5", "p@1,5", "recall(average=pooled)@5"]
+NAMES = ["ndcg@5", "precision@1", "precision@5", "recall(average=pooled)@5"]
+SEGMENTS = {"A": "new", "B": "old", "D": "old"}
+
+
+@pytest.fixture
+def result() -> atkay.Result:
+    return atkay.evaluate(RECS, TRUTH, METRICS, slices=SEGMENTS)
+
+
+def test_numbers_under_any_of_their_names(result: atkay.Result) -> None:
+    assert result["p@5"] == result["precision@5"] == result["Precision @ 5"] == pytest.approx((3 / 5 + 1 / 5 + 0) / 3)
+    assert list(result) == NAMES
+    assert len(result) == 4
+    assert dict(result) == result.to_dict() == {name: result[name] for name in NAMES}
+    assert "p@5" in result
+    assert "p@7" not in result
+    assert "nonsense" not in result
+    with pytest.raises(SpecError, match="'precision@7' was not asked for; this result has 'ndcg@5',"):
+        result["p@7"]
+
+
+def test_the_usual_metrics() -> None:
+    usual = ["ndcg@10", "map@10", "mrr@10", "recall@10", "precision@10", "hit@10"]
+    assert list(atkay.evaluate(RECS, TRUTH)) == usual
+
+
+def test_table(result: atkay.Result) -> None:
+    assert result.table.columns == ["metric", "mean", "low", "high", "deviation", "users", "undefined"]
+    assert result.table["metric"].to_list() == NAMES
+    row = result.table.row(2, named=True)
+    values = np.array([3 / 5, 1 / 5, 0])
+    half = 4.302652729911275 * values.std(ddof=1) / math.sqrt(3)
+    assert row["mean"] == pytest.approx(values.mean())
+    assert (row["low"], row["high"]) == (pytest.approx(values.mean() - half), pytest.approx(values.mean() + half))
+    assert row["deviation"] == pytest.approx(values.std(ddof=1))
+    assert (row["users"], row["undefined"]) == (3, 0)
+    assert result.to_polars().equals(result.table)
+    assert result.to_pandas()["mean"].tolist() == result.table["mean"].to_list()
+
+
+def test_per_query(result: atkay.Result) -> None:
+    assert result.per_query.columns == ["user", *NAMES]
+    assert result.per_query["user"].to_list() == ["A", "B", "C"]
+    assert result.per_query["precision@5"].to_list() == [0.6, 0.2, 0.0]
+
+
+def test_population(result: atkay.Result) -> None:
+    found = result.population
+    assert (found.evaluated, found.without_list, found.without_truth) == (3, 1, 1)
+    assert (found.listed, found.relevant, found.hits) == (10, 9, 4)
+    assert found.unknown == 3  # i9, i8 and i7 are in nobody's truth
+    assert (found.excluded, found.duplicated, found.tied) == (0, 0, 0)
+
+
+def test_definitions_are_sentences(result: atkay.Result) -> None:
+    assert result.definitions["precision@5"] == Definition(
+        "relevant items in the top 5, divided by 5; mean over users", "h / 5"
+    )
+    pooled = result.definitions["recall(average=pooled)@5"]
+    assert pooled.words.endswith("divided by the number of relevant items; summed over all users before dividing")
+
+
+def test_slices(result: atkay.Result) -> None:
+    rows = result.slices.filter(pl.col("metric") == "precision@5").select("slice", "segment", "mean", "users").rows()
+    assert rows == [("segment", "new", 0.6, 1), ("segment", "old", 0.2, 1), ("segment", None, 0.0, 1)]
+    pooled = result.slices.filter(pl.col("metric") == "recall(average=pooled)@5")["mean"].to_list()
+    assert pooled == [3 / 6, 1 / 2, 0 / 1]
+
+
+def test_slices_by_several_columns_and_by_groups() -> None:
+    keys = {"user": ["a", "a", "b"], "order": [1, 2, 1]}
+    recs, truth = pl.DataFrame({**keys, "item": [1, 2, 3]}), pl.DataFrame({**keys, "item": [1, 9, 3]})
+    users = pl.DataFrame({"user": ["a", "b"], "country": ["de", "fr"], "tier": [1, 1]})
+    columns = {"recs": atkay.Columns(user=("user", "order")), "truth": atkay.Columns(user=("user", "order"))}
+    result = atkay.evaluate(recs, truth, "hit@1", columns=columns, average_over="user", slices=users)
+    rows = result.slices.select("slice", "segment", "mean", "users").rows()
+    assert rows == [("country", "de", 0.5, 1), ("country", "fr", 1.0, 1), ("tier", "1", 0.75, 2)]
+
+
+def test_shown_as_text_html_markdown_and_latex(result: atkay.Result) -> None:
+    text = repr(result)
+    assert "precision@5               0.2667" in text
+    assert "3 users evaluated; 1 without a list (scored 0); 1 without truth (skipped)" in text
+    assert "(none)" in text
+    assert "<td" in result._repr_html_()
+    lines = result.to_markdown().splitlines()
+    assert lines[0].startswith("| metric ")
+    assert lines[1].startswith("| ---")
+    assert len(lines) == 6
+    assert r"\toprule" in result.to_latex()
+    assert r"ndcg@5 & 0.4177" in result.to_latex()
+
+
+def test_ids_are_shown_as_text() -> None:
+    evil = "<script>alert(1)</script>"
+    result = atkay.evaluate(RECS, TRUTH, "mrr", slices={"A": evil, "B": "a|b", "C": "100 %_&"})
+    assert "<script>" not in result._repr_html_()
+    assert "&lt;script&gt;" in result._repr_html_()
+
+
+@pytest.mark.parametrize("name", ["result.json", "result.json.gz"])
+def test_saved_and_loaded(result: atkay.Result, tmp_path: Path, name: str) -> None:
+    result.save(tmp_path / name)
+    again = atkay.Result.load(tmp_path / name)
+    assert again.table.equals(result.table, null_equal=True)
+    assert again.per_query.equals(result.per_query, null_equal=True)
+    assert again.slices.equals(result.slices, null_equal=True)
+    assert again.metrics == result.metrics
+    assert again.protocol == result.protocol
+    assert again.population == result.population
+    assert again.definitions == result.definitions
+    assert again.fingerprint == result.fingerprint
+    assert again.columns == result.columns
+    assert again.version == result.version == atkay.__version__
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_saved_with_groups_and_undefined_values(tmp_path: Path) -> None:
+    truth = pl.DataFrame({"user": ["a", "a", "b"], "order": [1, 2, 1], "item": [1, 2, 3]})
+    columns = atkay.Columns(user=("user", "order"))
+    result = atkay.evaluate(truth, truth, "hit@1", columns=columns, average_over=("user",))
+    result.save(tmp_path / "r.json")
+    again = atkay.Result.load(tmp_path / "r.json")
+    assert again.summaries["hit@1"].users == 2
+    assert again.protocol == result.protocol
+
+
+def test_the_saved_file_can_be_read_by_anyone(result: atkay.Result, tmp_path: Path) -> None:
+    result.save(tmp_path / "r.json")
+    record = json.loads((tmp_path / "r.json").read_text())
+    assert record["atkay"] == atkay.__version__
+    assert record["numbers"]["precision@5"]["mean"] == result["precision@5"]
+    assert record["protocol"]["no_recs"] == "zero"
+    assert set(record["fingerprint"]) == {"truth", "recs"}
+    assert record["definitions"]["precision@5"]["formula"] == "h / 5"
+
+
+def test_files_are_written_whole_or_not_at_all(
+    result: atkay.Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "r.json"
+    target.write_text("before")
+
+    def full(*_: object) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        result.save(target)
+    assert target.read_text() == "before"
+    assert [path.name for path in tmp_path.iterdir()] == ["r.json"]
+
+
+@pytest.mark.parametrize("content", ["", "{", "[1]", '{"atkay": "0.1.0"}'])
+def test_loading_what_is_no_result(content: str, tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text(content)
+    with pytest.raises(SourceError, match=r"cannot load '.*r.json' as a saved result"):
+        atkay.Result.load(tmp_path / "r.json")
+    with pytest.raises(SourceError, match="cannot load"):
+        atkay.Result.load(tmp_path / "missing.json")
+
+
+def test_fingerprints_tell_inputs_apart(result: atkay.Result) -> None:
+    other_item = atkay.evaluate(RECS, TRUTH | {"C": ["i2"]}, METRICS)
+    assert other_item.fingerprint["truth"] != result.fingerprint["truth"]
+    other_grade = atkay.evaluate(RECS, {user: dict.fromkeys(items, 2) for user, items in TRUTH.items()}, METRICS)
+    assert other_grade.fingerprint["truth"] != result.fingerprint["truth"]
+    other_order = atkay.evaluate(RECS | {"B": ["i7", "i1"]}, TRUTH, METRICS)
+    assert other_order.fingerprint["truth"] == result.fingerprint["truth"]
+    assert other_order.fingerprint["recs"] != result.fingerprint["recs"]
+
+
+def test_one_user() -> None:
+    result = atkay.evaluate({1: [5]}, {1: [5]}, "mrr")
+    assert result["mrr"] == 1
+    assert result.table["low"].to_list() == [None]
+    assert "–" in repr(result)

@@ -1,0 +1,52 @@
+"""Every metric of the registry with every combination of its words, and data to try them on."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import polars as pl
+from hypothesis import strategies as st
+
+import atkay
+from atkay.metrics.base import Metric, conventions
+
+NUMBERS = {"beta": (1.0, 0.5, 2.0)}
+
+Row = tuple[int, int, float]
+
+
+def every_variant(*cutoffs: int | None) -> Iterator[Metric]:
+    """All metrics, all words, at the given cutoffs."""
+    for cls in atkay.metrics().values():
+        fields = conventions(cls)
+        choices = [each.metadata["words"] if "words" in each.metadata else NUMBERS[each.name] for each in fields]
+        for chosen in itertools.product(*choices):
+            words = dict(zip((each.name for each in fields), chosen, strict=True))
+            for k in cutoffs if cls.cuts else (None,):
+                yield cls(**words, k=k)
+
+
+ANCHOR = 99
+"""A user with a list and truth that have an item in common, so that there is always something to evaluate."""
+
+users, items = st.integers(0, 5), st.integers(0, 7)
+scores = st.sampled_from([-2.0, -0.5, 0.0, 0.25, 0.25, 1.0, 3.5])
+grades = st.sampled_from([0.0, 1.0, 1.0, 2.0, 3.0, 0.5])
+
+
+@st.composite
+def rows(draw: st.DrawFn, values: st.SearchStrategy[float], anchor: float, *, repeats: bool = False) -> list[Row]:
+    """Rows of user, item and value; each pair once unless repeats are wanted."""
+    found = draw(st.lists(st.tuples(users, items, values), max_size=40))
+    if not repeats:
+        found = list({(user, item): (user, item, value) for user, item, value in found}.values())
+    return [*found, (ANCHOR, 0, anchor)]
+
+
+def recs_frame(found: list[Row]) -> pl.DataFrame:
+    return pl.DataFrame(found, schema={"user": pl.Int64, "item": pl.Int64, "score": pl.Float64}, orient="row")
+
+
+def truth_frame(found: list[Row]) -> pl.DataFrame:
+    return pl.DataFrame(found, schema={"user": pl.Int64, "item": pl.Int64, "relevance": pl.Float64}, orient="row")
