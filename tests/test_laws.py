@@ -36,7 +36,8 @@ def matrix(recs: list[Row], truth: list[Row], metrics: list[Metric] = VARIANTS) 
 
 def one(recs: list[int], truth: dict[int, float], metrics: list[Metric]) -> Floats:
     """The values of one user with this list."""
-    return atkay.evaluate({1: recs}, {1: truth}, metrics).query_values[0]
+    values: Floats = atkay.evaluate({1: recs}, {1: truth}, metrics).query_values[0]
+    return values
 
 
 @settings(max_examples=60, deadline=None)
