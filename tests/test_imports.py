@@ -41,7 +41,7 @@ from atkay.judged import Judged
 from atkay.ranking import Ranking
 from atkay.metrics.base import parse
 one = np.ones(1, int)
-ranking = Ranking.of(np.array([2]), np.array([4, 5]))
+ranking = Ranking.of(np.array([2]), np.array([4, 5]), 6)
 judged = Judged(query=0 * one, rank=2 * one, grade=np.ones(1), item=5 * one, n_relevant=one, n_listed=2 * one,
                 answered=one > 0, grades=np.ones(1), ranking=ranking)
 assert parse("mrr").values(judged).tolist() == [[0.5]]

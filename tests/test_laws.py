@@ -18,8 +18,8 @@ from atkay.columns import Columns
 from atkay.evaluate import measure
 from atkay.judge import judge
 from atkay.judged import Judged
-from atkay.match import Pairs
-from atkay.metrics.base import Bools, Floats, Ints, Metric
+from atkay.lists import Lists
+from atkay.metrics.base import Floats, Ints, Metric
 from atkay.protocol import Protocol
 from atkay.tables import read_recs, read_truth
 from variants import ANCHOR, Row, every_variant, grades, recs_frame, rows, scores, truth_frame
@@ -83,25 +83,18 @@ def test_the_names_of_ids_change_no_digit(recs: list[Row], truth: list[Row], ord
 
 def part_of(aligned: Aligned, queries: Ints) -> Aligned:
     """The same codes of items, and some of the queries."""
-    new = np.full(len(aligned.queries), -1)
-    new[queries] = np.arange(len(queries))
 
-    def some(pairs: Pairs) -> tuple[Pairs, Bools]:
-        inside = new[pairs.query] >= 0
-        return Pairs(new[pairs.query[inside]], pairs.item[inside], pairs.n_items), inside
+    def some(lists: Lists) -> tuple[Lists, Ints]:
+        rows = [np.arange(lists.start[query], lists.start[query + 1]) for query in queries]
+        row = np.concatenate([np.empty(0, np.int64), *rows])
+        return Lists.of(lists.length[queries], lists.item[row], lists.n_items), row
 
-    recs, of_recs = some(aligned.recs)
-    truth, of_truth = some(aligned.truth)
     assert aligned.score is not None
     assert aligned.grade is not None
-    return Aligned(
-        aligned.queries[queries],
-        aligned.items,
-        recs,
-        truth,
-        score=aligned.score.filter(of_recs),
-        grade=aligned.grade.filter(of_truth),
-    )
+    recs, of_recs = some(aligned.recs)
+    truth, of_truth = some(aligned.truth)
+    score, grade = aligned.score[of_recs], aligned.grade[of_truth]
+    return Aligned(aligned.queries[queries], aligned.items, recs, truth, score=score, grade=grade)
 
 
 @settings(max_examples=60, deadline=None)

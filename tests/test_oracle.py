@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import atkay
+from atkay import lists
 from atkay.metrics.base import Metric, conventions
 from oracle import evaluate as by_the_book
 from variants import Row, every_variant, grades, items, recs_frame, rows, scores, truth_frame, users
@@ -46,6 +48,7 @@ def as_lists(found: set[tuple[int, int]]) -> dict[int, list[int]]:
     exclude=pairs,
     candidates=st.none() | pairs,
     pick=st.integers(0, 10**6),
+    block=st.sampled_from([1, 5, lists.BLOCK]),
 )
 def test_every_metric_and_protocol_word(
     recs: list[Row],
@@ -54,15 +57,17 @@ def test_every_metric_and_protocol_word(
     exclude: set[tuple[int, int]],
     candidates: set[tuple[int, int]] | None,
     pick: int,
+    block: int,
 ) -> None:
     chosen = [VARIANTS[(pick + 37 * n) % len(VARIANTS)] for n in range(12)]
     chosen = list(dict.fromkeys(chosen))
     given_tables: dict[str, Any] = {"exclude": as_lists(exclude)} if exclude else {}
     if candidates:
         given_tables["candidates"] = as_lists(candidates)
-    result = atkay.evaluate(
-        recs_frame(recs), truth_frame(truth), chosen, duplicates="first", **protocol, **given_tables
-    )
+    with patch("atkay.lists.BLOCK", block):  # small blocks are many, and go to threads
+        result = atkay.evaluate(
+            recs_frame(recs), truth_frame(truth), chosen, duplicates="first", **protocol, **given_tables
+        )
     per_query = {row["user"]: row for row in result.per_query.to_dicts()}
     for metric in chosen:
         words = {each.name: getattr(metric, each.name) for each in conventions(type(metric))}

@@ -2,43 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from atkay.errors import IdError, SourceError
 from atkay.hashing import Hashes, id_hashes, scrambled
-from atkay.match import Items, Pairs
+from atkay.lists import Lists, group
+from atkay.match import mask
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from atkay.metrics.base import Bools, Ints
+    from atkay.metrics.base import Bools, Floats, Ints
+    from atkay.ranking import Array
     from atkay.tables import Table
 
 CANONICAL = r"^(?:0|-?[1-9][0-9]{0,17})$"
 """Text that is an integer and nothing but: "7", not "007"."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Aligned:
-    """The rows of all tables as codes.
+    """The rows of all tables as codes, grouped by query.
 
-    ``queries`` has a row per query, in ascending order of the ids; a query's code is its row's number. ``items`` gives
-    the ids of item codes.
+    ``queries`` has a row per query, in ascending order of the ids; a query's code is its row's number. ``score``,
+    ``rank`` and ``grade`` stand in the order of the rows of ``recs`` and ``truth``. ``exclude`` and ``candidates`` are
+    lists, or a flag per item where they hold for every query.
     """
 
     queries: pl.DataFrame
     items: Vocabulary
-    recs: Pairs
-    truth: Pairs
-    score: pl.Series | None = None
-    rank: pl.Series | None = None
-    grade: pl.Series | None = None
-    exclude: Pairs | Items | None = None
-    candidates: Pairs | Items | None = None
+    recs: Lists
+    truth: Lists
+    score: Array | None = None
+    rank: Ints | None = None
+    grade: Floats | None = None
+    exclude: Lists | Bools | None = None
+    candidates: Lists | Bools | None = None
+    extra: pl.DataFrame | None = None
+    """Further columns of the truth, in the order of its rows."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """The names of the lists' columns, for messages."""
 
     def who(self, query: int) -> str:
         """A query in words: user 'ann', or session_id 7, step 2."""
@@ -46,10 +53,6 @@ class Aligned:
         if len(ids) == 1:
             return f"user {ids[0]!r}"
         return ", ".join(f"{name} {id_!r}" for name, id_ in zip(self.queries.columns, ids, strict=True))
-
-    def n_unknown(self) -> int:
-        """How many listed rows name an item that the truth never mentions."""
-        return len(self.recs) - int(np.count_nonzero(Items(self.truth.item, self.items.size).within(self.recs)))
 
     def query_hashes(self) -> Hashes:
         """A hash per query."""
@@ -73,22 +76,45 @@ def align(recs: Table, truth: Table, exclude: Table | None, candidates: Table | 
     recs, truth = same_types(recs, truth)
     users = Vocabulary.of([recs.ids[:-1], truth.ids[:-1]], dense=True)
     items = Vocabulary.of([recs.ids[-1:], truth.ids[-1:]])
-    listed, known = (
-        Pairs(users.codes(table.ids[:-1]), items.codes(table.ids[-1:]), items.size) for table in (recs, truth)
-    )
-    _common(recs, truth, slice(0, -1), listed.query, known.query, users.size)
-    _common(recs, truth, slice(-1, None), listed.item, known.item, items.size)
+    listed, order = _grouped(recs, users, items)
+    known, truth_order = _grouped(truth, users, items)
+    if not ((listed.length > 0) & (known.length > 0)).any():
+        raise _nothing_common(recs, truth, "user", slice(0, -1))
+    if not _present(known)[listed.item].any():
+        raise _nothing_common(recs, truth, "item", slice(-1, None))
     return Aligned(
         queries=users.ids(np.arange(users.size)).rename(dict(zip(users.names, truth.key, strict=True))),
         items=items,
         recs=listed,
         truth=known,
-        score=recs.score,
-        rank=recs.rank,
-        grade=truth.grade,
+        score=_in_order(recs.score, order),
+        rank=_in_order(recs.rank, order),
+        grade=_in_order(truth.grade, truth_order),
         exclude=_outside(exclude, truth, users, items),
         candidates=_outside(candidates, truth, users, items),
+        extra=truth.extra if truth.extra is None or truth_order is None else truth.extra[truth_order],
+        names=recs.used,
     )
+
+
+def _grouped(table: Table, users: Vocabulary, items: Vocabulary) -> tuple[Lists, Ints | None]:
+    """The table's items by query, and the order of its rows that this took."""
+    return _lists(users.codes(table.ids[:-1]), items.codes(table.ids[-1:]), users, items)
+
+
+def _lists(query: Ints, item: Ints, users: Vocabulary, items: Vocabulary) -> tuple[Lists, Ints | None]:
+    length, order = group(query, users.size)
+    return Lists.of(length, item if order is None else item[order], items.size), order
+
+
+def _in_order(column: pl.Series | None, order: Ints | None) -> Any:
+    if column is None:
+        return None
+    return column.to_numpy() if order is None else column.to_numpy()[order]
+
+
+def _present(lists: Lists) -> Bools:
+    return mask(lists.item, lists.n_items)
 
 
 @dataclass(frozen=True)
@@ -210,31 +236,27 @@ def _same(one: Table, other: Table, at: int) -> tuple[pl.Series, pl.Series]:
     return ids[0], ids[1]
 
 
-def _common(recs: Table, truth: Table, part: slice, listed: Ints, known: Ints, size: int) -> None:
-    there = np.zeros(size, bool)
-    there[known] = True
-    if not there[listed].any():
-        what = "user" if part.stop == -1 else "item"
-        here, there_ = (tuple(column[0] for column in table.ids[part]) for table in (recs, truth))
-        first, second = (one[0] if len(one) == 1 else one for one in (here, there_))
-        raise IdError(
-            f"recs and truth have no {what} in common: recs has {first!r}, truth has {second!r}, for example. "
-            f"Are these the ids of the same {what}s?"
-        )
+def _nothing_common(recs: Table, truth: Table, what: str, part: slice) -> IdError:
+    here, there = (tuple(column[0] for column in table.ids[part]) for table in (recs, truth))
+    first, second = (one[0] if len(one) == 1 else one for one in (here, there))
+    return IdError(
+        f"recs and truth have no {what} in common: recs has {first!r}, truth has {second!r}, for example. "
+        f"Are these the ids of the same {what}s?"
+    )
 
 
-def _outside(table: Table | None, truth: Table, users: Vocabulary, items: Vocabulary) -> Pairs | Items | None:
-    """The pairs of another table that the vocabularies know; items alone where it has no users."""
+def _outside(table: Table | None, truth: Table, users: Vocabulary, items: Vocabulary) -> Lists | Bools | None:
+    """The rows of another table that the vocabularies know; a flag per item where it has no users."""
     if table is None:
         return None
     if len(table) == 0:
-        return Items(np.empty(0, np.int64), items.size)
+        return np.zeros(items.size, bool)
     if not table.key:
         item = items.codes(same_types(table, replace(truth, ids=truth.ids[-1:]))[0].ids)
-        return Items(np.unique(item[items.known(item)]), items.size)
+        return mask(item[items.known(item)], items.size)
     if len(table.ids) != len(truth.ids):
         raise IdError(f"{table.name} names a query by {table.key}, truth by {truth.key}. Use the same columns.")
     table = same_types(table, truth)[0]
     query, item = users.codes(table.ids[:-1]), items.codes(table.ids[-1:])
     known = users.known(query) & items.known(item)
-    return Pairs(query[known], item[known], items.size)
+    return _lists(query[known], item[known], users, items)[0]

@@ -81,7 +81,7 @@ def evaluate(
     aligned = align(read["recs"], read["truth"], read.get("exclude"), read.get("candidates"))
     judged, counts = judge(aligned, rules)
     counted = who_counts(judged, rules, aligned)
-    groups = group_queries(aligned, read["truth"], rules.groups, counted)
+    groups = group_queries(aligned, rules.groups, counted)
     if slices is not None:
         read["slices"] = read_slices(slices, columns_of(columns, "slices"), read["truth"].key, rules.groups)
     values, parts = measure(judged, asked, rules, counted)
@@ -162,8 +162,8 @@ def _fingerprint(aligned: Aligned, judged: Judged) -> dict[str, str]:
     from atkay.hashing import scrambled
 
     query, item, truth = aligned.query_hashes(), aligned.item_hashes(), aligned.truth
-    grade = np.ones(len(truth)) if aligned.grade is None else aligned.grade.to_numpy()
-    rows = scrambled(1, query[truth.query], item[truth.item], grade.view(np.uint64))
+    grade = np.ones(len(truth)) if aligned.grade is None else aligned.grade
+    rows = scrambled(1, query[truth.owner()], item[truth.item], grade.view(np.uint64))
     lengths = scrambled(2, query, judged.n_listed.astype(np.uint64))
     hits = scrambled(3, query[judged.query], item[judged.item], judged.rank.astype(np.uint64))
     listed = np.concatenate((lengths[judged.n_listed > 0], hits))

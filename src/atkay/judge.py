@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,11 +10,13 @@ import numpy as np
 from atkay.errors import DuplicateError, OrderError
 from atkay.hashing import scrambled
 from atkay.judged import Judged
-from atkay.match import Pairs
-from atkay.ranking import Array, Ranking, by_rank, by_score, in_order, ties_in
+from atkay.lists import Lists
+from atkay.match import mask, match, repeated
+from atkay.ranking import Array, Ranking, by_rank, by_score, steps
 
 if TYPE_CHECKING:
     from atkay.align import Aligned
+    from atkay.match import Match
     from atkay.metrics.base import Bools, Floats, Ints
     from atkay.protocol import Protocol
 
@@ -25,200 +27,186 @@ class Counts:
 
     listed: int
     unknown: int
-    excluded: int
-    outside: int
-    unjudged: int
-    duplicated: int
     tied: int
+    duplicated: int = 0
+    excluded: int = 0
+    outside: int = 0
+    unjudged: int = 0
 
 
-@dataclass(frozen=True, eq=False)
-class Graded:
-    """The truth without repeated pairs; ``grade`` is 0 for what does not count as relevant."""
-
-    pairs: Pairs
-    grade: Floats
-
-
-def judge(aligned: Aligned, protocol: Protocol) -> tuple[Judged, Counts]:
+def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts]:
     """The hits of the lists, and what was done to the lists before."""
-    truth = _truth(aligned, protocol)
-    row, at = truth.pairs.find(aligned.recs)
-    order = _order(aligned, protocol, row, truth.grade[at])
-    listed = aligned.recs
+    aligned, found = _each_pair_once(given, protocol)
+    row, at = found.row, found.at
+    grade = _grades(aligned, protocol)
+    order, n_tied = _order(aligned, protocol, row, grade[at])
+    ranking = Ranking(aligned.recs.start, aligned.recs.item, aligned.recs.n_items)
     if order is not None:
-        listed = Pairs(listed.query[order], listed.item[order], listed.n_items)
+        ranking = Ranking(ranking.start, ranking.item[order], ranking.n_items)
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
-        row, at = _sorted(place[row], at)
+        by_place = np.argsort(place[row])
+        row, at = place[row][by_place], at[by_place]
+    ranking, row, at, dropped = _take_out(aligned, protocol, ranking, row, at)
 
-    counts, keep = _settle(aligned, protocol, listed, order, row)
-    if keep is not None:
-        row, at = row[keep[row]], at[keep[row]]
-        row = (np.cumsum(keep) - 1)[row]
-        listed = Pairs(listed.query[keep], listed.item[keep], listed.n_items)
-
-    n_queries = len(aligned.queries)
-    ranking = Ranking.of(np.bincount(listed.query, minlength=n_queries), listed.item)
-    hit = truth.grade[at] > 0
+    hit = grade[at] > 0
     row, at = row[hit], at[hit]
-    query = listed.query[row].astype(np.int64)
-    relevant = truth.grade > 0
-    owner = truth.pairs.query[relevant].astype(np.int64)
+    query = np.searchsorted(ranking.start, row, side="right") - 1
+    relevant = aligned.truth.only(grade > 0)
     judged = Judged(
         query=query,
         rank=row - ranking.start[query] + 1,
-        grade=truth.grade[at],
-        item=listed.item[row].astype(np.int64),
-        n_relevant=np.bincount(owner, minlength=n_queries),
+        grade=grade[at],
+        item=ranking.item[row].astype(np.int64),
+        n_relevant=relevant.length,
         n_listed=ranking.length,
-        answered=np.bincount(aligned.recs.query, minlength=n_queries) > 0,
-        grades=_best_first(owner, truth.grade[relevant]),
+        answered=aligned.recs.length > 0,
+        grades=_best_first(relevant, grade[grade > 0]),
         ranking=ranking,
     )
-    return judged, counts
+    known = mask(given.truth.item, given.truth.n_items)
+    return judged, Counts(
+        listed=len(given.recs),
+        unknown=len(given.recs) - int(np.count_nonzero(known[given.recs.item])),
+        tied=n_tied,
+        duplicated=len(given.recs) - len(aligned.recs),
+        **dropped,
+    )
 
 
-def _sorted(row: Ints, at: Ints) -> tuple[Ints, Ints]:
-    by = np.argsort(row)
-    return row[by], at[by]
+def _each_pair_once(aligned: Aligned, protocol: Protocol) -> tuple[Aligned, Match]:
+    """Lists and truth without repeated items, and the listed rows that the truth grades."""
+    found = match(aligned.recs, aligned.truth)
+    if not any(found.repeated):
+        return aligned, found
+    if protocol.duplicates == "error":
+        raise _duplicate(aligned, "recs" if found.repeated[0] else "truth")
+    if found.repeated[0]:
+        # Of an item that stands twice the better rank counts, so the lists are put in order first.
+        order, _ = _order(aligned, replace(protocol, ties="given"), found.row[:0], np.empty(0))
+        recs, score = aligned.recs, aligned.score if aligned.rank is None else None
+        if order is not None:
+            recs, score = Lists(recs.start, recs.item[order], recs.n_items), None if score is None else score[order]
+        once = ~mask(repeated(recs), len(recs))
+        aligned = replace(aligned, recs=recs.only(once), score=None if score is None else score[once], rank=None)
+    once = ~mask(repeated(aligned.truth), len(aligned.truth))
+    grade = None if aligned.grade is None else aligned.grade[once]
+    aligned = replace(aligned, truth=aligned.truth.only(once), grade=grade)
+    return aligned, match(aligned.recs, aligned.truth)
 
 
-def _best_first(query: Ints, grade: Floats) -> Floats:
+def _grades(aligned: Aligned, protocol: Protocol) -> Floats:
+    """The grades of the truth's rows, 0 for what does not count as relevant."""
+    if aligned.grade is None:
+        return np.ones(len(aligned.truth))
+    least = protocol.min_relevance
+    return np.where(aligned.grade > 0 if least is None else aligned.grade >= least, aligned.grade, 0.0)
+
+
+def _best_first(relevant: Lists, grade: Floats) -> Floats:
     """The grades of one query after the other, the best of each first."""
-    if (grade == grade[:1]).all():
-        return grade
-    return grade[np.lexsort((-grade, query))]
+    return grade if (grade == grade[:1]).all() else grade[by_score(relevant, grade)]
 
 
-def _truth(aligned: Aligned, protocol: Protocol) -> Graded:
-    pairs = aligned.truth
-    grade = np.ones(len(pairs)) if aligned.grade is None else aligned.grade.to_numpy()
-    again = pairs.repeated()
-    if len(again):
-        if protocol.duplicates == "error":
-            raise _duplicate("truth", aligned, pairs, again)
-        once = np.ones(len(pairs), bool)
-        once[again] = False
-        pairs, grade = Pairs(pairs.query[once], pairs.item[once], pairs.n_items), grade[once]
-    relevant = grade > 0 if protocol.min_relevance is None else grade >= protocol.min_relevance
-    return Graded(pairs, np.where(relevant, grade, 0.0))
-
-
-def _order(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> Ints | None:
-    """The rows in rank order, None where they stand in it; ``row`` and ``grade`` tell which rows are relevant."""
-    query = aligned.recs.query
+def _order(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> tuple[Ints | None, int]:
+    """The rows in rank order, None where they stand in it, and how many are tied; ``row``, ``grade``: the hits."""
+    recs, score = aligned.recs, aligned.score
     if aligned.rank is not None:
-        order, wrong = by_rank(query, aligned.rank.to_numpy(), len(aligned.queries))
+        order, wrong = by_rank(recs, aligned.rank)
         if wrong >= 0:
             raise _not_ranks(aligned, wrong)
-        if aligned.score is not None:
-            _agree(aligned, order)
-        return order
-    score = None if aligned.score is None else aligned.score.to_numpy()
-    if in_order(query, score) and (score is None or protocol.ties == "given" or not ties_in(query, score).any()):
-        return None
-    return by_score(query, aligned.score, _tie_breakers(aligned, protocol, row, grade))
+        _agree(aligned, order)
+        return order, 0
+    if score is None:
+        return None, 0
+    found = steps(recs, score)
+    if not len(found.rising) and (protocol.ties == "given" or not len(found.equal)):
+        return None, found.n_tied
+    order = by_score(recs, score, _tie_breaker(aligned, protocol, row, grade))
+    return order, (found if not len(found.rising) else steps(recs, score[order])).n_tied
 
 
-def _tie_breakers(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> list[tuple[Array, bool]]:
+def _tie_breaker(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> Array | None:
+    """What equal scores are ordered by, the lowest first; None where they stay as they are."""
     recs = aligned.recs
-    if aligned.score is None or protocol.ties == "given":
-        return []
-    if protocol.ties in ("item", "item_desc"):
-        return [(recs.item, protocol.ties == "item_desc")]
+    if protocol.ties == "item":
+        return recs.item
+    if protocol.ties == "item_desc":
+        return -recs.item.astype(np.int64)
     if protocol.ties == "random":
-        return [
-            (
-                scrambled(protocol.seed, aligned.query_hashes()[recs.query], aligned.item_hashes()[recs.item]),
-                False,
-            )
-        ]
-    of_row = np.zeros(len(recs))
-    of_row[row] = grade
-    return [(of_row, protocol.ties == "best")]
+        return scrambled(protocol.seed, aligned.query_hashes()[recs.owner()], aligned.item_hashes()[recs.item])
+    if protocol.ties in ("best", "worst"):
+        of_row = np.zeros(len(recs))
+        of_row[row] = grade
+        return -of_row if protocol.ties == "best" else of_row
+    return None
 
 
-def _settle(
-    aligned: Aligned, protocol: Protocol, listed: Pairs, order: Ints | None, judged: Ints
-) -> tuple[Counts, Bools | None]:
-    """Which of the rows, in rank order, stay in the lists; None where all do."""
-    again = listed.repeated()
-    if len(again) and protocol.duplicates == "error":
-        raise _duplicate("recs", aligned, listed, again)
+def _take_out(
+    aligned: Aligned, protocol: Protocol, ranking: Ranking, row: Ints, at: Ints
+) -> tuple[Ranking, Ints, Ints, dict[str, int]]:
+    """The lists without what must not stand in them, what is left of the rows that the truth grades, and counts."""
     drops: dict[str, Bools] = {}
-    if len(again):
-        drops["duplicated"] = _mask(again, len(listed))
     if aligned.exclude is not None:
-        drops["excluded"] = aligned.exclude.within(listed)
+        drops["excluded"] = _within(ranking, aligned.exclude)
     if aligned.candidates is not None:
-        drops["outside"] = ~aligned.candidates.within(listed)
+        drops["outside"] = ~_within(ranking, aligned.candidates)
     if protocol.unjudged == "drop":
-        drops["unjudged"] = ~_mask(judged, len(listed))
-    gone = np.zeros(len(listed), bool) if drops else None
-    dropped = dict.fromkeys(("duplicated", "excluded", "outside", "unjudged"), 0)
-    for why, mask in drops.items():
-        assert gone is not None
-        dropped[why] = int(np.count_nonzero(mask & ~gone))
-        gone |= mask
-    counts = Counts(
-        listed=len(listed), unknown=aligned.n_unknown(), tied=_n_tied(aligned, listed.query, order), **dropped
-    )
-    return counts, None if gone is None else ~gone
+        drops["unjudged"] = ~mask(row, len(ranking))
+    if not drops:
+        return ranking, row, at, {}
+    gone, counts = np.zeros(len(ranking), bool), {}
+    for why, rows in drops.items():
+        counts[why] = int(np.count_nonzero(rows & ~gone))
+        gone |= rows
+    stays = ~gone[row]
+    row, at = row[stays], at[stays]
+    return ranking.only(~gone), row - np.cumsum(gone)[row], at, counts
 
 
-def _mask(rows: Ints, size: int) -> Bools:
-    mask = np.zeros(size, bool)
-    mask[rows] = True
-    return mask
-
-
-def _n_tied(aligned: Aligned, query: Ints, order: Ints | None) -> int:
-    if aligned.score is None or aligned.rank is not None:
-        return 0
-    score = aligned.score.to_numpy()
-    return int(np.count_nonzero(ties_in(query, score if order is None else score[order])))
+def _within(ranking: Ranking, these: Lists | Bools) -> Bools:
+    """Which listed rows are among the given ones."""
+    return mask(match(ranking, these).row, len(ranking)) if isinstance(these, Lists) else these[ranking.item]
 
 
 def _agree(aligned: Aligned, order: Ints | None) -> None:
     """Where there are ranks and scores, a better rank has no lower score."""
-    assert aligned.score is not None
-    assert aligned.rank is not None
-    query, score, rank = aligned.recs.query, aligned.score.to_numpy(), aligned.rank
-    if order is not None:
-        query, score = query[order], score[order]
-    rising = np.flatnonzero((query[1:] == query[:-1]) & (score[1:] > score[:-1]))
+    score, rank = aligned.score, aligned.rank
+    if score is None or rank is None:
+        return
+    rising = steps(aligned.recs, score if order is None else score[order]).rising
     if len(rising):
-        here = int(rising[0])
-        at = [here, here + 1] if order is None else [int(order[here]), int(order[here + 1])]
+        rows = rising[0] - 1, rising[0]
+        above, below = rows if order is None else order[list(rows)]
+        who = aligned.who(np.searchsorted(aligned.recs.start, above, side="right") - 1)
+        names = aligned.names
         raise OrderError(
-            f"recs: '{rank.name}' and '{aligned.score.name}' contradict each other: for {aligned.who(query[here])}, "
-            f"rank {rank[at[0]]} has score {score[here]:g} and rank {rank[at[1]]} has score {score[here + 1]:g}. Say "
-            f"which holds: columns=Columns(rank='{rank.name}') or columns=Columns(score='{aligned.score.name}')."
+            f"recs: '{names['rank']}' and '{names['score']}' contradict each other: for {who}, rank {rank[above]} has "
+            f"score {score[above]:g} and rank {rank[below]} has score {score[below]:g}. Say which holds: "
+            f"columns=Columns(rank='{names['rank']}') or columns=Columns(score='{names['score']}')."
         )
 
 
-def _not_ranks(aligned: Aligned, row: int) -> OrderError:
+def _not_ranks(aligned: Aligned, query: int) -> OrderError:
     assert aligned.rank is not None
-    query = aligned.recs.query[row]
-    ranks = np.sort(aligned.rank.to_numpy()[aligned.recs.query == query])
+    start = aligned.recs.start
+    ranks = np.sort(aligned.rank[start[query] : start[query + 1]])
     shown = ", ".join(map(str, ranks[:8])) + (", ..." if len(ranks) > 8 else "")
-    hint = (
-        "They start at 0: add 1."
-        if ranks[0] == 0 and (np.diff(ranks) == 1).all()
-        else ("Number each list again, or leave the column out and order by score.")
-    )
+    hint = "Number each list again, or leave the column out and order by score."
+    if (ranks == np.arange(len(ranks))).all():
+        hint = "They start at 0: add 1."
     return OrderError(
-        f"recs: '{aligned.rank.name}' of {aligned.who(query)} is {shown}; the ranks of a list of {len(ranks)} are 1 to "
-        f"{len(ranks)}, each once. {hint}"
+        f"recs: '{aligned.names['rank']}' of {aligned.who(query)} is {shown}; the ranks of a list of {len(ranks)} are "
+        f"1 to {len(ranks)}, each once. {hint}"
     )
 
 
-def _duplicate(table: str, aligned: Aligned, pairs: Pairs, again: Ints) -> DuplicateError:
-    row = int(again[0])
-    item = aligned.items.ids(pairs.item[row : row + 1]).item()
-    where = "list" if table == "recs" else "truth"
+def _duplicate(aligned: Aligned, table: str) -> DuplicateError:
+    lists, where = (aligned.recs, "list") if table == "recs" else (aligned.truth, "truth")
+    again = repeated(lists)
+    item = aligned.items.ids(lists.item[again[:1]]).item()
+    who = aligned.who(np.searchsorted(lists.start, again[0], side="right") - 1)
     return DuplicateError(
-        f"{table}: item {item!r} stands twice in the {where} of {aligned.who(pairs.query[row])}; {len(again):,} of "
-        f"{len(pairs):,} rows repeat an item. Drop them, or pass duplicates='first' to keep the first of each."
+        f"{table}: item {item!r} stands twice in the {where} of {who}; {len(again):,} of {len(lists):,} rows repeat an "
+        "item. Drop them, or pass duplicates='first' to keep the first of each."
     )

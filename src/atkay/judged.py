@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from atkay.metrics.base import WHOLE, Bools, Floats, Ints
+from atkay.ranking import Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from atkay.ranking import Ranking
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +91,6 @@ class Judged:
     @classmethod
     def concatenate(cls, parts: Sequence[Judged]) -> Judged:
         """One Judged out of several with different queries and the same item codes."""
-        from atkay.ranking import Ranking
-
         shift = np.cumsum([0, *(part.n_queries for part in parts)])
         join = np.concatenate
         return cls(

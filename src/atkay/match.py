@@ -1,79 +1,78 @@
-"""Match: which (query, item) pairs occur among given ones. NumPy and nothing else."""
+"""Match: which listed items the truth knows, and which stand twice. NumPy and nothing else."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay.metrics.base import Bools, Ints
+from atkay.lists import Lists, in_threads
 
-BLOCK = 1 << 18
-"""Rows that are looked at in one go, so that what is in between stays in the cache."""
-
-
-@dataclass(frozen=True, eq=False)
-class Pairs:
-    """Pairs of a query and an item, as codes; an item below ``n_items``."""
-
-    query: Ints
-    item: Ints
-    n_items: int
-
-    def __len__(self) -> int:
-        return len(self.item)
-
-    def keys(self, rows: slice = slice(None)) -> Ints:
-        """One number per pair, ordered by query, then item."""
-        return self.query[rows].astype(np.int64) * self.n_items + self.item[rows]
-
-    @cached_property
-    def order(self) -> Ints:
-        """The rows by query and item; equal pairs in the order of their rows."""
-        return np.argsort(self.keys(), kind="stable")
-
-    @cached_property
-    def ordered(self) -> Ints:
-        """The keys in order."""
-        return self.keys()[self.order]
-
-    def repeated(self) -> Ints:
-        """The rows whose pair stood in an earlier row already."""
-        again = np.flatnonzero(self.ordered[1:] == self.ordered[:-1]) + 1
-        return np.sort(self.order[again])
-
-    def find(self, asked: Pairs) -> tuple[Ints, Ints]:
-        """The rows of ``asked`` whose pair is here, in their order, and the row where it is."""
-        rows, here = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        for start in range(0, len(asked) if len(self) else 0, BLOCK):
-            keys = asked.keys(slice(start, start + BLOCK))
-            at = np.searchsorted(self.ordered, keys)
-            at[at == len(self.ordered)] = 0
-            found = np.flatnonzero(self.ordered[at] == keys)
-            rows.append(found + start)
-            here.append(self.order[at[found]])
-        return np.concatenate(rows), np.concatenate(here)
-
-    def within(self, asked: Pairs) -> Bools:
-        """For each row of ``asked``, whether its pair is here."""
-        out = np.zeros(len(asked), bool)
-        out[self.find(asked)[0]] = True
-        return out
+if TYPE_CHECKING:
+    from atkay.metrics.base import Bools, Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Items:
-    """Items that are meant for every query."""
+class Match:
+    """Rows of one side whose pair of query and item stands on the other: ``row`` there is ``at`` here.
 
-    item: Ints
-    n_items: int
+    ``row`` rises. ``repeated`` says for either side whether it has a pair twice; then the rows are not to be trusted.
+    """
 
-    def __len__(self) -> int:
-        return len(self.item)
+    row: Ints
+    at: Ints
+    repeated: tuple[bool, bool]
 
-    def within(self, asked: Pairs) -> Bools:
-        """For each row of ``asked``, whether its item is here."""
-        here = np.zeros(self.n_items, bool)
-        here[self.item] = True
-        return here[asked.item]
+
+def match(asked: Lists, known: Lists) -> Match:
+    """The rows of ``asked`` that are in ``known``, and where.
+
+    For a block of queries both sides' rows are written as one number each, (query, item, side, row), and sorted: equal
+    pairs then stand next to each other, a hit as asked and known, a duplicate as the same side twice.
+    """
+
+    def of_block(block: tuple[int, int]) -> tuple[Ints, Ints, bool, bool]:
+        first, last = block
+        sides = (asked, known)
+        rows = [(side.start[first], side.start[last]) for side in sides]
+        row_bits = max(int(end - begin) for begin, end in rows).bit_length()
+        item_bits = int(max(asked.n_items, known.n_items)).bit_length()
+        parts = []
+        for tag, (side, (begin, end)) in enumerate(zip(sides, rows, strict=True)):
+            part = side.owner(first, last)
+            part <<= item_bits
+            part |= side.item[begin:end]
+            part <<= row_bits + 1
+            part |= np.arange(tag << row_bits, (tag << row_bits) + (end - begin))
+            parts.append(part)
+        packed = np.concatenate(parts)
+        packed.sort()
+        pair = packed >> (row_bits + 1)
+        same = np.flatnonzero(pair[1:] == pair[:-1])
+        ahead, behind = packed[same], packed[same + 1]
+        side_of = ((ahead >> row_bits) & 1, (behind >> row_bits) & 1)
+        mask = (1 << row_bits) - 1
+        hit = side_of[0] != side_of[1]
+        row, at = (ahead[hit] & mask) + rows[0][0], (behind[hit] & mask) + rows[1][0]
+        order = np.argsort(row)
+        return row[order], at[order], bool((side_of[1] == 0).any()), bool((side_of[0] == 1).any())
+
+    found = in_threads(of_block, asked.blocks(known))
+    row, at, twice, twice_known = zip(*found, strict=True)
+    return Match(np.concatenate(row), np.concatenate(at), (any(twice), any(twice_known)))
+
+
+def repeated(lists: Lists) -> Ints:
+    """The rows whose item stood in the list already."""
+    pair = lists.owner() * np.int64(lists.n_items) + lists.item
+    order = np.argsort(pair, kind="stable")
+    again = np.flatnonzero(pair[order[1:]] == pair[order[:-1]]) + 1
+    return np.sort(order[again])
+
+
+def mask(rows: Ints, size: int) -> Bools:
+    """True at the given rows."""
+    out = np.zeros(size, bool)
+    out[rows] = True
+    return out

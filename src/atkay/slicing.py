@@ -26,15 +26,15 @@ class Groups:
     ids: pl.DataFrame
 
 
-def group_queries(aligned: Aligned, truth: Table, names: tuple[str, ...], counted: Bools) -> Groups | None:
+def group_queries(aligned: Aligned, names: tuple[str, ...], counted: Bools) -> Groups | None:
     """The groups that ``average_over`` asks for."""
     if not names:
         return None
     if set(names) <= set(aligned.queries.columns):
         ids = aligned.queries.select(names)
     else:
-        assert truth.extra is not None
-        of_query = truth.extra.select(names).insert_column(0, pl.Series("code", aligned.truth.query, pl.Int64)).unique()
+        assert aligned.extra is not None
+        of_query = aligned.extra.select(names).insert_column(0, pl.Series("code", aligned.truth.owner())).unique()
         twice = of_query.get_column("code").is_duplicated()
         if twice.any():
             query = of_query.filter(twice)["code"][0]

@@ -1,0 +1,94 @@
+"""Lists: the items of one query after the other. NumPy and nothing else."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Self, TypeVar
+
+import numpy as np
+
+from atkay.metrics.base import Bools, Ints
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+T = TypeVar("T")
+
+BLOCK = 1 << 15
+"""Rows that are worked on in one go: what lies in between stays in the cache."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """Item codes below ``n_items``, grouped by query: those of query q are ``item[start[q]:start[q + 1]]``."""
+
+    start: Ints
+    item: Ints
+    n_items: int
+
+    @classmethod
+    def of(cls, length: Ints, item: Ints, n_items: int) -> Self:
+        """Lists of the given lengths."""
+        return cls(np.concatenate(([0], np.cumsum(length))), item, n_items)
+
+    def __len__(self) -> int:
+        return len(self.item)
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are, with or without items."""
+        return len(self.start) - 1
+
+    @cached_property
+    def length(self) -> Ints:
+        """How many items each query has."""
+        return np.diff(self.start)
+
+    def owner(self, first: int = 0, last: int | None = None) -> Ints:
+        """The query of each row, for the queries from ``first`` to before ``last``; they count from ``first``."""
+        length = self.length[first:last]
+        return np.repeat(np.arange(len(length)), length)
+
+    def only(self, keep: Bools) -> Self:
+        """The rows that are to stay."""
+        length = np.diff(np.concatenate(([0], np.cumsum(keep)))[self.start])
+        return type(self).of(length, self.item[keep], self.n_items)
+
+    def blocks(self, *others: Lists) -> list[tuple[int, int]]:
+        """Ranges of queries that together have about a block of rows, here and in the others."""
+        start = self.start + sum(other.start for other in others)
+        cuts = np.searchsorted(start, np.arange(BLOCK, start[-1], BLOCK))
+        edges = np.unique(np.concatenate(([0], cuts, [self.n_queries])))
+        if len(edges) == 1:
+            return [(0, 0)]
+        return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Lists]) -> Self:
+        """The lists of all parts, in their order."""
+        length, item = (np.concatenate(arrays) for arrays in ([p.length for p in parts], [p.item for p in parts]))
+        return cls.of(length, item, parts[0].n_items)
+
+
+def group(query: Ints, n_queries: int) -> tuple[Ints, Ints | None]:
+    """How many rows each query has, and the order that brings them together, None where they stand so."""
+    length = np.bincount(query, minlength=n_queries)
+    if (query[1:] >= query[:-1]).all():
+        return length, None
+    # A row's number fits below its query: sorting one array of integers beats every sort that carries an index.
+    shift = np.int64(len(query).bit_length())
+    packed = (query.astype(np.int64) << shift) | np.arange(len(query))
+    packed.sort()
+    packed &= (np.int64(1) << shift) - 1
+    return length, packed
+
+
+def in_threads(work: Callable[[tuple[int, int]], T], blocks: Sequence[tuple[int, int]]) -> list[T]:
+    """The results of the blocks in their order; NumPy lets go of the interpreter, so threads share the work."""
+    if len(blocks) < 8:
+        return [work(block) for block in blocks]
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, 8)) as pool:
+        return list(pool.map(work, blocks))
