@@ -63,6 +63,13 @@ def test_per_query(result: atkay.Result) -> None:
     assert result.per_query["precision@5"].to_list() == [0.6, 0.2, 0.0]
 
 
+def test_per_query_of_as_many_users_as_numbers() -> None:
+    """A square of values is not turned on its side."""
+    result = atkay.evaluate(RECS, TRUTH, ["p@1", "p@5", "mrr"])
+    assert result.per_query["precision@5"].to_list() == [0.6, 0.2, 0.0]
+    assert result.per_query["mrr"].to_list() == [1.0, 1.0, 0.0]
+
+
 def test_population(result: atkay.Result) -> None:
     found = result.population
     assert (found.evaluated, found.without_list, found.without_truth) == (3, 1, 1)

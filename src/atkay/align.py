@@ -10,8 +10,7 @@ import polars as pl
 
 from atkay.errors import IdError, SourceError
 from atkay.hashing import Hashes, id_hashes, scrambled
-from atkay.lists import Lists, group
-from atkay.match import mask
+from atkay.lists import Lists, count, group, in_threads, mask, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,6 +36,8 @@ class Aligned:
     items: Vocabulary
     recs: Lists
     truth: Lists
+    n_unknown: int = 0
+    """How many listed rows name an item that the truth never mentions."""
     score: Array | None = None
     rank: Ints | None = None
     grade: Floats | None = None
@@ -74,19 +75,22 @@ def align(recs: Table, truth: Table, exclude: Table | None, candidates: Table | 
             f"recs has {recs.n_rows:,} rows and truth {truth.n_rows:,}; a user is a row number, so both need as many."
         )
     recs, truth = same_types(recs, truth)
-    users = Vocabulary.of([recs.ids[:-1], truth.ids[:-1]], dense=True)
+    runs = [Runs.of(table.ids[:-1]) for table in (recs, truth)]
+    users = Vocabulary.of([run.ids for run in runs], dense=True)
     items = Vocabulary.of([recs.ids[-1:], truth.ids[-1:]])
-    listed, order = _grouped(recs, users, items)
-    known, truth_order = _grouped(truth, users, items)
+    listed, order = _lists(runs[0], items.codes(recs.ids[-1:]), users, items)
+    known, truth_order = _lists(runs[1], items.codes(truth.ids[-1:]), users, items)
     if not ((listed.length > 0) & (known.length > 0)).any():
         raise _nothing_common(recs, truth, "user", slice(0, -1))
-    if not _present(known)[listed.item].any():
+    n_unknown = len(listed) - count(mask(known.item, known.n_items), listed.item)
+    if n_unknown == len(listed):
         raise _nothing_common(recs, truth, "item", slice(-1, None))
     return Aligned(
         queries=users.ids(np.arange(users.size)).rename(dict(zip(users.names, truth.key, strict=True))),
         items=items,
         recs=listed,
         truth=known,
+        n_unknown=n_unknown,
         score=_in_order(recs.score, order),
         rank=_in_order(recs.rank, order),
         grade=_in_order(truth.grade, truth_order),
@@ -97,13 +101,49 @@ def align(recs: Table, truth: Table, exclude: Table | None, candidates: Table | 
     )
 
 
-def _grouped(table: Table, users: Vocabulary, items: Vocabulary) -> tuple[Lists, Ints | None]:
-    """The table's items by query, and the order of its rows that this took."""
-    return _lists(users.codes(table.ids[:-1]), items.codes(table.ids[-1:]), users, items)
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Rows that follow each other with the same key: the key of each run, and how many rows it has.
+
+    Tables mostly come with the rows of a user together, so that there are far fewer keys to look at than rows.
+    """
+
+    ids: tuple[pl.Series, ...]
+    length: Ints
+
+    @classmethod
+    def of(cls, ids: tuple[pl.Series, ...]) -> Runs:
+        """The runs of some columns."""
+        rows = len(ids[0])
+        start = np.concatenate(([0], changes(ids[0])))
+        for column in ids[1:]:
+            start = np.union1d(start, changes(column))
+        if len(start) > rows // 4:
+            return cls(ids, np.ones(rows, np.int64))
+        return cls(tuple(column.gather(start) for column in ids), np.diff(start, append=rows))
 
 
-def _lists(query: Ints, item: Ints, users: Vocabulary, items: Vocabulary) -> tuple[Lists, Ints | None]:
-    length, order = group(query, users.size)
+def changes(column: pl.Series) -> Ints:
+    """The rows whose value is not that of the row before."""
+    if not column.dtype.is_integer() or column.dtype in (pl.Int128, pl.UInt128):
+        return (column != column.shift(1)).fill_null(False).arg_true().cast(pl.Int64).to_numpy()
+    values = column.to_numpy()
+
+    def of_block(block: tuple[int, int]) -> Ints:
+        first, last = block[0], min(block[1] + 1, len(values))
+        return np.flatnonzero(values[first + 1 : last] != values[first : last - 1]) + first + 1
+
+    return np.concatenate(in_threads(of_block, ranges(len(values))))
+
+
+def _lists(runs: Runs, item: Ints, users: Vocabulary, items: Vocabulary) -> tuple[Lists, Ints | None]:
+    """The items by query, and the order of the rows that this took; None where they stand so."""
+    code = users.codes(runs.ids)
+    if (code[1:] > code[:-1]).all():
+        length = np.zeros(users.size, np.int64)
+        length[code] = runs.length
+        return Lists.of(length, item, items.size), None
+    length, order = group(code if len(code) == len(item) else np.repeat(code, runs.length), users.size)
     return Lists.of(length, item if order is None else item[order], items.size), order
 
 
@@ -111,10 +151,6 @@ def _in_order(column: pl.Series | None, order: Ints | None) -> Any:
     if column is None:
         return None
     return column.to_numpy() if order is None else column.to_numpy()[order]
-
-
-def _present(lists: Lists) -> Bools:
-    return mask(lists.item, lists.n_items)
 
 
 @dataclass(frozen=True)
@@ -139,7 +175,7 @@ class Vocabulary:
         columns = [_common_type(ids) for ids in zip(*tables, strict=True)]
         first = columns[0]
         if len(columns) == 1 and first[0].dtype.is_integer():
-            low, high = min(int(c.min()) for c in first), max(int(c.max()) for c in first)  # type: ignore[arg-type]
+            low, high = _span(first)
             if high - low < 4 * sum(map(len, first)) + 1024:
                 return cls._of_integers(first, names, low, high, dense=dense)
         frames = [
@@ -190,6 +226,19 @@ class Vocabulary:
             return self.table.select(self.names)[codes]
         place = codes if self.lookup is None else np.flatnonzero(self.lookup >= 0)[codes]
         return pl.DataFrame({self.names[0]: pl.Series(place + self.low).cast(self.dtype or pl.Int64)})
+
+
+def _span(columns: Sequence[pl.Series]) -> tuple[int, int]:
+    """The lowest and the highest of integer ids."""
+    if any(column.dtype in (pl.Int128, pl.UInt128) for column in columns):
+        return min(int(c.min()) for c in columns), max(int(c.max()) for c in columns)  # type: ignore[arg-type]
+
+    def of_column(values: Array) -> list[tuple[int, int]]:
+        blocks = ranges(len(values))
+        return in_threads(lambda b: (int(values[b[0] : b[1]].min()), int(values[b[0] : b[1]].max())), blocks)
+
+    found = [ends for column in columns for ends in of_column(column.to_numpy())]
+    return min(low for low, _ in found), max(high for _, high in found)
 
 
 def _less(ids: pl.Series, low: int) -> Ints:
@@ -259,4 +308,5 @@ def _outside(table: Table | None, truth: Table, users: Vocabulary, items: Vocabu
     table = same_types(table, truth)[0]
     query, item = users.codes(table.ids[:-1]), items.codes(table.ids[-1:])
     known = users.known(query) & items.known(item)
-    return _lists(query[known], item[known], users, items)[0]
+    length, order = group(query[known], users.size)
+    return Lists.of(length, item[known] if order is None else item[known][order], items.size)

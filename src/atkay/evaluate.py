@@ -127,18 +127,22 @@ def measure(
 ) -> tuple[Floats, dict[str, tuple[Floats, Floats]]]:
     """The values of the counted queries, and numerators and denominators where they are pooled."""
     lost = (judged.n_relevant == 0)[counted]
-    values: list[Floats] = []
+    n_numbers = sum(len(metric.cutoffs) for metric in metrics)
+    values = np.empty((n_numbers, int(counted.sum()))).T  # a number's values lie together
     parts: dict[str, tuple[Floats, Floats]] = {}
+    first = 0
     for metric in metrics:
-        of_queries = metric.values(judged)[counted]
-        of_queries[lost] = 1.0 if protocol.no_truth == "one" else 0.0
-        values.append(of_queries)
+        last = first + len(metric.cutoffs)
+        values[:, first:last] = metric.values(judged)[counted]
         if isinstance(metric, Ratio) and metric.average == "pooled":
             above, below = (part[counted] for part in metric.parts(judged))
             if protocol.no_truth == "one":
                 above[lost] = below[lost]
             parts |= {str(one): (above[:, at], below[:, at]) for at, one in enumerate(metric.split())}
-    return np.column_stack(values), parts
+        first = last
+    if lost.any():
+        values[lost] = 1.0 if protocol.no_truth == "one" else 0.0
+    return values, parts
 
 
 def _population(judged: Judged, counted: Bools, counts: Counts) -> Population:
@@ -162,9 +166,13 @@ def _fingerprint(aligned: Aligned, judged: Judged) -> dict[str, str]:
     from atkay.hashing import scrambled
 
     query, item, truth = aligned.query_hashes(), aligned.item_hashes(), aligned.truth
-    grade = np.ones(len(truth)) if aligned.grade is None else aligned.grade
-    rows = scrambled(1, query[truth.owner()], item[truth.item], grade.view(np.uint64))
-    lengths = scrambled(2, query, judged.n_listed.astype(np.uint64))
-    hits = scrambled(3, query[judged.query], item[judged.item], judged.rank.astype(np.uint64))
-    listed = np.concatenate((lengths[judged.n_listed > 0], hits))
-    return {"truth": f"{int(rows.sum()):016x}", "recs": f"{int(listed.sum()):016x}"}
+    rows = item[truth.item]
+    if not (aligned.grade is None or (aligned.grade == 1).all()):
+        rows = scrambled(1, rows, aligned.grade.view(np.uint64))
+    # The hashes of a query's rows are added up, so that their order does not matter.
+    running = np.concatenate((np.zeros(1, np.uint64), np.cumsum(rows)))
+    wanted = scrambled(2, query, np.diff(running[truth.start]))[truth.length > 0]
+    lengths = scrambled(3, query, judged.n_listed.astype(np.uint64))[judged.n_listed > 0]
+    hits = scrambled(4, query[judged.query], item[judged.item], judged.rank.astype(np.uint64))
+    listed = np.concatenate((lengths, hits))
+    return {"truth": f"{int(wanted.sum()):016x}", "recs": f"{int(listed.sum()):016x}"}

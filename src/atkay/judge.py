@@ -10,8 +10,8 @@ import numpy as np
 from atkay.errors import DuplicateError, OrderError
 from atkay.hashing import scrambled
 from atkay.judged import Judged
-from atkay.lists import Lists
-from atkay.match import mask, match, repeated
+from atkay.lists import Lists, mask
+from atkay.match import match, repeated
 from atkay.ranking import Array, Ranking, by_rank, by_score, steps
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts]:
     hit = grade[at] > 0
     row, at = row[hit], at[hit]
     query = np.searchsorted(ranking.start, row, side="right") - 1
-    relevant = aligned.truth.only(grade > 0)
+    relevant = aligned.truth if (grade > 0).all() else aligned.truth.only(grade > 0)
     judged = Judged(
         query=query,
         rank=row - ranking.start[query] + 1,
@@ -64,10 +64,9 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts]:
         grades=_best_first(relevant, grade[grade > 0]),
         ranking=ranking,
     )
-    known = mask(given.truth.item, given.truth.n_items)
     return judged, Counts(
         listed=len(given.recs),
-        unknown=len(given.recs) - int(np.count_nonzero(known[given.recs.item])),
+        unknown=given.n_unknown,
         tied=n_tied,
         duplicated=len(given.recs) - len(aligned.recs),
         **dropped,

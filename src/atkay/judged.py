@@ -59,7 +59,18 @@ class Judged:
 
     def total(self, weights: Floats | float, cutoffs: Sequence[int]) -> Floats:
         """The sum of the hits' weights up to each cutoff: queries x cutoffs."""
-        return sums(self.query, self.rank, weights, cutoffs, self.n_queries)
+        if isinstance(weights, np.ndarray):
+            return sums(self.query, self.rank, weights, cutoffs, self.n_queries)
+        missing = [k for k in cutoffs if k not in self._hits]
+        if missing:
+            counted = sums(self.query, self.rank, np.ones(len(self.query)), missing, self.n_queries)
+            self._hits.update(zip(missing, counted.T, strict=True))
+        return weights * np.array([self._hits[k] for k in cutoffs]).T
+
+    @cached_property
+    def _hits(self) -> dict[int, Floats]:
+        """The number of hits up to a cutoff, kept because many metrics ask for it."""
+        return {}
 
     def listed(self, cutoffs: Sequence[int]) -> Ints:
         """The list's length after the cut."""
@@ -116,14 +127,13 @@ def within(group: Ints, n_groups: int) -> Ints:
     return np.arange(1, len(group) + 1) - np.repeat(np.cumsum(size) - size, size)
 
 
-def sums(query: Ints, rank: Ints, weights: Floats | float, cutoffs: Sequence[int], n_queries: int) -> Floats:
+def sums(query: Ints, rank: Ints, weights: Floats, cutoffs: Sequence[int], n_queries: int) -> Floats:
     """The sum of weights per query, over what is ranked at most k, for each k.
 
     Each cutoff is summed by itself and in rank order: a value depends neither on the other cutoffs that were
     asked for nor on the other queries, to the last bit.
     """
-    weights = np.broadcast_to(np.asarray(weights, dtype=np.float64), query.shape)
-    out = np.empty((n_queries, len(cutoffs)))
+    out = np.empty((len(cutoffs), n_queries)).T  # a cutoff's values lie together
     for column, k in enumerate(cutoffs):
         inside = rank <= k
         out[:, column] = np.bincount(query[inside], weights=weights[inside], minlength=n_queries)

@@ -86,9 +86,26 @@ def group(query: Ints, n_queries: int) -> tuple[Ints, Ints | None]:
     return length, packed
 
 
+def ranges(rows: int) -> list[tuple[int, int]]:
+    """The rows in blocks."""
+    return [(first, min(first + BLOCK, rows)) for first in range(0, rows, BLOCK)] or [(0, 0)]
+
+
 def in_threads(work: Callable[[tuple[int, int]], T], blocks: Sequence[tuple[int, int]]) -> list[T]:
     """The results of the blocks in their order; NumPy lets go of the interpreter, so threads share the work."""
     if len(blocks) < 8:
         return [work(block) for block in blocks]
     with ThreadPoolExecutor(min(os.cpu_count() or 1, 8)) as pool:
         return list(pool.map(work, blocks))
+
+
+def mask(places: Ints, size: int) -> Bools:
+    """True at the given places."""
+    out = np.zeros(size, bool)
+    out[places] = True
+    return out
+
+
+def count(marked: Bools, item: Ints) -> int:
+    """How many of the items are marked."""
+    return sum(in_threads(lambda b: int(np.count_nonzero(marked.take(item[b[0] : b[1]]))), ranges(len(item))))

@@ -10,7 +10,7 @@ import numpy as np
 from atkay.lists import Lists, in_threads
 
 if TYPE_CHECKING:
-    from atkay.metrics.base import Bools, Ints
+    from atkay.metrics.base import Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +69,3 @@ def repeated(lists: Lists) -> Ints:
     order = np.argsort(pair, kind="stable")
     again = np.flatnonzero(pair[order[1:]] == pair[order[:-1]]) + 1
     return np.sort(order[again])
-
-
-def mask(rows: Ints, size: int) -> Bools:
-    """True at the given rows."""
-    out = np.zeros(size, bool)
-    out[rows] = True
-    return out

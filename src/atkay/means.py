@@ -8,7 +8,7 @@ in any order.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,63 +28,66 @@ class Summary(NamedTuple):
     undefined: int
 
 
-def exact_sums(values: Floats, groups: Ints | None = None, n_groups: int = 1) -> Floats:
-    """The sum of each column, or of each group in each column (groups x columns), in no particular order."""
-    n, columns = values.shape
-    out = np.zeros((n_groups, columns))
-    top = np.abs(values).max(axis=0, initial=0.0)
+def exact_sum(values: Floats, groups: Ints | None = None, n_groups: int = 1) -> Any:
+    """The sum of the values, or of each group of them, as if added without rounding and in no particular order."""
+    top = float(np.abs(values).max(initial=0.0))
+    if top == 0:
+        return 0.0 if groups is None else np.zeros(n_groups)
     # A piece has as many bits as can be added n times without rounding.
-    bits = 52 - math.ceil(math.log2(n + 1))
-    for at in np.flatnonzero(top):
-        scale = 2.0 ** (bits - max(math.frexp(top[at])[1], -900))
-        scaled = values[:, at] * scale
-        coarse = np.rint(scaled)
-        fine = np.rint((scaled - coarse) * 2.0**bits)
-        out[:, at] = (_add(coarse, groups, n_groups) + _add(fine, groups, n_groups) * 2.0**-bits) / scale
-    return out
+    bits = 52 - math.ceil(math.log2(len(values) + 1))
+    scale = 2.0 ** (bits - max(math.frexp(top)[1], -900))
+    scaled = values * scale
+    coarse = np.rint(scaled)
+    scaled -= coarse
+    scaled *= 2.0**bits
+    fine = np.rint(scaled, out=scaled)
+    return (_add(coarse, groups, n_groups) + _add(fine, groups, n_groups) * 2.0**-bits) / scale
 
 
-def _add(whole: Floats, groups: Ints | None, n_groups: int) -> Floats | float:
-    if groups is None:
-        return float(whole.sum())
-    return np.bincount(groups, weights=whole, minlength=n_groups).astype(np.float64)
+def _add(whole: Floats, groups: Ints | None, n_groups: int) -> Any:
+    return whole.sum() if groups is None else np.bincount(groups, weights=whole, minlength=n_groups)
 
 
 def group_means(values: Floats, groups: Ints, n_groups: int) -> Floats:
-    """The mean of each group in each column; NaN does not count, and a group of nothing else is NaN."""
+    """The mean of each group; NaN does not count, and a group of nothing else is NaN."""
     there = ~np.isnan(values)
-    sums = exact_sums(np.where(there, values, 0.0), groups, n_groups)
-    counts = exact_sums(there.astype(float), groups, n_groups)
-    means = np.full(sums.shape, np.nan)
-    np.divide(sums, counts, out=means, where=counts > 0)
+    counts = np.bincount(groups[there], minlength=n_groups)
+    with np.errstate(invalid="ignore"):
+        means: Floats = exact_sum(values[there], groups[there], n_groups) / counts
     return means
 
 
-def summarise(values: Floats) -> list[Summary]:
-    """The mean of each column with Student's interval; NaN does not count."""
-    there = ~np.isnan(values)
-    n = there.sum(axis=0)
-    filled = np.where(there, values, 0.0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = exact_sums(filled)[0] / n
-        squares = exact_sums(np.where(there, (values - mean) ** 2, 0.0))[0]
-        deviation = np.sqrt(np.where(n > 1, squares / (n - 1), np.nan))
-    return [
-        Summary(float(m), *_interval(float(m), float(d), int(k)), float(d), int(k), len(values) - int(k))
-        for m, d, k in zip(mean, deviation, n, strict=True)
-    ]
+def mean(values: Floats) -> float:
+    """The mean of the values that are not NaN."""
+    there = _defined(values)
+    return float(exact_sum(there)) / len(there) if len(there) else math.nan
+
+
+def _defined(values: Floats) -> Floats:
+    return values[~np.isnan(values)] if np.isnan(values.max(initial=0.0)) else values
+
+
+def summarise(values: Floats) -> Summary:
+    """The mean with Student's interval; NaN does not count."""
+    there = _defined(values)
+    n, middle = len(there), mean(values)
+    spread = math.sqrt(float(exact_sum((there - middle) ** 2)) / (n - 1)) if n > 1 else math.nan
+    return Summary(middle, *_interval(middle, spread, n), spread, n, len(values) - n)
+
+
+def pooled(numerator: Floats, denominator: Floats) -> float:
+    """The ratio of the sums, NaN where there is nothing to divide by."""
+    below = float(exact_sum(denominator))
+    return float(exact_sum(numerator)) / below if below else math.nan
 
 
 def summarise_pooled(numerator: Floats, denominator: Floats) -> Summary:
-    """A ratio of sums, with the interval of its linear approximation (the delta method)."""
-    above, below = exact_sums(np.column_stack((numerator, denominator)))[0]
-    n = len(numerator)
-    if below == 0:
-        return Summary(math.nan, math.nan, math.nan, math.nan, n, 0)
-    ratio = float(above / below)
-    away = (numerator - ratio * denominator) * (n / below)
-    squares = float(exact_sums((away**2)[:, None])[0, 0])
-    spread = math.sqrt(squares / (n - 1)) if n > 1 else math.nan
+    """The ratio of the sums, with the interval of its linear approximation (the delta method)."""
+    n, ratio = len(numerator), pooled(numerator, denominator)
+    if math.isnan(ratio) or n < 2:
+        return Summary(ratio, math.nan, math.nan, math.nan, n, 0)
+    away = (numerator - ratio * denominator) * (n / float(exact_sum(denominator)))
+    spread = math.sqrt(float(exact_sum(away**2)) / (n - 1))
     return Summary(ratio, *_interval(ratio, spread, n), math.nan, n, 0)
 
 

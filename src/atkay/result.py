@@ -18,7 +18,7 @@ import numpy as np
 from atkay import __version__
 from atkay.errors import SourceError, SpecError, listing
 from atkay.grid import Grid
-from atkay.means import Summary, exact_sums, group_means, summarise, summarise_pooled
+from atkay.means import Summary, exact_sum, group_means, mean, pooled, summarise, summarise_pooled
 from atkay.metrics.base import Definition, Floats, Ints, Metric, parse
 from atkay.output import write_whole
 from atkay.protocol import Protocol
@@ -115,11 +115,11 @@ class Result(Mapping[str, float]):
         return {str(one): one for metric in self.metrics for one in metric.split()}
 
     def __getitem__(self, name: str) -> float:
-        if name not in self.summaries:
+        if name not in self._single:
             name = str(parse(name))
-        if name not in self.summaries:
+        if name not in self._single:
             raise SpecError(f"'{name}' was not asked for; this result has {listing(self)}.")
-        return self.summaries[name].mean
+        return self.means[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._single)
@@ -134,28 +134,41 @@ class Result(Mapping[str, float]):
             return False
 
     @cached_property
+    def means(self) -> dict[str, float]:
+        """Each number."""
+        return {name: pooled(*unit) if isinstance(unit, tuple) else mean(unit) for name, unit in self._units(None)}
+
+    @cached_property
     def summaries(self) -> dict[str, Summary]:
         """Each number with its interval, spread and counts."""
         return self._summarise(None)
 
     def _summarise(self, rows: Ints | None) -> dict[str, Summary]:
-        """The numbers of some of the queries, all of them where ``rows`` is None."""
+        return {
+            name: summarise_pooled(*unit) if isinstance(unit, tuple) else summarise(unit)
+            for name, unit in self._units(rows)
+        }
 
-        def chosen(array: Any) -> Any:
-            return array if rows is None else array[rows]
+    def _units(self, rows: Ints | None) -> Iterator[tuple[str, Floats | tuple[Floats, Floats]]]:
+        """What each number is the mean of (a pair where it is pooled), for some of the queries or for all.
+
+        A unit is a query, or all queries of one group.
+        """
+
+        def of_units(values: Floats, merge: Any) -> Floats:
+            values = values if rows is None else values[rows]
+            return values if groups is None else merge(values, groups, n_groups)
 
         groups, n_groups = None, 1
         if self.groups is not None:
-            groups = np.unique(chosen(self.groups), return_inverse=True)[1]
+            groups = np.unique(self.groups if rows is None else self.groups[rows], return_inverse=True)[1]
             n_groups = int(groups.max()) + 1
-        values = chosen(self.query_values)
-        out = summarise(values if groups is None else group_means(values, groups, n_groups))
-        found = dict(zip(self._single, out, strict=True))
-        for name, (above, below) in self.parts.items():
-            both = np.column_stack((chosen(above), chosen(below)))
-            both = both if groups is None else exact_sums(both, groups, n_groups)
-            found[name] = summarise_pooled(both[:, 0], both[:, 1])
-        return found
+        for at, name in enumerate(self._single):
+            if name in self.parts:
+                above, below = (of_units(part, exact_sum) for part in self.parts[name])
+                yield name, (above, below)
+            else:
+                yield name, of_units(self.query_values[:, at], group_means)
 
     @cached_property
     def definitions(self) -> dict[str, Definition]:
@@ -164,9 +177,9 @@ class Result(Mapping[str, float]):
         if self.protocol.groups:
             unit = " and ".join(self.protocol.groups)
             over = f"mean over the queries of one {unit} first, then over all"
-        pooled = "summed over all users before dividing"
+        summed = "summed over all users before dividing"
         return {
-            name: Definition(f"{words}; {pooled if name in self.parts else over}", formula)
+            name: Definition(f"{words}; {summed if name in self.parts else over}", formula)
             for name, one in self._single.items()
             for words, formula in [one.define()]
         }
@@ -206,7 +219,7 @@ class Result(Mapping[str, float]):
         import polars as pl
 
         ids = pl.DataFrame(dict(self.ids))
-        values = pl.DataFrame(self.query_values, schema=list(self._single)).fill_nan(None)
+        values = pl.DataFrame(dict(zip(self._single, self.query_values.T, strict=True))).fill_nan(None)
         return pl.concat([ids, values], how="horizontal")
 
     def to_dict(self) -> dict[str, float]:
@@ -314,7 +327,7 @@ class Result(Mapping[str, float]):
             protocol["average_over"] = tuple(protocol["average_over"])
         return cls(
             metrics=tuple(parse(spec) for spec in record["metrics"]),
-            query_values=np.column_stack(values),
+            query_values=np.array(values).T,
             ids=rows["ids"],
             population=Population(**record["population"]),
             protocol=Protocol(**protocol),

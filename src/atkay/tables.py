@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -178,6 +179,8 @@ def _number(values: pl.Series, error: type[InputError], table: str, use: str) ->
         read = values.cast(pl.Float64)
     if not read.dtype.is_numeric():
         raise error(f"{table}: '{values.name}' is of type {values.dtype}; {use} are numbers. Convert the column.")
+    if read.null_count() == 0 and (not read.dtype.is_float() or math.isfinite(read.sum())):
+        return read  # a value that is no number would have made the sum none
     bad = read.is_null() | ~read.is_finite() if read.dtype.is_float() else read.is_null()
     if bad.any():
         row = bad.arg_max() or 0

@@ -71,8 +71,9 @@ class Definition(NamedTuple):
 
 def divide(numerator: Floats, denominator: Floats | Ints) -> Floats:
     """The quotient, and 0 where the denominator is 0: nothing asked for, nothing found."""
-    out = np.zeros(np.broadcast_shapes(numerator.shape, denominator.shape))
-    return np.divide(numerator, denominator, out=out, where=denominator != 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotient = numerator / denominator
+    return np.where(denominator == 0, 0.0, quotient) if (denominator == 0).any() else quotient
 
 
 @dataclass(frozen=True)
