@@ -1,7 +1,8 @@
-"""Doctests see the package under its own name."""
+"""Doctests see the package under its own name; hypothesis draws the same examples every time."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
@@ -12,3 +13,13 @@ import atkay
 @pytest.fixture(autouse=True)
 def _names(doctest_namespace: dict[str, Any]) -> None:
     doctest_namespace["atkay"] = atkay
+
+
+try:
+    from hypothesis import settings
+except ImportError:  # the environment for pandas 2 runs tests that need none of it
+    pass
+else:
+    settings.register_profile("full", deadline=None, derandomize=True, max_examples=150)
+    settings.register_profile("few", deadline=None, derandomize=True, max_examples=5)
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "full"))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import atkay
 from atkay.metrics.base import conventions
+from atkay.words import words_of
 
 
 def page() -> str:
@@ -21,7 +22,7 @@ def page() -> str:
         rows = [
             f"| `{each.name}` | `{word}` | {meaning} |"
             for each in conventions(cls)
-            for word, meaning in each.metadata.get("words", {}).items()
+            for word, meaning in words_of(each).items()
         ]
         if rows:
             parts.append("\n".join(["| field | word | meaning |", "| --- | --- | --- |", *rows]))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import atkay
 from atkay.metrics.base import conventions
+from atkay.words import words_of
 
 HERE = Path(__file__).parent / "data"
 
@@ -19,7 +20,7 @@ def main() -> None:
     print("\nndcg@5 by when people joined:\n")
     print(atkay.evaluate(recs, truth, "ndcg@5", slices=users))
 
-    words = next(each for each in conventions(atkay.MAP) if each.name == "per").metadata["words"]
+    words = next(words_of(each) for each in conventions(atkay.MAP) if each.name == "per")
     every = [atkay.MAP(per=word, k=5) for word in words]
     print("\nOne name, five numbers: MAP@5 of the same lists, by what it is divided by:\n")
     by_word = atkay.evaluate(recs, truth, every)

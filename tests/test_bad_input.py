@@ -53,7 +53,9 @@ def test_several_columns_could_be_meant() -> None:
 
 
 def test_unknown_tables_in_columns() -> None:
-    refused(InputError, "columns: tables are 'recs', 'truth',", columns={"recommendations": Columns(user="user")})
+    refused(
+        InputError, "a dict of them for some of 'recs', 'truth',", columns={"recommendations": Columns(user="user")}
+    )
 
 
 def test_empty_tables() -> None:
@@ -106,8 +108,16 @@ def test_ids_of_different_types() -> None:
 
 
 def test_mixed_ids() -> None:
-    refused(IdError, "recs: 'item' mixes values of different types (int, str)", {1: [10, "11"]})
-    refused(IdError, "truth: 'user' mixes values of different types (int, str)", truth={1: [10], "2": [11]})
+    refused(
+        IdError,
+        "recs: 'item' mixes values of different types, or holds some that no column can (int, str)",
+        {1: [10, "11"]},
+    )
+    refused(
+        IdError,
+        "truth: 'user' mixes values of different types, or holds some that no column can (int, str)",
+        truth={1: [10], "2": [11]},
+    )
     mixed = pd.DataFrame({"user": [1, 2], "item": np.array([10, "11"], dtype=object)})
     refused(IdError, "truth: 'item' mixes values of different types", truth=mixed)
 
@@ -219,7 +229,9 @@ def test_objects_that_are_no_tables() -> None:
 def test_keys_of_different_lengths() -> None:
     recs = {("s", 1): ["a"]}
     refused(IdError, "recs names a query by ('user_1', 'user_2'), truth by ('user',)", recs, {"s": ["a"]})
-    refused(IdError, "exclude names a query by ('user',)", recs, recs, exclude={"s": ["a"]})
+    refused(
+        IdError, "exclude names a user by 'user', the lists by 'user_1', 'user_2'", recs, recs, exclude={"s": ["a"]}
+    )
 
 
 # Files
@@ -282,7 +294,7 @@ def test_slices() -> None:
     refused(InputError, "slices: no segment; columns are 'user'", slices=pl.DataFrame({"user": [1, 2]}))
     twice = pl.DataFrame({"user": [1, 1], "segment": ["new", "old"]})
     refused(DuplicateError, "slices: user 1 stands in two rows", slices=twice)
-    refused(IdError, "slices: none of its users is evaluated; it has 7, evaluated is 1", slices={7: "new"})
+    refused(IdError, "slices: it names none of the users of recs and truth: it has 7, they have 1", slices={7: "new"})
 
 
 def test_the_tree_of_errors_is_drawn_as_it_is() -> None:

@@ -1,4 +1,4 @@
-"""The example of CONTRIBUTING works as it stands: one file and one test, and the laws take it in."""
+"""The example of CONTRIBUTING works as it stands: one file, one test, and every other test still passes."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from pathlib import Path
 import atkay
 
 ROOT = Path(__file__).parent.parent
-LAWS = "first_rank or bounds or perfect or moving or documented"
 
 
 def test_a_metric_is_one_file_and_one_test(tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n# (\S+)\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.DOTALL)
     assert [name for name, _ in blocks] == ["src/atkay/metrics/first_rank.py", "tests/test_first_rank.py"]
     for folder in ("src", "tests"):
-        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        ignored = shutil.ignore_patterns("__pycache__", Path(__file__).name)
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
     for name in ("pyproject.toml", "conftest.py", "README.md"):
         shutil.copy(ROOT / name, tmp_path / name)
     for name, code in blocks:
         (tmp_path / name).write_text(code)
-    tests = ["tests/test_first_rank.py", "tests/test_laws.py", "src/atkay/metrics/first_rank.py"]
+    everything = [str(tmp_path / folder) for folder in ("tests", "src")]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", LAWS, *tests],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *everything],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(tmp_path / "src")},
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "src"), "HYPOTHESIS_PROFILE": "few"},
         capture_output=True,
         text=True,
         check=False,

@@ -41,9 +41,9 @@ def test_who_counts(words: dict[str, Any], users: int, mean: float) -> None:
     [
         (
             {"no_recs": "error"},
-            "1 users have truth and no list, user 'B' for example, and the protocol says no_recs='error'",
+            "1 user with truth and no list, user 'B' for example, and the protocol says no_recs='error'",
         ),
-        ({"no_truth": "error"}, "2 users have a list and no relevant item, user 'C' for example"),
+        ({"no_truth": "error"}, "2 users with a list and no relevant item, user 'C' for example"),
     ],
 )
 def test_who_counts_error(words: dict[str, Any], message: str) -> None:
@@ -242,6 +242,12 @@ def test_average_over_needs_one_group_per_query() -> None:
         ),
         ({"min_relevance": "high"}, "given was 'high'"),
         ({"seed": 1.5}, "seed is a whole number"),
+        ({"k": 10}, "a cutoff is a part of the metric: write 'ndcg@10'"),
+        ({"metric": "mrr"}, "evaluate: no argument 'metric'. Did you mean 'metrics'?"),
+        ({"protocol": {"ties": "item"}}, "protocol is a Protocol(...), given was {'ties': 'item'}"),
+        ({"min_relevance": float("inf")}, "given was inf"),
+        ({"average_over": 5}, "average_over takes the name of a column"),
+        ({"average_over": ("g", "g")}, "average_over takes the name of a column"),
     ],
 )
 def test_refuses(fields: dict[str, Any], message: str) -> None:

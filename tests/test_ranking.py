@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from atkay.lists import Lists, group
@@ -25,7 +25,6 @@ def lists_of(length: list[int], item: Any = None) -> Lists:
     return Lists.of(np.array(length), item, int(item.max(initial=0)) + 1)
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     length=lengths,
     data=st.data(),
@@ -56,7 +55,6 @@ def test_by_score(length: list[int], data: st.DataObject, kind: str, block: int,
     ]
 
 
-@settings(max_examples=200, deadline=None)
 @given(length=lengths, seed=st.integers(0, 999), block=blocks)
 def test_by_rank(length: list[int], seed: int, block: int) -> None:
     rng = np.random.default_rng(seed)
@@ -80,7 +78,6 @@ def test_by_rank_names_a_query_whose_ranks_are_wrong(rank: list[int], query: int
         assert by_rank(lists_of([2, 0, 2]), np.array(rank)) == (None, query)
 
 
-@settings(max_examples=200, deadline=None)
 @given(query=st.lists(st.integers(0, 5), max_size=20))
 def test_group(query: list[int]) -> None:
     codes = np.array(query, dtype=int)
@@ -94,7 +91,6 @@ def test_group(query: list[int]) -> None:
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), max_size=25)
 
 
-@settings(max_examples=300, deadline=None)
 @given(asked=pairs, known=pairs, block=blocks, unique=st.booleans())
 def test_match(asked: list[tuple[int, int]], known: list[tuple[int, int]], block: int, unique: bool) -> None:
     if unique:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
 import atkay
@@ -56,6 +59,12 @@ def test_prints(metric: Metric, spec: str) -> None:
     assert str(metric) == spec
 
 
+def test_cutoffs_in_other_forms() -> None:
+    assert atkay.NDCG(k=np.int64(5)) == atkay.NDCG(k=5)  # type: ignore[arg-type]
+    assert atkay.NDCG(k=range(1, 4)) == atkay.NDCG(k=(1, 2, 3))  # type: ignore[arg-type]
+    assert atkay.NDCG(k=np.array([5, 10])) == atkay.NDCG(k=(5, 10))  # type: ignore[arg-type]
+
+
 def test_several_specs_in_one_string() -> None:
     found = parse_all("ndcg@10,map(per=hits)@5,10, f1(beta=2),mrr")
     assert list(map(str, found)) == ["ndcg@10", "map(per=hits)@5,10", "f1(beta=2)", "mrr"]
@@ -65,6 +74,20 @@ def test_several_specs_in_one_string() -> None:
 
 def test_asked_twice_is_answered_once() -> None:
     assert list(map(str, parse_all(["p@5", "precision@5", atkay.Precision(k=5)]))) == ["precision@5"]
+    assert list(map(str, parse_all("p@5,10,p@10,20,p"))) == ["precision@5,10", "precision@20", "precision"]
+    result = atkay.evaluate({1: [1, 2]}, {1: [2]}, ["recall@1,2", "recall@2,3"])
+    assert result.to_dict() == {"recall@1": 0, "recall@2": 1, "recall@3": 1}
+
+
+@pytest.mark.parametrize("metrics", [None, 5, atkay.NDCG, [atkay.NDCG], atkay.Metric()])
+def test_what_is_no_metric(metrics: Any) -> None:
+    with pytest.raises(SpecError, match=r"is no metric|is a class of metrics; write NDCG"):
+        atkay.evaluate({1: [1]}, {1: [1]}, metrics)
+
+
+def test_a_name_is_given_once() -> None:
+    with pytest.raises(SpecError, match="'ndcg' is the name of NDCG already"):
+        type("Mine", (Metric,), {"name": "mine", "aliases": ("ndcg",)})
 
 
 @pytest.mark.parametrize(
@@ -77,8 +100,11 @@ def test_asked_twice_is_answered_once() -> None:
         ("map(hits)@10", "map: no convention 'hits'."),
         ("r_precision(per=k)", "It has no conventions to choose."),
         ("map(per=hits,per=k)", "'per' is given twice"),
-        ("ndcg@0", "a cutoff is a whole number of at least 1, given was (0,)"),
-        ("ndcg@-5", "at least 1"),
+        ("ndcg@0", "a cutoff is a whole number from 1 to 10,000,000, given was 0"),
+        ("ndcg@-5", "given was -5"),
+        ("ndcg@99999999999999999999", "from 1 to 10,000,000"),
+        ("ndcg@1_0", "after '@' come whole numbers"),
+        ("recall(capped)@5", "Write 'per=capped'."),
         ("ndcg@ten", "after '@' come whole numbers"),
         ("ndcg@1.5", "after '@' come whole numbers"),
         ("ndcg@", "after '@' come whole numbers"),
@@ -99,15 +125,15 @@ def test_refuses(spec: str | list[str], message: str) -> None:
 
 @pytest.mark.parametrize("k", [0, -1, 2.5, True, (), (5, 0), "10"])
 def test_refuses_cutoffs(k: object) -> None:
-    with pytest.raises(SpecError, match="whole number of at least 1"):
+    with pytest.raises(SpecError, match="whole number from 1 to 10,000,000"):
         atkay.NDCG(k=k)  # type: ignore[arg-type]
 
 
 def test_the_catalogue_lists_what_exists() -> None:
     found = atkay.metrics()
-    assert list(found) == [
-        "dcg", "f1", "hit", "map", "mnap", "mrr", "ndcg", "precision", "r_precision", "recall",
-    ]  # fmt: skip
+    founding = {"dcg", "f1", "hit", "map", "mnap", "mrr", "ndcg", "precision", "r_precision", "recall"}
+    assert founding <= set(found)
+    assert list(found) == sorted(found)
     assert found["ndcg"] is atkay.NDCG
     assert "gain = exp2 | linear | binary" in repr(found)
     assert "<table>" in found._repr_html_()

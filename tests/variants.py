@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 import atkay
 from atkay.metrics.base import Metric, conventions
+from atkay.words import words_of
 
-NUMBERS = {"beta": (1.0, 0.5, 2.0)}
+NUMBERS = (0.5, 1.0, 2.0)
 
 Row = tuple[int, int, float]
 
@@ -20,7 +21,7 @@ def every_variant(*cutoffs: int | None) -> Iterator[Metric]:
     """All metrics, all words, at the given cutoffs."""
     for cls in atkay.metrics().values():
         fields = conventions(cls)
-        choices = [each.metadata["words"] if "words" in each.metadata else NUMBERS[each.name] for each in fields]
+        choices = [list(words_of(each)) or list(filter(each.metadata["check"], NUMBERS)) for each in fields]
         for chosen in itertools.product(*choices):
             words = dict(zip((each.name for each in fields), chosen, strict=True))
             for k in cutoffs if cls.cuts else (None,):

@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from atkay.errors import IdError, SourceError
+from atkay.errors import IdError, SourceError, listing
 from atkay.hashing import Hashes, id_hashes, scrambled
 from atkay.lists import Lists, count, group, in_threads, mask, ranges
+from atkay.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from atkay.metrics.base import Bools, Floats, Ints
-    from atkay.ranking import Array
+    from atkay.arrays import Array, Bools, Floats, Ints
     from atkay.tables import Table
 
-CANONICAL = r"^(?:0|-?[1-9][0-9]{0,17})$"
-"""Text that is an integer and nothing but: "7", not "007"."""
+CANONICAL = r"^(?:0|-?[1-9][0-9]{0,18})$"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,12 +47,10 @@ class Aligned:
     names: Mapping[str, str] = field(default_factory=dict)
     """The names of the lists' columns, for messages."""
 
-    def who(self, query: int) -> str:
-        """A query in words: user 'ann', or session_id 7, step 2."""
-        ids = self.queries.row(int(query))
-        if len(ids) == 1:
-            return f"user {ids[0]!r}"
-        return ", ".join(f"{name} {id_!r}" for name, id_ in zip(self.queries.columns, ids, strict=True))
+    @property
+    def ids(self) -> dict[str, pl.Series]:
+        """The ids of the queries, by column."""
+        return {column.name: column for column in self.queries.get_columns()}
 
     def query_hashes(self) -> Hashes:
         """A hash per query."""
@@ -64,7 +61,13 @@ class Aligned:
         return id_hashes(self.items.ids(np.arange(self.items.size)).to_series())
 
 
-def align(recs: Table, truth: Table, exclude: Table | None, candidates: Table | None) -> Aligned:
+def align(
+    recs: Table,
+    truth: Table,
+    exclude: Table | None = None,
+    candidates: Table | None = None,
+    groups: tuple[str, ...] = (),
+) -> Aligned:
     """Codes for the queries and items of the lists and the truth; what only the other tables know is left out."""
     if len(recs.key) != len(truth.key):
         raise IdError(
@@ -76,17 +79,20 @@ def align(recs: Table, truth: Table, exclude: Table | None, candidates: Table | 
         )
     recs, truth = same_types(recs, truth)
     runs = [Runs.of(table.ids[:-1]) for table in (recs, truth)]
-    users = Vocabulary.of([run.ids for run in runs], dense=True)
-    items = Vocabulary.of([recs.ids[-1:], truth.ids[-1:]])
-    listed, order = _lists(runs[0], items.codes(recs.ids[-1:]), users, items)
-    known, truth_order = _lists(runs[1], items.codes(truth.ids[-1:]), users, items)
+    users, user_codes = Vocabulary.of([run.ids for run in runs], dense=True)
+    items, item_codes = Vocabulary.of([recs.ids[-1:], truth.ids[-1:]])
+    (listed, order), (known, truth_order) = (
+        _lists(code, run.length, item, users.size, items.size)
+        for code, run, item in zip(user_codes, runs, item_codes, strict=True)
+    )
     if not ((listed.length > 0) & (known.length > 0)).any():
         raise _nothing_common(recs, truth, "user", slice(0, -1))
     n_unknown = len(listed) - count(mask(known.item, known.n_items), listed.item)
     if n_unknown == len(listed):
         raise _nothing_common(recs, truth, "item", slice(-1, None))
+    queries = users.ids(np.arange(users.size)).rename(dict(zip(users.names, truth.key, strict=True)))
     return Aligned(
-        queries=users.ids(np.arange(users.size)).rename(dict(zip(users.names, truth.key, strict=True))),
+        queries=queries,
         items=items,
         recs=listed,
         truth=known,
@@ -94,8 +100,8 @@ def align(recs: Table, truth: Table, exclude: Table | None, candidates: Table | 
         score=_in_order(recs.score, order),
         rank=_in_order(recs.rank, order),
         grade=_in_order(truth.grade, truth_order),
-        exclude=_outside(exclude, truth, users, items),
-        candidates=_outside(candidates, truth, users, items),
+        exclude=_outside(exclude, truth, queries, groups, items),
+        candidates=_outside(candidates, truth, queries, groups, items),
         extra=truth.extra if truth.extra is None or truth_order is None else truth.extra[truth_order],
         names=recs.used,
     )
@@ -136,15 +142,14 @@ def changes(column: pl.Series) -> Ints:
     return np.concatenate(in_threads(of_block, ranges(len(values))))
 
 
-def _lists(runs: Runs, item: Ints, users: Vocabulary, items: Vocabulary) -> tuple[Lists, Ints | None]:
+def _lists(code: Ints, run: Ints, item: Ints, n_queries: int, n_items: int) -> tuple[Lists, Ints | None]:
     """The items by query, and the order of the rows that this took; None where they stand so."""
-    code = users.codes(runs.ids)
     if (code[1:] > code[:-1]).all():
-        length = np.zeros(users.size, np.int64)
-        length[code] = runs.length
-        return Lists.of(length, item, items.size), None
-    length, order = group(code if len(code) == len(item) else np.repeat(code, runs.length), users.size)
-    return Lists.of(length, item if order is None else item[order], items.size), order
+        length = np.zeros(n_queries, np.int64)
+        length[code] = run
+        return Lists.of(length, item, n_items), None
+    length, order = group(code if len(code) == len(item) else np.repeat(code, run), n_queries)
+    return Lists.of(length, item if order is None else item[order], n_items), order
 
 
 def _in_order(column: pl.Series | None, order: Ints | None) -> Any:
@@ -153,129 +158,45 @@ def _in_order(column: pl.Series | None, order: Ints | None) -> Any:
     return column.to_numpy() if order is None else column.to_numpy()[order]
 
 
-@dataclass(frozen=True)
-class Vocabulary:
-    """Ids and their codes, which keep the ids' order.
+def same_types(one: Table, other: Table, *, outside: bool = False) -> tuple[Table, Table]:
+    """Both tables with ids of the same types; text from a file without types follows the other side.
 
-    Integers that are close together need no hashing: a code is the id less ``low``, or stands at that place in
-    ``lookup`` where the codes must have no gaps. Everything else is numbered in a ``table``.
+    Of a table ``outside`` of lists and truth, rows whose ids the other side cannot have are left out.
     """
-
-    size: int
-    names: tuple[str, ...]
-    dtype: pl.DataType | None = None
-    low: int = 0
-    lookup: Ints | None = None
-    table: pl.DataFrame | None = None
-
-    @classmethod
-    def of(cls, tables: Sequence[tuple[pl.Series, ...]], *, dense: bool = False) -> Vocabulary:
-        """All ids of the tables. With ``dense`` each code belongs to an id that occurs."""
-        names = tuple(f"id {n}" for n in range(len(tables[0])))
-        columns = [_common_type(ids) for ids in zip(*tables, strict=True)]
-        first = columns[0]
-        if len(columns) == 1 and first[0].dtype.is_integer():
-            low, high = _span(first)
-            if high - low < 4 * sum(map(len, first)) + 1024:
-                return cls._of_integers(first, names, low, high, dense=dense)
-        frames = [
-            pl.DataFrame([column[at].alias(name) for name, column in zip(names, columns, strict=True)]).unique()
-            for at in range(len(tables))
-        ]
-        table = pl.concat(frames).unique().sort(names).with_row_index("code")
-        return cls(len(table), names, table=table)
-
-    @classmethod
-    def _of_integers(
-        cls, columns: list[pl.Series], names: tuple[str, ...], low: int, high: int, *, dense: bool
-    ) -> Vocabulary:
-        dtype = columns[0].dtype
-        if not dense:
-            low = min(low, 0) if low <= high - low else low  # ids that start near 0 are codes as they are
-            return cls(high - low + 1, names, dtype, low)
-        present = np.zeros(high - low + 1, bool)
-        for column in columns:
-            present[_less(column, low)] = True
-        if present.all():
-            return cls(len(present), names, dtype, low)
-        lookup = np.where(present, np.cumsum(present) - 1, -1)
-        return cls(int(present.sum()), names, dtype, low, lookup)
-
-    def codes(self, ids: tuple[pl.Series, ...]) -> Ints:
-        """The codes of ids, and something that is no code where an id is unknown."""
-        if self.table is not None:
-            asked = pl.DataFrame([column.alias(name) for name, column in zip(self.names, ids, strict=True)])
-            asked = asked.cast({name: self.table.schema[name] for name in self.names}, strict=False)
-            found = asked.join(self.table, on=self.names, how="left", maintain_order="left").get_column("code")
-            return found.cast(pl.Int64).fill_null(-1).to_numpy()
-        code = _less(ids[0], self.low)
-        if self.lookup is None:
-            return code
-        inside = (code >= 0) & (code < len(self.lookup))
-        if inside.all():
-            return self.lookup[code]
-        return np.where(inside, self.lookup[np.where(inside, code, 0)], -1)
-
-    def known(self, codes: Ints) -> Bools:
-        """Which codes are codes."""
-        return (codes >= 0) & (codes < self.size)
-
-    def ids(self, codes: Ints) -> pl.DataFrame:
-        """The ids of codes."""
-        if self.table is not None:
-            return self.table.select(self.names)[codes]
-        place = codes if self.lookup is None else np.flatnonzero(self.lookup >= 0)[codes]
-        return pl.DataFrame({self.names[0]: pl.Series(place + self.low).cast(self.dtype or pl.Int64)})
+    pairs = [_same(one, other, at, outside) for at in range(min(len(one.ids), len(other.ids)))]
+    ids = tuple(here for here, _ in pairs)
+    if outside and any(column.null_count() for column in ids):
+        there = (
+            ~pl.DataFrame([column.alias(str(at)) for at, column in enumerate(ids)])
+            .select(pl.any_horizontal(pl.all().is_null()))
+            .to_series()
+        )
+        ids = tuple(column.filter(there) for column in ids)
+        one = replace(one, extra=None if one.extra is None else one.extra.filter(there))
+    return replace(one, ids=ids), replace(other, ids=tuple(there for _, there in pairs))
 
 
-def _span(columns: Sequence[pl.Series]) -> tuple[int, int]:
-    """The lowest and the highest of integer ids."""
-    if any(column.dtype in (pl.Int128, pl.UInt128) for column in columns):
-        return min(int(c.min()) for c in columns), max(int(c.max()) for c in columns)  # type: ignore[arg-type]
-
-    def of_column(values: Array) -> list[tuple[int, int]]:
-        blocks = ranges(len(values))
-        return in_threads(lambda b: (int(values[b[0] : b[1]].min()), int(values[b[0] : b[1]].max())), blocks)
-
-    found = [ends for column in columns for ends in of_column(column.to_numpy())]
-    return min(low for low, _ in found), max(high for _, high in found)
+def _integers(text: pl.Series) -> pl.Series:
+    """Text that is an integer and nothing but ("7", not "007") as that integer, null for any other."""
+    return (
+        pl.select(pl.when(text.str.contains(CANONICAL)).then(text.cast(pl.Int64, strict=False)))
+        .to_series()
+        .alias(text.name)
+    )
 
 
-def _less(ids: pl.Series, low: int) -> Ints:
-    """Integer ids less the lowest, never overflowing; the column itself where there is nothing to take off."""
-    if low == 0 and ids.dtype != pl.UInt64:
-        return ids.to_numpy()
-    return ids.cast(pl.Int64).to_numpy() - low
-
-
-def _common_type(columns: tuple[pl.Series, ...]) -> list[pl.Series]:
-    """Columns of the same type: integers of different widths become the widest that is needed."""
-    dtypes = [column.dtype for column in columns]
-    if len(set(dtypes)) == 1:
-        return list(columns)
-    if all(dtype.is_integer() for dtype in dtypes):
-        wide = pl.Int128 if any(dtype in (pl.Int128, pl.UInt64) for dtype in dtypes) else pl.Int64
-        return [column.cast(wide) for column in columns]
-    return [column.cast(dtypes[0]) for column in columns]  # dates of different resolution
-
-
-def same_types(one: Table, other: Table) -> tuple[Table, Table]:
-    """Both tables with ids of the same types; text from a file without types follows the other side."""
-    pairs = [_same(one, other, at) for at in range(min(len(one.ids), len(other.ids)))]
-    return replace(one, ids=tuple(a for a, _ in pairs)), replace(other, ids=tuple(b for _, b in pairs))
-
-
-def _same(one: Table, other: Table, at: int) -> tuple[pl.Series, pl.Series]:
+def _same(one: Table, other: Table, at: int, outside: bool) -> tuple[pl.Series, pl.Series]:
     ids = [one.ids[at], other.ids[at]]
-    if one.text and other.text:
-        if all(column.str.contains(CANONICAL).all() for column in ids):
-            ids = [column.cast(pl.Int64) for column in ids]
-        return ids[0], ids[1]
+    text = [table.text and column.dtype == pl.String for table, column in zip((one, other), ids, strict=True)]
+    if all(text):
+        both = [_integers(column) for column in ids]
+        return (ids[0], ids[1]) if any(column.null_count() for column in both) else (both[0], both[1])
     for here, there in ((0, 1), (1, 0)):
-        text = (one, other)[here].text
-        if text and ids[there].dtype.is_integer() and ids[here].str.contains(CANONICAL).all():
-            ids[here] = ids[here].cast(pl.Int64)
-    kinds = ["integer" if column.dtype.is_integer() else str(column.dtype.base_type()) for column in ids]
+        if text[here] and ids[there].dtype.is_integer():
+            whole = _integers(ids[here])
+            if outside or not whole.null_count():
+                ids[here] = whole
+    kinds = ["integer" if column.dtype.is_integer() else str(column.dtype) for column in ids]
     if kinds[0] != kinds[1]:
         raise IdError(
             f"{one.name} and {other.name} have ids of different types: '{ids[0].name}' is {ids[0].dtype}, such as "
@@ -294,19 +215,39 @@ def _nothing_common(recs: Table, truth: Table, what: str, part: slice) -> IdErro
     )
 
 
-def _outside(table: Table | None, truth: Table, users: Vocabulary, items: Vocabulary) -> Lists | Bools | None:
-    """The rows of another table that the vocabularies know; a flag per item where it has no users."""
+def _outside(
+    table: Table | None, truth: Table, queries: pl.DataFrame, groups: tuple[str, ...], items: Vocabulary
+) -> Lists | Bools | None:
+    """The rows of another table that name known queries and items; a flag per item where it has no users."""
     if table is None:
         return None
     if len(table) == 0:
         return np.zeros(items.size, bool)
     if not table.key:
-        item = items.codes(same_types(table, replace(truth, ids=truth.ids[-1:]))[0].ids)
+        item = items.codes(same_types(table, replace(truth, ids=truth.ids[-1:]), outside=True)[0].ids)
         return mask(item[items.known(item)], items.size)
-    if len(table.ids) != len(truth.ids):
-        raise IdError(f"{table.name} names a query by {table.key}, truth by {truth.key}. Use the same columns.")
-    table = same_types(table, truth)[0]
-    query, item = users.codes(table.ids[:-1]), items.codes(table.ids[-1:])
-    known = users.known(query) & items.known(item)
-    length, order = group(query[known], users.size)
-    return Lists.of(length, item[known] if order is None else item[known][order], items.size)
+    if table.n_rows is not None and truth.n_rows is not None and table.n_rows != truth.n_rows:
+        raise SourceError(f"{table.name} has {table.n_rows:,} rows and truth {truth.n_rows:,}; both need as many.")
+    keyed = keyed_by(table, queries, groups)
+    side = replace(truth, ids=(*keyed.get_columns(), truth.ids[-1]), text=False)
+    table = same_types(table, side, outside=True)[0]
+    users, (of_query, user) = Vocabulary.of([tuple(keyed.get_columns()), table.ids[:-1]], dense=True)
+    item = items.codes(table.ids[-1:])
+    known = items.known(item)
+    user, item = user[known], item[known]
+    of_user = _lists(user, np.ones(len(user), np.int64), item, users.size, items.size)[0]
+    return of_user.pick(of_query)
+
+
+def keyed_by(table: Table, queries: pl.DataFrame, groups: tuple[str, ...]) -> pl.DataFrame:
+    """The columns of the queries by which a table names them: all of the key, or a part such as the user alone."""
+    if set(table.key) <= set(queries.columns):
+        return queries.select(table.key)
+    if len(table.key) == len(queries.columns):
+        return queries
+    if len(table.key) == len(groups) and set(groups) <= set(queries.columns):
+        return queries.select(groups)
+    raise IdError(
+        f"{table.name} names a user by {listing(table.key)}, the lists by {listing(queries.columns)}. "
+        "Use the same columns."
+    )

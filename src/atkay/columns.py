@@ -45,28 +45,43 @@ class Columns:
     relevance: str | None = None
 
     def __post_init__(self) -> None:
-        if self.user is not None and not isinstance(self.user, str):
+        if isinstance(self.user, list | tuple):
             object.__setattr__(self, "user", tuple(self.user))
+        named = self.named
+        if not all(isinstance(name, str) for name in named):
+            raise ColumnError(f"columns: a column's name is text, given were {', '.join(map(repr, named))}.")
+        if len(set(named)) < len(named):
+            raise ColumnError(f"columns: a column has one role, given were {listing(named)}. Name different columns.")
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """All columns that are named, whatever for."""
+        others = (self.item, self.score, self.rank, self.relevance)
+        return (*self.key, *(name for name in others if name is not None))
 
     @property
     def key(self) -> tuple[str, ...]:
         """The columns that name a query; none where they are to be found."""
-        return (self.user,) if isinstance(self.user, str) else self.user or ()
+        if self.user is None:
+            return ()
+        return self.user if isinstance(self.user, tuple) else (self.user,)
 
 
 def _plain(name: str) -> str:
     return re.sub(r"[\W_]", "", name.lower())
 
 
-def find(table: str, role: str, given: str | None, names: Sequence[str], *, needed: bool) -> str | None:
-    """The column that plays a role: the given one, or the only one whose name says so."""
+def find(
+    table: str, role: str, given: str | None, names: Sequence[str], *, needed: bool, taken: Sequence[str] = ()
+) -> str | None:
+    """The column that plays a role: the given one, or the only one whose name says so and that is not taken."""
     if given is not None:
         if given in names:
             return given
         raise ColumnError(f"{table}: no column '{given}'; {_columns(names)}. {offer(given, names)}")
     for tier in ALIASES[table][role]:
         plain = {_plain(alias) for alias in tier}
-        found = [name for name in names if _plain(name) in plain]
+        found = [name for name in names if _plain(name) in plain and name not in taken]
         if len(found) > 1:
             raise ColumnError(
                 f"{table}: {listing(found)} could each be the {role}. Pass columns=Columns({role}='{found[0]}')."

@@ -4,6 +4,7 @@
 
     AtkayError (a ValueError)
     ├── SpecError          a metric's name, a convention's word, a cutoff
+    │   └── NumberError    a number that a result does not have (a KeyError, too)
     ├── ProtocolError      a protocol's field or word
     ├── PopulationError    users without a list or without truth, where the protocol says "error"
     └── InputError         what recs, truth or another table holds
@@ -20,10 +21,10 @@ Every message says what was wrong, where, what was given, and what to do.
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 class AtkayError(ValueError):
@@ -32,6 +33,12 @@ class AtkayError(ValueError):
 
 class SpecError(AtkayError):
     """A metric that does not exist, or a convention or cutoff that it does not have."""
+
+
+class NumberError(SpecError, KeyError):
+    """A number that was not asked for."""
+
+    __str__ = Exception.__str__  # a KeyError would put quotes around the message
 
 
 class ProtocolError(AtkayError):
@@ -73,6 +80,18 @@ class RelevanceError(InputError):
 def listing(words: Iterable[object]) -> str:
     """The words in quotes, separated by commas."""
     return ", ".join(f"'{word}'" for word in words)
+
+
+def number_of(count: int, what: str) -> str:
+    """So many of something: 1 user, 2 users."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def who(ids: Mapping[str, Any], query: int) -> str:
+    """A query in words: user 'ann', or session_id 7, step 2."""
+    if len(ids) == 1:
+        return f"user {next(iter(ids.values()))[int(query)]!r}"
+    return ", ".join(f"{name} {column[int(query)]!r}" for name, column in ids.items())
 
 
 def offer(given: object, known: Iterable[str], main: Iterable[str] | None = None) -> str:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atkay.errors import PopulationError
-from atkay.metrics.base import Bools, Floats, Metric, Ratio, parse_all
-from atkay.protocol import Protocol
-from atkay.result import Population, Result
+from atkay.arrays import Bools, Floats, Ints
+from atkay.errors import ColumnError, InputError, PopulationError, ProtocolError, listing, number_of, who
+from atkay.metrics.base import Metric, Ratio, parse_all
+from atkay.protocol import Described, Protocol
+from atkay.result import Population, Result, Slicing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from atkay.align import Aligned
     from atkay.columns import Columns
     from atkay.judge import Counts
     from atkay.judged import Judged
@@ -68,56 +68,101 @@ def evaluate(
     from atkay.tables import columns_of, read_items, read_recs, read_slices, read_truth
 
     asked = parse_all(metrics)
-    rules = (protocol or Protocol()).with_fields(fields)
+    if protocol is not None and not isinstance(protocol, Protocol):
+        raise ProtocolError(f"evaluate: protocol is a Protocol(...), given was {protocol!r}.")
+    rules = (protocol or Protocol()).with_fields(**fields)
     read = {
         "recs": read_recs(recs, columns_of(columns, "recs")),
         "truth": read_truth(truth, columns_of(columns, "truth"), rules.groups),
     }
     for name in ("exclude", "candidates"):
         given = getattr(rules, name)
+        if isinstance(given, Described):
+            raise ProtocolError(
+                f"evaluate: a result's protocol only describes its {name} ({given}); pass {name}= again."
+            )
         if given is not None:
             read[name] = table = read_items(given, name, columns_of(columns, name))
-            rules = rules.with_fields({name: f"{len(table):,} rows of {table.label}"})
-    aligned = align(read["recs"], read["truth"], read.get("exclude"), read.get("candidates"))
-    judged, counts = judge(aligned, rules)
-    counted = who_counts(judged, rules, aligned)
-    groups = group_queries(aligned, rules.groups, counted)
+            rules = rules.with_fields(**{name: Described(f"{len(table):,} rows of {table.label}")})
+    clash = set(read["truth"].key) & {str(one) for metric in asked for one in metric.split()}
+    if clash:
+        raise ColumnError(f"truth: the column {listing(clash)} has the name of a metric that is asked for. Rename it.")
+    aligned = align(read["recs"], read["truth"], read.get("exclude"), read.get("candidates"), rules.groups)
     if slices is not None:
         read["slices"] = read_slices(slices, columns_of(columns, "slices"), read["truth"].key, rules.groups)
-    values, parts = measure(judged, asked, rules, counted)
-    return Result(
-        metrics=asked,
-        query_values=values,
-        ids={column.name: column for column in aligned.queries.filter(counted).get_columns()},
-        population=_population(judged, counted, counts),
-        protocol=rules,
-        parts=parts,
-        groups=None if groups is None else groups.code[counted],
-        slicings=slice_queries(aligned, read.get("slices"), groups, counted),
+    groups = group_queries(aligned, rules.groups)
+    judged, counts, fingerprint = judge(aligned, rules)
+    return conclude(
+        judged,
+        asked,
+        rules,
+        ids=aligned.ids,
+        counts=counts,
+        groups=None if groups is None else groups.code,
+        slicings=slice_queries(aligned, read.get("slices"), groups),
         columns={name: table.used for name, table in read.items()},
-        fingerprint=_fingerprint(aligned, judged),
+        fingerprint=fingerprint,
     )
 
 
-def who_counts(judged: Judged, protocol: Protocol, aligned: Aligned) -> Bools:
+def conclude(
+    judged: Judged,
+    metrics: Sequence[Metric],
+    protocol: Protocol,
+    *,
+    ids: Mapping[str, Any],
+    counts: Counts,
+    groups: Ints | None = None,
+    slicings: Sequence[Slicing] = (),
+    columns: Mapping[str, Mapping[str, str]] | None = None,
+    fingerprint: Mapping[str, str] | None = None,
+) -> Result:
+    """A result out of judged lists, wherever they were judged; needs NumPy alone.
+
+    ``ids``, ``groups`` (-1 for none) and ``slicings`` have an entry per query.
+    """
+    counted = who_counts(judged, protocol, ids)
+    if groups is not None and (lost := counted & (groups < 0)).any():
+        names = listing(protocol.groups)
+        raise InputError(
+            f"average_over: {who(ids, int(np.argmax(lost)))} has no {names} in the truth. Fill it in; or make it a "
+            "part of the query with columns=Columns(user=(...)); or skip such queries."
+        )
+    values, parts = measure(judged, metrics, protocol, counted)
+    rows = np.flatnonzero(counted)
+    return Result(
+        metrics=tuple(metrics),
+        query_values=values,
+        ids={name: column[rows] for name, column in ids.items()},
+        population=_population(judged, counted, counts),
+        protocol=protocol,
+        parts=parts,
+        groups=None if groups is None else groups[rows],
+        slicings=tuple(replace(slicing, code=slicing.code[rows]) for slicing in slicings),
+        columns=columns or {},
+        fingerprint=fingerprint or {},
+    )
+
+
+def who_counts(judged: Judged, protocol: Protocol, ids: Mapping[str, Any]) -> Bools:
     """The queries that enter the means."""
     truth, answered = judged.n_relevant > 0, judged.answered
     missing = {"no_recs": truth & ~answered, "no_truth": answered & ~truth}
-    what = {"no_recs": "have truth and no list", "no_truth": "have a list and no relevant item"}
+    what = {"no_recs": "with truth and no list", "no_truth": "with a list and no relevant item"}
     counted = truth & answered
     for name, queries in missing.items():
         word = getattr(protocol, name)
         if word == "error" and queries.any():
             raise PopulationError(
-                f"{int(queries.sum()):,} users {what[name]}, {aligned.who(int(np.argmax(queries)))} for example, and "
-                f"the protocol says {name}='error'. Mend the data, or choose {name}='zero' or 'skip'."
+                f"{number_of(int(queries.sum()), 'user')} {what[name]}, {who(ids, int(np.argmax(queries)))} for "
+                f"example, and the protocol says {name}='error'. Mend the data, or choose {name}='zero' or 'skip'."
             )
         if word in ("zero", "one"):
             counted = counted | queries
     if not counted.any():
         raise PopulationError(
-            "no user is left to evaluate: nobody has both a list and a relevant item. Are all grades 0, or below "
-            f"min_relevance={protocol.min_relevance}?"
+            "no user is left to evaluate: nobody has both a list and a relevant item. Are all grades "
+            + ("0?" if protocol.min_relevance is None else f"below min_relevance={protocol.min_relevance:g}?")
         )
     return counted
 
@@ -154,25 +199,5 @@ def _population(judged: Judged, counted: Bools, counts: Counts) -> Population:
         emptied=int((answered & (judged.n_listed == 0)).sum()),
         relevant=int(judged.n_relevant.sum()),
         hits=len(judged.query),
-        **dataclasses.asdict(counts),
+        **asdict(counts),
     )
-
-
-def _fingerprint(aligned: Aligned, judged: Judged) -> dict[str, str]:
-    """What tells two inputs apart, in whatever form and order they came.
-
-    The truth's is over its rows. The lists' is over their lengths and hits, on which every accuracy metric depends.
-    """
-    from atkay.hashing import scrambled
-
-    query, item, truth = aligned.query_hashes(), aligned.item_hashes(), aligned.truth
-    rows = item[truth.item]
-    if not (aligned.grade is None or (aligned.grade == 1).all()):
-        rows = scrambled(1, rows, aligned.grade.view(np.uint64))
-    # The hashes of a query's rows are added up, so that their order does not matter.
-    running = np.concatenate((np.zeros(1, np.uint64), np.cumsum(rows)))
-    wanted = scrambled(2, query, np.diff(running[truth.start]))[truth.length > 0]
-    lengths = scrambled(3, query, judged.n_listed.astype(np.uint64))[judged.n_listed > 0]
-    hits = scrambled(4, query[judged.query], item[judged.item], judged.rank.astype(np.uint64))
-    listed = np.concatenate((lengths, hits))
-    return {"truth": f"{int(wanted.sum()):016x}", "recs": f"{int(listed.sum()):016x}"}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from atkay.errors import SourceError
+from atkay.errors import ColumnError, SourceError, listing
 from atkay.sources import Source
 
 if TYPE_CHECKING:
@@ -33,12 +32,22 @@ SUFFIXES = {
 }
 KNOWN = "CSV, TSV, Parquet, Arrow or Feather, JSON Lines, TREC run and TREC qrels"
 
+# Fields are separated by blanks and tabs, and by nothing else that Unicode calls space.
+FIELD, GAP = "[^ \\t]+", "[ \\t]+"
+_RUN = rf"(?<qid>{FIELD}){GAP}{FIELD}{GAP}(?<docno>{FIELD}){GAP}{FIELD}{GAP}(?<score>{FIELD}){GAP}{FIELD}"
+_QRELS = rf"(?<qid>{FIELD}){GAP}{FIELD}{GAP}(?<docno>{FIELD}){GAP}(?<rel>{FIELD})"
+TREC = {"TREC run": (_RUN, ("qid", "docno", "score")), "TREC qrels": (_QRELS, ("qid", "docno", "rel"))}
+
 
 def open_file(path: Path, table: str) -> Source:
     """A file as a source of columns; its kind is told by its suffix, or else by its first line."""
-    if not path.exists():
+    try:
+        there, folder = path.exists(), path.is_dir()
+    except OSError as error:
+        raise SourceError(f"{table}: cannot look for the file '{str(path)[:80]}...': {error.strerror}.") from error
+    if not there:
         raise SourceError(f"{table}: no file '{path}'. The working directory is '{Path.cwd()}'.")
-    if path.is_dir():
+    if folder:
         raise SourceError(f"{table}: '{path}' is a folder; name a file in it.")
     if path.stat().st_size == 0:
         raise SourceError(f"{table}: '{path}' is empty.")
@@ -49,23 +58,31 @@ def open_file(path: Path, table: str) -> Source:
             "give it the suffix of one of them."
         )
     with _reading(path, kind, table):
-        if kind in ("TREC run", "TREC qrels"):
+        if kind in TREC:
             return _trec(path, kind, table)
         lazy = _scan(path, kind)
         names = tuple(lazy.collect_schema().names())
+    text = kind in ("CSV", "TSV")
+    twice = [name for name in names if re.sub(r"_duplicated_\d+$", "", name) in names and "_duplicated_" in name]
+    if text and twice:
+        first = sorted({re.sub(r"_duplicated_\d+$", "", name) for name in twice})
+        raise ColumnError(
+            f"{table}: the header of '{path}' has {listing(first)} twice. Give every column its own name."
+        )
 
     def select(chosen: Sequence[str]) -> pl.DataFrame:
         with _reading(path, kind, table):
-            return lazy.select(chosen).collect()
+            frame = lazy.select(chosen).collect()
+        return frame.filter(~pl.all_horizontal(pl.all().is_null())) if text else frame  # empty lines
 
-    return Source(names, select, label=f"'{path.name}'", text=kind in ("CSV", "TSV"))
+    return Source(names, select, label=f"'{path.name}'", text=text)
 
 
 def _kind(path: Path) -> str | None:
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".zst")]
     if suffixes and suffixes[-1] in SUFFIXES:
         return SUFFIXES[suffixes[-1]]
-    fields = _first_line(path).split()
+    fields = re.split(GAP, _first_line(path).strip())
     # The second field of TREC files says nothing, and is nearly always "0" or "Q0". Without it four columns could be
     # anything: MovieLens' u.data is four columns, too.
     if len(fields) in (4, 6) and fields[1].upper() in ("0", "Q0"):
@@ -73,11 +90,25 @@ def _kind(path: Path) -> str | None:
     return None
 
 
+def _lines(path: Path, n_rows: int | None = None) -> pl.Series:
+    """The lines of a text file, compressed or not."""
+    return pl.read_csv(
+        path,
+        has_header=False,
+        separator="\x01",
+        quote_char=None,
+        new_columns=["line"],
+        infer_schema=False,
+        n_rows=n_rows,
+        truncate_ragged_lines=True,
+        glob=False,
+    ).get_column("line")
+
+
 def _first_line(path: Path) -> str:
     try:
-        with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
-            return file.readline(1 << 16).decode("utf-8-sig", errors="replace")
-    except (OSError, EOFError):
+        return next((line for line in _lines(path, 20) if line and line.strip()), "")
+    except (pl.exceptions.PolarsError, OSError):
         return ""  # a broken file is met again, and named, when it is read
 
 
@@ -103,42 +134,20 @@ def _scan(path: Path, kind: str) -> pl.LazyFrame:
             whole = file.read(6) == b"ARROW1"
         return pl.scan_ipc(path, glob=False) if whole else pl.read_ipc_stream(path).lazy()
     # Everything is read as text: a type that is guessed from the first rows would turn "007" into 7.
-    return pl.scan_csv(path, separator=_separator(path, kind), infer_schema=False, glob=False)
-
-
-def _separator(path: Path, kind: str) -> str:
     header = _first_line(path)
-    if kind == "TSV":
-        return "\t"
-    return next((char for char in ",;\t|" if char in header), ",")
+    separator = "\t" if kind == "TSV" else next((char for char in ",;\t|" if char in header), ",")
+    return pl.scan_csv(path, separator=separator, infer_schema=False, glob=False)
 
 
 def _trec(path: Path, kind: str, table: str) -> Source:
     # The rank in a run is not read: every TREC tool orders by score.
-    pattern, names = {
-        "TREC run": (
-            r"^\s*(?<qid>\S+)\s+\S+\s+(?<docno>\S+)\s+\S+\s+(?<score>\S+)\s+\S+\s*$",
-            ("qid", "docno", "score"),
-        ),
-        "TREC qrels": (r"^\s*(?<qid>\S+)\s+\S+\s+(?<docno>\S+)\s+(?<rel>\S+)\s*$", ("qid", "docno", "rel")),
-    }[kind]
-    lines = pl.read_csv(
-        path,
-        has_header=False,
-        separator="\x01",
-        quote_char=None,
-        new_columns=["line"],
-        infer_schema=False,
-        glob=False,
-    ).with_row_index("number", offset=1)
+    pattern, names = TREC[kind]
+    lines = pl.DataFrame({"line": _lines(path)}).with_row_index("number", offset=1)
     lines = lines.filter(pl.col("line").str.contains(r"\S"))
-    value = names[-1]
-    frame = (
-        lines.with_columns(pl.col("line").str.extract_groups(pattern))
-        .unnest("line")
-        .with_columns(pl.col(value).cast(pl.Float64, strict=False))
+    frame = lines.with_columns(pl.col("line").str.strip_chars(" \t\r").str.extract_groups(f"^{pattern}$")).unnest(
+        "line"
     )
-    bad = frame.filter(pl.col(value).is_null()).get_column("number")
+    bad = frame.filter(pl.col(names[-1]).cast(pl.Float64, strict=False).is_null()).get_column("number")
     if len(bad):
         text = lines.filter(pl.col("number") == bad[0])["line"][0]
         fields = "query Q0 document rank score tag" if kind == "TREC run" else "query 0 document relevance"
@@ -146,4 +155,4 @@ def _trec(path: Path, kind: str, table: str) -> Source:
             f"{table}: line {bad[0]} of '{path}' is no line of a {kind} file: {re.sub(r'[^ -~]+', ' ', text)[:80]!r}. "
             f"A line holds {fields}, separated by spaces or tabs."
         )
-    return Source(names, lambda chosen: frame.select(chosen), label=f"'{path.name}'")
+    return Source(names, frame.select, label=f"'{path.name}'", text=True)

@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from atkay.lists import Lists, in_threads
+
 if TYPE_CHECKING:
     import polars as pl
+
+    from atkay.arrays import Floats
 
 Hashes = NDArray[np.uint64]
 
@@ -19,9 +23,16 @@ def id_hashes(ids: pl.Series) -> Hashes:
     """A hash per id: of an integer's value, of anything else's text."""
     import polars as pl
 
-    if ids.dtype.is_integer() and ids.dtype not in (pl.UInt64, pl.Int128, pl.UInt128):
-        return mix(ids.cast(pl.Int64).to_numpy().view(np.uint64))
-    text = ids.cast(pl.String)
+    if ids.dtype.is_temporal():
+        ids = ids.to_physical()
+    if ids.dtype.is_integer():
+        narrow = ids.cast(pl.Int64, strict=False)
+        if not narrow.null_count():
+            return mix(narrow.to_numpy().view(np.uint64))
+        wide = narrow.is_null().to_numpy()
+        hashes = mix(narrow.fill_null(0).to_numpy().view(np.uint64))
+        return np.where(wide, id_hashes(ids.cast(pl.String)), hashes)
+    text = ids.bin.encode("hex") if ids.dtype == pl.Binary else ids.cast(pl.String)
     length = text.str.len_bytes().to_numpy().astype(np.int64)
     data = np.frombuffer("".join(text.to_list()).encode(), np.uint8).astype(np.uint64)
     end = np.cumsum(length)
@@ -46,3 +57,24 @@ def mix(bits: Hashes) -> Hashes:
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))
+
+
+def fingerprint(lists: Lists, query: Hashes, item: Hashes, grade: Floats | None = None, *, ranked: bool = False) -> str:
+    """A hash of all rows: their order counts within a list where it is ranked, that of the lists never."""
+
+    def of_block(block: tuple[int, int]) -> int:
+        some = np.flatnonzero(lists.length[block[0] : block[1]]) + block[0]
+        if not len(some):
+            return 0
+        begin, end = int(lists.start[block[0]]), int(lists.start[block[1]])
+        rows = item.take(lists.item[begin:end])
+        if grade is not None:
+            rows = scrambled(1, rows, grade[begin:end].view(np.uint64))
+        start = lists.start[some] - begin
+        of_list = np.add.reduceat(rows, start)  # unsigned: sums wrap around and lose nothing
+        if ranked:
+            rows *= np.arange(end - begin, dtype=np.uint64)
+            of_list = mix(of_list) + np.add.reduceat(rows, start) - start.astype(np.uint64) * of_list
+        return int(scrambled(2, query[some], of_list).sum())
+
+    return f"{sum(in_threads(of_block, lists.blocks())) % (1 << 64):016x}"

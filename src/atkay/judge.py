@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay.errors import DuplicateError, OrderError
-from atkay.hashing import scrambled
+from atkay.arrays import Array
+from atkay.errors import DuplicateError, OrderError, who
+from atkay.hashing import fingerprint, scrambled
 from atkay.judged import Judged
 from atkay.lists import Lists, mask
 from atkay.match import match, repeated
-from atkay.ranking import Array, Ranking, by_rank, by_score, steps
+from atkay.ranking import Ranking, by_rank, by_score, steps
 
 if TYPE_CHECKING:
     from atkay.align import Aligned
+    from atkay.arrays import Bools, Floats, Ints
     from atkay.match import Match
-    from atkay.metrics.base import Bools, Floats, Ints
     from atkay.protocol import Protocol
 
 
@@ -34,8 +35,8 @@ class Counts:
     unjudged: int = 0
 
 
-def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts]:
-    """The hits of the lists, and what was done to the lists before."""
+def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str, str]]:
+    """The hits of the lists, what was done to the lists before, and the fingerprints of all that came in."""
     aligned, found = _each_pair_once(given, protocol)
     row, at = found.row, found.at
     grade = _grades(aligned, protocol)
@@ -47,6 +48,7 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts]:
         place[order] = np.arange(len(order))
         by_place = np.argsort(place[row])
         row, at = place[row][by_place], at[by_place]
+    fingerprints = _fingerprints(aligned, ranking)
     ranking, row, at, dropped = _take_out(aligned, protocol, ranking, row, at)
 
     hit = grade[at] > 0
@@ -64,13 +66,32 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts]:
         grades=_best_first(relevant, grade[grade > 0]),
         ranking=ranking,
     )
-    return judged, Counts(
+    counts = Counts(
         listed=len(given.recs),
         unknown=given.n_unknown,
         tied=n_tied,
         duplicated=len(given.recs) - len(aligned.recs),
         **dropped,
     )
+    return judged, counts, fingerprints
+
+
+def _fingerprints(aligned: Aligned, ranking: Ranking) -> dict[str, str]:
+    """What tells two inputs apart, in whatever form and order of rows they came.
+
+    Of the truth its pairs and grades count, of the lists their order, of the others their pairs.
+    """
+    query, item = aligned.query_hashes(), aligned.item_hashes()
+    grade = aligned.grade
+    graded = grade is not None and bool((grade != 1).any())
+    found = {"truth": fingerprint(aligned.truth, query, item, grade if graded else None)}
+    found["recs"] = fingerprint(ranking, query, item, ranked=True)
+    for name, these in (("exclude", aligned.exclude), ("candidates", aligned.candidates)):
+        if isinstance(these, Lists):
+            found[name] = fingerprint(these, query, item)
+        elif these is not None:
+            found[name] = f"{int(item[these].sum()):016x}"
+    return found
 
 
 def _each_pair_once(aligned: Aligned, protocol: Protocol) -> tuple[Aligned, Match]:
@@ -177,11 +198,11 @@ def _agree(aligned: Aligned, order: Ints | None) -> None:
     if len(rising):
         rows = rising[0] - 1, rising[0]
         above, below = rows if order is None else order[list(rows)]
-        who = aligned.who(np.searchsorted(aligned.recs.start, above, side="right") - 1)
+        whose = who(aligned.ids, np.searchsorted(aligned.recs.start, above, side="right") - 1)
         names = aligned.names
         raise OrderError(
-            f"recs: '{names['rank']}' and '{names['score']}' contradict each other: for {who}, rank {rank[above]} has "
-            f"score {score[above]:g} and rank {rank[below]} has score {score[below]:g}. Say which holds: "
+            f"recs: '{names['rank']}' and '{names['score']}' contradict each other: for {whose}, rank {rank[above]} "
+            f"has score {score[above]:g} and rank {rank[below]} has score {score[below]:g}. Say which holds: "
             f"columns=Columns(rank='{names['rank']}') or columns=Columns(score='{names['score']}')."
         )
 
@@ -195,8 +216,8 @@ def _not_ranks(aligned: Aligned, query: int) -> OrderError:
     if (ranks == np.arange(len(ranks))).all():
         hint = "They start at 0: add 1."
     return OrderError(
-        f"recs: '{aligned.names['rank']}' of {aligned.who(query)} is {shown}; the ranks of a list of {len(ranks)} are "
-        f"1 to {len(ranks)}, each once. {hint}"
+        f"recs: '{aligned.names['rank']}' of {who(aligned.ids, query)} is {shown}; the ranks of a list of "
+        f"{len(ranks)} are 1 to {len(ranks)}, each once. {hint}"
     )
 
 
@@ -204,8 +225,8 @@ def _duplicate(aligned: Aligned, table: str) -> DuplicateError:
     lists, where = (aligned.recs, "list") if table == "recs" else (aligned.truth, "truth")
     again = repeated(lists)
     item = aligned.items.ids(lists.item[again[:1]]).item()
-    who = aligned.who(np.searchsorted(lists.start, again[0], side="right") - 1)
+    whose = who(aligned.ids, np.searchsorted(lists.start, again[0], side="right") - 1)
     return DuplicateError(
-        f"{table}: item {item!r} stands twice in the {where} of {who}; {len(again):,} of {len(lists):,} rows repeat an "
-        "item. Drop them, or pass duplicates='first' to keep the first of each."
+        f"{table}: item {item!r} stands twice in the {where} of {whose}; {len(again):,} of {len(lists):,} rows repeat "
+        "an item. Drop them, or pass duplicates='first' to keep the first of each."
     )

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay.metrics.base import WHOLE, Bools, Floats, Ints
+from atkay.arrays import WHOLE, Bools, Floats, Ints
 from atkay.ranking import Ranking
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +22,7 @@ class Judged:
     Per hit, ordered by query and rank: ``query``, ``rank`` (from 1), ``grade``, ``item`` (its code), ``nth``.
     Per query: ``n_relevant``, ``n_listed``, and ``answered``: whether there was a list before anything was
     taken out of it. ``grades`` holds the grades of each query's relevant items, best first, one query after the other.
+    ``ranking`` holds the whole lists, for metrics that look at more than hits; an engine may leave it out.
     """
 
     query: Ints
@@ -32,7 +33,7 @@ class Judged:
     n_listed: Ints
     answered: Bools
     grades: Floats
-    ranking: Ranking
+    ranking: Ranking | None = None
 
     @property
     def n_queries(self) -> int:
@@ -43,11 +44,6 @@ class Judged:
     def nth(self) -> Ints:
         """Which hit of its list each hit is, from 1."""
         return within(self.query, self.n_queries)
-
-    @cached_property
-    def binary(self) -> bool:
-        """Whether every relevant item has grade 1."""
-        return bool((self.grades == 1).all())
 
     @cached_property
     def best(self) -> Floats:
@@ -85,25 +81,12 @@ class Judged:
         ks = _row(cutoffs)
         return np.where(ks == WHOLE, self.n_listed[:, None], ks)
 
-    def ideal(
-        self, gain: Callable[[Floats], Floats], discount: Callable[[Ints], Floats], cutoffs: Sequence[int]
-    ) -> Floats:
-        """The discounted gain of each query's relevant items in the best order, up to each cutoff."""
-        gains = gain(np.ones(min(1, len(self.grades))) if self.binary else self.grades)
-        if (gains == gains[:1]).all():
-            # Summed in rank order as `total` does it, so that a perfect list scores 1 to the last bit.
-            places = np.arange(1, self.n_relevant.max(initial=0) + 1)
-            running = np.concatenate(([0.0], np.cumsum(gains[:1] / discount(places))))
-            return running[self.capped(cutoffs)]
-        query = np.repeat(np.arange(self.n_queries), self.n_relevant)
-        place = within(query, self.n_queries)
-        return sums(query, place, gains / discount(place), cutoffs, self.n_queries)
-
     @classmethod
     def concatenate(cls, parts: Sequence[Judged]) -> Judged:
         """One Judged out of several with different queries and the same item codes."""
         shift = np.cumsum([0, *(part.n_queries for part in parts)])
         join = np.concatenate
+        rankings = [part.ranking for part in parts if part.ranking is not None]
         return cls(
             query=join([part.query + by for part, by in zip(parts, shift, strict=False)]),
             rank=join([part.rank for part in parts]),
@@ -113,7 +96,7 @@ class Judged:
             n_listed=join([part.n_listed for part in parts]),
             answered=join([part.answered for part in parts]),
             grades=join([part.grades for part in parts]),
-            ranking=Ranking.concatenate([part.ranking for part in parts]),
+            ranking=Ranking.concatenate(rankings) if len(rankings) == len(parts) else None,
         )
 
 

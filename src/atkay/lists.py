@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 
-from atkay.metrics.base import Bools, Ints
+from atkay.arrays import Bools, Ints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,6 +56,13 @@ class Lists:
         """The rows that are to stay."""
         length = np.diff(np.concatenate(([0], np.cumsum(keep)))[self.start])
         return type(self).of(length, self.item[keep], self.n_items)
+
+    def pick(self, queries: Ints) -> Self:
+        """The lists of the given queries, in that order; one may be picked often."""
+        length = self.length[queries]
+        first = np.cumsum(length) - length
+        row = np.arange(int(length.sum())) + np.repeat(self.start[queries] - first, length)
+        return type(self).of(length, self.item[row], self.n_items)
 
     def blocks(self, *others: Lists) -> list[tuple[int, int]]:
         """Ranges of queries that together have about a block of rows, here and in the others."""

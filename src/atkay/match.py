@@ -10,7 +10,7 @@ import numpy as np
 from atkay.lists import Lists, in_threads
 
 if TYPE_CHECKING:
-    from atkay.metrics.base import Ints
+    from atkay.arrays import Ints
 
 
 @dataclass(frozen=True, eq=False)

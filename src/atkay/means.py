@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from atkay.metrics.base import Floats, Ints
+from atkay.arrays import Floats, Ints
 
 CONFIDENCE = 0.95
 

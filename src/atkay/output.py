@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import tempfile
+import secrets
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,21 +12,15 @@ if TYPE_CHECKING:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write next to the target, then put it in place in one step: a reader never sees half a file."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"no folder '{path.parent}' to write '{path.name}' into; make it first")
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with beside.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())  # noqa: PTH101 - a temporary file is private, the target is not
-        os.replace(name, path)  # noqa: PTH105
+        beside.replace(path)
     except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)  # noqa: PTH108
+        beside.unlink(missing_ok=True)
         raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass, field
+import operator
+from dataclasses import dataclass
 from typing import Any
 
-from atkay.errors import ProtocolError, listing, offer
+from atkay.errors import ProtocolError, offer
+from atkay.words import checked, word, words_of
 
 
-def _word(**meanings: str) -> Any:
-    return field(default=next(iter(meanings)), metadata={"words": meanings})
+class Described(str):
+    """What a result keeps of a table that was given as exclude or candidates: how many rows of what."""
 
 
 @dataclass(frozen=True)
@@ -22,18 +24,18 @@ class Protocol:
     that holds for every user. ``average_over`` names the columns of a coarser key.
     """
 
-    no_recs: str = _word(
+    no_recs: str = word(
         zero="a user with truth and no list scores 0",
         skip="a user with truth and no list does not count",
         error="a user with truth and no list is an error",
     )
-    no_truth: str = _word(
+    no_truth: str = word(
         skip="a user with a list and no relevant item does not count",
         zero="a user with a list and no relevant item scores 0",
         one="a user with a list and no relevant item scores 1",
         error="a user with a list and no relevant item is an error",
     )
-    ties: str = _word(
+    ties: str = word(
         given="equal scores stay in the input's order",
         item="equal scores are put in ascending order of the item's id",
         item_desc="equal scores are put in descending order of the item's id",
@@ -41,11 +43,11 @@ class Protocol:
         worst="of equal scores the less relevant item comes first",
         random="equal scores are put in a random order that depends on the user, the item and the seed alone",
     )
-    duplicates: str = _word(
+    duplicates: str = word(
         error="an item twice in one list, or twice in one user's truth, is an error",
         first="of an item twice in one list the better rank counts, twice in one user's truth the first row",
     )
-    unjudged: str = _word(
+    unjudged: str = word(
         irrelevant="an item that the truth does not grade is not relevant",
         drop="an item that the truth does not grade is taken out of the list",
     )
@@ -57,38 +59,42 @@ class Protocol:
 
     def __post_init__(self) -> None:
         for each in dataclasses.fields(self):
-            given, words = getattr(self, each.name), each.metadata.get("words")
-            if words is not None and (not isinstance(given, str) or given not in words):
-                raise ProtocolError(
-                    f"protocol: '{given}' is no word for '{each.name}'; words are {listing(words)}. "
-                    f"The default is '{each.default}'."
-                )
+            if words_of(each):
+                object.__setattr__(self, each.name, checked("protocol", each, getattr(self, each.name), ProtocolError))
         if self.min_relevance is not None:
             object.__setattr__(self, "min_relevance", _positive(self.min_relevance))
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int):
+        if isinstance(self.seed, bool) or not hasattr(self.seed, "__index__"):
             raise ProtocolError(f"protocol: seed is a whole number, given was {self.seed!r}.")
-        if self.average_over is not None and not isinstance(self.average_over, str):
+        object.__setattr__(self, "seed", operator.index(self.seed))
+        if isinstance(self.average_over, list | tuple):
             object.__setattr__(self, "average_over", tuple(self.average_over))
+        if not all(isinstance(name, str) for name in self.groups) or len(set(self.groups)) < len(self.groups):
+            raise ProtocolError(
+                f"protocol: average_over takes the name of a column, or several, given was {self.average_over!r}."
+            )
 
     @property
     def groups(self) -> tuple[str, ...]:
         """The columns of the coarser key; none where every query counts by itself."""
-        return (self.average_over,) if isinstance(self.average_over, str) else self.average_over or ()
+        if self.average_over is None:
+            return ()
+        return self.average_over if isinstance(self.average_over, tuple) else (self.average_over,)
 
-    def with_fields(self, fields: dict[str, Any]) -> Protocol:
+    def with_fields(self, **fields: Any) -> Protocol:
         """The same protocol with some fields set; an unknown field is an error."""
         known = [each.name for each in dataclasses.fields(self)]
         for name in fields:
+            if name == "k":
+                raise ProtocolError("evaluate: no argument 'k'; a cutoff is a part of the metric: write 'ndcg@10'.")
             if name not in known:
-                raise ProtocolError(f"evaluate: no argument '{name}'. {offer(name, known)}")
+                arguments = ["metrics", "columns", "slices", "protocol", *known]
+                raise ProtocolError(f"evaluate: no argument '{name}'. {offer(name, arguments)}")
         return dataclasses.replace(self, **fields)
 
     def words(self) -> dict[str, str]:
         """Every field in words."""
         said = {
-            each.name: each.metadata["words"][getattr(self, each.name)]
-            for each in dataclasses.fields(self)
-            if "words" in each.metadata
+            each.name: words_of(each)[getattr(self, each.name)] for each in dataclasses.fields(self) if words_of(each)
         }
         if self.min_relevance is None:
             said["min_relevance"] = "an item is relevant from any grade above 0"

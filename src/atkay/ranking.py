@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 from atkay.lists import Lists, in_threads
 
 if TYPE_CHECKING:
-    from atkay.metrics.base import Ints
-
-Array = NDArray[Any]
+    from atkay.arrays import Array, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,15 +83,16 @@ def _packed_order(owner: Ints, depth: NDArray[np.uint64], n_lists: int) -> Ints:
 
 def _depth(score: Array) -> NDArray[np.uint64]:
     """Unsigned integers in the opposite order of the scores: the best score is the least deep."""
-    top = np.uint64(1 << 63)
     if score.dtype.kind == "u":
-        return ~score.astype(np.uint64)
+        return np.invert(score.astype(np.uint64))
     if score.dtype.kind == "i":
-        return ~(score.astype(np.int64).view(np.uint64) ^ top)
-    bits = (score.astype(np.float64) + 0.0).view(np.int64)  # adding 0 makes -0 and 0 the same
-    # The bits of a positive float rise with it, those of a negative one fall.
-    rising = bits ^ ((bits >> 63) & np.int64(np.iinfo(np.int64).max))
-    return ~(rising.view(np.uint64) ^ top)
+        rising = score.astype(np.int64)
+    else:
+        bits = (score.astype(np.float64) + 0.0).view(np.int64)  # adding 0 makes -0 and 0 the same
+        # The bits of a positive float rise with it, those of a negative one fall.
+        rising = bits ^ ((bits >> 63) & np.int64(np.iinfo(np.int64).max))
+    depth: NDArray[np.uint64] = np.invert(rising.view(np.uint64) ^ np.uint64(1 << 63))
+    return depth
 
 
 def by_rank(lists: Lists, rank: Ints) -> tuple[Ints | None, int]:

@@ -7,21 +7,23 @@ import gzip
 import html
 import json
 import math
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from atkay import __version__
-from atkay.errors import SourceError, SpecError, listing
+from atkay.arrays import Floats, Ints
+from atkay.errors import NumberError, SourceError, SpecError, listing
 from atkay.grid import Grid
 from atkay.means import Summary, exact_sum, group_means, mean, pooled, summarise, summarise_pooled
-from atkay.metrics.base import Definition, Floats, Ints, Metric, parse
+from atkay.metrics.base import Definition, Metric, parse
 from atkay.output import write_whole
-from atkay.protocol import Protocol
+from atkay.protocol import Described, Protocol
 
 if TYPE_CHECKING:
     import os
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
     import polars as pl
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,25 @@ class Population:
         return ["; ".join(said), "; ".join(rows)]
 
 
+class Numbers(dict[str, T]):
+    """Something for each number, under its canonical name; asked for under any name, or as a metric."""
+
+    def __missing__(self, name: str | Metric) -> T:
+        try:
+            canonical = str(parse(name))
+        except SpecError as error:
+            raise NumberError(str(error)) from error
+        if not super().__contains__(canonical):
+            raise NumberError(f"'{canonical}' was not asked for; this result has {listing(self)}.")
+        return self[canonical]
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            return super().__contains__(str(parse(name)))  # type: ignore[arg-type]  # anything else is no metric
+        except SpecError:
+            return False
+
+
 @dataclass(frozen=True, eq=False)
 class Slicing:
     """Users in segments: ``segment[code[q]]`` is the segment of query q."""
@@ -114,12 +138,11 @@ class Result(Mapping[str, float]):
     def _single(self) -> dict[str, Metric]:
         return {str(one): one for metric in self.metrics for one in metric.split()}
 
-    def __getitem__(self, name: str) -> float:
-        if name not in self._single:
-            name = str(parse(name))
-        if name not in self._single:
-            raise SpecError(f"'{name}' was not asked for; this result has {listing(self)}.")
-        return self.means[name]
+    def __getitem__(self, name: str | Metric) -> float:
+        return self.means[name]  # type: ignore[index]  # a metric stands for its name
+
+    __eq__ = object.__eq__  # two results with the same means need not be the same
+    __hash__ = object.__hash__
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._single)
@@ -128,26 +151,24 @@ class Result(Mapping[str, float]):
         return len(self._single)
 
     def __contains__(self, name: object) -> bool:
-        try:
-            return isinstance(name, str) and (name in self._single or str(parse(name)) in self._single)
-        except SpecError:
-            return False
+        return name in self.means
 
     @cached_property
-    def means(self) -> dict[str, float]:
+    def means(self) -> Numbers[float]:
         """Each number."""
-        return {name: pooled(*unit) if isinstance(unit, tuple) else mean(unit) for name, unit in self._units(None)}
+        units = self._units(None)
+        return Numbers((name, pooled(*unit) if isinstance(unit, tuple) else mean(unit)) for name, unit in units)
 
     @cached_property
-    def summaries(self) -> dict[str, Summary]:
+    def summaries(self) -> Numbers[Summary]:
         """Each number with its interval, spread and counts."""
         return self._summarise(None)
 
-    def _summarise(self, rows: Ints | None) -> dict[str, Summary]:
-        return {
-            name: summarise_pooled(*unit) if isinstance(unit, tuple) else summarise(unit)
+    def _summarise(self, rows: Ints | None) -> Numbers[Summary]:
+        return Numbers(
+            (name, summarise_pooled(*unit) if isinstance(unit, tuple) else summarise(unit))
             for name, unit in self._units(rows)
-        }
+        )
 
     def _units(self, rows: Ints | None) -> Iterator[tuple[str, Floats | tuple[Floats, Floats]]]:
         """What each number is the mean of (a pair where it is pooled), for some of the queries or for all.
@@ -171,18 +192,18 @@ class Result(Mapping[str, float]):
                 yield name, of_units(self.query_values[:, at], group_means)
 
     @cached_property
-    def definitions(self) -> dict[str, Definition]:
+    def definitions(self) -> Numbers[Definition]:
         """Each number in one sentence of plain words, and its formula."""
         over = "mean over users"
         if self.protocol.groups:
             unit = " and ".join(self.protocol.groups)
             over = f"mean over the queries of one {unit} first, then over all"
         summed = "summed over all users before dividing"
-        return {
-            name: Definition(f"{words}; {summed if name in self.parts else over}", formula)
+        return Numbers(
+            (name, Definition(f"{words}; {summed if name in self.parts else over}", formula))
             for name, one in self._single.items()
             for words, formula in [one.define()]
-        }
+        )
 
     @property
     def table(self) -> pl.DataFrame:
@@ -268,7 +289,10 @@ class Result(Mapping[str, float]):
         return Grid(("metric", *_HEADER), rows, right=_HEADER)
 
     def _slice_grid(self) -> Grid:
-        rows = [(name, segment or "(none)", metric, *_cells(found)) for name, segment, metric, found in self._slices]
+        rows = [
+            (name, "(none)" if segment is None else segment, metric, *_cells(found))
+            for name, segment, metric, found in self._slices
+        ]
         return Grid(("slice", "segment", "metric", *_HEADER), rows, right=_HEADER)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -291,7 +315,7 @@ class Result(Mapping[str, float]):
                 for name, segment, metric, found in self._slices
             ],
             "per_query": {
-                "ids": {name: _listed(column) for name, column in self.ids.items()},
+                "ids": {name: _packed(column) for name, column in self.ids.items()},
                 "values": {name: _listed(self.query_values[:, at]) for at, name in enumerate(self._single)},
                 "parts": {name: [_listed(part) for part in both] for name, both in self.parts.items()},
                 "groups": None if self.groups is None else self.groups.tolist(),
@@ -313,7 +337,7 @@ class Result(Mapping[str, float]):
             content = Path(path).read_bytes()
             record = json.loads(gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content)
             return cls._from_record(record)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, EOFError, zlib.error, ValueError, LookupError, TypeError, AttributeError) as error:
             raise SourceError(
                 f"cannot load '{path}' as a saved result: {error}. Write one with result.save(path)."
             ) from error
@@ -321,14 +345,21 @@ class Result(Mapping[str, float]):
     @classmethod
     def _from_record(cls, record: dict[str, Any]) -> Result:
         rows = record["per_query"]
-        values = [np.array(column, dtype=float) for column in rows["values"].values()]
+        metrics = tuple(parse(spec) for spec in record["metrics"])
+        names = [str(one) for metric in metrics for one in metric.split()]
+        ids = {name: _unpacked(name, column) for name, column in rows["ids"].items()}
+        values = np.array([rows["values"][name] for name in names], dtype=float).T
+        if set(rows["values"]) != set(names) or {len(values), record["population"]["evaluated"]} != {
+            len(column) for column in ids.values()
+        }:
+            raise ValueError("its parts do not fit together")
         protocol = record["protocol"]
-        if isinstance(protocol["average_over"], list):
-            protocol["average_over"] = tuple(protocol["average_over"])
+        for name in ("exclude", "candidates"):
+            protocol[name] = None if protocol[name] is None else Described(protocol[name])
         return cls(
-            metrics=tuple(parse(spec) for spec in record["metrics"]),
-            query_values=np.array(values).T,
-            ids=rows["ids"],
+            metrics=metrics,
+            query_values=values,
+            ids=ids,
             population=Population(**record["population"]),
             protocol=Protocol(**protocol),
             parts={name: (np.array(above), np.array(below)) for name, (above, below) in rows["parts"].items()},
@@ -370,8 +401,30 @@ def _plain(numbers: dict[str, Any]) -> dict[str, Any]:
     return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in numbers.items()}
 
 
-def _listed(column: Any) -> list[Any]:
-    values = column if isinstance(column, list) else column.to_list() if hasattr(column, "to_list") else column.tolist()
-    if values and isinstance(values[0], float):
-        return [None if math.isnan(value) else value for value in values]
-    return [value if isinstance(value, int | str) else str(value) for value in values]
+def _listed(column: Floats) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in column.tolist()]
+
+
+def _packed(ids: Any) -> dict[str, Any]:
+    """Ids as JSON can hold them, and their type."""
+    import polars as pl
+
+    column = pl.Series(ids)
+    dtype = column.dtype
+    kind = {"type": str(dtype.base_type()), "unit": getattr(dtype, "time_unit", None)}
+    if dtype.is_temporal():
+        return {**kind, "zone": getattr(dtype, "time_zone", None), "values": column.to_physical().to_list()}
+    return {**kind, "values": (column.bin.encode("hex") if dtype == pl.Binary else column).to_list()}
+
+
+def _unpacked(name: str, packed: dict[str, Any]) -> pl.Series:
+    import polars as pl
+
+    dtype = getattr(pl, packed["type"])
+    if dtype == pl.Binary:
+        return pl.Series(name, packed["values"], pl.String).str.decode("hex")
+    if dtype in (pl.Datetime, pl.Duration):
+        dtype = dtype(packed["unit"]) if dtype == pl.Duration else dtype(packed["unit"], packed["zone"])
+    if dtype.is_temporal():
+        return pl.Series(name, packed["values"], pl.Int64).cast(pl.Int32 if dtype == pl.Date else pl.Int64).cast(dtype)
+    return pl.Series(name, packed["values"], dtype)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -13,13 +13,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from atkay.columns import Columns
-from atkay.errors import IdError, SourceError
+from atkay.columns import ITEM, USER, Columns
+from atkay.errors import ColumnError, IdError, SourceError
 
 PADDING = -1
-"""In an array of users x k, what fills the places of a list that is shorter than k."""
+"""Where a user is a row number, what fills the places of a list that is shorter than the others."""
 
 VALUE = {"recs": "score", "truth": "relevance"}
+EXACT = {np.dtype(np.float16): 2**11, np.dtype(np.float32): 2**24, np.dtype(np.float64): 2**53}
+"""Up to where a float tells whole numbers apart."""
 
 
 @dataclass(frozen=True)
@@ -40,30 +42,27 @@ class Source:
 def open_source(given: Any, table: str) -> Source:
     """The columns of whatever was given."""
     if isinstance(given, pl.LazyFrame):
-        return Source(
-            tuple(given.collect_schema().names()),
-            lambda names: given.select(names).collect(),
-            "a Polars frame",
-        )
+        names = tuple(given.collect_schema().names())
+        return Source(names, lambda chosen: given.select(chosen).collect(), "a Polars frame")
     if isinstance(given, pl.DataFrame):
         return Source(tuple(given.columns), given.select, "a Polars frame")
     if _is_from("pandas", "DataFrame", given):
         return _pandas(given, table)
+    if _is_from("pandas", "Series", given):
+        lists = table != "slices" and not any(map(_is_list, set(map(type, given))))
+        return _lists(given.to_numpy(), table) if lists else _mapping(dict(given), table)
     if isinstance(given, str | os.PathLike):
         from atkay.formats import open_file
 
         return open_file(Path(given), table)
-    if isinstance(given, pl.Series) or _is_from("pandas", "Series", given):
-        return _lists(given.to_numpy(), table)
-    if hasattr(given, "__arrow_c_stream__"):
-        frame = pl.DataFrame(given)
-        return Source(tuple(frame.columns), frame.select, "an Arrow table")
     if hasattr(given, "tocsr"):
         return _sparse(given, table)
-    if isinstance(given, np.ndarray) and given.ndim == 2:
+    if isinstance(given, np.ndarray) and (given.ndim != 1 or given.dtype.names):
         return _array(given, table)
     if isinstance(given, Mapping):
         return _mapping(given, table)
+    if hasattr(given, "__arrow_c_stream__") and not isinstance(given, pl.Series):
+        return _arrow(given, table)
     if _is_list(type(given)):
         return _lists(given, table)
     raise SourceError(
@@ -78,24 +77,43 @@ def _is_from(package: str, name: str, given: Any) -> bool:
 
 
 def _pandas(given: Any, table: str) -> Source:
-    names = {str(name): name for name in given.columns}
+    if any(name is not None for name in given.index.names):
+        given = given.reset_index()  # a named index is a column like the others
+    names = [str(name) for name in given.columns]
 
     def select(chosen: Sequence[str]) -> pl.DataFrame:
-        return pl.DataFrame([_series(name, given[names[name]], table) for name in chosen])
+        for name in chosen:
+            if names.count(name) > 1:
+                raise ColumnError(f"{table}: there are {names.count(name)} columns '{name}'. Rename all but one.")
+        return pl.DataFrame([_series(name, given.iloc[:, names.index(name)], table) for name in chosen])
 
-    return Source(tuple(names), select, "a pandas frame")
+    return Source(tuple(dict.fromkeys(names)), select, "a pandas frame")
+
+
+def _arrow(given: Any, table: str) -> Source:
+    try:
+        frame = pl.DataFrame(given)
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        cause = str(error).strip().split("\n")[0]
+        raise SourceError(f"{table}: cannot read a {type(given).__name__} as an Arrow table: {cause}") from error
+    return Source(tuple(frame.columns), frame.select, "an Arrow table")
 
 
 def _series(name: str, values: Any, table: str) -> pl.Series:
-    """A column out of any values; mixed types are refused rather than guessed."""
+    """A column out of any values; mixed types are refused rather than guessed, unless all are numbers."""
     if isinstance(values, np.ndarray) and values.dtype == object:
         values = values.tolist()
     try:
         return pl.Series(name, values)
-    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
-        types = sorted({type(value).__name__ for value in values})
+    except (TypeError, ValueError, OverflowError, NotImplementedError, pl.exceptions.PolarsError) as error:
+        kinds = set(map(type, values))
+        if all(issubclass(kind, int | float | np.number | np.bool_) for kind in kinds):
+            wide = [value for value in values if abs(value) > EXACT[np.dtype(float)] and value == int(value)]
+            if not wide:
+                return pl.Series(name, np.array(values, dtype=float))
+        types = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise IdError(
-            f"{table}: '{name}' mixes values of different types ({', '.join(types)}). "
+            f"{table}: '{name}' mixes values of different types, or holds some that no column can ({types}). "
             "Make them all numbers or all text."
         ) from error
 
@@ -112,7 +130,15 @@ def _roles(table: str, columns: Iterable[str], key: tuple[str, ...] = ("user",))
 
 def _mapping(given: Mapping[Any, Any], table: str) -> Source:
     keys, lists = list(given), list(given.values())
-    if keys and isinstance(keys[0], tuple):
+    if set(keys) & set(USER) and set(keys) & set(ITEM):
+        raise SourceError(
+            f"{table}: a dict is {{user: items}}, and this one seems to hold columns ({', '.join(map(repr, keys))}). "
+            "Make it a table: polars.DataFrame(...)."
+        )
+    widths = {len(key) if isinstance(key, tuple) else 0 for key in keys}
+    if len(widths) > 1:
+        raise IdError(f"{table}: some users are tuples of {sorted(widths)} parts. Name every user by as many parts.")
+    if widths and 0 not in widths:
         parts = list(zip(*keys, strict=True))
         key = {f"user_{n}": _series(f"user_{n}", list(part), table) for n, part in enumerate(parts, start=1)}
     else:
@@ -140,11 +166,11 @@ def _from_lists(
     key: Mapping[str, pl.Series], lists: list[Any], table: str, label: str, n_rows: int | None = None
 ) -> Source:
     kinds = set(map(type, lists))
-    wrong = {kind for kind in kinds if not _is_list(kind) or (table == "recs" and issubclass(kind, Set))}
+    wrong = {kind for kind in kinds if not _is_list(kind) or (table == "recs" and issubclass(kind, set | frozenset))}
     if wrong:
         at, one = next((at, one) for at, one in enumerate(lists) if type(one) in wrong)
         who = ", ".join(repr(series[at]) for series in key.values())
-        why = "a set has no order" if isinstance(one, Set) else "a list of items is needed"
+        why = "a set has no order" if isinstance(one, set | frozenset) else "a list of items is needed"
         raise SourceError(
             f"{table}: what is given for user {who} is a {type(one).__name__}; {why}. "
             f"Write {{user: [items]}}, or {{user: {{item: {VALUE.get(table, 'score')}}}}}."
@@ -152,49 +178,69 @@ def _from_lists(
     mappings = {kind for kind in kinds if issubclass(kind, Mapping)}
     if mappings and kinds != mappings:
         raise SourceError(f"{table}: some users have a dict and some a list; write them all in the same way.")
+    if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
+        lists = [one.compressed() if isinstance(one, np.ma.MaskedArray) else one for one in lists]
     lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
     row = np.repeat(np.arange(len(lists)), lengths)
     columns = {name: series.gather(row) for name, series in key.items()}
     columns["item"] = _chained("item", lists, table)
     if mappings and (value := VALUE.get(table)):
         columns[value] = _chained(value, [one.values() for one in lists], table)
+    if n_rows is not None and columns["item"].dtype.is_integer():
+        there = columns["item"] != PADDING
+        columns = {name: series.filter(there) for name, series in columns.items()}
     return _frame(columns, _roles(table, columns, tuple(key)), label, n_rows)
 
 
 def _chained(name: str, lists: list[Any], table: str) -> pl.Series:
-    if lists and all(isinstance(one, np.ndarray) for one in lists):
+    if lists and all(isinstance(one, np.ndarray) and one.ndim == 1 for one in lists):
         return _series(name, np.concatenate(lists), table)
     return _series(name, list(chain.from_iterable(lists)), table)
 
 
 def _array(given: np.ndarray[Any, Any], table: str) -> Source:
+    if given.ndim != 2 or given.dtype.names:
+        raise SourceError(
+            f"{table}: an array has a row per user and a column per rank, this one has shape {given.shape}."
+        )
     users, width = given.shape
     values = np.ma.getdata(given).ravel()
-    if values.dtype.kind == "f":
-        whole = values == np.floor(values)
-        if not (whole | np.isnan(values)).all():
-            raise SourceError(
-                f"{table}: an array of users x k holds item ids, and {values[~whole][0]!r} is none. "
-                "Pass scores of all items as a SciPy sparse matrix, or as {user: {item: score}}."
-            )
-    there = ~np.ma.getmaskarray(given).ravel() & (values != (None if values.dtype.kind == "O" else PADDING))
+    there = ~np.ma.getmaskarray(given).ravel()
+    if values.dtype.kind == "O":
+        there &= (values != np.array(None)) & (values != PADDING)
+    if values.dtype.kind in "iuf":
+        there &= values != PADDING
     if values.dtype.kind == "f":
         there &= ~np.isnan(values)
-    user = np.repeat(np.arange(users), width)[there]
+        odd = values[there & ~((values == np.floor(values)) & (np.abs(values) <= EXACT[values.dtype]))]
+        if len(odd):
+            raise SourceError(
+                f"{table}: an array of users x k holds item ids, and {odd[0]} is none. "
+                "Pass scores of all items as a SciPy sparse matrix, or as {user: {item: score}}."
+            )
     item = values[there]
     columns = {
-        "user": pl.Series("user", user),
+        "user": pl.Series("user", np.repeat(np.arange(users), width)[there]),
         "item": _series("item", item.astype(np.int64) if item.dtype.kind == "f" else item, table),
     }
     return _frame(columns, _roles(table, columns), "an array", n_rows=users)
 
 
 def _sparse(given: Any, table: str) -> Source:
+    if given.ndim != 2:
+        raise SourceError(
+            f"{table}: a sparse matrix has a row per user and a column per item, this one is of shape {given.shape}."
+        )
     rows = given.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()  # what entries of the same place mean in a matrix
     columns = {
         "user": pl.Series("user", np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))),
         "item": pl.Series("item", rows.indices),
     }
     if value := VALUE.get(table):
         columns[value] = pl.Series(value, rows.data)
+    else:
+        columns = {name: series.filter(rows.data != 0) for name, series in columns.items()}
     return _frame(columns, _roles(table, columns), "a sparse matrix", n_rows=rows.shape[0])

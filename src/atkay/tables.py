@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from atkay.columns import Columns, find
-from atkay.errors import IdError, InputError, OrderError, RelevanceError, SourceError, listing
+from atkay.errors import ColumnError, IdError, InputError, OrderError, RelevanceError, SourceError, listing
 from atkay.sources import open_source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from atkay.sources import Source
+
+NAMES = ("recs", "truth", "exclude", "candidates", "slices")
 
 
 @dataclass(frozen=True)
 class Table:
     """Checked columns: the query's key, the item, and what orders or grades it.
 
-    ``key`` holds the names that the key's columns had, ``ids`` those columns followed by the item. ``text`` says that
-    the ids came from a file without types. ``n_rows`` counts the users where a user is a row number.
+    ``key`` holds the names that the key's columns had, ``ids`` those columns followed by the item (slices have none).
+    ``used`` tells which column was taken for what. ``text`` says that the ids came from a file without types, and
+    ``n_rows`` counts the users where a user is a row number.
     """
 
     name: str
@@ -48,10 +50,12 @@ def columns_of(columns: Columns | Mapping[str, Columns] | None, table: str) -> C
         return Columns()
     if isinstance(columns, Columns):
         return columns
-    if not set(columns) <= {"recs", "truth", "exclude", "candidates", "slices"}:
+    if not isinstance(columns, Mapping) or not set(columns) <= set(NAMES):
         raise InputError(
-            f"columns: tables are 'recs', 'truth', 'exclude', 'candidates' and 'slices', given were {listing(columns)}."
+            f"columns: pass Columns(...), or a dict of them for some of {listing(NAMES)}; given was {columns!r}."
         )
+    if not isinstance(columns.get(table, Columns()), Columns):
+        raise InputError(f"columns: for {table} pass Columns(...), given was {columns[table]!r}.")
     return columns.get(table, Columns())
 
 
@@ -61,41 +65,37 @@ def read_recs(given: Any, columns: Columns) -> Table:
     named = source.columns or columns
     roles = _ids(source, "recs", named)
     if named.rank is not None or named.score is None:
-        roles["rank"] = find("recs", "rank", named.rank, source.names, needed=False)
+        roles["rank"] = _find(source, "recs", "rank", named.rank, named)
     if named.score is not None or named.rank is None:
-        roles["score"] = find("recs", "score", named.score, source.names, needed=False)
+        roles["score"] = _find(source, "recs", "score", named.score, named)
     table, frame = _load(source, "recs", roles)
-    rank, score = (frame.get(role) for role in ("rank", "score"))
+    rank, score = (None if roles.get(role) is None else frame[roles[role] or ""] for role in ("rank", "score"))
     return replace(table, rank=None if rank is None else _whole(rank), score=None if score is None else _finite(score))
 
 
 def read_truth(given: Any, columns: Columns, extra: Sequence[str] = ()) -> Table:
-    """What is relevant to whom, with grades where there are any."""
+    """What is relevant to whom, with grades where there are any; ``extra`` columns are taken along."""
     source = open_source(given, "truth")
     named = source.columns or columns
     roles = _ids(source, "truth", named)
-    roles["relevance"] = find("truth", "relevance", named.relevance, source.names, needed=False)
-    extra = [name for name in extra if name not in roles.values()]
+    roles["relevance"] = _find(source, "truth", "relevance", named.relevance, named)
     missing = [name for name in extra if name not in source.names]
     if missing:
         raise InputError(
             f"average_over: truth has no column {listing(missing)}; columns are {listing(source.names)}. "
             "Name a column of truth that is the same for all rows of a query."
         )
-    table, frame = _load(source, "truth", roles)
-    relevance = frame.get("relevance")
-    return replace(
-        table,
-        grade=None if relevance is None else _graded(relevance),
-        extra=source.select(list(extra)) if extra else None,
-    )
+    table, frame = _load(source, "truth", roles, extra)
+    relevance = roles["relevance"]
+    grade = None if relevance is None else _graded(frame[relevance])
+    return replace(table, grade=grade, extra=frame.select(extra) if extra else None)
 
 
 def read_items(given: Any, name: str, columns: Columns) -> Table:
-    """Items per user, or items for every user where there is no user column."""
+    """Items per user, or items for every user where there is nothing but items."""
     source = open_source(given, name)
-    named = source.columns or columns
-    if source.names == (named.item,) or len(source.names) == 1:
+    named = _as_far_as_there(source.columns or columns, source)
+    if len(source.names) == 1:
         item = find(name, "item", named.item, source.names, needed=True)
         return _load(source, name, {"item": item}, empty=True)[0]
     return _load(source, name, _ids(source, name, named), empty=True)[0]
@@ -104,7 +104,7 @@ def read_items(given: Any, name: str, columns: Columns) -> Table:
 def read_slices(given: Any, columns: Columns, *keys: tuple[str, ...]) -> Table:
     """A user, named by any of the keys, and in every other column the segment it belongs to."""
     source = open_source(given, "slices")
-    named = source.columns or columns
+    named = _as_far_as_there(source.columns or columns, source)
     for key in keys:
         if named.user is None and key and set(key) <= set(source.names):
             named = Columns(user=key)
@@ -114,31 +114,49 @@ def read_slices(given: Any, columns: Columns, *keys: tuple[str, ...]) -> Table:
         raise InputError(
             f"slices: no segment; columns are {listing(source.names)}. Give each user a segment in a second column."
         )
-    return replace(_load(source, "slices", roles)[0], extra=source.select(segments))
+    table, frame = _load(source, "slices", roles, segments)
+    for name in segments:
+        if frame.schema[name].is_nested() or frame.schema[name] == pl.Object:
+            raise InputError(f"slices: '{name}' is of type {frame.schema[name]}; a segment is text or a number.")
+    return replace(table, extra=frame.select(segments))
+
+
+def _as_far_as_there(named: Columns, source: Source) -> Columns:
+    """A table beside recs and truth may name its users by fewer columns: by the user, say, and not by the order."""
+    there = tuple(name for name in named.key if name in source.names)
+    return replace(named, user=there or None) if len(there) < len(named.key) and len(named.key) > 1 else named
+
+
+def _find(
+    source: Source, table: str, role: str, given: str | None, named: Columns, *, needed: bool = False
+) -> str | None:
+    return find(table, role, given, source.names, needed=needed, taken=named.named)
 
 
 def _ids(source: Source, table: str, named: Columns, *, item: bool = True) -> dict[str, str | None]:
-    user = named.user or find(table, "user", None, source.names, needed=True)
-    key = (user,) if isinstance(user, str) else user or ()
-    roles: dict[str, str | None] = {
-        f"user {n}": find(table, "user", name, source.names, needed=True) for n, name in enumerate(key)
-    }
+    key = named.key or (None,)
+    names = [_find(source, table, "user", name, named, needed=True) for name in key]
+    roles: dict[str, str | None] = {"user" if len(names) == 1 else f"user {n}": name for n, name in enumerate(names, 1)}
     if item:
-        roles["item"] = find(table, "item", named.item, source.names, needed=True)
+        roles["item"] = _find(source, table, "item", named.item, named, needed=True)
     return roles
 
 
 def _load(
-    source: Source, table: str, roles: Mapping[str, str | None], *, empty: bool = False
-) -> tuple[Table, dict[str, pl.Series]]:
+    source: Source, table: str, roles: Mapping[str, str | None], extra: Sequence[str] = (), *, empty: bool = False
+) -> tuple[Table, pl.DataFrame]:
+    """The columns of all roles, in one go: a lazy table may come in another order when it is asked again."""
     used = {role: name for role, name in roles.items() if name is not None}
-    frame = source.select(list(dict.fromkeys(used.values())))
+    if len(set(used.values())) < len(used):
+        shared = next(name for name in used.values() if list(used.values()).count(name) > 1)
+        both = " and the ".join(role for role, name in used.items() if name == shared)
+        raise ColumnError(f"{table}: '{shared}' would be the {both}. Say which is which with Columns(...).")
+    frame = source.select(list(dict.fromkeys([*used.values(), *extra])))
     if len(frame) == 0 and not empty:
         raise SourceError(f"{table}: {source.label} has no rows. There is nothing to evaluate.")
-    columns = {role: frame.get_column(name) for role, name in used.items()}
-    ids = tuple(_id(columns[role], table) for role in used if role == "item" or role.startswith("user"))
+    ids = tuple(_id(frame[name], table) for role, name in used.items() if role == "item" or role.startswith("user"))
     key = tuple(name for role, name in used.items() if role.startswith("user"))
-    return Table(table, source.label, key, ids, used, text=source.text, n_rows=source.n_rows), columns
+    return Table(table, source.label, key, ids, used, text=source.text, n_rows=source.n_rows), frame
 
 
 def _id(ids: pl.Series, table: str) -> pl.Series:
@@ -146,18 +164,19 @@ def _id(ids: pl.Series, table: str) -> pl.Series:
     dtype = ids.dtype
     if dtype.is_float():
         ids = ids.fill_nan(None)
-    if ids.null_count():
+    if ids.null_count() and len(ids):
         row = ids.is_null().arg_max()
         raise IdError(
             f"{table}: '{ids.name}' is missing in {ids.null_count():,} of {len(ids):,} rows, first in row {row} "
             "(counting from 0). Fill in the ids, or drop these rows."
         )
     if dtype.is_float():
-        whole = ids.cast(pl.Int64, strict=False)
-        if whole.null_count() or not (whole == ids).all():
-            odd = ids.filter((whole != ids).fill_null(True))[0]
-            raise IdError(f"{table}: '{ids.name}' holds {odd}, which is no id. Ids are whole numbers or text.")
-        return whole
+        exact = 2**53 if dtype == pl.Float64 else 2**24 if dtype == pl.Float32 else 2**11
+        odd = ids.filter((ids != ids.floor()) | (ids.abs() > exact))
+        if len(odd):
+            why = "which is no id" if odd[0] != math.floor(odd[0]) else "which a float cannot tell from its neighbours"
+            raise IdError(f"{table}: '{ids.name}' holds {odd[0]}, {why}. Ids are whole numbers or text.")
+        return ids.cast(pl.Int64)
     if isinstance(dtype, pl.Categorical | pl.Enum):
         return ids.cast(pl.String)
     if dtype in (pl.UInt64, pl.Int128, pl.UInt128):
@@ -171,12 +190,14 @@ def _id(ids: pl.Series, table: str) -> pl.Series:
 
 
 def _number(values: pl.Series, error: type[InputError], table: str, use: str) -> pl.Series:
-    """Numbers without gaps; text from a file without types is read as numbers."""
-    read = values.cast(pl.Float64, strict=False) if values.dtype == pl.String else values
+    """Numbers without gaps; text, as from a file without types, is read as numbers."""
+    read = values
+    if values.dtype == pl.String:
+        text = values.str.strip_chars()
+        whole = text.cast(pl.Int64, strict=False)  # beyond 2^53 floats would merge whole numbers
+        read = text.cast(pl.Float64, strict=False) if whole.null_count() else whole
     if values.dtype == pl.Boolean:
         read = values.cast(pl.UInt8)
-    if values.dtype.is_decimal():
-        read = values.cast(pl.Float64)
     if not read.dtype.is_numeric():
         raise error(f"{table}: '{values.name}' is of type {values.dtype}; {use} are numbers. Convert the column.")
     if read.null_count() == 0 and (not read.dtype.is_float() or math.isfinite(read.sum())):
@@ -192,15 +213,18 @@ def _number(values: pl.Series, error: type[InputError], table: str, use: str) ->
 
 
 def _finite(score: pl.Series) -> pl.Series:
-    return _number(score, OrderError, "recs", "scores")
+    score = _number(score, OrderError, "recs", "scores")
+    if score.dtype.is_decimal() or score.dtype in (pl.Int128, pl.UInt128):
+        return score.rank("dense").cast(pl.Int64)  # NumPy has no such numbers; their order is all that counts
+    return score
 
 
 def _whole(rank: pl.Series) -> pl.Series:
     rank = _number(rank, OrderError, "recs", "ranks")
     whole = rank.cast(pl.Int64, strict=False)
-    if rank.dtype.is_float() and not (whole == rank).all():
-        odd = rank.filter((whole != rank).fill_null(True))[0]
-        raise OrderError(f"recs: '{rank.name}' holds {odd}; ranks are the whole numbers 1, 2, 3, ... of each list.")
+    odd = rank.filter((whole != rank).fill_null(True))
+    if len(odd):
+        raise OrderError(f"recs: '{rank.name}' holds {odd[0]}; ranks are the whole numbers 1, 2, 3, ... of each list.")
     return whole
 
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay.metrics.base import Definition, Floats, Ints, Metric, divide, word
+from atkay.arrays import Floats, Ints
+from atkay.metrics.base import Definition, Metric, divide
+from atkay.words import word
 
 if TYPE_CHECKING:
     from atkay.judged import Judged

@@ -17,36 +17,28 @@ import functools
 import importlib
 import pkgutil
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from atkay.errors import SpecError, listing, offer
+from atkay.arrays import WHOLE, Floats, Ints
+from atkay.errors import SpecError, offer
 from atkay.grid import Grid
+from atkay.words import checked, word, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from atkay.judged import Judged
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _BY_ALIAS: dict[str, type[Metric]] = {}
 """Every metric under each of its names; a subclass enters by being defined."""
 
-WHOLE = int(np.iinfo(np.int64).max)
-"""The cutoff that cuts nothing."""
-
-
-def word(**meanings: str) -> Any:
-    """A field that takes one word out of a few; the first is the default, and each has its meaning."""
-    return field(default=next(iter(meanings)), metadata={"words": meanings})
+DEEPEST = 10_000_000
+"""The largest cutoff that can be asked for: some ideals are summed down to it."""
 
 
 def number(default: float, check: Callable[[float], bool], meaning: str) -> Any:
@@ -139,7 +131,7 @@ class Metric:
 
     def __str__(self) -> str:
         chosen = [
-            f"{each.name}={_printed(getattr(self, each.name))}"
+            f"{each.name}={printed(getattr(self, each.name))}"
             for each in conventions(type(self))
             if getattr(self, each.name) != each.default
         ]
@@ -168,20 +160,14 @@ def conventions(cls: type[Metric]) -> tuple[dataclasses.Field[Any], ...]:
     return tuple(sorted(found, key=lambda each: each.name == "average"))
 
 
-def _printed(value: object) -> str:
+def printed(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
 
 
 def _checked(metric: Metric, convention: dataclasses.Field[Any]) -> str | float:
     given = getattr(metric, convention.name)
-    words: Mapping[str, str] | None = convention.metadata.get("words")
-    if words is not None:
-        if isinstance(given, str) and given.lower() in words:
-            return given.lower()
-        raise SpecError(
-            f"{metric.name}: '{given}' is no word for '{convention.name}'; words are {listing(words)}. "
-            f"The default is '{convention.default}'."
-        )
+    if words_of(convention):
+        return checked(metric.name, convention, given, SpecError)
     try:
         value = float(given)
     except (TypeError, ValueError):
@@ -198,14 +184,17 @@ def _checked_cutoffs(metric: Metric) -> int | tuple[int, ...]:
         raise SpecError(
             f"{metric.name} takes no cutoff: it sets its own for each user. Write '{metric.name}' without '@'."
         )
-    given: Sequence[Any] = metric.k if isinstance(metric.k, tuple | list) else (metric.k,)
-    if not given or not all(isinstance(k, int | np.integer) and not isinstance(k, bool) and k >= 1 for k in given):
+    several = isinstance(metric.k, Iterable) and not isinstance(metric.k, str)
+    given: Sequence[Any] = tuple(metric.k) if several else (metric.k,)  # type: ignore[arg-type]
+    whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in given)
+    if not given or not whole or not all(1 <= k <= DEEPEST for k in given):
+        shown = given[0] if len(given) == 1 else metric.k
         raise SpecError(
-            f"{metric.name}: a cutoff is a whole number of at least 1, given was {metric.k!r}. "
+            f"{metric.name}: a cutoff is a whole number from 1 to {DEEPEST:,}, given was {shown!r}. "
             f"Leave the cutoff out to take the whole list."
         )
-    whole = tuple(dict.fromkeys(int(k) for k in given))
-    return whole[0] if len(whole) == 1 else whole
+    cutoffs = tuple(dict.fromkeys(int(k) for k in given))
+    return cutoffs[0] if len(cutoffs) == 1 else cutoffs
 
 
 class Catalogue(Mapping[str, type[Metric]]):
@@ -236,9 +225,7 @@ class Catalogue(Mapping[str, type[Metric]]):
 
 def _words(cls: type[Metric]) -> str:
     return "; ".join(
-        f"{each.name} = {' | '.join(each.metadata['words'])}"
-        if "words" in each.metadata
-        else f"{each.name} = {_printed(each.default)}"
+        f"{each.name} = {' | '.join(words_of(each))}" if words_of(each) else f"{each.name} = {printed(each.default)}"
         for each in conventions(cls)
     )
 
@@ -246,8 +233,8 @@ def _words(cls: type[Metric]) -> str:
 def metrics() -> Catalogue:
     """Every metric that exists, with its aliases and conventions.
 
-    >>> list(atkay.metrics())[:4]
-    ['dcg', 'f1', 'hit', 'map']
+    >>> atkay.metrics()["ndcg"]
+    <class 'atkay.metrics.dcg.NDCG'>
     """
     return Catalogue(set(_by_alias().values()))
 
@@ -275,10 +262,12 @@ def parse(spec: str | Metric) -> Metric:
     >>> str(atkay.parse("p @ 5, 10"))
     'precision@5,10'
     """
-    if isinstance(spec, Metric):
+    if isinstance(spec, Metric) and hasattr(spec, "name"):
         return spec
+    if isinstance(spec, type) and issubclass(spec, Metric):
+        raise SpecError(f"{spec.__name__} is a class of metrics; write {spec.__name__}() or {spec.__name__}(k=10).")
     found = _SPEC.fullmatch(spec) if isinstance(spec, str) else None
-    if found is None:
+    if found is None or not isinstance(spec, str):
         raise SpecError(f"{spec!r} is no metric; write a spec such as 'ndcg@10' or 'map(per=hits)@5,10'.")
     name, chosen, cut = found.groups()
     cls = _by_alias().get(re.sub(r"[\s-]+", "_", name.lower()))
@@ -293,7 +282,9 @@ def _parse_choices(cls: type[Metric], chosen: str | None) -> dict[str, Any]:
     for choice in (chosen or "").split(",") if (chosen or "").strip() else []:
         name, equals, value = (part.strip().lower() for part in choice.partition("="))
         if not equals or name not in known:
+            field_of = [each.name for each in conventions(cls) if name in words_of(each)]
             hint = offer(name, known) if known else "It has no conventions to choose."
+            hint = f"Write '{field_of[0]}={name}'." if field_of else hint
             raise SpecError(f"{cls.name}: no convention '{choice.strip()}'. {hint}")
         if name in out:
             raise SpecError(f"{cls.name}: '{name}' is given twice.")
@@ -302,17 +293,24 @@ def _parse_choices(cls: type[Metric], chosen: str | None) -> dict[str, Any]:
 
 
 def _parse_cutoffs(spec: str, cut: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(k) for k in cut.split(","))
-    except ValueError:
-        raise SpecError(f"'{spec}': after '@' come whole numbers, such as '@10' or '@5,10,20'.") from None
+    if not re.fullmatch(r"\s*-?[0-9]+\s*(,\s*-?[0-9]+\s*)*", cut):
+        raise SpecError(f"'{spec}': after '@' come whole numbers, such as '@10' or '@5,10,20'.")
+    return tuple(int(k) for k in cut.split(","))
 
 
 def parse_all(specs: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
     """Metrics from one spec, several in one string ("ndcg@10,map@5,10"), or any collection of them."""
-    if isinstance(specs, Metric):
-        return (specs,)
-    parts = _BETWEEN_SPECS.split(specs) if isinstance(specs, str) else list(specs)
+    parts: list[Any] = [specs]
+    if isinstance(specs, str):
+        parts = list(_BETWEEN_SPECS.split(specs))
+    elif isinstance(specs, Iterable):
+        parts = list(specs)
     if not parts:
         raise SpecError("no metric is asked for; leave the argument out for the usual six at 10.")
-    return tuple(dict.fromkeys(parse(part) for part in parts))
+    asked: dict[Metric, None] = {}
+    for metric in map(parse, parts):
+        known = {one for other in asked for one in other.split()}
+        fresh = tuple(k for k, one in zip(metric.cutoffs, metric.split(), strict=True) if one not in known)
+        if fresh:  # what was asked for before is answered once
+            asked[metric if fresh == metric.cutoffs else dataclasses.replace(metric, k=fresh)] = None
+    return tuple(asked)

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from atkay.arrays import WHOLE, Floats, Ints
 from atkay.errors import RelevanceError
-from atkay.judged import Judged, sums
-from atkay.metrics.base import WHOLE, Definition, Floats, Ints, Metric, divide, word
+from atkay.judged import Judged, sums, within
+from atkay.metrics.base import Definition, Metric, divide
+from atkay.words import word
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 GAINS: dict[str, Callable[[Floats], Floats]] = {
-    "exp2": lambda grade: np.exp2(grade) - 1,
+    # Far below 1 the difference to 1 would lose its digits; whole grades stay exact.
+    "exp2": lambda grade: np.where(grade < 0.5, np.expm1(grade * math.log(2)), np.exp2(grade) - 1),
     "linear": lambda grade: grade,
     "binary": np.ones_like,
 }
+STEEPEST = 500
+"""The highest grade that can be an exponent: squares and sums of such gains are still numbers."""
+
 DISCOUNTS: dict[str, Callable[[Ints], Floats]] = {
     "log2": lambda rank: np.log2(rank + 1),
     "ln": lambda rank: np.log(rank + 1),
@@ -29,14 +36,27 @@ DISCOUNTS: dict[str, Callable[[Ints], Floats]] = {
 
 def gains(name: str, grade: Floats) -> Floats:
     """What the grades are worth."""
-    with np.errstate(over="ignore"):
-        worth = GAINS[name](grade)
-    if not np.isfinite(worth).all():
+    if name == "exp2" and grade.max(initial=0) > STEEPEST:
         raise RelevanceError(
             f"truth: a grade of {grade.max():g} is too large for gain=exp2, which takes 2 to its power. "
-            "Choose gain=linear or gain=binary, or set min_relevance and drop the grades."
+            "Choose gain=linear or gain=binary."
         )
-    return worth
+    return GAINS[name](grade)
+
+
+def best_sums(
+    judged: Judged, gain: Callable[[Floats], Floats], discount: Callable[[Ints], Floats], cutoffs: tuple[int, ...]
+) -> Floats:
+    """The discounted gain of each query's relevant items in the best order, up to each cutoff."""
+    worth = gain(judged.grades)
+    if (worth == worth[:1]).all():
+        # Summed in rank order as `total` does it, so that a perfect list scores 1 to the last bit.
+        places = np.arange(1, judged.n_relevant.max(initial=0) + 1)
+        running = np.concatenate(([0.0], np.cumsum(worth[:1] / discount(places))))
+        return running[judged.capped(cutoffs)]
+    query = np.repeat(np.arange(judged.n_queries), judged.n_relevant)
+    place = within(query, judged.n_queries)
+    return sums(query, place, worth / discount(place), cutoffs, judged.n_queries)
 
 
 @dataclass(frozen=True)
@@ -154,7 +174,7 @@ class NDCG(DCG):
             best_first = judged.grade[np.lexsort((-judged.grade, judged.query))]
             worth = gain(best_first) / discount(judged.nth)
             return sums(judged.query, judged.nth, worth, cutoffs, judged.n_queries)
-        return judged.ideal(gain, discount, cutoffs if self.ideal == "relevant" else (WHOLE,) * len(cutoffs))
+        return best_sums(judged, gain, discount, cutoffs if self.ideal == "relevant" else (WHOLE,) * len(cutoffs))
 
     def define(self) -> Definition:
         """The quotient in words."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from atkay.metrics.base import Definition, Floats, Ratio, _printed, number
+from atkay.arrays import Floats
+from atkay.metrics.base import Definition, Ratio, number, printed
 
 if TYPE_CHECKING:
     from atkay.judged import Judged
@@ -42,7 +42,7 @@ class F1(Ratio):
     name = "f1"
     aliases = ("f", "f_beta", "fbeta", "f_score", "f1_score")
 
-    beta: float = number(1.0, lambda beta: 0 < beta < math.inf, "a number above 0")
+    beta: float = number(1.0, lambda beta: 0 < beta <= 1e6, "a number above 0, at most a million")
 
     def parts(self, judged: Judged) -> tuple[Floats, Floats]:
         """Numerator and denominator of the form that pools."""
@@ -55,7 +55,7 @@ class F1(Ratio):
         k = "L" if self.k is None else str(self.k)
         if self.beta == 1:
             return Definition(f"harmonic mean of precision and recall in {self.top}", f"2 h / (R + {k})")
-        beta = _printed(self.beta)
+        beta = printed(self.beta)
         return Definition(
             f"harmonic mean of precision and recall in {self.top}, recall weighing {beta} times as much",
             f"(1 + {beta}²) h / ({beta}² R + {k})",

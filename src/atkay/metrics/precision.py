@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from atkay.metrics.base import Definition, Floats, Ratio, word
+from atkay.arrays import Floats
+from atkay.metrics.base import Definition, Ratio
+from atkay.words import word
 
 if TYPE_CHECKING:
     from atkay.judged import Judged

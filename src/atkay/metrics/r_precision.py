@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from atkay.metrics.base import Definition, Floats, Metric, divide
+from atkay.arrays import Floats
+from atkay.metrics.base import Definition, Metric, divide
 
 if TYPE_CHECKING:
     from atkay.judged import Judged

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay.metrics.base import Definition, Floats, Ratio, word
+from atkay.arrays import Floats
+from atkay.metrics.base import Definition, Ratio
+from atkay.words import word
 
 if TYPE_CHECKING:
     from atkay.judged import Judged

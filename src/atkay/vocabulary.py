@@ -1,0 +1,177 @@
+"""Vocabulary: ids of any kind and their integer codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from atkay.lists import in_threads, ranges
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from atkay.arrays import Array, Bools, Ints
+
+Ids = tuple[pl.Series, ...]
+
+HASHED = 100_000
+"""From so many rows on text is looked up by its hash, which is then checked."""
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """Ids and their codes, which keep the ids' order.
+
+    Integers that are close together need no hashing: a code is the id less ``low``, or stands at that place in
+    ``lookup`` where the codes must have no gaps. Everything else is numbered in a ``table``.
+    """
+
+    size: int
+    names: tuple[str, ...]
+    dtype: pl.DataType | None = None
+    low: int = 0
+    lookup: Ints | None = None
+    table: pl.DataFrame | None = None
+
+    @classmethod
+    def of(cls, tables: Sequence[Ids], *, dense: bool = False) -> tuple[Vocabulary, list[Ints]]:
+        """All ids of the tables, and each table's codes. With ``dense`` each code belongs to an id that occurs."""
+        names = tuple(f"id {n}" for n in range(len(tables[0])))
+        columns = [_common_type(ids) for ids in zip(*tables, strict=True)]
+        tables = list(zip(*columns, strict=True))
+        vocabulary = None
+        if len(columns) == 1 and columns[0][0].dtype.is_integer():
+            vocabulary = cls._of_integers(columns[0], names, dense=dense)
+        if vocabulary is None:
+            vocabulary = cls._of_table(names, [_distinct(ids, names) for ids in tables])
+        codes = [vocabulary.codes(ids) for ids in tables]
+        if vocabulary.table is not None and any((code < 0).any() for code in codes):
+            # Two texts had the same hash, and one of them was lost.
+            vocabulary = cls._of_table(names, [_frame(ids, names).unique() for ids in tables])
+            codes = [vocabulary.codes(ids) for ids in tables]
+        return vocabulary, codes
+
+    @classmethod
+    def _of_table(cls, names: tuple[str, ...], frames: list[pl.DataFrame]) -> Vocabulary:
+        table = pl.concat(frames).unique().sort(names).with_row_index("code")
+        return cls(len(table), names, table=table)
+
+    @classmethod
+    def _of_integers(cls, columns: list[pl.Series], names: tuple[str, ...], *, dense: bool) -> Vocabulary | None:
+        """Integers as their own codes; None where they are too far apart."""
+        low, high = _span(columns)
+        if high - low >= 4 * sum(map(len, columns)) + 1024 or not fits(low) or not fits(high):
+            return None
+        dtype = columns[0].dtype
+        if not dense:
+            low = min(low, 0) if low <= high - low else low  # ids that start near 0 are codes as they are
+            return cls(high - low + 1, names, dtype, low)
+        present = np.zeros(high - low + 1, bool)
+        for column in columns:
+            present[_less(column, low)] = True
+        if present.all():
+            return cls(len(present), names, dtype, low)
+        return cls(int(present.sum()), names, dtype, low, np.where(present, np.cumsum(present) - 1, -1))
+
+    def codes(self, ids: Ids) -> Ints:
+        """The codes of ids, and something that is no code where an id is unknown."""
+        if self.table is not None:
+            text = len(ids) == 1 and ids[0].dtype == pl.String and len(ids[0]) >= HASHED
+            return self._codes_of_text(ids[0]) if text else self._codes_of_any(ids)
+        code = _less(ids[0], self.low)
+        if self.lookup is None:
+            return code
+        inside = (code >= 0) & (code < len(self.lookup))
+        if inside.all():
+            return self.lookup[code]
+        return np.where(inside, self.lookup[np.where(inside, code, 0)], -1)
+
+    def _codes_of_any(self, ids: Ids) -> Ints:
+        assert self.table is not None
+        asked = _frame(ids, self.names).cast({name: self.table.schema[name] for name in self.names}, strict=False)
+        found = asked.join(self.table, on=self.names, how="left", maintain_order="left").get_column("code")
+        return found.cast(pl.Int64).fill_null(-1).to_numpy()
+
+    def _codes_of_text(self, ids: pl.Series) -> Ints:
+        assert self.table is not None
+        known = self.table.get_column(self.names[0])
+        by_hash = pl.DataFrame({"hash": known.hash(), "code": self.table.get_column("code")}).unique("hash")
+        asked = pl.DataFrame({"hash": ids.hash()})
+        found = asked.join(by_hash, on="hash", how="left", maintain_order="left").get_column("code")
+        right = (known.gather(found) == ids).fill_null(False)
+        code = found.cast(pl.Int64).fill_null(-1).to_numpy()
+        if right.all():
+            return code
+        wrong = right.not_().arg_true()
+        return _put(code, wrong.to_numpy(), self._codes_of_any((ids.gather(wrong),)))
+
+    def known(self, codes: Ints) -> Bools:
+        """Which codes are codes."""
+        return (codes >= 0) & (codes < self.size)
+
+    def ids(self, codes: Ints) -> pl.DataFrame:
+        """The ids of codes."""
+        if self.table is not None:
+            return self.table.select(self.names)[codes]
+        place = codes if self.lookup is None else np.flatnonzero(self.lookup >= 0)[codes]
+        return pl.DataFrame({self.names[0]: pl.Series(place + self.low).cast(self.dtype or pl.Int64)})
+
+
+def _frame(ids: Ids, names: tuple[str, ...]) -> pl.DataFrame:
+    return pl.DataFrame([column.alias(name) for name, column in zip(names, ids, strict=True)])
+
+
+def _put(values: Ints, places: Ints, new: Ints) -> Ints:
+    out = values.copy()
+    out[places] = new
+    return out
+
+
+def _distinct(ids: Ids, names: tuple[str, ...]) -> pl.DataFrame:
+    """Each id once; of long text columns each hash once, which is the same but for a rare clash of hashes."""
+    frame = _frame(ids, names)
+    if len(ids) > 1 or ids[0].dtype != pl.String or len(frame) < HASHED:
+        return frame.unique()
+    first = pl.DataFrame({"hash": ids[0].hash()}).with_row_index("row").group_by("hash").agg(pl.col("row").first())
+    return frame[first.get_column("row")]
+
+
+def fits(value: int) -> bool:
+    """Whether a code can be made of an id by taking off another."""
+    return -(2**62) < value < 2**62
+
+
+def _span(columns: Sequence[pl.Series]) -> tuple[int, int]:
+    """The lowest and the highest of integer ids."""
+    if any(column.dtype in (pl.Int128, pl.UInt128) for column in columns):
+        return min(int(c.min()) for c in columns), max(int(c.max()) for c in columns)  # type: ignore[arg-type]
+
+    def of_column(values: Array) -> list[tuple[int, int]]:
+        blocks = ranges(len(values))
+        return in_threads(lambda b: (int(values[b[0] : b[1]].min()), int(values[b[0] : b[1]].max())), blocks)
+
+    found = [ends for column in columns for ends in of_column(column.to_numpy())]
+    return min(low for low, _ in found), max(high for _, high in found)
+
+
+def _less(ids: pl.Series, low: int) -> Ints:
+    """Integer ids less the lowest, never overflowing; the column itself where there is nothing to take off."""
+    if low == 0 and ids.dtype not in (pl.UInt64, pl.Int128, pl.UInt128):
+        return ids.to_numpy()
+    narrow = ids.cast(pl.Int64, strict=False)
+    code: Ints = narrow.fill_null(low).to_numpy() - low
+    return np.where(narrow.is_null().to_numpy(), -1, code) if narrow.null_count() else code
+
+
+def _common_type(columns: tuple[pl.Series, ...]) -> list[pl.Series]:
+    """Columns of the same type: integers of different widths become the widest that is needed."""
+    dtypes = [column.dtype for column in columns]
+    if len(set(dtypes)) == 1:
+        return list(columns)
+    if all(dtype.is_integer() for dtype in dtypes):
+        wide = pl.Int128 if any(dtype in (pl.Int128, pl.UInt64) for dtype in dtypes) else pl.Int64
+        return [column.cast(wide) for column in columns]
+    raise AssertionError(f"ids of types {dtypes} were let through")  # same_types has refused them
