@@ -84,11 +84,12 @@ class Metric:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        for alias in (cls.name, *cls.aliases) if "name" in vars(cls) else ():
+        names = (cls.name, *cls.aliases) if "name" in vars(cls) else ()
+        for alias in names:
             other = _BY_ALIAS.get(alias, cls)
             if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
                 raise SpecError(f"{cls.__qualname__}: '{alias}' is the name of {other.__qualname__} already.")
-            _BY_ALIAS[alias] = cls
+        _BY_ALIAS.update(dict.fromkeys(names, cls))
 
     def __post_init__(self) -> None:
         for convention in conventions(type(self)):
@@ -307,10 +308,12 @@ def parse_all(specs: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...
         parts = list(specs)
     if not parts:
         raise SpecError("no metric is asked for; leave the argument out for the usual six at 10.")
-    asked: dict[Metric, None] = {}
+    asked: list[Metric] = []
+    known: set[Metric] = set()
     for metric in map(parse, parts):
-        known = {one for other in asked for one in other.split()}
-        fresh = tuple(k for k, one in zip(metric.cutoffs, metric.split(), strict=True) if one not in known)
+        single = metric.split()
+        fresh = tuple(k for k, one in zip(metric.cutoffs, single, strict=True) if one not in known)
+        known.update(single)
         if fresh:  # what was asked for before is answered once
-            asked[metric if fresh == metric.cutoffs else dataclasses.replace(metric, k=fresh)] = None
+            asked.append(metric if fresh == metric.cutoffs else dataclasses.replace(metric, k=fresh))
     return tuple(asked)
