@@ -20,6 +20,6 @@ try:
 except ImportError:  # the environment for pandas 2 runs tests that need none of it
     pass
 else:
-    settings.register_profile("full", deadline=None, derandomize=True, max_examples=60)
+    settings.register_profile("full", deadline=None, derandomize=True, max_examples=120)
     settings.register_profile("few", deadline=None, derandomize=True, max_examples=3)
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "full"))

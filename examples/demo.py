@@ -13,7 +13,7 @@ HERE = Path(__file__).parent / "data"
 
 def main() -> None:
     recs, truth, users = (HERE / name for name in ("recs.csv", "truth.csv", "users.csv"))
-    print("Film recommendations for twelve people, against what they came to like (examples/data):\n")
+    print("Film recommendations, against what twelve people came to like (examples/data):\n")
     result = atkay.evaluate(recs, truth, ["ndcg@5", "map@5", "mrr@5", "recall@5", "precision@5", "hit@5"])
     print(result)
 

@@ -20,7 +20,7 @@ from atkay.evaluate import measure
 from atkay.judge import judge
 from atkay.judged import Judged
 from atkay.lists import Lists
-from atkay.metrics.base import Metric
+from atkay.metrics.base import Metric, conventions
 from atkay.protocol import Protocol
 from atkay.tables import read_recs, read_truth
 from variants import ANCHOR, Row, every_variant, grades, recs_frame, rows, scores, truth_frame
@@ -188,5 +188,6 @@ def test_the_printed_spec_parses_back(metric: Metric) -> None:
 def test_every_metric_is_documented() -> None:
     for cls in atkay.metrics().values():
         assert cls.__doc__ is not None
+        assert all(each.name in cls.__doc__ for each in conventions(cls) if each.name != "beta"), cls.name
         assert "Examples\n" in cls.__doc__, cls.name
         assert ">>> " in cls.__doc__, cls.name

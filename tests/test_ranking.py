@@ -91,15 +91,17 @@ def test_group(query: list[int]) -> None:
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), max_size=25)
 
 
-@given(asked=pairs, known=pairs, block=blocks, unique=st.booleans())
-def test_match(asked: list[tuple[int, int]], known: list[tuple[int, int]], block: int, unique: bool) -> None:
+@given(asked=pairs, known=pairs, block=blocks, unique=st.booleans(), n_items=st.sampled_from([7, 2**58, 2**40]))
+def test_match(
+    asked: list[tuple[int, int]], known: list[tuple[int, int]], block: int, unique: bool, n_items: int
+) -> None:
     if unique:
         asked, known = list(dict.fromkeys(asked)), list(dict.fromkeys(known))
     asked, known = (sorted(side, key=lambda pair: pair[0]) for side in (asked, known))
 
     def as_lists(side: list[tuple[int, int]]) -> Lists:
         owner = np.array([query for query, _ in side], dtype=int)
-        return Lists.of(np.bincount(owner, minlength=5), np.array([item for _, item in side], dtype=int), 7)
+        return Lists.of(np.bincount(owner, minlength=5), np.array([item for _, item in side], dtype=int), n_items)
 
     with patch("atkay.lists.BLOCK", block):
         found = match(as_lists(asked), as_lists(known))

@@ -39,8 +39,9 @@ def evaluate(
     ----------
     recs
         The lists: a table with a row per user and item and, where the rows are not in order, a ``rank`` or a ``score``
-        (Polars, pandas, Arrow); ``{user: [items]}`` or ``{user: {item: score}}``; an array of users x k items; a SciPy
-        sparse matrix of scores; or the path of a file (CSV, TSV, Parquet, Arrow, JSON Lines, TREC run).
+        (Polars, pandas, Arrow); ``{user: [items]}`` or ``{user: {item: score}}``; an array of users x k items, in which
+        -1 fills up short lists; a SciPy sparse matrix of scores; or the path of a file (CSV, TSV, Parquet, Arrow, JSON
+        Lines, TREC run).
     truth
         What is relevant, in any of these forms; a grade may stand where the lists have a score (TREC qrels included).
     metrics

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-BLOCK = 1 << 15
-"""Rows that are worked on in one go: what lies in between stays in the cache."""
+BLOCK = 1 << 17
+"""Rows that are worked on in one go: few enough for what lies in between to stay in the cache, and enough for a thread
+to be busy for a while (four times fewer rows took a third longer on two cores)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,10 +102,14 @@ def ranges(rows: int) -> list[tuple[int, int]]:
 
 def in_threads(work: Callable[[tuple[int, int]], T], blocks: Sequence[tuple[int, int]]) -> list[T]:
     """The results of the blocks in their order; NumPy lets go of the interpreter, so threads share the work."""
-    if len(blocks) < 8:
+    threads = min(os.cpu_count() or 1, 8, len(blocks) // 4)
+    if threads < 2:
         return [work(block) for block in blocks]
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, 8)) as pool:
-        return list(pool.map(work, blocks))
+    # Each thread takes its share in one go: to hand over block after block costs more than it evens out.
+    edges = [len(blocks) * thread // threads for thread in range(threads + 1)]
+    shares = [blocks[begin:end] for begin, end in itertools.pairwise(edges)]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(itertools.chain.from_iterable(pool.map(lambda share: [work(block) for block in share], shares)))
 
 
 def mask(places: Ints, size: int) -> Bools:

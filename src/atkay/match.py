@@ -38,6 +38,9 @@ def match(asked: Lists, known: Lists) -> Match:
         rows = [(side.start[first], side.start[last]) for side in sides]
         row_bits = max(int(end - begin) for begin, end in rows).bit_length()
         item_bits = int(max(asked.n_items, known.n_items)).bit_length()
+        if (last - first).bit_length() + item_bits + row_bits + 1 > 63 and last - first > 1:
+            middle = (first + last) // 2
+            return _joined([of_block((first, middle)), of_block((middle, last))])
         parts = []
         for tag, (side, (begin, end)) in enumerate(zip(sides, rows, strict=True)):
             part = side.owner(first, last)
@@ -58,9 +61,13 @@ def match(asked: Lists, known: Lists) -> Match:
         order = np.argsort(row)
         return row[order], at[order], bool((side_of[1] == 0).any()), bool((side_of[0] == 1).any())
 
-    found = in_threads(of_block, asked.blocks(known))
-    row, at, twice, twice_known = zip(*found, strict=True)
-    return Match(np.concatenate(row), np.concatenate(at), (any(twice), any(twice_known)))
+    row, at, twice, twice_known = _joined(in_threads(of_block, asked.blocks(known)))
+    return Match(row, at, (twice, twice_known))
+
+
+def _joined(parts: list[tuple[Ints, Ints, bool, bool]]) -> tuple[Ints, Ints, bool, bool]:
+    row, at, twice, twice_known = zip(*parts, strict=True)
+    return np.concatenate(row), np.concatenate(at), any(twice), any(twice_known)
 
 
 def repeated(lists: Lists) -> Ints:

@@ -33,6 +33,10 @@ class MAP(Metric):
 
     Without a cutoff k is the list's own length where it is divided by, and caps nothing. No hit scores 0.
 
+    References
+    ----------
+    Buckley and Voorhees, Evaluating evaluation measure stability, 2000.
+
     Examples
     --------
     Hits at ranks 1 and 3, four relevant items, k = 3: the sum is 1/1 + 2/3 = 5/3.
@@ -90,9 +94,14 @@ class MAP(Metric):
 class MNAP(Metric):
     """How early the wanted items come, where k places are all there is: ``map(per=capped)`` under its own name.
 
-    ``(1/l1 + 2/l2 + ... + h/lh) / min(k, R)`` for hits at ranks l1 < l2 < ... of the top k.
+    ``(1/l1 + 2/l2 + ... + h/lh) / min(k, R)`` for hits at ranks l1 < l2 < ... of the top k. Course notes and some
+    competitions call it so.
 
     No hit scores 0.
+
+    References
+    ----------
+    As for :class:`MAP`, whose ``per`` lists who divides by what.
 
     Examples
     --------

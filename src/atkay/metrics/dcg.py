@@ -75,6 +75,8 @@ class DCG(Metric):
         ``log2`` is log2(rank + 1); ``ln`` the natural logarithm of rank + 1 (Recommenders, Spark); ``jk`` max(1, log2
         rank), the original form, in which ranks 1 and 2 weigh the same (LensKit).
 
+    No hit scores 0. It has no upper bound, so users with much relevance weigh more in its mean.
+
     References
     ----------
     Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques, 2002.
@@ -125,7 +127,8 @@ class NDCG(DCG):
         ``relevant`` puts the k best of all relevant items first (trec_eval, ranx, RePlay, RecBole, ...); ``full`` takes
         k items of grade 1 for every user, so that one with fewer than k relevant items cannot reach 1 (RecTools'
         default); ``listed`` re-orders the list itself, so that what was missed does not count (scikit-learn,
-        torchmetrics, LightGBM); ``uncut`` takes all relevant items, however many.
+        torchmetrics, LightGBM); ``uncut`` takes all relevant items, however many, so that
+        a short list cannot reach 1 (trec_eval's nDCG without a cutoff, given a short run).
 
     No hit scores 0, under ``ideal=listed`` as well, where it would be 0 / 0.
 

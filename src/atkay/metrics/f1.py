@@ -23,6 +23,8 @@ class F1(Ratio):
     -----------
     beta
         How many times recall counts as much as precision; 1 weighs them alike.
+    average
+        ``pooled`` puts the sums of all users into the same formula (micro-averaged F1).
 
     Without a cutoff k is the list's own length. No hit scores 0.
 

@@ -27,7 +27,14 @@ class HitRate(Ratio):
         ``any`` is the hit rate of most libraries (trec_eval calls it success); ``share`` is one user's "hit rate" in
         some course notes, h / L; ``number`` is h itself (RecPack's HitK, ranx's hits).
 
+    average
+        ``pooled`` matters for ``share`` alone: all hits over all listed items.
+
     An empty list scores 0.
+
+    References
+    ----------
+    Deshpande and Karypis, Item-based top-N recommendation algorithms, 2004.
 
     Examples
     --------

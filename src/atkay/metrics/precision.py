@@ -27,7 +27,14 @@ class Precision(Ratio):
         "relevant retrieved / retrieved"); ``capped`` by min(k, R), so that a user with few relevant items can
         reach 1 (RecTools with ``r_precision=True``).
 
+    average
+        ``users`` is the mean of the users' shares; ``pooled`` counts every shown item alike, whoever saw it.
+
     Without a cutoff k is the list's own length. An empty list scores 0.
+
+    References
+    ----------
+    Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2008, chapter 8.
 
     Examples
     --------

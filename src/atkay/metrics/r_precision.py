@@ -18,6 +18,12 @@ class RPrecision(Metric):
 
     Hits in the top R, divided by R, with R the user's relevant items. It takes no cutoff.
 
+    Users without a relevant item have none: the protocol's ``no_truth`` says what they score, if they count.
+
+    References
+    ----------
+    Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2008, chapter 8.
+
     Examples
     --------
     Three relevant items, one of them in the top 3:

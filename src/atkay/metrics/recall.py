@@ -29,6 +29,12 @@ class Recall(Ratio):
     average
         ``pooled`` over all users is TP / (TP + FN) of everything.
 
+    Users without a relevant item have no recall: the protocol's ``no_truth`` says what they score, if they count.
+
+    References
+    ----------
+    Manning, Raghavan and Schütze, Introduction to Information Retrieval, 2008, chapter 8.
+
     Examples
     --------
     One of three relevant items is in the top 2:

@@ -24,8 +24,10 @@ class MRR(Metric):
     Conventions
     -----------
     target
-        ``any`` takes the first relevant item; ``best`` waits for the item of the highest grade in the user's truth (the
-        first one, where several share it), as in "where did we put the most visited place?".
+        ``any`` takes the first relevant item, as every library does; ``best`` waits for the item of the highest grade
+        in the user's truth (the first one, where several share it), as in "where did we put the most visited place?".
+
+    Without a hit in the top k the value is 0.
 
     References
     ----------
