@@ -118,3 +118,14 @@ def test_only_and_concatenate() -> None:
     assert (left.length.tolist(), left.item.tolist()) == ([1, 0, 2], [0, 3, 4])
     both = Lists.concatenate([left, lists_of([1])])
     assert (both.start.tolist(), both.item.tolist()) == ([0, 1, 1, 3, 4], [0, 3, 4, 0])
+
+
+def test_match_with_more_items_than_one_number_has_room_for() -> None:
+    """Queries of a block that leave no bits for the items are split, not run together."""
+    n = 64
+    even, odd = np.arange(n) % 2 == 0, np.arange(n) % 2 == 1
+    asked = Lists.of(even.astype(int), np.full(n // 2, 3), 2**58)
+    known = Lists.of(odd.astype(int), np.full(n // 2, 3), 2**58)
+    assert not len(match(asked, known).row)
+    assert match(asked, known).repeated == (False, False)
+    assert match(asked, asked).row.tolist() == list(range(n // 2))

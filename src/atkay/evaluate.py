@@ -172,14 +172,15 @@ def measure(
     judged: Judged, metrics: Sequence[Metric], protocol: Protocol, counted: Bools
 ) -> tuple[Floats, dict[str, tuple[Floats, Floats]]]:
     """The values of the counted queries, and numerators and denominators where they are pooled."""
-    lost = (judged.n_relevant == 0)[counted]
+    lost, everyone = (judged.n_relevant == 0)[counted], bool(counted.all())
     n_numbers = sum(len(metric.cutoffs) for metric in metrics)
     values = np.empty((n_numbers, int(counted.sum()))).T  # a number's values lie together
     parts: dict[str, tuple[Floats, Floats]] = {}
     first = 0
     for metric in metrics:
         last = first + len(metric.cutoffs)
-        values[:, first:last] = metric.values(judged)[counted]
+        of_queries = metric.values(judged)
+        values[:, first:last] = of_queries if everyone else of_queries[counted]
         if isinstance(metric, Ratio) and metric.average == "pooled":
             above, below = (part[counted] for part in metric.parts(judged))
             if protocol.no_truth == "one":

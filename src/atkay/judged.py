@@ -70,16 +70,16 @@ class Judged:
 
     def listed(self, cutoffs: Sequence[int]) -> Ints:
         """The list's length after the cut."""
-        return np.minimum(self.n_listed[:, None], _row(cutoffs))
+        return np.minimum(self.n_listed, _column(cutoffs)).T
 
     def capped(self, cutoffs: Sequence[int]) -> Ints:
         """min(k, R): how many hits a perfect list could have."""
-        return np.minimum(self.n_relevant[:, None], _row(cutoffs))
+        return np.minimum(self.n_relevant, _column(cutoffs)).T
 
     def depth(self, cutoffs: Sequence[int]) -> Ints:
         """The cutoff as a number: k, or the list's own length where nothing is cut."""
-        ks = _row(cutoffs)
-        return np.where(ks == WHOLE, self.n_listed[:, None], ks)
+        ks = _column(cutoffs)
+        return np.where(ks == WHOLE, self.n_listed, ks).T
 
     @classmethod
     def concatenate(cls, parts: Sequence[Judged]) -> Judged:
@@ -100,8 +100,9 @@ class Judged:
         )
 
 
-def _row(cutoffs: Sequence[int]) -> Ints:
-    return np.array(cutoffs, dtype=np.int64)
+def _column(cutoffs: Sequence[int]) -> Ints:
+    """The cutoffs as the first axis, turned round afterwards: a cutoff's values then lie together."""
+    return np.array(cutoffs, dtype=np.int64)[:, None]
 
 
 def within(group: Ints, n_groups: int) -> Ints:

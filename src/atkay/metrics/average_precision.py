@@ -59,17 +59,21 @@ class MAP(Metric):
     )
 
     def values(self, judged: Judged) -> Floats:
-        """AP per query and cutoff."""
-        cutoffs = self.cutoffs
-        per: Floats | Ints = {
-            "relevant": judged.n_relevant[:, None],
-            "capped": judged.capped(cutoffs),
-            "hits": judged.total(1, cutoffs),
-            "k": judged.depth(cutoffs),
-            "listed": np.minimum(judged.n_relevant[:, None], judged.listed(cutoffs)),
-        }[self.per]
-        # The sum of the precisions at the ranks of the hits: 1/l1 + 2/l2 + ... + h/lh.
-        return divide(judged.total(judged.nth / judged.rank, cutoffs), per)
+        """AP per query and cutoff: the sum of the precisions at the ranks of the hits, 1/l1 + 2/l2 + ... + h/lh."""
+        return divide(judged.total(judged.nth / judged.rank, self.cutoffs), self._per(judged))
+
+    def _per(self, judged: Judged) -> Floats | Ints:
+        match self.per:
+            case "relevant":
+                return judged.n_relevant[:, None]
+            case "capped":
+                return judged.capped(self.cutoffs)
+            case "hits":
+                return judged.total(1, self.cutoffs)
+            case "k":
+                return judged.depth(self.cutoffs)
+            case _:
+                return np.minimum(judged.n_relevant[:, None], judged.listed(self.cutoffs))
 
     def define(self) -> Definition:
         """The sum and its divisor in words."""

@@ -48,7 +48,8 @@ def best_sums(
     judged: Judged, gain: Callable[[Floats], Floats], discount: Callable[[Ints], Floats], cutoffs: tuple[int, ...]
 ) -> Floats:
     """The discounted gain of each query's relevant items in the best order, up to each cutoff."""
-    worth = gain(judged.grades)
+    grades = judged.grades
+    worth = gain(grades[:1] if (grades == grades[:1]).all() else grades)
     if (worth == worth[:1]).all():
         # Summed in rank order as `total` does it, so that a perfect list scores 1 to the last bit.
         places = np.arange(1, judged.n_relevant.max(initial=0) + 1)
