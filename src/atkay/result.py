@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-import gzip
 import html
-import json
 import math
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,12 +14,11 @@ import numpy as np
 
 from atkay import __version__
 from atkay.arrays import Floats, Ints
-from atkay.errors import NumberError, SourceError, SpecError, listing
+from atkay.errors import NumberError, SpecError, listing
 from atkay.grid import Grid
 from atkay.means import Summary, exact_sum, group_means, mean, pooled, summarise, summarise_pooled
 from atkay.metrics.base import Definition, Metric, parse
-from atkay.output import write_whole
-from atkay.protocol import Described, Protocol
+from atkay.protocol import Protocol
 
 if TYPE_CHECKING:
     import os
@@ -221,12 +216,13 @@ class Result(Mapping[str, float]):
         """A row per slice, segment and number, with the same columns as the table."""
         import polars as pl
 
-        rows = [(*names, *found) for *names, found in self._slices]
+        rows = [(*names, *found) for *names, found in self.slice_summaries]
         schema = {"slice": pl.String, "segment": pl.String, "metric": pl.String, **_numbers()}
         return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
 
     @cached_property
-    def _slices(self) -> list[tuple[str, str | None, str, Summary]]:
+    def slice_summaries(self) -> list[tuple[str, str | None, str, Summary]]:
+        """Slice, segment, number, and what is said of it."""
         return [
             (slicing.name, None if segment is None else str(segment), name, found)
             for slicing in self.slicings
@@ -291,86 +287,22 @@ class Result(Mapping[str, float]):
     def _slice_grid(self) -> Grid:
         rows = [
             (name, "(none)" if segment is None else segment, metric, *_cells(found))
-            for name, segment, metric, found in self._slices
+            for name, segment, metric, found in self.slice_summaries
         ]
         return Grid(("slice", "segment", "metric", *_HEADER), rows, right=_HEADER)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a JSON file, compressed where the name ends in ``.gz``; whole or not at all."""
-        content = json.dumps(self._record(), ensure_ascii=False, allow_nan=False).encode()
-        write_whole(Path(path), gzip.compress(content, mtime=0) if Path(path).suffix == ".gz" else content)
+        from atkay.saving import save
 
-    def _record(self) -> dict[str, Any]:
-        return {
-            "atkay": self.version,
-            "fingerprint": dict(self.fingerprint),
-            "metrics": [str(metric) for metric in self.metrics],
-            "numbers": {name: _plain(found._asdict()) for name, found in self.summaries.items()},
-            "definitions": {name: found._asdict() for name, found in self.definitions.items()},
-            "protocol": dataclasses.asdict(self.protocol),
-            "population": dataclasses.asdict(self.population),
-            "columns": {table: dict(used) for table, used in self.columns.items()},
-            "slices": [
-                {"slice": name, "segment": segment, "metric": metric, **_plain(found._asdict())}
-                for name, segment, metric, found in self._slices
-            ],
-            "per_query": {
-                "ids": {name: _packed(column) for name, column in self.ids.items()},
-                "values": {name: _listed(self.query_values[:, at]) for at, name in enumerate(self._single)},
-                "parts": {name: [_listed(part) for part in both] for name, both in self.parts.items()},
-                "groups": None if self.groups is None else self.groups.tolist(),
-                "slicings": [
-                    {
-                        "name": each.name,
-                        "segments": [str(s) if s is not None else None for s in each.segments],
-                        "code": each.code.tolist(),
-                    }
-                    for each in self.slicings
-                ],
-            },
-        }
+        save(self, Path(path))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Result:
         """A result that was saved before."""
-        try:
-            content = Path(path).read_bytes()
-            record = json.loads(gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content)
-            return cls._from_record(record)
-        except (OSError, EOFError, zlib.error, ValueError, LookupError, TypeError, AttributeError) as error:
-            raise SourceError(
-                f"cannot load '{path}' as a saved result: {error}. Write one with result.save(path)."
-            ) from error
+        from atkay.saving import load
 
-    @classmethod
-    def _from_record(cls, record: dict[str, Any]) -> Result:
-        rows = record["per_query"]
-        metrics = tuple(parse(spec) for spec in record["metrics"])
-        names = [str(one) for metric in metrics for one in metric.split()]
-        ids = {name: _unpacked(name, column) for name, column in rows["ids"].items()}
-        values = np.array([rows["values"][name] for name in names], dtype=float).T
-        if set(rows["values"]) != set(names) or {len(values), record["population"]["evaluated"]} != {
-            len(column) for column in ids.values()
-        }:
-            raise ValueError("its parts do not fit together")
-        protocol = record["protocol"]
-        for name in ("exclude", "candidates"):
-            protocol[name] = None if protocol[name] is None else Described(protocol[name])
-        return cls(
-            metrics=metrics,
-            query_values=values,
-            ids=ids,
-            population=Population(**record["population"]),
-            protocol=Protocol(**protocol),
-            parts={name: (np.array(above), np.array(below)) for name, (above, below) in rows["parts"].items()},
-            groups=None if rows["groups"] is None else np.array(rows["groups"]),
-            slicings=tuple(
-                Slicing(each["name"], each["segments"], np.array(each["code"])) for each in rows["slicings"]
-            ),
-            columns=record["columns"],
-            fingerprint=record["fingerprint"],
-            version=record["atkay"],
-        )
+        return load(Path(path))
 
 
 _HEADER = ("mean", "95 % interval", "deviation", "users", "undefined")
@@ -395,36 +327,3 @@ def _members(slicing: Slicing) -> Iterator[tuple[Any, Ints]]:
     codes, starts = np.unique(slicing.code[order], return_index=True)
     for code, rows in zip(codes, np.split(order, starts[1:]), strict=True):
         yield slicing.segments[code], rows
-
-
-def _plain(numbers: dict[str, Any]) -> dict[str, Any]:
-    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in numbers.items()}
-
-
-def _listed(column: Floats) -> list[float | None]:
-    return [None if math.isnan(value) else value for value in column.tolist()]
-
-
-def _packed(ids: Any) -> dict[str, Any]:
-    """Ids as JSON can hold them, and their type."""
-    import polars as pl
-
-    column = pl.Series(ids)
-    dtype = column.dtype
-    kind = {"type": str(dtype.base_type()), "unit": getattr(dtype, "time_unit", None)}
-    if dtype.is_temporal():
-        return {**kind, "zone": getattr(dtype, "time_zone", None), "values": column.to_physical().to_list()}
-    return {**kind, "values": (column.bin.encode("hex") if dtype == pl.Binary else column).to_list()}
-
-
-def _unpacked(name: str, packed: dict[str, Any]) -> pl.Series:
-    import polars as pl
-
-    dtype = getattr(pl, packed["type"])
-    if dtype == pl.Binary:
-        return pl.Series(name, packed["values"], pl.String).str.decode("hex")
-    if dtype in (pl.Datetime, pl.Duration):
-        dtype = dtype(packed["unit"]) if dtype == pl.Duration else dtype(packed["unit"], packed["zone"])
-    if dtype.is_temporal():
-        return pl.Series(name, packed["values"], pl.Int64).cast(pl.Int32 if dtype == pl.Date else pl.Int64).cast(dtype)
-    return pl.Series(name, packed["values"], dtype)
