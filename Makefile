@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PANDAS2 := .venv-pandas2
 
-.PHONY: help setup demo test test-pandas2 check format docs lock clean
+.PHONY: help setup demo test test-pandas2 check format bench docs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
@@ -41,6 +41,9 @@ check: $(VENV)/ready  ## formatter, linter and type checker
 format: $(VENV)/ready  ## put the code into its form
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/ready  ## time the reference workload next to RecTools; QUICK=1 takes a tenth of the users
+	$(BIN)/python benchmarks/run.py $(if $(QUICK),--quick)
 
 docs: $(VENV)/ready  ## write the reference of all metrics to docs/build/
 	$(BIN)/python docs/reference.py

@@ -6,13 +6,14 @@ rows of truth.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 USERS, ITEMS, LENGTH, TRUTH = 138_493, 26_744, 100, 3_300_000
+WIDEST = 150
 CUTOFFS = (1, 3, 5, 10, 20, 50)
 METRICS = [f"{name}@{','.join(map(str, CUTOFFS))}" for name in ("ndcg", "map", "mrr", "recall", "precision", "hit")]
 
@@ -68,13 +69,17 @@ def reference(
     names = rng.permutation(items)  # an item's number says nothing about its popularity
     listed = names[_distinct(rng, users, length, cumulated)]
     score = -np.sort(-rng.random((users, length)), axis=1)
-    mean = TRUTH / USERS
-    wanted = np.clip(rng.lognormal(np.log(mean) - 0.5, 1.0, users), 1, 400).astype(int)
-    wanted = np.maximum(1, (wanted * (mean * users / wanted.sum())).round().astype(int))
-    pool = names[_distinct(rng, users, 120, cumulated)]
-    wanted = np.minimum(wanted, 120)
-    inside = np.arange(120) < wanted[:, None]
-    truth = {"user_id": np.repeat(np.arange(1, users + 1), wanted), "item_id": pool[inside] + 1}
+    wanted = rng.lognormal(0.0, 0.7, users)
+    wanted = np.clip(np.round(wanted * (TRUTH / USERS) * users / wanted.sum()), 1, WIDEST).astype(int)
+    pool = names[_distinct(rng, users, WIDEST, cumulated)]
+    inside = np.arange(WIDEST) < wanted[:, None]
+    # Most of what users want is as popular as anything; a part of it is what the lists show them, so there are hits.
+    shown = rng.integers(0, length, (users, WIDEST))
+    lucky = rng.random((users, WIDEST)) < 0.08
+    pool = np.where(lucky, np.take_along_axis(listed, shown, axis=1), pool)
+    ordered = np.sort(np.where(inside, pool, items + np.arange(WIDEST)), axis=1)
+    inside = (ordered < items) & (np.diff(ordered, axis=1, prepend=-1) > 0)
+    truth = {"user_id": np.repeat(np.arange(1, users + 1), inside.sum(axis=1)), "item_id": ordered[inside] + 1}
     if graded:
         truth["relevance"] = rng.integers(1, 6, len(truth["item_id"])).astype(np.float64)
     recs = {
@@ -83,3 +88,38 @@ def reference(
         "score": score.ravel(),
     }
     return Workload("reference", pl.DataFrame(recs), pl.DataFrame(truth))
+
+
+def variant(name: str, *, users: int = USERS) -> Workload:
+    """The reference workload in another form."""
+    if name == "large catalogue":
+        return replace(reference(users=users, items=5_000_000), name=name)
+    if name == "long lists":
+        return replace(reference(users=users // 10, length=1000), name=name)
+    if name == "graded":
+        return replace(reference(users=users, graded=True), name=name)
+    base = reference(users=users)
+    recs, truth = base.recs, base.truth
+    if name == "shuffled":
+        recs, truth = (frame.sample(fraction=1, shuffle=True, seed=1) for frame in (recs, truth))
+    if name == "text ids":
+        recs, truth = (
+            frame.with_columns(
+                pl.format("user-{}", "user_id").alias("user_id"), pl.format("item-{}", "item_id").alias("item_id")
+            )
+            for frame in (recs, truth)
+        )
+    if name == "64-bit ids":
+        rng = np.random.default_rng(5)
+        ids = rng.permutation(np.unique(rng.integers(-(2**63), 2**63 - 1, 2 * max(users, ITEMS) + 10)))
+        recs, truth = (
+            frame.with_columns(
+                user_id=pl.Series(ids[frame["user_id"].to_numpy()]),
+                item_id=pl.Series(ids[-1 - frame["item_id"].to_numpy()]),
+            )
+            for frame in (recs, truth)
+        )
+    return Workload(name, recs.rechunk(), truth.rechunk())
+
+
+VARIANTS = ("sorted", "shuffled", "text ids", "64-bit ids", "large catalogue", "long lists", "graded")
