@@ -74,6 +74,13 @@ def test_integers_of_different_widths() -> None:
     assert vocabulary.ids(codes[1]).to_series().to_list() == [2, 2**64 - 1]
 
 
+def test_hashes_looked_up_and_made_anew() -> None:
+    vocabulary, codes = Vocabulary.of([(pl.Series([-3, 5, 9]),), (pl.Series([9, 5]),)])
+    looked_up = vocabulary.hashes(codes[0])
+    with patch("atkay.vocabulary.CACHED", 0):
+        assert (vocabulary.hashes(codes[0]) == looked_up).all()
+
+
 def test_ids_that_are_not_known() -> None:
     vocabulary, _ = Vocabulary.of([(pl.Series([10, 12]),), (pl.Series([15]),)], dense=True)
     assert vocabulary.known(vocabulary.codes((pl.Series([9, 10, 11, 15, 16, 10**12, -5]),))).tolist() == [

@@ -56,9 +56,9 @@ class Aligned:
         """A hash per query."""
         return scrambled(0, *(id_hashes(column) for column in self.queries.get_columns()))
 
-    def item_hashes(self) -> Hashes:
-        """A hash per item."""
-        return id_hashes(self.items.ids(np.arange(self.items.size)).to_series())
+    def item_hashes(self, item: Ints) -> Hashes:
+        """The hashes of items."""
+        return self.items.hashes(item)
 
 
 def align(

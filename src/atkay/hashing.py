@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from atkay.lists import Lists, in_threads
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import polars as pl
 
-    from atkay.arrays import Floats
+    from atkay.arrays import Floats, Ints
 
 Hashes = NDArray[np.uint64]
 
@@ -59,7 +61,14 @@ def mix(bits: Hashes) -> Hashes:
     return bits ^ (bits >> np.uint64(31))
 
 
-def fingerprint(lists: Lists, query: Hashes, item: Hashes, grade: Floats | None = None, *, ranked: bool = False) -> str:
+def fingerprint(
+    lists: Lists,
+    query: Hashes,
+    item: Callable[[Ints], Hashes],
+    grade: Floats | None = None,
+    *,
+    ranked: bool = False,
+) -> str:
     """A hash of all rows: their order counts within a list where it is ranked, that of the lists never."""
 
     def of_block(block: tuple[int, int]) -> int:
@@ -67,7 +76,7 @@ def fingerprint(lists: Lists, query: Hashes, item: Hashes, grade: Floats | None 
         if not len(some):
             return 0
         begin, end = int(lists.start[block[0]]), int(lists.start[block[1]])
-        rows = item.take(lists.item[begin:end])
+        rows = item(lists.item[begin:end])
         if grade is not None:
             rows = scrambled(1, rows, grade[begin:end].view(np.uint64))
         start = lists.start[some] - begin

@@ -81,7 +81,7 @@ def _fingerprints(aligned: Aligned, ranking: Ranking) -> dict[str, str]:
 
     Of the truth its pairs and grades count, of the lists their order, of the others their pairs.
     """
-    query, item = aligned.query_hashes(), aligned.item_hashes()
+    query, item = aligned.query_hashes(), aligned.item_hashes
     grade = aligned.grade
     graded = grade is not None and bool((grade != 1).any())
     found = {"truth": fingerprint(aligned.truth, query, item, grade if graded else None)}
@@ -90,7 +90,7 @@ def _fingerprints(aligned: Aligned, ranking: Ranking) -> dict[str, str]:
         if isinstance(these, Lists):
             found[name] = fingerprint(these, query, item)
         elif these is not None:
-            found[name] = f"{int(item[these].sum()):016x}"
+            found[name] = f"{int(item(np.flatnonzero(these)).sum()):016x}"
     return found
 
 
@@ -154,7 +154,7 @@ def _tie_breaker(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats)
     if protocol.ties == "item_desc":
         return -recs.item.astype(np.int64)
     if protocol.ties == "random":
-        return scrambled(protocol.seed, aligned.query_hashes()[recs.owner()], aligned.item_hashes()[recs.item])
+        return scrambled(protocol.seed, aligned.query_hashes()[recs.owner()], aligned.item_hashes(recs.item))
     if protocol.ties in ("best", "worst"):
         of_row = np.zeros(len(recs))
         of_row[row] = grade

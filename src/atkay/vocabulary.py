@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from atkay.hashing import Hashes, id_hashes, mix
 from atkay.lists import in_threads, ranges
 
 if TYPE_CHECKING:
@@ -19,6 +21,10 @@ Ids = tuple[pl.Series, ...]
 
 HASHED = 100_000
 """From so many rows on text is looked up by its hash, which is then checked."""
+
+
+CACHED = 1 << 18
+"""Up to so many hashes of integers it is faster to look them up than to make them anew."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +117,16 @@ class Vocabulary:
     def known(self, codes: Ints) -> Bools:
         """Which codes are codes."""
         return (codes >= 0) & (codes < self.size)
+
+    def hashes(self, codes: Ints) -> Hashes:
+        """The hashes of the ids of codes, for a single column."""
+        if self.table is None and self.lookup is None and self.size > CACHED:
+            return mix((codes.astype(np.int64) + self.low).view(np.uint64))  # as of the integers that they are
+        return self._hashes.take(codes)
+
+    @cached_property
+    def _hashes(self) -> Hashes:
+        return id_hashes(self.ids(np.arange(self.size)).to_series())
 
     def ids(self, codes: Ints) -> pl.DataFrame:
         """The ids of codes."""
