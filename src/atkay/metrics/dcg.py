@@ -129,7 +129,7 @@ class NDCG(DCG):
         k items of grade 1 for every user, so that one with fewer than k relevant items cannot reach 1 (RecTools'
         default); ``listed`` re-orders the list itself, so that what was missed does not count (scikit-learn,
         torchmetrics, LightGBM); ``uncut`` takes all relevant items, however many, so that
-        a short list cannot reach 1 (trec_eval's nDCG without a cutoff, given a short run).
+        a user with more than k of them cannot reach 1.
 
     No hit scores 0, under ``ideal=listed`` as well, where it would be 0 / 0.
 
