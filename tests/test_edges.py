@@ -320,7 +320,7 @@ def test_the_interval_of_a_pooled_number_is_over_groups() -> None:
 def test_a_protocol_from_a_result() -> None:
     first = atkay.evaluate({1: [1, 2]}, {1: [2]}, "mrr", exclude=[1], ties="Item")
     assert first.protocol.ties == "item"
-    with pytest.raises(ProtocolError, match=r"only describes its exclude \(1 rows of items\); pass exclude= again"):
+    with pytest.raises(ProtocolError, match=r"only describes its exclude \(1 row of items\); pass exclude= again"):
         atkay.evaluate({1: [1, 2]}, {1: [2]}, "mrr", protocol=first.protocol)
     assert atkay.evaluate({1: [1, 2]}, {1: [2]}, "mrr", protocol=first.protocol, exclude=[1])["mrr"] == 1
 

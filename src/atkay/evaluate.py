@@ -84,7 +84,7 @@ def evaluate(
             )
         if given is not None:
             read[name] = table = read_items(given, name, columns_of(columns, name))
-            rules = rules.with_fields(**{name: Described(f"{len(table):,} rows of {table.label}")})
+            rules = rules.with_fields(**{name: Described(f"{number_of(len(table), 'row')} of {table.label}")})
     clash = set(read["truth"].key) & {str(one) for metric in asked for one in metric.split()}
     if clash:
         raise ColumnError(f"truth: the column {listing(clash)} has the name of a metric that is asked for. Rename it.")

@@ -14,7 +14,7 @@ import numpy as np
 
 from atkay import __version__
 from atkay.arrays import Floats, Ints
-from atkay.errors import NumberError, SpecError, listing
+from atkay.errors import NumberError, SpecError, listing, number_of
 from atkay.grid import Grid
 from atkay.means import Summary, exact_sum, group_means, mean, pooled, summarise, summarise_pooled
 from atkay.metrics.base import Definition, Metric, parse
@@ -59,14 +59,15 @@ class Population:
     def sentences(self, protocol: Protocol) -> list[str]:
         """What a reader of the numbers should know."""
         of = {"zero": "scored 0", "one": "scored 1", "skip": "skipped"}
-        said = [f"{self.evaluated:,} users evaluated"]
+        said = [f"{number_of(self.evaluated, 'user')} evaluated"]
         if self.without_list:
             said.append(f"{self.without_list:,} without a list ({of[protocol.no_recs]})")
         if self.without_truth:
             said.append(f"{self.without_truth:,} without truth ({of[protocol.no_truth]})")
         if self.emptied:
             said.append(f"{self.emptied:,} with nothing left in the list")
-        rows = [f"{self.hits:,} hits in {self.listed:,} listed items, {self.relevant:,} relevant"]
+        listed = number_of(self.listed, "listed item")
+        rows = [f"{number_of(self.hits, 'hit')} in {listed}, {self.relevant:,} relevant"]
         rows += [
             f"{count:,} {what}"
             for count, what in (
