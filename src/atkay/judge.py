@@ -44,10 +44,8 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
     ranking = Ranking(aligned.recs.start, aligned.recs.item, aligned.recs.n_items)
     if order is not None:
         ranking = Ranking(ranking.start, ranking.item[order], ranking.n_items)
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        by_place = np.argsort(place[row])
-        row, at = place[row][by_place], at[by_place]
+        place = np.flatnonzero(mask(row, len(order))[order])  # where the graded rows have come to stand
+        row, at = place, at[np.searchsorted(row, order[place])]
     fingerprints = _fingerprints(aligned, ranking)
     ranking, row, at, dropped = _take_out(aligned, protocol, ranking, row, at)
 

@@ -89,7 +89,9 @@ def group(query: Ints, n_queries: int) -> tuple[Ints, Ints | None]:
         return length, None
     # A row's number fits below its query: sorting one array of integers beats every sort that carries an index.
     shift = np.int64(len(query).bit_length())
-    packed = (query.astype(np.int64) << shift) | np.arange(len(query))
+    packed = query.astype(np.int64) << shift
+    for first, last in ranges(len(query)):
+        packed[first:last] |= np.arange(first, last)
     packed.sort()
     packed &= (np.int64(1) << shift) - 1
     return length, packed
