@@ -262,7 +262,44 @@ def test_long_paths() -> None:
     refused(SourceError, "cannot look for the file", "x" * 5000, {1: [1]})
 
 
+def test_pairs_are_no_lists() -> None:
+    recs, truth = {0: [10, 11], 2: [10, 12]}, {0: [10], 2: [10]}
+    refused(SourceError, "a set has no order, so its elements cannot be users", recs, truth, exclude={(2, 10)})
+    refused(SourceError, "lists without users are numbered, and truth names its users", recs, truth, exclude=[(2, 10)])
+    refused(SourceError, "lists without users are numbered", recs, truth, candidates=[[10, 12]])
+    refused(SourceError, "a set has no order", recs, {(10, 12), (10,)})
+
+
+def test_tables_of_which_no_row_can_match(tmp_path: Path) -> None:
+    path = tmp_path / "e.csv"
+    for rows in ("ann,10\nbob,11\n", "1,a\n2,b\n"):
+        path.write_text("user,item\n" + rows)
+        refused(IdError, "exclude: none of its ids can be an id of the lists", {1: [10]}, {1: [10]}, exclude=path)
+    path.write_text("item\nx\ny\n")
+    refused(IdError, "exclude: none of its ids can be", {1: [10]}, {1: [10]}, exclude=path)
+
+
+def test_empty_and_mixed_arrays() -> None:
+    big = 2**53
+    recs = {1: np.array([big + 1, 5]), 2: np.array([])}
+    assert atkay.evaluate(recs, {1: [big], 2: [5]}, "mrr")["mrr"] == 0
+    assert atkay.evaluate(recs, {1: [big + 1]}, "mrr")["mrr"] == 1
+    refused(IdError, "mixes values", {1: np.array([10, 11]), 2: np.array(["x"])}, {1: ["10"], 2: ["x"]})
+
+
+def test_repeated_exclusions_have_the_same_fingerprint() -> None:
+    recs, truth = {1: [10, 11]}, {1: [11]}
+    one, two = (atkay.evaluate(recs, truth, "mrr", exclude={1: items}) for items in ([10], [10, 10]))
+    assert one.fingerprint == two.fingerprint
+    assert one["mrr"] == two["mrr"] == 1
+
+
 # Values
+
+
+def test_a_threshold_needs_grades() -> None:
+    message = "min_relevance=2 needs grades, and there are none; the columns used are 'user', 'item'"
+    refused(atkay.errors.RelevanceError, message, {1: [10]}, {1: [10]}, min_relevance=2)
 
 
 def test_boolean_grades() -> None:

@@ -11,6 +11,7 @@ import polars as pl
 from atkay.errors import IdError, SourceError, listing
 from atkay.hashing import Hashes, id_hashes, scrambled
 from atkay.lists import Lists, count, group, in_threads, mask, ranges
+from atkay.match import repeated
 from atkay.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -224,19 +225,36 @@ def _outside(
     if len(table) == 0:
         return np.zeros(items.size, bool)
     if not table.key:
-        item = items.codes(same_types(table, replace(truth, ids=truth.ids[-1:]), outside=True)[0].ids)
+        side = replace(truth, ids=truth.ids[-1:], text=False)
+        item = items.codes(_fitting(table, side).ids)
         return mask(item[items.known(item)], items.size)
+    if table.label == "lists" and truth.n_rows is None:
+        raise SourceError(
+            f"{table.name}: lists without users are numbered, and truth names its users. Write {{user: [items]}}, or a "
+            "table of pairs."
+        )
     if table.n_rows is not None and truth.n_rows is not None and table.n_rows != truth.n_rows:
         raise SourceError(f"{table.name} has {table.n_rows:,} rows and truth {truth.n_rows:,}; both need as many.")
     keyed = keyed_by(table, queries, groups)
-    side = replace(truth, ids=(*keyed.get_columns(), truth.ids[-1]), text=False)
-    table = same_types(table, side, outside=True)[0]
+    table = _fitting(table, replace(truth, ids=(*keyed.get_columns(), truth.ids[-1]), text=False))
     users, (of_query, user) = Vocabulary.of([tuple(keyed.get_columns()), table.ids[:-1]], dense=True)
     item = items.codes(table.ids[-1:])
     known = items.known(item)
     user, item = user[known], item[known]
     of_user = _lists(user, np.ones(len(user), np.int64), item, users.size, items.size)[0]
-    return of_user.pick(of_query)
+    return of_user.only(~mask(repeated(of_user), len(of_user))).pick(of_query)
+
+
+def _fitting(table: Table, side: Table) -> Table:
+    """The rows of a table whose ids the other side could have."""
+    fits = same_types(table, side, outside=True)[0]
+    if len(fits):
+        return fits
+    here, there = (tuple(column[0] for column in ids) for ids in (table.ids, side.ids))
+    raise IdError(
+        f"{table.name}: none of its ids can be an id of the lists: it has {', '.join(map(repr, here))}, they have "
+        f"{', '.join(map(repr, there))}, for example."
+    )
 
 
 def keyed_by(table: Table, queries: pl.DataFrame, groups: tuple[str, ...]) -> pl.DataFrame:

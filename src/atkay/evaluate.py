@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atkay.arrays import Bools, Floats, Ints
-from atkay.errors import ColumnError, InputError, PopulationError, ProtocolError, listing, number_of, who
+from atkay.errors import (
+    ColumnError,
+    InputError,
+    PopulationError,
+    ProtocolError,
+    RelevanceError,
+    listing,
+    number_of,
+    who,
+)
 from atkay.metrics.base import Metric, Ratio, parse_all
 from atkay.protocol import Described, Protocol
 from atkay.result import Population, Result, Slicing
@@ -76,6 +85,11 @@ def evaluate(
         "recs": read_recs(recs, columns_of(columns, "recs")),
         "truth": read_truth(truth, columns_of(columns, "truth"), rules.groups),
     }
+    if rules.min_relevance is not None and read["truth"].grade is None:
+        raise RelevanceError(
+            f"truth: min_relevance={rules.min_relevance:g} needs grades, and there are none; the columns used are "
+            f"{listing(read['truth'].used.values())}. Name the grades with columns=Columns(relevance=...)."
+        )
     for name in ("exclude", "candidates"):
         given = getattr(rules, name)
         if isinstance(given, Described):

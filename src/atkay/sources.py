@@ -21,7 +21,7 @@ PADDING = -1
 
 VALUE = {"recs": "score", "truth": "relevance"}
 EXACT = {np.dtype(np.float16): 2**11, np.dtype(np.float32): 2**24, np.dtype(np.float64): 2**53}
-"""Up to where a float tells whole numbers apart."""
+"""Below which a float tells whole numbers apart."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def _series(name: str, values: Any, table: str) -> pl.Series:
     except (TypeError, ValueError, OverflowError, NotImplementedError, pl.exceptions.PolarsError) as error:
         kinds = set(map(type, values))
         if all(issubclass(kind, int | float | np.number | np.bool_) for kind in kinds):
-            wide = [value for value in values if abs(value) > EXACT[np.dtype(float)] and value == int(value)]
+            wide = [value for value in values if abs(value) >= EXACT[np.dtype(float)] and value == int(value)]
             if not wide:
                 return pl.Series(name, np.array(values, dtype=float))
         types = ", ".join(sorted(kind.__name__ for kind in kinds))
@@ -154,6 +154,10 @@ def _lists(given: Any, table: str) -> Source:
     lists = list(given)
     if table in ("exclude", "candidates") and not any(map(_is_list, set(map(type, lists)))):
         return _frame({"item": _series("item", lists, table)}, _roles(table, (), key=()), "items")
+    if isinstance(given, set | frozenset):
+        raise SourceError(
+            f"{table}: a set has no order, so its elements cannot be users. Write {{user: [items]}}, or a table."
+        )
     key = {"user": pl.Series("user", np.arange(len(lists)))}
     return _from_lists(key, lists, table, "lists", n_rows=len(lists))
 
@@ -194,7 +198,9 @@ def _from_lists(
 
 def _chained(name: str, lists: list[Any], table: str) -> pl.Series:
     if lists and all(isinstance(one, np.ndarray) and one.ndim == 1 for one in lists):
-        return _series(name, np.concatenate(lists), table)
+        some = [one for one in lists if len(one)] or lists[:1]  # an empty array is of floats, and would make all so
+        if len({one.dtype.kind for one in some}) == 1:
+            return _series(name, np.concatenate(some), table)
     return _series(name, list(chain.from_iterable(lists)), table)
 
 
@@ -212,7 +218,7 @@ def _array(given: np.ndarray[Any, Any], table: str) -> Source:
         there &= values != PADDING
     if values.dtype.kind == "f":
         there &= ~np.isnan(values)
-        odd = values[there & ~((values == np.floor(values)) & (np.abs(values) <= EXACT[values.dtype]))]
+        odd = values[there & ~((values == np.floor(values)) & (np.abs(values) < EXACT[values.dtype]))]
         if len(odd):
             raise SourceError(
                 f"{table}: an array of users x k holds item ids, and {odd[0]} is none. "

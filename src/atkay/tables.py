@@ -172,7 +172,7 @@ def _id(ids: pl.Series, table: str) -> pl.Series:
         )
     if dtype.is_float():
         exact = 2**53 if dtype == pl.Float64 else 2**24 if dtype == pl.Float32 else 2**11
-        odd = ids.filter((ids != ids.floor()) | (ids.abs() > exact))
+        odd = ids.filter((ids != ids.floor()) | (ids.abs() >= exact))
         if len(odd):
             why = "which is no id" if odd[0] != math.floor(odd[0]) else "which a float cannot tell from its neighbours"
             raise IdError(f"{table}: '{ids.name}' holds {odd[0]}, {why}. Ids are whole numbers or text.")
