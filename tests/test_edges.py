@@ -43,7 +43,7 @@ def test_a_column_plays_one_role() -> None:
     with pytest.raises(ColumnError, match="a column has one role"):
         Columns(user=("u", "u"))
     with pytest.raises(ColumnError, match="a column's name is text, given were 0"):
-        Columns(user=0)  # type: ignore[arg-type]
+        Columns(user=0)  # type: ignore[arg-type]  # the mistake
     refused(InputError, "for recs pass Columns(...), given was 'u'", recs, truth, columns={"recs": "u"})
 
 

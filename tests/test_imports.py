@@ -77,4 +77,4 @@ assert "dcg" in atkay.metrics()
 
 def test_an_unknown_name() -> None:
     with pytest.raises(AttributeError, match="module 'atkay' has no attribute 'evalute'"):
-        atkay.evalute  # noqa: B018
+        atkay.evalute  # noqa: B018 - the mistake

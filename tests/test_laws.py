@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -51,7 +50,9 @@ def test_values_lie_within_their_bounds(recs: list[Row], truth: list[Row]) -> No
 
 @given(recs=lists, truth=truths, seed=st.integers(0, 99))
 def test_the_order_of_rows_changes_no_digit(recs: list[Row], truth: list[Row], seed: int) -> None:
-    shuffle: Callable[[list[Row]], list[Row]] = lambda found: random.Random(seed).sample(found, len(found))  # noqa: E731
+    def shuffle(found: list[Row]) -> list[Row]:
+        return random.Random(seed).sample(found, len(found))
+
     kwargs: dict[str, Any] = {"ties": "item", "no_truth": "zero"}
     before = atkay.evaluate(recs_frame(recs), truth_frame(truth), VARIANTS, **kwargs)
     after = atkay.evaluate(recs_frame(shuffle(recs)), truth_frame(shuffle(truth)), VARIANTS, **kwargs)
@@ -178,7 +179,7 @@ def test_a_value_does_not_depend_on_what_else_was_asked(recs: list[Row], truth: 
     assert (together[:, 4] == alone[:, 0]).all()
 
 
-@pytest.mark.parametrize("metric", [*every_variant(None, 7), *every_variant((5, 10))], ids=str)  # type: ignore[arg-type]
+@pytest.mark.parametrize("metric", [*every_variant(None, 7), *every_variant((5, 10))], ids=str)
 def test_the_printed_spec_parses_back(metric: Metric) -> None:
     assert atkay.parse(str(metric)) == metric
     assert atkay.parse(str(metric).upper()) == metric

@@ -60,9 +60,9 @@ def test_prints(metric: Metric, spec: str) -> None:
 
 
 def test_cutoffs_in_other_forms() -> None:
-    assert atkay.NDCG(k=np.int64(5)) == atkay.NDCG(k=5)  # type: ignore[arg-type]
-    assert atkay.NDCG(k=range(1, 4)) == atkay.NDCG(k=(1, 2, 3))  # type: ignore[arg-type]
-    assert atkay.NDCG(k=np.array([5, 10])) == atkay.NDCG(k=(5, 10))  # type: ignore[arg-type]
+    assert atkay.NDCG(k=np.int64(5)) == atkay.NDCG(k=5)  # type: ignore[arg-type]  # taken all the same
+    assert atkay.NDCG(k=range(1, 4)) == atkay.NDCG(k=(1, 2, 3))  # type: ignore[arg-type]  # so is this
+    assert atkay.NDCG(k=np.array([5, 10])) == atkay.NDCG(k=(5, 10))  # type: ignore[arg-type]  # and this
 
 
 def test_several_specs_in_one_string() -> None:
@@ -126,7 +126,7 @@ def test_refuses(spec: str | list[str], message: str) -> None:
 @pytest.mark.parametrize("k", [0, -1, 2.5, True, (), (5, 0), "10"])
 def test_refuses_cutoffs(k: object) -> None:
     with pytest.raises(SpecError, match="whole number from 1 to 10,000,000"):
-        atkay.NDCG(k=k)  # type: ignore[arg-type]
+        atkay.NDCG(k=k)  # type: ignore[arg-type]  # the mistake
 
 
 def test_the_catalogue_lists_what_exists() -> None:

@@ -21,7 +21,7 @@ def check(
         assert vocabulary.known(code).all()
         assert vocabulary.ids(code).to_series().to_list() == ids.to_list()
         assert (vocabulary.codes((ids,)) == code).all()
-    everything = sorted(set(one) | set(other))  # type: ignore[type-var]
+    everything = sorted(set(one) | set(other))  # type: ignore[type-var]  # all of one type
     if dense:
         assert vocabulary.size == len(everything)
     ordered = vocabulary.codes((pl.Series("id", everything, dtype=dtype),))

@@ -17,7 +17,7 @@ NUMBERS = (0.5, 1.0, 2.0)
 Row = tuple[int, int, float]
 
 
-def every_variant(*cutoffs: int | None) -> Iterator[Metric]:
+def every_variant(*cutoffs: int | tuple[int, ...] | None) -> Iterator[Metric]:
     """All metrics, all words, at the given cutoffs."""
     for cls in atkay.metrics().values():
         fields = conventions(cls)

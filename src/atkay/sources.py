@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from operator import attrgetter, methodcaller
 from pathlib import Path
 from typing import Any
 
@@ -189,7 +190,7 @@ def _from_lists(
     columns = {name: series.gather(row) for name, series in key.items()}
     columns["item"] = _chained("item", lists, table)
     if mappings and (value := VALUE.get(table)):
-        columns[value] = _chained(value, [one.values() for one in lists], table)
+        columns[value] = _chained(value, list(map(methodcaller("values"), lists)), table)
     if n_rows is not None and columns["item"].dtype.is_integer():
         there = columns["item"] != PADDING
         columns = {name: series.filter(there) for name, series in columns.items()}
@@ -197,9 +198,9 @@ def _from_lists(
 
 
 def _chained(name: str, lists: list[Any], table: str) -> pl.Series:
-    if lists and all(isinstance(one, np.ndarray) and one.ndim == 1 for one in lists):
-        some = [one for one in lists if len(one)] or lists[:1]  # an empty array is of floats, and would make all so
-        if len({one.dtype.kind for one in some}) == 1:
+    if set(map(type, lists)) == {np.ndarray}:
+        some = list(filter(len, lists)) or lists[:1]  # an empty array is of floats, and would make all so
+        if len(set(map(attrgetter("dtype.kind"), some))) == 1 and set(map(np.ndim, some)) == {1}:
             return _series(name, np.concatenate(some), table)
     return _series(name, list(chain.from_iterable(lists)), table)
 

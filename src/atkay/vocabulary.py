@@ -163,7 +163,7 @@ def fits(value: int) -> bool:
 def _span(columns: Sequence[pl.Series]) -> tuple[int, int]:
     """The lowest and the highest of integer ids."""
     if any(column.dtype in (pl.Int128, pl.UInt128) for column in columns):
-        return min(int(c.min()) for c in columns), max(int(c.max()) for c in columns)  # type: ignore[arg-type]
+        return min(int(c.min()) for c in columns), max(int(c.max()) for c in columns)  # type: ignore[arg-type]  # not null
 
     def of_column(values: Array) -> list[tuple[int, int]]:
         blocks = ranges(len(values))

@@ -186,7 +186,7 @@ def _checked_cutoffs(metric: Metric) -> int | tuple[int, ...]:
             f"{metric.name} takes no cutoff: it sets its own for each user. Write '{metric.name}' without '@'."
         )
     several = isinstance(metric.k, Iterable) and not isinstance(metric.k, str)
-    given: Sequence[Any] = tuple(metric.k) if several else (metric.k,)  # type: ignore[arg-type]
+    given: Sequence[Any] = tuple(metric.k) if several else (metric.k,)  # type: ignore[arg-type]  # iterable
     whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in given)
     if not given or not whole or not all(1 <= k <= DEEPEST for k in given):
         shown = given[0] if len(given) == 1 else metric.k
