@@ -10,7 +10,7 @@ import polars as pl
 
 from atkay.errors import IdError, SourceError, listing
 from atkay.hashing import Hashes, id_hashes, scrambled
-from atkay.lists import Lists, count, group, in_threads, mask, ranges
+from atkay.lists import Lists, count, group, in_threads, mask, ranges, taken
 from atkay.match import repeated
 from atkay.vocabulary import Vocabulary
 
@@ -150,13 +150,13 @@ def _lists(code: Ints, run: Ints, item: Ints, n_queries: int, n_items: int) -> t
         length[code] = run
         return Lists.of(length, item, n_items), None
     length, order = group(code if len(code) == len(item) else np.repeat(code, run), n_queries)
-    return Lists.of(length, item if order is None else item[order], n_items), order
+    return Lists.of(length, item if order is None else taken(item, order), n_items), order
 
 
 def _in_order(column: pl.Series | None, order: Ints | None) -> Any:
     if column is None:
         return None
-    return column.to_numpy() if order is None else column.to_numpy()[order]
+    return column.to_numpy() if order is None else taken(column.to_numpy(), order)
 
 
 def same_types(one: Table, other: Table, *, outside: bool = False) -> tuple[Table, Table]:

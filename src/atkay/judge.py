@@ -11,7 +11,7 @@ from atkay.arrays import Array
 from atkay.errors import DuplicateError, OrderError, who
 from atkay.hashing import fingerprint, scrambled
 from atkay.judged import Judged
-from atkay.lists import Lists, mask
+from atkay.lists import Lists, mask, taken
 from atkay.match import match, repeated
 from atkay.ranking import Ranking, by_rank, by_score, steps
 
@@ -43,7 +43,7 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
     order, n_tied = _order(aligned, protocol, row, grade[at])
     ranking = Ranking(aligned.recs.start, aligned.recs.item, aligned.recs.n_items)
     if order is not None:
-        ranking = Ranking(ranking.start, ranking.item[order], ranking.n_items)
+        ranking = Ranking(ranking.start, taken(ranking.item, order), ranking.n_items)
         place = np.flatnonzero(mask(row, len(order))[order])  # where the graded rows have come to stand
         row, at = place, at[np.searchsorted(row, order[place])]
     fingerprints = _fingerprints(aligned, ranking)
@@ -141,7 +141,7 @@ def _order(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> tu
     if not len(found.rising) and (protocol.ties == "given" or not len(found.equal)):
         return None, found.n_tied
     order = by_score(recs, score, _tie_breaker(aligned, protocol, row, grade))
-    return order, (found if not len(found.rising) else steps(recs, score[order])).n_tied
+    return order, (found if not len(found.rising) else steps(recs, taken(score, order))).n_tied
 
 
 def _tie_breaker(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> Array | None:

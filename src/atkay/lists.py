@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 
-from atkay.arrays import Bools, Ints
+from atkay.arrays import Array, Bools, Ints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -112,6 +112,18 @@ def in_threads(work: Callable[[tuple[int, int]], T], blocks: Sequence[tuple[int,
     shares = [blocks[begin:end] for begin, end in itertools.pairwise(edges)]
     with ThreadPoolExecutor(threads) as pool:
         return list(itertools.chain.from_iterable(pool.map(lambda share: [work(block) for block in share], shares)))
+
+
+def taken(values: Array, order: Ints) -> Array:
+    """The values in another order. Far jumps wait for memory, which threads can do at the same time."""
+    out = np.empty(len(order), values.dtype)
+
+    def of_block(block: tuple[int, int]) -> None:
+        rows = slice(*block)
+        values.take(order[rows], out=out[rows], mode="clip")  # any other mode would write through a buffer
+
+    in_threads(of_block, ranges(len(order)))
+    return out
 
 
 def mask(places: Ints, size: int) -> Bools:
