@@ -45,6 +45,12 @@ ranking = Ranking.of(np.array([2]), np.array([4, 5]), 6)
 judged = Judged(query=0 * one, rank=2 * one, grade=np.ones(1), item=5 * one, n_relevant=one, n_listed=2 * one,
                 answered=one > 0, grades=np.ones(1), ranking=ranking)
 assert parse("mrr").values(judged).tolist() == [[0.5]]
+from atkay.evaluate import conclude
+from atkay.judge import Counts
+from atkay.protocol import Protocol
+counts = Counts(listed=2, unknown=1, tied=0)
+result = conclude(judged, [parse("mrr")], Protocol(), ids={"user": np.array([7])}, counts=counts)
+assert result["mrr"] == 0.5
 """
     assert loaded_after(code) & set(HEAVY) == {"numpy"}
 
