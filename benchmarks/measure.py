@@ -1,4 +1,4 @@
-"""Time one tool on one workload, in a process of its own: seconds, and the peak of memory above the input.
+"""Time one tool on one workload, in a process of its own.
 
 Run by run.py with the tool's own interpreter; the frames come from Parquet files and are put into the tool's own form
 before the clock starts. Prints one line of JSON.
@@ -14,12 +14,6 @@ from pathlib import Path
 from typing import Any
 
 CUTOFFS = (1, 3, 5, 10, 20, 50)
-
-
-def status(field: str) -> int:
-    """A line of the kernel's account of this process, in bytes."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(field))
 
 
 def atkay(recs: Path, truth: Path) -> Callable[[], Any]:
@@ -58,15 +52,12 @@ TOOLS = {"atkay": atkay, "limit": limit, "rectools": rectools}
 def main(tool: str, recs: str, truth: str, repeats: str) -> None:
     run = TOOLS[tool](Path(recs), Path(truth))
     seconds = []
-    Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
-    before = status("VmRSS")
     for _ in range(int(repeats)):
         start = time.perf_counter()
         found = run()
         seconds.append(time.perf_counter() - start)
-    peak = status("VmHWM") - before
     recall = found["recall@10"] if isinstance(found, dict) else None
-    print(json.dumps({"seconds": min(seconds), "peak": peak, "recall@10": recall}))
+    print(json.dumps({"seconds": min(seconds), "recall@10": recall}))
 
 
 if __name__ == "__main__":

@@ -59,7 +59,6 @@ def row(load: Workload, folder: Path) -> tuple[str, ...]:
         f"{ours['seconds']:.3f}",
         f"{load.rows / ours['seconds'] / 1e6:.0f} M",
         "–" if reading is None else f"{ours['seconds'] / reading:.1f}",
-        f"{ours['peak'] / load.nbytes:.2f}",
         f"{peer['seconds']:.1f}",
         f"{peer['seconds'] / ours['seconds']:.0f}",
     )
@@ -71,7 +70,7 @@ def main(users: int) -> None:
         print(f"{name} ...", file=sys.stderr)
         with tempfile.TemporaryDirectory() as folder:
             rows.append(row(variant(name, users=users), Path(folder)))
-    header = ("workload", "listed rows", "seconds", "rows/s", "x limit", "memory/input", "RecTools s", "x faster")
+    header = ("workload", "listed rows", "seconds", "rows/s", "x limit", "RecTools s", "x faster")
     print(Grid(header, rows, right=header[1:]).markdown())
 
 

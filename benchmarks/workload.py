@@ -30,10 +30,6 @@ class Workload:
     def rows(self) -> int:
         return len(self.recs)
 
-    @property
-    def nbytes(self) -> int:
-        return int(self.recs.estimated_size() + self.truth.estimated_size())
-
 
 def _distinct(
     rng: np.random.Generator, users: int, width: int, cumulated: np.ndarray[Any, Any]
