@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from atkay.lists import Lists, group
-from atkay.match import match, repeated
-from atkay.ranking import by_rank, by_score, steps
+from atkay.lists import Lists
+from atkay.ranking import by_rank, by_score, steps, together
 
 close = st.integers(0, 5).map(lambda n: float(np.nextafter(1.0, 2.0, dtype=float)) if n == 0 else 1.0 + n * 2.0**-52)
 floats = st.floats(allow_nan=False, allow_infinity=False) | close | st.sampled_from([0.0, -0.0, 5e-324, -5e-324, 1e308])
@@ -78,38 +77,28 @@ def test_by_rank_names_a_query_whose_ranks_are_wrong(rank: list[int], query: int
         assert by_rank(lists_of([2, 0, 2]), np.array(rank)) == (None, query)
 
 
-@given(query=st.lists(st.integers(0, 5), max_size=20))
-def test_group(query: list[int]) -> None:
-    codes = np.array(query, dtype=int)
-    length, order = group(codes, 6)
-    assert length.tolist() == [query.count(code) for code in range(6)]
-    expected = np.argsort(codes, kind="stable").tolist()
-    assert (list(range(len(query))) if order is None else order.tolist()) == expected
-    assert (order is None) == (query == sorted(query))
-
-
-pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), max_size=25)
-
-
-@given(asked=pairs, known=pairs, block=blocks, unique=st.booleans(), n_items=st.sampled_from([7, 2**58, 2**40]))
-def test_match(
-    asked: list[tuple[int, int]], known: list[tuple[int, int]], block: int, unique: bool, n_items: int
-) -> None:
-    if unique:
-        asked, known = list(dict.fromkeys(asked)), list(dict.fromkeys(known))
-    asked, known = (sorted(side, key=lambda pair: pair[0]) for side in (asked, known))
-
-    def as_lists(side: list[tuple[int, int]]) -> Lists:
-        owner = np.array([query for query, _ in side], dtype=int)
-        return Lists.of(np.bincount(owner, minlength=5), np.array([item for _, item in side], dtype=int), n_items)
-
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 5), st.sampled_from([-0.0, 0.0, 0.5, 1.0])), max_size=20),
+    scored=st.booleans(),
+    block=blocks,
+)
+def test_together(rows: list[tuple[int, float]], scored: bool, block: int) -> None:
+    query, score = np.array([q for q, _ in rows], dtype=int), np.array([score for _, score in rows])
     with patch("atkay.lists.BLOCK", block):
-        found = match(as_lists(asked), as_lists(known))
-    assert found.repeated == (len(set(asked)) < len(asked), len(set(known)) < len(known))
-    assert repeated(as_lists(asked)).tolist() == [n for n, pair in enumerate(asked) if pair in asked[:n]]
-    if not any(found.repeated):
-        hits = [(n, known.index(pair)) for n, pair in enumerate(asked) if pair in known]
-        assert list(zip(found.row.tolist(), found.at.tolist(), strict=True)) == hits
+        order, start = together(query, 6, score if scored else None)
+    assert start.tolist() == [sum(q < code for q, _ in rows) for code in range(7)]
+    keys = (-score, query) if scored else (query,)
+    assert order.tolist() == np.lexsort(keys).tolist()
+
+
+def test_together_orders_by_as_much_of_the_score_as_there_is_room_for() -> None:
+    """Neighbouring floats differ in their last bit; beside 2^20 queries and rows 22 bits are left for it."""
+    n = 1 << 20
+    score = np.concatenate((np.zeros(n), [1.1, np.nextafter(1.1, 2.0), 2.0]))
+    order, start = together(np.concatenate((np.arange(n), [7, 7, 7])), n, score)
+    assert order[start[7] : start[8]].tolist() == [n + 2, n, n + 1, 7]
+    lists = Lists(start, order, n)
+    assert by_score(lists, score[order])[start[7] : start[8]].tolist() == [7, 9, 8, 10]
 
 
 def test_only_and_concatenate() -> None:
@@ -118,14 +107,3 @@ def test_only_and_concatenate() -> None:
     assert (left.length.tolist(), left.item.tolist()) == ([1, 0, 2], [0, 3, 4])
     both = Lists.concatenate([left, lists_of([1])])
     assert (both.start.tolist(), both.item.tolist()) == ([0, 1, 1, 3, 4], [0, 3, 4, 0])
-
-
-def test_match_with_more_items_than_one_number_has_room_for() -> None:
-    """Queries of a block that leave no bits for the items are split, not run together."""
-    n = 64
-    even, odd = np.arange(n) % 2 == 0, np.arange(n) % 2 == 1
-    asked = Lists.of(even.astype(int), np.full(n // 2, 3), 2**58)
-    known = Lists.of(odd.astype(int), np.full(n // 2, 3), 2**58)
-    assert not len(match(asked, known).row)
-    assert match(asked, known).repeated == (False, False)
-    assert match(asked, asked).row.tolist() == list(range(n // 2))

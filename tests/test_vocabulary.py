@@ -30,21 +30,24 @@ def check(
 
 
 near = st.lists(st.integers(-50, 50), min_size=1, max_size=30)
-far = st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=30)
+far = st.lists(st.integers(-(2**63), 2**63 - 1) | st.sampled_from([0, 2**40, -(2**50)]), min_size=1, max_size=30)
+slices = st.sampled_from([2, 1 << 20])
 
 
-@given(one=near | far, other=near | far, dense=st.booleans())
-def test_integers(one: list[object], other: list[object], dense: bool) -> None:
-    check(one, other, dense=dense)
+@given(one=near | far, other=near | far, dense=st.booleans(), size=slices)
+def test_integers(one: list[object], other: list[object], dense: bool, size: int) -> None:
+    with patch("atkay.vocabulary.SLICE", size):
+        check(one, other, dense=dense)
 
 
 @given(
     one=st.lists(st.text(max_size=3), min_size=1, max_size=30),
     other=st.lists(st.text(max_size=3), min_size=1, max_size=30),
     hashed=st.sampled_from([0, 100]),
+    size=slices,
 )
-def test_text(one: list[object], other: list[object], hashed: int) -> None:
-    with patch("atkay.vocabulary.HASHED", hashed):
+def test_text(one: list[object], other: list[object], hashed: int, size: int) -> None:
+    with patch("atkay.vocabulary.HASHED", hashed), patch("atkay.vocabulary.SLICE", size):
         vocabulary = check(one, other, dense=True, dtype=pl.String)
         unknown = vocabulary.codes((pl.Series(["never seen before"]),))
     assert not vocabulary.known(unknown).any()
@@ -74,11 +77,11 @@ def test_integers_of_different_widths() -> None:
     assert vocabulary.ids(codes[1]).to_series().to_list() == [2, 2**64 - 1]
 
 
-def test_hashes_looked_up_and_made_anew() -> None:
-    vocabulary, codes = Vocabulary.of([(pl.Series([-3, 5, 9]),), (pl.Series([9, 5]),)])
-    looked_up = vocabulary.hashes(codes[0])
-    with patch("atkay.vocabulary.CACHED", 0):
-        assert (vocabulary.hashes(codes[0]) == looked_up).all()
+@pytest.mark.parametrize("dense", [False, True])
+@pytest.mark.parametrize("far", [9, 10**12])
+def test_an_integer_is_its_own_number(far: int, dense: bool) -> None:
+    vocabulary, codes = Vocabulary.of([(pl.Series([-3, 5, far]),), (pl.Series([far, 5]),)], dense=dense)
+    assert vocabulary.numbers(codes[0]).view("int64").tolist() == [-3, 5, far]
 
 
 def test_ids_that_are_not_known() -> None:

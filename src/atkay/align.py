@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 
 from atkay.errors import IdError, SourceError, listing
-from atkay.hashing import Hashes, id_hashes, scrambled
-from atkay.lists import Lists, count, group, in_threads, mask, ranges, taken
+from atkay.hashing import Hashes, id_numbers, scrambled
+from atkay.lists import Lists, count, in_threads, mask, ranges, rows_of, taken
 from atkay.match import repeated
+from atkay.ranking import together
 from atkay.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
     from atkay.arrays import Array, Bools, Floats, Ints
     from atkay.tables import Table
+
+SAMPLE = 10_000
+"""The first so many rows tell whether those of a user come together."""
 
 CANONICAL = r"^(?:0|-?[1-9][0-9]{0,18})$"
 
@@ -53,13 +57,13 @@ class Aligned:
         """The ids of the queries, by column."""
         return {column.name: column for column in self.queries.get_columns()}
 
-    def query_hashes(self) -> Hashes:
-        """A hash per query."""
-        return scrambled(0, *(id_hashes(column) for column in self.queries.get_columns()))
+    def query_numbers(self) -> Hashes:
+        """A number per query."""
+        return scrambled(0, *(id_numbers(column) for column in self.queries.get_columns()))
 
-    def item_hashes(self, item: Ints) -> Hashes:
-        """The hashes of items."""
-        return self.items.hashes(item)
+    def item_numbers(self, item: Ints) -> Hashes:
+        """The numbers of items."""
+        return self.items.numbers(item)
 
 
 def align(
@@ -83,12 +87,13 @@ def align(
     users, user_codes = Vocabulary.of([run.ids for run in runs], dense=True)
     items, item_codes = Vocabulary.of([recs.ids[-1:], truth.ids[-1:]])
     (listed, order), (known, truth_order) = (
-        _lists(code, run.length, item, users.size, items.size)
-        for code, run, item in zip(user_codes, runs, item_codes, strict=True)
+        _lists(code, run.length, item, users.size, items.size, None if table.rank is not None else table.score)
+        for code, run, item, table in zip(user_codes, runs, item_codes, (recs, truth), strict=True)
     )
     if not ((listed.length > 0) & (known.length > 0)).any():
         raise _nothing_common(recs, truth, "user", slice(0, -1))
-    n_unknown = len(listed) - count(mask(known.item, known.n_items), listed.item)
+    wanted = mask(known.item, known.n_items)
+    n_unknown = 0 if wanted[items.first :].all() else len(listed) - count(wanted, listed.item)
     if n_unknown == len(listed):
         raise _nothing_common(recs, truth, "item", slice(-1, None))
     queries = users.ids(np.arange(users.size)).rename(dict(zip(users.names, truth.key, strict=True)))
@@ -116,17 +121,20 @@ class Runs:
     """
 
     ids: tuple[pl.Series, ...]
-    length: Ints
+    length: Ints | None
+    """None where every row stands for itself."""
 
     @classmethod
     def of(cls, ids: tuple[pl.Series, ...]) -> Runs:
         """The runs of some columns."""
         rows = len(ids[0])
+        if len(changes(ids[0][:SAMPLE])) > min(rows, SAMPLE) // 4:
+            return cls(ids, None)
         start = np.concatenate(([0], changes(ids[0])))
         for column in ids[1:]:
             start = np.union1d(start, changes(column))
         if len(start) > rows // 4:
-            return cls(ids, np.ones(rows, np.int64))
+            return cls(ids, None)
         return cls(tuple(column.gather(start) for column in ids), np.diff(start, append=rows))
 
 
@@ -143,14 +151,22 @@ def changes(column: pl.Series) -> Ints:
     return np.concatenate(in_threads(of_block, ranges(len(values))))
 
 
-def _lists(code: Ints, run: Ints, item: Ints, n_queries: int, n_items: int) -> tuple[Lists, Ints | None]:
-    """The items by query, and the order of the rows that this took; None where they stand so."""
-    if (code[1:] > code[:-1]).all():
-        length = np.zeros(n_queries, np.int64)
-        length[code] = run
+def _lists(
+    code: Ints, run: Ints | None, item: Ints, n_queries: int, n_items: int, score: pl.Series | None = None
+) -> tuple[Lists, Ints | None]:
+    """The items by query, and the order of the rows that this took; None where they stand so.
+
+    Rows that have to move anyway move to about where their score puts them.
+    """
+    stands = bool((code[1:] >= code[:-1]).all())
+    if run is None and not stands:
+        order, start = together(code, n_queries, None if score is None else score.to_numpy())
+        return Lists(start, taken(item, order), n_items), order
+    length = np.bincount(code, weights=run, minlength=n_queries).astype(np.int64)
+    if run is None or stands:
         return Lists.of(length, item, n_items), None
-    length, order = group(code if len(code) == len(item) else np.repeat(code, run), n_queries)
-    return Lists.of(length, item if order is None else taken(item, order), n_items), order
+    order = rows_of(np.concatenate(([0], np.cumsum(run))), np.argsort(code, kind="stable"))
+    return Lists.of(length, taken(item, order), n_items), order
 
 
 def _in_order(column: pl.Series | None, order: Ints | None) -> Any:
@@ -241,7 +257,7 @@ def _outside(
     item = items.codes(table.ids[-1:])
     known = items.known(item)
     user, item = user[known], item[known]
-    of_user = _lists(user, np.ones(len(user), np.int64), item, users.size, items.size)[0]
+    of_user = _lists(user, None, item, users.size, items.size)[0]
     return of_user.only(~mask(repeated(of_user), len(of_user))).pick(of_query)
 
 

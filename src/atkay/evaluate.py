@@ -18,6 +18,7 @@ from atkay.errors import (
     number_of,
     who,
 )
+from atkay.lists import in_threads, ranges
 from atkay.metrics.base import Metric, Ratio, parse_all
 from atkay.protocol import Described, Protocol
 from atkay.result import Population, Result, Slicing
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from atkay.columns import Columns
     from atkay.judge import Counts
     from atkay.judged import Judged
+
+QUERIES = 1 << 14
+"""Queries that are measured in one go: what lies in between then stays in the cache."""
 
 USUAL = ("ndcg@10", "map@10", "mrr@10", "recall@10", "precision@10", "hit@10")
 
@@ -186,21 +190,25 @@ def measure(
     judged: Judged, metrics: Sequence[Metric], protocol: Protocol, counted: Bools
 ) -> tuple[Floats, dict[str, tuple[Floats, Floats]]]:
     """The values of the counted queries, and numerators and denominators where they are pooled."""
-    lost, everyone = (judged.n_relevant == 0)[counted], bool(counted.all())
-    n_numbers = sum(len(metric.cutoffs) for metric in metrics)
-    values = np.empty((n_numbers, int(counted.sum()))).T  # a number's values lie together
+    lost, place = (judged.n_relevant == 0)[counted], np.concatenate(([0], np.cumsum(counted)))
+    column = np.cumsum([0, *(len(metric.cutoffs) for metric in metrics)])
+    values = np.empty((column[-1], place[-1])).T  # a number's values lie together
+    ratios = [metric for metric in metrics if isinstance(metric, Ratio) and metric.average == "pooled"]
+
+    def of_block(block: tuple[int, int]) -> list[tuple[Floats, Floats]]:
+        part, here = judged.part(*block), counted[slice(*block)]
+        chosen = slice(None) if here.all() else here
+        for metric, first, last in zip(metrics, column[:-1], column[1:], strict=True):
+            values[place[block[0]] : place[block[1]], first:last] = metric.values(part)[chosen]
+        return [(above[chosen], below[chosen]) for above, below in (metric.parts(part) for metric in ratios)]
+
+    blocks = in_threads(of_block, ranges(judged.n_queries, QUERIES))
     parts: dict[str, tuple[Floats, Floats]] = {}
-    first = 0
-    for metric in metrics:
-        last = first + len(metric.cutoffs)
-        of_queries = metric.values(judged)
-        values[:, first:last] = of_queries if everyone else of_queries[counted]
-        if isinstance(metric, Ratio) and metric.average == "pooled":
-            above, below = (part[counted] for part in metric.parts(judged))
-            if protocol.no_truth == "one":
-                above[lost] = below[lost]
-            parts |= {str(one): (above[:, at], below[:, at]) for at, one in enumerate(metric.split())}
-        first = last
+    for metric, of_metric in zip(ratios, zip(*blocks, strict=True), strict=False):
+        above, below = (np.concatenate(side) for side in zip(*of_metric, strict=True))
+        if protocol.no_truth == "one":
+            above[lost] = below[lost]
+        parts |= {str(one): (above[:, at], below[:, at]) for at, one in enumerate(metric.split())}
     if lost.any():
         values[lost] = 1.0 if protocol.no_truth == "one" else 0.0
     return values, parts

@@ -1,4 +1,4 @@
-"""Hashes of ids that are the same on every machine and in every version: for random ties and fingerprints."""
+"""Numbers of ids that are the same on every machine and in every version: for random ties and fingerprints."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Hashes = NDArray[np.uint64]
 _BASE = 0x100000001B3  # odd, so that its powers never vanish
 
 
-def id_hashes(ids: pl.Series) -> Hashes:
-    """A hash per id: of an integer's value, of anything else's text."""
+def id_numbers(ids: pl.Series) -> Hashes:
+    """A number per id: an integer's own value, a hash of anything else's text."""
     import polars as pl
 
     if ids.dtype.is_temporal():
@@ -30,10 +30,9 @@ def id_hashes(ids: pl.Series) -> Hashes:
     if ids.dtype.is_integer():
         narrow = ids.cast(pl.Int64, strict=False)
         if not narrow.null_count():
-            return mix(narrow.to_numpy().view(np.uint64))
+            return narrow.to_numpy().view(np.uint64)
         wide = narrow.is_null().to_numpy()
-        hashes = mix(narrow.fill_null(0).to_numpy().view(np.uint64))
-        return np.where(wide, id_hashes(ids.cast(pl.String)), hashes)
+        return np.where(wide, id_numbers(ids.cast(pl.String)), narrow.fill_null(0).to_numpy().view(np.uint64))
     text = ids.bin.encode("hex") if ids.dtype == pl.Binary else ids.cast(pl.String)
     length = text.str.len_bytes().to_numpy().astype(np.int64)
     data = np.frombuffer("".join(text.to_list()).encode(), np.uint8).astype(np.uint64)
@@ -47,8 +46,8 @@ def id_hashes(ids: pl.Series) -> Hashes:
 
 def scrambled(seed: int, *parts: Hashes) -> Hashes:
     """A number per row that looks random and depends on nothing but the row's parts and the seed."""
-    mixed: Hashes = np.full(len(parts[0]), seed % (1 << 64), dtype=np.uint64)
-    for part in parts:
+    mixed = mix(parts[0] ^ np.uint64(seed % (1 << 64)))
+    for part in parts[1:]:
         mixed = mix(mixed ^ part)
     return mixed
 
@@ -56,9 +55,12 @@ def scrambled(seed: int, *parts: Hashes) -> Hashes:
 def mix(bits: Hashes) -> Hashes:
     """The finishing steps of splitmix64: every bit of the input moves about half the bits of the output."""
     bits = bits + np.uint64(0x9E3779B97F4A7C15)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
+    bits ^= bits >> np.uint64(30)
+    bits *= np.uint64(0xBF58476D1CE4E5B9)
+    bits ^= bits >> np.uint64(27)
+    bits *= np.uint64(0x94D049BB133111EB)
+    bits ^= bits >> np.uint64(31)
+    return bits
 
 
 def fingerprint(
@@ -69,21 +71,27 @@ def fingerprint(
     *,
     ranked: bool = False,
 ) -> str:
-    """A hash of all rows: their order counts within a list where it is ranked, that of the lists never."""
+    """A hash of all rows: their order counts within a list where it is ranked, that of the lists never.
+
+    ``query`` has a number per query, ``item`` gives those of items. A ranked list is the sum of its items' numbers,
+    each times a number of its place; any other the sum of its rows' hashes. Unsigned sums wrap around, losing nothing.
+    """
+    places = mix(np.arange(lists.length.max(initial=0) if ranked else 0, dtype=np.uint64))
 
     def of_block(block: tuple[int, int]) -> int:
         some = np.flatnonzero(lists.length[block[0] : block[1]]) + block[0]
         if not len(some):
             return 0
         begin, end = int(lists.start[block[0]]), int(lists.start[block[1]])
-        rows = item(lists.item[begin:end])
-        if grade is not None:
-            rows = scrambled(1, rows, grade[begin:end].view(np.uint64))
-        start = lists.start[some] - begin
-        of_list = np.add.reduceat(rows, start)  # unsigned: sums wrap around and lose nothing
-        if ranked:
-            rows *= np.arange(end - begin, dtype=np.uint64)
-            of_list = mix(of_list) + np.add.reduceat(rows, start) - start.astype(np.uint64) * of_list
-        return int(scrambled(2, query[some], of_list).sum())
+        number, start, length = item(lists.item[begin:end]), lists.start[some] - begin, lists.length[some]
+        if ranked and (length == length[0]).all():
+            of_list = np.einsum("ij,j->i", number.reshape(len(some), -1), places[: length[0]])
+        else:
+            if ranked:
+                rows = number * places.take(np.arange(len(number)) - np.repeat(start, length))
+            else:
+                rows = scrambled(1, number, *(() if grade is None else (grade[begin:end].view(np.uint64),)))
+            of_list = np.add.reduceat(rows, start)
+        return int(scrambled(2, query[some], of_list, length.view(np.uint64)).sum())
 
     return f"{sum(in_threads(of_block, lists.blocks())) % (1 << 64):016x}"

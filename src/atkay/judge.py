@@ -49,10 +49,11 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
     fingerprints = _fingerprints(aligned, ranking)
     ranking, row, at, dropped = _take_out(aligned, protocol, ranking, row, at)
 
-    hit = grade[at] > 0
-    row, at = row[hit], at[hit]
-    query = np.searchsorted(ranking.start, row, side="right") - 1
-    relevant = aligned.truth if (grade > 0).all() else aligned.truth.only(grade > 0)
+    relevant = aligned.truth
+    if not (grade > 0).all():
+        hit = grade[at] > 0
+        row, at, relevant = row[hit], at[hit], relevant.only(grade > 0)
+    query = aligned.truth.owner().take(at)
     judged = Judged(
         query=query,
         rank=row - ranking.start[query] + 1,
@@ -61,7 +62,7 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
         n_relevant=relevant.length,
         n_listed=ranking.length,
         answered=aligned.recs.length > 0,
-        grades=_best_first(relevant, grade[grade > 0]),
+        grades=_best_first(relevant, grade if relevant is aligned.truth else grade[grade > 0]),
         ranking=ranking,
     )
     counts = Counts(
@@ -79,7 +80,7 @@ def _fingerprints(aligned: Aligned, ranking: Ranking) -> dict[str, str]:
 
     Of the truth its pairs and grades count, of the lists their order, of the others their pairs.
     """
-    query, item = aligned.query_hashes(), aligned.item_hashes
+    query, item = aligned.query_numbers(), aligned.item_numbers
     grade = aligned.grade
     graded = grade is not None and bool((grade != 1).any())
     found = {"truth": fingerprint(aligned.truth, query, item, grade if graded else None)}
@@ -116,7 +117,7 @@ def _each_pair_once(aligned: Aligned, protocol: Protocol) -> tuple[Aligned, Matc
 def _grades(aligned: Aligned, protocol: Protocol) -> Floats:
     """The grades of the truth's rows, 0 for what does not count as relevant."""
     if aligned.grade is None:
-        return np.ones(len(aligned.truth))
+        return np.broadcast_to(1.0, len(aligned.truth))
     least = protocol.min_relevance
     return np.where(aligned.grade > 0 if least is None else aligned.grade >= least, aligned.grade, 0.0)
 
@@ -141,7 +142,7 @@ def _order(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> tu
     if not len(found.rising) and (protocol.ties == "given" or not len(found.equal)):
         return None, found.n_tied
     order = by_score(recs, score, _tie_breaker(aligned, protocol, row, grade))
-    return order, (found if not len(found.rising) else steps(recs, taken(score, order))).n_tied
+    return order, (found if not len(found.rising) else steps(recs, score, order)).n_tied
 
 
 def _tie_breaker(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> Array | None:
@@ -152,7 +153,7 @@ def _tie_breaker(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats)
     if protocol.ties == "item_desc":
         return -recs.item.astype(np.int64)
     if protocol.ties == "random":
-        return scrambled(protocol.seed, aligned.query_hashes()[recs.owner()], aligned.item_hashes(recs.item))
+        return scrambled(protocol.seed, aligned.query_numbers()[recs.owner()], aligned.item_numbers(recs.item))
     if protocol.ties in ("best", "worst"):
         of_row = np.zeros(len(recs))
         of_row[row] = grade
@@ -192,7 +193,7 @@ def _agree(aligned: Aligned, order: Ints | None) -> None:
     score, rank = aligned.score, aligned.rank
     if score is None or rank is None:
         return
-    rising = steps(aligned.recs, score if order is None else score[order]).rising
+    rising = steps(aligned.recs, score, order).rising
     if len(rising):
         rows = rising[0] - 1, rising[0]
         above, below = rows if order is None else order[list(rows)]

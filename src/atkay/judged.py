@@ -50,7 +50,7 @@ class Judged:
         """The highest grade in each query's truth, 0 where nothing is relevant."""
         out = np.zeros(self.n_queries)
         some = self.n_relevant > 0
-        out[some] = self.grades[(np.cumsum(self.n_relevant) - self.n_relevant)[some]]
+        out[some] = self.grades[self._edges[:-1][some]]
         return out
 
     def total(self, weights: Floats | float, cutoffs: Sequence[int]) -> Floats:
@@ -80,6 +80,28 @@ class Judged:
         """The cutoff as a number: k, or the list's own length where nothing is cut."""
         ks = _column(cutoffs)
         return np.where(ks == WHOLE, self.n_listed, ks).T
+
+    def part(self, first: int, last: int) -> Judged:
+        """The queries from ``first`` to before ``last``, on their own."""
+        begin, end = np.searchsorted(self.query, (first, last))
+        hits, queries = slice(begin, end), slice(first, last)
+        top, bottom = self._edges[[first, last]]
+        return Judged(
+            query=self.query[hits] - first,
+            rank=self.rank[hits],
+            grade=self.grade[hits],
+            item=self.item[hits],
+            n_relevant=self.n_relevant[queries],
+            n_listed=self.n_listed[queries],
+            answered=self.answered[queries],
+            grades=self.grades[top:bottom],
+            ranking=None if self.ranking is None else self.ranking.part(first, last),
+        )
+
+    @cached_property
+    def _edges(self) -> Ints:
+        """Where each query's grades begin, and where the last one's end."""
+        return np.concatenate(([0], np.cumsum(self.n_relevant)))
 
     @classmethod
     def concatenate(cls, parts: Sequence[Judged]) -> Judged:
@@ -118,7 +140,9 @@ def sums(query: Ints, rank: Ints, weights: Floats, cutoffs: Sequence[int], n_que
     asked for nor on the other queries, to the last bit.
     """
     out = np.empty((len(cutoffs), n_queries)).T  # a cutoff's values lie together
-    for column, k in enumerate(cutoffs):
-        inside = rank <= k
-        out[:, column] = np.bincount(query[inside], weights=weights[inside], minlength=n_queries)
+    for column in np.argsort(cutoffs)[::-1]:  # the widest first: what it leaves out is outside of the others, too
+        inside = np.flatnonzero(rank <= cutoffs[column])
+        if len(inside) < len(rank):
+            query, rank, weights = query.take(inside), rank.take(inside), weights.take(inside)
+        out[:, column] = np.bincount(query, weights=weights, minlength=n_queries)
     return out

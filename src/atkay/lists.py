@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 T = TypeVar("T")
+W = TypeVar("W")
 
 BLOCK = 1 << 17
 """Rows that are worked on in one go: few enough for what lies in between to stay in the cache, and enough for a thread
@@ -61,10 +62,12 @@ class Lists:
 
     def pick(self, queries: Ints) -> Self:
         """The lists of the given queries, in that order; one may be picked often."""
-        length = self.length[queries]
-        first = np.cumsum(length) - length
-        row = np.arange(int(length.sum())) + np.repeat(self.start[queries] - first, length)
-        return type(self).of(length, self.item[row], self.n_items)
+        return type(self).of(self.length[queries], self.item[rows_of(self.start, queries)], self.n_items)
+
+    def part(self, first: int, last: int) -> Self:
+        """The lists of the queries from ``first`` to before ``last``."""
+        begin, end = self.start[first], self.start[last]
+        return type(self)(self.start[first : last + 1] - begin, self.item[begin:end], self.n_items)
 
     def blocks(self, *others: Lists) -> list[tuple[int, int]]:
         """Ranges of queries that together have about a block of rows, here and in the others."""
@@ -82,36 +85,21 @@ class Lists:
         return cls.of(length, item, parts[0].n_items)
 
 
-def group(query: Ints, n_queries: int) -> tuple[Ints, Ints | None]:
-    """How many rows each query has, and the order that brings them together, None where they stand so."""
-    length = np.bincount(query, minlength=n_queries)
-    if (query[1:] >= query[:-1]).all():
-        return length, None
-    # A row's number fits below its query: sorting one array of integers beats every sort that carries an index.
-    shift = np.int64(len(query).bit_length())
-    packed = query.astype(np.int64) << shift
-    for first, last in ranges(len(query)):
-        packed[first:last] |= np.arange(first, last)
-    packed.sort()
-    packed &= (np.int64(1) << shift) - 1
-    return length, packed
-
-
-def ranges(rows: int) -> list[tuple[int, int]]:
+def ranges(rows: int, size: int = BLOCK) -> list[tuple[int, int]]:
     """The rows in blocks."""
-    return [(first, min(first + BLOCK, rows)) for first in range(0, rows, BLOCK)] or [(0, 0)]
+    return [(first, min(first + size, rows)) for first in range(0, rows, size)] or [(0, 0)]
 
 
-def in_threads(work: Callable[[tuple[int, int]], T], blocks: Sequence[tuple[int, int]]) -> list[T]:
+def in_threads(work: Callable[[W], T], blocks: Sequence[W]) -> list[T]:
     """The results of the blocks in their order; NumPy lets go of the interpreter, so threads share the work."""
-    threads = min(os.cpu_count() or 1, 8, len(blocks) // 4)
-    if threads < 2:
+    shares = min(os.cpu_count() or 1, 8, len(blocks) // 4)
+    if shares < 2:
         return [work(block) for block in blocks]
     # Each thread takes its share in one go: to hand over block after block costs more than it evens out.
-    edges = [len(blocks) * thread // threads for thread in range(threads + 1)]
-    shares = [blocks[begin:end] for begin, end in itertools.pairwise(edges)]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(itertools.chain.from_iterable(pool.map(lambda share: [work(block) for block in share], shares)))
+    edges = [len(blocks) * share // shares for share in range(shares + 1)]
+    lots = [blocks[begin:end] for begin, end in itertools.pairwise(edges)]
+    with ThreadPoolExecutor(shares) as pool:
+        return list(itertools.chain.from_iterable(pool.map(lambda lot: [work(block) for block in lot], lots)))
 
 
 def taken(values: Array, order: Ints) -> Array:
@@ -124,6 +112,15 @@ def taken(values: Array, order: Ints) -> Array:
 
     in_threads(of_block, ranges(len(order)))
     return out
+
+
+def rows_of(start: Ints, lists: Ints) -> Ints:
+    """The rows of some lists, one list after the other; the rows of list n are ``start[n]:start[n + 1]``."""
+    length = start[lists + 1] - start[lists]
+    rows = np.repeat(start[lists] + length - np.cumsum(length), length)
+    for first, last in ranges(len(rows)):
+        rows[first:last] += np.arange(first, last)
+    return rows
 
 
 def mask(places: Ints, size: int) -> Bools:

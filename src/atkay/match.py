@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,14 @@ from atkay.lists import Lists, in_threads
 
 if TYPE_CHECKING:
     from atkay.arrays import Ints
+
+
+FEW = 2
+"""From so many rows per known row on, most cannot be known."""
+ROOM = 16
+"""Places in the table per known row: a row that is not known then finds one of them marked in about one of 20 cases."""
+GOLDEN = 0.6180339887498949
+"""Its multiples, less the whole part, keep away from each other: no two queries have the same distance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,49 +33,114 @@ class Match:
     repeated: tuple[bool, bool]
 
 
+class Found(NamedTuple):
+    """The match of a block, and whether either side has a pair twice."""
+
+    row: Ints
+    at: Ints
+    twice: bool
+    twice_known: bool
+
+
 def match(asked: Lists, known: Lists) -> Match:
     """The rows of ``asked`` that are in ``known``, and where.
 
-    For a block of queries both sides' rows are written as one number each, (query, item, side, row), and sorted: equal
-    pairs then stand next to each other, a hit as asked and known, a duplicate as the same side twice.
+    Where most rows cannot be among the known ones, a table finds those that may be, and only they are sorted.
     """
+    item_bits = int(max(asked.n_items, known.n_items)).bit_length()
 
-    def of_block(block: tuple[int, int]) -> tuple[Ints, Ints, bool, bool]:
+    def of_block(block: tuple[int, int]) -> Found:
         first, last = block
-        sides = (asked, known)
-        rows = [(side.start[first], side.start[last]) for side in sides]
-        row_bits = max(int(end - begin) for begin, end in rows).bit_length()
-        item_bits = int(max(asked.n_items, known.n_items)).bit_length()
-        if (last - first).bit_length() + item_bits + row_bits + 1 > 63 and last - first > 1:
+        rows, known_rows = (int(side.start[last] - side.start[first]) for side in (asked, known))
+        if (last - first).bit_length() + item_bits + max(rows, known_rows).bit_length() + 1 > 63 and last - first > 1:
             middle = (first + last) // 2
             return _joined([of_block((first, middle)), of_block((middle, last))])
-        parts = []
-        for tag, (side, (begin, end)) in enumerate(zip(sides, rows, strict=True)):
-            part = side.owner(first, last)
-            part <<= item_bits
-            part |= side.item[begin:end]
-            part <<= row_bits + 1
-            part |= np.arange(tag << row_bits, (tag << row_bits) + (end - begin))
-            parts.append(part)
-        packed = np.concatenate(parts)
-        packed.sort()
-        pair = packed >> (row_bits + 1)
-        same = np.flatnonzero(pair[1:] == pair[:-1])
-        ahead, behind = packed[same], packed[same + 1]
-        side_of = ((ahead >> row_bits) & 1, (behind >> row_bits) & 1)
-        mask = (1 << row_bits) - 1
-        hit = side_of[0] != side_of[1]
-        row, at = (ahead[hit] & mask) + rows[0][0], (behind[hit] & mask) + rows[1][0]
-        order = np.argsort(row)
-        return row[order], at[order], bool((side_of[1] == 0).any()), bool((side_of[0] == 1).any())
+        if rows <= FEW * known_rows:
+            return by_sorting(asked, known, block)
+        return by_sorting(asked, known, block, candidates(asked, known, block))._replace(twice=_twice(asked, block))
 
     row, at, twice, twice_known = _joined(in_threads(of_block, asked.blocks(known)))
     return Match(row, at, (twice, twice_known))
 
 
-def _joined(parts: list[tuple[Ints, Ints, bool, bool]]) -> tuple[Ints, Ints, bool, bool]:
+def candidates(asked: Lists, known: Lists, block: tuple[int, int]) -> Ints:
+    """The rows of a block that may be among the known ones: all that are, and a few more.
+
+    Every known row marks a place in a table that fits into the cache: its item, moved on by a distance of the query's
+    own. Only rows whose place is marked can be known.
+    """
+    first, last = block
+    begin, end, known_begin, known_end = (int(side.start[at]) for side in (asked, known) for at in block)
+    places = 1 << (ROOM * (known_end - known_begin)).bit_length()
+    distance = np.arange(last - first) * int(places * GOLDEN) % places
+    n_items = max(asked.n_items, known.n_items)
+
+    def place(side: Lists, items: Ints) -> Ints:
+        out = np.repeat(distance, side.length[first:last])
+        out += items if n_items <= places else items & (places - 1)
+        return out
+
+    marked = np.zeros(places + min(n_items, places), bool)
+    marked[place(known, known.item[known_begin:known_end])] = True
+    return np.flatnonzero(marked.take(place(asked, asked.item[begin:end])))
+
+
+def by_sorting(asked: Lists, known: Lists, block: tuple[int, int], chosen: Ints | None = None) -> Found:
+    """The match of a block, or of the ``chosen`` rows in it.
+
+    Both sides' rows are written as one number each, (query, item, side, row), and sorted: equal pairs then stand next
+    to each other, a hit as asked and known, a duplicate as the same side twice.
+    """
+    first, last = block
+    begin, end, known_begin, known_end = (int(side.start[at]) for side in (asked, known) for at in block)
+    row_bits = max(end - begin, known_end - known_begin).bit_length()
+    item_bits = int(max(asked.n_items, known.n_items)).bit_length()
+
+    def packed(owner: Ints, item: Ints, side: int, row: Ints) -> Ints:
+        out = owner << item_bits
+        out |= item
+        out <<= row_bits + 1
+        out |= row if side == 0 else row + (1 << row_bits)
+        return out
+
+    owner, item, row = asked.owner(first, last), asked.item[begin:end], np.arange(end - begin)
+    if chosen is not None:
+        owner, item, row = owner.take(chosen), item.take(chosen), chosen
+    known_row = np.arange(known_end - known_begin)
+    both = np.concatenate(
+        (packed(owner, item, 0, row), packed(known.owner(first, last), known.item[known_begin:known_end], 1, known_row))
+    )
+    both.sort()
+    same = np.flatnonzero((both[1:] ^ both[:-1]) < 1 << (row_bits + 1))
+    ahead, behind = both.take(same), both.take(same + 1)
+    side, side_behind = ((of >> row_bits) & 1 for of in (ahead, behind))
+    hit, only_row = side != side_behind, (1 << row_bits) - 1
+    row, at = (ahead[hit] & only_row) + begin, (behind[hit] & only_row) + known_begin
+    order = np.argsort(row)
+    return Found(row[order], at[order], bool((side_behind == 0).any()), bool((side == 1).any()))
+
+
+def _twice(lists: Lists, block: tuple[int, int]) -> bool:
+    """Whether a list has an item twice, from sorting the narrowest numbers that tell items apart."""
+    first, last = block
+    item, length = lists.item[lists.start[first] : lists.start[last]], lists.length[first:last]
+    if (length == length[:1]).all():
+        rows = item.astype(_narrow(lists.n_items)).reshape(last - first, -1)
+    else:
+        pair = np.repeat(np.arange(last - first) * np.int64(lists.n_items), length)
+        pair += item
+        rows = pair.astype(_narrow((last - first) * lists.n_items))[None]
+    rows.sort(axis=1)
+    return bool((rows[:, 1:] == rows[:, :-1]).any())
+
+
+def _narrow(size: int) -> type[np.unsignedinteger[Any]]:
+    return np.uint16 if size <= 1 << 16 else np.uint32 if size <= 1 << 32 else np.uint64
+
+
+def _joined(parts: list[Found]) -> Found:
     row, at, twice, twice_known = zip(*parts, strict=True)
-    return np.concatenate(row), np.concatenate(at), any(twice), any(twice_known)
+    return Found(np.concatenate(row), np.concatenate(at), any(twice), any(twice_known))
 
 
 def repeated(lists: Lists) -> Ints:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from atkay.lists import Lists, in_threads
+from atkay.lists import Lists, in_threads, ranges, rows_of
 
 if TYPE_CHECKING:
-    from atkay.arrays import Array, Ints
+    from atkay.arrays import Array, Bools, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,20 +32,27 @@ class Steps:
         return len(np.union1d(self.equal, self.equal - 1))
 
 
-def steps(lists: Lists, score: Array) -> Steps:
-    """Where scores rise or stay equal along the lists."""
+def steps(lists: Lists, score: Array, order: Ints | None = None) -> Steps:
+    """Where scores rise or stay equal along the lists, or would once their rows are put in order."""
 
     def of_block(block: tuple[int, int]) -> tuple[Ints, Ints]:
-        begin, end = lists.start[block[0]], lists.start[block[1]]
-        here, before = score[begin + 1 : end], score[begin : end - 1]
-        inside = np.ones(max(end - begin - 1, 0), bool)
-        edges = lists.start[block[0] + 1 : block[1]]
-        inside[edges[(edges > begin) & (edges < end)] - begin - 1] = False
-        rising, equal = (np.flatnonzero(step & inside) + begin + 1 for step in (here > before, here == before))
-        return rising, equal
+        begin, end = int(lists.start[block[0]]), int(lists.start[block[1]])
+        here = score[begin:end] if order is None else score.take(order[begin:end])
+        row = np.flatnonzero(_not_falling(lists, block, here))
+        equal = here.take(row) == here.take(row + 1)
+        row += begin + 1
+        return row[~equal], row[equal]
 
     rising, equal = zip(*in_threads(of_block, lists.blocks()), strict=True)
     return Steps(np.concatenate(rising), np.concatenate(equal))
+
+
+def _not_falling(lists: Lists, block: tuple[int, int], score: Array) -> Bools:
+    """For each row of a block but the last, whether the next one is of the same list and has no lower score."""
+    level: Bools = score[1:] >= score[:-1]
+    edges = lists.start[block[0] + 1 : block[1]] - lists.start[block[0]]
+    level[edges[(edges > 0) & (edges < len(score))] - 1] = False
+    return level
 
 
 def by_score(lists: Lists, score: Array, tie: Array | None = None) -> Ints:
@@ -53,32 +60,63 @@ def by_score(lists: Lists, score: Array, tie: Array | None = None) -> Ints:
 
     def of_block(block: tuple[int, int]) -> Ints:
         begin, end = int(lists.start[block[0]]), int(lists.start[block[1]])
-        owner, depth = lists.owner(*block), _depth(score[begin:end])
-        order = _packed_order(owner, depth, block[1] - block[0])
-        deeper, same = depth[order], owner[1:] == owner[:-1]
-        lost = bool(((deeper[1:] < deeper[:-1]) & same).any())  # bits that the packed numbers had no room for
-        if lost or (tie is not None and bool(((deeper[1:] == deeper[:-1]) & same).any())):
-            order = np.lexsort((*(() if tie is None else (tie[begin:end],)), depth, owner)).astype(np.int64)
-        order += begin
+        order, start, here = np.arange(begin, end), lists.start[block[0] : block[1] + 1] - begin, score[begin:end]
+        at = np.flatnonzero(_not_falling(lists, block, here))
+        if tie is None:
+            at = at[here.take(at + 1) > here.take(at)]
+        if len(at):
+            moved = np.unique(np.searchsorted(start, at, side="right") - 1)
+            rows = rows_of(start, moved)
+            owner = np.repeat(np.arange(len(moved)), start[moved + 1] - start[moved])
+            order[rows] = order.take(
+                rows.take(
+                    _sorted(owner, len(moved), here.take(rows), None if tie is None else tie[begin:end].take(rows))
+                )
+            )
         return order
 
     return np.concatenate(in_threads(of_block, lists.blocks()))
 
 
-def _packed_order(owner: Ints, depth: NDArray[np.uint64], n_lists: int) -> Ints:
-    """The order by owner and depth, from sorting one number per row: owner, leading bits of the depth, row."""
-    rows = len(owner)
-    row_bits, owner_bits = rows.bit_length(), n_lists.bit_length()
-    packed = depth - depth.min(initial=np.iinfo(np.uint64).max)
-    room = min(64 - row_bits - owner_bits, int(packed.max(initial=0)).bit_length())
-    packed >>= np.uint64(int(packed.max(initial=0)).bit_length() - room)
-    packed |= owner.astype(np.uint64) << np.uint64(room)
-    packed <<= np.uint64(row_bits)
-    packed |= np.arange(rows, dtype=np.uint64)
-    packed.sort()
-    packed &= np.uint64((1 << row_bits) - 1)
-    order: Ints = packed.view(np.int64)
+def _sorted(owner: Ints, n_lists: int, score: Array, tie: Array | None) -> Ints:
+    """The rows by owner and falling score, equal ones by the tie."""
+    order, _ = together(owner, n_lists, score)
+    ordered = score.take(order)
+    inside = owner[1:] == owner[:-1]
+    rises = (ordered[1:] > ordered[:-1]) & inside  # by bits that the sorted numbers had no room for
+    if rises.any() or (tie is not None and ((ordered[1:] == ordered[:-1]) & inside).any()):
+        order = np.lexsort((*(() if tie is None else (tie,)), _depth(score), owner))
     return order
+
+
+def together(query: Ints, n_queries: int, score: Array | None = None) -> tuple[Ints, Ints]:
+    """The order that brings the rows of each query together, and where each query then starts.
+
+    The rows of a query come by falling score as far as 64 bits have room for it. A row is written as one number,
+    (query, leading bits of the score's depth, row): sorting these beats every sort that carries an index.
+    """
+    rows = len(query)
+    row_bits, depth_bits, least = rows.bit_length(), 0, np.uint64(0)
+    if score is not None and rows:
+        least, most = _depth(np.array([score.max(), score.min()]))
+        depth_bits = int(most - least).bit_length()
+    room = min(64 - row_bits - n_queries.bit_length(), depth_bits)
+    packed = np.empty(rows, np.uint64)
+
+    def pack(block: tuple[int, int]) -> None:
+        here = packed[slice(*block)]
+        here[:] = query[slice(*block)]
+        if score is not None:
+            here <<= np.uint64(room)
+            here |= (_depth(score[slice(*block)]) - least) >> np.uint64(depth_bits - room)
+        here <<= np.uint64(row_bits)
+        here |= np.arange(*block, dtype=np.uint64)
+
+    in_threads(pack, ranges(rows))
+    packed.sort()
+    start = np.searchsorted(packed, np.arange(n_queries + 1, dtype=np.uint64) << np.uint64(row_bits + room))
+    packed &= np.uint64((1 << row_bits) - 1)
+    return packed.view(np.int64), start
 
 
 def _depth(score: Array) -> NDArray[np.uint64]:

@@ -16,6 +16,7 @@ from atkay import __version__
 from atkay.arrays import Floats, Ints
 from atkay.errors import NumberError, SpecError, listing, number_of
 from atkay.grid import Grid
+from atkay.lists import BLOCK, in_threads
 from atkay.means import Summary, exact_sum, group_means, mean, pooled, summarise, summarise_pooled
 from atkay.metrics.base import Definition, Metric, parse
 from atkay.protocol import Protocol
@@ -152,8 +153,11 @@ class Result(Mapping[str, float]):
     @cached_property
     def means(self) -> Numbers[float]:
         """Each number."""
-        units = self._units(None)
-        return Numbers((name, pooled(*unit) if isinstance(unit, tuple) else mean(unit)) for name, unit in units)
+        names, units = zip(*self._units(None), strict=True)
+        at_once = in_threads if self.query_values.size > BLOCK else map
+        return Numbers(
+            zip(names, at_once(lambda u: pooled(*u) if isinstance(u, tuple) else mean(u), units), strict=True)
+        )
 
     @cached_property
     def summaries(self) -> Numbers[Summary]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from atkay.hashing import Hashes, id_hashes, mix
-from atkay.lists import in_threads, ranges
+from atkay.hashing import Hashes, id_numbers
+from atkay.lists import in_threads, ranges, taken
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,8 +23,8 @@ HASHED = 100_000
 """From so many rows on text is looked up by its hash, which is then checked."""
 
 
-CACHED = 1 << 18
-"""Up to so many hashes of integers it is faster to look them up than to make them anew."""
+SLICE = 1 << 20
+"""Rows of a column that a thread looks up in one go."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +39,8 @@ class Vocabulary:
     names: tuple[str, ...]
     dtype: pl.DataType | None = None
     low: int = 0
+    first: int = 0
+    """The lowest code that is in use."""
     lookup: Ints | None = None
     table: pl.DataFrame | None = None
 
@@ -48,22 +50,29 @@ class Vocabulary:
         names = tuple(f"id {n}" for n in range(len(tables[0])))
         columns = [_common_type(ids) for ids in zip(*tables, strict=True)]
         tables = list(zip(*columns, strict=True))
-        vocabulary = None
         if len(columns) == 1 and columns[0][0].dtype.is_integer():
             vocabulary = cls._of_integers(columns[0], names, dense=dense)
-        if vocabulary is None:
-            vocabulary = cls._of_table(names, [_distinct(ids, names) for ids in tables])
-        codes = [vocabulary.codes(ids) for ids in tables]
-        if vocabulary.table is not None and any((code < 0).any() for code in codes):
-            # Two texts had the same hash, and one of them was lost.
-            vocabulary = cls._of_table(names, [_frame(ids, names).unique() for ids in tables])
-            codes = [vocabulary.codes(ids) for ids in tables]
-        return vocabulary, codes
+            if vocabulary is not None:
+                return vocabulary, [vocabulary.codes(ids) for ids in tables]
+        return cls._of_any(tables, names)
 
     @classmethod
-    def _of_table(cls, names: tuple[str, ...], frames: list[pl.DataFrame]) -> Vocabulary:
-        table = pl.concat(frames).unique().sort(names).with_row_index("code")
-        return cls(len(table), names, table=table)
+    def _of_any(cls, tables: Sequence[Ids], names: tuple[str, ...]) -> tuple[Vocabulary, list[Ints]]:
+        """Ids of any kind: those of the shortest table are numbered, then what else the others have."""
+        by_length = sorted(range(len(tables)), key=lambda n: len(tables[n][0]))
+        table = _distinct(tables[by_length[0]], names)
+        codes: dict[int, Ints] = {}
+        for at in by_length:
+            codes[at] = cls(len(table), names, table=table.with_row_index("code")).codes(tables[at])
+            while len(new := np.flatnonzero(codes[at] < 0)):  # once more where two new texts have the same hash
+                rest = tuple(column.gather(new) for column in tables[at])
+                table = pl.concat((table, _distinct(rest, names)))
+                codes[at][new] = cls(len(table), names, table=table.with_row_index("code")).codes(rest)
+        table = table.with_row_index("number").sort(names)
+        place = np.empty(len(table), np.int32 if len(table) < 1 << 31 else np.int64)
+        place[table.get_column("number").to_numpy()] = np.arange(len(table))
+        numbered = cls(len(table), names, table=table.drop("number").with_row_index("code"))
+        return numbered, [taken(place, codes[at]) for at in range(len(tables))]
 
     @classmethod
     def _of_integers(cls, columns: list[pl.Series], names: tuple[str, ...], *, dense: bool) -> Vocabulary | None:
@@ -73,20 +82,22 @@ class Vocabulary:
             return None
         dtype = columns[0].dtype
         if not dense:
-            low = min(low, 0) if low <= high - low else low  # ids that start near 0 are codes as they are
-            return cls(high - low + 1, names, dtype, low)
+            base = min(low, 0) if low <= high - low else low  # ids that start near 0 are codes as they are
+            return cls(high - base + 1, names, dtype, base, first=low - base)
         present = np.zeros(high - low + 1, bool)
         for column in columns:
             present[_less(column, low)] = True
         if present.all():
             return cls(len(present), names, dtype, low)
-        return cls(int(present.sum()), names, dtype, low, np.where(present, np.cumsum(present) - 1, -1))
+        return cls(int(present.sum()), names, dtype, low, lookup=np.where(present, np.cumsum(present) - 1, -1))
 
     def codes(self, ids: Ids) -> Ints:
         """The codes of ids, and something that is no code where an id is unknown."""
         if self.table is not None:
             text = len(ids) == 1 and ids[0].dtype == pl.String and len(ids[0]) >= HASHED
-            return self._codes_of_text(ids[0]) if text else self._codes_of_any(ids)
+            look_up = self._codes_of_text if text else self._codes_of_any
+            slices = ranges(len(ids[0]), SLICE)
+            return np.concatenate(in_threads(lambda b: look_up(tuple(column[slice(*b)] for column in ids)), slices))
         code = _less(ids[0], self.low)
         if self.lookup is None:
             return code
@@ -98,35 +109,45 @@ class Vocabulary:
     def _codes_of_any(self, ids: Ids) -> Ints:
         assert self.table is not None
         asked = _frame(ids, self.names).cast({name: self.table.schema[name] for name in self.names}, strict=False)
-        found = asked.join(self.table, on=self.names, how="left", maintain_order="left").get_column("code")
-        return found.cast(pl.Int64).fill_null(-1).to_numpy()
+        return self._narrow(asked.join(self.table, on=self.names, how="left", maintain_order="left"))
 
-    def _codes_of_text(self, ids: pl.Series) -> Ints:
+    def _codes_of_text(self, ids: Ids) -> Ints:
         assert self.table is not None
         known = self.table.get_column(self.names[0])
-        by_hash = pl.DataFrame({"hash": known.hash(), "code": self.table.get_column("code")}).unique("hash")
-        asked = pl.DataFrame({"hash": ids.hash()})
-        found = asked.join(by_hash, on="hash", how="left", maintain_order="left").get_column("code")
-        right = (known.gather(found) == ids).fill_null(False)
-        code = found.cast(pl.Int64).fill_null(-1).to_numpy()
+        asked = pl.DataFrame({"hash": ids[0].hash()})
+        found = asked.join(self._by_hash, on="hash", how="left", maintain_order="left")
+        right = (known.gather(found.get_column("code")) == ids[0]).fill_null(False)
+        code = self._narrow(found)
         if right.all():
             return code
         wrong = right.not_().arg_true()
-        return _put(code, wrong.to_numpy(), self._codes_of_any((ids.gather(wrong),)))
+        return _put(code, wrong.to_numpy(), self._codes_of_any((ids[0].gather(wrong),)))
+
+    @cached_property
+    def _by_hash(self) -> pl.DataFrame:
+        assert self.table is not None
+        known = self.table.get_column(self.names[0])
+        return pl.DataFrame({"hash": known.hash(), "code": self.table.get_column("code")}).unique("hash")
+
+    def _narrow(self, found: pl.DataFrame) -> Ints:
+        """The codes that were found, -1 for none, in no wider integers than it takes."""
+        wide = pl.Int32 if self.size < 1 << 31 else pl.Int64
+        return found.get_column("code").cast(wide).fill_null(-1).to_numpy()
 
     def known(self, codes: Ints) -> Bools:
         """Which codes are codes."""
         return (codes >= 0) & (codes < self.size)
 
-    def hashes(self, codes: Ints) -> Hashes:
-        """The hashes of the ids of codes, for a single column."""
-        if self.table is None and self.lookup is None and self.size > CACHED:
-            return mix((codes.astype(np.int64) + self.low).view(np.uint64))  # as of the integers that they are
-        return self._hashes.take(codes)
+    def numbers(self, codes: Ints) -> Hashes:
+        """A number for each id of codes, for a single column."""
+        if self.table is None and self.lookup is None:
+            wide = codes.astype(np.int64, copy=False)
+            return (wide + self.low if self.low else wide).view(np.uint64)
+        return self._numbers.take(codes)
 
     @cached_property
-    def _hashes(self) -> Hashes:
-        return id_hashes(self.ids(np.arange(self.size)).to_series())
+    def _numbers(self) -> Hashes:
+        return id_numbers(self.ids(np.arange(self.size)).to_series())
 
     def ids(self, codes: Ints) -> pl.DataFrame:
         """The ids of codes."""
@@ -150,9 +171,13 @@ def _distinct(ids: Ids, names: tuple[str, ...]) -> pl.DataFrame:
     """Each id once; of long text columns each hash once, which is the same but for a rare clash of hashes."""
     frame = _frame(ids, names)
     if len(ids) > 1 or ids[0].dtype != pl.String or len(frame) < HASHED:
-        return frame.unique()
-    first = pl.DataFrame({"hash": ids[0].hash()}).with_row_index("row").group_by("hash").agg(pl.col("row").first())
-    return frame[first.get_column("row")]
+        return pl.concat(in_threads(lambda b: frame[slice(*b)].unique(), ranges(len(frame), SLICE))).unique()
+
+    def of_slice(block: tuple[int, int]) -> pl.DataFrame:
+        text = ids[0][slice(*block)]
+        return _frame((text,), names).with_columns(text.hash().alias("hash")).unique("hash")
+
+    return pl.concat(in_threads(of_slice, ranges(len(frame), SLICE))).unique("hash").select(names)
 
 
 def fits(value: int) -> bool:
