@@ -42,7 +42,7 @@ format: $(VENV)/ready  ## put the code into its form
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/ready  ## time the reference workload next to RecTools; QUICK=1 takes a tenth of the users
+bench: $(VENV)/ready  ## measure seconds and memory next to the other libraries; QUICK=1 takes a tenth of the users
 	$(BIN)/python benchmarks/run.py $(if $(QUICK),--quick)
 
 docs: $(VENV)/ready  ## write the reference of all metrics to docs/build/

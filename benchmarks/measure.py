@@ -1,63 +1,91 @@
-"""Time one tool on one workload, in a process of its own.
+"""Measure one tool on one workload, in a process of its own: seconds, and peak memory above the input.
 
-Run by run.py with the tool's own interpreter; the frames come from Parquet files and are put into the tool's own form
-before the clock starts. Prints one line of JSON.
+    python benchmarks/measure.py TOOL FOLDER REPEATS [mapped]
+
+Run by run.py with the tool's own interpreter. A few users go first, so that imports, thread pools and compiled code are
+there. Prints one line of JSON.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-CUTOFFS = (1, 3, 5, 10, 20, 50)
+from tools import TOOLS
 
 
-def atkay(recs: Path, truth: Path) -> Callable[[], Any]:
-    import polars as pl
-
-    from atkay import evaluate
-
-    frames = [pl.read_parquet(path).rechunk() for path in (recs, truth)]
-    cuts = ",".join(map(str, CUTOFFS))
-    metrics = [f"{name}@{cuts}" for name in ("ndcg", "map", "mrr", "recall", "precision", "hit")]
-    return lambda: evaluate(frames[0], frames[1], metrics).to_dict()
-
-
-def limit(recs: Path, truth: Path) -> Callable[[], Any]:
-    """The time to read every column once: a NumPy sum over each."""
-    import polars as pl
-
-    columns = [column.to_numpy() for path in (recs, truth) for column in pl.read_parquet(path).rechunk()]
-    return lambda: [column.sum() for column in columns]
-
-
-def rectools(recs: Path, truth: Path) -> Callable[[], Any]:
+def pandas_frame(path: Path) -> Any:
+    """From NumPy arrays, read straight into their place; text comes as codes and words, so equal ids are one object."""
+    import numpy as np
     import pandas as pd
-    from rectools.metrics import MAP, MRR, NDCG, HitRate, Precision, Recall, calc_metrics
 
-    listed, wanted = pd.read_parquet(recs), pd.read_parquet(truth)
-    listed["rank"] = listed.groupby("user_id")["score"].rank(method="first", ascending=False).astype(int)
-    kinds = {"ndcg": NDCG, "map": MAP, "mrr": MRR, "recall": Recall, "precision": Precision, "hit": HitRate}
-    metrics = {f"{name}@{k}": kind(k=k) for name, kind in kinds.items() for k in CUTOFFS}
-    return lambda: calc_metrics(metrics, reco=listed, interactions=wanted)
+    columns = {}
+    with np.load(path.with_suffix(".npz")) as file:
+        for name in file.files:
+            column, _, part = name.partition(" ")
+            if not part:
+                columns[column] = file[name]
+            elif part == "codes":
+                columns[column] = file[f"{column} words"].astype(object)[file[name]]
+    return pd.DataFrame(columns)
 
 
-TOOLS = {"atkay": atkay, "limit": limit, "rectools": rectools}
+def polars_frame(path: Path) -> Any:
+    import polars as pl
+
+    return pl.read_ipc(path.with_suffix(".arrow"))
 
 
-def main(tool: str, recs: str, truth: str, repeats: str) -> None:
-    run = TOOLS[tool](Path(recs), Path(truth))
-    seconds = []
-    for _ in range(int(repeats)):
+def mapped_frame(path: Path) -> Any:
+    """The file itself as the frame's memory, every page touched: reading leaves nothing behind in an allocator.
+
+    Polars 2 no longer maps files by itself; what Arrow has mapped it takes over without a copy, text included.
+    """
+    import numpy as np
+    import polars as pl
+    import pyarrow as pa
+    import pyarrow.ipc
+
+    with pa.memory_map(str(path.with_suffix(".arrow"))) as file:
+        buffer = file.read_buffer()
+    np.frombuffer(buffer, np.uint8)[::1024].max()
+    return pl.from_arrow(pyarrow.ipc.open_file(buffer).read_all())
+
+
+READERS = {"pandas": pandas_frame, "polars": polars_frame, "mapped": mapped_frame}
+
+
+def resident(field: str) -> int:
+    """Bytes in memory: now (VmRSS), or the most since the peak was forgotten (VmHWM)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(field))
+
+
+def forget_peak() -> None:
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def main(name: str, folder: str, repeats: str, reading: str = "") -> None:
+    tool = TOOLS[name]
+    read = READERS[reading or tool.frames]
+    home = Path(folder)
+    tool.ready(read(home / "few" / "recs"), read(home / "few" / "truth"))()
+    run = tool.ready(read(home / "recs"), read(home / "truth"))
+    gc.collect()
+    forget_peak()
+    before = resident("VmRSS")
+    seconds, memory = [], 0
+    for turn in range(int(repeats)):
         start = time.perf_counter()
-        found = run()
+        values = run()
         seconds.append(time.perf_counter() - start)
-    recall = found["recall@10"] if isinstance(found, dict) else None
-    print(json.dumps({"seconds": min(seconds), "recall@10": recall}))
+        if turn == 0:
+            memory = resident("VmHWM") - before
+    print(json.dumps({"seconds": min(seconds), "memory": memory, "values": values}))
 
 
 if __name__ == "__main__":

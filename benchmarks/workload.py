@@ -1,12 +1,15 @@
 """The reference workload and its variants, made from a seed.
 
 Shaped like MovieLens-20M: 138,493 users, 100 listed items each out of 26,744, popular ones more often, and 3.3 million
-rows of truth.
+rows of truth. A variant is a form of one of three bases; making a base is slow, giving it another form is not.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,21 +17,18 @@ import polars as pl
 
 USERS, ITEMS, LENGTH, TRUTH = 138_493, 26_744, 100, 3_300_000
 WIDEST = 150
-CUTOFFS = (1, 3, 5, 10, 20, 50)
-METRICS = [f"{name}@{','.join(map(str, CUTOFFS))}" for name in ("ndcg", "map", "mrr", "recall", "precision", "hit")]
 
 
 @dataclass(frozen=True)
 class Workload:
-    """Lists and truth, sorted by user; the best score comes first."""
+    """Lists and truth. A base is sorted by user, the users are 1, 2, 3, ..., and the best score comes first."""
 
-    name: str
     recs: pl.DataFrame
     truth: pl.DataFrame
 
-    @property
-    def rows(self) -> int:
-        return len(self.recs)
+    def each(self, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Workload:
+        """The same change to both tables."""
+        return Workload(change(self.recs), change(self.truth))
 
 
 def _distinct(
@@ -54,9 +54,8 @@ def _distinct(
     return out
 
 
-def reference(
-    *, users: int = USERS, items: int = ITEMS, length: int = LENGTH, graded: bool = False, seed: int = 20
-) -> Workload:
+@cache
+def reference(*, users: int = USERS, items: int = ITEMS, length: int = LENGTH, seed: int = 20) -> Workload:
     """The reference workload, or one of another size."""
     rng = np.random.default_rng(seed)
     weights = 1 / (np.arange(items) + 50.0) ** 0.9
@@ -75,47 +74,109 @@ def reference(
     pool = np.where(lucky, np.take_along_axis(listed, shown, axis=1), pool)
     ordered = np.sort(np.where(inside, pool, items + np.arange(WIDEST)), axis=1)
     inside = (ordered < items) & (np.diff(ordered, axis=1, prepend=-1) > 0)
-    truth = {"user_id": np.repeat(np.arange(1, users + 1), inside.sum(axis=1)), "item_id": ordered[inside] + 1}
-    if graded:
-        truth["relevance"] = rng.integers(1, 6, len(truth["item_id"])).astype(np.float64)
-    recs = {
-        "user_id": np.repeat(np.arange(1, users + 1), length),
-        "item_id": listed.ravel() + 1,
-        "score": score.ravel(),
-    }
-    return Workload("reference", pl.DataFrame(recs), pl.DataFrame(truth))
+    user = np.arange(1, users + 1)
+    return Workload(
+        recs=pl.DataFrame(
+            {"user_id": np.repeat(user, length), "item_id": listed.ravel() + 1, "score": score.ravel()},
+        ),
+        truth=pl.DataFrame({"user_id": np.repeat(user, inside.sum(axis=1)), "item_id": ordered[inside] + 1}),
+    )
 
 
-def variant(name: str, *, users: int = USERS) -> Workload:
-    """The reference workload in another form."""
-    if name == "large catalogue":
-        return replace(reference(users=users, items=5_000_000), name=name)
-    if name == "long lists":
-        return replace(reference(users=users // 10, length=1000), name=name)
-    if name == "graded":
-        return replace(reference(users=users, graded=True), name=name)
-    base = reference(users=users)
-    recs, truth = base.recs, base.truth
-    if name == "shuffled":
-        recs, truth = (frame.sample(fraction=1, shuffle=True, seed=1) for frame in (recs, truth))
-    if name == "text ids":
-        recs, truth = (
-            frame.with_columns(
-                pl.format("user-{}", "user_id").alias("user_id"), pl.format("item-{}", "item_id").alias("item_id")
-            )
-            for frame in (recs, truth)
+def resized(base: Workload, users: int) -> Workload:
+    """The first so many users of a base; where it has fewer, its lists come again under new users."""
+    have = base.recs["user_id"][-1]
+
+    def repeat(frame: pl.DataFrame) -> pl.DataFrame:
+        copies = [
+            frame.with_columns(pl.col("user_id") + first).filter(pl.col("user_id") <= users)
+            for first in range(0, users, have)
+        ]
+        return pl.concat(copies, rechunk=True)
+
+    return base.each(repeat)
+
+
+def _sorted(base: Workload) -> Workload:
+    return base
+
+
+def _shuffled(base: Workload) -> Workload:
+    return base.each(lambda frame: frame.sample(fraction=1, shuffle=True, seed=1))
+
+
+def _text(base: Workload) -> Workload:
+    return base.each(
+        lambda frame: frame.with_columns(
+            user_id=pl.format("user-{}", "user_id"),
+            item_id=pl.format("item-{}", "item_id"),
         )
-    if name == "64-bit ids":
-        rng = np.random.default_rng(5)
-        ids = rng.permutation(np.unique(rng.integers(-(2**63), 2**63 - 1, 2 * max(users, ITEMS) + 10)))
-        recs, truth = (
-            frame.with_columns(
-                user_id=pl.Series(ids[frame["user_id"].to_numpy()]),
-                item_id=pl.Series(ids[-1 - frame["item_id"].to_numpy()]),
-            )
-            for frame in (recs, truth)
+    )
+
+
+def _wide(base: Workload) -> Workload:
+    """Users and items by random numbers of 64 bits; the users no longer come in the order of their numbers."""
+    rng = np.random.default_rng(5)
+    most = sum(
+        int(max(frame[name].to_numpy().max() for frame in (base.recs, base.truth))) for name in base.truth.columns
+    )
+    ids = rng.permutation(np.unique(rng.integers(-(2**63), 2**63 - 1, most + 100)))
+    return base.each(
+        lambda frame: frame.with_columns(
+            user_id=pl.Series(ids[frame["user_id"].to_numpy()]),
+            item_id=pl.Series(ids[-frame["item_id"].to_numpy()]),
         )
-    return Workload(name, recs.rechunk(), truth.rechunk())
+    )
 
 
-VARIANTS = ("sorted", "shuffled", "text ids", "64-bit ids", "large catalogue", "long lists", "graded")
+def _graded(base: Workload) -> Workload:
+    grades = np.random.default_rng(6).integers(1, 6, len(base.truth)).astype(np.float64)
+    return Workload(base.recs, base.truth.with_columns(relevance=pl.Series(grades)))
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A base, by the sizes in which it differs from the reference, and the form it is given."""
+
+    form: Callable[[Workload], Workload] = _sorted
+    items: int = ITEMS
+    length: int = LENGTH
+
+    def base(self, users: int) -> Workload:
+        """Lists of 1,000 are for fewer users, so that there are as many rows."""
+        return reference(users=max(1, users * LENGTH // self.length), items=self.items, length=self.length)
+
+
+VARIANTS = {
+    "sorted": Variant(),
+    "pandas input": Variant(),  # the same data in another kind of frame
+    "shuffled": Variant(_shuffled),
+    "text ids": Variant(_text),
+    "64-bit ids": Variant(_wide),
+    "graded": Variant(_graded),
+    "large catalogue": Variant(items=5_000_000),
+    "long lists": Variant(length=1000),
+}
+
+
+def save(load: Workload, folder: Path, *, kinds: Collection[str]) -> None:
+    """Both tables for measure.py: for Polars as Arrow in one piece, ready to be mapped; for pandas as NumPy arrays."""
+    folder.mkdir(parents=True)
+    for name, frame in (("recs", load.recs), ("truth", load.truth)):
+        if "polars" in kinds:
+            frame.rechunk().write_ipc(folder / f"{name}.arrow", record_batch_size=len(frame))
+        if "pandas" in kinds:
+            np.savez(folder / f"{name}.npz", **_arrays(frame))
+
+
+def _arrays(frame: pl.DataFrame) -> dict[str, Any]:
+    """The columns; text as its words and, for each row, the word's number."""
+    arrays: dict[str, Any] = {}
+    for column in frame:
+        if column.dtype == pl.String:
+            words = column.unique()
+            arrays[f"{column.name} words"] = words.to_numpy().astype(str)
+            arrays[f"{column.name} codes"] = column.cast(pl.Enum(words)).to_physical().to_numpy()
+        else:
+            arrays[column.name] = column.to_numpy()
+    return arrays
