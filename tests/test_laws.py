@@ -21,6 +21,7 @@ from atkay.judged import Judged
 from atkay.lists import Lists
 from atkay.metrics.base import Metric, conventions
 from atkay.protocol import Protocol
+from atkay.ranking import Scores
 from atkay.tables import read_recs, read_truth
 from variants import ANCHOR, Row, every_variant, grades, recs_frame, rows, scores, truth_frame
 
@@ -92,7 +93,7 @@ def part_of(aligned: Aligned, queries: Ints) -> Aligned:
     assert aligned.grade is not None
     recs, of_recs = some(aligned.recs)
     truth, of_truth = some(aligned.truth)
-    score, grade = aligned.score[of_recs], aligned.grade[of_truth]
+    score, grade = Scores(aligned.score.values[of_recs]), aligned.grade[of_truth]
     return Aligned(aligned.queries[queries], aligned.items, recs, truth, score=score, grade=grade)
 
 

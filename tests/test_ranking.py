@@ -85,20 +85,24 @@ def test_by_rank_names_a_query_whose_ranks_are_wrong(rank: list[int], query: int
 def test_together(rows: list[tuple[int, float]], scored: bool, block: int) -> None:
     query, score = np.array([q for q, _ in rows], dtype=int), np.array([score for _, score in rows])
     with patch("atkay.lists.BLOCK", block):
-        order, start = together(query, 6, score if scored else None)
+        order, start, equal = together(query, 6, score if scored else None)
     assert start.tolist() == [sum(q < code for q, _ in rows) for code in range(7)]
     keys = (-score, query) if scored else (query,)
     assert order.tolist() == np.lexsort(keys).tolist()
+    ordered = [rows[n] for n in order]
+    assert equal.tolist() == [n for n in range(1, len(rows)) if scored and ordered[n] == ordered[n - 1]]
 
 
-def test_together_orders_by_as_much_of_the_score_as_there_is_room_for() -> None:
-    """Neighbouring floats differ in their last bit; beside 2^20 queries and rows 22 bits are left for it."""
-    n = 1 << 20
-    score = np.concatenate((np.zeros(n), [1.1, np.nextafter(1.1, 2.0), 2.0]))
-    order, start = together(np.concatenate((np.arange(n), [7, 7, 7])), n, score)
-    assert order[start[7] : start[8]].tolist() == [n + 2, n, n + 1, 7]
-    lists = Lists(start, order, n)
-    assert by_score(lists, score[order])[start[7] : start[8]].tolist() == [7, 9, 8, 10]
+def test_together_tells_scores_apart_that_differ_in_their_last_bit() -> None:
+    """Beside 2^20 queries and rows 64 bits have no room for all of a float."""
+    n, near = 1 << 20, np.nextafter(1.1, 2.0)
+    score = np.concatenate((np.zeros(n), [1.1, near, 2.0, 1.1, near], [1.1, 1.1, 3.0]))
+    query = np.concatenate((np.arange(n), [7] * 5, [8] * 3))
+    order, start, equal = together(query, n, score)
+    assert equal.tolist() == [start[7] + 2, start[7] + 4, start[8] + 2]
+    assert order[start[7] : start[8]].tolist() == [n + 2, n + 1, n + 4, n, n + 3, 7]
+    assert order[start[8] : start[9]].tolist() == [n + 7, n + 5, n + 6, 8]
+    assert order.tolist() == np.lexsort((-score, query)).tolist()
 
 
 def test_only_and_concatenate() -> None:

@@ -12,13 +12,13 @@ from atkay.errors import IdError, SourceError, listing
 from atkay.hashing import Hashes, id_numbers, scrambled
 from atkay.lists import Lists, count, in_threads, mask, ranges, rows_of, taken
 from atkay.match import repeated
-from atkay.ranking import together
+from atkay.ranking import Scores, together
 from atkay.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from atkay.arrays import Array, Bools, Floats, Ints
+    from atkay.arrays import Bools, Floats, Ints
     from atkay.tables import Table
 
 SAMPLE = 10_000
@@ -42,7 +42,7 @@ class Aligned:
     truth: Lists
     n_unknown: int = 0
     """How many listed rows name an item that the truth never mentions."""
-    score: Array | None = None
+    score: Scores | None = None
     rank: Ints | None = None
     grade: Floats | None = None
     exclude: Lists | Bools | None = None
@@ -86,10 +86,11 @@ def align(
     runs = [Runs.of(table.ids[:-1]) for table in (recs, truth)]
     users, user_codes = Vocabulary.of([run.ids for run in runs], dense=True)
     items, item_codes = Vocabulary.of([recs.ids[-1:], truth.ids[-1:]])
-    (listed, order), (known, truth_order) = (
-        _lists(code, run.length, item, users.size, items.size, None if table.rank is not None else table.score)
-        for code, run, item, table in zip(user_codes, runs, item_codes, (recs, truth), strict=True)
-    )
+    score = None if recs.score is None else Scores(recs.score.to_numpy())
+    sort_by = score if recs.rank is None else None
+    listed, order, equal = _lists(user_codes[0], runs[0].length, item_codes[0], users.size, items.size, sort_by)
+    known, truth_order, _ = _lists(user_codes[1], runs[1].length, item_codes[1], users.size, items.size)
+    score = None if score is None else replace(score, order=order, equal=equal)
     if not ((listed.length > 0) & (known.length > 0)).any():
         raise _nothing_common(recs, truth, "user", slice(0, -1))
     wanted = mask(known.item, known.n_items)
@@ -103,7 +104,7 @@ def align(
         recs=listed,
         truth=known,
         n_unknown=n_unknown,
-        score=_in_order(recs.score, order),
+        score=score,
         rank=_in_order(recs.rank, order),
         grade=_in_order(truth.grade, truth_order),
         exclude=_outside(exclude, truth, queries, groups, items),
@@ -152,21 +153,21 @@ def changes(column: pl.Series) -> Ints:
 
 
 def _lists(
-    code: Ints, run: Ints | None, item: Ints, n_queries: int, n_items: int, score: pl.Series | None = None
-) -> tuple[Lists, Ints | None]:
+    code: Ints, run: Ints | None, item: Ints, n_queries: int, n_items: int, score: Scores | None = None
+) -> tuple[Lists, Ints | None, Ints | None]:
     """The items by query, and the order of the rows that this took; None where they stand so.
 
-    Rows that have to move anyway move to about where their score puts them.
+    Rows that have to move anyway go where their score puts them: the rows with equal scores are then known, too.
     """
     stands = bool((code[1:] >= code[:-1]).all())
     if run is None and not stands:
-        order, start = together(code, n_queries, None if score is None else score.to_numpy())
-        return Lists(start, taken(item, order), n_items), order
+        order, start, equal = together(code, n_queries, None if score is None else score.given)
+        return Lists(start, taken(item, order), n_items), order, None if score is None else equal
     length = np.bincount(code, weights=run, minlength=n_queries).astype(np.int64)
     if run is None or stands:
-        return Lists.of(length, item, n_items), None
+        return Lists.of(length, item, n_items), None, None
     order = rows_of(np.concatenate(([0], np.cumsum(run))), np.argsort(code, kind="stable"))
-    return Lists.of(length, taken(item, order), n_items), order
+    return Lists.of(length, taken(item, order), n_items), order, None
 
 
 def _in_order(column: pl.Series | None, order: Ints | None) -> Any:

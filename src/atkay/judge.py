@@ -13,7 +13,7 @@ from atkay.hashing import fingerprint, scrambled
 from atkay.judged import Judged
 from atkay.lists import Lists, mask, taken
 from atkay.match import match, repeated
-from atkay.ranking import Ranking, by_rank, by_score, steps
+from atkay.ranking import Ranking, Scores, by_rank, by_score, steps
 
 if TYPE_CHECKING:
     from atkay.align import Aligned
@@ -103,11 +103,12 @@ def _each_pair_once(aligned: Aligned, protocol: Protocol) -> tuple[Aligned, Matc
     if found.repeated[0]:
         # Of an item that stands twice the better rank counts, so the lists are put in order first.
         order, _ = _order(aligned, replace(protocol, ties="given"), found.row[:0], np.empty(0))
-        recs, score = aligned.recs, aligned.score if aligned.rank is None else None
+        recs, score = aligned.recs, None if aligned.score is None or aligned.rank is not None else aligned.score.values
         if order is not None:
             recs, score = Lists(recs.start, recs.item[order], recs.n_items), None if score is None else score[order]
         once = ~mask(repeated(recs), len(recs))
-        aligned = replace(aligned, recs=recs.only(once), score=None if score is None else score[once], rank=None)
+        kept = None if score is None else Scores(score[once])
+        aligned = replace(aligned, recs=recs.only(once), score=kept, rank=None)
     once = ~mask(repeated(aligned.truth), len(aligned.truth))
     grade = None if aligned.grade is None else aligned.grade[once]
     aligned = replace(aligned, truth=aligned.truth.only(once), grade=grade)
@@ -138,11 +139,11 @@ def _order(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> tu
         return order, 0
     if score is None:
         return None, 0
-    found = steps(recs, score)
+    found = score.steps(recs)
     if not len(found.rising) and (protocol.ties == "given" or not len(found.equal)):
         return None, found.n_tied
-    order = by_score(recs, score, _tie_breaker(aligned, protocol, row, grade))
-    return order, (found if not len(found.rising) else steps(recs, score, order)).n_tied
+    order = by_score(recs, score.values, _tie_breaker(aligned, protocol, row, grade))
+    return order, (found if not len(found.rising) else steps(recs, score.values, order)).n_tied
 
 
 def _tie_breaker(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> Array | None:
@@ -190,9 +191,9 @@ def _within(ranking: Ranking, these: Lists | Bools) -> Bools:
 
 def _agree(aligned: Aligned, order: Ints | None) -> None:
     """Where there are ranks and scores, a better rank has no lower score."""
-    score, rank = aligned.score, aligned.rank
-    if score is None or rank is None:
+    if aligned.score is None or aligned.rank is None:
         return
+    score, rank = aligned.score.values, aligned.rank
     rising = steps(aligned.recs, score, order).rising
     if len(rising):
         rows = rising[0] - 1, rising[0]

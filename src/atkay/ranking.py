@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from atkay.lists import Lists, in_threads, ranges, rows_of
+from atkay.lists import Lists, in_threads, mask, ranges, rows_of, taken
 
 if TYPE_CHECKING:
     from atkay.arrays import Array, Bools, Ints
@@ -68,32 +69,44 @@ def by_score(lists: Lists, score: Array, tie: Array | None = None) -> Ints:
             moved = np.unique(np.searchsorted(start, at, side="right") - 1)
             rows = rows_of(start, moved)
             owner = np.repeat(np.arange(len(moved)), start[moved + 1] - start[moved])
-            order[rows] = order.take(
-                rows.take(
-                    _sorted(owner, len(moved), here.take(rows), None if tie is None else tie[begin:end].take(rows))
-                )
-            )
+            if tie is None:
+                place, *_ = together(owner, len(moved), here.take(rows))
+            else:
+                place = np.lexsort((tie[begin:end].take(rows), _depth(here.take(rows)), owner))
+            order[rows] = order.take(rows.take(place))
         return order
 
     return np.concatenate(in_threads(of_block, lists.blocks()))
 
 
-def _sorted(owner: Ints, n_lists: int, score: Array, tie: Array | None) -> Ints:
-    """The rows by owner and falling score, equal ones by the tie."""
-    order, _ = together(owner, n_lists, score)
-    ordered = score.take(order)
-    inside = owner[1:] == owner[:-1]
-    rises = (ordered[1:] > ordered[:-1]) & inside  # by bits that the sorted numbers had no room for
-    if rises.any() or (tie is not None and ((ordered[1:] == ordered[:-1]) & inside).any()):
-        order = np.lexsort((*(() if tie is None else (tie,)), _depth(score), owner))
-    return order
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The scores of the rows of lists, put in their order when asked for.
+
+    ``given`` stands in the order of the input, in which row n of the lists is row ``order[n]``. Where that order came
+    from the scores themselves, ``equal`` has the rows whose score is that of the row before in the same list.
+    """
+
+    given: Array
+    order: Ints | None = None
+    equal: Ints | None = None
+
+    @cached_property
+    def values(self) -> Array:
+        """The scores row by row."""
+        return self.given if self.order is None else taken(self.given, self.order)
+
+    def steps(self, lists: Lists) -> Steps:
+        """Where they rise or stay equal along the lists."""
+        return steps(lists, self.values) if self.equal is None else Steps(self.equal[:0], self.equal)
 
 
-def together(query: Ints, n_queries: int, score: Array | None = None) -> tuple[Ints, Ints]:
-    """The order that brings the rows of each query together, and where each query then starts.
+def together(query: Ints, n_queries: int, score: Array | None = None) -> tuple[Ints, Ints, Ints]:
+    """The order that brings the rows of each query together, by falling score, and where each query then starts.
 
-    The rows of a query come by falling score as far as 64 bits have room for it. A row is written as one number,
-    (query, leading bits of the score's depth, row): sorting these beats every sort that carries an index.
+    Then the rows whose score is that of the row before in the same query. A row is written as one number, (query,
+    leading bits of the score's depth, row): sorting these beats every sort that carries an index. The few rows that
+    differ in later bits alone are put right afterwards.
     """
     rows = len(query)
     row_bits, depth_bits, least = rows.bit_length(), 0, np.uint64(0)
@@ -115,8 +128,37 @@ def together(query: Ints, n_queries: int, score: Array | None = None) -> tuple[I
     in_threads(pack, ranges(rows))
     packed.sort()
     start = np.searchsorted(packed, np.arange(n_queries + 1, dtype=np.uint64) << np.uint64(row_bits + room))
+    close = packed[:0].view(np.int64) if score is None else _neighbours(packed, row_bits)
     packed &= np.uint64((1 << row_bits) - 1)
-    return packed.view(np.int64), start
+    order: Ints = packed.view(np.int64)
+    if score is None or not len(close):
+        return order, start, close
+    if depth_bits > room:
+        _put_right(order, close, score)
+    return order, start, close[score[order[close]] == score[order[close + 1]]] + 1
+
+
+def _neighbours(packed: NDArray[np.uint64], row_bits: int) -> Ints:
+    """The places whose number agrees with the next one in all but the row."""
+
+    def of_block(block: tuple[int, int]) -> Ints:
+        here = packed[block[0] : block[1] + 1]
+        return np.flatnonzero((here[1:] ^ here[:-1]) < np.uint64(1 << row_bits)) + block[0]
+
+    return np.concatenate(in_threads(of_block, ranges(len(packed))))
+
+
+def _put_right(order: Ints, close: Ints, score: Array) -> None:
+    """Sort again what was too close: where ``close`` holds n, the rows at n and n + 1 belong to the same group."""
+    rising = score[order[close + 1]] > score[order[close]]
+    if not rising.any():
+        return
+    group = np.cumsum(np.diff(close, prepend=-2) != 1) - 1
+    wrong = close[mask(group[rising], int(group[-1]) + 1)[group]]
+    place = np.union1d(wrong, wrong + 1)
+    group = np.cumsum(np.isin(place, wrong + 1, invert=True))
+    rows = order[place]
+    order[place] = rows[np.lexsort((_depth(score[rows]), group))]
 
 
 def _depth(score: Array) -> NDArray[np.uint64]:
