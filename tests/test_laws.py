@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import warnings
 from typing import Any
 
 import numpy as np
@@ -19,20 +20,25 @@ from atkay.evaluate import measure
 from atkay.judge import judge
 from atkay.judged import Judged
 from atkay.lists import Lists
-from atkay.metrics.base import Metric, conventions
+from atkay.metrics.base import Metric, RunMetric, conventions
 from atkay.protocol import Protocol
 from atkay.ranking import Scores
-from atkay.tables import read_recs, read_truth
-from variants import ANCHOR, Row, every_variant, grades, recs_frame, rows, scores, truth_frame
+from atkay.tables import read_catalog, read_features, read_recs, read_train, read_truth
+from variants import ANCHOR, Row, every_variant, grades, recs_frame, rows, scores, side, truth_frame
 
 VARIANTS = list(every_variant(None, 1, 3, 10))
-BOUNDED = [metric for metric in VARIANTS if metric.bounded]
+OF_RUN = [metric for metric in VARIANTS if isinstance(metric, RunMetric)]
+PER_QUERY = [metric for metric in VARIANTS if not isinstance(metric, RunMetric)]
+ACCURACY = [metric for metric in PER_QUERY if metric.needs_truth and not metric.needs and metric.better == "higher"]
+BOUNDED = [metric for metric in ACCURACY if metric.bounded]
+LOOSE: set[str] = set()
+"""Numbers that may differ in their last digit when items are called otherwise."""
 lists = rows(scores, 0.0)
 truths = rows(grades, 3.0)
 
 
-def matrix(recs: list[Row], truth: list[Row], metrics: list[Metric] = VARIANTS) -> Floats:
-    return atkay.evaluate(recs_frame(recs), truth_frame(truth), metrics, no_truth="zero").query_values
+def matrix(recs: list[Row], truth: list[Row], metrics: list[Metric] = PER_QUERY) -> Floats:
+    return atkay.evaluate(recs_frame(recs), truth_frame(truth), metrics, no_truth="zero", **side()).query_values
 
 
 def one(recs: list[int], truth: dict[int, float], metrics: list[Metric]) -> Floats:
@@ -43,10 +49,23 @@ def one(recs: list[int], truth: dict[int, float], metrics: list[Metric]) -> Floa
 
 @given(recs=lists, truth=truths)
 def test_values_lie_within_their_bounds(recs: list[Row], truth: list[Row]) -> None:
-    values = matrix(recs, truth)
-    assert (values >= 0).all()
-    top = values.max(axis=0)
-    assert all(value <= 1 for value, metric in zip(top, VARIANTS, strict=True) if metric.bounded)
+    result = atkay.evaluate(recs_frame(recs), truth_frame(truth), VARIANTS, no_truth="zero", **side())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a column of nothing but NaN has no lowest and highest value
+        ends = [np.nanmin(result.query_values, axis=0), np.nanmax(result.query_values, axis=0)]
+    single = {str(one): one for metric in VARIANTS for one in metric.split()}
+    for name, low, high in zip(result.by_query, *ends, strict=True):
+        assert not low < single[name].least, name
+        assert not (single[name].bounded and high > 1), name
+    for name, value in result.whole.items():
+        assert not value < single[name].least, name
+        assert not (single[name].bounded and value > 1), name
+
+
+@given(recs=lists, truth=truths)
+def test_what_needs_truth_is_defined_for_whoever_counts(recs: list[Row], truth: list[Row]) -> None:
+    defined = [metric for metric in PER_QUERY if metric.needs_truth and not metric.needs and not metric.partial]
+    assert not np.isnan(matrix(recs, truth, defined)).any()
 
 
 @given(recs=lists, truth=truths, seed=st.integers(0, 99))
@@ -54,7 +73,7 @@ def test_the_order_of_rows_changes_no_digit(recs: list[Row], truth: list[Row], s
     def shuffle(found: list[Row]) -> list[Row]:
         return random.Random(seed).sample(found, len(found))
 
-    kwargs: dict[str, Any] = {"ties": "item", "no_truth": "zero"}
+    kwargs: dict[str, Any] = {"ties": "item", "no_truth": "zero", **side()}
     before = atkay.evaluate(recs_frame(recs), truth_frame(truth), VARIANTS, **kwargs)
     after = atkay.evaluate(recs_frame(shuffle(recs)), truth_frame(shuffle(truth)), VARIANTS, **kwargs)
     assert after.table.equals(before.table, null_equal=True)
@@ -75,9 +94,16 @@ def test_the_names_of_ids_change_no_digit(recs: list[Row], truth: list[Row], ord
             return renamed.with_columns(pl.col("user", "item") * 1_000_000_007 - 5)
         return renamed
 
-    before = atkay.evaluate(recs_frame(recs), truth_frame(truth), VARIANTS, no_truth="zero")
-    after = atkay.evaluate(rename(recs_frame(recs)), rename(truth_frame(truth)), VARIANTS, no_truth="zero")
-    assert after.table.equals(before.table, null_equal=True)
+    def name(old: int, what: str) -> object:
+        frame = pl.DataFrame({"user": [old], "item": [old]} if what == "user" else {"user": [0], "item": [old]})
+        return rename(frame).get_column(what).item()
+
+    known = side(lambda old: name(old, "user"), lambda old: name(old, "item"))
+    before = atkay.evaluate(recs_frame(recs), truth_frame(truth), VARIANTS, no_truth="zero", **side())
+    after = atkay.evaluate(rename(recs_frame(recs)), rename(truth_frame(truth)), VARIANTS, no_truth="zero", **known)
+    # What is summed over the categories or items of one list may be added up in another order.
+    for now, then in zip(after.table.iter_rows(), before.table.iter_rows(), strict=True):
+        assert now == pytest.approx(then, rel=1e-12) if now[0] in LOOSE else now == then
     assert after.population == before.population
 
 
@@ -94,12 +120,21 @@ def part_of(aligned: Aligned, queries: Ints) -> Aligned:
     recs, of_recs = some(aligned.recs)
     truth, of_truth = some(aligned.truth)
     score, grade = Scores(aligned.score.values[of_recs]), aligned.grade[of_truth]
-    return Aligned(aligned.queries[queries], aligned.items, recs, truth, score=score, grade=grade)
+    known = None if aligned.side is None else aligned.side.pick(queries)
+    return Aligned(aligned.queries[queries], aligned.items, recs, truth, score=score, grade=grade, side=known)
 
 
 @given(recs=lists, truth=truths, seed=st.integers(0, 99), cuts=st.lists(st.integers(0, 7), max_size=3))
 def test_chunks_of_users_merge_to_the_whole(recs: list[Row], truth: list[Row], seed: int, cuts: list[int]) -> None:
-    aligned = align(read_recs(recs_frame(recs), Columns()), read_truth(truth_frame(truth), Columns()))
+    readers: dict[str, Any] = {
+        "train": read_train,
+        "catalog": read_catalog,
+        "features": read_features,
+        "baseline": lambda given, columns: read_recs(given, columns, "baseline"),
+    }
+    beside = {name: readers[name](given, Columns()) for name, given in side().items()}
+    tables = read_recs(recs_frame(recs), Columns()), read_truth(truth_frame(truth), Columns())
+    aligned = align(*tables, beside=beside, pairs=True)
     n = len(aligned.queries)
     order = np.random.default_rng(seed).permutation(n)
     parts = np.split(order, sorted(cut for cut in cuts if cut < n))
@@ -108,9 +143,12 @@ def test_chunks_of_users_merge_to_the_whole(recs: list[Row], truth: list[Row], s
     whole = judge(aligned, protocol)[0]
     assert whole.ranking is not None
     merged = Judged.concatenate([judge(part_of(aligned, part), protocol)[0] for part in parts])
-    values, pooled = measure(whole, VARIANTS, protocol, everyone)
-    again, pooled_again = measure(merged, VARIANTS, protocol, everyone)
-    assert (again == values[order]).all()
+    values, pooled = measure(whole, PER_QUERY, protocol, everyone)
+    again, pooled_again = measure(merged, PER_QUERY, protocol, everyone)
+    assert np.array_equal(again, values[order], equal_nan=True)
+    for metric in OF_RUN:
+        states = [metric.state(judge(part_of(aligned, part), protocol)[0]) for part in parts]
+        assert (sum(states[1:], states[0]) == metric.state(whole)).all()
     for name, (above, below) in pooled.items():
         assert (pooled_again[name][0] == above[order]).all()
         assert (pooled_again[name][1] == below[order]).all()
@@ -161,7 +199,7 @@ def test_moving_a_hit_up_never_lowers(hits: list[int], at: int, missed: int) -> 
     after = before.copy()
     after[at], after[at + 1] = after[at + 1], after[at]
     # Average precision per hits is the exception: a hit that enters the top k far down lowers the mean.
-    lawful = [metric for metric in VARIANTS if getattr(metric, "per", None) != "hits"]
+    lawful = [metric for metric in ACCURACY if getattr(metric, "per", None) != "hits"]
     assert (one(after, truth, lawful) >= one(before, truth, lawful)).all()
 
 

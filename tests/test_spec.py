@@ -94,7 +94,7 @@ def test_a_name_is_given_once() -> None:
     ("spec", "message"),
     [
         ("ndgc@10", "no metric 'ndgc'. Did you mean 'ndcg'"),
-        ("xyzzy", "no metric 'xyzzy'. Known: 'dcg',"),
+        ("xyzzy", "no metric 'xyzzy'. Known: '"),
         ("ndcg(gain=exp)@10", "ndcg: 'exp' is no word for 'gain'; words are 'exp2', 'linear', 'binary'"),
         ("map(pr=hits)@10", "map: no convention 'pr=hits'. Did you mean 'per'?"),
         ("map(hits)@10", "map: no convention 'hits'."),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import polars as pl
 from hypothesis import strategies as st
@@ -26,6 +27,28 @@ def every_variant(*cutoffs: int | tuple[int, ...] | None) -> Iterator[Metric]:
             words = dict(zip((each.name for each in fields), chosen, strict=True))
             for k in cutoffs if cls.cuts else (None,):
                 yield cls(**words, k=k)
+
+
+def side(user: Callable[[int], object] = int, item: Callable[[int], object] = int) -> dict[str, Any]:
+    """Something for every metric that needs more than lists and truth; user 5 and item 7 are not in training."""
+    train = {0: [0, 1, 2], 1: [0, 2], 2: [0], 3: [3, 4, 5, 6, 0], 4: [1, 6], ANCHOR: [0, 5]}
+    features = [
+        (number, [["a"], ["a", "b"], ["b"], ["c"], ["c", "a"], ["d"], ["b", "d"], ["e"]][number], number % 3, number**2)
+        for number in range(8)
+    ]
+    return {
+        "train": {user(who): [item(one) for one in ones] for who, ones in train.items()},
+        "catalog": [item(number) for number in range(8)],
+        "features": pl.DataFrame(
+            {
+                "item": [item(number) for number, *_ in features],
+                "genres": [words for _, words, *_ in features],
+                "x": [float(x) for *_, x, _ in features],
+                "y": [float(y + 1) for *_, y in features],
+            }
+        ),
+        "baseline": {user(who): [item(one) for one in (0, 3, 1)] for who in (0, 1, 2, 3, 5, ANCHOR)},
+    }
 
 
 ANCHOR = 99

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from atkay.arrays import Bools, Floats, Ints
+    from atkay.side import Side
     from atkay.tables import Table
 
 SAMPLE = 10_000
@@ -49,6 +50,7 @@ class Aligned:
     candidates: Lists | Bools | None = None
     extra: pl.DataFrame | None = None
     """Further columns of the truth, in the order of its rows."""
+    side: Side | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     """The names of the lists' columns, for messages."""
 
@@ -72,8 +74,15 @@ def align(
     exclude: Table | None = None,
     candidates: Table | None = None,
     groups: tuple[str, ...] = (),
+    beside: Mapping[str, Table] | None = None,
+    *,
+    pairs: bool = False,
 ) -> Aligned:
-    """Codes for the queries and items of the lists and the truth; what only the other tables know is left out."""
+    """Codes for the queries and items of the lists, the truth and the tables beside them.
+
+    What only ``exclude`` and ``candidates`` know is left out. ``pairs``: also count which items share users in the
+    training data.
+    """
     if len(recs.key) != len(truth.key):
         raise IdError(
             f"recs names a query by {recs.key}, truth by {truth.key}. Name as many columns with Columns(user=(...))."
@@ -85,7 +94,9 @@ def align(
     recs, truth = same_types(recs, truth)
     runs = [Runs.of(table.ids[:-1]) for table in (recs, truth)]
     users, user_codes = Vocabulary.of([run.ids for run in runs], dense=True)
-    items, item_codes = Vocabulary.of([recs.ids[-1:], truth.ids[-1:]])
+    queries = users.ids(np.arange(users.size)).rename(dict(zip(users.names, truth.key, strict=True)))
+    around = {name: beside_lists(table, truth, queries, groups) for name, table in (beside or {}).items()}
+    items, item_codes = Vocabulary.of([recs.ids[-1:], truth.ids[-1:], *(table.ids[-1:] for table in around.values())])
     score = None if recs.score is None else Scores(recs.score.to_numpy())
     sort_by = score if recs.rank is None else None
     listed, order, equal = _lists(user_codes[0], runs[0].length, item_codes[0], users.size, items.size, sort_by)
@@ -97,7 +108,11 @@ def align(
     n_unknown = 0 if wanted[items.first :].all() else len(listed) - count(wanted, listed.item)
     if n_unknown == len(listed):
         raise _nothing_common(recs, truth, "item", slice(-1, None))
-    queries = users.ids(np.arange(users.size)).rename(dict(zip(users.names, truth.key, strict=True)))
+    side = None
+    if around:
+        from atkay.siding import gather_side
+
+        side = gather_side(around, dict(zip(around, item_codes[2:], strict=True)), items, queries, groups, pairs=pairs)
     return Aligned(
         queries=queries,
         items=items,
@@ -111,6 +126,7 @@ def align(
         candidates=_outside(candidates, truth, queries, groups, items),
         extra=truth.extra if truth.extra is None or truth_order is None else truth.extra[truth_order],
         names=recs.used,
+        side=side,
     )
 
 
@@ -254,12 +270,26 @@ def _outside(
         raise SourceError(f"{table.name} has {table.n_rows:,} rows and truth {truth.n_rows:,}; both need as many.")
     keyed = keyed_by(table, queries, groups)
     table = _fitting(table, replace(truth, ids=(*keyed.get_columns(), truth.ids[-1]), text=False))
-    users, (of_query, user) = Vocabulary.of([tuple(keyed.get_columns()), table.ids[:-1]], dense=True)
     item = items.codes(table.ids[-1:])
-    known = items.known(item)
-    user, item = user[known], item[known]
-    of_user = _lists(user, None, item, users.size, items.size)[0]
-    return of_user.only(~mask(repeated(of_user), len(of_user))).pick(of_query)
+    of_user, of_query = by_user(table, keyed, item, items.size, items.known(item))
+    return of_user.pick(of_query)
+
+
+def by_user(
+    table: Table, keyed: pl.DataFrame, item: Ints, n_items: int, known: Bools | None = None
+) -> tuple[Lists, Ints]:
+    """The items of each user of a table, each once, and which of these users each query belongs to."""
+    users, (of_query, user) = Vocabulary.of([tuple(keyed.get_columns()), table.ids[:-1]], dense=True)
+    if known is not None:
+        user, item = user[known], item[known]
+    of_user = _lists(user, None, item, users.size, n_items)[0]
+    return of_user.only(~mask(repeated(of_user), len(of_user))), of_query
+
+
+def beside_lists(table: Table, truth: Table, queries: pl.DataFrame, groups: tuple[str, ...]) -> Table:
+    """A table with the types of ids that the lists have."""
+    ids = truth.ids[-1:] if not table.key else (*keyed_by(table, queries, groups).get_columns(), truth.ids[-1])
+    return _fitting(table, replace(truth, ids=ids, text=False))
 
 
 def _fitting(table: Table, side: Table) -> Table:

@@ -26,6 +26,10 @@ ALIASES: dict[str, dict[str, tuple[list[str], ...]]] = {
     "exclude": {"user": (USER,), "item": (ITEM,)},
     "candidates": {"user": (USER,), "item": (ITEM,)},
     "slices": {"user": (USER,)},
+    "train": {"user": (USER,), "item": (ITEM,)},
+    "catalog": {"item": (ITEM,)},
+    "features": {"item": (ITEM,)},
+    "baseline": {"user": (USER,), "item": (ITEM,), "rank": (RANK,), "score": (SCORE, ["rating", "relevance"])},
 }
 
 

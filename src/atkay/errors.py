@@ -12,6 +12,7 @@
         ├── ColumnError    a column is missing, or several could be meant
         ├── IdError        ids that are null, of different types on the two sides, or that have nothing in common
         ├── DuplicateError an item twice in one list, or twice in one user's truth
+        ├── SideError      a metric needs train, catalog, features or baseline, and it is not given, or not enough
         ├── OrderError     scores or ranks that do not put a list in order
         └── RelevanceError grades that are missing, negative or not numbers
 
@@ -55,6 +56,10 @@ class InputError(AtkayError):
 
 class SourceError(InputError):
     """An object or a file that cannot be read as a table."""
+
+
+class SideError(InputError):
+    """What a metric needs besides lists and truth, and does not get."""
 
 
 class ColumnError(InputError):

@@ -14,14 +14,16 @@ from atkay.errors import (
     PopulationError,
     ProtocolError,
     RelevanceError,
+    SideError,
     listing,
     number_of,
     who,
 )
 from atkay.lists import in_threads, ranges
-from atkay.metrics.base import Metric, Ratio, parse_all
+from atkay.metrics.base import Metric, Ratio, RunMetric, parse_all
 from atkay.protocol import Described, Protocol
 from atkay.result import Population, Result, Slicing
+from atkay.side import ASKS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -43,6 +45,10 @@ def evaluate(
     *,
     columns: Columns | Mapping[str, Columns] | None = None,
     slices: Any = None,
+    train: Any = None,
+    catalog: Any = None,
+    features: Any = None,
+    baseline: Any = None,
     protocol: Protocol | None = None,
     **fields: Any,
 ) -> Result:
@@ -63,6 +69,10 @@ def evaluate(
         The names of the columns, where they are not found by themselves.
     slices
         A table that gives each user a segment, or ``{user: segment}``: every metric is also taken per segment.
+    train, catalog, features, baseline
+        What some metrics need besides: the interactions that the models learned from (users and items); all items; a
+        table, or ``{item: ...}``, with categories or numbers of items; the lists of a primitive recommender, or one
+        list that it shows to everybody.
     protocol, **fields
         Who counts, and how lists are read: the fields of :class:`Protocol`, as a whole or one by one.
 
@@ -79,7 +89,16 @@ def evaluate(
     from atkay.align import align
     from atkay.judge import judge
     from atkay.slicing import group_queries, slice_queries
-    from atkay.tables import columns_of, read_items, read_recs, read_slices, read_truth
+    from atkay.tables import (
+        columns_of,
+        read_catalog,
+        read_features,
+        read_items,
+        read_recs,
+        read_slices,
+        read_train,
+        read_truth,
+    )
 
     asked = parse_all(metrics)
     if protocol is not None and not isinstance(protocol, Protocol):
@@ -106,7 +125,21 @@ def evaluate(
     clash = set(read["truth"].key) & {str(one) for metric in asked for one in metric.split()}
     if clash:
         raise ColumnError(f"truth: the column {listing(clash)} has the name of a metric that is asked for. Rename it.")
-    aligned = align(read["recs"], read["truth"], read.get("exclude"), read.get("candidates"), rules.groups)
+    given = {"train": train, "catalog": catalog, "features": features, "baseline": baseline}
+    check_needs(asked, {name for name, table in given.items() if table is not None})
+    readers = {"train": read_train, "catalog": read_catalog, "features": read_features}
+    beside = {
+        name: readers[name](table, columns_of(columns, name))
+        if name in readers
+        else read_recs(table, columns_of(columns, name), name)
+        for name, table in given.items()
+        if table is not None
+    }
+    pairs = any("pairs" in metric.needs for metric in asked)
+    aligned = align(
+        read["recs"], read["truth"], read.get("exclude"), read.get("candidates"), rules.groups, beside, pairs=pairs
+    )
+    read |= beside
     if slices is not None:
         read["slices"] = read_slices(slices, columns_of(columns, "slices"), read["truth"].key, rules.groups)
     groups = group_queries(aligned, rules.groups)
@@ -147,8 +180,10 @@ def conclude(
             f"average_over: {who(ids, int(np.argmax(lost)))} has no {names} in the truth. Fill it in; or make it a "
             "part of the query with columns=Columns(user=(...)); or skip such queries."
         )
-    values, parts = measure(judged, metrics, protocol, counted)
+    by_query = [metric for metric in metrics if not isinstance(metric, RunMetric)]
+    values, parts = measure(judged, by_query, protocol, counted)
     rows = np.flatnonzero(counted)
+    of_run = [metric for metric in metrics if isinstance(metric, RunMetric)]
     return Result(
         metrics=tuple(metrics),
         query_values=values,
@@ -160,7 +195,31 @@ def conclude(
         slicings=tuple(replace(slicing, code=slicing.code[rows]) for slicing in slicings),
         columns=columns or {},
         fingerprint=fingerprint or {},
+        whole=measure_run(judged.where(counted), of_run) if of_run else {},
+        whole_of={
+            (slicing.name, segment): measure_run(judged.where(counted & (slicing.code == code)), of_run)
+            for slicing in (slicings if of_run else ())
+            for code, segment in enumerate(slicing.segments)
+            if (counted & (slicing.code == code)).any()
+        },
     )
+
+
+def check_needs(metrics: Sequence[Metric], given: Iterable[str]) -> None:
+    """Every metric has what it needs besides lists and truth."""
+    for metric in metrics:
+        needed = ["train" if name == "pairs" else name for name in metric.needs]
+        if missing := [name for name in needed if name not in given]:
+            raise SideError(f"{metric} needs {missing[0]}=: {ASKS[missing[0]]}. Pass evaluate(..., {missing[0]}=...).")
+
+
+def measure_run(judged: Judged, metrics: Sequence[RunMetric]) -> dict[str, float]:
+    """The numbers of the whole run."""
+    found: dict[str, float] = {}
+    for metric in metrics:
+        numbers = metric.finish(metric.state(judged), judged)
+        found |= dict(zip(map(str, metric.split()), numbers.tolist(), strict=True))
+    return found
 
 
 def who_counts(judged: Judged, protocol: Protocol, ids: Mapping[str, Any]) -> Bools:
@@ -210,7 +269,8 @@ def measure(
             above[lost] = below[lost]
         parts |= {str(one): (above[:, at], below[:, at]) for at, one in enumerate(metric.split())}
     if lost.any():
-        values[lost] = 1.0 if protocol.no_truth == "one" else 0.0
+        about_truth = np.repeat([metric.needs_truth for metric in metrics], np.diff(column))
+        values[np.ix_(lost, about_truth)] = 1.0 if protocol.no_truth == "one" else 0.0
     return values, parts
 
 

@@ -64,6 +64,7 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
         answered=aligned.recs.length > 0,
         grades=_best_first(relevant, grade if relevant is aligned.truth else grade[grade > 0]),
         ranking=ranking,
+        side=aligned.side,
     )
     counts = Counts(
         listed=len(given.recs),

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from atkay.arrays import WHOLE, Bools, Floats, Ints
+from atkay.errors import SideError, SpecError
 from atkay.ranking import Ranking
+from atkay.side import ASKS, Features, Side, Train
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from atkay.lists import Lists
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +28,8 @@ class Judged:
     Per hit, ordered by query and rank: ``query``, ``rank`` (from 1), ``grade``, ``item`` (its code), ``nth``.
     Per query: ``n_relevant``, ``n_listed``, and ``answered``: whether there was a list before anything was
     taken out of it. ``grades`` holds the grades of each query's relevant items, best first, one query after the other.
-    ``ranking`` holds the whole lists, for metrics that look at more than hits; an engine may leave it out.
+    ``ranking`` holds the whole lists, for metrics that look at more than hits; an engine may leave it out. ``side``
+    holds what was given besides lists and truth.
     """
 
     query: Ints
@@ -34,6 +41,7 @@ class Judged:
     answered: Bools
     grades: Floats
     ranking: Ranking | None = None
+    side: Side | None = None
 
     @property
     def n_queries(self) -> int:
@@ -96,7 +104,77 @@ class Judged:
             answered=self.answered[queries],
             grades=self.grades[top:bottom],
             ranking=None if self.ranking is None else self.ranking.part(first, last),
+            side=None if self.side is None else self.side.part(first, last),
         )
+
+    def where(self, queries: Bools) -> Judged:
+        """The chosen queries, on their own."""
+        if queries.all():
+            return self
+        hits, chosen = queries[self.query], np.flatnonzero(queries)
+        return Judged(
+            query=(np.cumsum(queries) - 1)[self.query[hits]],
+            rank=self.rank[hits],
+            grade=self.grade[hits],
+            item=self.item[hits],
+            n_relevant=self.n_relevant[chosen],
+            n_listed=self.n_listed[chosen],
+            answered=self.answered[chosen],
+            grades=self.grades[np.repeat(queries, self.n_relevant)],
+            ranking=None if self.ranking is None else self.ranking.pick(chosen),
+            side=None if self.side is None else self.side.pick(chosen),
+        )
+
+    @property
+    def train(self) -> Train:
+        """The interactions that the models learned from."""
+        return _given(self.side.train if self.side else None, "train")
+
+    @property
+    def catalog(self) -> Bools:
+        """Which codes are items of the catalogue."""
+        return _given(self.side.catalog if self.side else None, "catalog")
+
+    @property
+    def features(self) -> Features:
+        """What is known of items."""
+        return _given(self.side.features if self.side else None, "features")
+
+    @property
+    def baseline(self) -> Lists:
+        """The list of a primitive recommender for each query, the best item first."""
+        return _given(self.side.baseline if self.side else None, "baseline")
+
+    @cached_property
+    def lists(self) -> Ranking:
+        """The whole lists, for metrics that cannot do without."""
+        if self.ranking is None:
+            raise SpecError(
+                "a metric that looks at whole lists was asked for, and whoever judged the lists kept nothing but "
+                "hits. Evaluate the lists themselves: evaluate(recs, truth, ...)."
+            )
+        return self.ranking
+
+    def top(self, k: int) -> Places:
+        """Query, rank and item of what stands in the top k of every list; the last one asked for is kept."""
+        if self._top.get("k") != k:
+            lists = self.lists
+            length = np.minimum(lists.length, k)
+            query = np.repeat(np.arange(lists.n_queries), length)
+            rank = within(query, lists.n_queries)
+            item = lists.item if k >= lists.length.max(initial=0) else lists.item.take(lists.start[query] + rank - 1)
+            self._top.update(k=k, places=Places(query, rank, item))
+        places: Places = self._top["places"]
+        return places
+
+    @cached_property
+    def _top(self) -> dict[str, Any]:
+        return {}
+
+    def over_list(self, weights: Floats, cutoffs: Sequence[int]) -> Floats:
+        """The sum of weights up to each cutoff, one for each row of ``top(max(cutoffs))``: queries x cutoffs."""
+        places = self.top(max(cutoffs))
+        return sums(places.query, places.rank, weights, cutoffs, self.n_queries)
 
     @cached_property
     def _edges(self) -> Ints:
@@ -109,6 +187,7 @@ class Judged:
         shift = np.cumsum([0, *(part.n_queries for part in parts)])
         join = np.concatenate
         rankings = [part.ranking for part in parts if part.ranking is not None]
+        sides = [part.side for part in parts if part.side is not None]
         return cls(
             query=join([part.query + by for part, by in zip(parts, shift, strict=False)]),
             rank=join([part.rank for part in parts]),
@@ -119,7 +198,22 @@ class Judged:
             answered=join([part.answered for part in parts]),
             grades=join([part.grades for part in parts]),
             ranking=Ranking.concatenate(rankings) if len(rankings) == len(parts) else None,
+            side=Side.concatenate(sides) if len(sides) == len(parts) else None,
         )
+
+
+def _given(what: T | None, name: str) -> T:
+    if what is None:
+        raise SideError(f"a metric needs {name}=: {ASKS[name]}. Pass evaluate(..., {name}=...).")
+    return what
+
+
+class Places(NamedTuple):
+    """Rows of lists, ordered by query and rank."""
+
+    query: Ints
+    rank: Ints
+    item: Ints
 
 
 def _column(cutoffs: Sequence[int]) -> Ints:

@@ -87,7 +87,17 @@ class Protocol:
             if name == "k":
                 raise ProtocolError("evaluate: no argument 'k'; a cutoff is a part of the metric: write 'ndcg@10'.")
             if name not in known:
-                arguments = ["metrics", "columns", "slices", "protocol", *known]
+                arguments = [
+                    "metrics",
+                    "columns",
+                    "slices",
+                    "train",
+                    "catalog",
+                    "features",
+                    "baseline",
+                    "protocol",
+                    *known,
+                ]
                 raise ProtocolError(f"evaluate: no argument '{name}'. {offer(name, arguments)}")
         return dataclasses.replace(self, **fields)
 

@@ -130,6 +130,10 @@ class Result(Mapping[str, float]):
     columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     fingerprint: Mapping[str, str] = field(default_factory=dict)
     version: str = __version__
+    whole: Mapping[str, float] = field(default_factory=dict)
+    """The numbers that are of the whole run and not a mean."""
+    whole_of: Mapping[tuple[str, Any], Mapping[str, float]] = field(default_factory=dict)
+    """The same for each segment of each slicing."""
 
     @cached_property
     def _single(self) -> dict[str, Metric]:
@@ -153,22 +157,32 @@ class Result(Mapping[str, float]):
     @cached_property
     def means(self) -> Numbers[float]:
         """Each number."""
-        names, units = zip(*self._units(None), strict=True)
+        names, units = zip(*self._units(None), strict=True) if self.by_query else ((), ())
         at_once = in_threads if self.query_values.size > BLOCK else map
-        return Numbers(
-            zip(names, at_once(lambda u: pooled(*u) if isinstance(u, tuple) else mean(u), units), strict=True)
-        )
+        found = zip(names, at_once(lambda u: pooled(*u) if isinstance(u, tuple) else mean(u), units), strict=True)
+        return self._in_order({**dict(found), **self.whole})
 
     @cached_property
     def summaries(self) -> Numbers[Summary]:
         """Each number with its interval, spread and counts."""
-        return self._summarise(None)
+        return self._summarise(None, self.whole)
 
-    def _summarise(self, rows: Ints | None) -> Numbers[Summary]:
-        return Numbers(
-            (name, summarise_pooled(*unit) if isinstance(unit, tuple) else summarise(unit))
+    def _summarise(self, rows: Ints | None, whole: Mapping[str, float]) -> Numbers[Summary]:
+        users = len(self.query_values) if rows is None else len(rows)
+        found = {
+            name: summarise_pooled(*unit) if isinstance(unit, tuple) else summarise(unit)
             for name, unit in self._units(rows)
-        )
+        }
+        alone = {name: Summary(value, math.nan, math.nan, math.nan, users, 0) for name, value in whole.items()}
+        return self._in_order({**found, **alone})
+
+    def _in_order(self, found: Mapping[str, T]) -> Numbers[T]:
+        return Numbers((name, found[name]) for name in self._single)
+
+    @property
+    def by_query(self) -> list[str]:
+        """The numbers that are a mean over users, in the order of the columns of ``query_values``."""
+        return [name for name in self._single if name not in self.whole]
 
     def _units(self, rows: Ints | None) -> Iterator[tuple[str, Floats | tuple[Floats, Floats]]]:
         """What each number is the mean of (a pair where it is pooled), for some of the queries or for all.
@@ -184,7 +198,7 @@ class Result(Mapping[str, float]):
         if self.groups is not None:
             groups = np.unique(self.groups if rows is None else self.groups[rows], return_inverse=True)[1]
             n_groups = int(groups.max()) + 1
-        for at, name in enumerate(self._single):
+        for at, name in enumerate(self.by_query):
             if name in self.parts:
                 above, below = (of_units(part, exact_sum) for part in self.parts[name])
                 yield name, (above, below)
@@ -198,9 +212,14 @@ class Result(Mapping[str, float]):
         if self.protocol.groups:
             unit = " and ".join(self.protocol.groups)
             over = f"mean over the queries of one {unit} first, then over all"
-        summed = "summed over all users before dividing"
+        summed, of_run = "summed over all users before dividing", "of all lists together"
         return Numbers(
-            (name, Definition(f"{words}; {summed if name in self.parts else over}", formula))
+            (
+                name,
+                Definition(
+                    f"{words}; {summed if name in self.parts else of_run if name in self.whole else over}", formula
+                ),
+            )
             for name, one in self._single.items()
             for words, formula in [one.define()]
         )
@@ -225,6 +244,29 @@ class Result(Mapping[str, float]):
         schema = {"slice": pl.String, "segment": pl.String, "metric": pl.String, **_numbers()}
         return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
 
+    @property
+    def gaps(self) -> pl.DataFrame:
+        """A row per slice and number: the segments with the highest and the lowest mean, and how far they are apart.
+
+        ``ratio`` is the lowest mean over the highest: 1 where all segments fare alike.
+        """
+        import polars as pl
+
+        by = ["slice", "metric"]
+        ends = {"highest": pl.col("mean").arg_max(), "lowest": pl.col("mean").arg_min()}
+        means = pl.col("mean")
+        return (
+            self.slices.filter(means.is_not_null())
+            .group_by(by, maintain_order=True)
+            .agg(
+                *(pl.col("segment").get(at).alias(f"{name}_segment") for name, at in ends.items()),
+                highest=means.max(),
+                lowest=means.min(),
+                gap=means.max() - means.min(),
+                ratio=pl.when(means.max() != 0).then(means.min() / means.max()),
+            )
+        )
+
     @cached_property
     def slice_summaries(self) -> list[tuple[str, str | None, str, Summary]]:
         """Slice, segment, number, and what is said of it."""
@@ -232,7 +274,7 @@ class Result(Mapping[str, float]):
             (slicing.name, None if segment is None else str(segment), name, found)
             for slicing in self.slicings
             for segment, members in _members(slicing)
-            for name, found in self._summarise(members).items()
+            for name, found in self._summarise(members, self.whole_of.get((slicing.name, segment), {})).items()
         ]
 
     @property
@@ -241,7 +283,7 @@ class Result(Mapping[str, float]):
         import polars as pl
 
         ids = pl.DataFrame(dict(self.ids))
-        values = pl.DataFrame(dict(zip(self._single, self.query_values.T, strict=True))).fill_nan(None)
+        values = pl.DataFrame(dict(zip(self.by_query, self.query_values.T, strict=True))).fill_nan(None)
         return pl.concat([ids, values], how="horizontal")
 
     def to_dict(self) -> dict[str, float]:

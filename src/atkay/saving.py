@@ -57,9 +57,14 @@ def _record(result: Result) -> dict[str, Any]:
             {"slice": name, "segment": segment, "metric": metric, **_plain(found._asdict())}
             for name, segment, metric, found in result.slice_summaries
         ],
+        "whole": _plain(dict(result.whole)),
+        "whole_of": [
+            {"slice": name, "segment": None if segment is None else str(segment), "numbers": _plain(dict(numbers))}
+            for (name, segment), numbers in result.whole_of.items()
+        ],
         "per_query": {
             "ids": {name: _packed(column) for name, column in result.ids.items()},
-            "values": {name: _listed(result.query_values[:, at]) for at, name in enumerate(result)},
+            "values": {name: _listed(result.query_values[:, at]) for at, name in enumerate(result.by_query)},
             "parts": {name: [_listed(part) for part in both] for name, both in result.parts.items()},
             "groups": None if result.groups is None else result.groups.tolist(),
             "slicings": [
@@ -77,9 +82,11 @@ def _record(result: Result) -> dict[str, Any]:
 def _result(record: dict[str, Any]) -> Result:
     rows = record["per_query"]
     metrics = tuple(parse(spec) for spec in record["metrics"])
-    names = [str(one) for metric in metrics for one in metric.split()]
+    names = [str(one) for metric in metrics for one in metric.split() if str(one) not in record["whole"]]
     ids = {name: _unpacked(name, column) for name, column in rows["ids"].items()}
-    values = np.array([rows["values"][name] for name in names], dtype=float).T
+    values = np.array([rows["values"][name] for name in names], dtype=float).reshape(len(names), -1).T
+    if not names:
+        values = np.empty((record["population"]["evaluated"], 0))
     if set(rows["values"]) != set(names) or {len(values), record["population"]["evaluated"]} != {
         len(column) for column in ids.values()
     }:
@@ -99,7 +106,13 @@ def _result(record: dict[str, Any]) -> Result:
         columns=record["columns"],
         fingerprint=record["fingerprint"],
         version=record["atkay"],
+        whole=_numbers(record["whole"]),
+        whole_of={(each["slice"], each["segment"]): _numbers(each["numbers"]) for each in record["whole_of"]},
     )
+
+
+def _numbers(plain: dict[str, float | None]) -> dict[str, float]:
+    return {name: math.nan if value is None else value for name, value in plain.items()}
 
 
 def _plain(numbers: dict[str, Any]) -> dict[str, Any]:

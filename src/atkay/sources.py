@@ -20,7 +20,7 @@ from atkay.errors import ColumnError, IdError, SourceError
 PADDING = -1
 """Where a user is a row number, what fills the places of a list that is shorter than the others."""
 
-VALUE = {"recs": "score", "truth": "relevance"}
+VALUE = {"recs": "score", "truth": "relevance", "baseline": "score"}
 EXACT = {np.dtype(np.float16): 2**11, np.dtype(np.float32): 2**24, np.dtype(np.float64): 2**53}
 """Below which a float tells whole numbers apart."""
 
@@ -58,6 +58,9 @@ def open_source(given: Any, table: str) -> Source:
         return open_file(Path(given), table)
     if hasattr(given, "tocsr"):
         return _sparse(given, table)
+    if table == "features" and isinstance(given, np.ndarray) and given.ndim == 2:
+        item, features = pl.Series("item", np.arange(len(given))), pl.Series("features", given.astype(float))
+        return _frame({"item": item, "features": features}, Columns(item="item"), "an array")
     if isinstance(given, np.ndarray) and (given.ndim != 1 or given.dtype.names):
         return _array(given, table)
     if isinstance(given, Mapping):
@@ -147,13 +150,18 @@ def _mapping(given: Mapping[Any, Any], table: str) -> Source:
     if table == "slices":
         segment = _series("segment", lists, table)
         return _frame({**key, "segment": segment}, Columns(user=tuple(key)), "a dict")
+    if table == "features":
+        features = _series(
+            "features", [list(one) if isinstance(one, tuple | set | frozenset) else one for one in lists], table
+        )
+        return _frame({"item": _series("item", keys, table), "features": features}, Columns(item="item"), "a dict")
     return _from_lists(key, lists, table, "a dict")
 
 
 def _lists(given: Any, table: str) -> Source:
     """A list per user, the user being its number; or, where users do not matter, plain items."""
     lists = list(given)
-    if table in ("exclude", "candidates") and not any(map(_is_list, set(map(type, lists)))):
+    if table in ("exclude", "candidates", "catalog", "baseline") and not any(map(_is_list, set(map(type, lists)))):
         return _frame({"item": _series("item", lists, table)}, _roles(table, (), key=()), "items")
     if isinstance(given, set | frozenset):
         raise SourceError(

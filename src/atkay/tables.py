@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from atkay.columns import Columns, find
+from atkay.columns import USER, Columns, find
 from atkay.errors import ColumnError, IdError, InputError, OrderError, RelevanceError, SourceError, listing
 from atkay.sources import open_source
 
 if TYPE_CHECKING:
     from atkay.sources import Source
 
-NAMES = ("recs", "truth", "exclude", "candidates", "slices")
+NAMES = ("recs", "truth", "exclude", "candidates", "slices", "train", "catalog", "features", "baseline")
 
 
 @dataclass(frozen=True)
@@ -59,18 +59,24 @@ def columns_of(columns: Columns | Mapping[str, Columns] | None, table: str) -> C
     return columns.get(table, Columns())
 
 
-def read_recs(given: Any, columns: Columns) -> Table:
-    """Recommended lists: ordered by rank, by score, or as given."""
-    source = open_source(given, "recs")
+def read_recs(given: Any, columns: Columns, name: str = "recs") -> Table:
+    """Recommended lists: ordered by rank, by score, or as given. A baseline may be one list for every user."""
+    source = open_source(given, name)
     named = source.columns or columns
-    roles = _ids(source, "recs", named)
+    if name == "baseline" and not {*named.key, *USER} & {*source.names}:
+        return _load(source, name, {"item": _find(source, name, "item", named.item, named, needed=True)})[0]
+    roles = _ids(source, name, named)
     if named.rank is not None or named.score is None:
-        roles["rank"] = _find(source, "recs", "rank", named.rank, named)
+        roles["rank"] = _find(source, name, "rank", named.rank, named)
     if named.score is not None or named.rank is None:
-        roles["score"] = _find(source, "recs", "score", named.score, named)
-    table, frame = _load(source, "recs", roles)
+        roles["score"] = _find(source, name, "score", named.score, named)
+    table, frame = _load(source, name, roles)
     rank, score = (None if roles.get(role) is None else frame[roles[role] or ""] for role in ("rank", "score"))
-    return replace(table, rank=None if rank is None else _whole(rank), score=None if score is None else _finite(score))
+    return replace(
+        table,
+        rank=None if rank is None else _whole(rank, name),
+        score=None if score is None else _finite(score, name),
+    )
 
 
 def read_truth(given: Any, columns: Columns, extra: Sequence[str] = ()) -> Table:
@@ -99,6 +105,35 @@ def read_items(given: Any, name: str, columns: Columns) -> Table:
         item = find(name, "item", named.item, source.names, needed=True)
         return _load(source, name, {"item": item}, empty=True)[0]
     return _load(source, name, _ids(source, name, named), empty=True)[0]
+
+
+def read_train(given: Any, columns: Columns) -> Table:
+    """Interactions: a user and an item."""
+    source = open_source(given, "train")
+    return _load(source, "train", _ids(source, "train", _as_far_as_there(source.columns or columns, source)))[0]
+
+
+def read_catalog(given: Any, columns: Columns) -> Table:
+    """All items there are; other columns of the table do not matter."""
+    source = open_source(given, "catalog")
+    named = replace(source.columns or columns, user=None)
+    item = source.names[0] if len(source.names) == 1 else None
+    item = item or _find(source, "catalog", "item", named.item, named, needed=True)
+    return _load(source, "catalog", {"item": item})[0]
+
+
+def read_features(given: Any, columns: Columns) -> Table:
+    """An item, and in every other column what is known of it."""
+    source = open_source(given, "features")
+    named = replace(source.columns or columns, user=None, score=None, rank=None, relevance=None)
+    item = _find(source, "features", "item", named.item, named, needed=True)
+    others = [name for name in source.names if name != item]
+    if not others:
+        raise InputError(
+            f"features: nothing but items; columns are {listing(source.names)}. Add a category, or numbers, per item."
+        )
+    table, frame = _load(source, "features", {"item": item}, others)
+    return replace(table, extra=frame.select(others))
 
 
 def read_slices(given: Any, columns: Columns, *keys: tuple[str, ...]) -> Table:
@@ -212,19 +247,21 @@ def _number(values: pl.Series, error: type[InputError], table: str, use: str) ->
     return read
 
 
-def _finite(score: pl.Series) -> pl.Series:
-    score = _number(score, OrderError, "recs", "scores")
+def _finite(score: pl.Series, table: str) -> pl.Series:
+    score = _number(score, OrderError, table, "scores")
     if score.dtype.is_decimal() or score.dtype in (pl.Int128, pl.UInt128):
         return score.rank("dense").cast(pl.Int64)  # NumPy has no such numbers; their order is all that counts
     return score
 
 
-def _whole(rank: pl.Series) -> pl.Series:
-    rank = _number(rank, OrderError, "recs", "ranks")
+def _whole(rank: pl.Series, table: str) -> pl.Series:
+    rank = _number(rank, OrderError, table, "ranks")
     whole = rank.cast(pl.Int64, strict=False)
     odd = rank.filter((whole != rank).fill_null(True))
     if len(odd):
-        raise OrderError(f"recs: '{rank.name}' holds {odd[0]}; ranks are the whole numbers 1, 2, 3, ... of each list.")
+        raise OrderError(
+            f"{table}: '{rank.name}' holds {odd[0]}; ranks are the whole numbers 1, 2, 3, ... of each list."
+        )
     return whole
 
 

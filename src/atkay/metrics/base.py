@@ -80,6 +80,14 @@ class Metric:
     aliases: ClassVar[tuple[str, ...]] = ()
     cuts: ClassVar[bool] = True
     """Whether the metric can be cut at a k."""
+    needs_truth: ClassVar[bool] = True
+    """Whether the value is about relevant items; where not, a user without any has a value all the same."""
+    least: ClassVar[float] = 0.0
+    """What no value is below."""
+    partial: ClassVar[bool] = False
+    """Whether some users with relevant items have no value."""
+    better: ClassVar[str] = "higher"
+    """Which values are better: "higher", "lower", or "neither" where that depends on what is wanted."""
     k: int | tuple[int, ...] | None = field(default=None, kw_only=True)
 
     def __init_subclass__(cls) -> None:
@@ -118,6 +126,11 @@ class Metric:
         return "the whole list" if self.k is None else f"the top {self.k}"
 
     @property
+    def needs(self) -> tuple[str, ...]:
+        """Which of train, catalog, features and baseline have to be given; "pairs" means train, item by item."""
+        return ()
+
+    @property
     def bounded(self) -> bool:
         """Whether no list scores above 1."""
         return True
@@ -153,6 +166,33 @@ class Ratio(Metric):
     def values(self, judged: Judged) -> Floats:
         """The numerator over the denominator, and 0 where that is 0."""
         return divide(*self.parts(judged))
+
+
+@dataclass(frozen=True)
+class ListMetric(Metric):
+    """A metric that looks at what is listed, relevant or not. A user with an empty list has no value."""
+
+    needs_truth: ClassVar[bool] = False
+    better: ClassVar[str] = "neither"
+
+
+@dataclass(frozen=True)
+class RunMetric(Metric):
+    """A number of the whole run: of all lists together, not a mean over users.
+
+    The users may be counted in parts: the parts' states add up, and the number follows from their sum.
+    """
+
+    needs_truth: ClassVar[bool] = False
+    better: ClassVar[str] = "neither"
+
+    def state(self, judged: Judged) -> Ints:
+        """Whole numbers that add up over parts of the users; the cutoffs are the first axis."""
+        raise NotImplementedError
+
+    def finish(self, state: Ints, judged: Judged) -> Floats:
+        """The number at each cutoff; of any part of the users only what it knows of items may be asked."""
+        raise NotImplementedError
 
 
 def conventions(cls: type[Metric]) -> tuple[dataclasses.Field[Any], ...]:

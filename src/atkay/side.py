@@ -1,0 +1,96 @@
+"""Side information: what metrics may know besides lists and truth. NumPy and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from atkay.lists import Lists
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from atkay.arrays import Bools, Floats, Ints
+
+ASKS = {
+    "train": "the interactions that the models learned from, a table of users and items",
+    "catalog": "all items that could be listed",
+    "features": "a table with an item and its categories or numbers",
+    "baseline": "the lists of a primitive recommender, such as the most popular items",
+}
+"""What each argument of evaluate is."""
+
+
+@dataclass(frozen=True, eq=False)
+class Train:
+    """Who interacted with what, each pair once: the items of each training user, as codes of all items."""
+
+    items: Lists
+    user: Ints
+    """The training user of each query; one without items where the query's user is unknown there."""
+    together: Lists | None = None
+    """For each item the items that it shares users with, in ascending order; made where a metric asks for it."""
+    shared: Ints | None = None
+    """How many users they share, in the order of the rows of ``together``."""
+
+    @cached_property
+    def users(self) -> int:
+        """How many training users there are."""
+        return int(np.count_nonzero(self.items.length))
+
+    @cached_property
+    def popularity(self) -> Ints:
+        """How many training users each item has."""
+        return np.bincount(self.items.item, minlength=self.items.n_items)
+
+    @cached_property
+    def history(self) -> Lists:
+        """The training items of each query's user."""
+        return self.items.pick(self.user)
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """What is known of items: ``vectors`` (items x numbers, NaN for an item without), ``categories`` of each item."""
+
+    vectors: Floats | None = None
+    categories: Lists | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """What was given besides lists and truth; None for the rest. All items are codes, below the same number."""
+
+    n_items: int
+    train: Train | None = None
+    catalog: Bools | None = None
+    """Which codes are items of the catalogue."""
+    features: Features | None = None
+    baseline: Lists | None = None
+    """The baseline's list of each query, the best item first."""
+
+    def part(self, first: int, last: int) -> Side:
+        """The side information of the queries from ``first`` to before ``last``."""
+        train = None if self.train is None else replace(self.train, user=self.train.user[first:last])
+        if train is not None and self.train is not None:
+            vars(train).update({name: getattr(self.train, name) for name in ("users", "popularity")})
+        return replace(self, train=train, baseline=None if self.baseline is None else self.baseline.part(first, last))
+
+    def pick(self, queries: Ints) -> Side:
+        """The side information of the given queries."""
+        train = None if self.train is None else replace(self.train, user=self.train.user[queries])
+        return replace(self, train=train, baseline=None if self.baseline is None else self.baseline.pick(queries))
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Side]) -> Side:
+        """The side information of all parts' queries; what is said of items is the same in all of them."""
+        first = parts[0]
+        train, baseline = first.train, first.baseline
+        if train is not None:
+            train = replace(train, user=np.concatenate([part.train.user for part in parts if part.train is not None]))
+        if baseline is not None:
+            baseline = Lists.concatenate([part.baseline for part in parts if part.baseline is not None])
+        return replace(first, train=train, baseline=baseline)
