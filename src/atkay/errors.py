@@ -16,6 +16,9 @@
         ├── OrderError     scores or ranks that do not put a list in order
         └── RelevanceError grades that are missing, negative or not numbers
 
+    AtkayWarning (a UserWarning)
+    └── TiesWarning        the order of equal scores decides more than a few of the lists
+
 Every message says what was wrong, where, what was given, and what to do.
 """
 
@@ -30,6 +33,14 @@ if TYPE_CHECKING:
 
 class AtkayError(ValueError):
     """Anything that atkay refuses."""
+
+
+class AtkayWarning(UserWarning):
+    """Numbers that are right and may mislead."""
+
+
+class TiesWarning(AtkayWarning):
+    """The order of equal scores, which means nothing, decides many lists."""
 
 
 class SpecError(AtkayError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,15 @@ from atkay.errors import (
     ProtocolError,
     RelevanceError,
     SideError,
+    TiesWarning,
     listing,
     number_of,
     who,
 )
+from atkay.expected import groups
 from atkay.lists import in_threads, ranges
 from atkay.metrics.base import Metric, Ratio, RunMetric, parse_all
+from atkay.metrics.base import metrics as metric_catalogue
 from atkay.protocol import Described, Protocol
 from atkay.result import Population, Result, Slicing
 from atkay.side import ASKS
@@ -31,6 +35,9 @@ if TYPE_CHECKING:
     from atkay.columns import Columns
     from atkay.judge import Counts
     from atkay.judged import Judged
+
+DECIDED = 0.01
+"""From so large a share of lists on that ties decide, it is said."""
 
 QUERIES = 1 << 14
 """Queries that are measured in one go: what lies in between then stays in the cache."""
@@ -180,6 +187,20 @@ def conclude(
             f"average_over: {who(ids, int(np.argmax(lost)))} has no {names} in the truth. Fill it in; or make it a "
             "part of the query with columns=Columns(user=(...)); or skip such queries."
         )
+    if protocol.ties == "expected" and (without := [metric for metric in metrics if not metric.averages]):
+        raise ProtocolError(
+            f"{without[0]} has no closed form for ties='expected'; {listing(_averaging())} have. Choose ties='random', "
+            "or leave the metric out."
+        )
+    n_decided = decided(judged.where(counted), max(k for metric in metrics for k in metric.cutoffs))
+    if protocol.ties == "given" and n_decided > DECIDED * counted.sum():
+        warnings.warn(
+            f"the order of equal scores decides {n_decided:,} of {counted.sum():,} lists, and ties='given' takes the "
+            "order of the rows. A model that scores everything alike can look good by luck. Choose ties='expected' "
+            "for the average over all orders, or another word.",
+            TiesWarning,
+            stacklevel=3,
+        )
     by_query = [metric for metric in metrics if not isinstance(metric, RunMetric)]
     values, parts = measure(judged, by_query, protocol, counted)
     rows = np.flatnonzero(counted)
@@ -188,7 +209,7 @@ def conclude(
         metrics=tuple(metrics),
         query_values=values,
         ids={name: column[rows] for name, column in ids.items()},
-        population=_population(judged, counted, counts),
+        population=replace(_population(judged, counted, counts), tie_decided=n_decided),
         protocol=protocol,
         parts=parts,
         groups=None if groups is None else groups[rows],
@@ -203,6 +224,19 @@ def conclude(
             if (counted & (slicing.code == code)).any()
         },
     )
+
+
+def decided(judged: Judged, depth: int) -> int:
+    """How many lists depend on the order of equal scores in their first places."""
+    if judged.tied is None:
+        return 0
+    t, n, r, _, first = groups(judged)
+    mixed = (r < n) | (judged.grade != judged.grade[first])
+    return len(np.unique(judged.query[mixed & (t < depth)]))
+
+
+def _averaging() -> list[str]:
+    return [name for name, cls in sorted(metric_catalogue().items()) if cls.averages]
 
 
 def check_needs(metrics: Sequence[Metric], given: Iterable[str]) -> None:

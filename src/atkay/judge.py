@@ -47,7 +47,12 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
         place = np.flatnonzero(mask(row, len(order))[order])  # where the graded rows have come to stand
         row, at = place, at[np.searchsorted(row, order[place])]
     fingerprints = _fingerprints(aligned, ranking)
-    ranking, row, at, dropped = _take_out(aligned, protocol, ranking, row, at)
+    gone, counts = _take_out(aligned, protocol, ranking, row)
+    if gone is not None:
+        stays = ~gone[row]
+        row, at = row[stays] - np.cumsum(gone)[row[stays]], at[stays]
+        ranking = ranking.only(~gone)
+    tied = _ties(aligned, ranking, order, gone) if n_tied else None
 
     relevant = aligned.truth
     if not (grade > 0).all():
@@ -65,15 +70,31 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
         grades=_best_first(relevant, grade if relevant is aligned.truth else grade[grade > 0]),
         ranking=ranking,
         side=aligned.side,
+        tied=None if tied is None else _group_of(tied, row, ranking.start[query]),
+        averaged=protocol.ties == "expected",
     )
-    counts = Counts(
+    done = Counts(
         listed=len(given.recs),
         unknown=given.n_unknown,
         tied=n_tied,
         duplicated=len(given.recs) - len(aligned.recs),
-        **dropped,
+        **counts,
     )
-    return judged, counts, fingerprints
+    return judged, done, fingerprints
+
+
+def _ties(aligned: Aligned, ranking: Ranking, order: Ints | None, gone: Bools | None) -> Ints:
+    """The rows of the ranking at which a group of equal scores starts, and the number of rows."""
+    assert aligned.score is not None
+    score = aligned.score.values if order is None else taken(aligned.score.values, order)
+    equal = steps(ranking, score if gone is None else score[~gone]).equal
+    return np.append(np.flatnonzero(~mask(equal, len(ranking))), len(ranking))
+
+
+def _group_of(starts: Ints, row: Ints, first: Ints) -> tuple[Ints, Ints]:
+    """Of the group of equal scores of each row: how many rows of its list come before, and how many it has."""
+    group = np.searchsorted(starts, row, side="right") - 1
+    return starts[group] - first, starts[group + 1] - starts[group]
 
 
 def _fingerprints(aligned: Aligned, ranking: Ranking) -> dict[str, str]:
@@ -141,7 +162,7 @@ def _order(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> tu
     if score is None:
         return None, 0
     found = score.steps(recs)
-    if not len(found.rising) and (protocol.ties == "given" or not len(found.equal)):
+    if not len(found.rising) and (protocol.ties in ("given", "expected") or not len(found.equal)):
         return None, found.n_tied
     order = by_score(recs, score.values, _tie_breaker(aligned, protocol, row, grade))
     return order, (found if not len(found.rising) else steps(recs, score.values, order)).n_tied
@@ -163,10 +184,8 @@ def _tie_breaker(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats)
     return None
 
 
-def _take_out(
-    aligned: Aligned, protocol: Protocol, ranking: Ranking, row: Ints, at: Ints
-) -> tuple[Ranking, Ints, Ints, dict[str, int]]:
-    """The lists without what must not stand in them, what is left of the rows that the truth grades, and counts."""
+def _take_out(aligned: Aligned, protocol: Protocol, ranking: Ranking, row: Ints) -> tuple[Bools | None, dict[str, int]]:
+    """The rows that must not stand in the lists, None where all may, and how many; ``row``: those the truth grades."""
     drops: dict[str, Bools] = {}
     if aligned.exclude is not None:
         drops["excluded"] = _within(ranking, aligned.exclude)
@@ -175,14 +194,12 @@ def _take_out(
     if protocol.unjudged == "drop":
         drops["unjudged"] = ~mask(row, len(ranking))
     if not drops:
-        return ranking, row, at, {}
+        return None, {}
     gone, counts = np.zeros(len(ranking), bool), {}
     for why, rows in drops.items():
         counts[why] = int(np.count_nonzero(rows & ~gone))
         gone |= rows
-    stays = ~gone[row]
-    row, at = row[stays], at[stays]
-    return ranking.only(~gone), row - np.cumsum(gone)[row], at, counts
+    return gone, counts
 
 
 def _within(ranking: Ranking, these: Lists | Bools) -> Bools:

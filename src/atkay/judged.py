@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from atkay.arrays import WHOLE, Bools, Floats, Ints
-from atkay.errors import SideError, SpecError
+from atkay.errors import ProtocolError, SideError, SpecError
 from atkay.ranking import Ranking
 from atkay.side import ASKS, Features, Side, Train
 
@@ -42,6 +42,10 @@ class Judged:
     grades: Floats
     ranking: Ranking | None = None
     side: Side | None = None
+    tied: tuple[Ints, Ints] | None = None
+    """The group of equal scores of each hit: how many items come before it, and how many it has. None: no ties."""
+    averaged: bool = False
+    """Whether values are averages over all orders of equal scores."""
 
     @property
     def n_queries(self) -> int:
@@ -61,10 +65,21 @@ class Judged:
         out[some] = self.grades[self._edges[:-1][some]]
         return out
 
+    @property
+    def ties(self) -> tuple[Ints, Ints]:
+        """The group of equal scores of each hit; one by itself where there are no ties."""
+        return self.tied or (self.rank - 1, np.ones(len(self.rank), np.int64))
+
     def total(self, weights: Floats | float, cutoffs: Sequence[int]) -> Floats:
         """The sum of the hits' weights up to each cutoff: queries x cutoffs."""
         if isinstance(weights, np.ndarray):
+            if self.averaged:
+                raise ProtocolError("a weight that depends on the rank is not averaged over ties by itself.")
             return sums(self.query, self.rank, weights, cutoffs, self.n_queries)
+        if self.averaged:
+            t, n = self.ties
+            shares = [np.clip(k - t, 0, n) / n for k in cutoffs]
+            return weights * np.array([np.bincount(self.query, one, self.n_queries) for one in shares]).T
         missing = [k for k in cutoffs if k not in self._hits]
         if missing:
             counted = sums(self.query, self.rank, np.ones(len(self.query)), missing, self.n_queries)
@@ -105,6 +120,8 @@ class Judged:
             grades=self.grades[top:bottom],
             ranking=None if self.ranking is None else self.ranking.part(first, last),
             side=None if self.side is None else self.side.part(first, last),
+            tied=None if self.tied is None else (self.tied[0][hits], self.tied[1][hits]),
+            averaged=self.averaged,
         )
 
     def where(self, queries: Bools) -> Judged:
@@ -123,6 +140,8 @@ class Judged:
             grades=self.grades[np.repeat(queries, self.n_relevant)],
             ranking=None if self.ranking is None else self.ranking.pick(chosen),
             side=None if self.side is None else self.side.pick(chosen),
+            tied=None if self.tied is None else (self.tied[0][hits], self.tied[1][hits]),
+            averaged=self.averaged,
         )
 
     @property
@@ -199,6 +218,8 @@ class Judged:
             grades=join([part.grades for part in parts]),
             ranking=Ranking.concatenate(rankings) if len(rankings) == len(parts) else None,
             side=Side.concatenate(sides) if len(sides) == len(parts) else None,
+            tied=(join([part.ties[0] for part in parts]), join([part.ties[1] for part in parts])),
+            averaged=parts[0].averaged,
         )
 
 

@@ -42,6 +42,7 @@ class Protocol:
         best="of equal scores the more relevant item comes first",
         worst="of equal scores the less relevant item comes first",
         random="equal scores are put in a random order that depends on the user, the item and the seed alone",
+        expected="values are averages over all orders of equal scores",
     )
     duplicates: str = word(
         error="an item twice in one list, or twice in one user's truth, is an error",

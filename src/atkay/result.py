@@ -41,6 +41,8 @@ class Population:
     left. Of the rows: ``relevant`` in the truth of all users, and ``hits`` among them; ``listed`` as given; of these,
     ``unknown`` name an item that the truth never mentions and ``tied`` share their score with another of the
     list, and ``duplicated``, ``excluded``, ``outside`` (no candidate) and ``unjudged`` were taken out.
+    ``tie_decided`` counts the lists whose values depend on the order of equal scores: a group of them starts within
+    the deepest cutoff and holds items of different relevance.
     """
 
     evaluated: int
@@ -56,6 +58,7 @@ class Population:
     unjudged: int
     duplicated: int
     tied: int
+    tie_decided: int = 0
 
     def sentences(self, protocol: Protocol) -> list[str]:
         """What a reader of the numbers should know."""
@@ -80,6 +83,9 @@ class Population:
             )
             if count
         ]
+        if self.tie_decided:
+            lists = number_of(self.tie_decided, "list")
+            rows.append(f"{lists} {'averaged over' if protocol.ties == 'expected' else 'decided by'} the order of ties")
         return ["; ".join(said), "; ".join(rows)]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from atkay import expected
 from atkay.arrays import Floats, Ints
 from atkay.metrics.base import Definition, Metric, divide
 from atkay.words import word
@@ -48,6 +49,7 @@ class MAP(Metric):
     """
 
     name = "map"
+    averages = True
     aliases = ("ap", "average_precision", "mean_average_precision")
 
     per: str = word(
@@ -60,6 +62,10 @@ class MAP(Metric):
 
     def values(self, judged: Judged) -> Floats:
         """AP per query and cutoff: the sum of the precisions at the ranks of the hits, 1/l1 + 2/l2 + ... + h/lh."""
+        if judged.averaged:
+            if self.per == "hits":
+                return expected.precisions_per_hit(judged, self.cutoffs)
+            return divide(expected.precisions(judged, self.cutoffs), self._per(judged))
         return divide(judged.total(judged.nth / judged.rank, self.cutoffs), self._per(judged))
 
     def _per(self, judged: Judged) -> Floats | Ints:
@@ -117,6 +123,7 @@ class MNAP(Metric):
     """
 
     name = "mnap"
+    averages = True
     aliases = ("mean_normalized_average_precision", "mean_normalised_average_precision")
 
     def values(self, judged: Judged) -> Floats:

@@ -84,6 +84,8 @@ class Metric:
     """Whether the value is about relevant items; where not, a user without any has a value all the same."""
     least: ClassVar[float] = 0.0
     """What no value is below."""
+    averages: ClassVar[bool] = False
+    """Whether there is a closed form for the average over all orders of equal scores."""
     partial: ClassVar[bool] = False
     """Whether some users with relevant items have no value."""
     better: ClassVar[str] = "higher"
@@ -157,6 +159,7 @@ class Metric:
 class Ratio(Metric):
     """A metric that is one count over another, so that users can be averaged or pooled."""
 
+    averages: ClassVar[bool] = True
     average: str = average()
 
     def parts(self, judged: Judged) -> tuple[Floats, Floats]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from atkay import expected
 from atkay.arrays import WHOLE, Floats, Ints
 from atkay.errors import RelevanceError
 from atkay.judged import Judged, sums, within
@@ -92,6 +93,7 @@ class DCG(Metric):
     """
 
     name = "dcg"
+    averages = True
     aliases: ClassVar[tuple[str, ...]] = ("discounted_cumulative_gain",)
 
     gain: str = word(exp2="2^grade - 1", linear="the grade", binary="1")
@@ -104,7 +106,10 @@ class DCG(Metric):
 
     def values(self, judged: Judged) -> Floats:
         """DCG per query and cutoff."""
-        return judged.total(gains(self.gain, judged.grade) / DISCOUNTS[self.discount](judged.rank), self.cutoffs)
+        worth, discount = gains(self.gain, judged.grade), DISCOUNTS[self.discount]
+        if judged.averaged:
+            return expected.discounted(judged, worth, discount, self.cutoffs)
+        return judged.total(worth / discount(judged.rank), self.cutoffs)
 
     def define(self) -> Definition:
         """The sum in words."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from atkay import expected
 from atkay.arrays import Floats
 from atkay.metrics.base import Definition, Ratio
 from atkay.words import word
@@ -63,7 +64,9 @@ class HitRate(Ratio):
         hits = judged.total(1, self.cutoffs)
         if self.count == "share":
             return hits, judged.listed(self.cutoffs).astype(float)
-        return (hits > 0).astype(float) if self.count == "any" else hits, np.ones_like(hits)
+        if self.count == "any":
+            hits = expected.any_hit(judged, self.cutoffs) if judged.averaged else (hits > 0).astype(float)
+        return hits, np.ones_like(hits)
 
     def define(self) -> Definition:
         """The count in words."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from atkay import expected
 from atkay.arrays import Floats
+from atkay.judged import sums
 from atkay.metrics.base import Definition, Metric, divide
 
 if TYPE_CHECKING:
@@ -36,12 +38,14 @@ class RPrecision(Metric):
     name = "r_precision"
     aliases = ("rprecision", "r_prec", "rprec")
     cuts = False
+    averages = True
 
     def values(self, judged: Judged) -> Floats:
         """R-precision per query."""
         relevant = judged.n_relevant
-        early = (judged.rank <= relevant[judged.query]).astype(float)
-        return divide(judged.total(early, self.cutoffs), relevant[:, None])
+        enough = relevant[judged.query]
+        early = expected.share(judged, enough) if judged.averaged else (judged.rank <= enough).astype(float)
+        return divide(sums(judged.query, judged.rank, early, self.cutoffs, judged.n_queries), relevant[:, None])
 
     def define(self) -> Definition:
         """The share in words."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from atkay import expected
 from atkay.arrays import Floats
 from atkay.metrics.base import Definition, Metric
 from atkay.words import word
@@ -44,6 +45,7 @@ class MRR(Metric):
 
     name = "mrr"
     aliases = ("rr", "reciprocal_rank", "recip_rank", "mean_reciprocal_rank")
+    averages = True
 
     target: str = word(
         any="the first relevant item",
@@ -52,6 +54,10 @@ class MRR(Metric):
 
     def values(self, judged: Judged) -> Floats:
         """The reciprocal rank per query and cutoff."""
+        if judged.averaged:
+            any_of = np.ones(len(judged.query), bool)
+            counts = any_of if self.target == "any" else judged.grade == judged.best[judged.query]
+            return expected.reciprocal(judged, counts, self.cutoffs)
         if self.target == "any":
             return judged.total((judged.nth == 1) / judged.rank, self.cutoffs)
         best = np.flatnonzero(judged.grade == judged.best[judged.query])
