@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from atkay.protocol import Protocol as Protocol
     from atkay.result import Population as Population
     from atkay.result import Result as Result
+    from atkay.sampling import Sampled as Sampled
 
 __version__ = "0.1.0"
 
@@ -42,6 +43,7 @@ _HOMES = {
     "Protocol": "protocol",
     "Population": "result",
     "Result": "result",
+    "Sampled": "sampling",
 }
 
 

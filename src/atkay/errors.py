@@ -17,6 +17,7 @@
         └── RelevanceError grades that are missing, negative or not numbers
 
     AtkayWarning (a UserWarning)
+    ├── SampledWarning     the numbers are of a sample of the catalogue
     └── TiesWarning        the order of equal scores decides more than a few of the lists
 
 Every message says what was wrong, where, what was given, and what to do.
@@ -37,6 +38,10 @@ class AtkayError(ValueError):
 
 class AtkayWarning(UserWarning):
     """Numbers that are right and may mislead."""
+
+
+class SampledWarning(AtkayWarning):
+    """The lists rank a sample of the items."""
 
 
 class TiesWarning(AtkayWarning):

@@ -15,6 +15,7 @@ from atkay.errors import (
     PopulationError,
     ProtocolError,
     RelevanceError,
+    SampledWarning,
     SideError,
     TiesWarning,
     listing,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from atkay.columns import Columns
     from atkay.judge import Counts
     from atkay.judged import Judged
+    from atkay.sampling import Sampled
 
 DECIDED = 0.01
 """From so large a share of lists on that ties decide, it is said."""
@@ -56,6 +58,7 @@ def evaluate(
     catalog: Any = None,
     features: Any = None,
     baseline: Any = None,
+    sampled: Sampled | None = None,
     protocol: Protocol | None = None,
     **fields: Any,
 ) -> Result:
@@ -80,6 +83,9 @@ def evaluate(
         What some metrics need besides: the interactions that the models learned from (users and items); all items; a
         table, or ``{item: ...}``, with categories or numbers of items; the lists of a primitive recommender, or one
         list that it shows to everybody.
+    sampled
+        Where the lists rank one relevant item among sampled ones and not among all: ``Sampled(catalog_size=n,
+        negatives=m)``. The result says so, and can be an estimate for the whole catalogue.
     protocol, **fields
         Who counts, and how lists are read: the fields of :class:`Protocol`, as a whole or one by one.
 
@@ -108,6 +114,8 @@ def evaluate(
     )
 
     asked = parse_all(metrics)
+    if sampled is not None:
+        check_sampled(sampled, asked)
     if protocol is not None and not isinstance(protocol, Protocol):
         raise ProtocolError(f"evaluate: protocol is a Protocol(...), given was {protocol!r}.")
     rules = (protocol or Protocol()).with_fields(**fields)
@@ -161,6 +169,7 @@ def evaluate(
         slicings=slice_queries(aligned, read.get("slices"), groups),
         columns={name: table.used for name, table in read.items()},
         fingerprint=fingerprint,
+        sampled=sampled,
     )
 
 
@@ -175,6 +184,7 @@ def conclude(
     slicings: Sequence[Slicing] = (),
     columns: Mapping[str, Mapping[str, str]] | None = None,
     fingerprint: Mapping[str, str] | None = None,
+    sampled: Sampled | None = None,
 ) -> Result:
     """A result out of judged lists, wherever they were judged; needs NumPy alone.
 
@@ -203,6 +213,15 @@ def conclude(
         )
     by_query = [metric for metric in metrics if not isinstance(metric, RunMetric)]
     values, parts = measure(judged, by_query, protocol, counted)
+    if sampled is not None:
+        warnings.warn(
+            f"these are {sampled.words}. Such numbers do not compare with others, and can put models in another order "
+            "than the whole catalogue would.",
+            SampledWarning,
+            stacklevel=3,
+        )
+        if sampled.estimator != "none":
+            values, parts = sampled.of_queries(judged, by_query, counted, ids), {}
     rows = np.flatnonzero(counted)
     of_run = [metric for metric in metrics if isinstance(metric, RunMetric)]
     return Result(
@@ -216,6 +235,7 @@ def conclude(
         slicings=tuple(replace(slicing, code=slicing.code[rows]) for slicing in slicings),
         columns=columns or {},
         fingerprint=fingerprint or {},
+        sampled=sampled,
         whole=measure_run(judged.where(counted), of_run) if of_run else {},
         whole_of={
             (slicing.name, segment): measure_run(judged.where(counted & (slicing.code == code)), of_run)
@@ -224,6 +244,21 @@ def conclude(
             if (counted & (slicing.code == code)).any()
         },
     )
+
+
+def check_sampled(sampled: object, metrics: Sequence[Metric]) -> None:
+    """An estimate is of one user's rank: other numbers have none."""
+    from atkay.sampling import Sampled
+
+    if not isinstance(sampled, Sampled):
+        raise ProtocolError(f"evaluate: sampled is Sampled(catalog_size=..., negatives=...), given was {sampled!r}.")
+    for metric in metrics if sampled.estimator != "none" else ():
+        pooled = isinstance(metric, Ratio) and metric.average == "pooled"
+        if pooled or metric.needs or not metric.needs_truth or not metric.averages:
+            raise ProtocolError(
+                f"{metric} cannot be estimated from a sample: it is no function of the rank of one relevant item. "
+                "Leave it out, or choose estimator='none'."
+            )
 
 
 def decided(judged: Judged, depth: int) -> int:

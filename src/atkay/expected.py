@@ -93,7 +93,8 @@ def reciprocal(judged: Judged, counts: Bools, cutoffs: Sequence[int]) -> Floats:
         chance = chance * (n - place - r + 1) / np.maximum(n - place, 1)
         place += 1
         left = (place <= n - r + 1) & (t + place <= max(cutoffs))
-        query, t, n, r, chance = (each[left] for each in (query, t, n, r, chance))
+        query, t, n, r = (each[left] for each in (query, t, n, r))
+        chance = chance[left]
     return out.T
 
 

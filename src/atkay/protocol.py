@@ -96,6 +96,7 @@ class Protocol:
                     "catalog",
                     "features",
                     "baseline",
+                    "sampled",
                     "protocol",
                     *known,
                 ]

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from atkay.sampling import Sampled
+
 
 T = TypeVar("T")
 
@@ -138,6 +140,8 @@ class Result(Mapping[str, float]):
     version: str = __version__
     whole: Mapping[str, float] = field(default_factory=dict)
     """The numbers that are of the whole run and not a mean."""
+    sampled: Sampled | None = None
+    """How the candidates were sampled, where they were."""
     whole_of: Mapping[tuple[str, Any], Mapping[str, float]] = field(default_factory=dict)
     """The same for each segment of each slicing."""
 
@@ -214,7 +218,7 @@ class Result(Mapping[str, float]):
     @cached_property
     def definitions(self) -> Numbers[Definition]:
         """Each number in one sentence of plain words, and its formula."""
-        over = "mean over users"
+        over = "mean over users" + (f", {self.sampled.words}" if self.sampled else "")
         if self.protocol.groups:
             unit = " and ".join(self.protocol.groups)
             over = f"mean over the queries of one {unit} first, then over all"
@@ -331,7 +335,7 @@ class Result(Mapping[str, float]):
             for name, words in self.protocol.words().items()
             if getattr(self.protocol, name) != getattr(default, name) and name != "seed"
         ]
-        return [*self.population.sentences(self.protocol), *said]
+        return [*self.population.sentences(self.protocol), *said, *([self.sampled.words] if self.sampled else [])]
 
     def _grid(self) -> Grid:
         rows = [(name, *_cells(found)) for name, found in self.summaries.items()]

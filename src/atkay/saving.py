@@ -16,6 +16,7 @@ from atkay.metrics.base import parse
 from atkay.output import write_whole
 from atkay.protocol import Described, Protocol
 from atkay.result import Population, Result, Slicing
+from atkay.sampling import Sampled
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,6 +58,7 @@ def _record(result: Result) -> dict[str, Any]:
             {"slice": name, "segment": segment, "metric": metric, **_plain(found._asdict())}
             for name, segment, metric, found in result.slice_summaries
         ],
+        "sampled": None if result.sampled is None else dataclasses.asdict(result.sampled),
         "whole": _plain(dict(result.whole)),
         "whole_of": [
             {"slice": name, "segment": None if segment is None else str(segment), "numbers": _plain(dict(numbers))}
@@ -106,6 +108,7 @@ def _result(record: dict[str, Any]) -> Result:
         columns=record["columns"],
         fingerprint=record["fingerprint"],
         version=record["atkay"],
+        sampled=None if record["sampled"] is None else Sampled(**record["sampled"]),
         whole=_numbers(record["whole"]),
         whole_of={(each["slice"], each["segment"]): _numbers(each["numbers"]) for each in record["whole_of"]},
     )
