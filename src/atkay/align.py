@@ -108,6 +108,10 @@ def align(
     n_unknown = 0 if wanted[items.first :].all() else len(listed) - count(wanted, listed.item)
     if n_unknown == len(listed):
         raise _nothing_common(recs, truth, "item", slice(-1, None))
+    shown = mask(listed.item, items.size) if around else None
+    for table, code in zip(around.values(), item_codes[2:], strict=True):
+        if shown is not None and not shown[code].any():
+            raise _nothing_common(recs, table, "item", slice(-1, None))
     side = None
     if around:
         from atkay.siding import gather_side
@@ -244,7 +248,8 @@ def _nothing_common(recs: Table, truth: Table, what: str, part: slice) -> IdErro
     here, there = (tuple(column[0] for column in table.ids[part]) for table in (recs, truth))
     first, second = (one[0] if len(one) == 1 else one for one in (here, there))
     return IdError(
-        f"recs and truth have no {what} in common: recs has {first!r}, truth has {second!r}, for example. "
+        f"{recs.name} and {truth.name} have no {what} in common: {recs.name} has {first!r}, {truth.name} has "
+        f"{second!r}, for example. "
         f"Are these the ids of the same {what}s?"
     )
 

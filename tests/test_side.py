@@ -1,0 +1,253 @@
+"""What is given besides lists and truth: every form it may come in, and what is refused."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import atkay
+from atkay.align import Aligned, align
+from atkay.columns import Columns
+from atkay.errors import ColumnError, DuplicateError, IdError, InputError, OrderError, SideError
+from atkay.tables import read_catalog, read_features, read_recs, read_train, read_truth
+
+RECS = {"ann": ["tea", "jam"], "bob": ["jam", "rye"], "eve": ["tea"]}
+TRUTH = {"ann": ["jam"], "bob": ["tea"], "eve": ["tea"]}
+READERS: dict[str, Any] = {
+    "train": read_train,
+    "catalog": read_catalog,
+    "features": read_features,
+    "baseline": lambda given, columns: read_recs(given, columns, "baseline"),
+}
+
+
+def aligned(columns: Columns | None = None, pairs: bool = False, **beside: Any) -> Aligned:
+    tables = {name: READERS[name](given, columns or Columns()) for name, given in beside.items()}
+    return align(read_recs(RECS, Columns()), read_truth(TRUTH, Columns()), beside=tables, pairs=pairs)
+
+
+def names(known: Aligned, codes: Any) -> list[str]:
+    return known.items.ids(np.asarray(codes)).to_series().to_list()
+
+
+TRAIN = {"ann": ["tea", "oat"], "cat": ["tea"], "bob": ["rye"]}
+FRAME = pl.DataFrame({"user": ["ann", "cat", "ann", "bob", "ann"], "item": ["tea", "tea", "oat", "rye", "tea"]})
+
+
+@pytest.mark.parametrize(
+    "train",
+    [
+        TRAIN,
+        FRAME,
+        FRAME.lazy(),
+        FRAME.to_pandas(),
+        FRAME.to_arrow(),
+        FRAME.with_columns(rating=pl.lit(3), time=pl.lit(1)),
+    ],
+    ids=["dict", "polars", "lazy", "pandas", "arrow", "more columns"],
+)
+def test_train(train: Any) -> None:
+    """A pair that stands twice counts once; an item and a user that nobody else knows count, too."""
+    known = aligned(train=train)
+    assert known.side is not None
+    assert known.side.train is not None
+    trained = known.side.train
+    assert trained.users == 3
+    popularity = dict(zip(names(known, range(known.items.size)), trained.popularity.tolist(), strict=True))
+    assert popularity == {"jam": 0, "oat": 1, "rye": 1, "tea": 2}
+    edges = itertools.pairwise(trained.history.start)
+    items = [sorted(names(known, trained.history.item[begin:end])) for begin, end in edges]
+    assert items == [["oat", "tea"], ["rye"], []]
+
+
+def test_train_from_a_file(tmp_path: Path) -> None:
+    FRAME.write_csv(tmp_path / "train.csv")
+    result = atkay.evaluate(RECS, TRUTH, "arp@1", train=tmp_path / "train.csv")
+    # The first items are tea (2 users), jam (0) and tea (2).
+    assert result["arp@1"] == pytest.approx(4 / 3)
+    assert result.columns["train"] == {"user": "user", "item": "item"}
+
+
+def test_items_that_share_users() -> None:
+    known = aligned(train={"ann": ["tea", "oat", "jam"], "cat": ["tea", "jam"], "bob": ["rye"]}, pairs=True)
+    assert known.side is not None
+    assert known.side.train is not None
+    together, shared = known.side.train.together, known.side.train.shared
+    assert together is not None
+    assert shared is not None
+    found = {
+        (one, other): int(n)
+        for one, other, n in zip(names(known, together.owner()), names(known, together.item), shared, strict=True)
+    }
+    assert found == {
+        ("tea", "tea"): 2, ("tea", "jam"): 2, ("tea", "oat"): 1, ("jam", "tea"): 2, ("jam", "jam"): 2,
+        ("jam", "oat"): 1, ("oat", "tea"): 1, ("oat", "jam"): 1, ("oat", "oat"): 1, ("rye", "rye"): 1,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "catalog",
+    [
+        ["tea", "jam", "rye", "oat"],
+        {"tea", "jam", "rye", "oat"},
+        np.array(["tea", "jam", "rye", "oat"]),
+        pl.Series(["tea", "jam", "rye", "oat", "tea"]),
+        pl.DataFrame({"sku": ["tea", "jam", "rye", "oat"], "price": [1, 2, 3, 4]}),
+        pd.DataFrame({"whatever": ["tea", "jam", "rye", "oat"]}),
+    ],
+    ids=["list", "set", "array", "series", "frame", "one column"],
+)
+def test_catalog(catalog: Any) -> None:
+    # Of four items tea, jam and rye are listed.
+    assert atkay.evaluate(RECS, TRUTH, "coverage", catalog=catalog)["coverage"] == 0.75
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        {"tea": [1.0, 2.0], "jam": [3.0, 4.0]},
+        {"tea": (1, 2), "jam": (3, 4)},
+        pl.DataFrame({"item": ["tea", "jam"], "x": [1, 3], "y": [2.0, 4.0]}),
+        pl.DataFrame({"item": ["tea", "jam"], "vector": [[1, 2], [3, 4]]}),
+        pl.DataFrame(
+            {"item": ["tea", "jam"], "vector": [[1.0, 2.0], [3.0, 4.0]]},
+            schema_overrides={"vector": pl.Array(pl.Float64, 2)},
+        ),
+        pd.DataFrame({"item_id": ["tea", "jam"], "x": [1, 3], "y": [2.0, 4.0]}),
+    ],
+    ids=["dict", "dict of tuples", "columns", "lists", "arrays", "pandas"],
+)
+def test_vectors(features: Any) -> None:
+    known = aligned(features=features)
+    assert known.side is not None
+    assert known.side.features is not None
+    vectors = known.side.features.vectors
+    assert vectors is not None
+    found = dict(zip(names(known, range(known.items.size)), vectors.tolist(), strict=True))
+    assert found["tea"] == [1, 2]
+    assert found["jam"] == [3, 4]
+    assert np.isnan(found["rye"]).all()
+
+
+def test_vectors_of_numbered_items() -> None:
+    known = align(
+        read_recs([[0, 2]], Columns()), read_truth([[2]], Columns()),
+        beside={"features": read_features(np.array([[1, 0], [0, 1], [5, 5]]), Columns())},
+    )  # fmt: skip
+    assert known.side is not None
+    assert known.side.features is not None
+    assert known.side.features.vectors is not None
+    assert known.side.features.vectors.tolist() == [[1, 0], [0, 1], [5, 5]]
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        {"tea": ["hot", "drink"], "jam": ["sweet"]},
+        pl.DataFrame({"item": ["tea", "jam"], "kinds": [["hot", "drink", "hot"], ["sweet"]]}),
+        pl.DataFrame({"item": ["tea", "jam", "tea", "tea"], "kind": ["hot", "sweet", "drink", None]}),
+        pl.DataFrame({"item": ["tea", "jam", "tea"], "kind": ["hot", "sweet", "drink"]}).cast({"kind": pl.Categorical}),
+    ],
+    ids=["dict", "lists", "rows", "categorical"],
+)
+def test_categories(features: Any) -> None:
+    known = aligned(features=features)
+    assert known.side is not None
+    assert known.side.features is not None
+    kinds = known.side.features.categories
+    assert kinds is not None
+    assert kinds.n_items == 3
+    assert dict(zip(names(known, range(known.items.size)), kinds.length.tolist(), strict=True)) == {
+        "jam": 1, "rye": 0, "tea": 2,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "baseline",
+    [
+        {"ann": ["tea", "rye"], "eve": ["rye", "tea"]},
+        {"ann": {"rye": 0.5, "tea": 2}, "eve": {"tea": 1, "rye": 3}},
+        pl.DataFrame(
+            {"user": ["ann", "eve", "ann", "eve"], "item": ["rye", "rye", "tea", "tea"], "rank": [2, 1, 1, 2]}
+        ),
+    ],
+    ids=["lists", "scores", "ranks"],
+)
+def test_baseline(baseline: Any) -> None:
+    known = aligned(baseline=baseline)
+    assert known.side is not None
+    lists = known.side.baseline
+    assert lists is not None
+    items = [names(known, lists.item[begin:end]) for begin, end in itertools.pairwise(lists.start)]
+    assert items == [["tea", "rye"], [], ["rye", "tea"]]
+
+
+def test_one_baseline_for_everybody() -> None:
+    known = aligned(baseline=["rye", "tea"])
+    assert known.side is not None
+    assert known.side.baseline is not None
+    assert names(known, known.side.baseline.item) == ["rye", "tea"] * 3
+
+
+def test_codes_of_lists_do_not_depend_on_what_else_is_given() -> None:
+    alone = atkay.evaluate(RECS, TRUTH, "ndcg")
+    beside = atkay.evaluate(RECS, TRUTH, "ndcg", train=TRAIN, catalog=["oat", "tea", "a"])
+    assert beside.to_dict() == alone.to_dict()
+    assert beside.population == alone.population
+    assert beside.fingerprint == alone.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        (
+            {"train": {"ann": ["gin"]}},
+            IdError,
+            "recs and train have no item in common: recs has 'tea', train has 'gin'",
+        ),
+        ({"train": {1: ["tea"]}}, IdError, "train and truth have ids of different types"),
+        ({"train": pl.DataFrame({"a": ["ann"], "item": ["tea"]})}, ColumnError, "train: no column for the user"),
+        ({"catalog": pl.DataFrame({"a": ["tea"], "b": ["jam"]})}, ColumnError, "catalog: no column for the item"),
+        ({"catalog": []}, InputError, "catalog: items has no rows"),
+        ({"features": pl.DataFrame({"item": ["tea"]})}, InputError, "features: nothing but items"),
+        (
+            {"features": pl.DataFrame({"item": ["tea", "tea"], "x": [1, 2]})},
+            DuplicateError,
+            "'tea' has two rows of numbers",
+        ),
+        ({"features": {"tea": [1.0, 2.0], "jam": [3.0]}}, InputError, "of different lengths"),
+        (
+            {"features": pl.DataFrame({"item": ["tea"], "x": [None]}, schema_overrides={"x": pl.Float64})},
+            InputError,
+            "has gaps",
+        ),
+        ({"features": pl.DataFrame({"item": ["tea"], "x": [float("nan")]})}, InputError, "no finite numbers"),
+        ({"features": pl.DataFrame({"item": ["tea"], "x": [{"a": 1}]})}, InputError, "is of type Struct"),
+        ({"baseline": {"ann": ["tea", "tea"]}}, DuplicateError, "'tea' stands twice"),
+        (
+            {"baseline": pl.DataFrame({"user": ["ann"], "item": ["tea"], "rank": [2]})},
+            OrderError,
+            "the ranks of user 'ann' are not 1 to 1",
+        ),
+        ({"trian": TRAIN}, InputError, None),
+    ],
+)
+def test_what_is_refused(given: dict[str, Any], error: type[Exception], message: str | None) -> None:
+    if message is None:
+        with pytest.raises(atkay.errors.ProtocolError, match=r"no argument 'trian'\. Did you mean 'train'"):
+            atkay.evaluate(RECS, TRUTH, "mrr", **given)
+        return
+    with pytest.raises(error, match=message):
+        atkay.evaluate(RECS, TRUTH, "mrr", **given)
+
+
+@pytest.mark.parametrize(("spec", "name"), [("arp@2", "train"), ("coverage@2", "catalog")])
+def test_a_metric_names_what_it_needs(spec: str, name: str) -> None:
+    with pytest.raises(SideError, match=rf"{spec} needs {name}=: .* Pass evaluate\(..., {name}=...\)"):
+        atkay.evaluate(RECS, TRUTH, ["mrr", spec])
