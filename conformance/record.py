@@ -1,0 +1,158 @@
+"""Run the other libraries on every data set and record what they say.
+
+    python conformance/record.py                   # all of them
+    python conformance/record.py ranx rectools     # some of them
+
+Each library has its own virtual environment with pinned versions, made on first use, and its own adapter, which runs
+there. What came back is written to recorded/LIBRARY.json; README.md says what the fields mean. A library that cannot be
+installed gets a file, too, and it says why.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+RECORDED = HERE / "recorded"
+
+TORCH = "torch==2.13.0"  # on PyPI this one is a build for the CPU; a later one brings CUDA along
+PANDAS = ("pandas==3.1.1", "numpy==2.4.6")
+OLDER = ("pandas==2.3.3", "numpy==2.4.6")
+OLDEST = ("pandas==2.3.3", "numpy==1.26.4")
+
+
+@dataclass(frozen=True)
+class Library:
+    """What to install: the library itself stands first. `bare` are installed without what they ask for."""
+
+    pins: tuple[str, ...]
+    bare: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> str:
+        return (self.bare or self.pins)[0]
+
+
+LIBRARIES = {
+    "pytrec_eval": Library(("pytrec_eval-terrier==0.5.11", "numpy==2.4.6", "scipy==1.17.1")),
+    "ranx": Library(("ranx==0.3.21", "numba==0.68.1", *PANDAS)),
+    "rectools": Library(("rectools==0.19.0", *OLDEST)),
+    "sklearn": Library(("scikit-learn==1.9.1", "numpy==2.4.6", "scipy==1.17.1")),
+    "ir_measures": Library(("ir-measures==0.4.3", "pytrec_eval-terrier==0.5.11", *PANDAS)),
+    "replay": Library(("replay-rec==0.22.0", "polars==1.44.2", "pyarrow==23.0.1", *OLDER)),
+    "recommenders": Library(("recommenders==1.2.1", "scikit-learn==1.9.1", *OLDER)),
+    "torchmetrics": Library(("torchmetrics==1.9.0", TORCH, "numpy==2.4.6")),
+    "lenskit": Library(("lenskit==2025.8.1", TORCH, "pyarrow==26.0.1", "scipy==1.17.1", *OLDER)),
+    "recpack": Library(("recpack==0.3.6", TORCH, "scipy==1.17.1", "scikit-learn==1.9.1", *OLDEST)),
+    "rs_metrics": Library(("rs_metrics==0.6.0", *PANDAS)),
+    "cornac": Library(("cornac==3.0.1", "numpy==2.4.6", "scipy==1.17.1")),
+    "lightgbm": Library(("lightgbm==4.7.0", "numpy==2.4.6", "scipy==1.17.1")),
+    "xgboost": Library(("xgboost==3.2.0", "numpy==2.4.6", "scipy==1.17.1")),
+    "recbole": Library(("recbole==1.2.1", TORCH, "ray==2.6.3", *OLDEST)),
+    "spark": Library(("pyspark==4.0.1", "numpy==2.4.6")),
+}
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def install(python: Path, *what: str) -> None:
+    command = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--quiet", *what]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
+        raise RuntimeError(errors[0] if errors else done.stderr[-500:])
+
+
+def interpreter(name: str) -> Path:
+    """The Python of the library's own environment, made when its versions are new."""
+    library, home = LIBRARIES[name], HERE.parent / f".venv-conformance-{name}"
+    python, ready = home / "bin" / "python", home / "ready"
+    pins = "\n".join((*library.pins, *library.bare))
+    if not ready.exists() or ready.read_text() != pins:
+        say(f"{name}: making an environment ...")
+        venv.create(home, with_pip=True, clear=True)
+        install(python, *library.pins)
+        if library.bare:
+            install(python, "--no-deps", *library.bare)
+        ready.write_text(pins)
+    return python
+
+
+def run(name: str) -> dict[str, Any]:
+    """What the adapter found, in a fresh process."""
+    python = interpreter(name)
+    with tempfile.TemporaryDirectory() as folder:
+        found = Path(folder) / "found.json"
+        # One thread: nothing here is large, and sums are then added in one order.
+        alone = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"), "1")
+        command = [str(python), str(HERE / "ask.py"), str(HERE / "adapters" / f"{name}.py"), str(found)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | alone)
+        if done.returncode:
+            raise SystemExit(f"{' '.join(command)}\nended with {done.returncode}:\n{done.stderr}")
+        return dict(json.loads(found.read_text()))
+
+
+def record(name: str) -> None:
+    library = LIBRARIES[name]
+    head = {"library": library.named.partition("==")[0], "version": library.named.partition("==")[2]}
+    head |= {"date": date.today().isoformat()}
+    pins = {"pins": [*library.pins, *library.bare]}
+    try:
+        interpreter(name)
+    except RuntimeError as error:
+        found: dict[str, Any] = head | {"installed": False, "why": str(error)} | pins
+        said = f"not installed: {error}"
+    else:
+        found = head | {"installed": True} | pins | run(name)
+        entries = [entry for part in found["data"].values() for entry in part]
+        raised = sum("error" in entry for entry in entries)
+        said = f"{len(entries) - raised} values, {raised} errors"
+    RECORDED.mkdir(exist_ok=True)
+    (RECORDED / f"{name}.json").write_text(written(found))
+    say(f"{name}: {said}")
+
+
+def written(found: dict[str, Any]) -> str:
+    """JSON with one line for each entry, so that a change of one value is a change of one line."""
+    lines = [f'  "{key}": {json.dumps(value)}' for key, value in found.items() if key != "data"]
+    if "data" in found:
+        parts = []
+        for data, entries in found["data"].items():
+            rows = ",\n".join(f"      {json.dumps(entry)}" for entry in entries)
+            parts.append(f'    "{data}": [\n{rows}\n    ]')
+        lines.append('  "data": {\n' + ",\n".join(parts) + "\n  }")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("library", nargs="*", help=f"of {', '.join(LIBRARIES)}; all of them when none is named")
+    parser.add_argument("--install", action="store_true", help="make the environments and stop")
+    given = parser.parse_args()
+    unknown = [name for name in given.library if name not in LIBRARIES]
+    if unknown:
+        parser.error(f"unknown: {', '.join(unknown)}; there are {', '.join(LIBRARIES)}")
+    for name in given.library or LIBRARIES:
+        if given.install:
+            try:
+                interpreter(name)
+            except RuntimeError as error:
+                say(f"{name}: {error}")
+        else:
+            record(name)
+
+
+if __name__ == "__main__":
+    main()
