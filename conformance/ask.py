@@ -30,17 +30,24 @@ def number(value: Any) -> float | str | None:
     return None if math.isnan(found) else found if math.isfinite(found) else str(found)
 
 
+def first_line(error: Exception) -> str:
+    said = str(error).strip().splitlines() or [""]
+    return f"{type(error).__name__}: {said[0]}".rstrip(": ")
+
+
 def answer(entry: Entry, scope: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"metric": entry.metric, "k": entry.k, "options": dict(entry.options), "call": entry.call}
     names = scope | entry.scope
-    try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        try:
             found["value"] = number(eval(entry.call, names))
-            if entry.each:
+        except Exception as error:
+            return found | {"value": None, "error": first_line(error)}
+        if entry.each:
+            try:
                 found["per_user"] = {str(user): number(value) for user, value in eval(entry.each, names).items()}
-    except Exception as error:
-        said = str(error).strip().splitlines() or [""]
-        found |= {"value": None, "error": f"{type(error).__name__}: {said[0]}".rstrip(": ")}
+            except Exception as error:
+                found["per_user_error"] = first_line(error)
     return found
 
 

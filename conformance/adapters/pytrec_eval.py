@@ -13,7 +13,7 @@ INPUTS = {
     "run": "{user: {item: score}} from recs.csv; an item that stands twice keeps its last score",
 }
 CUT = ("P", "recall", "success", "map_cut", "ndcg_cut")
-WHOLE = ("map", "ndcg", "recip_rank", "Rprec", "bpref", "set_P", "set_recall", "set_F", "set_map", "gm_map", "num_q")
+WHOLE = ("map", "ndcg", "recip_rank", "Rprec", "bpref", "set_P", "set_recall", "set_F", "set_map", "gm_map")
 
 
 def ask(data: Data) -> tuple[dict[str, Any], Iterator[Entry]]:
@@ -27,11 +27,11 @@ def entries() -> Iterator[Entry]:
     for options in ({}, {"relevance_level": 2}, {"judged_docs_only_flag": True}):
         given = "".join(f", {key}={value}" for key, value in options.items())
         for asked, key, name, k in measures:
-            rows = f'RelevanceEvaluator(qrels, {{"{asked}"}}{given}).evaluate(run)'
+            rows = f"RelevanceEvaluator(qrels, {{'{asked}'}}{given}).evaluate(run)"
             yield Entry(
                 name,
-                f'compute_aggregated_measure("{key}", [row["{key}"] for row in {rows}.values()])',
+                f"compute_aggregated_measure('{key}', [row['{key}'] for row in {rows}.values()])",
                 k,
                 options,
-                each=f'{{user: row["{key}"] for user, row in {rows}.items()}}',
+                each=f"{{user: row['{key}'] for user, row in {rows}.items()}}",
             )
