@@ -1,0 +1,55 @@
+"""ir-measures: one name for each measure, computed by whichever of its providers comes first: pytrec_eval for most,
+msmarco for RR with a cutoff, gdeval.pl for ERR and exponential gains (which prints five decimals), cwl_eval for RBP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import ir_measures
+from entries import CUTOFFS, Data, Entry
+from ir_measures import Qrel, ScoredDoc, calc_aggregate, iter_calc
+
+INPUTS = {
+    "qrels": "[Qrel(user, item, relevance)] from truth.csv",
+    "run": "[ScoredDoc(user, item, score)] from recs.csv",
+    "numbered_qrels, numbered_run": "the same with a number for each user, as gdeval.pl demands",
+    "names": "{number: user}",
+}
+CUT = (
+    *(("P", {}), ("P", {"rel": 2}), ("P", {"judged_only": True}), ("R", {}), ("R", {"rel": 2}), ("Success", {})),
+    *(("AP", {}), ("AP", {"rel": 2}), ("AP", {"judged_only": True}), ("RR", {}), ("RR", {"rel": 2}), ("nDCG", {})),
+    *(("nDCG", {"dcg": "exp-log2"}), ("nDCG", {"gains": {1: 1, 2: 3, 3: 7}}), ("nDCG", {"judged_only": True})),
+    ("ERR", {}),
+)
+WHOLE = (
+    *(("AP", {}), ("RR", {}), ("nDCG", {}), ("Rprec", {}), ("Bpref", {}), ("SetP", {}), ("SetR", {}), ("SetF", {})),
+    *(("SetF", {"beta": 2.0}), ("SetAP", {}), ("RBP", {"p": 0.8, "rel": 1}), ("RBP", {"p": 0.5, "rel": 1})),
+)
+
+
+def ask(data: Data) -> tuple[dict[str, Any], Iterator[Entry]]:
+    names = {name: getattr(ir_measures, name) for name, _ in (*CUT, *WHOLE)}
+    scope = {"calc_aggregate": calc_aggregate, "iter_calc": iter_calc, "run": [ScoredDoc(*row) for row in data.recs]}
+    scope |= {"qrels": [Qrel(*row) for row in data.truth]}
+    codes = {user: str(code + 1) for user, code in data.users.items()}
+    scope |= {"numbered_qrels": [Qrel(codes[user], item, grade) for user, item, grade in data.truth]}
+    scope |= {"numbered_run": [ScoredDoc(codes[user], item, score) for user, item, score in data.recs]}
+    scope |= {"names": {code: user for user, code in codes.items()}}
+    return names | scope, entries()
+
+
+def entries() -> Iterator[Entry]:
+    measures = [(name, options, k) for name, options in CUT for k in CUTOFFS]
+    measures += [(name, options, None) for name, options in WHOLE]
+    for name, options, k in measures:
+        given = ", ".join(f"{key}={value!r}" for key, value in options.items())
+        measure = name + (f"({given})" if given else "") + (f" @ {k}" if k else "")
+        call = f"calc_aggregate([{measure}], qrels, run)[{measure}]"
+        each = f"{{found.query_id: found.value for found in iter_calc([{measure}], qrels, run)}}"
+        if name == "ERR" or "dcg" in options:
+            call = call.replace("qrels, run", "numbered_qrels, numbered_run")
+            each = each.replace("found.query_id", "names[found.query_id]", 1)
+            each = each.replace("qrels, run", "numbered_qrels, numbered_run")
+        yield Entry(name, call, k, options, each)
