@@ -58,7 +58,21 @@ LIBRARIES = {
     "cornac": Library(("cornac==3.0.1", "numpy==2.4.6", "scipy==1.17.1")),
     "lightgbm": Library(("lightgbm==4.7.0", "numpy==2.4.6", "scipy==1.17.1")),
     "xgboost": Library(("xgboost==3.2.0", "numpy==2.4.6", "scipy==1.17.1")),
-    "recbole": Library(("recbole==1.2.1", TORCH, "ray==2.6.3", *OLDEST)),
+    # It uses names that NumPy 1.24 removed, and ray, which it asks for, is for tuning only.
+    "recbole": Library(
+        (
+            *("numpy==1.23.5", "pandas==1.5.3", "scipy==1.10.1", "scikit-learn==1.2.2", TORCH, "tensorboard==2.15.2"),
+            *(
+                "colorlog==4.7.2",
+                "colorama==0.4.4",
+                "texttable==1.7.0",
+                "PyYAML==6.0.3",
+                "tqdm==4.70.1",
+                "thop==0.1.1-2209072238",
+            ),
+        ),
+        bare=("recbole==1.2.1",),
+    ),
     "spark": Library(("pyspark==4.0.1", "numpy==2.4.6")),
 }
 
