@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PANDAS2 := .venv-pandas2
 
-.PHONY: help setup demo test test-pandas2 check format bench docs lock clean
+.PHONY: help setup demo test test-pandas2 check format bench conformance docs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
@@ -44,6 +44,10 @@ format: $(VENV)/ready  ## put the code into its form
 
 bench: $(VENV)/ready  ## measure seconds and memory next to the other libraries; QUICK=1 takes a tenth of the users
 	$(BIN)/python benchmarks/run.py $(if $(QUICK),--quick)
+
+conformance:  ## run the other libraries on the data sets and record what they say; LIBRARIES="ranx rectools" takes some
+	$(PYTHON) conformance/make_data.py
+	$(PYTHON) conformance/record.py $(LIBRARIES)
 
 docs: $(VENV)/ready  ## write the reference of all metrics to docs/build/
 	$(BIN)/python docs/reference.py

@@ -16,7 +16,7 @@ INPUTS = {
     "evaluated": "evaluated(rows, params): Booster(params, Dataset with labels, groups and scores as init_score)"
     ".eval_train()[0][2]",
 }
-GAINS = {"linear": "0,1,2,3", "exponential": "0,1,3,7"}
+LINEAR = {"label_gain": "0,1,2,3"}
 
 
 def evaluated(rows: dict[str, tuple[list[int], list[float]]], params: dict[str, Any]) -> float:
@@ -41,8 +41,9 @@ def ask(data: Data) -> tuple[dict[str, Any], Iterator[Entry]]:
 
 def entries() -> Iterator[Entry]:
     asked: list[tuple[str, int | None, dict[str, str]]] = [("map", k, {}) for k in CUTOFFS]
-    asked += [("ndcg", k, options) for options in ({}, {"label_gain": GAINS["linear"]}) for k in CUTOFFS]
+    asked += [("ndcg", k, options) for options in ({}, LINEAR) for k in CUTOFFS]
     for name, k, options in [*asked, ("auc", None, {})]:
         params = {"metric": name} | ({"eval_at": [k]} if k else {}) | options
         each = f"{{user: evaluated({{user: row}}, {params}) for user, row in rows.items()}}"
-        yield Entry(name, f"evaluated(rows, {params})", k, options, each)
+        # The area under the curve is one for the rows of all users together.
+        yield Entry(name, f"evaluated(rows, {params})", k, options, "" if name == "auc" else each)
