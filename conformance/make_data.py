@@ -45,7 +45,7 @@ def both(rng: Random, count: int, draw: Callable[[str], Rows] | None = None, mos
     for place, user in enumerate(people(count)):
         row = draw(user) if draw else listed(rng, user)
         hits = 0 if place % 4 == 3 else rng.randint(1, min(most, len({item for _, item, _ in row})))
-        others = 9 if place == 2 else rng.randint(0 if hits else 1, 4)
+        others = min(9, len(ITEMS) - len(row)) if place == 2 else rng.randint(0 if hits else 1, 4)
         recs += row
         truth += wanted(rng, user, row, hits, others)
     return recs, truth
@@ -73,6 +73,11 @@ def short(rng: Random) -> Tables:
     """Lists of one to twelve items."""
     lengths = dict(zip(people(12), rng.sample(range(1, 13), 12), strict=True))
     return both(rng, 12, lambda user: listed(rng, user, lengths[user]))
+
+
+def long(rng: Random) -> Tables:
+    """Lists of 35 items, for those who cut where nobody asked them to."""
+    return both(rng, 5, lambda user: listed(rng, user, 35), most=20)
 
 
 def graded(rng: Random) -> Tables:
@@ -165,7 +170,7 @@ def conventions(rng: Random) -> Tables:
 
 
 MADE = (
-    *(plain, order, missing, short, graded, negative, ties, near_ties, duplicates, duplicate_truth, empty_truth),
+    *(plain, order, missing, short, long, graded, negative, ties, near_ties, duplicates, duplicate_truth, empty_truth),
     conventions,
 )
 

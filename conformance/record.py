@@ -150,6 +150,24 @@ def written(found: dict[str, Any]) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
+def describe() -> None:
+    """Put the table of libraries into README.md."""
+    rows = ["| library | version | recorded | values | errors |", "|---|---|---|--:|--:|"]
+    for name in LIBRARIES:
+        path = RECORDED / f"{name}.json"
+        if not path.exists():
+            continue
+        found = json.loads(path.read_text())
+        entries = [entry for part in found.get("data", {}).values() for entry in part]
+        raised = sum("error" in entry for entry in entries)
+        counts = f"{len(entries) - raised:,} | {raised:,}" if found["installed"] else f"not run: {found['why']} | "
+        rows.append(f"| [{found['library']}](recorded/{name}.json) | {found['version']} | {found['date']} | {counts} |")
+    readme = HERE / "README.md"
+    before, start, rest = readme.read_text().partition("<!-- libraries -->\n")
+    _, end, after = rest.partition("<!-- end -->")
+    readme.write_text(before + start + "\n".join(rows) + "\n" + end + after)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library", nargs="*", help=f"of {', '.join(LIBRARIES)}; all of them when none is named")
@@ -166,6 +184,7 @@ def main() -> None:
                 say(f"{name}: {error}")
         else:
             record(name)
+    describe()
 
 
 if __name__ == "__main__":
