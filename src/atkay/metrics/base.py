@@ -342,8 +342,15 @@ def _parse_cutoffs(spec: str, cut: str) -> tuple[int, ...]:
     return tuple(int(k) for k in cut.split(","))
 
 
-def parse_all(specs: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
-    """Metrics from one spec, several in one string ("ndcg@10,map@5,10"), or any collection of them."""
+def stated(spec: str) -> set[str]:
+    """The conventions that a spec itself chooses."""
+    found = _SPEC.fullmatch(spec)
+    chosen = found.group(2) if found else None
+    return {choice.partition("=")[0].strip().lower() for choice in (chosen or "").split(",")} - {""}
+
+
+def separate(specs: str | Metric | Iterable[str | Metric]) -> list[Any]:
+    """One spec, several in one string ("ndcg@10,map@5,10"), or any collection of them, one by one."""
     parts: list[Any] = [specs]
     if isinstance(specs, str):
         parts = list(_BETWEEN_SPECS.split(specs))
@@ -351,9 +358,14 @@ def parse_all(specs: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...
         parts = list(specs)
     if not parts:
         raise SpecError("no metric is asked for; leave the argument out for the usual six at 10.")
+    return parts
+
+
+def parse_all(specs: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
+    """The metrics of some specs, each number once."""
     asked: list[Metric] = []
     known: set[Metric] = set()
-    for metric in map(parse, parts):
+    for metric in map(parse, separate(specs)):
         single = metric.split()
         fresh = tuple(k for k, one in zip(metric.cutoffs, single, strict=True) if one not in known)
         known.update(single)

@@ -1,0 +1,29 @@
+"""Elliot. Its MAP is the mean of the precisions at every place."""
+
+from __future__ import annotations
+
+from atkay.dialects.base import Dialect
+
+DIALECT = Dialect(
+    name="elliot",
+    library="elliot",
+    version="0.3.1",
+    words={
+        "precision": {},
+        "recall": {},
+        "hit": {},
+        "map": {"over": "places"},
+        "mrr": {},
+        "ndcg": {},
+    },
+    names={
+        "Precision@{k}": "precision@{k}",
+        "Recall@{k}": "recall@{k}",
+        "HR@{k}": "hit@{k}",
+        "MAP@{k}": "map(over=places)@{k}",
+        "MRR@{k}": "mrr@{k}",
+        "nDCG@{k}": "ndcg@{k}",
+    },
+    protocol={"no_recs": "skip"},
+    checked="source",
+)

@@ -1,0 +1,24 @@
+"""Recommenders, on pandas. Its nDCG counts users without a list, its other metrics do not."""
+
+from __future__ import annotations
+
+from atkay.dialects.base import Dialect
+
+DIALECT = Dialect(
+    name="recommenders",
+    library="recommenders",
+    version="1.2.1",
+    words={
+        "precision": {},
+        "recall": {},
+        "map": {"per": "capped"},
+        "ndcg": {"gain": "binary", "discount": "ln"},
+    },
+    names={
+        "precision_at_k": "precision@10",
+        "recall_at_k": "recall@10",
+        "map_at_k": "map(per=capped)@10",
+        "ndcg_at_k": "ndcg(gain=binary,discount=ln)@10",
+    },
+    protocol={"no_recs": "dcg_zero"},
+)

@@ -1,0 +1,27 @@
+"""RecTools."""
+
+from __future__ import annotations
+
+from atkay.dialects.base import Dialect
+
+DIALECT = Dialect(
+    name="rectools",
+    library="rectools",
+    version="0.19.0",
+    words={
+        "precision": {},
+        "recall": {},
+        "hit": {},
+        "map": {},
+        "mrr": {},
+        "ndcg": {"gain": "binary", "ideal": "full"},
+    },
+    names={
+        "Precision@{k}": "precision@{k}",
+        "Recall@{k}": "recall@{k}",
+        "HitRate@{k}": "hit@{k}",
+        "MAP@{k}": "map@{k}",
+        "MRR@{k}": "mrr@{k}",
+        "NDCG@{k}": "ndcg(gain=binary,ideal=full)@{k}",
+    },
+)

@@ -1,0 +1,22 @@
+"""rs_metrics."""
+
+from __future__ import annotations
+
+from atkay.dialects.base import Dialect
+
+DIALECT = Dialect(
+    name="rs_metrics",
+    library="rs_metrics",
+    version="0.6.0",
+    words={
+        "precision": {"per": "listed"},
+        "recall": {},
+        "hit": {},
+        "map": {},
+        "mrr": {},
+        "ndcg": {"gain": "binary"},
+    },
+    names={
+        "hitrate@{k}": "hit@{k}",
+    },
+)

@@ -1,0 +1,21 @@
+"""TF-Ranking, whose lists are all the items it knows of."""
+
+from __future__ import annotations
+
+from atkay.dialects.base import Dialect
+
+DIALECT = Dialect(
+    name="tfranking",
+    library="tensorflow-ranking",
+    version="0.5",
+    words={
+        "precision": {"per": "listed"},
+        "recall": {},
+        "hit": {},
+        "map": {},
+        "mrr": {},
+        "ndcg": {},
+    },
+    protocol={"no_recs": "skip", "no_truth": "zero", "unlisted": "ignored"},
+    checked="source",
+)

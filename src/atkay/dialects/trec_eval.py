@@ -1,0 +1,36 @@
+"""trec_eval, and pytrec_eval, which is the same code."""
+
+from __future__ import annotations
+
+from atkay.dialects.base import Dialect
+
+DIALECT = Dialect(
+    name="trec_eval",
+    library="pytrec_eval-terrier",
+    version="0.5.11",
+    words={
+        "precision": {},
+        "recall": {},
+        "hit": {},
+        "map": {},
+        "mrr": {},
+        "ndcg": {"gain": "linear"},
+        "r_precision": {},
+        "bpref": {},
+    },
+    names={
+        "P_{k}": "precision@{k}",
+        "recall_{k}": "recall@{k}",
+        "success_{k}": "hit@{k}",
+        "map_cut_{k}": "map@{k}",
+        "map": "map",
+        "recip_rank": "mrr",
+        "ndcg_cut_{k}": "ndcg(gain=linear)@{k}",
+        "ndcg": "ndcg(gain=linear)",
+        "Rprec": "r_precision",
+        "bpref": "bpref",
+        "set_P": "precision(per=listed)",
+        "set_recall": "recall",
+    },
+    protocol={"no_recs": "skip", "no_truth": "judged", "ties": "text_desc", "scores": "float32"},
+)
