@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from atkay.arrays import Floats, Ints
+from atkay.judged import sums
+from atkay.lists import ranges
 from atkay.metrics.base import Definition
-from atkay.metrics.item_groups import Grouped, compared, per_group, rows_by_group
+from atkay.metrics.coverage import times_listed
+from atkay.metrics.item_groups import Grouped, compared, per_group
 from atkay.words import word
 
 if TYPE_CHECKING:
@@ -80,20 +83,15 @@ class Exposure(Grouped):
 
     def state(self, judged: Judged) -> Ints:
         """Per group: its exposure in two whole numbers, and what that is divided by."""
-        groups, places = self.groups_of(judged), judged.top(max(self.cutoffs))
-        row, group = rows_by_group(groups, places.item)
-        deepest, n = int(places.rank.max(initial=0)), groups.n_items
-        shown = np.bincount((places.rank[row] - 1) * n + group, minlength=deepest * n).reshape(deepest, n)
-        coarse, fine = _whole(1 / np.log2(1 + np.arange(1, deepest + 1)))
+        groups = self.groups_of(judged)
+        n_items = groups.n_queries
         if self.per == "items":
-            below = judged.n_queries * np.bincount(groups.item, minlength=n)
+            below = np.full((len(self.cutoffs), n_items), judged.n_queries)
         elif self.per == "relevant":
-            below = per_group(groups, np.bincount(judged.relevant.item, minlength=len(groups.length)))
-        state = np.empty((len(self.cutoffs), 3, n), np.int64)
-        for at, k in enumerate(self.cutoffs):
-            top = shown[:k]
-            state[at] = coarse[:k] @ top, fine[:k] @ top, top.sum(axis=0) if self.per == "listed" else below
-        return state
+            below = np.tile(np.bincount(judged.relevant.item, minlength=n_items), (len(self.cutoffs), 1))
+        else:
+            below = times_listed(judged, self.cutoffs)
+        return per_group(groups, np.stack((*_exposures(judged, self.cutoffs), below), axis=1))
 
     def finish(self, state: Ints, judged: Judged) -> Floats:
         """How the groups' exposures compare."""
@@ -128,6 +126,18 @@ class Exposure(Grouped):
             f"{words}; the groups are {self.kinds}, and a place has the exposure 1 / log2(1 + rank)",
             f"{formula}, E = Σ 1 / log2(1 + rank) / n",
         )
+
+
+def _exposures(judged: Judged, cutoffs: tuple[int, ...]) -> tuple[Ints, Ints]:
+    """The exposure of each item up to each cutoff in two whole numbers: cutoffs x items."""
+    places, n_items = judged.top(max(cutoffs)), judged.lists.n_items
+    weights = _whole(1 / np.log2(1 + np.arange(1, int(places.rank.max(initial=0)) + 1)))
+    coarse, fine = (np.zeros((len(cutoffs), n_items), np.int64) for _ in weights)
+    for first, last in ranges(len(places.rank), 1 << (53 - BITS)):  # so many weights add up without rounding
+        rank, item = places.rank[first:last], places.item[first:last]
+        for out, weight in zip((coarse, fine), weights, strict=True):
+            out += sums(item, rank, weight.astype(float).take(rank - 1), cutoffs, n_items).T.astype(np.int64)
+    return coarse, fine
 
 
 def _whole(weights: Floats) -> tuple[Ints, Ints]:

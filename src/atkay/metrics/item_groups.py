@@ -9,7 +9,7 @@ import numpy as np
 
 from atkay.arrays import Bools, Floats, Ints
 from atkay.errors import SideError
-from atkay.lists import Lists, rows_of
+from atkay.lists import Lists
 from atkay.metrics.base import RunMetric, number
 
 if TYPE_CHECKING:
@@ -68,17 +68,14 @@ def in_head(popularity: Ints, share: float) -> Bools:
     return np.asarray(popularity >= falling[last])
 
 
-def rows_by_group(groups: Lists, item: Ints) -> tuple[Ints, Ints]:
-    """For rows that name items: row and group of each membership; an item of several groups counts in each."""
-    item = item.astype(np.int64, copy=False)
-    return np.repeat(np.arange(len(item)), groups.length[item]), groups.item[rows_of(groups.start, item)]
-
-
 def per_group(groups: Lists, counts: Ints) -> Ints:
-    """The sum of the items' counts in each group."""
-    out = np.zeros(groups.n_items, np.int64)
-    np.add.at(out, groups.item, np.repeat(counts, groups.length))
-    return out
+    """The sum of the items' counts in each group, items being the last axis; an item counts in each of its groups."""
+    member = groups.owner()[np.argsort(groups.item, kind="stable")]
+    edges = np.concatenate(([0], np.cumsum(np.bincount(groups.item, minlength=groups.n_items))))
+    running = np.zeros((*counts.shape[:-1], len(member) + 1), np.int64)
+    np.cumsum(counts[..., member], axis=-1, out=running[..., 1:])
+    sums: Ints = np.diff(running[..., edges], axis=-1)
+    return sums
 
 
 def compared(values: Floats) -> Floats:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from atkay.arrays import Bools, Floats, Ints
-from atkay.lists import Lists, mask
+from atkay.arrays import Floats, Ints
+from atkay.judged import sums
+from atkay.lists import Lists
 from atkay.match import match
 from atkay.metrics.base import Definition
-from atkay.metrics.item_groups import Grouped, compared, per_group, rows_by_group
+from atkay.metrics.coverage import times_listed
+from atkay.metrics.item_groups import Grouped, compared, per_group
 from atkay.words import word
 
 if TYPE_CHECKING:
@@ -87,14 +89,12 @@ class PopRSP(Parity):
 
     def state(self, judged: Judged) -> Ints:
         """Per group: places that show it, and pairs of a user and an item that could stand there."""
-        groups, places = self.groups_of(judged), judged.top(max(self.cutoffs))
-        rank, item = places.rank, places.item
-        could = np.full(len(groups.length), judged.n_queries)
+        groups, listed = self.groups_of(judged), times_listed(judged, self.cutoffs)
+        could = np.full(listed.shape, judged.n_queries)
         if self.items == "unseen":
-            new = ~_among(Lists.of(np.bincount(places.query, minlength=judged.n_queries), item, len(could)), judged)
-            rank, item = rank[new], item[new]
+            listed = listed - _had(judged, self.cutoffs)
             could -= _owners(judged.train)
-        return _state(groups, rank, item, per_group(groups, could), self.cutoffs)
+        return per_group(groups, np.stack((listed, could), axis=1))
 
     def define(self) -> Definition:
         """The spread in words."""
@@ -150,8 +150,10 @@ class PopREO(Parity):
     def state(self, judged: Judged) -> Ints:
         """Per group: hits, and relevant items."""
         groups = self.groups_of(judged)
-        relevant = np.bincount(judged.relevant.item, minlength=len(groups.length))
-        return _state(groups, judged.rank, judged.item, per_group(groups, relevant), self.cutoffs)
+        n_items = groups.n_queries
+        hits = sums(judged.item, judged.rank, np.ones(len(judged.item)), self.cutoffs, n_items).T.astype(np.int64)
+        relevant = np.broadcast_to(np.bincount(judged.relevant.item, minlength=n_items), hits.shape)
+        return per_group(groups, np.stack((hits, relevant), axis=1))
 
     def define(self) -> Definition:
         """The spread in words."""
@@ -160,15 +162,6 @@ class PopREO(Parity):
             f"stand in {self.top}",
             "std P / mean P, P = Σ h / Σ R",
         )
-
-
-def _state(groups: Lists, rank: Ints, item: Ints, could: Ints, cutoffs: tuple[int, ...]) -> Ints:
-    """Per cutoff and group: the rows up to there, and how many there could have been."""
-    row, group = rows_by_group(groups, item)
-    state = np.empty((len(cutoffs), 2, groups.n_items), np.int64)
-    for at, k in enumerate(cutoffs):
-        state[at] = np.bincount(group[rank[row] <= k], minlength=groups.n_items), could
-    return state
 
 
 def _spread(listed: Ints, could: Ints) -> float:
@@ -180,9 +173,12 @@ def _spread(listed: Ints, could: Ints) -> float:
     return float(chance.std() / chance.mean())
 
 
-def _among(listed: Lists, judged: Judged) -> Bools:
-    """Which listed rows name an item that the user had in training."""
-    return mask(match(listed, judged.train.history).row, len(listed))
+def _had(judged: Judged, cutoffs: tuple[int, ...]) -> Ints:
+    """How many users are shown an item that they had in training: cutoffs x items."""
+    places, n_items = judged.top(max(cutoffs)), judged.lists.n_items
+    listed = Lists.of(np.bincount(places.query, minlength=judged.n_queries), places.item, n_items)
+    row = match(judged.train.history, listed).at
+    return sums(places.item[row], places.rank[row], np.ones(len(row)), cutoffs, n_items).T.astype(np.int64)
 
 
 def _owners(train: Train) -> Ints:
