@@ -72,6 +72,7 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
         side=aligned.side,
         tied=None if tied is None else _group_of(tied, row, ranking.start[query]),
         averaged=protocol.ties == "expected",
+        truth=relevant,
     )
     done = Counts(
         listed=len(given.recs),

@@ -10,13 +10,12 @@ import numpy as np
 
 from atkay.arrays import WHOLE, Bools, Floats, Ints
 from atkay.errors import ProtocolError, SideError, SpecError
+from atkay.lists import Lists
 from atkay.ranking import Ranking
 from atkay.side import ASKS, Features, Side, Train
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from atkay.lists import Lists
 
 T = TypeVar("T")
 
@@ -28,8 +27,8 @@ class Judged:
     Per hit, ordered by query and rank: ``query``, ``rank`` (from 1), ``grade``, ``item`` (its code), ``nth``.
     Per query: ``n_relevant``, ``n_listed``, and ``answered``: whether there was a list before anything was
     taken out of it. ``grades`` holds the grades of each query's relevant items, best first, one query after the other.
-    ``ranking`` holds the whole lists, for metrics that look at more than hits; an engine may leave it out. ``side``
-    holds what was given besides lists and truth.
+    ``ranking`` holds the whole lists, for metrics that look at more than hits; an engine may leave it out, as it may
+    ``truth``, the relevant items of each query. ``side`` holds what was given besides lists and truth.
     """
 
     query: Ints
@@ -46,6 +45,7 @@ class Judged:
     """The group of equal scores of each hit: how many items come before it, and how many it has. None: no ties."""
     averaged: bool = False
     """Whether values are averages over all orders of equal scores."""
+    truth: Lists | None = None
 
     @property
     def n_queries(self) -> int:
@@ -122,6 +122,7 @@ class Judged:
             side=None if self.side is None else self.side.part(first, last),
             tied=None if self.tied is None else (self.tied[0][hits], self.tied[1][hits]),
             averaged=self.averaged,
+            truth=None if self.truth is None else self.truth.part(first, last),
         )
 
     def where(self, queries: Bools) -> Judged:
@@ -142,6 +143,7 @@ class Judged:
             side=None if self.side is None else self.side.pick(chosen),
             tied=None if self.tied is None else (self.tied[0][hits], self.tied[1][hits]),
             averaged=self.averaged,
+            truth=None if self.truth is None else self.truth.pick(chosen),
         )
 
     @property
@@ -173,6 +175,16 @@ class Judged:
                 "hits. Evaluate the lists themselves: evaluate(recs, truth, ...)."
             )
         return self.ranking
+
+    @property
+    def relevant(self) -> Lists:
+        """The relevant items of each query, in no particular order, for metrics that ask what was missed."""
+        if self.truth is None:
+            raise SpecError(
+                "a metric that looks at all relevant items was asked for, and whoever judged the lists kept nothing "
+                "but hits. Evaluate the lists themselves: evaluate(recs, truth, ...)."
+            )
+        return self.truth
 
     def top(self, k: int) -> Places:
         """Query, rank and item of what stands in the top k of every list; the last one asked for is kept."""
@@ -207,6 +219,7 @@ class Judged:
         join = np.concatenate
         rankings = [part.ranking for part in parts if part.ranking is not None]
         sides = [part.side for part in parts if part.side is not None]
+        truths = [part.truth for part in parts if part.truth is not None]
         return cls(
             query=join([part.query + by for part, by in zip(parts, shift, strict=False)]),
             rank=join([part.rank for part in parts]),
@@ -220,6 +233,7 @@ class Judged:
             side=Side.concatenate(sides) if len(sides) == len(parts) else None,
             tied=(join([part.ties[0] for part in parts]), join([part.ties[1] for part in parts])),
             averaged=parts[0].averaged,
+            truth=Lists.concatenate(truths) if len(truths) == len(parts) else None,
         )
 
 

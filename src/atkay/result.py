@@ -258,23 +258,28 @@ class Result(Mapping[str, float]):
     def gaps(self) -> pl.DataFrame:
         """A row per slice and number: the segments with the highest and the lowest mean, and how far they are apart.
 
-        ``ratio`` is the lowest mean over the highest: 1 where all segments fare alike.
+        Highest and lowest are meant as numbers, whichever of the two is better. Of segments with the same mean the
+        first one is named. ``ratio`` is the lowest mean over the highest: 1 where all segments fare alike, null where
+        the highest is 0 or the lowest below 0. Users without a segment are none, and a segment without a value does
+        not count; below two segments there is no row.
         """
         import polars as pl
 
-        by = ["slice", "metric"]
-        ends = {"highest": pl.col("mean").arg_max(), "lowest": pl.col("mean").arg_min()}
-        means = pl.col("mean")
+        counts = pl.col("mean").is_not_null() & pl.col("segment").is_not_null()
+        mean, segment = pl.col("mean").filter(counts), pl.col("segment").filter(counts)
+        high, low = pl.col("highest"), pl.col("lowest")
         return (
-            self.slices.filter(means.is_not_null())
-            .group_by(by, maintain_order=True)
+            self.slices.group_by("slice", "metric", maintain_order=True)
             .agg(
-                *(pl.col("segment").get(at).alias(f"{name}_segment") for name, at in ends.items()),
-                highest=means.max(),
-                lowest=means.min(),
-                gap=means.max() - means.min(),
-                ratio=pl.when(means.max() != 0).then(means.min() / means.max()),
+                counts.sum().alias("segments"),
+                highest_segment=segment.get(mean.arg_max(), null_on_oob=True),
+                lowest_segment=segment.get(mean.arg_min(), null_on_oob=True),
+                highest=mean.max(),
+                lowest=mean.min(),
             )
+            .filter(pl.col("segments") > 1)
+            .drop("segments")
+            .with_columns(gap=high - low, ratio=pl.when(high > 0, low >= 0).then(low / high))
         )
 
     @cached_property
