@@ -65,6 +65,7 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
         grades=_best_first(relevant, grade if relevant is aligned.truth else grade[grade > 0]),
         ranking=ranking,
         side=aligned.side,
+        truth=relevant,
     )
     counts = Counts(
         listed=len(given.recs),

@@ -10,13 +10,12 @@ import numpy as np
 
 from atkay.arrays import WHOLE, Bools, Floats, Ints
 from atkay.errors import SideError, SpecError
+from atkay.lists import Lists
 from atkay.ranking import Ranking
 from atkay.side import ASKS, Features, Side, Train
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from atkay.lists import Lists
 
 T = TypeVar("T")
 
@@ -28,8 +27,9 @@ class Judged:
     Per hit, ordered by query and rank: ``query``, ``rank`` (from 1), ``grade``, ``item`` (its code), ``nth``.
     Per query: ``n_relevant``, ``n_listed``, and ``answered``: whether there was a list before anything was
     taken out of it. ``grades`` holds the grades of each query's relevant items, best first, one query after the other.
-    ``ranking`` holds the whole lists, for metrics that look at more than hits; an engine may leave it out. ``side``
-    holds what was given besides lists and truth.
+    ``ranking`` holds the whole lists, for metrics that look at more than hits, and ``truth`` the relevant items, for
+    those that must know which ones were missed; an engine may leave them out. ``side`` holds what was given besides
+    lists and truth.
     """
 
     query: Ints
@@ -42,6 +42,7 @@ class Judged:
     grades: Floats
     ranking: Ranking | None = None
     side: Side | None = None
+    truth: Lists | None = None
 
     @property
     def n_queries(self) -> int:
@@ -105,6 +106,7 @@ class Judged:
             grades=self.grades[top:bottom],
             ranking=None if self.ranking is None else self.ranking.part(first, last),
             side=None if self.side is None else self.side.part(first, last),
+            truth=None if self.truth is None else self.truth.part(first, last),
         )
 
     def where(self, queries: Bools) -> Judged:
@@ -123,6 +125,7 @@ class Judged:
             grades=self.grades[np.repeat(queries, self.n_relevant)],
             ranking=None if self.ranking is None else self.ranking.pick(chosen),
             side=None if self.side is None else self.side.pick(chosen),
+            truth=None if self.truth is None else self.truth.pick(chosen),
         )
 
     @property
@@ -154,6 +157,16 @@ class Judged:
                 "hits. Evaluate the lists themselves: evaluate(recs, truth, ...)."
             )
         return self.ranking
+
+    @property
+    def relevant(self) -> Lists:
+        """The relevant items of each query, for metrics that cannot do without."""
+        if self.truth is None:
+            raise SpecError(
+                "a metric that looks at all relevant items was asked for, and whoever judged the lists kept nothing "
+                "but hits. Evaluate the lists themselves: evaluate(recs, truth, ...)."
+            )
+        return self.truth
 
     def top(self, k: int) -> Places:
         """Query, rank and item of what stands in the top k of every list; the last one asked for is kept."""
@@ -188,6 +201,7 @@ class Judged:
         join = np.concatenate
         rankings = [part.ranking for part in parts if part.ranking is not None]
         sides = [part.side for part in parts if part.side is not None]
+        truths = [part.truth for part in parts if part.truth is not None]
         return cls(
             query=join([part.query + by for part, by in zip(parts, shift, strict=False)]),
             rank=join([part.rank for part in parts]),
@@ -199,6 +213,7 @@ class Judged:
             grades=join([part.grades for part in parts]),
             ranking=Ranking.concatenate(rankings) if len(rankings) == len(parts) else None,
             side=Side.concatenate(sides) if len(sides) == len(parts) else None,
+            truth=Lists.concatenate(truths) if len(truths) == len(parts) else None,
         )
 
 
