@@ -10,6 +10,7 @@ import numpy as np
 
 from atkay.arrays import WHOLE, Bools, Floats, Ints
 from atkay.errors import ProtocolError, SideError, SpecError
+from atkay.errors import SideError, SpecError
 from atkay.lists import Lists
 from atkay.ranking import Ranking
 from atkay.side import ASKS, Features, Side, Train
@@ -29,6 +30,9 @@ class Judged:
     taken out of it. ``grades`` holds the grades of each query's relevant items, best first, one query after the other.
     ``ranking`` holds the whole lists, for metrics that look at more than hits; an engine may leave it out, as it may
     ``truth``, the relevant items of each query. ``side`` holds what was given besides lists and truth.
+    ``ranking`` holds the whole lists, for metrics that look at more than hits, and ``truth`` the relevant items, for
+    those that must know which ones were missed; an engine may leave them out. ``side`` holds what was given besides
+    lists and truth.
     """
 
     query: Ints
@@ -179,6 +183,7 @@ class Judged:
     @property
     def relevant(self) -> Lists:
         """The relevant items of each query, in no particular order, for metrics that ask what was missed."""
+        """The relevant items of each query, for metrics that cannot do without."""
         if self.truth is None:
             raise SpecError(
                 "a metric that looks at all relevant items was asked for, and whoever judged the lists kept nothing "
