@@ -161,6 +161,7 @@ class Serendipity(Metric):
             case "murakami" | "rectools":
                 n = int(np.count_nonzero(judged.catalog))
                 place = _popularity_rank(judged, item) if self.kind == "rectools" else _expected(judged, query, item)
+                # More levels of popularity, or a longer baseline, than there are items would lead below 0.
                 primitive = np.where(place > 0, np.maximum(n + 1 - place, 0) / n, 0.0)
                 gained: Floats = np.maximum((n + 1 - rank) / n - primitive, 0.0)
                 return gained
@@ -219,7 +220,7 @@ class Unexpectedness(ListMetric):
     -----------
     expected
         ``whole`` takes all that the baseline lists for the user as expected (Adamopoulos and Tuzhilin 2014);
-        ``top`` the top k of it (RePlay).
+        ``top`` the top k of it (RePlay), which without a cutoff is all of it.
     per
         ``listed`` divides by the items listed; ``k`` is 1 - |top k ∩ B| / k, in which an empty place counts as
         unexpected (RePlay).
