@@ -103,9 +103,12 @@ def by_sorting(asked: Lists, known: Lists, block: tuple[int, int], chosen: Ints 
         out |= row if side == 0 else row + (1 << row_bits)
         return out
 
-    owner, item, row = asked.owner(first, last), asked.item[begin:end], np.arange(end - begin)
-    if chosen is not None:
-        owner, item, row = owner.take(chosen), item.take(chosen), chosen
+    item = asked.item[begin:end]
+    if chosen is None:
+        owner, row = asked.owner(first, last), np.arange(end - begin)
+    else:
+        owner = np.searchsorted(asked.start[first + 1 : last + 1] - begin, chosen, side="right")
+        item, row = item.take(chosen), chosen
     known_row = np.arange(known_end - known_begin)
     both = np.concatenate(
         (packed(owner, item, 0, row), packed(known.owner(first, last), known.item[known_begin:known_end], 1, known_row))

@@ -177,11 +177,15 @@ class PopularityLift(Ratio):
 
     def parts(self, judged: Judged) -> tuple[Floats, Floats]:
         """The difference and the history's popularity; both 0 where the user has no history or no list."""
-        popularity, history = judged.train.popularity.astype(float), judged.train.history
-        listed = mean_of_listed(judged, popularity.take(judged.top(max(self.cutoffs)).item), self.cutoffs)
-        had = np.bincount(history.owner(), weights=popularity.take(history.item), minlength=judged.n_queries)
-        with np.errstate(invalid="ignore"):
-            before = np.broadcast_to((had / history.length)[:, None], listed.shape)
+        popularity, history = judged.train.popularity, judged.train.history
+        of_listed = popularity.take(judged.top(max(self.cutoffs)).item).astype(float)
+        listed = mean_of_listed(judged, of_listed, self.cutoffs)
+        had = np.full((judged.n_queries, 1), np.nan)
+        some = np.flatnonzero(history.length)
+        if len(some):
+            total = np.add.reduceat(popularity.take(history.item), history.start[some])
+            had[some, 0] = total / history.length[some]
+        before = np.broadcast_to(had, listed.shape)
         there = ~np.isnan(listed) & ~np.isnan(before)
         return np.where(there, listed - before, 0.0), np.where(there, before, 0.0)
 

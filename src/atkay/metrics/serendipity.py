@@ -26,6 +26,9 @@ NEEDS = {
     "adamopoulos": ("baseline",),
 }
 
+SLAB = 16
+"""Numbers of a vector that are worked on in one go."""
+
 
 @dataclass(frozen=True)
 class Serendipity(Metric):
@@ -302,15 +305,24 @@ def _cosine_of_vectors(judged: Judged, query: Ints, item: Ints) -> Floats:
         )
     norm = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
     known = norm > 0  # not for NaN, an item without a vector
-    users, which = np.unique(query, return_inverse=True)
-    history = judged.train.items.pick(judged.train.user[users])
-    owner = history.owner()
+    history = judged.train.history
+    wanted = np.zeros(judged.n_queries, bool)
+    wanted[query] = True
     cosine = np.zeros(len(query))
-    # The mean cosine is the product with the mean of the history's vectors of length 1, one number after the other.
-    for column in vectors.T:
-        unit = np.divide(column, norm, out=np.zeros(len(norm)), where=known)
-        total = np.bincount(owner, weights=unit.take(history.item), minlength=len(users))
-        cosine += unit[item] * (total / np.maximum(history.length, 1))[which]
+    # The mean cosine is the product with the mean of the history's vectors of length 1, a few numbers at a time.
+    for first in range(0, vectors.shape[1], SLAB):
+        slab = np.ascontiguousarray(vectors[:, first : first + SLAB].T)
+        unit = np.divide(slab, norm, out=np.zeros(slab.shape), where=known)
+        middle = np.zeros((len(slab), judged.n_queries))
+        for begin, end in history.blocks():
+            users = np.flatnonzero(wanted[begin:end] & (history.length[begin:end] > 0)) + begin
+            if len(users):
+                length = history.length[users]
+                had, start = history.item[rows_of(history.start, users)], np.cumsum(length) - length
+                for numbers, means in zip(unit, middle, strict=True):
+                    means[users] = np.add.reduceat(numbers.take(had, mode="clip"), start) / length
+        for numbers, means in zip(unit, middle, strict=True):
+            cosine += numbers[item] * means[query]
     return np.clip(cosine, -1, 1)
 
 
