@@ -103,9 +103,12 @@ def by_sorting(asked: Lists, known: Lists, block: tuple[int, int], chosen: Ints 
         out |= row if side == 0 else row + (1 << row_bits)
         return out
 
-    owner, item, row = asked.owner(first, last), asked.item[begin:end], np.arange(end - begin)
-    if chosen is not None:
-        owner, item, row = owner.take(chosen), item.take(chosen), chosen
+    item = asked.item[begin:end]
+    if chosen is None:
+        owner, row = asked.owner(first, last), np.arange(end - begin)
+    else:
+        owner = np.searchsorted(asked.start[first + 1 : last + 1] - begin, chosen, side="right")
+        item, row = item.take(chosen), chosen
     known_row = np.arange(known_end - known_begin)
     both = np.concatenate(
         (packed(owner, item, 0, row), packed(known.owner(first, last), known.item[known_begin:known_end], 1, known_row))
@@ -149,3 +152,35 @@ def repeated(lists: Lists) -> Ints:
     order = np.argsort(pair, kind="stable")
     again = np.flatnonzero(pair[order[1:]] == pair[order[:-1]]) + 1
     return np.sort(order[again])
+
+
+def located(asked: Lists, known: Lists) -> tuple[Ints, Ints]:
+    """The rows of ``asked`` that are in ``known``, rising, and where; no list has an item twice.
+
+    Unlike :func:`match` it does not look for repeated items: of the longer side, most rows are not sorted.
+    """
+    if len(asked) < len(known):
+        at, row = located(known, asked)
+        order = np.argsort(row)
+        return row[order], at[order]
+    item_bits = int(max(asked.n_items, known.n_items)).bit_length()
+
+    def of_block(block: tuple[int, int]) -> Found:
+        first, last = block
+        rows, known_rows = (int(side.start[last] - side.start[first]) for side in (asked, known))
+        if (last - first).bit_length() + item_bits + max(rows, known_rows).bit_length() + 1 > 63 and last - first > 1:
+            middle = (first + last) // 2
+            return _joined([of_block((first, middle)), of_block((middle, last))])
+        return by_sorting(asked, known, block, candidates(asked, known, block) if rows > FEW * known_rows else None)
+
+    row, at, *_ = _joined(in_threads(of_block, asked.blocks(known)))
+    return row, at
+
+
+def place_in(known: Lists, query: Ints, item: Ints) -> Ints:
+    """The place of each item in its query's list of known ones, from 1; 0 where it is not there. Queries rise."""
+    asked = Lists.of(np.bincount(query, minlength=known.n_queries), item, known.n_items)
+    row, at = located(asked, known)
+    place = np.zeros(len(query), np.int64)
+    place[row] = at - known.start[query[row]] + 1
+    return place
