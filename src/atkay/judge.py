@@ -49,9 +49,10 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
     fingerprints = _fingerprints(aligned, ranking)
     ranking, row, at, dropped = _take_out(aligned, protocol, ranking, row, at)
 
-    relevant = aligned.truth
+    relevant, above = aligned.truth, np.broadcast_to(0, len(row))
     if not (grade > 0).all():
         hit = grade[at] > 0
+        above = _missed_above(ranking, row, hit)
         row, at, relevant = row[hit], at[hit], relevant.only(grade > 0)
     query = aligned.truth.owner().take(at)
     judged = Judged(
@@ -65,6 +66,8 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
         grades=_best_first(relevant, grade if relevant is aligned.truth else grade[grade > 0]),
         ranking=ranking,
         side=aligned.side,
+        n_nonrelevant=aligned.truth.length - relevant.length,
+        nonrelevant_above=above,
     )
     counts = Counts(
         listed=len(given.recs),
@@ -127,6 +130,15 @@ def _grades(aligned: Aligned, protocol: Protocol) -> Floats:
 def _best_first(relevant: Lists, grade: Floats) -> Floats:
     """The grades of one query after the other, the best of each first."""
     return grade if (grade == grade[:1]).all() else grade[by_score(relevant, grade)]
+
+
+def _missed_above(ranking: Ranking, row: Ints, hit: Bools) -> Ints:
+    """How many rows of the same list that are graded and no hit stand above each hit; ``row``: the graded rows."""
+    missed = np.concatenate(([0], np.cumsum(~hit)))
+    before_list = missed[np.searchsorted(row, ranking.start[:-1])]
+    owner = np.searchsorted(ranking.start, row[hit], side="right") - 1
+    above: Ints = missed[:-1][hit] - before_list[owner]
+    return above
 
 
 def _order(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> tuple[Ints | None, int]:

@@ -28,6 +28,8 @@ class Judged:
     Per hit, ordered by query and rank: ``query``, ``rank`` (from 1), ``grade``, ``item`` (its code), ``nth``.
     Per query: ``n_relevant``, ``n_listed``, and ``answered``: whether there was a list before anything was
     taken out of it. ``grades`` holds the grades of each query's relevant items, best first, one query after the other.
+    ``n_nonrelevant`` counts the query's items that were judged and are not relevant, ``nonrelevant_above`` how many of
+    them stand above each hit; an engine may leave out both.
     ``ranking`` holds the whole lists, for metrics that look at more than hits; an engine may leave it out. ``side``
     holds what was given besides lists and truth.
     """
@@ -42,6 +44,8 @@ class Judged:
     grades: Floats
     ranking: Ranking | None = None
     side: Side | None = None
+    n_nonrelevant: Ints | None = None
+    nonrelevant_above: Ints | None = None
 
     @property
     def n_queries(self) -> int:
@@ -105,6 +109,8 @@ class Judged:
             grades=self.grades[top:bottom],
             ranking=None if self.ranking is None else self.ranking.part(first, last),
             side=None if self.side is None else self.side.part(first, last),
+            n_nonrelevant=None if self.n_nonrelevant is None else self.n_nonrelevant[queries],
+            nonrelevant_above=None if self.nonrelevant_above is None else self.nonrelevant_above[hits],
         )
 
     def where(self, queries: Bools) -> Judged:
@@ -123,6 +129,8 @@ class Judged:
             grades=self.grades[np.repeat(queries, self.n_relevant)],
             ranking=None if self.ranking is None else self.ranking.pick(chosen),
             side=None if self.side is None else self.side.pick(chosen),
+            n_nonrelevant=None if self.n_nonrelevant is None else self.n_nonrelevant[chosen],
+            nonrelevant_above=None if self.nonrelevant_above is None else self.nonrelevant_above[hits],
         )
 
     @property
@@ -154,6 +162,16 @@ class Judged:
                 "hits. Evaluate the lists themselves: evaluate(recs, truth, ...)."
             )
         return self.ranking
+
+    @property
+    def nonrelevant(self) -> tuple[Ints, Ints]:
+        """Judged items that are not relevant: how many each query has, and how many of them stand above each hit."""
+        if self.n_nonrelevant is None or self.nonrelevant_above is None:
+            raise SpecError(
+                "a metric that looks at judged items that are not relevant was asked for, and whoever judged the lists "
+                "kept nothing but hits. Evaluate the lists themselves: evaluate(recs, truth, ...)."
+            )
+        return self.n_nonrelevant, self.nonrelevant_above
 
     def top(self, k: int) -> Places:
         """Query, rank and item of what stands in the top k of every list; the last one asked for is kept."""
@@ -188,6 +206,8 @@ class Judged:
         join = np.concatenate
         rankings = [part.ranking for part in parts if part.ranking is not None]
         sides = [part.side for part in parts if part.side is not None]
+        counts = [part.n_nonrelevant for part in parts if part.n_nonrelevant is not None]
+        above = [part.nonrelevant_above for part in parts if part.nonrelevant_above is not None]
         return cls(
             query=join([part.query + by for part, by in zip(parts, shift, strict=False)]),
             rank=join([part.rank for part in parts]),
@@ -199,6 +219,8 @@ class Judged:
             grades=join([part.grades for part in parts]),
             ranking=Ranking.concatenate(rankings) if len(rankings) == len(parts) else None,
             side=Side.concatenate(sides) if len(sides) == len(parts) else None,
+            n_nonrelevant=join(counts) if len(counts) == len(parts) else None,
+            nonrelevant_above=join(above) if len(above) == len(parts) else None,
         )
 
 
