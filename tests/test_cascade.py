@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,24 +50,23 @@ def rbp(listed: list[int], grades: dict[int, float], p: float, gain: str, highes
     return (1 - p) * value
 
 
+def residual(listed: list[int], grades: dict[int, float], p: float, k: int | None) -> float:
+    return float(p ** len(listed[:k]))
+
+
 @given(users)
 def test_against_plain_loops(found: Users) -> None:
-    specs: dict[str, tuple[str, tuple[float | str | None, ...]]] = {}
+    specs: dict[str, Callable[[list[int], dict[int, float]], float]] = {}
     for k, cut in ((1, "@1"), (3, "@3"), (None, "")):
-        specs[f"err{cut}"] = "err", (4.0, k)
-        specs[f"err(highest=2){cut}"] = "err", (2.0, k)
-        specs[f"rbp{cut}"] = "rbp", (0.8, "binary", 1.0, k)
-        specs[f"rbp(p=0.5,gain=linear,highest=3){cut}"] = "rbp", (0.5, "linear", 3.0, k)
-        specs[f"rbp_residual{cut}"] = "residual", (0.8, k)
-        specs[f"rbp_residual(p=0.95){cut}"] = "residual", (0.95, k)
+        specs[f"err{cut}"] = partial(err, highest=4, k=k)
+        specs[f"err(highest=2){cut}"] = partial(err, highest=2, k=k)
+        specs[f"rbp{cut}"] = partial(rbp, p=0.8, gain="binary", highest=1, k=k)
+        specs[f"rbp(p=0.5,gain=linear,highest=3){cut}"] = partial(rbp, p=0.5, gain="linear", highest=3, k=k)
+        specs[f"rbp_residual{cut}"] = partial(residual, p=0.8, k=k)
+        specs[f"rbp_residual(p=0.95){cut}"] = partial(residual, p=0.95, k=k)
     for user, row in per_user(found, list(specs)).items():
-        listed, grades = found.get(user, ([0], {0: 1.0}))
-        for spec, (name, words) in specs.items():
-            if name == "residual":
-                p, k = words
-                value = float(p or 0) ** len(listed[: k if k is None else int(k)])
-            else:
-                value = {"err": err, "rbp": rbp}[name](listed, grades, *words)
+        for spec, by_the_book in specs.items():
+            value = by_the_book(*found.get(user, ([0], {0: 1.0})))
             assert row[spec] == pytest.approx(value, abs=1e-12), (user, spec)
 
 

@@ -52,7 +52,7 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
     relevant, above = aligned.truth, np.broadcast_to(0, len(row))
     if not (grade > 0).all():
         hit = grade[at] > 0
-        above = _missed_above(ranking, row, hit)
+        above = _missed_above(aligned.truth.owner().take(at), hit, ranking.n_queries)
         row, at, relevant = row[hit], at[hit], relevant.only(grade > 0)
     query = aligned.truth.owner().take(at)
     judged = Judged(
@@ -132,12 +132,12 @@ def _best_first(relevant: Lists, grade: Floats) -> Floats:
     return grade if (grade == grade[:1]).all() else grade[by_score(relevant, grade)]
 
 
-def _missed_above(ranking: Ranking, row: Ints, hit: Bools) -> Ints:
-    """How many rows of the same list that are graded and no hit stand above each hit; ``row``: the graded rows."""
+def _missed_above(query: Ints, hit: Bools, n_queries: int) -> Ints:
+    """How many graded rows of the same list that are no hits stand above each hit; ``query``: of all graded rows."""
     missed = np.concatenate(([0], np.cumsum(~hit)))
-    before_list = missed[np.searchsorted(row, ranking.start[:-1])]
-    owner = np.searchsorted(ranking.start, row[hit], side="right") - 1
-    above: Ints = missed[:-1][hit] - before_list[owner]
+    graded = np.bincount(query, minlength=n_queries)
+    before_list = missed[np.cumsum(graded) - graded]
+    above: Ints = missed[:-1][hit] - before_list[query[hit]]
     return above
 
 

@@ -27,7 +27,7 @@ from atkay.errors import (
     who,
 )
 from atkay.grid import Grid
-from atkay.lists import in_threads, ranges
+from atkay.lists import in_threads
 from atkay.match import Match, match, repeated
 from atkay.means import Summary, mean, summarise
 from atkay.metrics.base import DEEPEST, printed
@@ -38,9 +38,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from atkay.tables import Table
-
-QUERIES = 1 << 14
-"""Queries that are compared in one go."""
+    from atkay.vocabulary import Vocabulary
 
 RUNS = ("run_a", "run_b")
 MEASURES = ("rbo", "rbo_min", "rbo_residual", "average_overlap", "jaccard", "kendall_tau")
@@ -195,8 +193,7 @@ def overlap(
     tables = [
         read_recs(given, _columns_of(columns, name), name) for name, given in zip(RUNS, (run_a, run_b), strict=True)
     ]
-    ids, runs, tied = _settled(*tables)
-    one, other = runs
+    ids, items, (one, other), tied = _settled(*tables)
     both = np.flatnonzero((one.length > 0) & (other.length > 0))
     if not len(both):
         names = [tuple(column[0] for column in table.ids[:-1]) for table in tables]
@@ -206,10 +203,11 @@ def overlap(
             "Are these the ids of the same users?"
         )
     alone = int((other.length == 0).sum()), int((one.length == 0).sum())
-    if len(both) < one.n_queries:
-        one, other = one.pick(both), other.pick(both)
+    found = match(one, other)
+    if any(found.repeated):
+        raise _duplicate(*((RUNS[0], one) if found.repeated[0] else (RUNS[1], other)), items, ids)
     return Overlap(
-        query_values=_compared(one, other, match(one, other), WHOLE if k is None else int(k), float(p)),
+        query_values=_compared(one, other, found, WHOLE if k is None else int(k), float(p))[both],
         ids={name: column[both] for name, column in ids.items()},
         k=None if k is None else int(k),
         p=float(p),
@@ -229,8 +227,8 @@ def _columns_of(columns: Columns | Mapping[str, Columns] | None, name: str) -> C
     return found
 
 
-def _settled(one: Table, other: Table) -> tuple[dict[str, pl.Series], list[Ranking], int]:
-    """The ids of all users, their lists in either run with the same codes of items, and how many rows are tied."""
+def _settled(one: Table, other: Table) -> tuple[dict[str, pl.Series], Vocabulary, list[Ranking], int]:
+    """The ids of all users, the codes of all items, the lists of either run, and how many rows are tied."""
     from atkay.align import same_types
     from atkay.vocabulary import Vocabulary
 
@@ -255,16 +253,19 @@ def _settled(one: Table, other: Table) -> tuple[dict[str, pl.Series], list[Ranki
         ranking = Ranking(start, item[order], items.size)
         if table.rank is not None:
             ranking = _by_rank(table, ranking, order, ids)
-        if len(again := repeated(ranking)):
-            whose = who(ids, int(np.searchsorted(start, again[0], side="right") - 1))
-            item = items.ids(ranking.item[again[:1]]).item()
-            raise DuplicateError(
-                f"{table.name}: item {item!r} stands twice in the list of {whose}; "
-                f"{len(again):,} of {len(ranking):,} rows repeat an item. Drop them."
-            )
         rankings.append(ranking)
         n_tied += len(np.union1d(equal, equal - 1)) if score is not None else 0
-    return ids, rankings, n_tied
+    return ids, items, rankings, n_tied
+
+
+def _duplicate(run: str, lists: Ranking, items: Vocabulary, ids: Mapping[str, Any]) -> DuplicateError:
+    again = repeated(lists)
+    item = items.ids(lists.item[again[:1]]).item()
+    whose = who(ids, int(np.searchsorted(lists.start, again[0], side="right") - 1))
+    return DuplicateError(
+        f"{run}: item {item!r} stands twice in the list of {whose}; {len(again):,} of {len(lists):,} rows repeat an "
+        "item. Drop them."
+    )
 
 
 def _by_rank(table: Table, lists: Ranking, order: Ints, ids: Mapping[str, Any]) -> Ranking:
@@ -301,7 +302,7 @@ class Common:
 
 
 def _compared(one: Ranking, other: Ranking, found: Match, cutoff: int, p: float) -> Floats:
-    """All measures of every query, blocks of queries at the same time."""
+    """All measures of every query, block by block; what they say of a query that has one list only means nothing."""
     lengths = np.minimum(one.length, cutoff), np.minimum(other.length, cutoff)
     deepest = int(lengths[0].max() + lengths[1].max())
     depth = np.arange(1, deepest + 1)
@@ -311,15 +312,16 @@ def _compared(one: Ranking, other: Ranking, found: Match, cutoff: int, p: float)
     def of_block(block: tuple[int, int]) -> None:
         first, last = block
         rows = slice(*np.searchsorted(found.row, one.start[[first, last]]))
-        query = np.searchsorted(one.start, found.row[rows], side="right") - 1
-        rank, rank_there = found.row[rows] - one.start[query] + 1, found.at[rows] - other.start[query] + 1
-        inside = np.flatnonzero(np.maximum(rank, rank_there) <= cutoff)
-        shared = Common(
-            query[inside] - first, rank[inside], rank_there[inside], *(length[first:last] for length in lengths)
-        )
+        query = one.owner(first, last).take(found.row[rows] - one.start[first])
+        rank = found.row[rows] - one.start[first:last].take(query) + 1
+        rank_there = found.at[rows] - other.start[first:last].take(query) + 1
+        if cutoff < WHOLE:
+            inside = np.flatnonzero(np.maximum(rank, rank_there) <= cutoff)
+            query, rank, rank_there = (each.take(inside) for each in (query, rank, rank_there))
+        shared = Common(query, rank, rank_there, *(length[first:last] for length in lengths))
         out[first:last] = np.column_stack([*_weighted(shared, p, biased, harmonic), _jaccard(shared), _kendall(shared)])
 
-    in_threads(of_block, ranges(one.n_queries, QUERIES))
+    in_threads(of_block, one.blocks(other))
     return out
 
 
@@ -334,7 +336,7 @@ def _weighted(shared: Common, p: float, biased: Floats, harmonic: Floats) -> tup
     depth = np.maximum(shared.rank, shared.other)
 
     def total(weights: Floats) -> Floats:
-        summed: Floats = np.bincount(shared.query, weights, minlength=n)
+        summed: Floats = np.bincount(shared.query, weights=weights, minlength=n).astype(float, copy=False)
         return summed
 
     every = -math.log1p(-p)  # the sum of p^d / d over all depths
@@ -343,8 +345,9 @@ def _weighted(shared: Common, p: float, biased: Floats, harmonic: Floats) -> tup
     least = (1 - p) / p * total(every - biased[depth - 1])
     seen = (1 - p) / p * total(biased[long][shared.query] - biased[depth - 1])
     # The shorter list is taken to go on at the rate of its end; Σ p^d (d - s) / d is Σ p^d - s Σ p^d / d.
-    assumed = x_short / short * (end_short - end_long - (1 - p) / p * short * (biased[long] - biased[short]))
-    extrapolated = seen + assumed + ((x_long - x_short) / long + x_short / short) * end_long
+    at_short = x_short / np.maximum(short, 1)
+    assumed = at_short * (end_short - end_long - (1 - p) / p * short * (biased[long] - biased[short]))
+    extrapolated = seen + assumed + ((x_long - x_short) / long + at_short) * end_long
     # From this depth on the best continuation agrees in everything.
     full = short + long - x_long.astype(np.int64)
     open_places = short * (biased[full] - biased[short]) + long * (biased[full] - biased[long])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from atkay.arrays import Floats, Ints
+from atkay.judged import sums
 from atkay.metrics.base import Definition, ListMetric, Metric, number, printed
 from atkay.metrics.dcg import STEEPEST, gains
 from atkay.words import word
@@ -77,11 +78,13 @@ class ERR(Metric):
 
     def values(self, judged: Judged) -> Floats:
         """ERR per query and cutoff."""
-        satisfied = gains("exp2", np.minimum(judged.grade, self.highest)) / 2**self.highest
-        reached = np.ones(len(satisfied))  # the chance that the user is still reading
-        later = np.flatnonzero(judged.nth > 1)
-        reached[later] = running_product(1 - satisfied, judged.nth)[later - 1]
-        return judged.total(satisfied * reached / judged.rank, self.cutoffs)
+        seen = np.flatnonzero(judged.rank <= max(self.cutoffs))
+        query, rank, nth = (each.take(seen) for each in (judged.query, judged.rank, judged.nth))
+        satisfied = gains("exp2", np.minimum(judged.grade.take(seen), self.highest)) / 2**self.highest
+        reached = np.ones(len(seen))  # the chance that the user is still reading
+        later = np.flatnonzero(nth > 1)
+        reached[later] = running_product(1 - satisfied, nth)[later - 1]
+        return sums(query, rank, satisfied * reached / rank, self.cutoffs, judged.n_queries)
 
     def define(self) -> Definition:
         """The expectation in words."""
