@@ -66,6 +66,8 @@ def test_the_public_surface() -> None:
     assert set(dir(atkay)) - classes == {
         "Columns", "Metric", "Population", "Protocol", "Result", "Sampled",
         "__version__", "errors", "evaluate", "metrics", "parse",
+        "Columns", "Metric", "Overlap", "Population", "Protocol", "Result",
+        "__version__", "errors", "evaluate", "metrics", "overlap", "parse",
     }  # fmt: skip
     for name in dir(atkay):
         assert getattr(atkay, name) is not None

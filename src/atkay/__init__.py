@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from atkay.metrics.r_precision import RPrecision as RPrecision
     from atkay.metrics.recall import Recall as Recall
     from atkay.metrics.reciprocal_rank import MRR as MRR
+    from atkay.overlap import Overlap as Overlap
+    from atkay.overlap import overlap as overlap
     from atkay.protocol import Protocol as Protocol
     from atkay.result import Population as Population
     from atkay.result import Result as Result
@@ -36,6 +38,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "evaluate": "evaluate",
+    "overlap": "overlap",
+    "Overlap": "overlap",
     "parse": "metrics.base",
     "metrics": "metrics.base",
     "Metric": "metrics.base",

@@ -33,6 +33,10 @@ class Judged:
     ``ranking`` holds the whole lists, for metrics that look at more than hits, and ``truth`` the relevant items, for
     those that must know which ones were missed; an engine may leave them out. ``side`` holds what was given besides
     lists and truth.
+    ``n_nonrelevant`` counts the query's items that were judged and are not relevant, ``nonrelevant_above`` how many of
+    them stand above each hit; an engine may leave out both.
+    ``ranking`` holds the whole lists, for metrics that look at more than hits; an engine may leave it out. ``side``
+    holds what was given besides lists and truth.
     """
 
     query: Ints
@@ -50,6 +54,8 @@ class Judged:
     averaged: bool = False
     """Whether values are averages over all orders of equal scores."""
     truth: Lists | None = None
+    n_nonrelevant: Ints | None = None
+    nonrelevant_above: Ints | None = None
 
     @property
     def n_queries(self) -> int:
@@ -127,6 +133,8 @@ class Judged:
             tied=None if self.tied is None else (self.tied[0][hits], self.tied[1][hits]),
             averaged=self.averaged,
             truth=None if self.truth is None else self.truth.part(first, last),
+            n_nonrelevant=None if self.n_nonrelevant is None else self.n_nonrelevant[queries],
+            nonrelevant_above=None if self.nonrelevant_above is None else self.nonrelevant_above[hits],
         )
 
     def where(self, queries: Bools) -> Judged:
@@ -148,6 +156,8 @@ class Judged:
             tied=None if self.tied is None else (self.tied[0][hits], self.tied[1][hits]),
             averaged=self.averaged,
             truth=None if self.truth is None else self.truth.pick(chosen),
+            n_nonrelevant=None if self.n_nonrelevant is None else self.n_nonrelevant[chosen],
+            nonrelevant_above=None if self.nonrelevant_above is None else self.nonrelevant_above[hits],
         )
 
     @property
@@ -190,6 +200,14 @@ class Judged:
                 "but hits. Evaluate the lists themselves: evaluate(recs, truth, ...)."
             )
         return self.truth
+    def nonrelevant(self) -> tuple[Ints, Ints]:
+        """Judged items that are not relevant: how many each query has, and how many of them stand above each hit."""
+        if self.n_nonrelevant is None or self.nonrelevant_above is None:
+            raise SpecError(
+                "a metric that looks at judged items that are not relevant was asked for, and whoever judged the lists "
+                "kept nothing but hits. Evaluate the lists themselves: evaluate(recs, truth, ...)."
+            )
+        return self.n_nonrelevant, self.nonrelevant_above
 
     def top(self, k: int) -> Places:
         """Query, rank and item of what stands in the top k of every list; the last one asked for is kept."""
@@ -225,6 +243,8 @@ class Judged:
         rankings = [part.ranking for part in parts if part.ranking is not None]
         sides = [part.side for part in parts if part.side is not None]
         truths = [part.truth for part in parts if part.truth is not None]
+        counts = [part.n_nonrelevant for part in parts if part.n_nonrelevant is not None]
+        above = [part.nonrelevant_above for part in parts if part.nonrelevant_above is not None]
         return cls(
             query=join([part.query + by for part, by in zip(parts, shift, strict=False)]),
             rank=join([part.rank for part in parts]),
@@ -239,6 +259,8 @@ class Judged:
             tied=(join([part.ties[0] for part in parts]), join([part.ties[1] for part in parts])),
             averaged=parts[0].averaged,
             truth=Lists.concatenate(truths) if len(truths) == len(parts) else None,
+            n_nonrelevant=join(counts) if len(counts) == len(parts) else None,
+            nonrelevant_above=join(above) if len(above) == len(parts) else None,
         )
 
 
