@@ -42,8 +42,8 @@ class Found(NamedTuple):
     twice_known: bool
 
 
-def match(asked: Lists, known: Lists) -> Match:
-    """The rows of ``asked`` that are in ``known``, and where.
+def match(asked: Lists, known: Lists, *, once: bool = False) -> Match:
+    """The rows of ``asked`` that are in ``known``, and where; ``once``: it is known that no list has an item twice.
 
     Where most rows cannot be among the known ones, a table finds those that may be, and only they are sorted.
     """
@@ -57,7 +57,8 @@ def match(asked: Lists, known: Lists) -> Match:
             return _joined([of_block((first, middle)), of_block((middle, last))])
         if rows <= FEW * known_rows:
             return by_sorting(asked, known, block)
-        return by_sorting(asked, known, block, candidates(asked, known, block))._replace(twice=_twice(asked, block))
+        found = by_sorting(asked, known, block, candidates(asked, known, block))
+        return found if once else found._replace(twice=_twice(asked, block))
 
     row, at, twice, twice_known = _joined(in_threads(of_block, asked.blocks(known)))
     return Match(row, at, (twice, twice_known))
@@ -155,26 +156,13 @@ def repeated(lists: Lists) -> Ints:
 
 
 def located(asked: Lists, known: Lists) -> tuple[Ints, Ints]:
-    """The rows of ``asked`` that are in ``known``, rising, and where; no list has an item twice.
-
-    Unlike :func:`match` it does not look for repeated items: of the longer side, most rows are not sorted.
-    """
-    if len(asked) < len(known):
-        at, row = located(known, asked)
-        order = np.argsort(row)
-        return row[order], at[order]
-    item_bits = int(max(asked.n_items, known.n_items)).bit_length()
-
-    def of_block(block: tuple[int, int]) -> Found:
-        first, last = block
-        rows, known_rows = (int(side.start[last] - side.start[first]) for side in (asked, known))
-        if (last - first).bit_length() + item_bits + max(rows, known_rows).bit_length() + 1 > 63 and last - first > 1:
-            middle = (first + last) // 2
-            return _joined([of_block((first, middle)), of_block((middle, last))])
-        return by_sorting(asked, known, block, candidates(asked, known, block) if rows > FEW * known_rows else None)
-
-    row, at, *_ = _joined(in_threads(of_block, asked.blocks(known)))
-    return row, at
+    """The rows of ``asked`` that are in ``known``, rising, and where; no list has an item twice."""
+    if len(asked) >= len(known):
+        found = match(asked, known, once=True)
+        return found.row, found.at
+    found = match(known, asked, once=True)  # the longer side is looked up: most of its rows are not sorted
+    order = np.argsort(found.at)
+    return found.at[order], found.row[order]
 
 
 def place_in(known: Lists, query: Ints, item: Ints) -> Ints:
