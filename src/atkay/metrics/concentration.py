@@ -76,8 +76,8 @@ class Gini(RunMetric):
         """The unevenness in words."""
         n = {"n": "n", "n_less_1": "(n - 1)"}[self.divisor]
         return Definition(
-            f"Gini coefficient of the numbers of users in whose lists, {self.top} of each, the n items of the "
-            "catalogue stand; 0 where all have as many",
+            f"Gini coefficient of how many users are shown each of the n items of the catalogue in {self.top}; 0 where "
+            "all items are shown to as many",
             f"Σ (2j - n - 1) x_j / ({n} Σ x)",
         )
 
@@ -142,10 +142,12 @@ class Entropy(RunMetric):
 
     def define(self) -> Definition:
         """The entropy in words."""
-        of = f"entropy of the shares that items have of all places in {self.top} of each list"
+        of = f"entropy of the shares that items have of all places in {self.top} of the users"
         if self.unit == "bits":
             return Definition(f"{of}, in bits", "- Σ p log2 p")
-        return Definition(f"{of}, divided by that of all n items of the catalogue equally", "- Σ p log2 p / log2 n")
+        return Definition(
+            f"{of}, divided by that of n equally shown items, all of the catalogue", "- Σ p log2 p / log2 n"
+        )
 
 
 @dataclass(frozen=True)
@@ -207,16 +209,14 @@ class InterListDistance(RunMetric):
 
     def define(self) -> Definition:
         """The distance in words."""
-        if self.per == "listed":
-            mean = "the mean length of the lists"
-            return Definition(
-                f"1 - (items that {self.top} of two users have in common) / ({mean}), averaged over all pairs of users",
-                "1 - Σ c (c - 1) / ((U - 1) Σ c)",
-            )
-        k, by = ("k", "the length of the longest list") if self.k is None else (self.k, self.k)
+        by, formula = "the mean length of the lists", "1 - Σ c (c - 1) / ((U - 1) Σ c)"
+        if self.per == "k":
+            by = "the length of the longest list" if self.k is None else str(self.k)
+            formula = f"1 - Σ c (c - 1) / (U (U - 1) {'k' if self.k is None else self.k})"
         return Definition(
-            f"1 - (items that {self.top} of two users have in common) / ({by}), averaged over all pairs of users",
-            f"1 - Σ c (c - 1) / (U (U - 1) {k})",
+            f"1 less the number of items that {self.top} of two users have in common, divided by {by}; averaged over "
+            "all pairs of users",
+            formula,
         )
 
 
