@@ -96,6 +96,13 @@ def test_unexpectedness_in_the_documentation_of_replay() -> None:
     assert [result[spec] for spec in specs] == pytest.approx([0.166667, 0.5], abs=1e-6)
 
 
+def test_an_item_is_expected_from_the_later_of_its_two_places_on() -> None:
+    # c stands third in the list and first in the baseline, a the other way round: both lists share b at 2, all at 3.
+    specs = [f"unexpectedness(expected=top)@{k}" for k in (1, 2, 3)]
+    result = atkay.evaluate({1: list("abc")}, {1: ["a"]}, specs, baseline={1: list("cba")})
+    assert result.query_values.tolist() == [[1, 0.5, 0]]
+
+
 def test_novelty_of_replay_is_the_share_that_is_new_to_the_user() -> None:
     # Recorded from RePlay 0.22.0 at 4: nothing of 3 7 10 11 is in 5 6 8 9 2, all of the others' lists is.
     assert values(REPLAY_RECS, REPLAY_RECS, "new_to_user@4", train=REPLAY_TRAIN) == [1, 0, 0]
@@ -210,6 +217,12 @@ def test_the_tail_is_what_the_head_does_not_hold(head: float, tail: str) -> None
     assert found == [len(tail) / 5]
     for item in "abcdz":
         assert values({1: [item]}, {1: [item]}, f"long_tail(head={head})", train=train) == [item in tail]
+
+
+def test_a_share_of_interactions_is_not_rounded_up() -> None:
+    # 0.55 * 100 is a float above 55, what a holds; b is in the tail all the same.
+    train = {user: ["a" if user < 55 else "b"] for user in range(100)}
+    assert values({0: ["a", "b"]}, {0: ["a"]}, "long_tail(head=0.55)", train=train) == [0.5]
 
 
 def test_popularity_lift_of_users_and_of_their_group() -> None:

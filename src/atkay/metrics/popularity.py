@@ -116,7 +116,7 @@ class LongTail(ListMetric):
         held = np.bincount(popularity)
         held *= np.arange(len(held))
         above = held[::-1].cumsum()[::-1] - held
-        # 0.7 of 10 interactions is 7, not the float above it.
+        # 0.55 of 100 interactions is 55, not the float above it.
         reached = above >= self.head * len(judged.train.items) * (1 - 1e-12)
         inside: Bools = (popularity > 0) & ~reached[popularity]
         return inside

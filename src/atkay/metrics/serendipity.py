@@ -288,9 +288,7 @@ def _unexpected(judged: Judged, cutoffs: tuple[int, ...]) -> Floats:
 def _popularity_rank(judged: Judged, item: Ints) -> Ints:
     """The place of each item's number of training users among all such numbers, 0 where nobody had it."""
     popularity = judged.train.popularity
-    there = np.bincount(popularity) > 0
-    there[0] = False
-    higher = np.cumsum(there[::-1])[::-1]
+    higher = np.cumsum((np.bincount(popularity) > 0)[::-1])[::-1]
     place: Ints = np.where(popularity > 0, higher[popularity], 0)[item]
     return place
 
