@@ -11,7 +11,7 @@ from atkay.arrays import Floats, Ints
 from atkay.judged import Judged, within
 from atkay.lists import Lists, rows_of
 from atkay.metrics.base import Definition, Metric, number
-from atkay.metrics.categories import Cells, categories_of, masks, spread
+from atkay.metrics.categories import Cells, added, categories_of, masks, portions, spread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +77,13 @@ class AlphaNDCG(Metric):
         """Alpha-nDCG per query and cutoff."""
         categories = categories_of(judged, self)
         found = judged.total(self._gains(judged, categories) / np.log2(judged.rank + 1), self.cutoffs)
-        best = _greedy(judged.relevant, categories, 1 - self.alpha, self.cutoffs)
+        relevant = judged.relevant
+        # A few queries at a time: what the loop goes through again and again then stays in the cache.
+        parts = [
+            _greedy(relevant.part(*few), categories, 1 - self.alpha, self.cutoffs)
+            for few in portions(4 * relevant.length)
+        ]
+        best = np.concatenate([np.empty((0, len(self.cutoffs))), *parts])
         with np.errstate(invalid="ignore"):
             return np.where(best > 0, found / best, np.nan)
 
@@ -90,8 +96,7 @@ class AlphaNDCG(Metric):
         before = within(np.cumsum(np.diff(key, prepend=-1) != 0) - 1, len(key)) - 1
         # Multiplied up as in the ideal, and a hit's topics are added up in the order of categories there and here.
         left = np.cumprod(np.r_[1.0, np.full(int(before.max(initial=0)), 1 - self.alpha)])
-        gain: Floats = np.bincount(hit, left.take(before), len(judged.item))
-        return gain
+        return added(hit, left.take(before), len(judged.item))
 
     def define(self) -> Definition:
         """The quotient in words."""
@@ -112,31 +117,35 @@ def _greedy(relevant: Lists, categories: Lists, fading: float, cutoffs: Sequence
     lists.
     """
     query, item, left = _kinds(relevant, categories)
-    row, category = spread(categories, item)
-    by_kind = np.lexsort((category, row))
-    row, category = row.take(by_kind), category.take(by_kind)
-    cell, owner = Cells.of(query.take(row), category, relevant.n_queries, categories.n_items)
+    kind, category = spread(categories, item)
+    key = np.sort(kind * categories.n_items + category)  # an item's categories come in any order
+    kind, category = np.divmod(key, max(categories.n_items, 1))
+    cell, owner = Cells.of(query.take(kind), category, relevant.n_queries, categories.n_items)
     worth, running = np.ones(len(owner)), np.zeros(relevant.n_queries)
     out = np.zeros((relevant.n_queries, len(cutoffs)))
     length = categories.length.take(item)
-    place = 0
+    place, changed = 0, True
     while len(query) and place < max(cutoffs):
+        if changed:
+            start = np.append(0, np.cumsum(length))
+            first = np.flatnonzero(np.diff(query, prepend=-1))
+            kinds = np.diff(first, append=len(query))
         place += 1
-        gain = np.where(left > 0, np.bincount(row, worth.take(cell), len(query)), 0)
-        first = np.flatnonzero(np.diff(query, prepend=-1))
-        best = np.repeat(np.maximum.reduceat(gain, first), np.diff(first, append=len(query)))
-        equal = np.flatnonzero((gain > 0) & (gain >= best * (1 - CLOSE)))
+        gain = added(kind, worth.take(cell), len(query))
+        gain[left == 0] = 0
+        best = np.repeat(np.maximum.reduceat(gain, first), kinds)
+        equal = np.flatnonzero((gain >= best * (1 - CLOSE)) & (gain > 0))
         chosen = equal[np.diff(query.take(equal), prepend=-1) != 0]
         running[query.take(chosen)] += gain.take(chosen) / np.log2(place + 1)
         left[chosen] -= 1
-        start = np.cumsum(length) - length
-        worth[cell[rows_of(np.append(start, len(row)), chosen)]] *= fading
+        worth[cell.take(rows_of(start, chosen))] *= fading
         for column in np.flatnonzero(np.equal(cutoffs, place)):
             out[:, column] = running
         stays = (left > 0) & (best > 0)
-        if 2 * np.count_nonzero(stays) < len(stays):  # mostly lists that are full
-            keep = stays.take(row)
-            row, cell = (np.cumsum(stays) - 1).take(row[keep]), cell[keep]
+        changed = bool(4 * np.count_nonzero(stays) < 3 * len(stays))  # many kinds are used up
+        if changed:
+            keep = stays.take(kind)
+            kind, cell = (np.cumsum(stays) - 1).take(kind[keep]), cell[keep]
             query, left, length = query[stays], left[stays], length[stays]
     for column in np.flatnonzero(np.greater(cutoffs, place)):
         out[:, column] = running
@@ -154,7 +163,7 @@ def _kinds(relevant: Lists, categories: Lists) -> tuple[Ints, Ints, Ints]:
     row, category = spread(categories, item)
     sets = masks(query.take(row), row, category, len(item), categories.n_items)
     order = np.lexsort((*(~part for part in sets.T[::-1]), query))
-    query, item, sets = query.take(order), item.take(order), sets[order]
+    query, item, sets = query.take(order), item.take(order), sets.take(order, axis=0)
     new = np.ones(len(item), bool)
     new[1:] = (query[1:] != query[:-1]) | (sets[1:] != sets[:-1]).any(axis=1)
     first = np.flatnonzero(new)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -11,7 +12,7 @@ import numpy as np
 from atkay.arrays import Floats, Ints
 from atkay.judged import sums
 from atkay.metrics.base import Definition, ListMetric, number
-from atkay.metrics.categories import Cells, categories_of, portions, shares, spread
+from atkay.metrics.categories import added, categories_of, portions, shares, spread
 from atkay.words import word
 
 if TYPE_CHECKING:
@@ -98,33 +99,41 @@ class Calibration(ListMetric):
 
     def _of_few(self, judged: Judged) -> Floats:
         categories, history = categories_of(judged, self), judged.train.history
-        places, n_queries = judged.top(max(self.cutoffs)), judged.n_queries
-        chosen, of_chosen = spread(categories, history.item)
-        shown, of_shown = spread(categories, places.item)
-        query = np.concatenate((history.owner().take(chosen), places.query.take(shown)))
-        category = np.concatenate((of_chosen, of_shown))
-        cell, owner = Cells.of(query, category, n_queries, categories.n_items)
-        liked: Floats = np.bincount(cell[: len(chosen)], shares(categories, history.item).take(chosen), len(owner))
-        rank = places.rank.take(shown)
-        weight = shares(categories, places.item).take(shown) * WEIGHTS[self.weight](rank)
-        listed = sums(cell[len(chosen) :], rank, weight, self.cutoffs, len(owner))
-        p, has_history = _proportions(liked, owner, n_queries)
+        places, n_queries, n_kinds = judged.top(max(self.cutoffs)), judged.n_queries, categories.n_items
+        row, category = spread(categories, places.item)
+        rank = places.rank.take(row)
+        weight = shares(categories, places.item).take(row) * WEIGHTS[self.weight](rank)
+        shown, cell = np.unique(places.query.take(row) * n_kinds + category, return_inverse=True)
+        owner = shown // n_kinds
+        row, category = spread(categories, history.item)
+        query, of_row = history.owner().take(row), shares(categories, history.item).take(row)
+        liked = _masses(query * n_kinds + category, of_row, shown, n_queries * n_kinds)
+        p, has_history = _proportions(liked, owner, _masses(query, of_row, np.arange(n_queries), n_queries))
         out = np.empty((n_queries, len(self.cutoffs)))
-        for column, mass in enumerate(listed.T):
-            q, has_list = _proportions(mass, owner, n_queries)
-            apart = np.bincount(owner, self._terms(p, q), n_queries)
+        for column, mass in enumerate(sums(cell, rank, weight, self.cutoffs, len(shown)).T):
+            q, has_list = _proportions(mass, owner, added(owner, mass, n_queries))
+            some = q > 0
+            apart = added(owner[some], self._terms(p[some], q[some]), n_queries)
+            # Of what the list does not show, the sum of all p says enough.
+            elsewhere = has_history - added(owner[some], liked[some], n_queries)
+            apart = apart + elsewhere / np.where(has_history > 0, has_history, 1) * self._absent
             apart = np.maximum(apart, 0)  # the same proportions may come out below 0 by a rounding
             apart = np.sqrt(apart) if self.distance == "hellinger" else apart
             out[:, column] = np.where((has_history > 0) & (has_list > 0), apart, np.nan)
         return out
 
     def _terms(self, p: Floats, q: Floats) -> Floats:
-        """What each category adds to the divergence."""
+        """What each category of the list adds to the divergence."""
         if self.distance == "kl":
             return _relative(p, (1 - self.alpha) * q + self.alpha * p)
         if self.distance == "js":
             return (_relative(p, (p + q) / 2) + _relative(q, (p + q) / 2)) / 2
         return (np.sqrt(p) - np.sqrt(q)) ** 2 / 2
+
+    @property
+    def _absent(self) -> float:
+        """What a category that the list lacks adds, divided by p: the term for q = 0."""
+        return {"kl": -math.log(self.alpha), "js": math.log(2) / 2, "hellinger": 0.5}[self.distance]
 
     def define(self) -> Definition:
         """The divergence in words."""
@@ -146,9 +155,17 @@ class Calibration(ListMetric):
         )
 
 
-def _proportions(mass: Floats, owner: Ints, n_queries: int) -> tuple[Floats, Floats]:
+def _masses(key: Ints, weight: Floats, wanted: Ints, n_keys: int) -> Floats:
+    """The sum of weights of each wanted key; the wanted ones are in ascending order, each once."""
+    if n_keys <= 16 * len(key) + 1024:
+        return added(key, weight, n_keys).take(wanted)
+    place = np.searchsorted(wanted, key)
+    there = wanted.take(place, mode="clip") == key if len(wanted) else np.zeros(len(key), bool)
+    return added(place[there], weight[there], len(wanted))
+
+
+def _proportions(mass: Floats, owner: Ints, total: Floats) -> tuple[Floats, Floats]:
     """The share of each cell in its query, 0 where the query has nothing, and what each query has in all."""
-    total: Floats = np.bincount(owner, mass, n_queries)
     return mass / np.where(total > 0, total, 1).take(owner), total
 
 

@@ -67,6 +67,11 @@ class Cells(NamedTuple):
         return cls(cell, there // n_categories)
 
 
+def added(place: Ints, weights: Floats, size: int) -> Floats:
+    """The sum of the weights at each place below ``size``, in the order of the rows."""
+    return np.bincount(place, weights=weights, minlength=size).astype(np.float64, copy=False)
+
+
 def masks(query: Ints, row: Ints, category: Ints, n_rows: int, n_categories: int) -> NDArray[np.uint64]:
     """The set of categories of each row, as bits of one or more numbers; the first category is the highest bit.
 

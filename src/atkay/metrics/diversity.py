@@ -11,7 +11,7 @@ from atkay.arrays import Bools, Floats, Ints
 from atkay.errors import SideError
 from atkay.judged import Judged, sums
 from atkay.metrics.base import Definition, ListMetric
-from atkay.metrics.categories import Cells, categories_of, masks, portions, shares, spread
+from atkay.metrics.categories import Cells, added, categories_of, masks, portions, shares, spread
 from atkay.words import word
 
 if TYPE_CHECKING:
@@ -301,10 +301,10 @@ class CategoryEntropy(ListMetric):
         cell, owner = Cells.of(query, category, judged.n_queries, categories.n_items)
         out = np.empty((judged.n_queries, len(self.cutoffs)))
         for column, mass in enumerate(sums(cell, rank, weight, self.cutoffs, len(owner)).T):
-            total = np.bincount(owner, mass, judged.n_queries)
+            total = added(owner, mass, judged.n_queries)
             share = mass / np.where(total > 0, total, 1).take(owner)
             bits = -share * np.log2(np.where(share > 0, share, 1))
-            out[:, column] = np.where(total > 0, np.bincount(owner, bits, judged.n_queries), np.nan)
+            out[:, column] = np.where(total > 0, added(owner, bits, judged.n_queries), np.nan)
         return out
 
     def define(self) -> Definition:
@@ -358,7 +358,7 @@ class CategoryCount(ListMetric):
         query, rank = places.query.take(row), places.rank.take(row)
         cell, owner = Cells.of(query, category, judged.n_queries, categories.n_items)
         mass = sums(cell, rank, np.ones(len(row)), self.cutoffs, len(owner))
-        counts = [np.bincount(owner, there, judged.n_queries) for there in (mass > 0).T]
+        counts = [added(owner, there.astype(float), judged.n_queries) for there in (mass > 0).T]
         return np.where(judged.listed(self.cutoffs) > 0, np.array(counts).T, np.nan)
 
     def define(self) -> Definition:
