@@ -32,7 +32,7 @@ from atkay.match import Match, match, repeated
 from atkay.means import Summary, mean, summarise
 from atkay.metrics.base import DEEPEST, printed
 from atkay.ranking import Ranking, by_rank, steps, together
-from atkay.result import _HEADER, _cells, _numbers
+from atkay.result import HEADER, cells, number_types
 
 if TYPE_CHECKING:
     import polars as pl
@@ -86,7 +86,7 @@ class Overlap(Mapping[str, float]):
         import polars as pl
 
         rows = [(name, *found) for name, found in self.summaries.items()]
-        return pl.DataFrame(rows, schema={"measure": pl.String, **_numbers()}, orient="row").fill_nan(None)
+        return pl.DataFrame(rows, schema={"measure": pl.String, **number_types()}, orient="row").fill_nan(None)
 
     @property
     def per_query(self) -> pl.DataFrame:
@@ -115,8 +115,8 @@ class Overlap(Mapping[str, float]):
         return self._grid().html() + "<p>" + "<br>".join(html.escape(note) for note in self._notes()) + "</p>"
 
     def _grid(self) -> Grid:
-        rows = [(name, *_cells(found)) for name, found in self.summaries.items()]
-        return Grid(("measure", *_HEADER), rows, right=_HEADER)
+        rows = [(name, *cells(found)) for name, found in self.summaries.items()]
+        return Grid(("measure", *HEADER), rows, right=HEADER)
 
     def _notes(self) -> list[str]:
         said = [f"{number_of(len(self.query_values), 'user')} in both runs"]

@@ -241,7 +241,7 @@ class Result(Mapping[str, float]):
 
         return pl.DataFrame(
             [(name, *found) for name, found in self.summaries.items()],
-            schema={"metric": pl.String, **_numbers()},
+            schema={"metric": pl.String, **number_types()},
             orient="row",
         ).fill_nan(None)
 
@@ -251,7 +251,7 @@ class Result(Mapping[str, float]):
         import polars as pl
 
         rows = [(*names, *found) for *names, found in self.slice_summaries]
-        schema = {"slice": pl.String, "segment": pl.String, "metric": pl.String, **_numbers()}
+        schema = {"slice": pl.String, "segment": pl.String, "metric": pl.String, **number_types()}
         return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
 
     @property
@@ -343,15 +343,15 @@ class Result(Mapping[str, float]):
         return [*self.population.sentences(self.protocol), *said, *([self.sampled.words] if self.sampled else [])]
 
     def _grid(self) -> Grid:
-        rows = [(name, *_cells(found)) for name, found in self.summaries.items()]
-        return Grid(("metric", *_HEADER), rows, right=_HEADER)
+        rows = [(name, *cells(found)) for name, found in self.summaries.items()]
+        return Grid(("metric", *HEADER), rows, right=HEADER)
 
     def _slice_grid(self) -> Grid:
         rows = [
-            (name, "(none)" if segment is None else segment, metric, *_cells(found))
+            (name, "(none)" if segment is None else segment, metric, *cells(found))
             for name, segment, metric, found in self.slice_summaries
         ]
-        return Grid(("slice", "segment", "metric", *_HEADER), rows, right=_HEADER)
+        return Grid(("slice", "segment", "metric", *HEADER), rows, right=HEADER)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a JSON file, compressed where the name ends in ``.gz``; whole or not at all."""
@@ -367,16 +367,16 @@ class Result(Mapping[str, float]):
         return load(Path(path))
 
 
-_HEADER = ("mean", "95 % interval", "deviation", "users", "undefined")
+HEADER = ("mean", "95 % interval", "deviation", "users", "undefined")
 
 
-def _numbers() -> dict[str, Any]:
+def number_types() -> dict[str, Any]:
     import polars as pl
 
     return {name: pl.Int64 if name in ("users", "undefined") else pl.Float64 for name in Summary._fields}
 
 
-def _cells(found: Summary) -> tuple[str, ...]:
+def cells(found: Summary) -> tuple[str, ...]:
     interval = "–" if math.isnan(found.low) else f"{found.low:.4f} to {found.high:.4f}"
     deviation = "–" if math.isnan(found.deviation) else f"{found.deviation:.4f}"
     mean = "–" if math.isnan(found.mean) else f"{found.mean:.4f}"
