@@ -159,7 +159,6 @@ class Metric:
 class Ratio(Metric):
     """A metric that is one count over another, so that users can be averaged or pooled."""
 
-    averages: ClassVar[bool] = True
     average: str = average()
 
     def parts(self, judged: Judged) -> tuple[Floats, Floats]:
