@@ -95,7 +95,7 @@ class AlphaNDCG(Metric):
         hit, key = hit.take(order), key.take(order)
         before = within(np.cumsum(np.diff(key, prepend=-1) != 0) - 1, len(key)) - 1
         # Multiplied up as in the ideal, and a hit's topics are added up in the order of categories there and here.
-        left = np.cumprod(np.r_[1.0, np.full(int(before.max(initial=0)), 1 - self.alpha)])
+        left: Floats = np.cumprod(np.append(1.0, np.full(int(before.max(initial=0)), 1 - self.alpha)))
         return added(hit, left.take(before), len(judged.item))
 
     def define(self) -> Definition:

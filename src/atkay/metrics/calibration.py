@@ -108,18 +108,19 @@ class Calibration(ListMetric):
         row, category = spread(categories, history.item)
         query, of_row = history.owner().take(row), shares(categories, history.item).take(row)
         liked = _masses(query * n_kinds + category, of_row, shown, n_queries * n_kinds)
-        p, has_history = _proportions(liked, owner, _masses(query, of_row, np.arange(n_queries), n_queries))
+        history_mass = added(query, of_row, n_queries)
+        p = liked / _above_zero(history_mass).take(owner)
         out = np.empty((n_queries, len(self.cutoffs)))
         for column, mass in enumerate(sums(cell, rank, weight, self.cutoffs, len(shown)).T):
-            q, has_list = _proportions(mass, owner, added(owner, mass, n_queries))
-            some = q > 0
-            apart = added(owner[some], self._terms(p[some], q[some]), n_queries)
-            # Of what the list does not show, the sum of all p says enough.
-            elsewhere = has_history - added(owner[some], liked[some], n_queries)
-            apart = apart + elsewhere / np.where(has_history > 0, has_history, 1) * self._absent
-            apart = np.maximum(apart, 0)  # the same proportions may come out below 0 by a rounding
-            apart = np.sqrt(apart) if self.distance == "hellinger" else apart
-            out[:, column] = np.where((has_history > 0) & (has_list > 0), apart, np.nan)
+            list_mass = added(owner, mass, n_queries)
+            q = mass / _above_zero(list_mass).take(owner)
+            here = q > 0
+            total = added(owner[here], self._terms(p[here], q[here]), n_queries)
+            # Of the categories that the list lacks, the sum of their p says enough; a rounding is no category.
+            rest = 1 - added(owner[here], liked[here], n_queries) / _above_zero(history_mass)
+            total = np.maximum(total + np.where(rest > 1e-12, rest, 0) * self._absent, 0)
+            apart = np.sqrt(np.minimum(total, 1)) if self.distance == "hellinger" else total
+            out[:, column] = np.where((history_mass > 0) & (list_mass > 0), apart, np.nan)
         return out
 
     def _terms(self, p: Floats, q: Floats) -> Floats:
@@ -164,9 +165,9 @@ def _masses(key: Ints, weight: Floats, wanted: Ints, n_keys: int) -> Floats:
     return added(place[there], weight[there], len(wanted))
 
 
-def _proportions(mass: Floats, owner: Ints, total: Floats) -> tuple[Floats, Floats]:
-    """The share of each cell in its query, 0 where the query has nothing, and what each query has in all."""
-    return mass / np.where(total > 0, total, 1).take(owner), total
+def _above_zero(total: Floats) -> Floats:
+    """What can be divided by; where there is nothing, so is the numerator."""
+    return np.where(total > 0, total, 1)
 
 
 def _relative(p: Floats, q: Floats) -> Floats:
