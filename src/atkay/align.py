@@ -114,7 +114,7 @@ def align(
     if around:
         wanted[listed.item] = True
     for table, code in zip(around.values(), item_codes[2:], strict=True):
-        if not wanted[code].any() and min(np.count_nonzero(wanted), len(np.unique(code))) >= MANY:
+        if not wanted[code].any() and min(int(np.count_nonzero(wanted)), len(np.unique(code))) >= MANY:
             raise _nothing_common(recs, table, "item", slice(-1, None))
     side = None
     if around:

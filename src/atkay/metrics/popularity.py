@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from atkay.arrays import Bools, Floats
+from atkay.arrays import Floats
 from atkay.metrics.base import Definition, ListMetric, Ratio, number
+from atkay.metrics.item_groups import in_head
 
 if TYPE_CHECKING:
     from atkay.judged import Judged
@@ -107,19 +108,8 @@ class LongTail(ListMetric):
 
     def values(self, judged: Judged) -> Floats:
         """The share per query and cutoff."""
-        tail = ~self._in_head(judged)
+        tail = ~in_head(judged.train.popularity, self.head)
         return mean_of_listed(judged, tail.astype(float).take(judged.top(max(self.cutoffs)).item), self.cutoffs)
-
-    def _in_head(self, judged: Judged) -> Bools:
-        """Which items are in the head."""
-        popularity = judged.train.popularity
-        held = np.bincount(popularity)
-        held *= np.arange(len(held))
-        above = held[::-1].cumsum()[::-1] - held
-        # 0.55 of 100 interactions is 55, not the float above it.
-        reached = above >= self.head * len(judged.train.items) * (1 - 1e-12)
-        inside: Bools = (popularity > 0) & ~reached[popularity]
-        return inside
 
     def define(self) -> Definition:
         """The share in words."""
