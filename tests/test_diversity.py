@@ -95,6 +95,7 @@ def test_distance_of_cooccurrence() -> None:
     assert value(spec, "abc", train=train) == pytest.approx((1 / 2 + 1 + 1 - 1 / math.sqrt(2)) / 3)
     assert math.isnan(value(spec, "ax", train=train))
     assert value("ild(by=cooccurrence,unknown=apart)@3", "ax", train=train) == 1
+    assert value(spec, "abc", train={1: ["a"], 2: ["c"]}) == 1  # b is unknown, and a and c have nobody in common
 
 
 @pytest.mark.parametrize(
@@ -185,6 +186,15 @@ def test_a_list_can_beat_the_greedy_ideal() -> None:
     found = value("alpha_ndcg(alpha=1)@2", "bc", truth="abc", features=topics)
     assert found == pytest.approx((3 + 3 / math.log2(3)) / (4 + 1 / math.log2(3)))
     assert found > 1
+
+
+def test_equal_gains_of_the_ideal_go_by_the_alphabet() -> None:
+    # All three have two topics. {1,2} comes before {1,3}, for 2 is the first topic that only one of them has, and both
+    # before {2,4}. So the ideal is {1,2}, then {1,3}, which has a topic for the second time, as {2,4} would have.
+    topics = {"a": ["1", "2"], "b": ["1", "3"], "c": ["2", "4"]}
+    ideal = 2 + 1.5 / math.log2(3)
+    assert value("alpha_ndcg@2", "ab", truth="abc", features=topics) == 1
+    assert value("alpha_ndcg@2", "bc", truth="abc", features=topics) == pytest.approx((2 + 2 / math.log2(3)) / ideal)
 
 
 # Calibration.
@@ -417,6 +427,25 @@ def test_plain_loops(
                     expected = 0.0
                 found = math.nan if row[str(metric)] is None else row[str(metric)]
                 assert found == pytest.approx(expected, nan_ok=True, abs=1e-12), (str(metric), user)
+
+
+def test_plain_loops_with_thousands_of_categories() -> None:
+    rng = np.random.default_rng(7)
+    sets = {item: [f"w{word:04}" for word in rng.choice(3000, 1 + item % 4, replace=False)] for item in range(3000)}
+    sets |= {item: ["w0001", "w2999", f"w{item:04}"] for item in range(6, 3000, 5)}  # something in common
+    drawn = [{user: rng.choice(3000, 5 + 3 * user, replace=False).tolist() for user in range(30)} for _ in range(2)]
+    recs, train = drawn[0], {user: [*found, *drawn[0][user][::3]] for user, found in drawn[1].items()}
+    train = {user: list(dict.fromkeys(found)) for user, found in train.items()}
+    truth = {user: [*found[::2], *drawn[1][user][:9]] for user, found in recs.items()}
+    truth = {user: list(dict.fromkeys(found)) for user, found in truth.items()}
+    loops = Loops(sets, {}, train)
+    result = atkay.evaluate(recs, truth, OF_SETS, features=sets, train=train)
+    for row in result.per_query.iter_rows(named=True):
+        user = row["user"]
+        for metric in OF_SETS:
+            expected = loops.of(metric, user, recs[user], set(truth[user]))
+            found = math.nan if row[str(metric)] is None else row[str(metric)]
+            assert found == pytest.approx(expected, nan_ok=True, abs=1e-12), (str(metric), user)
 
 
 # Digits.
