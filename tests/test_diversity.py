@@ -219,6 +219,13 @@ def test_calibration_of_steck() -> None:
     assert calibration("distance=js") == pytest.approx(js)
 
 
+def test_calibration_with_far_more_categories_than_a_user_has() -> None:
+    # p is (1/2, 1/2), q (0, 1) over the categories of items 0 and 1.
+    expected = 0.5 * math.log(0.5 / 0.995) + 0.5 * math.log(100)
+    features = {item: f"w{item:04}" for item in range(3000)}
+    assert value("calibration@1", [1], train={1: [0, 1]}, features=features) == pytest.approx(expected)
+
+
 @pytest.mark.parametrize("distance", ["kl", "js", "hellinger"])
 def test_the_same_proportions_are_at_no_distance(distance: str) -> None:
     # Thirds and sixths: two categories for one item, three for another.
