@@ -64,8 +64,8 @@ def test_the_public_surface() -> None:
     classes = {each.__name__ for each in atkay.metrics().values()}
     assert {"DCG", "F1", "HitRate", "MAP", "MNAP", "MRR", "NDCG", "Precision", "RPrecision", "Recall"} <= classes
     assert set(dir(atkay)) - classes == {
-        "Columns", "Metric", "Population", "Protocol", "Result", "Sampled",
-        "__version__", "errors", "evaluate", "metrics", "parse",
+        "Columns", "Metric", "Overlap", "Population", "Protocol", "Result", "Sampled",
+        "__version__", "errors", "evaluate", "metrics", "overlap", "parse",
     }  # fmt: skip
     for name in dir(atkay):
         assert getattr(atkay, name) is not None

@@ -30,7 +30,7 @@ VARIANTS = list(every_variant(None, 1, 3, 10))
 OF_RUN = [metric for metric in VARIANTS if isinstance(metric, RunMetric)]
 PER_QUERY = [metric for metric in VARIANTS if not isinstance(metric, RunMetric)]
 ACCURACY = [metric for metric in PER_QUERY if metric.needs_truth and not metric.needs and metric.better == "higher"]
-BOUNDED = [metric for metric in ACCURACY if metric.bounded]
+BOUNDED = [metric for metric in ACCURACY if metric.bounded and not metric.partial]
 LOOSE: set[str] = set()
 """Numbers that may differ in their last digit when items are called otherwise."""
 lists = rows(scores, 0.0)

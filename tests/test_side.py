@@ -206,11 +206,6 @@ def test_codes_of_lists_do_not_depend_on_what_else_is_given() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        (
-            {"train": {"ann": ["gin"]}},
-            IdError,
-            "recs and train have no item in common: recs has 'tea', train has 'gin'",
-        ),
         ({"train": {1: ["tea"]}}, IdError, "train and truth have ids of different types"),
         ({"train": pl.DataFrame({"a": ["ann"], "item": ["tea"]})}, ColumnError, "train: no column for the user"),
         ({"catalog": pl.DataFrame({"a": ["tea"], "b": ["jam"]})}, ColumnError, "catalog: no column for the item"),
@@ -245,6 +240,13 @@ def test_what_is_refused(given: dict[str, Any], error: type[Exception], message:
         return
     with pytest.raises(error, match=message):
         atkay.evaluate(RECS, TRUTH, "mrr", **given)
+
+
+def test_many_items_and_none_in_common() -> None:
+    recs, train = {1: list(range(200))}, {1: list(range(1000, 1200))}
+    with pytest.raises(IdError, match="recs and train have no item in common: recs has 0, train has 1000"):
+        atkay.evaluate(recs, {1: [5]}, "mrr", train=train)
+    assert atkay.evaluate({1: [0]}, {1: [0]}, "arp", train=train)["arp"] == 0
 
 
 @pytest.mark.parametrize(("spec", "name"), [("arp@2", "train"), ("coverage@2", "catalog")])

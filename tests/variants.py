@@ -10,6 +10,7 @@ import polars as pl
 from hypothesis import strategies as st
 
 import atkay
+from atkay.errors import SpecError
 from atkay.metrics.base import Metric, conventions
 from atkay.words import words_of
 
@@ -26,7 +27,11 @@ def every_variant(*cutoffs: int | tuple[int, ...] | None) -> Iterator[Metric]:
         for chosen in itertools.product(*choices):
             words = dict(zip((each.name for each in fields), chosen, strict=True))
             for k in cutoffs if cls.cuts else (None,):
-                yield cls(**words, k=k)
+                try:
+                    metric = cls(**words, k=k)
+                except SpecError:  # words that do not go together
+                    continue
+                yield metric
 
 
 def side(user: Callable[[int], object] = int, item: Callable[[int], object] = int) -> dict[str, Any]:

@@ -14,19 +14,52 @@ if TYPE_CHECKING:
     from atkay import errors as errors
     from atkay.columns import Columns as Columns
     from atkay.evaluate import evaluate as evaluate
+    from atkay.metrics.alpha_ndcg import AlphaNDCG as AlphaNDCG
+    from atkay.metrics.auc import AUC as AUC
+    from atkay.metrics.auc import GroupAUC as GroupAUC
     from atkay.metrics.average_precision import MAP as MAP
     from atkay.metrics.average_precision import MNAP as MNAP
     from atkay.metrics.base import Metric as Metric
     from atkay.metrics.base import metrics as metrics
     from atkay.metrics.base import parse as parse
+    from atkay.metrics.bpref import BPref as BPref
+    from atkay.metrics.calibration import Calibration as Calibration
+    from atkay.metrics.cascade import ERR as ERR
+    from atkay.metrics.cascade import RBP as RBP
+    from atkay.metrics.cascade import RBPResidual as RBPResidual
+    from atkay.metrics.concentration import Entropy as Entropy
+    from atkay.metrics.concentration import Gini as Gini
+    from atkay.metrics.concentration import InterListDistance as InterListDistance
+    from atkay.metrics.coverage import Coverage as Coverage
+    from atkay.metrics.coverage import UserCoverage as UserCoverage
     from atkay.metrics.dcg import DCG as DCG
     from atkay.metrics.dcg import NDCG as NDCG
+    from atkay.metrics.diversity import ILD as ILD
+    from atkay.metrics.diversity import CategoryCount as CategoryCount
+    from atkay.metrics.diversity import CategoryEntropy as CategoryEntropy
+    from atkay.metrics.exposure import Exposure as Exposure
     from atkay.metrics.f1 import F1 as F1
     from atkay.metrics.hit import HitRate as HitRate
+    from atkay.metrics.median_rank import MPR as MPR
+    from atkay.metrics.median_rank import MedianRank as MedianRank
+    from atkay.metrics.novelty import EFD as EFD
+    from atkay.metrics.novelty import EPC as EPC
+    from atkay.metrics.novelty import NewToUser as NewToUser
+    from atkay.metrics.novelty import Novelty as Novelty
+    from atkay.metrics.novelty import Surprisal as Surprisal
+    from atkay.metrics.parity import PopREO as PopREO
+    from atkay.metrics.parity import PopRSP as PopRSP
+    from atkay.metrics.popularity import ARP as ARP
+    from atkay.metrics.popularity import LongTail as LongTail
+    from atkay.metrics.popularity import PopularityLift as PopularityLift
     from atkay.metrics.precision import Precision as Precision
     from atkay.metrics.r_precision import RPrecision as RPrecision
     from atkay.metrics.recall import Recall as Recall
     from atkay.metrics.reciprocal_rank import MRR as MRR
+    from atkay.metrics.serendipity import Serendipity as Serendipity
+    from atkay.metrics.serendipity import Unexpectedness as Unexpectedness
+    from atkay.overlap import Overlap as Overlap
+    from atkay.overlap import overlap as overlap
     from atkay.protocol import Protocol as Protocol
     from atkay.result import Population as Population
     from atkay.result import Result as Result
@@ -36,6 +69,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "evaluate": "evaluate",
+    "overlap": "overlap",
+    "Overlap": "overlap",
     "parse": "metrics.base",
     "metrics": "metrics.base",
     "Metric": "metrics.base",

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 SAMPLE = 10_000
 """The first so many rows tell whether those of a user come together."""
 
+MANY = 100
+"""So many items on both sides, and none of them in common, are no accident."""
+
 CANONICAL = r"^(?:0|-?[1-9][0-9]{0,18})$"
 
 
@@ -108,9 +111,10 @@ def align(
     n_unknown = 0 if wanted[items.first :].all() else len(listed) - count(wanted, listed.item)
     if n_unknown == len(listed):
         raise _nothing_common(recs, truth, "item", slice(-1, None))
-    shown = mask(listed.item, items.size) if around else None
+    if around:
+        wanted[listed.item] = True
     for table, code in zip(around.values(), item_codes[2:], strict=True):
-        if shown is not None and not shown[code].any():
+        if not wanted[code].any() and min(int(np.count_nonzero(wanted)), len(np.unique(code))) >= MANY:
             raise _nothing_common(recs, table, "item", slice(-1, None))
     side = None
     if around:

@@ -31,6 +31,7 @@ ALIASES: dict[str, dict[str, tuple[list[str], ...]]] = {
     "features": {"item": (ITEM,)},
     "baseline": {"user": (USER,), "item": (ITEM,), "rank": (RANK,), "score": (SCORE, ["rating", "relevance"])},
 }
+ALIASES |= {"run_a": ALIASES["recs"], "run_b": ALIASES["recs"]}
 
 
 @dataclass(frozen=True)

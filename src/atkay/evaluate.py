@@ -334,7 +334,7 @@ def measure(
     parts: dict[str, tuple[Floats, Floats]] = {}
     for metric, of_metric in zip(ratios, zip(*blocks, strict=True), strict=False):
         above, below = (np.concatenate(side) for side in zip(*of_metric, strict=True))
-        if protocol.no_truth == "one":
+        if protocol.no_truth == "one" and metric.needs_truth:
             above[lost] = below[lost]
         parts |= {str(one): (above[:, at], below[:, at]) for at, one in enumerate(metric.split())}
     if lost.any():

@@ -54,9 +54,10 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
         ranking = ranking.only(~gone)
     tied = _ties(aligned, ranking, order, gone) if n_tied else None
 
-    relevant = aligned.truth
+    relevant, above = aligned.truth, np.broadcast_to(0, len(row))
     if not (grade > 0).all():
         hit = grade[at] > 0
+        above = _missed_above(aligned.truth.owner().take(at), hit, ranking.n_queries)
         row, at, relevant = row[hit], at[hit], relevant.only(grade > 0)
     query = aligned.truth.owner().take(at)
     judged = Judged(
@@ -72,6 +73,9 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
         side=aligned.side,
         tied=None if tied is None else _group_of(tied, row, ranking.start[query]),
         averaged=protocol.ties == "expected",
+        truth=relevant,
+        n_nonrelevant=aligned.truth.length - relevant.length,
+        nonrelevant_above=above,
     )
     done = Counts(
         listed=len(given.recs),
@@ -148,6 +152,15 @@ def _grades(aligned: Aligned, protocol: Protocol) -> Floats:
 def _best_first(relevant: Lists, grade: Floats) -> Floats:
     """The grades of one query after the other, the best of each first."""
     return grade if (grade == grade[:1]).all() else grade[by_score(relevant, grade)]
+
+
+def _missed_above(query: Ints, hit: Bools, n_queries: int) -> Ints:
+    """How many graded rows of the same list that are no hits stand above each hit; ``query``: of all graded rows."""
+    missed = np.concatenate(([0], np.cumsum(~hit)))
+    graded = np.bincount(query, minlength=n_queries)
+    before_list = missed[np.cumsum(graded) - graded]
+    above: Ints = missed[:-1][hit] - before_list[query[hit]]
+    return above
 
 
 def _order(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> tuple[Ints | None, int]:

@@ -10,13 +10,12 @@ import numpy as np
 
 from atkay.arrays import WHOLE, Bools, Floats, Ints
 from atkay.errors import ProtocolError, SideError, SpecError
+from atkay.lists import Lists
 from atkay.ranking import Ranking
 from atkay.side import ASKS, Features, Side, Train
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from atkay.lists import Lists
+    from collections.abc import Callable, Sequence
 
 T = TypeVar("T")
 
@@ -28,8 +27,11 @@ class Judged:
     Per hit, ordered by query and rank: ``query``, ``rank`` (from 1), ``grade``, ``item`` (its code), ``nth``.
     Per query: ``n_relevant``, ``n_listed``, and ``answered``: whether there was a list before anything was
     taken out of it. ``grades`` holds the grades of each query's relevant items, best first, one query after the other.
-    ``ranking`` holds the whole lists, for metrics that look at more than hits; an engine may leave it out. ``side``
-    holds what was given besides lists and truth.
+    What follows an engine may leave out: ``ranking`` holds the whole lists, for metrics that look at more than hits,
+    ``truth`` the relevant items, for those that ask which ones were missed, ``side`` what was given besides lists and
+    truth. ``n_nonrelevant`` counts the query's items that were judged and are not relevant, ``nonrelevant_above`` how
+    many of them stand above each hit. ``tied`` has the group of equal scores of each hit: how many items come before
+    it, and how many it has. ``averaged`` says that values are averages over all orders of equal scores.
     """
 
     query: Ints
@@ -42,10 +44,11 @@ class Judged:
     grades: Floats
     ranking: Ranking | None = None
     side: Side | None = None
+    truth: Lists | None = None
     tied: tuple[Ints, Ints] | None = None
-    """The group of equal scores of each hit: how many items come before it, and how many it has. None: no ties."""
     averaged: bool = False
-    """Whether values are averages over all orders of equal scores."""
+    n_nonrelevant: Ints | None = None
+    nonrelevant_above: Ints | None = None
 
     @property
     def n_queries(self) -> int:
@@ -107,41 +110,39 @@ class Judged:
     def part(self, first: int, last: int) -> Judged:
         """The queries from ``first`` to before ``last``, on their own."""
         begin, end = np.searchsorted(self.query, (first, last))
-        hits, queries = slice(begin, end), slice(first, last)
-        top, bottom = self._edges[[first, last]]
+        hits, grades = slice(begin, end), slice(*self._edges[[first, last]])
+        return self._some(self.query[hits] - first, hits, slice(first, last), grades, lambda one: one.part(first, last))
+
+    def where(self, queries: Bools) -> Judged:
+        """The chosen queries, on their own."""
+        if queries.all():
+            return self
+        hits, chosen, grades = queries[self.query], np.flatnonzero(queries), np.repeat(queries, self.n_relevant)
+        query = (np.cumsum(queries) - 1)[self.query[hits]]
+        return self._some(query, hits, chosen, grades, lambda one: one.pick(chosen))
+
+    def _some(self, query: Ints, hits: Any, queries: Any, grades: Any, pick: Callable[[Any], Any]) -> Judged:
+        """Some of the queries: their hits, under the numbers that they get, and what is known of them."""
+
+        def kept(what: Any, of: Callable[[Any], Any]) -> Any:
+            return None if what is None else of(what)
+
         return Judged(
-            query=self.query[hits] - first,
+            query=query,
             rank=self.rank[hits],
             grade=self.grade[hits],
             item=self.item[hits],
             n_relevant=self.n_relevant[queries],
             n_listed=self.n_listed[queries],
             answered=self.answered[queries],
-            grades=self.grades[top:bottom],
-            ranking=None if self.ranking is None else self.ranking.part(first, last),
-            side=None if self.side is None else self.side.part(first, last),
-            tied=None if self.tied is None else (self.tied[0][hits], self.tied[1][hits]),
+            grades=self.grades[grades],
+            ranking=kept(self.ranking, pick),
+            side=kept(self.side, pick),
+            truth=kept(self.truth, pick),
+            tied=kept(self.tied, lambda tied: (tied[0][hits], tied[1][hits])),
             averaged=self.averaged,
-        )
-
-    def where(self, queries: Bools) -> Judged:
-        """The chosen queries, on their own."""
-        if queries.all():
-            return self
-        hits, chosen = queries[self.query], np.flatnonzero(queries)
-        return Judged(
-            query=(np.cumsum(queries) - 1)[self.query[hits]],
-            rank=self.rank[hits],
-            grade=self.grade[hits],
-            item=self.item[hits],
-            n_relevant=self.n_relevant[chosen],
-            n_listed=self.n_listed[chosen],
-            answered=self.answered[chosen],
-            grades=self.grades[np.repeat(queries, self.n_relevant)],
-            ranking=None if self.ranking is None else self.ranking.pick(chosen),
-            side=None if self.side is None else self.side.pick(chosen),
-            tied=None if self.tied is None else (self.tied[0][hits], self.tied[1][hits]),
-            averaged=self.averaged,
+            n_nonrelevant=kept(self.n_nonrelevant, lambda counts: counts[queries]),
+            nonrelevant_above=kept(self.nonrelevant_above, lambda counts: counts[hits]),
         )
 
     @property
@@ -164,15 +165,21 @@ class Judged:
         """The list of a primitive recommender for each query, the best item first."""
         return _given(self.side.baseline if self.side else None, "baseline")
 
-    @cached_property
+    @property
     def lists(self) -> Ranking:
         """The whole lists, for metrics that cannot do without."""
-        if self.ranking is None:
-            raise SpecError(
-                "a metric that looks at whole lists was asked for, and whoever judged the lists kept nothing but "
-                "hits. Evaluate the lists themselves: evaluate(recs, truth, ...)."
-            )
-        return self.ranking
+        return _kept(self.ranking, "whole lists")
+
+    @property
+    def relevant(self) -> Lists:
+        """The relevant items of each query, in no particular order, for metrics that ask what was missed."""
+        return _kept(self.truth, "all relevant items")
+
+    @property
+    def nonrelevant(self) -> tuple[Ints, Ints]:
+        """Judged items that are not relevant: how many each query has, and how many of them stand above each hit."""
+        what = "judged items that are not relevant"
+        return _kept(self.n_nonrelevant, what), _kept(self.nonrelevant_above, what)
 
     def top(self, k: int) -> Places:
         """Query, rank and item of what stands in the top k of every list; the last one asked for is kept."""
@@ -207,6 +214,9 @@ class Judged:
         join = np.concatenate
         rankings = [part.ranking for part in parts if part.ranking is not None]
         sides = [part.side for part in parts if part.side is not None]
+        truths = [part.truth for part in parts if part.truth is not None]
+        counts = [part.n_nonrelevant for part in parts if part.n_nonrelevant is not None]
+        above = [part.nonrelevant_above for part in parts if part.nonrelevant_above is not None]
         return cls(
             query=join([part.query + by for part, by in zip(parts, shift, strict=False)]),
             rank=join([part.rank for part in parts]),
@@ -220,12 +230,24 @@ class Judged:
             side=Side.concatenate(sides) if len(sides) == len(parts) else None,
             tied=(join([part.ties[0] for part in parts]), join([part.ties[1] for part in parts])),
             averaged=parts[0].averaged,
+            truth=Lists.concatenate(truths) if len(truths) == len(parts) else None,
+            n_nonrelevant=join(counts) if len(counts) == len(parts) else None,
+            nonrelevant_above=join(above) if len(above) == len(parts) else None,
         )
 
 
 def _given(what: T | None, name: str) -> T:
     if what is None:
         raise SideError(f"a metric needs {name}=: {ASKS[name]}. Pass evaluate(..., {name}=...).")
+    return what
+
+
+def _kept(what: T | None, name: str) -> T:
+    if what is None:
+        raise SpecError(
+            f"a metric that looks at {name} was asked for, and whoever judged the lists kept nothing but hits. "
+            "Evaluate the lists themselves: evaluate(recs, truth, ...)."
+        )
     return what
 
 

@@ -42,8 +42,8 @@ class Found(NamedTuple):
     twice_known: bool
 
 
-def match(asked: Lists, known: Lists) -> Match:
-    """The rows of ``asked`` that are in ``known``, and where.
+def match(asked: Lists, known: Lists, *, once: bool = False) -> Match:
+    """The rows of ``asked`` that are in ``known``, and where; ``once``: it is known that no list has an item twice.
 
     Where most rows cannot be among the known ones, a table finds those that may be, and only they are sorted.
     """
@@ -57,7 +57,8 @@ def match(asked: Lists, known: Lists) -> Match:
             return _joined([of_block((first, middle)), of_block((middle, last))])
         if rows <= FEW * known_rows:
             return by_sorting(asked, known, block)
-        return by_sorting(asked, known, block, candidates(asked, known, block))._replace(twice=_twice(asked, block))
+        found = by_sorting(asked, known, block, candidates(asked, known, block))
+        return found if once else found._replace(twice=_twice(asked, block))
 
     row, at, twice, twice_known = _joined(in_threads(of_block, asked.blocks(known)))
     return Match(row, at, (twice, twice_known))
@@ -103,9 +104,12 @@ def by_sorting(asked: Lists, known: Lists, block: tuple[int, int], chosen: Ints 
         out |= row if side == 0 else row + (1 << row_bits)
         return out
 
-    owner, item, row = asked.owner(first, last), asked.item[begin:end], np.arange(end - begin)
-    if chosen is not None:
-        owner, item, row = owner.take(chosen), item.take(chosen), chosen
+    item = asked.item[begin:end]
+    if chosen is None:
+        owner, row = asked.owner(first, last), np.arange(end - begin)
+    else:
+        owner = np.searchsorted(asked.start[first + 1 : last + 1] - begin, chosen, side="right")
+        item, row = item.take(chosen), chosen
     known_row = np.arange(known_end - known_begin)
     both = np.concatenate(
         (packed(owner, item, 0, row), packed(known.owner(first, last), known.item[known_begin:known_end], 1, known_row))
@@ -149,3 +153,22 @@ def repeated(lists: Lists) -> Ints:
     order = np.argsort(pair, kind="stable")
     again = np.flatnonzero(pair[order[1:]] == pair[order[:-1]]) + 1
     return np.sort(order[again])
+
+
+def located(asked: Lists, known: Lists) -> tuple[Ints, Ints]:
+    """The rows of ``asked`` that are in ``known``, rising, and where; no list has an item twice."""
+    if len(asked) >= len(known):
+        found = match(asked, known, once=True)
+        return found.row, found.at
+    found = match(known, asked, once=True)  # the longer side is looked up: most of its rows are not sorted
+    order = np.argsort(found.at)
+    return found.at[order], found.row[order]
+
+
+def place_in(known: Lists, query: Ints, item: Ints) -> Ints:
+    """The place of each item in its query's list of known ones, from 1; 0 where it is not there. Queries rise."""
+    asked = Lists.of(np.bincount(query, minlength=known.n_queries), item, known.n_items)
+    row, at = located(asked, known)
+    place = np.zeros(len(query), np.int64)
+    place[row] = at - known.start[query[row]] + 1
+    return place

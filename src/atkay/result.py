@@ -241,7 +241,7 @@ class Result(Mapping[str, float]):
 
         return pl.DataFrame(
             [(name, *found) for name, found in self.summaries.items()],
-            schema={"metric": pl.String, **_numbers()},
+            schema={"metric": pl.String, **number_types()},
             orient="row",
         ).fill_nan(None)
 
@@ -251,30 +251,35 @@ class Result(Mapping[str, float]):
         import polars as pl
 
         rows = [(*names, *found) for *names, found in self.slice_summaries]
-        schema = {"slice": pl.String, "segment": pl.String, "metric": pl.String, **_numbers()}
+        schema = {"slice": pl.String, "segment": pl.String, "metric": pl.String, **number_types()}
         return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
 
     @property
     def gaps(self) -> pl.DataFrame:
         """A row per slice and number: the segments with the highest and the lowest mean, and how far they are apart.
 
-        ``ratio`` is the lowest mean over the highest: 1 where all segments fare alike.
+        Highest and lowest are meant as numbers, whichever of the two is better. Of segments with the same mean the
+        first one is named. ``ratio`` is the lowest mean over the highest: 1 where all segments fare alike, null where
+        the highest is 0 or the lowest below 0. Users without a segment are none, and a segment without a value does
+        not count; below two segments there is no row.
         """
         import polars as pl
 
-        by = ["slice", "metric"]
-        ends = {"highest": pl.col("mean").arg_max(), "lowest": pl.col("mean").arg_min()}
-        means = pl.col("mean")
+        counts = pl.col("mean").is_not_null() & pl.col("segment").is_not_null()
+        mean, segment = pl.col("mean").filter(counts), pl.col("segment").filter(counts)
+        high, low = pl.col("highest"), pl.col("lowest")
         return (
-            self.slices.filter(means.is_not_null())
-            .group_by(by, maintain_order=True)
+            self.slices.group_by("slice", "metric", maintain_order=True)
             .agg(
-                *(pl.col("segment").get(at).alias(f"{name}_segment") for name, at in ends.items()),
-                highest=means.max(),
-                lowest=means.min(),
-                gap=means.max() - means.min(),
-                ratio=pl.when(means.max() != 0).then(means.min() / means.max()),
+                counts.sum().alias("segments"),
+                highest_segment=segment.get(mean.arg_max(), null_on_oob=True),
+                lowest_segment=segment.get(mean.arg_min(), null_on_oob=True),
+                highest=mean.max(),
+                lowest=mean.min(),
             )
+            .filter(pl.col("segments") > 1)
+            .drop("segments")
+            .with_columns(gap=high - low, ratio=pl.when(high > 0, low >= 0).then(low / high))
         )
 
     @cached_property
@@ -338,15 +343,15 @@ class Result(Mapping[str, float]):
         return [*self.population.sentences(self.protocol), *said, *([self.sampled.words] if self.sampled else [])]
 
     def _grid(self) -> Grid:
-        rows = [(name, *_cells(found)) for name, found in self.summaries.items()]
-        return Grid(("metric", *_HEADER), rows, right=_HEADER)
+        rows = [(name, *cells(found)) for name, found in self.summaries.items()]
+        return Grid(("metric", *HEADER), rows, right=HEADER)
 
     def _slice_grid(self) -> Grid:
         rows = [
-            (name, "(none)" if segment is None else segment, metric, *_cells(found))
+            (name, "(none)" if segment is None else segment, metric, *cells(found))
             for name, segment, metric, found in self.slice_summaries
         ]
-        return Grid(("slice", "segment", "metric", *_HEADER), rows, right=_HEADER)
+        return Grid(("slice", "segment", "metric", *HEADER), rows, right=HEADER)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a JSON file, compressed where the name ends in ``.gz``; whole or not at all."""
@@ -362,16 +367,16 @@ class Result(Mapping[str, float]):
         return load(Path(path))
 
 
-_HEADER = ("mean", "95 % interval", "deviation", "users", "undefined")
+HEADER = ("mean", "95 % interval", "deviation", "users", "undefined")
 
 
-def _numbers() -> dict[str, Any]:
+def number_types() -> dict[str, Any]:
     import polars as pl
 
     return {name: pl.Int64 if name in ("users", "undefined") else pl.Float64 for name in Summary._fields}
 
 
-def _cells(found: Summary) -> tuple[str, ...]:
+def cells(found: Summary) -> tuple[str, ...]:
     interval = "–" if math.isnan(found.low) else f"{found.low:.4f} to {found.high:.4f}"
     deviation = "–" if math.isnan(found.deviation) else f"{found.deviation:.4f}"
     mean = "–" if math.isnan(found.mean) else f"{found.mean:.4f}"

@@ -86,9 +86,9 @@ def _result(record: dict[str, Any]) -> Result:
     metrics = tuple(parse(spec) for spec in record["metrics"])
     names = [str(one) for metric in metrics for one in metric.split() if str(one) not in record["whole"]]
     ids = {name: _unpacked(name, column) for name, column in rows["ids"].items()}
-    values = np.array([rows["values"][name] for name in names], dtype=float).reshape(len(names), -1).T
-    if not names:
-        values = np.empty((record["population"]["evaluated"], 0))
+    values = np.empty((record["population"]["evaluated"], 0))
+    if names:
+        values = np.array([rows["values"][name] for name in names], dtype=float).reshape(len(names), -1).T
     if set(rows["values"]) != set(names) or {len(values), record["population"]["evaluated"]} != {
         len(column) for column in ids.values()
     }:

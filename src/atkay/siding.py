@@ -9,7 +9,7 @@ import polars as pl
 
 from atkay.align import by_user, keyed_by
 from atkay.errors import DuplicateError, InputError, OrderError, listing
-from atkay.lists import Lists, mask
+from atkay.lists import Lists, in_threads, mask, ranges
 from atkay.match import repeated
 from atkay.ranking import by_rank, together
 from atkay.side import Features, Side, Train
@@ -47,11 +47,13 @@ def gather_side(
 
 def _pairs(lists: Lists) -> tuple[Lists, Ints]:
     """For each item the items that it shares users with, and how many users."""
-    from scipy.sparse import csr_array
+    from scipy.sparse import csr_array, vstack
 
     shape = (lists.n_queries, lists.n_items)
     users = csr_array((np.ones(len(lists), np.int32), lists.item, lists.start), shape=shape)
-    shared = (users.T @ users).tocsr()
+    items = users.T.tocsr()
+    parts = in_threads(lambda block: items[slice(*block)] @ users, ranges(lists.n_items, lists.n_items // 16 + 1))
+    shared = vstack(parts, format="csr")
     shared.sort_indices()
     start, item = (array.astype(np.int64) for array in (shared.indptr, shared.indices))
     return Lists(start, item, lists.n_items), shared.data.astype(np.int64)

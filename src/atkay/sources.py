@@ -20,7 +20,9 @@ from atkay.errors import ColumnError, IdError, SourceError
 PADDING = -1
 """Where a user is a row number, what fills the places of a list that is shorter than the others."""
 
-VALUE = {"recs": "score", "truth": "relevance", "baseline": "score"}
+VALUE = {"recs": "score", "truth": "relevance", "baseline": "score", "run_a": "score", "run_b": "score"}
+RANKED = ("recs", "run_a", "run_b")
+"""Tables whose lists must have an order."""
 EXACT = {np.dtype(np.float16): 2**11, np.dtype(np.float32): 2**24, np.dtype(np.float64): 2**53}
 """Below which a float tells whole numbers apart."""
 
@@ -179,7 +181,7 @@ def _from_lists(
     key: Mapping[str, pl.Series], lists: list[Any], table: str, label: str, n_rows: int | None = None
 ) -> Source:
     kinds = set(map(type, lists))
-    wrong = {kind for kind in kinds if not _is_list(kind) or (table == "recs" and issubclass(kind, set | frozenset))}
+    wrong = {kind for kind in kinds if not _is_list(kind) or (table in RANKED and issubclass(kind, set | frozenset))}
     if wrong:
         at, one = next((at, one) for at, one in enumerate(lists) if type(one) in wrong)
         who = ", ".join(repr(series[at]) for series in key.values())

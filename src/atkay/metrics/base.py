@@ -159,7 +159,6 @@ class Metric:
 class Ratio(Metric):
     """A metric that is one count over another, so that users can be averaged or pooled."""
 
-    averages: ClassVar[bool] = True
     average: str = average()
 
     def parts(self, judged: Judged) -> tuple[Floats, Floats]:
@@ -226,7 +225,8 @@ def _checked(metric: Metric, convention: dataclasses.Field[Any]) -> str | float:
 def _checked_cutoffs(metric: Metric) -> int | tuple[int, ...]:
     if not metric.cuts:
         raise SpecError(
-            f"{metric.name} takes no cutoff: it sets its own for each user. Write '{metric.name}' without '@'."
+            f"{metric.name} takes no cutoff: it takes the whole list, or sets its own for each user. "
+            f"Write '{metric.name}' without '@'."
         )
     several = isinstance(metric.k, Iterable) and not isinstance(metric.k, str)
     given: Sequence[Any] = tuple(metric.k) if several else (metric.k,)  # type: ignore[arg-type]  # iterable

@@ -46,6 +46,7 @@ class HitRate(Ratio):
     """
 
     name = "hit"
+    averages = True
     aliases = ("hr", "hit_rate", "hitrate", "hit_ratio", "success")
 
     count: str = word(

@@ -47,6 +47,7 @@ class Precision(Ratio):
     """
 
     name = "precision"
+    averages = True
     aliases = ("p", "prec")
 
     per: str = word(

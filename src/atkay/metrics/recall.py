@@ -45,6 +45,7 @@ class Recall(Ratio):
     """
 
     name = "recall"
+    averages = True
     aliases = ("r", "rec", "sensitivity")
 
     per: str = word(

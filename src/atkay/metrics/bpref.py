@@ -1,0 +1,78 @@
+"""Binary preference: judged items only, whatever else is listed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from atkay.arrays import Floats
+from atkay.metrics.base import Definition, Metric, divide
+from atkay.words import word
+
+if TYPE_CHECKING:
+    from atkay.judged import Judged
+
+
+@dataclass(frozen=True)
+class BPref(Metric):
+    """How seldom an item judged as not wanted stands above a wanted one.
+
+    ``(1/R) Σ (1 - min(n, R) / min(N, R))`` over the hits of the top k, with n the judged non-relevant items above the
+    hit, N all of the user's judged non-relevant items and R the relevant ones. Items that the truth does not mention
+    play no part. Judged and not relevant is what the truth holds with grade 0, or below the protocol's
+    ``min_relevance``: with no such item every hit counts 1, and the value is recall, as in trec_eval.
+
+    Conventions
+    -----------
+    per
+        ``capped`` divides n by min(N, R) (trec_eval; Soboroff 2006), so that a user with few judged non-relevant items
+        can reach 0; ``relevant`` by R (Buckley and Voorhees); ``plus10`` by R + 10, and counts n up to that (their
+        bpref-10, for users with one or two relevant items).
+
+    No hit scores 0.
+
+    References
+    ----------
+    Buckley and Voorhees, Retrieval evaluation with incomplete information, 2004.
+    Soboroff, Dynamic test collections: measuring search effectiveness on the live web, 2006.
+
+    Examples
+    --------
+    Two relevant items, one of them listed below one of two judged non-relevant ones: (1 - 1/2) / 2. The unjudged z
+    does not matter.
+
+    >>> truth = {"ann": {"a": 1, "b": 1, "x": 0, "y": 0}}
+    >>> atkay.evaluate({"ann": ["z", "x", "a"]}, truth, "bpref")["bpref"]
+    0.25
+    """
+
+    name = "bpref"
+    aliases: ClassVar[tuple[str, ...]] = ("binary_preference",)
+
+    per: str = word(
+        capped="the relevant items, or the judged non-relevant ones where those are fewer",
+        relevant="the relevant items",
+        plus10="the relevant items and ten more",
+    )
+
+    def values(self, judged: Judged) -> Floats:
+        """Bpref per query and cutoff."""
+        total, above = judged.nonrelevant
+        most = judged.n_relevant + (10 if self.per == "plus10" else 0)
+        per = np.minimum(total, most) if self.per == "capped" else most
+        # Where nothing stands above there may be nothing to divide by; 0 then, as nothing is lost.
+        lost = divide(np.minimum(above, most[judged.query]).astype(float), per[judged.query])
+        return divide(judged.total(1 - lost, self.cutoffs), judged.n_relevant[:, None])
+
+    def define(self) -> Definition:
+        """The preference in words."""
+        most = "R + 10" if self.per == "plus10" else "R"
+        per = {"capped": "min(N, R)", "relevant": "R", "plus10": "(R + 10)"}[self.per]
+        term = f"1 - min(n, {most}) / {per}"
+        return Definition(
+            f"sum of {term} over the relevant items in {self.top}, n of N judged non-relevant items above it, "
+            "divided by R, the number of relevant items",
+            f"(1/R) Σ ({term})",
+        )

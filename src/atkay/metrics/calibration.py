@@ -1,0 +1,176 @@
+"""Calibration: whether the list shows categories in the proportions in which the user chose them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from atkay.arrays import Floats, Ints
+from atkay.judged import sums
+from atkay.metrics.base import Definition, ListMetric, number
+from atkay.metrics.categories import added, categories_of, portions, shares, spread
+from atkay.words import word
+
+if TYPE_CHECKING:
+    from atkay.judged import Judged
+
+WEIGHTS: dict[str, Callable[[Ints], Floats]] = {
+    "uniform": lambda rank: np.ones(len(rank)),
+    "log2": lambda rank: 1 / np.log2(rank + 1),
+    "reciprocal": lambda rank: 1 / rank,
+}
+
+
+@dataclass(frozen=True)
+class Calibration(ListMetric):
+    """How far the categories of the list are from those of the user's history; 0 is the same proportions.
+
+    p_c is the share of category c in the user's training items, q_c its share in the top k; an item of several
+    categories counts 1, in equal parts. It needs ``train`` and categories in ``features``.
+
+    Conventions
+    -----------
+    distance
+        ``kl``: ``Σ p_c ln(p_c / q̃_c)`` with ``q̃ = (1 - alpha) q + alpha p``, the Kullback-Leibler divergence in nats
+        (Steck 2018); at most -ln alpha. ``js``: the Jensen-Shannon divergence in nats, ``½ Σ p_c ln(p_c / m_c) +
+        ½ Σ q_c ln(q_c / m_c)`` with ``m = (p + q) / 2``; at most ln 2. ``hellinger``: ``√(½ Σ (√p_c - √q_c)²)``; at
+        most 1.
+    alpha
+        How much of p is mixed into q under ``kl``, which would be infinite where the list lacks a category; 0.01 in the
+        paper. The other two need none and do not use it.
+    weight
+        What a listed item counts. ``uniform``: all the same. ``log2``: 1 / log2(rank + 1). ``reciprocal``: 1 / rank.
+        Steck leaves this open and names the weights of nDCG and MRR as choices. Training items all weigh the same.
+
+    Items without a category are left out. Where no listed item has a category, or no training item of the user, there
+    is no value.
+
+    References
+    ----------
+    Steck, Calibrated recommendations, 2018. Lin, Divergence measures based on the Shannon entropy, 1991 (js).
+
+    Examples
+    --------
+    One of two training items is a drink, and all of the list: p = (1/2, 1/2), q = (1, 0). Hellinger: the sum is
+    (0.7071 - 1)² + 0.7071² = 0.5858.
+
+    >>> features = {"tea": "drink", "rum": "drink", "rye": "bread"}
+    >>> known = {"train": {"ann": ["tea", "rye"]}, "features": features}
+    >>> result = atkay.evaluate({"ann": ["rum"]}, {"ann": ["rum"]}, "calibration(distance=hellinger)@1", **known)
+    >>> round(result["calibration(distance=hellinger)@1"], 4)
+    0.5412
+    """
+
+    name = "calibration"
+    aliases: ClassVar[tuple[str, ...]] = ("miscalibration", "calibration_error")
+    better: ClassVar[str] = "lower"
+
+    distance: str = word(
+        kl="Kullback-Leibler divergence in nats, smoothed by alpha",
+        js="Jensen-Shannon divergence in nats",
+        hellinger="Hellinger distance",
+    )
+    weight: str = word(
+        uniform="every listed item counts 1",
+        log2="a listed item counts 1 / log2(rank + 1)",
+        reciprocal="a listed item counts 1 / rank",
+    )
+    alpha: float = number(0.01, lambda alpha: 0 < alpha < 1, "a number between 0 and 1")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What the user chose, and the categories of that."""
+        return ("train", "features")
+
+    @property
+    def bounded(self) -> bool:
+        """The less is mixed in, the farther an absent category takes."""
+        return self.distance != "kl"
+
+    def values(self, judged: Judged) -> Floats:
+        """The divergence per query and cutoff, for so many queries at a time that what lies in between stays small."""
+        rows = judged.train.items.length.take(judged.train.user) + judged.listed((max(self.cutoffs),))[:, 0]
+        parts = [self._of_few(judged.part(*few)) for few in portions(rows)]
+        return np.concatenate([np.empty((0, len(self.cutoffs))), *parts])
+
+    def _of_few(self, judged: Judged) -> Floats:
+        categories, history = categories_of(judged, self), judged.train.history
+        places, n_queries, n_kinds = judged.top(max(self.cutoffs)), judged.n_queries, categories.n_items
+        row, category = spread(categories, places.item)
+        rank = places.rank.take(row)
+        weight = shares(categories, places.item).take(row) * WEIGHTS[self.weight](rank)
+        shown, cell = np.unique(places.query.take(row) * n_kinds + category, return_inverse=True)
+        owner = shown // n_kinds
+        row, category = spread(categories, history.item)
+        query, of_row = history.owner().take(row), shares(categories, history.item).take(row)
+        liked = _masses(query * n_kinds + category, of_row, shown, n_queries * n_kinds)
+        history_mass = added(query, of_row, n_queries)
+        p = liked / _above_zero(history_mass).take(owner)
+        out = np.empty((n_queries, len(self.cutoffs)))
+        for column, mass in enumerate(sums(cell, rank, weight, self.cutoffs, len(shown)).T):
+            list_mass = added(owner, mass, n_queries)
+            q = mass / _above_zero(list_mass).take(owner)
+            here = q > 0
+            total = added(owner[here], self._terms(p[here], q[here]), n_queries)
+            # Of the categories that the list lacks, the sum of their p says enough; a rounding is no category.
+            rest = 1 - added(owner[here], liked[here], n_queries) / _above_zero(history_mass)
+            total = np.maximum(total + np.where(rest > 1e-12, rest, 0) * self._absent, 0)
+            apart = np.sqrt(np.minimum(total, 1)) if self.distance == "hellinger" else total
+            out[:, column] = np.where((history_mass > 0) & (list_mass > 0), apart, np.nan)
+        return out
+
+    def _terms(self, p: Floats, q: Floats) -> Floats:
+        """What each category of the list adds to the divergence."""
+        if self.distance == "kl":
+            return _relative(p, (1 - self.alpha) * q + self.alpha * p)
+        if self.distance == "js":
+            return (_relative(p, (p + q) / 2) + _relative(q, (p + q) / 2)) / 2
+        return (np.sqrt(p) - np.sqrt(q)) ** 2 / 2
+
+    @property
+    def _absent(self) -> float:
+        """What a category that the list lacks adds, divided by p: the term for q = 0."""
+        return {"kl": -math.log(self.alpha), "js": math.log(2) / 2, "hellinger": 0.5}[self.distance]
+
+    def define(self) -> Definition:
+        """The divergence in words."""
+        distance, formula = {
+            "kl": (
+                f"Kullback-Leibler divergence in nats, {self.alpha:g} of the history mixed into the list",
+                f"Σ p_c ln(p_c / ({1 - self.alpha:g} q_c + {self.alpha:g} p_c))",
+            ),
+            "js": (
+                "Jensen-Shannon divergence in nats",
+                "½ Σ p_c ln(p_c / m_c) + ½ Σ q_c ln(q_c / m_c), m = (p + q) / 2",
+            ),
+            "hellinger": ("Hellinger distance", "√(½ Σ (√p_c - √q_c)²)"),
+        }[self.distance]
+        weight = {"uniform": "", "log2": " weighted by 1 / log2(rank + 1)", "reciprocal": " weighted by 1 / rank"}
+        return Definition(
+            f"{distance}, of the categories in {self.top}{weight[self.weight]} from those of the user's training items",
+            formula,
+        )
+
+
+def _masses(key: Ints, weight: Floats, wanted: Ints, n_keys: int) -> Floats:
+    """The sum of weights of each wanted key; the wanted ones are in ascending order, each once."""
+    if n_keys <= 16 * len(key) + 1024:
+        return added(key, weight, n_keys).take(wanted)
+    place = np.searchsorted(wanted, key)
+    there = wanted.take(place, mode="clip") == key if len(wanted) else np.zeros(len(key), bool)
+    return added(place[there], weight[there], len(wanted))
+
+
+def _above_zero(total: Floats) -> Floats:
+    """What can be divided by; where there is nothing, so is the numerator."""
+    return np.where(total > 0, total, 1)
+
+
+def _relative(p: Floats, q: Floats) -> Floats:
+    """``p ln(p / q)``, 0 where p is 0; q is above 0 wherever p is."""
+    some = p > 0
+    return p * np.log(np.where(some, p, 1) / np.where(some, q, 1))

@@ -1,0 +1,97 @@
+"""What the metrics about categories share: an item's categories, counted per query."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from atkay.arrays import Floats, Ints
+from atkay.errors import SideError
+from atkay.lists import BLOCK, Lists, rows_of
+
+if TYPE_CHECKING:
+    from atkay.judged import Judged
+
+WORD = 64
+"""Categories in one number of a mask."""
+
+
+def categories_of(judged: Judged, metric: object) -> Lists:
+    """The categories of each item."""
+    found = judged.features.categories
+    if found is None:
+        raise SideError(
+            f"{metric} needs categories of items, and features= has numbers only. Pass a column of text, or of lists "
+            "of text, such as features={'tea': ['drink', 'hot'], ...}."
+        )
+    return found
+
+
+def spread(categories: Lists, item: Ints) -> tuple[Ints, Ints]:
+    """A row for each category of each item: which of the items it belongs to, and the category."""
+    row = np.repeat(np.arange(len(item)), categories.length.take(item))
+    return row, categories.item.take(rows_of(categories.start, item)).astype(np.int64)
+
+
+def shares(categories: Lists, item: Ints) -> Floats:
+    """What each category of an item gets when the item counts once, in a unit that is the same for all items.
+
+    The unit makes the shares whole numbers (of an item's 1, 2 or 3 categories 6, 3 or 2) where they stay small enough:
+    their sums are then exact, in whatever order the items come.
+    """
+    sizes = np.flatnonzero(np.bincount(categories.length))
+    sizes = sizes[sizes > 0]
+    unit = math.lcm(*sizes.tolist())
+    share = np.zeros(int(sizes.max(initial=0)) + 1)
+    share[sizes] = (unit if unit <= 1 << 32 else 1) / sizes
+    return share.take(categories.length.take(item))
+
+
+class Cells(NamedTuple):
+    """Pairs of a query and a category: ``cell`` of each row, and ``query`` of each cell, in ascending order."""
+
+    cell: Ints
+    query: Ints
+
+    @classmethod
+    def of(cls, query: Ints, category: Ints, n_queries: int, n_categories: int) -> Cells:
+        """The cells of rows; cells without a row may be among them."""
+        key = query * n_categories + category
+        if n_queries * n_categories <= 8 * len(key) + 1024:
+            return cls(key, np.repeat(np.arange(n_queries), n_categories))
+        there, cell = np.unique(key, return_inverse=True)
+        return cls(cell, there // n_categories)
+
+
+def added(place: Ints, weights: Floats, size: int) -> Floats:
+    """The sum of the weights at each place below ``size``, in the order of the rows."""
+    return np.bincount(place, weights=weights, minlength=size).astype(np.float64, copy=False)
+
+
+def masks(query: Ints, row: Ints, category: Ints, n_rows: int, n_categories: int) -> NDArray[np.uint64]:
+    """The set of categories of each row, as bits of one or more numbers; the first category is the highest bit.
+
+    Where there are many categories, those of a query are numbered anew: bits then mean the same within a query.
+    ``query``, ``row`` and ``category`` come from :func:`spread`.
+    """
+    bit = category
+    if n_categories > WORD:
+        there, cell = np.unique(query * n_categories + category, return_inverse=True)
+        owner = there // n_categories
+        bit = cell - np.searchsorted(owner, owner)[cell]
+    words = int(bit.max(initial=0)) // WORD + 1
+    out = np.zeros(n_rows * words, np.uint64)
+    # A row has each bit once, so adding is setting.
+    np.add.at(out, row * words + bit // WORD, np.uint64(1) << (WORD - 1 - bit % WORD).astype(np.uint64))
+    return out.reshape(n_rows, words)
+
+
+def portions(rows: Ints) -> list[tuple[int, int]]:
+    """Ranges of queries with about a block of rows each, given the rows of each query."""
+    cuts = np.searchsorted(np.cumsum(rows), np.arange(BLOCK, int(rows.sum()), BLOCK))
+    edges = np.unique(np.concatenate(([0], cuts, [len(rows)]))).tolist()
+    return list(itertools.pairwise(edges))

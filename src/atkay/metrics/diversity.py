@@ -1,0 +1,366 @@
+"""Diversity within a list: how far apart its items are, and how many categories it shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from atkay.arrays import Bools, Floats, Ints
+from atkay.errors import SideError
+from atkay.judged import Judged, sums
+from atkay.metrics.base import Definition, ListMetric
+from atkay.metrics.categories import Cells, added, categories_of, masks, portions, shares, spread
+from atkay.words import word
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from atkay.side import Train
+
+
+@dataclass(frozen=True)
+class ILD(ListMetric):
+    """How different the items of one list are from each other: the intra-list distance.
+
+    The mean of ``d(i, j)`` over all pairs of items in the top k.
+
+    Conventions
+    -----------
+    by
+        What the distance is made of. ``features``: 1 - cosine of the items' vectors (0 to 2). ``euclidean``: the
+        length of the difference of the vectors. ``categories``: 1 - |A ∩ B| / |A ∪ B| for the items' sets of
+        categories (Jaccard). ``cooccurrence``: 1 - n_ij / √(n_i n_j), with n_i the training users of item i and n_ij
+        those of both; this one needs ``train``, the others need ``features``.
+    unknown
+        What happens to an item of which nothing is known: no vector, or one of zeros where a cosine is taken; no
+        category; no training user. ``skip`` leaves its pairs out; ``apart`` puts it at distance 1 from every item.
+
+    A list without a pair has no value: fewer than two items, or with ``skip`` fewer than two that are known.
+
+    References
+    ----------
+    Smyth and McClave, Similarity vs. diversity, 2001. Ziegler et al., Improving recommendation lists through topic
+    diversification, 2005 (the sum of similarities instead of the mean of distances). Vargas and Castells, Rank and
+    relevance in novelty and diversity metrics for recommender systems, 2011 (the mean over pairs).
+
+    Examples
+    --------
+    Tea and rum share one of three categories, d = 2/3; rye shares none with either, d = 1. (2/3 + 1 + 1) / 3.
+
+    >>> features = {"tea": ["drink", "hot"], "rum": ["drink", "strong"], "rye": ["bread"]}
+    >>> lists, truth = {"ann": ["tea", "rum", "rye"]}, {"ann": ["tea"]}
+    >>> result = atkay.evaluate(lists, truth, "ild(by=categories)@3", features=features)
+    >>> round(result["ild(by=categories)@3"], 4)
+    0.8889
+    """
+
+    name = "ild"
+    aliases: ClassVar[tuple[str, ...]] = ("intra_list_distance", "intra_list_diversity")
+
+    by: str = word(
+        features="1 - cosine of the items' vectors",
+        euclidean="the Euclidean distance of the items' vectors",
+        categories="1 - Jaccard similarity of the items' categories",
+        cooccurrence="1 - shared training users over the geometric mean of both items' users",
+    )
+    unknown: str = word(
+        skip="pairs with an item of which nothing is known are left out",
+        apart="an item of which nothing is known is at distance 1 from every other",
+    )
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Training for what is bought together, features for the rest."""
+        return ("pairs",) if self.by == "cooccurrence" else ("features",)
+
+    @property
+    def bounded(self) -> bool:
+        """Vectors may point away from each other."""
+        return self.by in ("categories", "cooccurrence")
+
+    def values(self, judged: Judged) -> Floats:
+        """The mean distance per query and cutoff."""
+        item = judged.top(max(self.cutoffs)).item
+        if self.by == "cooccurrence":
+            known = judged.train.popularity.take(item) > 0
+            total = _over_pairs(judged, self.cutoffs, known, _by_users(judged.train, item))
+        elif self.by == "categories":
+            known = categories_of(judged, self).length.take(item) > 0
+            total = self._in_portions(judged, self._categories)
+        else:
+            rows = self._vectors(judged)
+            known = ~np.isnan(rows[:, 0]).take(item)
+            if self.by == "features":
+                known &= (rows != 0).any(axis=1).take(item)
+                total = _of_cosines(judged, self.cutoffs, known, rows)
+            else:
+                total = self._in_portions(judged, self._euclidean, rows.shape[1])
+        m, n = judged.over_list(known.astype(float), self.cutoffs), judged.listed(self.cutoffs)
+        pairs = m * (m - 1) / 2
+        if self.unknown == "apart":
+            everything = n * (n - 1) / 2
+            total, pairs = total + (everything - pairs), everything
+        with np.errstate(invalid="ignore"):
+            return total / pairs
+
+    def _in_portions(self, judged: Judged, of: Callable[[Judged], Floats], width: int = 1) -> Floats:
+        """The sums of a few queries at a time: what lies in between then stays small."""
+        rows = judged.listed((max(self.cutoffs),))[:, 0] * width
+        parts = [of(judged.part(*few)) for few in portions(rows)]
+        return np.concatenate([np.empty((0, len(self.cutoffs))), *parts])
+
+    def _vectors(self, judged: Judged) -> Floats:
+        vectors = judged.features.vectors
+        if vectors is None:
+            raise SideError(
+                f"{self} needs numbers of items, and features= has categories only. Pass columns of numbers, or a "
+                "vector for each item; or choose by=categories."
+            )
+        return vectors
+
+    def _categories(self, judged: Judged) -> Floats:
+        """Sums of Jaccard distances."""
+        categories, places = categories_of(judged, self), judged.top(max(self.cutoffs))
+        size = categories.length.take(places.item)
+        row, category = spread(categories, places.item)
+        sets = masks(places.query.take(row), row, category, len(size), categories.n_items)
+
+        def distance(first: Ints, second: Ints) -> Floats:
+            common = np.zeros(len(first), np.int64)
+            for part in sets.T:
+                common += np.bitwise_count(part.take(first) & part.take(second))
+            return 1 - common / (size.take(first) + size.take(second) - common)
+
+        return _over_pairs(judged, self.cutoffs, size > 0, distance)
+
+    def _euclidean(self, judged: Judged) -> Floats:
+        """Sums of Euclidean distances."""
+        rows = self._vectors(judged)[judged.top(max(self.cutoffs)).item]
+
+        def distance(first: Ints, second: Ints) -> Floats:
+            apart = rows[first] - rows[second]
+            length: Floats = np.sqrt(np.einsum("ij,ij->i", apart, apart))
+            return length
+
+        return _over_pairs(judged, self.cutoffs, ~np.isnan(rows[:, 0]), distance)
+
+    def define(self) -> Definition:
+        """The mean in words."""
+        distance, formula = {
+            "features": ("1 - cosine of two items' vectors", "1 - cos(v_i, v_j)"),
+            "euclidean": ("the Euclidean distance of two items' vectors", "|v_i - v_j|"),
+            "categories": ("1 - shared over all categories of two items", "1 - |A ∩ B| / |A ∪ B|"),
+            "cooccurrence": (
+                "1 - shared over the geometric mean of two items' training users",
+                "1 - n_ij / √(n_i n_j)",
+            ),
+        }[self.by]
+        left = "items of which nothing is known left out" if self.unknown == "skip" else "unknown items at distance 1"
+        return Definition(f"{distance}, averaged over all pairs of items in {self.top}, {left}", f"mean {formula}")
+
+
+def _over_pairs(
+    judged: Judged, cutoffs: tuple[int, ...], known: Bools, distance: Callable[[Ints, Ints], Floats]
+) -> Floats:
+    """The sum of distances over the pairs of known items: queries x cutoffs.
+
+    ``distance`` takes rows of ``judged.top``. A pair counts from the rank of its lower item on.
+    """
+    places = judged.top(max(cutoffs))
+    last = judged.listed((max(cutoffs),))[:, 0].take(places.query)  # the last rank of the row's list
+    total = np.zeros((judged.n_queries, len(cutoffs)))
+    first = np.arange(len(places.rank))
+    for gap in range(1, int(last.max(initial=0))):
+        first = first[places.rank.take(first) + gap <= last.take(first)]
+        pair = first[known.take(first) & known.take(first + gap)]
+        lower = pair + gap
+        total += sums(
+            places.query.take(pair), places.rank.take(lower), distance(pair, lower), cutoffs, judged.n_queries
+        )
+    return total
+
+
+def _of_cosines(judged: Judged, cutoffs: tuple[int, ...], known: Bools, vectors: Floats) -> Floats:
+    """The sum of 1 - cosine over the pairs of known items, without the pairs.
+
+    Of m unit vectors with sum S, the cosines of all pairs add up to (|S|² - m) / 2.
+    """
+    places = judged.top(max(cutoffs))
+    length = judged.listed((max(cutoffs),))[:, 0]
+    first = np.cumsum(length) - length
+    few = len(vectors) <= len(places.item)
+    units = _units(vectors) if few else vectors
+    found, m = np.zeros((judged.n_queries, vectors.shape[1])), np.zeros(judged.n_queries)
+    out = np.empty((judged.n_queries, len(cutoffs)))
+    deepest = int(length.max(initial=0))
+    for rank in range(1, deepest + 1):
+        query = np.flatnonzero(length >= rank)
+        row = first[query] + rank - 1
+        query, row = query[known[row]], row[known[row]]
+        here = units[places.item[row]]
+        found[query] += here if few else _units(here)
+        m[query] += 1
+        for column in np.flatnonzero(np.equal(cutoffs, rank)):
+            out[:, column] = _apart(found, m)
+    for column in np.flatnonzero(np.greater(cutoffs, deepest)):
+        out[:, column] = _apart(found, m)
+    return out
+
+
+def _apart(found: Floats, m: Floats) -> Floats:
+    # A single vector, or the same direction throughout, may be off 0 by a rounding.
+    total: Floats = np.where(m > 1, np.maximum((m * m - np.einsum("ij,ij->i", found, found)) / 2, 0), 0)
+    return total
+
+
+def _units(vectors: Floats) -> Floats:
+    """The vectors at length 1; each is scaled by its largest number first, whose square might be none."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        units: Floats = vectors / np.abs(vectors).max(axis=1, keepdims=True)
+        units /= np.sqrt(np.einsum("ij,ij->i", units, units))[:, None]
+    return units
+
+
+def _by_users(train: Train, item: Ints) -> Callable[[Ints, Ints], Floats]:
+    """1 - n_ij / √(n_i n_j) of rows with these items."""
+    assert train.together is not None  # the metric said that it needs pairs
+    assert train.shared is not None
+    together, shared, users = train.together, train.shared, train.popularity
+
+    def distance(first: Ints, second: Ints) -> Floats:
+        one, other = item.take(first), item.take(second)
+        fewer = together.length.take(one) <= together.length.take(other)
+        one, other = np.where(fewer, one, other), np.where(fewer, other, one)
+        # A binary search of each pair in the ascending neighbours of its first item.
+        low, high = together.start[one], together.start[one + 1]
+        for _ in range(int((high - low).max(initial=0)).bit_length()):
+            middle = (low + high) // 2
+            below = (low < high) & (together.item.take(middle, mode="clip") < other)
+            low, high = np.where(below, middle + 1, low), np.where(below, high, middle)
+        there = (low < together.start[one + 1]) & (together.item.take(low, mode="clip") == other)
+        common = np.where(there, shared.take(low, mode="clip"), 0)
+        apart: Floats = 1 - common / np.sqrt(users.take(one) * users.take(other).astype(float))
+        return apart
+
+    return distance
+
+
+@dataclass(frozen=True)
+class CategoryEntropy(ListMetric):
+    """How evenly the list is spread over categories, in bits.
+
+    ``-Σ p_c log2 p_c`` with p_c the share of category c in the top k: 0 where all items are of one category, log2 n
+    where n categories have the same share. It needs categories in ``features``.
+
+    Conventions
+    -----------
+    count
+        What an item with several categories counts. ``split``: 1 in all, in equal parts (Steck 2018, for calibration);
+        ``each``: 1 for each of its categories.
+
+    Items without a category are left out; a list in which no item has one has no value.
+
+    References
+    ----------
+    Shannon, A mathematical theory of communication, 1948. Di Noia et al., Adaptive multi-attribute diversity for
+    recommender systems, 2017 (entropy of items' attributes).
+
+    Examples
+    --------
+    Drink has 1 + 1/2 of two items and hot 1/2, so the shares are 3/4 and 1/4: 0.75 x 0.4150 + 0.25 x 2.
+
+    >>> features = {"rum": ["drink"], "tea": ["drink", "hot"]}
+    >>> result = atkay.evaluate({"ann": ["rum", "tea"]}, {"ann": ["tea"]}, "category_entropy@2", features=features)
+    >>> round(result["category_entropy@2"], 4)
+    0.8113
+    """
+
+    name = "category_entropy"
+    aliases: ClassVar[tuple[str, ...]] = ("genre_entropy",)
+
+    count: str = word(split="an item counts 1, in equal parts", each="an item counts 1 for each of its categories")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Categories of items."""
+        return ("features",)
+
+    @property
+    def bounded(self) -> bool:
+        """More categories, more bits."""
+        return False
+
+    def values(self, judged: Judged) -> Floats:
+        """The entropy per query and cutoff."""
+        categories, places = categories_of(judged, self), judged.top(max(self.cutoffs))
+        row, category = spread(categories, places.item)
+        query, rank = places.query.take(row), places.rank.take(row)
+        weight = shares(categories, places.item).take(row) if self.count == "split" else np.ones(len(row))
+        cell, owner = Cells.of(query, category, judged.n_queries, categories.n_items)
+        out = np.empty((judged.n_queries, len(self.cutoffs)))
+        for column, mass in enumerate(sums(cell, rank, weight, self.cutoffs, len(owner)).T):
+            total = added(owner, mass, judged.n_queries)
+            share = mass / np.where(total > 0, total, 1).take(owner)
+            bits = -share * np.log2(np.where(share > 0, share, 1))
+            out[:, column] = np.where(total > 0, added(owner, bits, judged.n_queries), np.nan)
+        return out
+
+    def define(self) -> Definition:
+        """The entropy in words."""
+        several = "in equal parts" if self.count == "split" else "with 1 for each of them"
+        return Definition(
+            f"entropy in bits of the categories in {self.top}; an item of several categories counts {several}",
+            "-Σ p_c log2 p_c",
+        )
+
+
+@dataclass(frozen=True)
+class CategoryCount(ListMetric):
+    """How many different categories the list shows.
+
+    ``|union of the categories of the items in the top k|``. It needs categories in ``features``. An item without a
+    category adds none; an empty list has no value.
+
+    References
+    ----------
+    Ziegler et al., Improving recommendation lists through topic diversification, 2005 (topics of a list). Zhai, Cohen
+    and Lafferty, Beyond independent relevance, 2003 (subtopic recall, the same count as a share of all).
+
+    Examples
+    --------
+    Drink, hot and bread:
+
+    >>> features = {"rum": ["drink"], "tea": ["drink", "hot"], "rye": ["bread"]}
+    >>> lists, truth = {"ann": ["rum", "tea", "rye"]}, {"ann": ["tea"]}
+    >>> atkay.evaluate(lists, truth, "category_count@3", features=features)["category_count@3"]
+    3.0
+    """
+
+    name = "category_count"
+    aliases: ClassVar[tuple[str, ...]] = ("n_categories", "genre_count")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Categories of items."""
+        return ("features",)
+
+    @property
+    def bounded(self) -> bool:
+        """A number of categories has no bound."""
+        return False
+
+    def values(self, judged: Judged) -> Floats:
+        """The number of categories per query and cutoff."""
+        categories, places = categories_of(judged, self), judged.top(max(self.cutoffs))
+        row, category = spread(categories, places.item)
+        query, rank = places.query.take(row), places.rank.take(row)
+        cell, owner = Cells.of(query, category, judged.n_queries, categories.n_items)
+        mass = sums(cell, rank, np.ones(len(row)), self.cutoffs, len(owner))
+        counts = [added(owner, there.astype(float), judged.n_queries) for there in (mass > 0).T]
+        return np.where(judged.listed(self.cutoffs) > 0, np.array(counts).T, np.nan)
+
+    def define(self) -> Definition:
+        """The number in words."""
+        return Definition(f"number of different categories of the items in {self.top}", "|∪ categories of items|")

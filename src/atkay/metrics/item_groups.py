@@ -1,0 +1,83 @@
+"""Item groups: the items of a category, or the popular and the rare ones. For metrics that compare groups of items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from atkay.arrays import Bools, Floats, Ints
+from atkay.errors import SideError
+from atkay.lists import Lists
+from atkay.metrics.base import RunMetric, number
+
+if TYPE_CHECKING:
+    from atkay.judged import Judged
+
+
+@dataclass(frozen=True)
+class Grouped(RunMetric):
+    """A number that compares groups of items. A subclass declares the words of ``groups``."""
+
+    groups: str
+    head: float = number(0.8, lambda value: 0 < value < 1, "a number between 0 and 1")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Where the groups come from."""
+        return ("train",) if self.groups == "popularity" else ("features",)
+
+    @property
+    def bounded(self) -> bool:
+        """Ratios of groups have no bound."""
+        return False
+
+    def groups_of(self, judged: Judged) -> Lists:
+        """The groups of each item; none for an item that is not known."""
+        if self.groups == "popularity":
+            popularity = judged.train.popularity
+            known = popularity > 0
+            return Lists.of(known.astype(np.int64), (~in_head(popularity, self.head)[known]).astype(np.int64), 2)
+        if judged.features.categories is None:
+            raise SideError(
+                f"{self} needs categories, and features= has nothing but numbers. Add a column of text, or of lists of "
+                "text; or take groups=popularity."
+            )
+        return judged.features.categories
+
+    @property
+    def kinds(self) -> str:
+        """What the groups are, in words."""
+        if self.groups == "categories":
+            return "categories of items"
+        return f"the head (the items with the first {100 * self.head:g} % of training interactions) and the tail"
+
+
+def in_head(popularity: Ints, share: float) -> Bools:
+    """Which items are the head: the most popular ones, as many as it takes to hold the share of all interactions.
+
+    Items that are as popular as the last of them are in it, too: no order among equals would be the right one.
+    """
+    falling = np.sort(popularity)[::-1]
+    held = np.cumsum(falling)
+    if not held[-1:].any():
+        return np.zeros(len(popularity), bool)
+    # A share of 0.8 is a little more or less than 4/5: that must not take in one item more.
+    last = int(np.searchsorted(held, share * held[-1] * (1 - 1e-12)))
+    return np.asarray(popularity >= falling[last])
+
+
+def per_group(groups: Lists, counts: Ints) -> Ints:
+    """The sum of the items' counts in each group, items being the last axis; an item counts in each of its groups."""
+    member = groups.owner()[np.argsort(groups.item, kind="stable")]
+    edges = np.concatenate(([0], np.cumsum(np.bincount(groups.item, minlength=groups.n_items))))
+    running = np.zeros((*counts.shape[:-1], len(member) + 1), np.int64)
+    np.cumsum(counts[..., member], axis=-1, out=running[..., 1:])
+    sums: Ints = np.diff(running[..., edges], axis=-1)
+    return sums
+
+
+def compared(values: Floats) -> Floats:
+    """The groups' values that are defined, in rising order: what the groups are called then moves no digit."""
+    return np.sort(values[~np.isnan(values)])

@@ -1,0 +1,354 @@
+"""Serendipity and unexpectedness: what is listed, wanted, and not what anybody would have listed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from atkay.arrays import Floats, Ints
+from atkay.errors import SideError, SpecError
+from atkay.judged import sums
+from atkay.lists import BLOCK, Lists, rows_of
+from atkay.match import place_in
+from atkay.metrics.base import Definition, ListMetric, Metric, divide
+from atkay.words import word
+
+if TYPE_CHECKING:
+    from atkay.judged import Judged
+
+NEEDS = {
+    "murakami": ("baseline", "catalog"),
+    "rectools": ("train", "catalog"),
+    "ge": ("baseline",),
+    "unexpectedness": ("baseline",),
+    "adamopoulos": ("baseline",),
+}
+
+SLAB = 16
+"""Numbers of a vector that are worked on in one go."""
+
+
+@dataclass(frozen=True)
+class Serendipity(Metric):
+    """How much of the list is wanted and yet not obvious. Several definitions go by this name and do not agree.
+
+    ::
+
+        murakami        Σ max(P - P0, 0) · rel / L    P0 from the baseline; form=ranked: term · hits so far / rank
+        rectools        Σ max(P - P0, 0) · rel / L    P0 from the popularity in training
+        ge              |wanted items outside the baseline's list| / L, or / |listed items outside of it|
+        unexpectedness  |listed items outside the baseline's list| / L
+        adamopoulos     |wanted items outside the baseline's list| / L
+        cosine          Σ (1 - mean cosine to the items of the user's history) · rel / L
+
+    over the L items of the top k; rel is 1 for a relevant item and 0 for any other.
+
+    Conventions
+    -----------
+    kind
+        ``murakami`` (Murakami et al. 2008): P is how much the model likes an item, P0 how much a primitive model does.
+        Lists tell ranks, not likings, so P = (n + 1 - rank) / n over the n items of the ``catalog``, and P0 the same
+        for the item's place in the ``baseline``, 0 where it is not there. ``rectools`` (RecTools): the same P; P0 = (n
+        + 1 - r) / n, with r the item's place among the distinct numbers of users that items have in ``train``, the
+        highest first; 0 for an item that nobody had. It needs ``catalog``, too. ``ge`` (Ge et al. 2010): the
+        ``baseline`` is the primitive model. ``unexpectedness`` (Adamopoulos and Tuzhilin 2014): the ``baseline`` is
+        what the user expects; nobody has to want the items. ``adamopoulos`` is that with wanted items alone: as
+        ``ge`` per listed item, with a set of expected items in the place of a model. ``cosine`` (Zhang et al. 2012;
+        the Recommenders library): similarity to each item that the user had in ``train``.
+    per
+        ``listed`` divides by the items listed, L; ``k`` by k, however short the list is (without a cutoff that is L);
+        ``unexpected`` by the listed items outside the baseline's list, for ``ge`` alone.
+    form
+        ``plain`` or ``ranked``, the second form of Murakami et al.; for ``murakami`` alone.
+    similarity
+        ``shared`` takes n_ij / sqrt(n_i n_j) with n_ij the training users of both items; ``features`` the cosine of
+        the items' vectors in ``features``; a pair with nothing in common, or without vectors, counts 0. For ``cosine``
+        alone. A word that a kind does not know is refused, not passed over.
+
+    The baseline's whole list counts, whatever k is. No hit scores 0, so does a list without an unexpected item under
+    ``per=unexpected``. ``cosine`` has no value for a user without history, ``unexpectedness`` none for an empty list.
+
+    References
+    ----------
+    Murakami, Mori and Orihara, Metrics for evaluating the serendipity of recommendation lists, 2008.
+    Ge, Delgado-Battenfeld and Jannach, Beyond accuracy: evaluating recommender systems by coverage and serendipity,
+    2010.
+    Zhang, Ó Séaghdha, Quercia and Jambor, Auralist: introducing serendipity into music recommendation, 2012.
+    Adamopoulos and Tuzhilin, On unexpectedness in recommender systems: or how to better expect the unexpected, 2014.
+
+    Examples
+    --------
+    The list is a b c d, anybody would have listed a and b, and b and c are wanted. Only c is wanted and outside the
+    baseline: 1 of 4 listed, 1 of the 2 unexpected (c and d). Of the 4 listed, 2 are unexpected.
+
+    >>> given = {"ann": list("abcd")}, {"ann": list("bc")}
+    >>> kinds = ["serendipity(kind=ge)", "serendipity(kind=ge,per=unexpected)", "serendipity(kind=unexpectedness)"]
+    >>> atkay.evaluate(*given, kinds, baseline={"ann": list("ab")}).query_values
+    array([[0.25, 0.5 , 0.5 ]])
+
+    Over a catalogue of 5, P of b is 4/5, as is its P0: nothing is gained. P of c is 3/5, its P0 is 0: 3/5 / 4. In the
+    ranked form c counts 2/3, being the second hit, at rank 3.
+
+    >>> kinds = ["serendipity", "serendipity(form=ranked)"]
+    >>> result = atkay.evaluate(*given, kinds, baseline={"ann": list("ab")}, catalog=list("abcde"))
+    >>> result.query_values.round(6)
+    array([[0.15, 0.1 ]])
+    """
+
+    name = "serendipity"
+    partial: ClassVar[bool] = True
+
+    kind: str = word(
+        murakami="what the model likes more than a primitive one, by ranks",
+        rectools="what stands higher in the list than by popularity",
+        ge="what a primitive model does not list",
+        unexpectedness="what is not expected, wanted or not",
+        adamopoulos="what is not expected",
+        cosine="what is unlike the user's history",
+    )
+    per: str = word(
+        listed="the items listed",
+        unexpected="the listed items outside the baseline's list, for ge",
+        k="k, however short the list is",
+    )
+    form: str = word(plain="each term as it is", ranked="each term times hits so far / rank, for murakami")
+    similarity: str = word(shared="from the training users of both items", features="from the items' vectors")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for field, chosen, kind in (
+            ("per", "unexpected", "ge"),
+            ("form", "ranked", "murakami"),
+            ("similarity", "features", "cosine"),
+        ):
+            if getattr(self, field) == chosen and self.kind != kind:
+                raise SpecError(f"serendipity: {field}={chosen} belongs to kind={kind}, and kind is {self.kind}.")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What the kind compares with."""
+        if self.kind == "cosine":
+            return ("pairs",) if self.similarity == "shared" else ("train", "features")
+        return NEEDS[self.kind]
+
+    @property
+    def needs_truth(self) -> bool:  # type: ignore[override]  # a class attribute elsewhere; here it depends on the kind
+        """What is unexpected may be wanted by nobody."""
+        return self.kind != "unexpectedness"
+
+    @property
+    def bounded(self) -> bool:
+        """Vectors may point away from each other."""
+        return self.similarity == "shared"
+
+    def values(self, judged: Judged) -> Floats:
+        """Serendipity per query and cutoff."""
+        if self.kind == "unexpectedness":
+            unexpected = _unexpected(judged, self.cutoffs)
+            return np.where(judged.n_listed[:, None] > 0, divide(unexpected, self._per(judged)), np.nan)
+        inside = np.flatnonzero(judged.rank <= max(self.cutoffs))
+        hits = judged.query[inside], judged.rank[inside], judged.item[inside]
+        worth = self._worth(judged, *hits)
+        if self.form == "ranked":
+            worth *= judged.nth[inside] / hits[1]
+        out = divide(sums(hits[0], hits[1], worth, self.cutoffs, judged.n_queries), self._per(judged))
+        if self.kind == "cosine":
+            out[judged.train.items.length[judged.train.user] == 0] = np.nan
+        return out
+
+    def _worth(self, judged: Judged, query: Ints, rank: Ints, item: Ints) -> Floats:
+        """How surprising each hit is."""
+        match self.kind:
+            case "murakami" | "rectools":
+                n = int(np.count_nonzero(judged.catalog))
+                place = _popularity_rank(judged, item) if self.kind == "rectools" else _expected(judged, query, item)
+                # More levels of popularity, or a longer baseline, than there are items would lead below 0.
+                primitive = np.where(place > 0, np.maximum(n + 1 - place, 0) / n, 0.0)
+                gained: Floats = np.maximum((n + 1 - rank) / n - primitive, 0.0)
+                return gained
+            case "cosine":
+                cosine = _cosine_of_vectors if self.similarity == "features" else _cosine_of_users
+                return 1 - cosine(judged, query, item)
+            case _:
+                unexpected: Floats = (_expected(judged, query, item) == 0).astype(float)
+                return unexpected
+
+    def _per(self, judged: Judged) -> Floats | Ints:
+        if self.per == "k":
+            return judged.depth(self.cutoffs)
+        if self.per == "unexpected":
+            return _unexpected(judged, self.cutoffs)
+        return judged.listed(self.cutoffs)
+
+    def define(self) -> Definition:
+        """The sum and its divisor in words."""
+        words, term = {
+            "murakami": (
+                "sum over the relevant items of what P = (n + 1 - rank) / n is above the same for the baseline's list",
+                "max(P - P0, 0)",
+            ),
+            "rectools": (
+                "sum over the relevant items of what P = (n + 1 - rank) / n is above the same for the popularity rank",
+                "max(P - P0, 0)",
+            ),
+            "ge": ("number of relevant items outside the baseline's list", "[relevant, not in baseline]"),
+            "unexpectedness": ("number of items outside the baseline's list", "[not in baseline]"),
+            "adamopoulos": ("number of relevant items outside the expected list", "[relevant, not expected]"),
+            "cosine": (
+                "sum over the relevant items of 1 - mean cosine to the items of the user's history, cosine from "
+                + ("common users" if self.similarity == "shared" else "features"),
+                "(1 - mean cos)",
+            ),
+        }[self.kind]
+        if self.form == "ranked":
+            words, term = f"{words}, times the precision at its rank", f"{term} · hits / rank"
+        per, divisor = ("the number of items listed", "L")
+        if self.per == "unexpected":
+            per, divisor = "the number of items outside the baseline's list", "|unexpected|"
+        elif self.per == "k" and self.k is not None:
+            per = divisor = str(self.k)
+        return Definition(f"{words}, in {self.top}, divided by {per}", f"Σ {term} / {divisor}")
+
+
+@dataclass(frozen=True)
+class Unexpectedness(ListMetric):
+    r"""The share of the list that a primitive recommender would not have shown.
+
+    ``|top k \ B| / L``, with B the baseline's list and L the items listed. It needs ``baseline``. With the words
+    first named it is ``serendipity(kind=unexpectedness)``.
+
+    Conventions
+    -----------
+    expected
+        ``whole`` takes all that the baseline lists for the user as expected (Adamopoulos and Tuzhilin 2014);
+        ``top`` the top k of it (RePlay), which without a cutoff is all of it.
+    per
+        ``listed`` divides by the items listed; ``k`` is 1 - |top k ∩ B| / k, in which an empty place counts as
+        unexpected (RePlay).
+
+    A user for whom the baseline lists nothing expects nothing: 1 (RePlay: 0). An empty list has no value (RePlay: 0).
+
+    References
+    ----------
+    Adamopoulos and Tuzhilin, On unexpectedness in recommender systems: or how to better expect the unexpected, 2014.
+
+    Examples
+    --------
+    The list is a b c, the baseline's list d a. Of the top 1, a, the baseline's whole list has all, its top 1 nothing.
+
+    >>> result = atkay.evaluate({"ann": list("abc")}, {"ann": ["a"]}, ["unexpectedness", "unexpectedness@1",
+    ...                         "unexpectedness(expected=top)@1"], baseline={"ann": ["d", "a"]})
+    >>> result.query_values.round(4)
+    array([[0.6667, 0.    , 1.    ]])
+    """
+
+    name = "unexpectedness"
+
+    expected: str = word(whole="all that the baseline lists", top="the top k of the baseline's list")
+    per: str = word(listed="the items listed", k="k, an empty place being unexpected")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What is expected."""
+        return ("baseline",)
+
+    def values(self, judged: Judged) -> Floats:
+        """The share per query and cutoff."""
+        places = judged.top(max(self.cutoffs))
+        place = place_in(judged.baseline, places.query, places.item)
+        both = np.flatnonzero(place)
+        # Both lists have the item in their top k from the later of its two places on.
+        rank = places.rank[both] if self.expected == "whole" else np.maximum(places.rank[both], place[both])
+        common = sums(places.query[both], rank, np.ones(len(both)), self.cutoffs, judged.n_queries)
+        per = judged.listed(self.cutoffs) if self.per == "listed" else judged.depth(self.cutoffs)
+        return np.where(judged.n_listed[:, None] > 0, divide(per - common, per), np.nan)
+
+    def define(self) -> Definition:
+        """The share in words."""
+        cut = "" if self.expected == "whole" or self.k is None else f"the top {self.k} of "
+        words = f"share of the items in {self.top} that are not in {cut}the baseline's list"
+        if self.per == "k" and self.k is not None:
+            return Definition(f"{words}, empty places counting as such", f"1 - |top ∩ baseline| / {self.k}")
+        return Definition(words, "1 - |top ∩ baseline| / L")
+
+
+def _expected(judged: Judged, query: Ints, item: Ints) -> Ints:
+    """The place of each item in its user's baseline, 0 where it is not there."""
+    return place_in(judged.baseline, query, item)
+
+
+def _unexpected(judged: Judged, cutoffs: tuple[int, ...]) -> Floats:
+    """How many listed items are not in the baseline's list."""
+    places = judged.top(max(cutoffs))
+    return judged.over_list((_expected(judged, places.query, places.item) == 0).astype(float), cutoffs)
+
+
+def _popularity_rank(judged: Judged, item: Ints) -> Ints:
+    """The place of each item's number of training users among all such numbers, 0 where nobody had it."""
+    popularity = judged.train.popularity
+    higher = np.cumsum((np.bincount(popularity) > 0)[::-1])[::-1]
+    place: Ints = np.where(popularity > 0, higher[popularity], 0)[item]
+    return place
+
+
+def _cosine_of_vectors(judged: Judged, query: Ints, item: Ints) -> Floats:
+    """The mean cosine of each item's vector with those of the user's history, 0 where there is none."""
+    vectors = judged.features.vectors
+    if vectors is None:
+        raise SideError(
+            "features: serendipity(kind=cosine,similarity=features) needs numbers for each item, and there are "
+            "categories alone. Add columns of numbers, or choose similarity=shared."
+        )
+    norm = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    known = norm > 0  # not for NaN, an item without a vector
+    history = judged.train.history
+    wanted = np.zeros(judged.n_queries, bool)
+    wanted[query] = True
+    cosine = np.zeros(len(query))
+    # The mean cosine is the product with the mean of the history's vectors of length 1, a few numbers at a time.
+    for first in range(0, vectors.shape[1], SLAB):
+        slab = np.ascontiguousarray(vectors[:, first : first + SLAB].T)
+        unit = np.divide(slab, norm, out=np.zeros(slab.shape), where=known)
+        middle = np.zeros((len(slab), judged.n_queries))
+        for begin, end in history.blocks():
+            users = np.flatnonzero(wanted[begin:end] & (history.length[begin:end] > 0)) + begin
+            if len(users):
+                length = history.length[users]
+                had, start = history.item[rows_of(history.start, users)], np.cumsum(length) - length
+                for numbers, means in zip(unit, middle, strict=True):
+                    means[users] = np.add.reduceat(numbers.take(had, mode="clip"), start) / length
+        for numbers, means in zip(unit, middle, strict=True):
+            cosine += numbers[item] * means[query]
+    return np.clip(cosine, -1, 1)
+
+
+def _cosine_of_users(judged: Judged, query: Ints, item: Ints) -> Floats:
+    """The mean of n_ij / sqrt(n_i n_j) over the user's history, 0 where there is none."""
+    train = judged.train
+    together, shared = train.together, train.shared
+    if together is None or shared is None:
+        raise SideError("train: serendipity(kind=cosine) needs the users that items share, and they were not counted.")
+    size = train.items.n_items
+    length = train.items.length[train.user[query]]
+    items, which = np.unique(item, return_inverse=True)
+    order = np.argsort(which, kind="stable")
+    edges = np.searchsorted(which[order], np.arange(len(items) + 1))
+    total = np.zeros(len(item))
+    step = max(1, 8 * BLOCK // size)
+    for first in range(0, len(items), step):
+        # A few items at a time have a row each with their cosine to all items: then every pair is one look-up.
+        some = items[first : first + step]
+        rows, owner = rows_of(together.start, some), np.repeat(np.arange(len(some)), together.length[some])
+        near = together.item[rows]
+        table = np.zeros(len(some) * size)
+        table[owner * size + near] = shared[rows] / np.sqrt(train.popularity[some][owner] * train.popularity[near])
+        hits = order[edges[first] : edges[first + len(some)]]
+        for begin, end in Lists.of(length[hits], hits[:0], size).blocks():
+            here = hits[begin:end]
+            hit = np.repeat(np.arange(len(here)), length[here])
+            known = train.items.item[rows_of(train.items.start, train.user[query[here]])]
+            pair = (which[here] - first)[hit] * size + known
+            total[here] = np.bincount(hit, weights=table.take(pair), minlength=len(here))
+    return divide(total, length)
