@@ -45,7 +45,8 @@ def answer(entry: Entry, scope: dict[str, Any]) -> dict[str, Any]:
             return found | {"value": None, "error": first_line(error)}
         if entry.each:
             try:
-                found["per_user"] = {str(user): number(value) for user, value in eval(entry.each, names).items()}
+                each = {str(user): number(value) for user, value in eval(entry.each, names).items()}
+                found["per_user"] = dict(sorted(each.items()))
             except Exception as error:
                 found["per_user_error"] = first_line(error)
     return found

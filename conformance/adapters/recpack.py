@@ -1,4 +1,4 @@
-"""RecPack: sparse matrices of users and items. Score 0 is no recommendation, so a listed item with score 0 is lost; an
+"""RecPack: sparse matrices of users and items. A score of 0 is stored like any other, so the item stays in the list; an
 item that stands twice keeps its last score. In the matrix of the truth a relevant item is 1.
 """
 
