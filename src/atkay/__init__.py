@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from atkay import errors as errors
     from atkay.columns import Columns as Columns
+    from atkay.dialects.base import dialects as dialects
     from atkay.evaluate import evaluate as evaluate
     from atkay.metrics.alpha_ndcg import AlphaNDCG as AlphaNDCG
     from atkay.metrics.auc import AUC as AUC
@@ -79,6 +80,7 @@ _HOMES = {
     "Population": "result",
     "Result": "result",
     "Sampled": "sampling",
+    "dialects": "dialects.base",
 }
 
 

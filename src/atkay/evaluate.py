@@ -26,6 +26,7 @@ from atkay.expected import groups
 from atkay.lists import in_threads, ranges
 from atkay.metrics.base import Metric, Ratio, RunMetric, parse_all
 from atkay.metrics.base import metrics as metric_catalogue
+from atkay.metrics.dcg import DCG
 from atkay.protocol import Described, Protocol
 from atkay.result import Population, Result, Slicing
 from atkay.side import ASKS
@@ -59,6 +60,7 @@ def evaluate(
     features: Any = None,
     baseline: Any = None,
     sampled: Sampled | None = None,
+    dialect: str | None = None,
     protocol: Protocol | None = None,
     **fields: Any,
 ) -> Result:
@@ -86,6 +88,9 @@ def evaluate(
     sampled
         Where the lists rank one relevant item among sampled ones and not among all: ``Sampled(catalog_size=n,
         negatives=m)``. The result says so, and can be an estimate for the whole catalogue.
+    dialect
+        The name of a library, such as "ranx": metrics and protocol then mean what they mean there, as far as nothing
+        else is said, and its own names of metrics work, too. ``atkay.dialects()`` lists them.
     protocol, **fields
         Who counts, and how lists are read: the fields of :class:`Protocol`, as a whole or one by one.
 
@@ -99,6 +104,8 @@ def evaluate(
     >>> result.population.without_list
     1
     """
+    import polars as pl
+
     from atkay.align import align
     from atkay.judge import judge
     from atkay.slicing import group_queries, slice_queries
@@ -113,16 +120,26 @@ def evaluate(
         read_truth,
     )
 
+    names: dict[str, str] = {}
+    spoken = None
+    if dialect is not None:
+        from atkay.dialects.base import dialect as named
+
+        spoken = named(dialect)
+        meant = spoken.speak(metrics)
+        names, metrics = {name: str(metric) for name, metric in meant.items()}, list(meant.values())
     asked = parse_all(metrics)
     if sampled is not None:
         check_sampled(sampled, asked)
     if protocol is not None and not isinstance(protocol, Protocol):
         raise ProtocolError(f"evaluate: protocol is a Protocol(...), given was {protocol!r}.")
-    rules = (protocol or Protocol()).with_fields(**fields)
+    rules = spoken.settle(protocol, fields) if spoken else (protocol or Protocol()).with_fields(**fields)
     read = {
         "recs": read_recs(recs, columns_of(columns, "recs")),
         "truth": read_truth(truth, columns_of(columns, "truth"), rules.groups),
     }
+    if rules.scores == "float32" and read["recs"].score is not None:
+        read["recs"] = replace(read["recs"], score=read["recs"].score.cast(pl.Float32))
     if rules.min_relevance is not None and read["truth"].grade is None:
         raise RelevanceError(
             f"truth: min_relevance={rules.min_relevance:g} needs grades, and there are none; the columns used are "
@@ -170,6 +187,8 @@ def evaluate(
         columns={name: table.used for name, table in read.items()},
         fingerprint=fingerprint,
         sampled=sampled,
+        names=names,
+        dialect=None if spoken is None else f"{spoken.library} {spoken.version}",
     )
 
 
@@ -185,6 +204,8 @@ def conclude(
     columns: Mapping[str, Mapping[str, str]] | None = None,
     fingerprint: Mapping[str, str] | None = None,
     sampled: Sampled | None = None,
+    names: Mapping[str, str] | None = None,
+    dialect: str | None = None,
 ) -> Result:
     """A result out of judged lists, wherever they were judged; needs NumPy alone.
 
@@ -192,10 +213,10 @@ def conclude(
     """
     counted = who_counts(judged, protocol, ids)
     if groups is not None and (lost := counted & (groups < 0)).any():
-        names = listing(protocol.groups)
+        columns_of_groups = listing(protocol.groups)
         raise InputError(
-            f"average_over: {who(ids, int(np.argmax(lost)))} has no {names} in the truth. Fill it in; or make it a "
-            "part of the query with columns=Columns(user=(...)); or skip such queries."
+            f"average_over: {who(ids, int(np.argmax(lost)))} has no {columns_of_groups} in the truth. Fill it in; or "
+            "make it a part of the query with columns=Columns(user=(...)); or skip such queries."
         )
     if protocol.ties == "expected" and (without := [metric for metric in metrics if not metric.averages]):
         raise ProtocolError(
@@ -236,6 +257,8 @@ def conclude(
         columns=columns or {},
         fingerprint=fingerprint or {},
         sampled=sampled,
+        names=names or {},
+        dialect=dialect,
         whole=measure_run(judged.where(counted), of_run) if of_run else {},
         whole_of={
             (slicing.name, segment): measure_run(judged.where(counted & (slicing.code == code)), of_run)
@@ -304,8 +327,10 @@ def who_counts(judged: Judged, protocol: Protocol, ids: Mapping[str, Any]) -> Bo
                 f"{number_of(int(queries.sum()), 'user')} {what[name]}, {who(ids, int(np.argmax(queries)))} for "
                 f"example, and the protocol says {name}='error'. Mend the data, or choose {name}='zero' or 'skip'."
             )
-        if word in ("zero", "one"):
+        if word in ("zero", "one", "dcg_zero"):
             counted = counted | queries
+        if word == "judged":
+            counted = counted | (queries & (judged.nonrelevant[0] > 0))
     if not counted.any():
         raise PopulationError(
             "no user is left to evaluate: nobody has both a list and a relevant item. Are all grades "
@@ -325,9 +350,12 @@ def measure(
 
     def of_block(block: tuple[int, int]) -> list[tuple[Floats, Floats]]:
         part, here = judged.part(*block), counted[slice(*block)]
+        above_zero = part if part.found is None else part.without_hits(~part.found)
         chosen = slice(None) if here.all() else here
         for metric, first, last in zip(metrics, column[:-1], column[1:], strict=True):
-            values[place[block[0]] : place[block[1]], first:last] = metric.values(part)[chosen]
+            values[place[block[0]] : place[block[1]], first:last] = metric.values(
+                above_zero if metric.by_score else part
+            )[chosen]
         return [(above[chosen], below[chosen]) for above, below in (metric.parts(part) for metric in ratios)]
 
     blocks = in_threads(of_block, ranges(judged.n_queries, QUERIES))
@@ -340,6 +368,9 @@ def measure(
     if lost.any():
         about_truth = np.repeat([metric.needs_truth for metric in metrics], np.diff(column))
         values[np.ix_(lost, about_truth)] = 1.0 if protocol.no_truth == "one" else 0.0
+    if protocol.no_recs == "dcg_zero":
+        others = np.repeat([not isinstance(metric, DCG) for metric in metrics], np.diff(column))
+        values[np.ix_(~judged.answered[counted], others)] = np.nan
     return values, parts
 
 

@@ -59,6 +59,12 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
         hit = grade[at] > 0
         above = _missed_above(aligned.truth.owner().take(at), hit, ranking.n_queries)
         row, at, relevant = row[hit], at[hit], relevant.only(grade > 0)
+    n_nonrelevant = aligned.truth.length - relevant.length
+    if protocol.unlisted == "ignored":
+        listed = mask(at, len(grade))
+        relevant, grade_of = aligned.truth.only(listed), grade[listed]
+    else:
+        grade_of = grade if relevant is aligned.truth else grade[grade > 0]
     query = aligned.truth.owner().take(at)
     judged = Judged(
         query=query,
@@ -68,14 +74,15 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
         n_relevant=relevant.length,
         n_listed=ranking.length,
         answered=aligned.recs.length > 0,
-        grades=_best_first(relevant, grade if relevant is aligned.truth else grade[grade > 0]),
+        grades=_best_first(relevant, grade_of),
         ranking=ranking,
         side=aligned.side,
         tied=None if tied is None else _group_of(tied, row, ranking.start[query]),
         averaged=protocol.ties == "expected",
         truth=relevant,
-        n_nonrelevant=aligned.truth.length - relevant.length,
+        n_nonrelevant=n_nonrelevant,
         nonrelevant_above=above,
+        found=_found(aligned, protocol, order, gone, row),
     )
     done = Counts(
         listed=len(given.recs),
@@ -85,6 +92,14 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
         **counts,
     )
     return judged, done, fingerprints
+
+
+def _found(aligned: Aligned, protocol: Protocol, order: Ints | None, gone: Bools | None, row: Ints) -> Bools | None:
+    """Which hits have a score above 0, where that matters."""
+    if protocol.nonpositive == "listed" or aligned.score is None:
+        return None
+    score = aligned.score.values if order is None else aligned.score.values[order]
+    return np.asarray((score if gone is None else score[~gone])[row] > 0)
 
 
 def _ties(aligned: Aligned, ranking: Ranking, order: Ints | None, gone: Bools | None) -> Ints:
@@ -184,6 +199,9 @@ def _order(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> tu
 def _tie_breaker(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> Array | None:
     """What equal scores are ordered by, the lowest first; None where they stay as they are."""
     recs = aligned.recs
+    if protocol.ties in ("text", "text_desc"):
+        as_text = aligned.items.text_order().take(recs.item)
+        return as_text if protocol.ties == "text" else -as_text
     if protocol.ties == "item":
         return recs.item
     if protocol.ties == "item_desc":

@@ -31,7 +31,8 @@ class Judged:
     ``truth`` the relevant items, for those that ask which ones were missed, ``side`` what was given besides lists and
     truth. ``n_nonrelevant`` counts the query's items that were judged and are not relevant, ``nonrelevant_above`` how
     many of them stand above each hit. ``tied`` has the group of equal scores of each hit: how many items come before
-    it, and how many it has. ``averaged`` says that values are averages over all orders of equal scores.
+    it, and how many it has. ``averaged`` says that values are averages over all orders of equal scores. ``found`` tells
+    which hits have a score above 0, where some metrics leave out the others.
     """
 
     query: Ints
@@ -49,6 +50,7 @@ class Judged:
     averaged: bool = False
     n_nonrelevant: Ints | None = None
     nonrelevant_above: Ints | None = None
+    found: Bools | None = None
 
     @property
     def n_queries(self) -> int:
@@ -143,7 +145,13 @@ class Judged:
             averaged=self.averaged,
             n_nonrelevant=kept(self.n_nonrelevant, lambda counts: counts[queries]),
             nonrelevant_above=kept(self.nonrelevant_above, lambda counts: counts[hits]),
+            found=kept(self.found, lambda found: found[hits]),
         )
+
+    def without_hits(self, hits: Bools) -> Judged:
+        """The same lists and truth, some of the hits left out."""
+        every = slice(None)
+        return self._some(self.query[~hits], ~hits, every, every, lambda one: one)
 
     @property
     def train(self) -> Train:
@@ -217,6 +225,7 @@ class Judged:
         truths = [part.truth for part in parts if part.truth is not None]
         counts = [part.n_nonrelevant for part in parts if part.n_nonrelevant is not None]
         above = [part.nonrelevant_above for part in parts if part.nonrelevant_above is not None]
+        found = [part.found for part in parts if part.found is not None]
         return cls(
             query=join([part.query + by for part, by in zip(parts, shift, strict=False)]),
             rank=join([part.rank for part in parts]),
@@ -233,6 +242,7 @@ class Judged:
             truth=Lists.concatenate(truths) if len(truths) == len(parts) else None,
             n_nonrelevant=join(counts) if len(counts) == len(parts) else None,
             nonrelevant_above=join(above) if len(above) == len(parts) else None,
+            found=join(found) if len(found) == len(parts) else None,
         )
 
 

@@ -28,12 +28,14 @@ class Protocol:
         zero="a user with truth and no list scores 0",
         skip="a user with truth and no list does not count",
         error="a user with truth and no list is an error",
+        dcg_zero="a user with truth and no list scores 0 in dcg and ndcg and does not count elsewhere",
     )
     no_truth: str = word(
         skip="a user with a list and no relevant item does not count",
         zero="a user with a list and no relevant item scores 0",
         one="a user with a list and no relevant item scores 1",
         error="a user with a list and no relevant item is an error",
+        judged="a user with a list and no relevant item scores 0 if the truth grades an item 0, else does not count",
     )
     ties: str = word(
         given="equal scores stay in the input's order",
@@ -43,6 +45,16 @@ class Protocol:
         worst="of equal scores the less relevant item comes first",
         random="equal scores are put in a random order that depends on the user, the item and the seed alone",
         expected="values are averages over all orders of equal scores",
+        text="equal scores are put in ascending order of the item's id as text",
+        text_desc="equal scores are put in descending order of the item's id as text",
+    )
+    scores: str = word(
+        exact="scores are compared as they are",
+        float32="scores are rounded to single precision first",
+    )
+    nonpositive: str = word(
+        listed="an item counts as listed whatever its score is",
+        missed="a relevant item with a score of 0 or below is not found in precision, recall, map and mrr",
     )
     duplicates: str = word(
         error="an item twice in one list, or twice in one user's truth, is an error",
@@ -51,6 +63,10 @@ class Protocol:
     unjudged: str = word(
         irrelevant="an item that the truth does not grade is not relevant",
         drop="an item that the truth does not grade is taken out of the list",
+    )
+    unlisted: str = word(
+        missed="a relevant item that is not listed counts as missed",
+        ignored="a relevant item that is not listed does not exist",
     )
     min_relevance: float | None = None
     exclude: Any = None
@@ -97,6 +113,7 @@ class Protocol:
                     "features",
                     "baseline",
                     "sampled",
+                    "dialect",
                     "protocol",
                     *known,
                 ]

@@ -140,6 +140,10 @@ class Result(Mapping[str, float]):
     version: str = __version__
     whole: Mapping[str, float] = field(default_factory=dict)
     """The numbers that are of the whole run and not a mean."""
+    dialect: str | None = None
+    """The library whose conventions hold, and its version."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """The names that were asked for in its dialect, and what they are here."""
     sampled: Sampled | None = None
     """How the candidates were sampled, where they were."""
     whole_of: Mapping[tuple[str, Any], Mapping[str, float]] = field(default_factory=dict)
@@ -150,7 +154,7 @@ class Result(Mapping[str, float]):
         return {str(one): one for metric in self.metrics for one in metric.split()}
 
     def __getitem__(self, name: str | Metric) -> float:
-        return self.means[name]  # type: ignore[index]  # a metric stands for its name
+        return self.means[self.names.get(str(name), str(name))]
 
     __eq__ = object.__eq__  # two results with the same means need not be the same
     __hash__ = object.__hash__
@@ -334,13 +338,19 @@ class Result(Mapping[str, float]):
         return "\n".join(tables) + "<p>" + "<br>".join(html.escape(note) for note in self._notes()) + "</p>"
 
     def _notes(self) -> list[str]:
+        spoken = [f"in the dialect of {self.dialect}"] if self.dialect else []
         default = Protocol()
         said = [
             words
             for name, words in self.protocol.words().items()
             if getattr(self.protocol, name) != getattr(default, name) and name != "seed"
         ]
-        return [*self.population.sentences(self.protocol), *said, *([self.sampled.words] if self.sampled else [])]
+        return [
+            *self.population.sentences(self.protocol),
+            *said,
+            *([self.sampled.words] if self.sampled else []),
+            *spoken,
+        ]
 
     def _grid(self) -> Grid:
         rows = [(name, *cells(found)) for name, found in self.summaries.items()]

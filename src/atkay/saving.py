@@ -58,6 +58,8 @@ def _record(result: Result) -> dict[str, Any]:
             {"slice": name, "segment": segment, "metric": metric, **_plain(found._asdict())}
             for name, segment, metric, found in result.slice_summaries
         ],
+        "dialect": result.dialect,
+        "names": dict(result.names),
         "sampled": None if result.sampled is None else dataclasses.asdict(result.sampled),
         "whole": _plain(dict(result.whole)),
         "whole_of": [
@@ -108,6 +110,8 @@ def _result(record: dict[str, Any]) -> Result:
         columns=record["columns"],
         fingerprint=record["fingerprint"],
         version=record["atkay"],
+        dialect=record["dialect"],
+        names=record["names"],
         sampled=None if record["sampled"] is None else Sampled(**record["sampled"]),
         whole=_numbers(record["whole"]),
         whole_of={(each["slice"], each["segment"]): _numbers(each["numbers"]) for each in record["whole_of"]},

@@ -138,6 +138,11 @@ class Vocabulary:
         """Which codes are codes."""
         return (codes >= 0) & (codes < self.size)
 
+    def text_order(self) -> Ints:
+        """The place of each code's id among all of them, as text."""
+        ids = self.ids(np.arange(self.size)).to_series()
+        return ids.cast(pl.String).rank("ordinal").cast(pl.Int64).to_numpy()
+
     def numbers(self, codes: Ints) -> Hashes:
         """A number for each id of codes, for a single column."""
         if self.table is None and self.lookup is None:

@@ -29,7 +29,8 @@ class Dialect:
 
     ``words`` has the metrics that the library shares with us, each with the words in which it differs from our default.
     ``names`` has the library's own names as specs, ``{k}`` standing for a cutoff. ``protocol`` holds the fields that
-    differ. ``checked`` says whether the library itself was run, or its source was read.
+    differ. ``uncut`` names metrics that it computes for whole lists alone, or otherwise than here once they are cut.
+    ``checked`` says whether the library itself was run, or its source was read; ``note``, what it does besides.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Dialect:
     words: Mapping[str, Mapping[str, str | float]]
     names: Mapping[str, str] = field(default_factory=dict)
     protocol: Mapping[str, Any] = field(default_factory=dict)
+    uncut: tuple[str, ...] = ()
     checked: str = "run"
     note: str = ""
 
@@ -58,8 +60,10 @@ class Dialect:
                 f"{self.library} has no {metric.name}; this dialect speaks of {listing(sorted(self.words))}. "
                 f"{offer(spec, self.names)}"
             )
+        if metric.name in self.uncut and metric.k is not None:
+            raise SpecError(f"{self.library} has no {metric.name} with a cutoff that can be given here. {self.note}")
         words = {name: word for name, word in self.words[metric.name].items() if name not in stated(spec)}
-        return dataclasses.replace(metric, **words)
+        return dataclasses.replace(metric, **words)  # type: ignore[arg-type]  # words are fields of that metric
 
     def settle(self, protocol: Protocol | None, fields: Mapping[str, Any]) -> Protocol:
         """The dialect's protocol, with whatever the caller says otherwise."""

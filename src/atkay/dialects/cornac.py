@@ -18,4 +18,5 @@ DIALECT = Dialect(
         "ndcg": {"gain": "binary"},
     },
     protocol={"no_recs": "skip"},
+    note="MAP and MRR look at the whole list.",
 )

@@ -18,7 +18,6 @@ DIALECT = Dialect(
         "ndcg": {"gain": "linear"},
         "dcg": {"gain": "linear"},
         "r_precision": {},
-        "bpref": {},
     },
     names={
         "hits@{k}": "hit(count=number)@{k}",
@@ -29,5 +28,6 @@ DIALECT = Dialect(
         "dcg_burges": "dcg(gain=exp2)",
         "r-precision": "r_precision",
     },
-    protocol={"min_relevance": 1},
+    protocol={"no_truth": "judged", "min_relevance": 1},
+    note="Its bpref is not a number where nothing was judged irrelevant; it is not spoken here.",
 )

@@ -15,6 +15,11 @@ DIALECT = Dialect(
         "ndcg": {"gain": "binary", "discount": "ln"},
     },
     names={
+        "map@{k}": "map@{k}",
+        "precision_at_k@{k}": "precision@{k}",
+        "recall_at_k@{k}": "recall@{k}",
+        "map_at_k@{k}": "map(per=capped)@{k}",
+        "ndcg_at_k@{k}": "ndcg(gain=binary,discount=ln)@{k}",
         "precision_at_k": "precision@10",
         "recall_at_k": "recall@10",
         "map_at_k": "map(per=capped)@10",

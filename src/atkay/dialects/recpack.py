@@ -23,4 +23,5 @@ DIALECT = Dialect(
         "ReciprocalRankK@{k}": "mrr@{k}",
         "NDCGK@{k}": "ndcg(gain=binary)@{k}",
     },
+    note="Equal scores come in any order.",
 )

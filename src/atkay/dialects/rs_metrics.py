@@ -18,5 +18,7 @@ DIALECT = Dialect(
     },
     names={
         "hitrate@{k}": "hit@{k}",
+        "mapr@{k}": "map@{k}",
     },
+    note="Its precision is not a number as soon as a user has no list.",
 )

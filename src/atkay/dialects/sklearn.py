@@ -13,6 +13,8 @@ DIALECT = Dialect(
         "dcg": {"gain": "linear"},
     },
     names={
+        "ndcg_score@{k}": "ndcg(gain=linear)@{k}",
+        "dcg_score@{k}": "dcg(gain=linear)@{k}",
         "ndcg_score": "ndcg(gain=linear)",
         "dcg_score": "dcg(gain=linear)",
     },

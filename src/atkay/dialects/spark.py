@@ -7,7 +7,7 @@ from atkay.dialects.base import Dialect
 DIALECT = Dialect(
     name="spark",
     library="pyspark",
-    version="4.1.0",
+    version="4.0.1",
     words={
         "precision": {},
         "recall": {},

@@ -33,4 +33,6 @@ DIALECT = Dialect(
         "set_recall": "recall",
     },
     protocol={"no_recs": "skip", "no_truth": "judged", "ties": "text_desc", "scores": "float32"},
+    uncut=("mrr",),
+    note="recip_rank looks at the whole list.",
 )

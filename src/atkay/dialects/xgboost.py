@@ -7,16 +7,15 @@ from atkay.dialects.base import Dialect
 DIALECT = Dialect(
     name="xgboost",
     library="xgboost",
-    version="3.3.0",
+    version="3.2.0",
     words={
-        "precision": {"per": "listed"},
         "map": {"per": "capped"},
         "ndcg": {},
     },
     names={
-        "pre@{k}": "precision(per=listed)@{k}",
         "map@{k}": "map(per=capped)@{k}",
         "ndcg@{k}": "ndcg@{k}",
     },
-    protocol={"no_recs": "skip", "no_truth": "one", "unlisted": "ignored"},
+    protocol={"no_recs": "skip", "no_truth": "one", "unlisted": "ignored", "scores": "float32"},
+    note="Its pre scores users without truth 0, where ndcg and map score them 1; it is not spoken here.",
 )

@@ -9,6 +9,7 @@ import numpy as np
 
 from atkay import expected
 from atkay.arrays import Floats, Ints
+from atkay.judged import sums
 from atkay.metrics.base import Definition, Metric, divide
 from atkay.words import word
 
@@ -30,7 +31,8 @@ class MAP(Metric):
         TF-Ranking); ``capped`` by min(k, R) (RePlay, RecBole, Recommenders' ``map_at_k``, LightGBM), so that a
         perfect top k reaches 1; ``hits`` by the hits themselves (torchmetrics, session-based papers), so that a user
         with one hit at rank 1 scores 1 whatever was missed, and a further hit far down lowers the value; ``k``
-        (RecTools with ``divide_by_k=True``); ``listed`` by min(R, L) (LensKit).
+        (RecTools with ``divide_by_k=True``); ``listed`` by min(R, L) (LensKit). ``places`` is another number: the mean
+        of the precisions at all k places, hit or not (Elliot).
 
     Without a cutoff k is the list's own length where it is divided by, and caps nothing. No hit scores 0.
 
@@ -49,6 +51,7 @@ class MAP(Metric):
     """
 
     name = "map"
+    by_score = True
     averages = True
     aliases = ("ap", "average_precision", "mean_average_precision")
 
@@ -58,15 +61,28 @@ class MAP(Metric):
         hits="the hits in the top k",
         k="k, however short the list is",
         listed="the relevant items, or the items listed where those are fewer",
+        places="all k places, the precision being taken at each of them, hit or not",
     )
 
     def values(self, judged: Judged) -> Floats:
         """AP per query and cutoff: the sum of the precisions at the ranks of the hits, 1/l1 + 2/l2 + ... + h/lh."""
+        if self.per == "places":
+            return self._at_all_places(judged)
         if judged.averaged:
             if self.per == "hits":
                 return expected.precisions_per_hit(judged, self.cutoffs)
             return divide(expected.precisions(judged, self.cutoffs), self._per(judged))
         return divide(judged.total(judged.nth / judged.rank, self.cutoffs), self._per(judged))
+
+    def _at_all_places(self, judged: Judged) -> Floats:
+        """The mean of the precisions at all k places: a hit at rank l adds 1/l + 1/(l+1) + ... + 1/k to their sum."""
+        depth = judged.depth(self.cutoffs)
+        running = np.concatenate(([0.0], np.cumsum(1 / np.arange(1, depth.max(initial=0) + 1))))
+        columns = []
+        for at, k in enumerate(self.cutoffs):
+            whole = running[depth[judged.query, at]] - running[judged.rank - 1]
+            columns.append(sums(judged.query, judged.rank, whole, (k,), judged.n_queries)[:, 0])
+        return divide(np.array(columns).T, depth)
 
     def _per(self, judged: Judged) -> Floats | Ints:
         match self.per:
@@ -93,7 +109,11 @@ class MAP(Metric):
             "hits": ("the number of hits", "h"),
             "k": ("the length of the list", "L") if self.k is None else (str(self.k), str(self.k)),
             "listed": ("the number of relevant items, at most the number of items listed", "min(R, L)"),
+            "places": ("", ""),
         }[self.per]
+        if self.per == "places":
+            k = "L" if self.k is None else str(self.k)
+            return Definition(f"mean of the precision at every place of {self.top}", f"(P@1 + P@2 + ... + P@{k}) / {k}")
         return Definition(
             f"sum of the precision at the rank of each relevant item in {self.top}, divided by {per}",
             f"(1/l1 + 2/l2 + ... + h/lh) / {divisor}",

@@ -84,6 +84,8 @@ class Metric:
     """Whether the value is about relevant items; where not, a user without any has a value all the same."""
     least: ClassVar[float] = 0.0
     """What no value is below."""
+    by_score: ClassVar[bool] = False
+    """Whether a hit must have a score above 0 where the protocol says nonpositive=missed."""
     averages: ClassVar[bool] = False
     """Whether there is a closed form for the average over all orders of equal scores."""
     partial: ClassVar[bool] = False

@@ -47,6 +47,7 @@ class Precision(Ratio):
     """
 
     name = "precision"
+    by_score = True
     averages = True
     aliases = ("p", "prec")
 

@@ -45,6 +45,7 @@ class Recall(Ratio):
     """
 
     name = "recall"
+    by_score = True
     averages = True
     aliases = ("r", "rec", "sensitivity")
 

@@ -44,6 +44,7 @@ class MRR(Metric):
     """
 
     name = "mrr"
+    by_score = True
     aliases = ("rr", "reciprocal_rank", "recip_rank", "mean_reciprocal_rank")
     averages = True
 
