@@ -61,7 +61,7 @@ def own_name(spoken: Dialect, entry: dict[str, Any]) -> str | None:
     metric, k = entry["metric"], entry["k"]
     for name in (f"{metric}@{k}", f"{metric}_{k}") if k else (metric,):
         try:
-            if spoken.speak(name)[name].k == k:
+            if spoken.speak(name)[name].k == k or name in spoken.names:
                 return name
         except SpecError:
             continue

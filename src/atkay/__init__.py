@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from atkay import errors as errors
+    from atkay.audit.variants import variants as variants
     from atkay.columns import Columns as Columns
     from atkay.dialects.base import dialects as dialects
     from atkay.evaluate import evaluate as evaluate
@@ -81,6 +82,7 @@ _HOMES = {
     "Result": "result",
     "Sampled": "sampling",
     "dialects": "dialects.base",
+    "variants": "audit.variants",
 }
 
 

@@ -13,9 +13,11 @@ DIALECT = Dialect(
         "ndcg": {},
     },
     names={
+        "ndcg": "ndcg@32",
+        "map": "map(per=capped)@32",
         "map@{k}": "map(per=capped)@{k}",
         "ndcg@{k}": "ndcg@{k}",
     },
     protocol={"no_recs": "skip", "no_truth": "one", "unlisted": "ignored", "scores": "float32"},
-    note="Its pre scores users without truth 0, where ndcg and map score them 1; it is not spoken here.",
+    note="Without a cutoff it cuts at 32. Its pre is not spoken here: it scores users without truth 0, the others 1.",
 )

@@ -1,0 +1,144 @@
+"""Variants: one metric in all its conventions, side by side."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from atkay.dialects.base import dialects
+from atkay.errors import SpecError, TiesWarning
+from atkay.evaluate import evaluate
+from atkay.grid import Grid
+from atkay.metrics.base import Metric, conventions, parse
+from atkay.words import words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+
+    from atkay.protocol import Protocol
+
+
+class Variant(NamedTuple):
+    """One choice of words, its number, how far that is from the default's, and which libraries choose so."""
+
+    spec: str
+    value: float
+    distance: float
+    libraries: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Variants:
+    """The numbers that a metric can be, the default first, then the nearest ones.
+
+    ``alike`` has, for each spec, the specs with the same value for every user, which are left out.
+    """
+
+    rows: tuple[Variant, ...]
+    alike: dict[str, tuple[str, ...]]
+    protocol: Protocol
+
+    def __iter__(self) -> Iterator[Variant]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def to_dict(self) -> dict[str, float]:
+        """Specs and values."""
+        return {row.spec: row.value for row in self.rows}
+
+    def to_polars(self) -> pl.DataFrame:
+        """A row per variant: spec, value, distance from the default, libraries."""
+        import polars as pl
+
+        schema: dict[str, Any] = {"spec": str, "value": float, "distance": float, "libraries": pl.List(pl.String)}
+        rows = [(*row[:3], list(row.libraries)) for row in self.rows]
+        return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
+
+    def to_markdown(self) -> str:
+        """The table in Markdown."""
+        return self._grid().markdown()
+
+    def __repr__(self) -> str:
+        return self._grid().text()
+
+    def _repr_html_(self) -> str:
+        return self._grid().html()
+
+    def _grid(self) -> Grid:
+        rows = [
+            (row.spec, _number(row.value), _number(row.distance, "+"), ", ".join(row.libraries)) for row in self.rows
+        ]
+        return Grid(("spec", "value", "from default", "libraries"), rows, right=("value", "from default"))
+
+
+def _number(value: float, sign: str = "") -> str:
+    return "–" if math.isnan(value) else f"{value:{sign}.4f}"
+
+
+def variants(recs: Any, truth: Any, metric: str | Metric, **given: Any) -> Variants:
+    """Every combination of a metric's words that changes its value, with the libraries that compute it so.
+
+    ``given`` is whatever :func:`evaluate` takes besides: the protocol, columns, side information. The lists are judged
+    once for all. A library is named where its words for the metric are these; who counts is another question, which
+    ``evaluate(..., dialect=...)`` answers.
+
+    Examples
+    --------
+    Hits at ranks 1 and 3 of 3, four relevant items.
+
+    >>> atkay.variants({"ann": ["a", "x", "b"]}, {"ann": ["a", "b", "c", "d"]}, "map@3").to_dict()
+    ... # doctest: +ELLIPSIS
+    {'map@3': 0.416..., 'map(per=capped)@3': 0.555..., 'map(per=places)@3': 0.722..., 'map(per=hits)@3': 0.833...}
+    """
+    asked = parse(metric)
+    if len(asked.cutoffs) > 1:
+        raise SpecError(f"variants: one number at a time, given was '{asked}'. Write '{asked.split()[0]}'.")
+    every = [asked, *(each for each in combinations(asked) if each != asked)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TiesWarning)
+        result = evaluate(recs, truth, every, **given)
+    libraries = _libraries(asked)
+    seen: dict[bytes, str] = {}
+    alike: dict[str, tuple[str, ...]] = {}
+    users: dict[str, list[str]] = {}
+    for spec in map(str, every):
+        values = result.query_values[:, result.by_query.index(spec)] if spec in result.by_query else None
+        means = repr(result[spec]).encode()
+        key = means if values is None or spec in result.parts else values.tobytes() + means
+        first = seen.setdefault(key, spec)
+        alike[first] = (*alike.get(first, ()), *([spec] if spec != first else []))
+        users.setdefault(first, []).extend(libraries.get(spec, ()))
+    default = result[str(asked)]
+    rows = [Variant(spec, result[spec], result[spec] - default, tuple(sorted(users[spec]))) for spec in seen.values()]
+    rows[1:] = sorted(rows[1:], key=lambda row: (abs(row.distance), row.spec))
+    return Variants(tuple(rows), alike, result.protocol)
+
+
+def combinations(metric: Metric) -> Iterator[Metric]:
+    """The metric in all combinations of its words, its numbers and its cutoff as they are."""
+    fields = [each for each in conventions(type(metric)) if words_of(each)]
+    for chosen in itertools.product(*(words_of(each) for each in fields)):
+        try:
+            words: dict[str, Any] = dict(zip((each.name for each in fields), chosen, strict=True))
+            yield dataclasses.replace(metric, **words)
+        except SpecError:
+            continue  # words that do not go together
+
+
+def _libraries(metric: Metric) -> dict[str, list[str]]:
+    """Which dialects mean which variant."""
+    found: dict[str, list[str]] = {}
+    plain = dataclasses.replace(type(metric)(), k=metric.k)
+    for name, each in dialects().items():
+        if metric.name in each.words:
+            meant = dataclasses.replace(plain, **each.words[metric.name])  # type: ignore[arg-type]  # its fields
+            found.setdefault(str(meant), []).append(name)
+    return found
