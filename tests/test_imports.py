@@ -65,7 +65,8 @@ def test_the_public_surface() -> None:
     assert {"DCG", "F1", "HitRate", "MAP", "MNAP", "MRR", "NDCG", "Precision", "RPrecision", "Recall"} <= classes
     assert set(dir(atkay)) - classes == {
         "Columns", "Metric", "Overlap", "Population", "Protocol", "Result", "Sampled",
-        "__version__", "dialects", "errors", "evaluate", "metrics", "overlap", "parse", "variants",
+        "__version__", "dialects", "errors", "evaluate", "metrics", "overlap", "parse", "reconcile",
+        "variants",
     }  # fmt: skip
     for name in dir(atkay):
         assert getattr(atkay, name) is not None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from atkay import errors as errors
+    from atkay.audit.reconcile import reconcile as reconcile
     from atkay.audit.variants import variants as variants
     from atkay.columns import Columns as Columns
     from atkay.dialects.base import dialects as dialects
@@ -83,6 +84,7 @@ _HOMES = {
     "Sampled": "sampling",
     "dialects": "dialects.base",
     "variants": "audit.variants",
+    "reconcile": "audit.reconcile",
 }
 
 

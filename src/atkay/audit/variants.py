@@ -9,6 +9,8 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from atkay.dialects.base import dialects
 from atkay.errors import SpecError, TiesWarning
 from atkay.evaluate import evaluate
@@ -111,8 +113,8 @@ def variants(recs: Any, truth: Any, metric: str | Metric, **given: Any) -> Varia
     users: dict[str, list[str]] = {}
     for spec in map(str, every):
         values = result.query_values[:, result.by_query.index(spec)] if spec in result.by_query else None
-        means = repr(result[spec]).encode()
-        key = means if values is None or spec in result.parts else values.tobytes() + means
+        mean = f"{result[spec]:.12f}".encode()  # the same but for rounding is the same
+        key = mean if values is None or spec in result.parts else np.round(values, 12).tobytes() + mean
         first = seen.setdefault(key, spec)
         alike[first] = (*alike.get(first, ()), *([spec] if spec != first else []))
         users.setdefault(first, []).extend(libraries.get(spec, ()))

@@ -9,7 +9,6 @@ import numpy as np
 
 from atkay import expected
 from atkay.arrays import Floats, Ints
-from atkay.judged import sums
 from atkay.metrics.base import Definition, Metric, divide
 from atkay.words import word
 
@@ -75,14 +74,22 @@ class MAP(Metric):
         return divide(judged.total(judged.nth / judged.rank, self.cutoffs), self._per(judged))
 
     def _at_all_places(self, judged: Judged) -> Floats:
-        """The mean of the precisions at all k places: a hit at rank l adds 1/l + 1/(l+1) + ... + 1/k to their sum."""
+        """The mean of the precisions at all k places: a hit at rank l adds 1/l + 1/(l+1) + ... + 1/k to their sum.
+
+        With H(k) = 1 + 1/2 + ... + 1/k that is H(k) - H(l-1); among equal scores, its mean over the places.
+        """
+        t, n = judged.ties if judged.averaged else (judged.rank - 1, np.ones(len(judged.rank), np.int64))
         depth = judged.depth(self.cutoffs)
-        running = np.concatenate(([0.0], np.cumsum(1 / np.arange(1, depth.max(initial=0) + 1))))
+        last = max(depth.max(initial=0), (t + n).max(initial=0))
+        harmonic = np.concatenate(([0.0], np.cumsum(1 / np.arange(1, last + 1))))
+        below = np.concatenate(([0.0], np.cumsum(harmonic)))
         columns = []
-        for at, k in enumerate(self.cutoffs):
-            whole = running[depth[judged.query, at]] - running[judged.rank - 1]
-            columns.append(sums(judged.query, judged.rank, whole, (k,), judged.n_queries)[:, 0])
-        return divide(np.array(columns).T, depth)
+        for at in range(len(self.cutoffs)):
+            deepest = depth[judged.query, at]
+            inside = np.clip(deepest - t, 0, n)
+            added = (inside * harmonic[deepest] - (below[t + inside] - below[t])) / n
+            columns.append(np.bincount(judged.query, added, judged.n_queries))
+        return divide(np.array(columns, dtype=float).T, depth)
 
     def _per(self, judged: Judged) -> Floats | Ints:
         match self.per:
