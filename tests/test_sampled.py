@@ -142,3 +142,33 @@ def test_estimates_need_one_relevant_item_among_all_candidates() -> None:
         atkay.evaluate(recs, truth, "coverage@3", catalog=range(200), sampled=sampled)
     with pytest.raises(ProtocolError, match="sampled is Sampled"):
         atkay.evaluate(recs, truth, "mrr", sampled=99)  # type: ignore[arg-type]  # wrong on purpose
+
+
+def test_equal_scores_are_averaged_in_estimates() -> None:
+    """A constant scorer stands at each of 11 sampled ranks alike: the mean of 1 / (1 + 10 r) over r = 0..10."""
+    sampled = atkay.Sampled(catalog_size=101, negatives=10, estimator="rank")
+    mean = sum(1 / (1 + 10 * r) for r in range(11)) / 11
+    for items in (range(11), range(10, -1, -1)):
+        recs = {1: dict.fromkeys(items, 0.0)}
+        assert atkay.evaluate(recs, {1: [0]}, "mrr", ties="expected", sampled=sampled)["mrr"] == pytest.approx(mean)
+
+
+def test_auc_is_a_function_of_the_rank() -> None:
+    # Sampled rank 2 of 11 stands for rank 11 of 101: 90 of 100 others come after it.
+    recs, truth = lists([2], 10)
+    sampled = atkay.Sampled(catalog_size=101, negatives=10, estimator="rank")
+    assert atkay.evaluate(recs, truth, "auc", sampled=sampled)["auc"] == pytest.approx(0.9)
+    for system, auc in (("A", 0.990), ("B", 0.555), ("C", 0.843)):
+        expected = atkay.Sampled(catalog_size=N, negatives=M).expected("auc", RANKS[system])["auc"]
+        assert np.mean(expected) == pytest.approx(auc, abs=5e-4)
+
+
+def test_ranks_that_cannot_be(tmp_path: Path) -> None:
+    sampled = atkay.Sampled(catalog_size=np.int64(101), negatives=np.int64(10))  # type: ignore[arg-type]  # as good
+    for rank in (0, 102, 1.5):
+        with pytest.raises(ProtocolError, match="a rank is a whole number from 1 to 101"):
+            sampled.expected("mrr", [rank])  # type: ignore[list-item]  # wrong on purpose
+    with pytest.raises(ProtocolError, match="cannot be estimated"):
+        sampled.expected("coverage@5", [1])
+    recs, truth = lists([2], 10)
+    atkay.evaluate(recs, truth, "mrr", sampled=sampled).save(tmp_path / "a.json")

@@ -200,7 +200,7 @@ def test_codes_of_lists_do_not_depend_on_what_else_is_given() -> None:
     beside = atkay.evaluate(RECS, TRUTH, "ndcg", train=TRAIN, catalog=["oat", "tea", "a"])
     assert beside.to_dict() == alone.to_dict()
     assert beside.population == alone.population
-    assert beside.fingerprint == alone.fingerprint
+    assert {name: beside.fingerprint[name] for name in ("recs", "truth")} == alone.fingerprint
 
 
 @pytest.mark.parametrize(
@@ -253,3 +253,58 @@ def test_many_items_and_none_in_common() -> None:
 def test_a_metric_names_what_it_needs(spec: str, name: str) -> None:
     with pytest.raises(SideError, match=rf"{spec} needs {name}=: .* Pass evaluate\(..., {name}=...\)"):
         atkay.evaluate(RECS, TRUTH, ["mrr", spec])
+
+
+def test_a_fingerprint_of_everything_that_was_given() -> None:
+    def of(**given: Any) -> dict[str, str]:
+        return dict(atkay.evaluate(RECS, TRUTH, "mrr", **given).fingerprint)
+
+    vectors = {"tea": [1.0, 2.0], "jam": [3.0, 4.0]}
+    some: dict[str, Any] = {
+        "train": TRAIN, "catalog": ["tea", "jam"], "features": vectors, "baseline": {"ann": ["tea", "jam"]}
+    }  # fmt: skip
+    others: dict[str, Any] = {
+        "train": {"ann": ["tea"], "cat": ["tea", "oat"], "bob": ["rye"]},  # as popular, by others
+        "catalog": ["tea", "rye"],
+        "features": {"tea": [1.0, 2.0], "jam": [4.0, 3.0]},
+        "baseline": {"ann": ["jam", "tea"]},
+    }
+    before = of(**some)
+    assert set(before) == {"recs", "truth", *some}
+    for name, other in others.items():
+        after = of(**{**some, name: other})
+        assert {key for key in before if before[key] != after[key]} == {name}
+    shuffled = FRAME.sample(fraction=1, shuffle=True, seed=1)
+    assert of(train=shuffled) == of(train=TRAIN)
+    kinds = of(features={"tea": ["hot"], "jam": ["sweet"]})["features"]
+    assert kinds != of(features={"tea": ["sweet"], "jam": ["hot"]})["features"]
+
+
+def test_whole_and_broken_numbers_in_one_vector() -> None:
+    result = atkay.evaluate(RECS, TRUTH, "ild@2", features={"tea": [1.0, 0], "jam": [0, 1.0]})
+    assert result.per_query["ild@2"][0] == pytest.approx(1)  # tea and jam are at a right angle
+
+
+def test_a_baseline_is_ordered_and_of_the_same_users() -> None:
+    with pytest.raises(atkay.errors.SourceError, match="baseline: a set has no order"):
+        atkay.evaluate(RECS, TRUTH, "unexpectedness@2", baseline={"tea", "jam"})
+    with pytest.raises(IdError, match="baseline: it names none of the users of recs and truth: it has 'zoe'"):
+        atkay.evaluate(RECS, TRUTH, "unexpectedness@2", baseline={"zoe": ["tea"]})
+    empty = pl.DataFrame({"item": ["tea"], "v": [[]]}, schema_overrides={"v": pl.List(pl.Float64)})
+    with pytest.raises(InputError, match="of different lengths"):
+        atkay.evaluate(RECS, TRUTH, "ild@2", features=empty)
+
+
+def test_vectors_of_any_length() -> None:
+    """Only the direction counts: the same one is not serendipitous, however long or short the vectors are."""
+    for long in (1e200, 1.0, 1e-200):
+        features = {"tea": [long, long], "jam": [long, long]}
+        spec = "serendipity(kind=cosine,similarity=features)@1"
+        result = atkay.evaluate({1: ["tea"]}, {1: ["tea"]}, spec, train={1: ["jam"]}, features=features)
+        assert result[spec] == pytest.approx(0, abs=1e-12)
+
+
+def test_whole_run_metrics_alone_with_users_without_truth() -> None:
+    catalog = ["tea", "jam", "rye", "oat"]
+    result = atkay.evaluate(RECS | {"zoe": ["rye"]}, TRUTH, "coverage", catalog=catalog, no_truth="zero")
+    assert result["coverage"] == 0.75

@@ -271,17 +271,12 @@ def conclude(
 
 def check_sampled(sampled: object, metrics: Sequence[Metric]) -> None:
     """An estimate is of one user's rank: other numbers have none."""
-    from atkay.sampling import Sampled
+    from atkay.sampling import Sampled, check_of_rank
 
     if not isinstance(sampled, Sampled):
         raise ProtocolError(f"evaluate: sampled is Sampled(catalog_size=..., negatives=...), given was {sampled!r}.")
     for metric in metrics if sampled.estimator != "none" else ():
-        pooled = isinstance(metric, Ratio) and metric.average == "pooled"
-        if pooled or metric.needs or not metric.needs_truth or not metric.averages:
-            raise ProtocolError(
-                f"{metric} cannot be estimated from a sample: it is no function of the rank of one relevant item. "
-                "Leave it out, or choose estimator='none'."
-            )
+        check_of_rank(metric)
 
 
 def decided(judged: Judged, depth: int) -> int:
@@ -366,7 +361,7 @@ def measure(
             above[lost] = below[lost]
         parts |= {str(one): (above[:, at], below[:, at]) for at, one in enumerate(metric.split())}
     if lost.any():
-        about_truth = np.repeat([metric.needs_truth for metric in metrics], np.diff(column))
+        about_truth = np.repeat(np.array([metric.needs_truth for metric in metrics], bool), np.diff(column))
         values[np.ix_(lost, about_truth)] = 1.0 if protocol.no_truth == "one" else 0.0
     if protocol.no_recs == "dcg_zero":
         others = np.repeat([not isinstance(metric, DCG) for metric in metrics], np.diff(column))

@@ -9,7 +9,7 @@ import numpy as np
 
 from atkay.arrays import Array
 from atkay.errors import DuplicateError, OrderError, who
-from atkay.hashing import fingerprint, scrambled
+from atkay.hashing import Hashes, fingerprint, mix, scrambled
 from atkay.judged import Judged
 from atkay.lists import Lists, mask, taken
 from atkay.match import match, repeated
@@ -130,7 +130,39 @@ def _fingerprints(aligned: Aligned, ranking: Ranking) -> dict[str, str]:
         if isinstance(these, Lists):
             found[name] = fingerprint(these, query, item)
         elif these is not None:
-            found[name] = f"{int(item(np.flatnonzero(these)).sum()):016x}"
+            found[name] = _of_items(item(np.flatnonzero(these)))
+    return found | _beside(aligned, query)
+
+
+def _of_items(numbers: Hashes) -> str:
+    return f"{int(mix(numbers).sum()):016x}"
+
+
+def _beside(aligned: Aligned, query: Hashes) -> dict[str, str]:
+    """The same for what was given besides lists and truth."""
+    found: dict[str, str] = {}
+    side, item = aligned.side, aligned.item_numbers
+    if side is None:
+        return found
+    if side.train is not None:
+        # Users of the training data have no numbers here; what they had together tells them apart.
+        anybody = np.zeros(side.train.items.n_queries, np.uint64)
+        own = fingerprint(side.train.history, query, item)
+        found["train"] = f"{int(fingerprint(side.train.items, anybody, item), 16) ^ int(own, 16):016x}"
+    if side.catalog is not None:
+        found["catalog"] = _of_items(item(np.flatnonzero(side.catalog)))
+    if side.baseline is not None:
+        found["baseline"] = fingerprint(side.baseline, query, item, ranked=True)
+    if side.features is not None:
+        every, parts = item(np.arange(side.n_items)), []
+        if side.features.vectors is not None:
+            known = ~np.isnan(side.features.vectors).any(axis=1)
+            numbers = np.ascontiguousarray(side.features.vectors[known] + 0.0).view(np.uint64)
+            parts.append(int(scrambled(3, every[known], *numbers.T).sum()))
+        if side.features.categories is not None:
+            kinds = side.features.categories
+            parts.append(int(fingerprint(kinds, every, lambda code: code.astype(np.uint64)), 16))
+        found["features"] = f"{sum(parts) % (1 << 64):016x}"
     return found
 
 

@@ -8,14 +8,15 @@ sampled metrics for item recommendation, 2020).
 from __future__ import annotations
 
 import dataclasses
+import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atkay.errors import InputError, ProtocolError, who
+from atkay.errors import InputError, ProtocolError, SpecError, who
 from atkay.judged import Judged
-from atkay.metrics.base import parse_all
+from atkay.metrics.base import Ratio, RunMetric, parse_all
 from atkay.words import checked, word, words_of
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ class Sampled:
                     raise ProtocolError(f"sampled: gamma is a number from 0 to below 1, given was {given!r}.")
             elif isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 1:
                 raise ProtocolError(f"sampled: {each.name} is a whole number from 1, given was {given!r}.")
+            else:
+                object.__setattr__(self, each.name, int(given))
         if self.negatives >= self.catalog_size:
             raise ProtocolError(
                 f"sampled: {self.negatives:,} sampled items of a catalogue of {self.catalog_size:,} are all of it, or "
@@ -113,11 +116,19 @@ class Sampled:
         0.0
         """
         asked = parse_all(metrics)
+        for metric in asked:
+            check_of_rank(metric)
+        wrong = [rank for rank in ranks if not 1 <= rank <= self.catalog_size or rank != int(rank)]
+        if wrong:
+            raise ProtocolError(f"sampled: a rank is a whole number from 1 to {self.catalog_size:,}, not {wrong[0]!r}.")
         values = self.chances(np.asarray(ranks)) @ at_ranks(asked, np.arange(1, self.negatives + 2), self.negatives + 1)
         return dict(zip((str(one) for each in asked for one in each.split()), values.T.tolist(), strict=True))
 
     def estimates(self, metrics: Sequence[Metric]) -> Floats:
         """The value that stands for each sampled rank: sampled ranks x numbers."""
+        return _estimates(self, tuple(metrics), BLOCK)
+
+    def _estimates(self, metrics: Sequence[Metric]) -> Floats:
         n, m = self.catalog_size, self.negatives
         sampled_rank = np.arange(1, m + 2)
         if self.estimator == "none":
@@ -153,9 +164,32 @@ class Sampled:
                 f"{judged.n_listed[query]}; an estimate needs one relevant item of grade 1 per user, listed among the "
                 f"{self.negatives:,} sampled ones: a list of {self.negatives + 1:,}."
             )
-        rank = np.zeros(judged.n_queries, np.int64)
-        rank[judged.query] = judged.rank
-        return self.estimates(metrics)[rank[counted] - 1]
+        values = np.empty((judged.n_queries, sum(len(metric.cutoffs) for metric in metrics)))
+        # Among equal scores the item stands at each of n places after t others alike.
+        t, n = judged.ties if judged.averaged else (judged.rank - 1, np.ones(len(judged.rank), np.int64))
+        running = np.concatenate((np.zeros((1, values.shape[1])), np.cumsum(self.estimates(metrics), axis=0)))
+        alone = self.estimates(metrics)[t]
+        values[judged.query] = np.where(n[:, None] == 1, alone, (running[t + n] - running[t]) / n[:, None])
+        return values[counted]
+
+
+@functools.lru_cache(maxsize=32)
+def _estimates(sampled: Sampled, metrics: tuple[Metric, ...], _block: int) -> Floats:
+    return sampled._estimates(metrics)
+
+
+def check_of_rank(metric: Metric) -> None:
+    """A metric can be estimated if it is a function of the rank of one relevant item."""
+    pooled = isinstance(metric, Ratio) and metric.average == "pooled"
+    try:
+        if metric.needs or not metric.needs_truth or isinstance(metric, RunMetric) or pooled:
+            raise SpecError("not of one user")
+        at_ranks([metric], np.array([1.5]), 3)
+    except SpecError as error:
+        raise ProtocolError(
+            f"{metric} cannot be estimated from a sample: it is no function of the rank of one relevant item. "
+            "Leave it out, or choose estimator='none'."
+        ) from error
 
 
 def _triangle(above: Floats, rows: Floats) -> Floats:

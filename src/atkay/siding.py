@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from atkay.align import by_user, keyed_by
-from atkay.errors import DuplicateError, InputError, OrderError, listing
+from atkay.errors import DuplicateError, IdError, InputError, OrderError, listing
 from atkay.lists import Lists, in_threads, mask, ranges
 from atkay.match import repeated
 from atkay.ranking import by_rank, together
@@ -98,7 +98,7 @@ def _numbers(column: pl.Series) -> Floats:
     """A column of numbers, or of equally long lists of them, as a matrix."""
     if isinstance(column.dtype, pl.List):
         length = column.list.len()
-        if column.null_count() or length.n_unique() > 1:
+        if column.null_count() or length.n_unique() > 1 or not length.max():
             found = sorted(length.drop_nulls().unique().to_list())
             raise InputError(
                 f"features: the vectors in '{column.name}' are of different lengths "
@@ -136,6 +136,12 @@ def _baseline(table: Table, item: Ints, items: Vocabulary, queries: pl.DataFrame
                     f"{lists.length[wrong]}, each once. Number each list again, or order by score."
                 )
             lists = lists if place is None else Lists(start, lists.item[place], items.size)
+        if not lists.length[of_query].any():
+            there = ", ".join(map(repr, queries.row(0)))
+            raise IdError(
+                f"baseline: it names none of the users of recs and truth: it has {table.ids[0][0]!r}, they have "
+                f"{there}, for example. Are these the ids of the same users?"
+            )
     again = repeated(lists)
     if len(again):
         raise DuplicateError(

@@ -153,9 +153,8 @@ def _mapping(given: Mapping[Any, Any], table: str) -> Source:
         segment = _series("segment", lists, table)
         return _frame({**key, "segment": segment}, Columns(user=tuple(key)), "a dict")
     if table == "features":
-        features = _series(
-            "features", [list(one) if isinstance(one, tuple | set | frozenset) else one for one in lists], table
-        )
+        lists = [one if isinstance(one, str) or not _is_list(type(one)) else _same_numbers(one) for one in lists]
+        features = _series("features", lists, table)
         return _frame({"item": _series("item", keys, table), "features": features}, Columns(item="item"), "a dict")
     return _from_lists(key, lists, table, "a dict")
 
@@ -163,6 +162,8 @@ def _mapping(given: Mapping[Any, Any], table: str) -> Source:
 def _lists(given: Any, table: str) -> Source:
     """A list per user, the user being its number; or, where users do not matter, plain items."""
     lists = list(given)
+    if table == "baseline" and isinstance(given, set | frozenset):
+        raise SourceError("baseline: a set has no order, and a baseline's list has one. Pass a list, the best first.")
     if table in ("exclude", "candidates", "catalog", "baseline") and not any(map(_is_list, set(map(type, lists)))):
         return _frame({"item": _series("item", lists, table)}, _roles(table, (), key=()), "items")
     if isinstance(given, set | frozenset):
@@ -171,6 +172,13 @@ def _lists(given: Any, table: str) -> Source:
         )
     key = {"user": pl.Series("user", np.arange(len(lists)))}
     return _from_lists(key, lists, table, "lists", n_rows=len(lists))
+
+
+def _same_numbers(values: Any) -> list[Any]:
+    """Whole numbers beside floats as floats: a column holds one type."""
+    plain = list(values)
+    floats = any(isinstance(one, float) for one in plain) and all(isinstance(one, int | float) for one in plain)
+    return [float(one) for one in plain] if floats else plain
 
 
 def _is_list(kind: type) -> bool:

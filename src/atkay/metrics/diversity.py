@@ -191,7 +191,7 @@ def _of_cosines(judged: Judged, cutoffs: tuple[int, ...], known: Bools, vectors:
     length = judged.listed((max(cutoffs),))[:, 0]
     first = np.cumsum(length) - length
     few = len(vectors) <= len(places.item)
-    units = _units(vectors) if few else vectors
+    units = unit_vectors(vectors) if few else vectors
     found, m = np.zeros((judged.n_queries, vectors.shape[1])), np.zeros(judged.n_queries)
     out = np.empty((judged.n_queries, len(cutoffs)))
     deepest = int(length.max(initial=0))
@@ -200,7 +200,7 @@ def _of_cosines(judged: Judged, cutoffs: tuple[int, ...], known: Bools, vectors:
         row = first[query] + rank - 1
         query, row = query[known[row]], row[known[row]]
         here = units[places.item[row]]
-        found[query] += here if few else _units(here)
+        found[query] += here if few else unit_vectors(here)
         m[query] += 1
         for column in np.flatnonzero(np.equal(cutoffs, rank)):
             out[:, column] = _apart(found, m)
@@ -215,7 +215,7 @@ def _apart(found: Floats, m: Floats) -> Floats:
     return total
 
 
-def _units(vectors: Floats) -> Floats:
+def unit_vectors(vectors: Floats) -> Floats:
     """The vectors at length 1; each is scaled by its largest number first, whose square might be none."""
     with np.errstate(invalid="ignore", divide="ignore"):
         units: Floats = vectors / np.abs(vectors).max(axis=1, keepdims=True)

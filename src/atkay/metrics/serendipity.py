@@ -13,6 +13,7 @@ from atkay.judged import sums
 from atkay.lists import BLOCK, Lists, rows_of
 from atkay.match import place_in
 from atkay.metrics.base import Definition, ListMetric, Metric, divide
+from atkay.metrics.diversity import unit_vectors
 from atkay.words import word
 
 if TYPE_CHECKING:
@@ -301,17 +302,15 @@ def _cosine_of_vectors(judged: Judged, query: Ints, item: Ints) -> Floats:
             "features: serendipity(kind=cosine,similarity=features) needs numbers for each item, and there are "
             "categories alone. Add columns of numbers, or choose similarity=shared."
         )
-    norm = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    known = norm > 0  # not for NaN, an item without a vector
+    vectors = np.nan_to_num(unit_vectors(vectors))  # an item without a vector, or with one of zeros, is like nothing
     history = judged.train.history
     wanted = np.zeros(judged.n_queries, bool)
     wanted[query] = True
     cosine = np.zeros(len(query))
     # The mean cosine is the product with the mean of the history's vectors of length 1, a few numbers at a time.
     for first in range(0, vectors.shape[1], SLAB):
-        slab = np.ascontiguousarray(vectors[:, first : first + SLAB].T)
-        unit = np.divide(slab, norm, out=np.zeros(slab.shape), where=known)
-        middle = np.zeros((len(slab), judged.n_queries))
+        unit = np.ascontiguousarray(vectors[:, first : first + SLAB].T)
+        middle = np.zeros((len(unit), judged.n_queries))
         for begin, end in history.blocks():
             users = np.flatnonzero(wanted[begin:end] & (history.length[begin:end] > 0)) + begin
             if len(users):
