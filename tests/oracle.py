@@ -132,6 +132,9 @@ def precision_at_hits(case: Case) -> float:
 
 
 def average_precision(case: Case, words: Words) -> float:
+    if words.get("per") == "places":
+        found = [sum(grade is not None for grade in case.top[:place]) for place in range(1, int(case.k_or_L) + 1)]
+        return ratio(math.fsum(hits / place for place, hits in enumerate(found, start=1)), case.k_or_L)
     per = {
         "relevant": case.R,
         "capped": case.capped,

@@ -288,8 +288,10 @@ def test_whole_and_broken_numbers_in_one_vector() -> None:
 def test_a_baseline_is_ordered_and_of_the_same_users() -> None:
     with pytest.raises(atkay.errors.SourceError, match="baseline: a set has no order"):
         atkay.evaluate(RECS, TRUTH, "unexpectedness@2", baseline={"tea", "jam"})
-    with pytest.raises(IdError, match="baseline: it names none of the users of recs and truth: it has 'zoe'"):
-        atkay.evaluate(RECS, TRUTH, "unexpectedness@2", baseline={"zoe": ["tea"]})
+    with pytest.raises(
+        IdError, match="baseline: it names none of the users of recs and truth: it has 999, they have 0"
+    ):
+        atkay.evaluate({n: ["tea"] for n in range(200)}, {1: ["tea"]}, "unexpectedness@2", baseline={999: ["tea"]})
     empty = pl.DataFrame({"item": ["tea"], "v": [[]]}, schema_overrides={"v": pl.List(pl.Float64)})
     with pytest.raises(InputError, match="of different lengths"):
         atkay.evaluate(RECS, TRUTH, "ild@2", features=empty)

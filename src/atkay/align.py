@@ -26,7 +26,7 @@ SAMPLE = 10_000
 """The first so many rows tell whether those of a user come together."""
 
 MANY = 100
-"""So many items on both sides, and none of them in common, are no accident."""
+"""So many users or items, and none of them in common, are no accident."""
 
 CANONICAL = r"^(?:0|-?[1-9][0-9]{0,18})$"
 

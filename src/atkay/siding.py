@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from atkay.align import by_user, keyed_by
+from atkay.align import MANY, by_user, keyed_by
 from atkay.errors import DuplicateError, IdError, InputError, OrderError, listing
 from atkay.lists import Lists, in_threads, mask, ranges
 from atkay.match import repeated
@@ -136,7 +136,7 @@ def _baseline(table: Table, item: Ints, items: Vocabulary, queries: pl.DataFrame
                     f"{lists.length[wrong]}, each once. Number each list again, or order by score."
                 )
             lists = lists if place is None else Lists(start, lists.item[place], items.size)
-        if not lists.length[of_query].any():
+        if len(queries) >= MANY and not lists.length[of_query].any():
             there = ", ".join(map(repr, queries.row(0)))
             raise IdError(
                 f"baseline: it names none of the users of recs and truth: it has {table.ids[0][0]!r}, they have "

@@ -89,7 +89,7 @@ class MAP(Metric):
             inside = np.clip(deepest - t, 0, n)
             added = (inside * harmonic[deepest] - (below[t + inside] - below[t])) / n
             columns.append(np.bincount(judged.query, added, judged.n_queries))
-        return divide(np.array(columns, dtype=float).T, depth)
+        return np.minimum(divide(np.array(columns, dtype=float).T, depth), 1.0)  # rounding must not pass the bound
 
     def _per(self, judged: Judged) -> Floats | Ints:
         match self.per:
