@@ -120,6 +120,8 @@ def test_names_and_words() -> None:
     # (1 + 2/3) / 4, and nDCG with the grade itself as gain
     assert result["map_cut_3"] == result["map@3"] == pytest.approx(5 / 12)
     assert list(result) == ["map@3", "ndcg(gain=linear)@3", "precision@1"]
+    assert "map_cut_3" in result
+    assert "map_cut_5" not in result
     assert "in the dialect of pytrec_eval-terrier 0.5.11" in repr(result)
     own = atkay.evaluate(recs, truth, "map(per=hits)@3", dialect="replay")  # what a spec says holds
     assert own["map(per=hits)@3"] == pytest.approx(5 / 6)
@@ -179,9 +181,17 @@ def test_scores_of_zero_and_below() -> None:
     assert result.query_values.tolist() == [[0, 0, 0, 0, 1, 1], [1, 1, 1, 1, 1, 1]]
 
 
+def test_scores_of_zero_and_below_in_what_is_pooled_and_in_mnap() -> None:
+    # User 1's only hit has a score below 0: one hit in two shown items.
+    recs, truth = {1: {"a": -1.0, "x": -2.0}, 2: {"a": 1.0}}, {1: ["a"], 2: ["a"]}
+    specs = ["precision(average=pooled)@1", "recall(average=pooled)@1", "mnap@1", "map(per=capped)@1"]
+    assert atkay.evaluate(recs, truth, specs, nonpositive="missed").to_dict() == dict.fromkeys(specs, 0.5)
+
+
 def test_users_without_a_list_count_in_dcg_alone() -> None:
-    result = atkay.evaluate({1: ["a"]}, {1: ["a"], 2: ["a"]}, ["precision@1", "ndcg@1"], no_recs="dcg_zero")
-    assert result.to_dict() == {"precision@1": 1, "ndcg@1": 0.5}
+    specs = ["precision@1", "ndcg@1", "recall(average=pooled)@1"]
+    result = atkay.evaluate({1: ["a"]}, {1: ["a"], 2: ["a"]}, specs, no_recs="dcg_zero")
+    assert result.to_dict() == {"precision@1": 1, "ndcg@1": 0.5, "recall(average=pooled)@1": 1}
     assert result.summaries["precision@1"].undefined == 1
 
 

@@ -27,7 +27,7 @@ INPUTS = {
 }
 
 
-class Given(Recommender):  # type: ignore[misc]
+class Given(Recommender):  # type: ignore[misc]  # the library has no types
     """Answers with the scores that it was given."""
 
     def __init__(self, scores: np.ndarray) -> None:

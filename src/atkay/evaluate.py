@@ -348,24 +348,27 @@ def measure(
         above_zero = part if part.found is None else part.without_hits(~part.found)
         chosen = slice(None) if here.all() else here
         for metric, first, last in zip(metrics, column[:-1], column[1:], strict=True):
-            values[place[block[0]] : place[block[1]], first:last] = metric.values(
-                above_zero if metric.by_score else part
-            )[chosen]
-        return [(above[chosen], below[chosen]) for above, below in (metric.parts(part) for metric in ratios)]
+            of_queries = metric.values(above_zero if metric.by_score else part)
+            values[place[block[0]] : place[block[1]], first:last] = of_queries[chosen]
+        sides = (metric.parts(above_zero if metric.by_score else part) for metric in ratios)
+        return [(above[chosen], below[chosen]) for above, below in sides]
 
     blocks = in_threads(of_block, ranges(judged.n_queries, QUERIES))
+    unanswered = ~judged.answered[counted]
     parts: dict[str, tuple[Floats, Floats]] = {}
     for metric, of_metric in zip(ratios, zip(*blocks, strict=True), strict=False):
         above, below = (np.concatenate(side) for side in zip(*of_metric, strict=True))
         if protocol.no_truth == "one" and metric.needs_truth:
             above[lost] = below[lost]
+        if protocol.no_recs == "dcg_zero":
+            above[unanswered], below[unanswered] = 0.0, 0.0
         parts |= {str(one): (above[:, at], below[:, at]) for at, one in enumerate(metric.split())}
     if lost.any():
         about_truth = np.repeat(np.array([metric.needs_truth for metric in metrics], bool), np.diff(column))
         values[np.ix_(lost, about_truth)] = 1.0 if protocol.no_truth == "one" else 0.0
     if protocol.no_recs == "dcg_zero":
         others = np.repeat([not isinstance(metric, DCG) for metric in metrics], np.diff(column))
-        values[np.ix_(~judged.answered[counted], others)] = np.nan
+        values[np.ix_(unanswered, others)] = np.nan
     return values, parts
 
 

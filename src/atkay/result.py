@@ -166,7 +166,7 @@ class Result(Mapping[str, float]):
         return len(self._single)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.means
+        return self.names.get(str(name), name) in self.means
 
     @cached_property
     def means(self) -> Numbers[float]:

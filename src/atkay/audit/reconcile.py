@@ -151,8 +151,9 @@ def reconcile(recs: Any, truth: Any, reported: Mapping[str, object], **given: An
 
     ``reported`` has the numbers under the names that they were printed with; given as text, ``"0.2447"``, their digits
     set the tolerance. ``given`` is what :func:`evaluate` takes besides; protocol fields that are given stay so.
-    Looked at are all words of each metric, users without lists or truth, ties, thresholds, what is not judged or not
-    listed, cutoffs off by one, percent, pooling, and other metrics under the same name.
+    Looked at are all words of each metric, users without lists or truth, ties, what is not judged or not listed,
+    cutoffs off by one, percent, pooling, and other metrics under the same name; not thresholds and exclusions, which
+    can be given.
 
     Examples
     --------

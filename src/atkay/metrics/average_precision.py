@@ -150,6 +150,7 @@ class MNAP(Metric):
     """
 
     name = "mnap"
+    by_score = True
     averages = True
     aliases = ("mean_normalized_average_precision", "mean_normalised_average_precision")
 
