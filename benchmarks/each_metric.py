@@ -59,7 +59,7 @@ def main() -> None:
         if options.metric and name not in options.metric:
             continue
         words = [{"kind": word} for word in ("murakami", "rectools", "ge", "cosine")] if name == "serendipity" else [{}]
-        words = [{"by": word} for word in ("features", "categories")] if name == "ild" else words
+        words = [{"by": word} for word in ("features", "categories", "cooccurrence")] if name == "ild" else words
         for chosen in words:
             metric = cls(**chosen, k=10 if cls.cuts else None)
             print(f"{metric} ...", file=sys.stderr)

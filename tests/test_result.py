@@ -78,6 +78,18 @@ def test_population(result: atkay.Result) -> None:
     assert (found.excluded, found.duplicated, found.tied) == (0, 0, 0)
 
 
+def test_the_footer_says_what_became_of_users() -> None:
+    recs, truth = {"ann": ["a", "b"], "dan": ["a"]}, {"ann": ["a"], "cat": ["a"]}
+    assert "1 without a list (scored 0);" in repr(atkay.evaluate(recs, truth, "hit@1"))
+    assert "1 without a list (scored 0, where a value is defined);" in repr(
+        atkay.evaluate(recs, truth, ["hit@1", "auc"])
+    )
+    only_dcg = atkay.evaluate(recs, truth, ["hit@1", "ndcg@1"], no_recs="dcg_zero")
+    assert "1 without a list (scored 0 by dcg and ndcg, skipped by the others);" in repr(only_dcg)
+    judged = atkay.evaluate(recs, truth, "hit@1", no_truth="judged")
+    assert "1 without truth (scored 0, if any item was judged)" in repr(judged)
+
+
 def test_definitions_are_sentences(result: atkay.Result) -> None:
     assert result.definitions["precision@5"] == Definition(
         "relevant items in the top 5, divided by 5; mean over users", "h / 5"

@@ -78,17 +78,15 @@ def test_items_that_share_users() -> None:
     known = aligned(train={"ann": ["tea", "oat", "jam"], "cat": ["tea", "jam"], "bob": ["rye"]}, pairs=True)
     assert known.side is not None
     assert known.side.train is not None
-    together, shared = known.side.train.together, known.side.train.shared
-    assert together is not None
-    assert shared is not None
-    found = {
-        (one, other): int(n)
-        for one, other, n in zip(names(known, together.owner()), names(known, together.item), shared, strict=True)
-    }
-    assert found == {
-        ("tea", "tea"): 2, ("tea", "jam"): 2, ("tea", "oat"): 1, ("jam", "tea"): 2, ("jam", "jam"): 2,
-        ("jam", "oat"): 1, ("oat", "tea"): 1, ("oat", "jam"): 1, ("oat", "oat"): 1, ("rye", "rye"): 1,
-    }  # fmt: skip
+    pairs = known.side.train.pairs
+    assert pairs is not None
+    code = {name: code for code, name in enumerate(names(known, range(known.items.size)))}
+    expected = {"tea jam": 2, "jam tea": 2, "tea oat": 1, "jam oat": 1, "rye tea": 0, "oat rye": 0}
+    one, other = (np.array([code[pair.split()[side]] for pair in expected]) for side in (0, 1))
+    assert pairs.shared(one, other).tolist() == list(expected.values())
+    # ann has tea and oat, cat tea and jam: n = 2 for tea and jam, 1 for oat; an item is like itself.
+    like = known.side.train.likeness(np.array([code["tea"], code["tea"]]), np.array([code["oat"], code["tea"]]))
+    assert like.tolist() == pytest.approx([1 / np.sqrt(2), 1])
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,28 @@ def test_lists_that_ties_decide() -> None:
     assert atkay.evaluate(recs, truth, "hit@1,2").population.tie_decided == 3
 
 
+def test_lists_that_a_cutoff_cuts_between_equal_scores() -> None:
+    """Which items are shown is decided by ties at the cutoff, relevant or not; ties within the top decide nothing."""
+    recs = {
+        "within": {"a": 2.0, "x": 2.0, "y": 1.0},
+        "at the cutoff": {"x": 3.0, "y": 2.0, "z": 2.0},
+        "below": {"x": 3.0, "y": 2.0, "a": 1.0, "z": 1.0},
+        "as long as the cutoff": {"x": 1.0, "y": 1.0},
+        "through it": dict.fromkeys("xyzvw", 1.0),
+    }
+    truth = {user: ["a"] for user in recs}
+    catalog = list("axyzvw")
+    result = atkay.evaluate(recs, truth, "coverage@2", catalog=catalog)
+    assert result.population.tie_decided == 2
+    assert atkay.evaluate(recs, truth, "coverage", catalog=catalog).population.tie_decided == 0
+    # After x is taken out, "within" has a, y; "at the cutoff" y, z; "below" y and then a or z.
+    left = atkay.evaluate(recs, truth, "coverage@2", catalog=catalog, exclude=["x"])
+    assert left.population.tie_decided == 2
+    with pytest.warns(TiesWarning, match="decides 2 of 5 lists"):
+        atkay.evaluate(recs, truth, "arp@2", train={"ann": ["a", "x"]})
+    assert atkay.evaluate(recs, truth, ["hit@1", "coverage@2"], catalog=catalog).population.tie_decided == 3
+
+
 def test_few_ties_do_not_warn() -> None:
     recs = {user: {"a": 2.0, "b": 1.0} for user in range(300)} | {300: {"a": 1.0, "x": 1.0}}
     with warnings.catch_warnings():

@@ -23,7 +23,7 @@ from atkay.errors import (
     who,
 )
 from atkay.expected import groups
-from atkay.lists import in_threads, ranges
+from atkay.lists import in_threads, mask, ranges
 from atkay.metrics.base import Metric, Ratio, RunMetric, parse_all
 from atkay.metrics.base import metrics as metric_catalogue
 from atkay.metrics.dcg import DCG
@@ -223,7 +223,7 @@ def conclude(
             f"{without[0]} has no closed form for ties='expected'; {listing(_averaging())} have. Choose ties='random', "
             "or leave the metric out."
         )
-    n_decided = decided(judged.where(counted), max(k for metric in metrics for k in metric.cutoffs))
+    n_decided = decided(judged.where(counted), metrics)
     if protocol.ties == "given" and n_decided > DECIDED * counted.sum():
         warnings.warn(
             f"the order of equal scores decides {n_decided:,} of {counted.sum():,} lists, and ties='given' takes the "
@@ -279,13 +279,22 @@ def check_sampled(sampled: object, metrics: Sequence[Metric]) -> None:
         check_of_rank(metric)
 
 
-def decided(judged: Judged, depth: int) -> int:
-    """How many lists depend on the order of equal scores in their first places."""
+def decided(judged: Judged, metrics: Sequence[Metric]) -> int:
+    """How many lists depend on the order of equal scores.
+
+    For metrics of hits, where items of different relevance have the same score and one may come before the cutoff;
+    for metrics of whole lists, where a cutoff goes through equal scores.
+    """
     if judged.tied is None:
         return 0
+    depth = max((k for metric in metrics if metric.needs_truth for k in metric.cutoffs), default=0)
     t, n, r, _, first = groups(judged)
     mixed = (r < n) | (judged.grade != judged.grade[first])
-    return len(np.unique(judged.query[mixed & (t < depth)]))
+    lists = mask(judged.query[mixed & (t < depth)], judged.n_queries)
+    cuts = [k for metric in metrics if not metric.needs_truth for k in metric.cutoffs]
+    if judged.level is not None and cuts:
+        lists[judged.level.owner()[np.isin(judged.level.item, cuts)]] = True
+    return int(np.count_nonzero(lists))
 
 
 def _averaging() -> list[str]:

@@ -52,7 +52,7 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
         stays = ~gone[row]
         row, at = row[stays] - np.cumsum(gone)[row[stays]], at[stays]
         ranking = ranking.only(~gone)
-    tied = _ties(aligned, ranking, order, gone) if n_tied else None
+    equal = _equal(aligned, ranking, order, gone) if n_tied else None
 
     relevant, above = aligned.truth, np.broadcast_to(0, len(row))
     if not (grade > 0).all():
@@ -77,7 +77,8 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
         grades=_best_first(relevant, grade_of),
         ranking=ranking,
         side=aligned.side,
-        tied=None if tied is None else _group_of(tied, row, ranking.start[query]),
+        tied=None if equal is None else _group_of(mask(equal, len(ranking)), row, ranking.start[query]),
+        level=None if equal is None else _places(ranking, equal),
         averaged=protocol.ties == "expected",
         truth=relevant,
         n_nonrelevant=n_nonrelevant,
@@ -102,16 +103,22 @@ def _found(aligned: Aligned, protocol: Protocol, order: Ints | None, gone: Bools
     return np.asarray((score if gone is None else score[~gone])[row] > 0)
 
 
-def _ties(aligned: Aligned, ranking: Ranking, order: Ints | None, gone: Bools | None) -> Ints:
-    """The rows of the ranking at which a group of equal scores starts, and the number of rows."""
+def _equal(aligned: Aligned, ranking: Ranking, order: Ints | None, gone: Bools | None) -> Ints:
+    """The rows of the ranking that have the score of the one before in the same list."""
     assert aligned.score is not None
     score = aligned.score.values if order is None else taken(aligned.score.values, order)
-    equal = steps(ranking, score if gone is None else score[~gone]).equal
-    return np.append(np.flatnonzero(~mask(equal, len(ranking))), len(ranking))
+    return steps(ranking, score if gone is None else score[~gone]).equal
 
 
-def _group_of(starts: Ints, row: Ints, first: Ints) -> tuple[Ints, Ints]:
+def _places(ranking: Ranking, row: Ints) -> Lists:
+    """The places of some rows in their lists, from 0."""
+    start = np.searchsorted(row, ranking.start)
+    return Lists(start, row - np.repeat(ranking.start[:-1], np.diff(start)), len(ranking))
+
+
+def _group_of(equal: Bools, row: Ints, first: Ints) -> tuple[Ints, Ints]:
     """Of the group of equal scores of each row: how many rows of its list come before, and how many it has."""
+    starts = np.append(np.flatnonzero(~equal), len(equal))
     group = np.searchsorted(starts, row, side="right") - 1
     return starts[group] - first, starts[group + 1] - starts[group]
 

@@ -31,8 +31,9 @@ class Judged:
     ``truth`` the relevant items, for those that ask which ones were missed, ``side`` what was given besides lists and
     truth. ``n_nonrelevant`` counts the query's items that were judged and are not relevant, ``nonrelevant_above`` how
     many of them stand above each hit. ``tied`` has the group of equal scores of each hit: how many items come before
-    it, and how many it has. ``averaged`` says that values are averages over all orders of equal scores. ``found`` tells
-    which hits have a score above 0, where some metrics leave out the others.
+    it, and how many it has; ``level`` the places of each list, from 0, whose item has the score of the one before: a
+    cutoff there cuts through equal scores. ``averaged`` says that values are averages over all orders of equal scores.
+    ``found`` tells which hits have a score above 0, where some metrics leave out the others.
     """
 
     query: Ints
@@ -47,6 +48,7 @@ class Judged:
     side: Side | None = None
     truth: Lists | None = None
     tied: tuple[Ints, Ints] | None = None
+    level: Lists | None = None
     averaged: bool = False
     n_nonrelevant: Ints | None = None
     nonrelevant_above: Ints | None = None
@@ -142,6 +144,7 @@ class Judged:
             side=kept(self.side, pick),
             truth=kept(self.truth, pick),
             tied=kept(self.tied, lambda tied: (tied[0][hits], tied[1][hits])),
+            level=kept(self.level, pick),
             averaged=self.averaged,
             n_nonrelevant=kept(self.n_nonrelevant, lambda counts: counts[queries]),
             nonrelevant_above=kept(self.nonrelevant_above, lambda counts: counts[hits]),
@@ -223,6 +226,7 @@ class Judged:
         rankings = [part.ranking for part in parts if part.ranking is not None]
         sides = [part.side for part in parts if part.side is not None]
         truths = [part.truth for part in parts if part.truth is not None]
+        levels = [part.level for part in parts if part.level is not None]
         counts = [part.n_nonrelevant for part in parts if part.n_nonrelevant is not None]
         above = [part.nonrelevant_above for part in parts if part.nonrelevant_above is not None]
         found = [part.found for part in parts if part.found is not None]
@@ -238,6 +242,7 @@ class Judged:
             ranking=Ranking.concatenate(rankings) if len(rankings) == len(parts) else None,
             side=Side.concatenate(sides) if len(sides) == len(parts) else None,
             tied=(join([part.ties[0] for part in parts]), join([part.ties[1] for part in parts])),
+            level=Lists.concatenate(levels) if len(levels) == len(parts) else None,
             averaged=parts[0].averaged,
             truth=Lists.concatenate(truths) if len(truths) == len(parts) else None,
             n_nonrelevant=join(counts) if len(counts) == len(parts) else None,

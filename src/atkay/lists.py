@@ -116,10 +116,14 @@ def taken(values: Array, order: Ints) -> Array:
 
 def rows_of(start: Ints, lists: Ints) -> Ints:
     """The rows of some lists, one list after the other; the rows of list n are ``start[n]:start[n + 1]``."""
-    length = start[lists + 1] - start[lists]
-    rows = np.repeat(start[lists] + length - np.cumsum(length), length)
-    for first, last in ranges(len(rows)):
-        rows[first:last] += np.arange(first, last)
+    return rows_between(start[lists], start[lists + 1] - start[lists])
+
+
+def rows_between(first: Ints, length: Ints) -> Ints:
+    """So many rows from each first one on."""
+    rows = np.repeat(first + length - np.cumsum(length), length)
+    for begin, end in ranges(len(rows)):
+        rows[begin:end] += np.arange(begin, end)
     return rows
 
 

@@ -44,7 +44,7 @@ class Population:
     ``unknown`` name an item that the truth never mentions and ``tied`` share their score with another of the
     list, and ``duplicated``, ``excluded``, ``outside`` (no candidate) and ``unjudged`` were taken out.
     ``tie_decided`` counts the lists whose values depend on the order of equal scores: a group of them starts within
-    the deepest cutoff and holds items of different relevance.
+    the deepest cutoff and holds items of different relevance, or a cutoff of a metric of whole lists goes through it.
     """
 
     evaluated: int
@@ -62,9 +62,16 @@ class Population:
     tied: int
     tie_decided: int = 0
 
-    def sentences(self, protocol: Protocol) -> list[str]:
-        """What a reader of the numbers should know."""
-        of = {"zero": "scored 0", "one": "scored 1", "skip": "skipped"}
+    def sentences(self, protocol: Protocol, undefined: bool) -> list[str]:
+        """What a reader of the numbers should know; ``undefined`` tells that not every user has a value."""
+        zero = "scored 0, where a value is defined" if undefined else "scored 0"
+        of = {
+            "zero": zero,
+            "one": "scored 1",
+            "skip": "skipped",
+            "dcg_zero": "scored 0 by dcg and ndcg, skipped by the others",
+            "judged": f"{zero}, if any item was judged",
+        }
         said = [f"{number_of(self.evaluated, 'user')} evaluated"]
         if self.without_list:
             said.append(f"{self.without_list:,} without a list ({of[protocol.no_recs]})")
@@ -346,7 +353,7 @@ class Result(Mapping[str, float]):
             if getattr(self.protocol, name) != getattr(default, name) and name != "seed"
         ]
         return [
-            *self.population.sentences(self.protocol),
+            *self.population.sentences(self.protocol, bool(np.isnan(self.query_values).any())),
             *said,
             *([self.sampled.words] if self.sampled else []),
             *spoken,

@@ -98,10 +98,13 @@ class Sampled:
 
     def chances(self, ranks: Ints) -> Floats:
         """The chance of each sampled rank (columns, from 1) for items at given ranks in the catalogue (rows)."""
-        from scipy.stats import binom
+        from scipy.special import gammaln, xlog1py, xlogy
 
-        worse = (np.asarray(ranks) - 1) / max(self.catalog_size - 1, 1)
-        return np.asarray(binom.pmf(np.arange(self.negatives + 1), self.negatives, worse[:, None]))
+        above, m = np.arange(self.negatives + 1), self.negatives
+        worse = ((np.asarray(ranks) - 1) / max(self.catalog_size - 1, 1))[:, None]
+        ways = gammaln(m + 1) - gammaln(above + 1) - gammaln(m - above + 1)
+        # Logarithms of a binomial's terms: SciPy's own binom.pmf takes twenty times as long for a million ranks.
+        return np.asarray(np.exp(ways + xlogy(above, worse) + xlog1py(m - above, -worse)))
 
     def expected(self, metrics: str | Metric | Iterable[str | Metric], ranks: Sequence[int]) -> dict[str, list[float]]:
         """What metrics show on a sample, on average, for relevant items at given ranks in the catalogue.

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from atkay.errors import SideError
 from atkay.lists import Lists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from atkay.arrays import Bools, Floats, Ints
+    from atkay.pairs import Pairs
 
 ASKS = {
     "train": "the interactions that the models learned from, a table of users and items",
@@ -31,10 +33,8 @@ class Train:
     items: Lists
     user: Ints
     """The training user of each query; one without items where the query's user is unknown there."""
-    together: Lists | None = None
-    """For each item the items that it shares users with, in ascending order; made where a metric asks for it."""
-    shared: Ints | None = None
-    """How many users they share, in the order of the rows of ``together``."""
+    pairs: Pairs | None = None
+    """Which items share users; counted where a metric asks for it."""
 
     @cached_property
     def users(self) -> int:
@@ -45,6 +45,15 @@ class Train:
     def popularity(self) -> Ints:
         """How many training users each item has."""
         return np.bincount(self.items.item, minlength=self.items.n_items)
+
+    def likeness(self, one: Ints, other: Ints) -> Floats:
+        """n_ij / √(n_i n_j) for each pair of items, both of which have users: 1 for an item and itself."""
+        if self.pairs is None:
+            raise SideError("train: the users that items share are asked for, and they were not counted.")
+        n_i, n_j = self.popularity.take(one), self.popularity.take(other)
+        shared = np.where(one == other, n_i, self.pairs.shared(one, other))
+        like: Floats = shared / np.sqrt(n_i * n_j.astype(float))
+        return like
 
     @cached_property
     def history(self) -> Lists:

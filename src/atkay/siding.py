@@ -9,8 +9,9 @@ import polars as pl
 
 from atkay.align import MANY, by_user, keyed_by
 from atkay.errors import DuplicateError, IdError, InputError, OrderError, listing
-from atkay.lists import Lists, in_threads, mask, ranges
+from atkay.lists import Lists, mask
 from atkay.match import repeated
+from atkay.pairs import Pairs
 from atkay.ranking import by_rank, together
 from atkay.side import Features, Side, Train
 from atkay.vocabulary import Vocabulary
@@ -35,7 +36,7 @@ def gather_side(
     train = catalog = features = baseline = None
     if "train" in tables:
         lists, user = by_user(tables["train"], keyed_by(tables["train"], queries, groups), codes["train"], items.size)
-        train = Train(lists, user, *(_pairs(lists) if pairs else ()))
+        train = Train(lists, user, Pairs.of(lists) if pairs else None)
     if "catalog" in tables:
         catalog = mask(codes["catalog"], items.size)
     if "features" in tables:
@@ -43,20 +44,6 @@ def gather_side(
     if "baseline" in tables:
         baseline = _baseline(tables["baseline"], codes["baseline"], items, queries, groups)
     return Side(items.size, train, catalog, features, baseline)
-
-
-def _pairs(lists: Lists) -> tuple[Lists, Ints]:
-    """For each item the items that it shares users with, and how many users."""
-    from scipy.sparse import csr_array, vstack
-
-    shape = (lists.n_queries, lists.n_items)
-    users = csr_array((np.ones(len(lists), np.int32), lists.item, lists.start), shape=shape)
-    items = users.T.tocsr()
-    parts = in_threads(lambda block: items[slice(*block)] @ users, ranges(lists.n_items, lists.n_items // 16 + 1))
-    shared = vstack(parts, format="csr")
-    shared.sort_indices()
-    start, item = (array.astype(np.int64) for array in (shared.indptr, shared.indices))
-    return Lists(start, item, lists.n_items), shared.data.astype(np.int64)
 
 
 def _features(table: Table, item: Ints, items: Vocabulary) -> Features:

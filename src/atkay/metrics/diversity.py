@@ -17,8 +17,6 @@ from atkay.words import word
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from atkay.side import Train
-
 
 @dataclass(frozen=True)
 class ILD(ListMetric):
@@ -85,7 +83,12 @@ class ILD(ListMetric):
         item = judged.top(max(self.cutoffs)).item
         if self.by == "cooccurrence":
             known = judged.train.popularity.take(item) > 0
-            total = _over_pairs(judged, self.cutoffs, known, _by_users(judged.train, item))
+            train = judged.train
+
+            def apart(one: Ints, other: Ints) -> Floats:
+                return 1 - train.likeness(item.take(one), item.take(other))
+
+            total = _over_pairs(judged, self.cutoffs, known, apart)
         elif self.by == "categories":
             known = categories_of(judged, self).length.take(item) > 0
             total = self._in_portions(judged, self._categories)
@@ -221,30 +224,6 @@ def unit_vectors(vectors: Floats) -> Floats:
         units: Floats = vectors / np.abs(vectors).max(axis=1, keepdims=True)
         units /= np.sqrt(np.einsum("ij,ij->i", units, units))[:, None]
     return units
-
-
-def _by_users(train: Train, item: Ints) -> Callable[[Ints, Ints], Floats]:
-    """1 - n_ij / √(n_i n_j) of rows with these items."""
-    assert train.together is not None  # the metric said that it needs pairs
-    assert train.shared is not None
-    together, shared, users = train.together, train.shared, train.popularity
-
-    def distance(first: Ints, second: Ints) -> Floats:
-        one, other = item.take(first), item.take(second)
-        fewer = together.length.take(one) <= together.length.take(other)
-        one, other = np.where(fewer, one, other), np.where(fewer, other, one)
-        # A binary search of each pair in the ascending neighbours of its first item.
-        low, high = together.start[one], together.start[one + 1]
-        for _ in range(int((high - low).max(initial=0)).bit_length()):
-            middle = (low + high) // 2
-            below = (low < high) & (together.item.take(middle, mode="clip") < other)
-            low, high = np.where(below, middle + 1, low), np.where(below, high, middle)
-        there = (low < together.start[one + 1]) & (together.item.take(low, mode="clip") == other)
-        common = np.where(there, shared.take(low, mode="clip"), 0)
-        apart: Floats = 1 - common / np.sqrt(users.take(one) * users.take(other).astype(float))
-        return apart
-
-    return distance
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from atkay.arrays import Floats, Ints
 from atkay.errors import SideError, SpecError
 from atkay.judged import sums
-from atkay.lists import BLOCK, Lists, rows_of
+from atkay.lists import Lists, rows_of
 from atkay.match import place_in
 from atkay.metrics.base import Definition, ListMetric, Metric, divide
 from atkay.metrics.diversity import unit_vectors
@@ -324,30 +324,15 @@ def _cosine_of_vectors(judged: Judged, query: Ints, item: Ints) -> Floats:
 
 
 def _cosine_of_users(judged: Judged, query: Ints, item: Ints) -> Floats:
-    """The mean of n_ij / sqrt(n_i n_j) over the user's history, 0 where there is none."""
+    """The mean of n_ij / √(n_i n_j) over the user's history, 0 where there is none."""
     train = judged.train
-    together, shared = train.together, train.shared
-    if together is None or shared is None:
-        raise SideError("train: serendipity(kind=cosine) needs the users that items share, and they were not counted.")
-    size = train.items.n_items
-    length = train.items.length[train.user[query]]
-    items, which = np.unique(item, return_inverse=True)
-    order = np.argsort(which, kind="stable")
-    edges = np.searchsorted(which[order], np.arange(len(items) + 1))
+    history = train.items.start, train.user[query]
+    length = train.items.length[history[1]]
     total = np.zeros(len(item))
-    step = max(1, 8 * BLOCK // size)
-    for first in range(0, len(items), step):
-        # A few items at a time have a row each with their cosine to all items: then every pair is one look-up.
-        some = items[first : first + step]
-        rows, owner = rows_of(together.start, some), np.repeat(np.arange(len(some)), together.length[some])
-        near = together.item[rows]
-        table = np.zeros(len(some) * size)
-        table[owner * size + near] = shared[rows] / np.sqrt(train.popularity[some][owner] * train.popularity[near])
-        hits = order[edges[first] : edges[first + len(some)]]
-        for begin, end in Lists.of(length[hits], hits[:0], size).blocks():
-            here = hits[begin:end]
-            hit = np.repeat(np.arange(len(here)), length[here])
-            known = train.items.item[rows_of(train.items.start, train.user[query[here]])]
-            pair = (which[here] - first)[hit] * size + known
-            total[here] = np.bincount(hit, weights=table.take(pair), minlength=len(here))
+    for begin, end in Lists.of(length, item[:0], train.items.n_items).blocks():
+        hit = np.repeat(np.arange(begin, end), length[begin:end])
+        had = train.items.item[rows_of(history[0], history[1][begin:end])]
+        known = np.flatnonzero(train.popularity[item[hit]])  # nobody had the others: they are like nothing
+        hit, had = hit[known], had[known]
+        total[begin:end] = np.bincount(hit - begin, train.likeness(item[hit], had), end - begin)
     return divide(total, length)
