@@ -41,7 +41,7 @@ class Pairs:
     def of(cls, lists: Lists) -> Self:
         """The pairs among the items of each user, who has an item once."""
         n = lists.n_items
-        item = np.sort(lists.owner() * n + lists.item) % n  # ascending for each user
+        item = (np.sort(lists.owner() * n + lists.item) % n).astype(lists.item.dtype)  # ascending for each user
         later = np.repeat(lists.start[1:], lists.length) - np.arange(1, len(item) + 1)
         order, start, _ = together(item, n)
         work = np.concatenate(([0], np.cumsum(later[order])))[start]  # the products before each item
@@ -52,12 +52,14 @@ class Pairs:
 
         def of_block(block: tuple[int, int]) -> tuple[Ints, Array, Array]:
             rows = order[start[block[0]] : start[block[1]]]
-            near = item.take(rows_between(rows + 1, later[rows]))
-            pair = np.repeat((item[rows] - block[0]) * n, later[rows]) + near
-            if (block[1] - block[0]) * n < 1 << 31:
-                pair = pair.astype(np.int32)  # sorts in half the time
+            small = (block[1] - block[0]) * n < 1 << 31  # then it sorts in half the time
+            owner = item[rows].astype(np.int32 if small else np.int64) - block[0]
+            pair = np.repeat(owner * n, later[rows])
+            pair += item.take(rows_between(rows + 1, later[rows]))
             pair.sort()
-            first = np.flatnonzero(np.diff(pair, prepend=-1))
+            new = np.ones(len(pair), bool)
+            np.not_equal(pair[1:], pair[:-1], out=new[1:])
+            first = np.flatnonzero(new)
             owner, near = np.divmod(pair[first], n)
             length = np.bincount(owner * shelves + (near >> bits), minlength=(block[1] - block[0]) * shelves)
             place = (near & ((1 << bits) - 1)).astype(np.min_scalar_type((1 << bits) - 1))
@@ -74,11 +76,9 @@ class Pairs:
         shelf = low.astype(np.int64) * self.shelves + (high >> self.bits)
         place = (high & ((1 << self.bits) - 1)).astype(self.place.dtype)
         first, end = self.start.take(shelf), self.start.take(shelf + 1)
-        last = end
-        for _ in range(int((last - first).max(initial=0)).bit_length()):
-            middle = (first + last) >> 1
-            below = (first < last) & (self.place.take(middle, mode="clip") < place)
-            first, last = np.where(below, middle + 1, first), np.where(below, last, middle)
+        for bit in reversed(range(int((end - first).max(initial=0)).bit_length())):
+            last = first + (1 << bit)  # so many more are before the place, or not
+            first = np.where((last <= end) & (self.place.take(last - 1, mode="clip") < place), last, first)
         found = np.zeros(len(shelf), np.int64)
         there = np.flatnonzero(first < end)
         first = first[there]
