@@ -41,7 +41,7 @@ class Pairs:
     def of(cls, lists: Lists) -> Self:
         """The pairs among the items of each user, who has an item once."""
         n = lists.n_items
-        item = (np.sort(lists.owner() * n + lists.item) % n).astype(lists.item.dtype)  # ascending for each user
+        item = np.sort(lists.owner() * n + lists.item) % n  # ascending for each user
         later = np.repeat(lists.start[1:], lists.length) - np.arange(1, len(item) + 1)
         order, start, _ = together(item, n)
         work = np.concatenate(([0], np.cumsum(later[order])))[start]  # the products before each item
