@@ -53,8 +53,7 @@ class Pairs:
         def of_block(block: tuple[int, int]) -> tuple[Ints, Array, Array]:
             rows = order[start[block[0]] : start[block[1]]]
             small = (block[1] - block[0]) * n < 1 << 31  # then it sorts in half the time
-            owner = item[rows].astype(np.int32 if small else np.int64) - block[0]
-            pair = np.repeat(owner * n, later[rows])
+            pair: Ints = np.repeat((item[rows] - block[0]) * n, later[rows]).astype(np.int32 if small else np.int64)
             pair += item.take(rows_between(rows + 1, later[rows]))
             pair.sort()
             new = np.ones(len(pair), bool)
