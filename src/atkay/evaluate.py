@@ -336,7 +336,7 @@ def measure(
     lost, place = (judged.n_relevant == 0)[counted], np.concatenate(([0], np.cumsum(counted)))
     column = np.cumsum([0, *(len(metric.cutoffs) for metric in metrics)])
     values = np.empty((column[-1], place[-1])).T  # a number's values lie together
-    ratios = [metric for metric in metrics if isinstance(metric, Ratio) and metric.average == "pooled"]
+    ratios = [metric for metric in metrics if isinstance(metric, Ratio) and is_pooled(metric)]
 
     def of_block(block: tuple[int, int]) -> list[tuple[Floats, Floats]]:
         part, here = judged.part(*block), counted[slice(*block)]
@@ -349,22 +349,41 @@ def measure(
         return [(above[chosen], below[chosen]) for above, below in sides]
 
     blocks = in_threads(of_block, ranges(judged.n_queries, QUERIES))
-    unanswered = ~judged.answered[counted]
     parts: dict[str, tuple[Floats, Floats]] = {}
     for metric, of_metric in zip(ratios, zip(*blocks, strict=True), strict=False):
         above, below = (np.concatenate(side) for side in zip(*of_metric, strict=True))
-        if protocol.no_truth == "one" and metric.needs_truth:
-            above[lost] = below[lost]
-        if protocol.no_recs == "dcg_zero":
-            above[unanswered], below[unanswered] = 0.0, 0.0
         parts |= {str(one): (above[:, at], below[:, at]) for at, one in enumerate(metric.split())}
+    score_missing(values, parts, metrics, protocol, lost, ~judged.answered[counted])
+    return values, parts
+
+
+def is_pooled(metric: Metric) -> bool:
+    """Whether users' numerators and denominators are summed before dividing."""
+    return isinstance(metric, Ratio) and metric.average == "pooled"
+
+
+def score_missing(
+    values: Floats,
+    parts: Mapping[str, tuple[Floats, Floats]],
+    metrics: Sequence[Metric],
+    protocol: Protocol,
+    lost: Bools,
+    unanswered: Bools,
+) -> None:
+    """Give users without truth (``lost``) or without a list what the protocol gives them, in place."""
+    width = [len(metric.cutoffs) for metric in metrics]
+    for metric in metrics:
+        for above, below in (parts[str(one)] for one in (metric.split() if is_pooled(metric) else ())):
+            if protocol.no_truth == "one" and metric.needs_truth:
+                above[lost] = below[lost]
+            if protocol.no_recs == "dcg_zero":
+                above[unanswered], below[unanswered] = 0.0, 0.0
     if lost.any():
-        about_truth = np.repeat(np.array([metric.needs_truth for metric in metrics], bool), np.diff(column))
+        about_truth = np.repeat(np.array([metric.needs_truth for metric in metrics], bool), width)
         values[np.ix_(lost, about_truth)] = 1.0 if protocol.no_truth == "one" else 0.0
     if protocol.no_recs == "dcg_zero":
-        others = np.repeat([not isinstance(metric, DCG) for metric in metrics], np.diff(column))
+        others = np.repeat([not isinstance(metric, DCG) for metric in metrics], width)
         values[np.ix_(unanswered, others)] = np.nan
-    return values, parts
 
 
 def _population(judged: Judged, counted: Bools, counts: Counts) -> Population:
