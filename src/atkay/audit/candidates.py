@@ -93,7 +93,8 @@ class Printed(NamedTuple):
         """The chance that such a number matches each value."""
         low, high = self.around
         inside = np.minimum(value + self.tolerance, high) - np.maximum(value - self.tolerance, low)
-        return np.clip(inside, 0.0, None) / (high - low)
+        lucky: Floats = np.maximum(inside, 0.0) / (high - low)
+        return lucky
 
 
 def asked_of(name: str) -> Metric:
@@ -130,7 +131,7 @@ def candidates_of(asked: Metric, number: Printed, spoken: Iterable[Metric]) -> l
     cutoffs: set[int | None] = {asked.k}  # type: ignore[arg-type]  # there is one
     if isinstance(asked.k, int):
         cutoffs |= {asked.k - 1, asked.k + 1, None} - {0}
-    found = {}
+    found: dict[Metric, int] = {}
     for name, cls in metrics().items():
         if cls is type(asked) or name in CONFUSED:
             start = asked if cls is type(asked) else cls()
@@ -160,7 +161,7 @@ def _cost(metric: Metric, asked: Metric) -> int:
     """How far-fetched it is that the one is meant where the other was printed."""
     same = type(metric) is type(asked)
     start = asked if same else type(metric)()
-    words = sum(getattr(metric, name) != value for name, value in vars(type(metric)()).items() if name != "k")
+    words = sum(bool(getattr(metric, name) != value) for name, value in vars(type(metric)()).items() if name != "k")
     return words + OFF_BY_ONE * (metric.k != asked.k and start.cuts) + OTHER * (not same)
 
 

@@ -119,7 +119,8 @@ class Ground:
         done: dict[tuple[Any, ...], Floats] = {}
         for reading, some in alike.items():
             judged = judge(self._aligned(reading), reading)[0]
-            keys = [(content(judged), each.no_recs, each.no_truth, each.groups) for each in some]
+            hits = content(judged)
+            keys = [(hits, each.no_recs, each.no_truth, each.groups) for each in some]
             fresh = {key: each for key, each in zip(keys, some, strict=True) if key not in done}
             sums = all_sums(judged, metrics, {each.groups: self._groups(each.groups) for each in fresh.values()})
             done |= {key: sums[each.groups].means(each) for key, each in fresh.items()}
@@ -128,8 +129,8 @@ class Ground:
 
 def content(judged: Judged) -> bytes:
     """What accuracy metrics see of the judged lists, in few bytes."""
-    seen = hashlib.blake2b(bytes([judged.averaged]), digest_size=16)
     tied = judged.tied if judged.averaged and judged.tied is not None else ()
+    seen = hashlib.blake2b(bytes([len(tied)]), digest_size=16)
     facts = (judged.n_relevant, judged.n_listed, judged.answered, judged.grades, *judged.nonrelevant, *tied)
     for array in (judged.query, judged.rank, judged.grade, *facts):
         seen.update(np.ascontiguousarray(array).data)

@@ -34,6 +34,13 @@ if TYPE_CHECKING:
     from atkay.columns import Columns
     from atkay.metrics.base import Metric
 
+MEANS = {
+    0.5: "too many to prove anything. Give more numbers, or more digits.",
+    0.01: "a hint, and no proof. Give more numbers, or more digits.",
+    -1: "this is hardly luck.",
+}
+"""What it means that numbers without meaning find more explanations than that."""
+
 SHOWN = 20
 """So many explanations are printed."""
 
@@ -108,10 +115,7 @@ class Reconciliation:
             together = f" All numbers under one protocol, the closest: {self.closest}." if self.closest else ""
             return f"Nothing matches among {self.tried:,} values. {near}.{together}"
         luck = f"numbers without meaning would find {self.chance:.2g} by chance"
-        if self.chance > 0.05:
-            means = "too many to prove anything. Give more numbers, or more digits."
-        else:
-            means = "these mean something."
+        means = next(words for most, words in MEANS.items() if self.chance > most)
         return f"{number_of(self.matches, 'combination')} of words found; {luck}: {means}"
 
     @property
@@ -351,7 +355,7 @@ def _concluded(
             cost = {each.metric: each for number in printed for each in candidates[number] if not each.percent}
             own = {number: (cost[library.metrics[number]], value) for number, value in library.values.items()}
             explanations.append(_explanation(library.said, own, libraries, by_chance))
-    explanations.sort(key=lambda each: (each.cost, -len(each.libraries), str(each)))
+    explanations.sort(key=lambda each: (each.cost, -len(each.libraries)))
     nearest, closest = {}, None
     if not explanations:
         ends = sorted(((*case.closest(printed), case.said) for case in cases), key=lambda each: (each[0], len(each[2])))
@@ -396,7 +400,7 @@ def _explanation(
         libraries=tuple(
             library
             for library, each in libraries.items()
-            if all(abs(each.values[name] - share) <= 1e-9 for name, share in shares.items())
+            if each.said == said and all(abs(each.values[name] - share) <= 1e-9 for name, share in shares.items())
         ),
         chance=float(by_chance[cost]),
     )
@@ -406,7 +410,7 @@ def _searched(
     cases: Mapping[Protocol, Case], candidates: Mapping[str, Sequence[Candidate]], ground: Ground
 ) -> dict[str, tuple[str, ...]]:
     """The words of the protocol that gave other numbers, and the metrics that were tried for each number."""
-    distinct = {}
+    distinct: dict[Case, Protocol] = {}
     for protocol, case in cases.items():
         distinct.setdefault(case, protocol)
     found: dict[str, tuple[str, ...]] = {}
