@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import atkay
 from atkay.audit.ground import Ground
-from atkay.errors import SpecError
+from atkay.errors import ProtocolError, SpecError
 from atkay.metrics.base import parse_all
 from atkay.protocol import Protocol
 
@@ -134,7 +134,7 @@ def test_the_words_of_an_explanation() -> None:
     found = atkay.reconcile(RECS, TRUTH, {"map@5": "0.2178", "recall@5": "26.67"})
     assert found.explanations[0].words == [
         "map@5: sum of the precision at the rank of each relevant item in the top 5, divided by 5",
-        "recall@5 (in truth precision, printed in percent): relevant items in the top 5, divided by 5",
+        "recall@5 (in fact precision, printed in percent): relevant items in the top 5, divided by 5",
     ]
     assert "The first: map@5: sum of the precision" in repr(found)
     # Without C as well: map is (2.2667 / 6 + 1/2) / 2 = 0.4389, and precision at 6 places (3/6 + 1/6) / 2.
@@ -287,6 +287,22 @@ def test_a_given_protocol_stays_as_it_is() -> None:
     found = atkay.reconcile(RECS, TRUTH, {"map@5": "0.3178"}, no_recs="skip")
     assert all("no_recs" not in each.protocol for each in found)
     assert not any(each.numbers["map@5"][0] == "map(per=capped)@5" and not each.protocol for each in found)
+
+
+def test_what_is_known_comes_as_fields_or_as_a_protocol() -> None:
+    by_field = atkay.reconcile(RECS, TRUTH, {"map@5": "0.4389"}, no_recs="skip").explanations
+    assert by_field == atkay.reconcile(RECS, TRUTH, {"map@5": "0.4389"}, protocol=Protocol(no_recs="skip")).explanations
+    with pytest.raises(ProtocolError, match=r"protocol is a Protocol\(...\), given was 'skip'"):
+        atkay.reconcile(RECS, TRUTH, {"map@5": "0.4389"}, protocol="skip")  # type: ignore[arg-type]
+    with pytest.raises(ProtocolError, match="no argument 'norecs'"):
+        atkay.reconcile(RECS, TRUTH, {"map@5": "0.4389"}, norecs="skip")
+
+
+def test_the_words_of_a_name_are_taken_at_their_word() -> None:
+    # Per hits: (2.2667 / 3 + 1 + 0) / 3 = 0.5852.
+    best = atkay.reconcile(RECS, TRUTH, {"map(per=hits)@5": "0.5852"}).explanations[0]
+    assert best.cost == 0
+    assert best.numbers["map(per=hits)@5"][0] == "map(per=hits)@5"
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ def _cost(metric: Metric, asked: Metric) -> int:
     """How far-fetched it is that the one is meant where the other was printed."""
     same = type(metric) is type(asked)
     start = asked if same else type(metric)()
-    words = sum(bool(getattr(metric, name) != value) for name, value in vars(type(metric)()).items() if name != "k")
+    words = sum(bool(getattr(metric, name) != value) for name, value in vars(start).items() if name != "k")
     return words + OFF_BY_ONE * (metric.k != asked.k and start.cuts) + OTHER * (not same)
 
 

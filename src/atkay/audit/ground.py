@@ -23,7 +23,7 @@ from atkay.judged import Judged
 from atkay.protocol import Protocol
 from atkay.slicing import group_queries
 from atkay.sources import open_source
-from atkay.tables import read_tables
+from atkay.tables import columns_of, read_tables, read_truth
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,19 +57,26 @@ class Ground:
         cls, recs: Any, truth: Any, protocol: Protocol, columns: Columns | Mapping[str, Columns] | None = None
     ) -> Ground:
         """Read the tables, and find what the queries could be averaged over."""
-        given = {"recs": recs, "truth": truth}
-        tables = read_tables(given, protocol, columns)
+        tables = read_tables({"recs": recs, "truth": truth}, protocol, columns)
+        ground = cls(tables, describe(protocol, tables))
+        if protocol.groups:
+            return ground
         key, used = tables["truth"].key, tables["truth"].used.values()
         names = [name for name in open_source(truth, "truth").names if name not in used][:COLUMNS]
-        if names and not protocol.groups:
-            wide = protocol.with_fields(average_over=tuple(names), exclude=None, candidates=None)
-            tables["truth"] = read_tables(given, wide, columns)["truth"]
-        ground = cls(tables, describe(protocol, tables))
-        asked = () if protocol.groups else (*names, *(key if len(key) > 1 else ()))
-        return dataclasses.replace(ground, coarser=tuple(name for name in asked if ground._coarser(name)))
+        if names:
+            tables["truth"] = read_truth(truth, columns_of(columns, "truth"), names)
+        names += key if len(key) > 1 else ()
+        return dataclasses.replace(ground, coarser=tuple(name for name in names if ground._coarser(name)))
 
     def _coarser(self, name: str) -> bool:
-        """Whether each query has one group, and fewer groups than queries have more than one."""
+        """Whether a column gives each query a group: more than one in all, and fewer than there are queries."""
+        extra = self.tables["truth"].extra
+        if (
+            extra is not None
+            and name in extra.columns
+            and (extra[name].dtype.is_nested() or extra[name].dtype.is_float())
+        ):
+            return False
         try:
             code = self._groups((name,))
         except InputError:
@@ -82,12 +89,12 @@ class Ground:
         groups = group_queries(self._aligned(self.protocol), names)
         return np.zeros(len(self._aligned(self.protocol).queries), np.int64) if groups is None else groups.code
 
-    @property
+    @cached_property
     def duplicated(self) -> bool:
         """Whether an item stands twice in a list, or in a user's truth."""
         return any(self._aligned(self.protocol).matched.repeated)
 
-    @property
+    @cached_property
     def levels(self) -> list[float]:
         """The grades above 0, the lowest first."""
         grade = self.tables["truth"].grade

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import itertools
 import math
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from atkay.audit.candidates import (
     together,
 )
 from atkay.errors import SpecError, number_of
+from atkay.evaluate import understand
 from atkay.grid import Grid
 from atkay.metrics.base import parse
 from atkay.protocol import Protocol
@@ -131,7 +133,9 @@ class Reconciliation:
         return "\n\n".join([*([self._grid().text()] if self else []), *self._notes()])
 
     def _repr_html_(self) -> str:
-        return "".join([*([self._grid().html()] if self else []), *(f"<p>{note}</p>" for note in self._notes())])
+        return "".join(
+            [*([self._grid().html()] if self else []), *(f"<p>{html.escape(note)}</p>" for note in self._notes())]
+        )
 
     def _notes(self) -> list[str]:
         if self.explanations:
@@ -198,7 +202,7 @@ def reconcile(
     if not printed:
         raise SpecError("reconcile: no number was given. Pass {'map@10': '0.2447'}.")
     asked = {name: asked_of(name) for name in printed}
-    known = _known(protocol) | fields
+    known = _known(understand(list(printed), None, protocol).protocol) | fields
     maybe = {} if train is None or "exclude" in known else {"exclude": train}
     ground = Ground.read(recs, truth, Protocol().with_fields(**known | maybe), columns)
     base = ground.protocol.with_fields(exclude=None) if maybe else ground.protocol
@@ -220,18 +224,14 @@ def reconcile(
     )
 
 
-def _known(protocol: Protocol | None) -> dict[str, Any]:
-    """The fields of a protocol that say something."""
-    default = Protocol()
-    return (
-        {}
-        if protocol is None
-        else {
-            each.name: getattr(protocol, each.name)
-            for each in dataclasses.fields(protocol)
-            if getattr(protocol, each.name) is not getattr(default, each.name)
-        }
-    )
+def _known(protocol: Protocol) -> dict[str, Any]:
+    """The fields of a protocol that are not the default."""
+    values = {each: getattr(protocol, each.name) for each in dataclasses.fields(protocol)}
+    return {
+        each.name: value
+        for each, value in values.items()
+        if (value is not None if each.default is None else value != each.default)  # tables do not compare
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -357,7 +357,7 @@ def _concluded(
             explanations.append(_explanation(library.said, own, libraries, by_chance))
     explanations.sort(key=lambda each: (each.cost, -len(each.libraries)))
     nearest, closest = {}, None
-    if not explanations:
+    if cases and not explanations:
         ends = sorted(((*case.closest(printed), case.said) for case in cases), key=lambda each: (each[0], len(each[2])))
         closest = _explanation(ends[0][2], ends[0][1], libraries, by_chance)
         nearest = {
@@ -433,7 +433,7 @@ def _in_words(name: str, spec: str) -> str:
     metric, asked = parse(spec.removesuffix(IN_PERCENT)), parse(name)
     slips = []
     if type(metric) is not type(asked):
-        slips.append(f"in truth {metric.name}")
+        slips.append(f"in fact {metric.name}")
     if metric.k != asked.k and type(asked).cuts and type(metric).cuts:
         slips.append("not cut" if metric.k is None else f"cut at {metric.k}")
     if spec.endswith(IN_PERCENT):
