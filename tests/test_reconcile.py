@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
+from random import Random
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import atkay
-from atkay.errors import SpecError
+from atkay.audit.ground import Ground
+from atkay.errors import ProtocolError, SpecError
+from atkay.metrics.base import parse_all
+from atkay.protocol import Protocol
 
 FOLDER = Path(__file__).parent.parent / "conformance"
 RECS = {"A": ["i1", "i9", "i2", "i8", "i3"], "B": ["i1", "i7"], "D": ["i1", "i2", "i3"]}
@@ -27,34 +34,71 @@ LIBRARIES = {
     "recbole": ("recbole", {"map@5": "MAP", "ndcg@5": "NDCG", "mrr@5": "MRR"}),
     "lightgbm": ("lightgbm", {"map@5": "map", "ndcg@5": "ndcg"}),
 }
+PLAIN = {
+    "truth": "relevance > 0",
+    "users": "with a list and truth",
+    "empty_target_action": "neg",
+    "make_comparable": True,
+    "inputs": "objects",
+    "ranks": "listed items",
+    "rows": "one by one",
+    "score_type": "binary",
+    "discfun_type": "loge",
+}
+"""The options of a plain call."""
 
 
+def frames(data: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    recs, truth = (pl.read_csv(FOLDER / "data" / data / f"{table}.csv") for table in ("recs", "truth"))
+    return recs, truth
+
+
+def printed(library: str, data: str, names: dict[str, str]) -> dict[str, str]:
+    """What a library printed for a data set at 5, to six digits."""
+    recorded = json.loads((FOLDER / "recorded" / f"{library}.json").read_text())["data"][data]
+    found = {
+        entry["metric"]: f"{float(entry['value']):.6f}"
+        for entry in reversed(recorded)
+        if entry["k"] == 5
+        and entry["value"] is not None
+        and all(PLAIN.get(option) == value for option, value in entry["options"].items())
+        and (library != "ranx" or entry["options"].get("make_comparable"))
+    }
+    return {name: found[metric] for name, metric in names.items()}
+
+
+@pytest.mark.parametrize("data", ["missing", "graded", "negative"])
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_the_conventions_of_a_library_are_found_from_its_numbers(library: str) -> None:
-    """The numbers are those that the library printed for the data set `missing`, to six digits."""
+def test_the_conventions_of_a_library_are_found_from_its_numbers(library: str, data: str) -> None:
+    """Users that lack a list or truth, grades with zeros, scores below zero; the library is not told."""
     dialect, names = LIBRARIES[library]
-    recorded = json.loads((FOLDER / "recorded" / f"{library}.json").read_text())["data"]["missing"]
-
-    def value(metric: str) -> float:
-        plain = [
-            entry["value"]
-            for entry in recorded
-            if (entry["metric"], entry["k"]) == (metric, 5)
-            and "error" not in entry
-            and not {"r_precision", "divide_by_k", "dtype", "adaptive_k", "weight", "log_base"} & set(entry["options"])
-            and entry["options"].get("truth", "relevance > 0") == "relevance > 0"
-            and entry["options"].get("empty_target_action", "neg") == "neg"
-            and entry["options"].get("users", "with a list and truth") == "with a list and truth"
-            and (library != "ranx" or entry["options"].get("make_comparable"))
-        ]
-        return float(plain[0])
-
-    reported = {name: f"{value(metric):.6f}" for name, metric in names.items()}
-    recs, truth = (pl.read_csv(FOLDER / "data" / "missing" / f"{table}.csv") for table in ("recs", "truth"))
-    found = atkay.reconcile(recs, truth, reported)
+    found = atkay.reconcile(*frames(data), printed(library, data, names))
     assert found, found.verdict
-    assert dialect in {name for each in found for name in each.libraries}
-    assert dialect in found.explanations[0].libraries
+    assert dialect in found.explanations[0].libraries, str(found)
+    assert found.chance < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("library", "data", "words"),
+    [
+        ("replay", "ties", {"ties": "item_desc"}),
+        ("pytrec_eval", "ties", {"ties": "item_desc"}),  # the ids are text
+        ("pytrec_eval", "near_ties", {"scores": "float32"}),
+        ("torchmetrics", "negative", {"nonpositive": "missed"}),
+    ],
+)
+def test_how_a_library_reads_lists_is_found(library: str, data: str, words: dict[str, str]) -> None:
+    dialect, names = LIBRARIES[library]
+    best = atkay.reconcile(*frames(data), printed(library, data, names)).explanations[0]
+    assert dialect in best.libraries
+    assert words.items() <= best.protocol.items()
+
+
+def test_what_no_convention_can_say_is_not_explained() -> None:
+    # RecPack puts equal scores in any order.
+    names = {"precision@5": "PrecisionK", "recall@5": "RecallK", "mrr@5": "ReciprocalRankK"}
+    found = atkay.reconcile(*frames("ties"), printed("recpack", "ties", names))
+    assert not found
 
 
 def test_an_explanation_is_checked_by_hand() -> None:
@@ -85,13 +129,146 @@ def test_percent_and_a_cutoff_off_by_one() -> None:
     assert shifted.explanations[0].numbers["precision@4"][0] == "precision@5"
 
 
+def test_the_words_of_an_explanation() -> None:
+    # map(per=k) without D: (2.2667 / 5 + 1/5 + 0) / 3 = 0.2178. Precision: (3/5 + 1/5 + 0) / 3 = 26.67 %.
+    found = atkay.reconcile(RECS, TRUTH, {"map@5": "0.2178", "recall@5": "26.67"})
+    assert found.explanations[0].words == [
+        "map@5: sum of the precision at the rank of each relevant item in the top 5, divided by 5",
+        "recall@5 (in fact precision, printed in percent): relevant items in the top 5, divided by 5",
+    ]
+    assert "The first: map@5: sum of the precision" in repr(found)
+    # Without C as well: map is (2.2667 / 6 + 1/2) / 2 = 0.4389, and precision at 6 places (3/6 + 1/6) / 2.
+    fewer = atkay.reconcile(RECS, TRUTH, {"map@5": "0.4389", "precision@5": "0.3333"}).explanations[0]
+    assert fewer.words[1:] == [
+        "precision@5 (cut at 6): relevant items in the top 6, divided by 6",
+        "a user with truth and no list does not count",
+    ]
+
+
+def test_a_library_is_named_where_its_own_words_match() -> None:
+    # 0.3178 is also map(per=k) of whole lists if what is not listed does not exist; RePlay does not count so.
+    for each in atkay.reconcile(RECS, TRUTH, {"map@5": "0.318"}):
+        assert ("replay" in each.libraries) == (each.protocol == {})
+
+
+def test_a_threshold_is_found() -> None:
+    # Grades from 3 on: user 1 finds 2 of 4 (places 1 and 4), user 2 finds 1 of 4.
+    recs = {1: ["a", "b", "c", "d"], 2: ["a", "b", "c", "d"]}
+    truth = {1: {"a": 5, "b": 1, "c": 2, "d": 3}, 2: {"a": 1, "b": 4, "c": 2, "e": 3}}
+    found = atkay.reconcile(recs, truth, {"precision@4": "0.375", "recall@4": "0.75", "hit@1": "0.5"})
+    assert found.explanations[0].protocol == {"min_relevance": 3.0}
+    assert "an item is relevant from grade 3" in found.explanations[0].words
+    assert [found.searched["min_relevance"]] == [("None", "2.0", "3.0", "4.0", "5.0")]
+
+
+def test_many_grades_are_tried_up_to_a_limit_that_is_said() -> None:
+    recs = {1: [f"i{n:02}" for n in range(40)], 2: ["i01"]}
+    truth = {1: {f"i{n:02}": n + 1 for n in range(40)}, 2: {"i01": 40}}
+    found = atkay.reconcile(recs, truth, {"recall@3": "0.123456"})
+    assert found.searched["min_relevance"][-2:] == ("10.0", "not the 30 highest grades")
+
+
+def test_exclusions_are_tried_both_ways() -> None:
+    # What user 1 had before is the first item of the list: without it b moves to the first place.
+    recs, truth, seen = {1: ["a", "b", "c"], 2: ["c", "b", "a"]}, {1: ["b"], 2: ["a"]}, {1: ["a"]}
+    left_out = {"mrr@3": "0.667", "hit@1": "0.5"}  # (1 + 1/3) / 2 and (1 + 0) / 2
+    left_in = {"mrr@3": "0.417", "hit@1": "0.0"}  # (1/2 + 1/3) / 2 and 0
+
+    def said(reported: dict[str, str], **given: object) -> dict[str, object]:
+        return dict(atkay.reconcile(recs, truth, reported, **given).explanations[0].protocol)  # type: ignore[arg-type]
+
+    assert said(left_out, train=seen) == {"exclude": "1 row of a dict"}
+    assert said(left_in, train=seen) == {}
+    assert said(left_out, exclude=seen) == {}
+    assert said(left_in, exclude=seen) == {"exclude": None}
+    # Only b and c can be listed: as if a were excluded for everybody, so that user 2 has no hit.
+    assert said({"mrr@3": "0.5", "recall@3": "0.5"}, candidates=["b", "c"]) == {}
+    assert said(left_in, candidates=["b", "c"]) == {"candidates": None}
+
+
+def test_averages_over_a_coarser_key_are_found() -> None:
+    # Orders 1 and 2 are of ann (precisions 1 and 0), order 3 is of bob (1): over users (1/2 + 1) / 2, over orders 2/3.
+    recs = pl.DataFrame({"order": [1, 2, 3], "item": ["a", "b", "c"]})
+    truth = pl.DataFrame({"order": [1, 2, 3], "item": ["a", "x", "c"], "person": ["ann", "ann", "bob"]})
+    columns = atkay.Columns(user="order")
+    found = atkay.reconcile(recs, truth, {"precision@1": "0.750", "hit@1": "0.750"}, columns=columns)
+    assert found.explanations[0].protocol == {"average_over": "person"}
+    keyed = recs.with_columns(person=pl.Series(["ann", "ann", "bob"]))
+    columns = atkay.Columns(user=("person", "order"))
+    found = atkay.reconcile(keyed, truth, {"precision@1": "0.750", "hit@1": "0.750"}, columns=columns)
+    assert found.explanations[0].protocol == {"average_over": "person"}
+
+
+def test_lists_with_an_item_twice() -> None:
+    recs, truth = {1: ["a", "a", "b"]}, {1: ["b", "c"]}  # without the second a, b is at rank 2
+    best = atkay.reconcile(recs, truth, {"mrr@3": "0.500"}).explanations[0]
+    assert best.protocol == {"duplicates": "first"}
+
+
+@given(random=st.randoms(use_true_random=False))
+def test_numbers_are_those_of_evaluate(random: Random) -> None:
+    """Ties, grades and zeros, users that lack one side, scores below zero, orders of users, single precision."""
+    users, items = range(12), list("abcdefgh")
+    rows = [
+        (user // 2, user, item, random.choice([-1, 0, 1, 1 + 1e-9, 2]))
+        for user in users
+        if random.random() < 0.8
+        for item in random.sample(items, random.randint(1, 6))
+    ]
+    known = [
+        (user // 2, user, item, random.choice([0, 1, 2, 3]))
+        for user in users
+        if random.random() < 0.8
+        for item in random.sample(items, random.randint(1, 4))
+    ]
+    key = ["person", "user"]
+    recs = pl.DataFrame([*rows, (9, 99, "a", 1.0)], schema=[*key, "item", "score"], orient="row")
+    truth = pl.DataFrame([*known, (9, 99, "a", 3)], schema=[*key, "item", "relevance"], orient="row")
+    columns, seen = atkay.Columns(user=("person", "user")), {"item": items[:3]}
+    ground = Ground.read(recs, truth, Protocol(exclude=seen["item"]), columns)
+    asked = parse_all(
+        "map@3,5,ndcg@3,precision(average=pooled)@3,recall(average=pooled)@3,auc,mrr,ndcg(ideal=listed)@2"
+    )
+    protocols = [
+        Protocol(
+            no_recs=random.choice(["zero", "skip", "dcg_zero"]),
+            no_truth=random.choice(["zero", "skip", "one", "judged"]),
+            ties=random.choice(["given", "item_desc", "expected", "worst", "random"]),
+            scores=random.choice(["exact", "float32"]),
+            nonpositive=random.choice(["listed", "missed"]),
+            unlisted=random.choice(["missed", "ignored"]),
+            unjudged=random.choice(["irrelevant", "drop"]),
+            min_relevance=random.choice([None, 2]),
+            average_over=random.choice([None, "person"]),
+            exclude=random.choice([None, ground.protocol.exclude]),
+        )
+        for _ in range(20)
+    ]
+    for protocol, values in ground.numbers(asked, protocols):
+        fits = [metric for metric in asked if metric.averages or protocol.ties != "expected"]
+        with warnings.catch_warnings(action="ignore"):
+            real = protocol.with_fields(exclude=protocol.exclude and seen["item"])
+            result = atkay.evaluate(recs, truth, fits, columns=columns, protocol=real)
+        found = dict(zip((str(one) for metric in asked for one in metric.split()), values, strict=True))
+        assert {name: found[name] for name in result} == pytest.approx(dict(result), abs=1e-12, nan_ok=True)
+
+
 def test_luck_is_called_luck() -> None:
     one = atkay.reconcile(RECS, TRUTH, {"map@5": "0.3"})
-    assert one.chance > 0.05
     assert "too many to prove anything" in one.verdict
+    three = atkay.reconcile(RECS, TRUTH, {"map@5": "0.318"})
+    assert "a hint, and no proof" in three.verdict
     several = atkay.reconcile(RECS, TRUTH, {"map@5": "0.317778", "ndcg@5": "0.417698", "precision@5": "0.266667"})
-    assert several.chance < 0.05
-    assert "mean something" in several.verdict
+    assert several.chance < 0.01
+    assert "hardly luck" in several.verdict
+
+
+def test_as_many_matches_by_chance_as_it_says() -> None:
+    """Every number of three digits within a fifth of the one that was asked for, instead of some at random."""
+    asked = atkay.reconcile(RECS, TRUTH, {"map@5": "0.318"})
+    around = [f"{thousandth / 1000:.3f}" for thousandth in range(255, 382)]  # 0.318 - 20 % to 0.318 + 20 %
+    found = [atkay.reconcile(RECS, TRUTH, {"map@5": number}).matches for number in around]
+    assert asked.chance == pytest.approx(sum(found) / len(found), rel=0.1)
 
 
 def test_nothing_matches() -> None:
@@ -100,12 +277,32 @@ def test_nothing_matches() -> None:
     assert "Nothing matches" in repr(found)
     assert set(found.nearest) == {"map@5", "ndcg@5"}
     assert found.nearest["ndcg@5"][1] == pytest.approx(0.4177, abs=5e-5)
+    assert found.closest is not None
+    assert found.closest.numbers["map@5"][1] == pytest.approx(found.nearest["map@5"][1])
+    assert "no_recs: zero, skip, dcg_zero" in found.ruled_out
+    assert "24 of map" in repr(found)
 
 
 def test_a_given_protocol_stays_as_it_is() -> None:
     found = atkay.reconcile(RECS, TRUTH, {"map@5": "0.3178"}, no_recs="skip")
     assert all("no_recs" not in each.protocol for each in found)
     assert not any(each.numbers["map@5"][0] == "map(per=capped)@5" and not each.protocol for each in found)
+
+
+def test_what_is_known_comes_as_fields_or_as_a_protocol() -> None:
+    by_field = atkay.reconcile(RECS, TRUTH, {"map@5": "0.4389"}, no_recs="skip").explanations
+    assert by_field == atkay.reconcile(RECS, TRUTH, {"map@5": "0.4389"}, protocol=Protocol(no_recs="skip")).explanations
+    with pytest.raises(ProtocolError, match=r"protocol is a Protocol\(...\), given was 'skip'"):
+        atkay.reconcile(RECS, TRUTH, {"map@5": "0.4389"}, protocol="skip")  # type: ignore[arg-type]
+    with pytest.raises(ProtocolError, match="no argument 'norecs'"):
+        atkay.reconcile(RECS, TRUTH, {"map@5": "0.4389"}, norecs="skip")
+
+
+def test_the_words_of_a_name_are_taken_at_their_word() -> None:
+    # Per hits: (2.2667 / 3 + 1 + 0) / 3 = 0.5852.
+    best = atkay.reconcile(RECS, TRUTH, {"map(per=hits)@5": "0.5852"}).explanations[0]
+    assert best.cost == 0
+    assert best.numbers["map(per=hits)@5"][0] == "map(per=hits)@5"
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,19 @@ def test_variants_of_average_precision() -> None:
     assert {"ranx", "rectools", "trec_eval"} <= set(rows["map@5"].libraries)
 
 
+def test_a_library_is_named_for_what_it_means_by_the_name() -> None:
+    # Recommenders has a map and a map_at_k; the first divides by R. RePlay and RecBole have one, per min(k, R).
+    libraries = {row.spec: row.libraries for row in atkay.variants(RECS, TRUTH, "map@5")}
+    assert "recommenders" in libraries["map@5"]
+    assert "recommenders" not in libraries["map(per=capped)@5"]
+    # trec_eval has no mrr with a cutoff.
+    cut, whole = (next(iter(atkay.variants(RECS, TRUTH, spec))).libraries for spec in ("mrr@5", "mrr"))
+    assert "trec_eval" not in cut
+    assert "trec_eval" in whole
+    # XGBoost without a cutoff cuts at 32, which is no variant of the whole list's.
+    assert "xgboost" not in next(iter(atkay.variants(RECS, TRUTH, "ndcg"))).libraries
+
+
 def test_whose_words_are_alike_for_one_user_are_told_apart_by_another() -> None:
     recs, truth = RECS | {"B": ["i1", "i7"]}, TRUTH | {"B": ["i1", "i2"]}
     found = atkay.variants(recs, truth, "map@5")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,14 +12,16 @@ import polars as pl
 from atkay.errors import IdError, SourceError, listing
 from atkay.hashing import Hashes, id_numbers, scrambled
 from atkay.lists import Lists, count, in_threads, mask, ranges, rows_of, taken
-from atkay.match import repeated
+from atkay.match import Match, match, repeated
 from atkay.ranking import Scores, together
+from atkay.tables import BESIDE
 from atkay.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from atkay.arrays import Bools, Floats, Ints
+    from atkay.protocol import Protocol
     from atkay.side import Side
     from atkay.tables import Table
 
@@ -62,6 +65,11 @@ class Aligned:
         """The ids of the queries, by column."""
         return {column.name: column for column in self.queries.get_columns()}
 
+    @cached_property
+    def matched(self) -> Match:
+        """The listed rows that the truth grades; the same for every protocol."""
+        return match(self.recs, self.truth)
+
     def query_numbers(self) -> Hashes:
         """A number per query."""
         return scrambled(0, *(id_numbers(column) for column in self.queries.get_columns()))
@@ -69,6 +77,16 @@ class Aligned:
     def item_numbers(self, item: Ints) -> Hashes:
         """The numbers of items."""
         return self.items.numbers(item)
+
+
+def align_tables(tables: Mapping[str, Table], protocol: Protocol, *, pairs: bool = False) -> Aligned:
+    """The codes of all tables that were read, their scores and groups as the protocol says."""
+    recs = tables["recs"]
+    if protocol.scores == "float32" and recs.score is not None:
+        recs = replace(recs, score=recs.score.cast(pl.Float32))
+    beside = {name: tables[name] for name in BESIDE if name in tables}
+    outside = tables.get("exclude"), tables.get("candidates")
+    return align(recs, tables["truth"], *outside, protocol.groups, beside, pairs=pairs)
 
 
 def align(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from atkay.errors import (
     InputError,
     PopulationError,
     ProtocolError,
-    RelevanceError,
     SampledWarning,
     SideError,
     TiesWarning,
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from atkay.judge import Counts
     from atkay.judged import Judged
     from atkay.sampling import Sampled
+    from atkay.tables import Table
 
 DECIDED = 0.01
 """From so large a share of lists on that ties decide, it is said."""
@@ -104,22 +104,55 @@ def evaluate(
     >>> result.population.without_list
     1
     """
-    import polars as pl
-
-    from atkay.align import align
+    from atkay.align import align_tables
     from atkay.judge import judge
     from atkay.slicing import group_queries, slice_queries
-    from atkay.tables import (
-        columns_of,
-        read_catalog,
-        read_features,
-        read_items,
-        read_recs,
-        read_slices,
-        read_train,
-        read_truth,
+    from atkay.tables import read_tables
+
+    asked = understand(metrics, dialect, protocol, fields)
+    if sampled is not None:
+        check_sampled(sampled, asked.metrics)
+    beside = {"train": train, "catalog": catalog, "features": features, "baseline": baseline}
+    check_needs(asked.metrics, {name for name, table in beside.items() if table is not None})
+    tables = read_tables({"recs": recs, "truth": truth, **beside, "slices": slices}, asked.protocol, columns)
+    check_names(tables["truth"], asked.metrics)
+    rules = describe(asked.protocol, tables)
+    pairs = any("pairs" in metric.needs for metric in asked.metrics)
+    aligned = align_tables(tables, rules, pairs=pairs)
+    groups = group_queries(aligned, rules.groups)
+    judged, counts, fingerprint = judge(aligned, rules)
+    return conclude(
+        judged,
+        asked.metrics,
+        rules,
+        ids=aligned.ids,
+        counts=counts,
+        groups=None if groups is None else groups.code,
+        slicings=slice_queries(aligned, tables.get("slices"), groups),
+        columns={name: table.used for name, table in tables.items()},
+        fingerprint=fingerprint,
+        sampled=sampled,
+        names=asked.names,
+        dialect=asked.dialect,
     )
 
+
+class Asked(NamedTuple):
+    """What is asked for: the metrics and the protocol, and where a dialect was spoken, its name and its names."""
+
+    metrics: tuple[Metric, ...]
+    protocol: Protocol
+    names: Mapping[str, str]
+    dialect: str | None
+
+
+def understand(
+    metrics: str | Metric | Iterable[str | Metric],
+    dialect: str | None = None,
+    protocol: Protocol | None = None,
+    fields: Mapping[str, Any] | None = None,
+) -> Asked:
+    """What the words of a call mean, before anything is read."""
     names: dict[str, str] = {}
     spoken = None
     if dialect is not None:
@@ -129,66 +162,28 @@ def evaluate(
         meant = spoken.speak(metrics)
         names, metrics = {name: str(metric) for name, metric in meant.items()}, list(meant.values())
     asked = parse_all(metrics)
-    if sampled is not None:
-        check_sampled(sampled, asked)
     if protocol is not None and not isinstance(protocol, Protocol):
         raise ProtocolError(f"evaluate: protocol is a Protocol(...), given was {protocol!r}.")
+    fields = fields or {}
     rules = spoken.settle(protocol, fields) if spoken else (protocol or Protocol()).with_fields(**fields)
-    read = {
-        "recs": read_recs(recs, columns_of(columns, "recs")),
-        "truth": read_truth(truth, columns_of(columns, "truth"), rules.groups),
-    }
-    if rules.scores == "float32" and read["recs"].score is not None:
-        read["recs"] = replace(read["recs"], score=read["recs"].score.cast(pl.Float32))
-    if rules.min_relevance is not None and read["truth"].grade is None:
-        raise RelevanceError(
-            f"truth: min_relevance={rules.min_relevance:g} needs grades, and there are none; the columns used are "
-            f"{listing(read['truth'].used.values())}. Name the grades with columns=Columns(relevance=...)."
-        )
-    for name in ("exclude", "candidates"):
-        given = getattr(rules, name)
-        if isinstance(given, Described):
-            raise ProtocolError(
-                f"evaluate: a result's protocol only describes its {name} ({given}); pass {name}= again."
-            )
-        if given is not None:
-            read[name] = table = read_items(given, name, columns_of(columns, name))
-            rules = rules.with_fields(**{name: Described(f"{number_of(len(table), 'row')} of {table.label}")})
-    clash = set(read["truth"].key) & {str(one) for metric in asked for one in metric.split()}
+    return Asked(asked, rules, names, None if spoken is None else f"{spoken.library} {spoken.version}")
+
+
+def check_names(truth: Table, metrics: Sequence[Metric]) -> None:
+    """No column of the query's key has the name of a number, which would stand next to it."""
+    clash = set(truth.key) & {str(one) for metric in metrics for one in metric.split()}
     if clash:
         raise ColumnError(f"truth: the column {listing(clash)} has the name of a metric that is asked for. Rename it.")
-    given = {"train": train, "catalog": catalog, "features": features, "baseline": baseline}
-    check_needs(asked, {name for name, table in given.items() if table is not None})
-    readers = {"train": read_train, "catalog": read_catalog, "features": read_features}
-    beside = {
-        name: readers[name](table, columns_of(columns, name))
-        if name in readers
-        else read_recs(table, columns_of(columns, name), name)
-        for name, table in given.items()
-        if table is not None
-    }
-    pairs = any("pairs" in metric.needs for metric in asked)
-    aligned = align(
-        read["recs"], read["truth"], read.get("exclude"), read.get("candidates"), rules.groups, beside, pairs=pairs
-    )
-    read |= beside
-    if slices is not None:
-        read["slices"] = read_slices(slices, columns_of(columns, "slices"), read["truth"].key, rules.groups)
-    groups = group_queries(aligned, rules.groups)
-    judged, counts, fingerprint = judge(aligned, rules)
-    return conclude(
-        judged,
-        asked,
-        rules,
-        ids=aligned.ids,
-        counts=counts,
-        groups=None if groups is None else groups.code,
-        slicings=slice_queries(aligned, read.get("slices"), groups),
-        columns={name: table.used for name, table in read.items()},
-        fingerprint=fingerprint,
-        sampled=sampled,
-        names=names,
-        dialect=None if spoken is None else f"{spoken.library} {spoken.version}",
+
+
+def describe(protocol: Protocol, tables: Mapping[str, Table]) -> Protocol:
+    """The protocol as a result keeps it: of its tables, how many rows of what."""
+    return protocol.with_fields(
+        **{
+            name: Described(f"{number_of(len(tables[name]), 'row')} of {tables[name].label}")
+            for name in ("exclude", "candidates")
+            if name in tables
+        }
     )
 
 
@@ -350,7 +345,7 @@ def measure(
     lost, place = (judged.n_relevant == 0)[counted], np.concatenate(([0], np.cumsum(counted)))
     column = np.cumsum([0, *(len(metric.cutoffs) for metric in metrics)])
     values = np.empty((column[-1], place[-1])).T  # a number's values lie together
-    ratios = [metric for metric in metrics if isinstance(metric, Ratio) and metric.average == "pooled"]
+    ratios = [metric for metric in metrics if isinstance(metric, Ratio) and is_pooled(metric)]
 
     def of_block(block: tuple[int, int]) -> list[tuple[Floats, Floats]]:
         part, here = judged.part(*block), counted[slice(*block)]
@@ -363,22 +358,41 @@ def measure(
         return [(above[chosen], below[chosen]) for above, below in sides]
 
     blocks = in_threads(of_block, ranges(judged.n_queries, QUERIES))
-    unanswered = ~judged.answered[counted]
     parts: dict[str, tuple[Floats, Floats]] = {}
     for metric, of_metric in zip(ratios, zip(*blocks, strict=True), strict=False):
         above, below = (np.concatenate(side) for side in zip(*of_metric, strict=True))
-        if protocol.no_truth == "one" and metric.needs_truth:
-            above[lost] = below[lost]
-        if protocol.no_recs == "dcg_zero":
-            above[unanswered], below[unanswered] = 0.0, 0.0
         parts |= {str(one): (above[:, at], below[:, at]) for at, one in enumerate(metric.split())}
+    score_missing(values, parts, metrics, protocol, lost, ~judged.answered[counted])
+    return values, parts
+
+
+def is_pooled(metric: Metric) -> bool:
+    """Whether users' numerators and denominators are summed before dividing."""
+    return isinstance(metric, Ratio) and metric.average == "pooled"
+
+
+def score_missing(
+    values: Floats,
+    parts: Mapping[str, tuple[Floats, Floats]],
+    metrics: Sequence[Metric],
+    protocol: Protocol,
+    lost: Bools,
+    unanswered: Bools,
+) -> None:
+    """Give users without truth (``lost``) or without a list what the protocol gives them, in place."""
+    width = [len(metric.cutoffs) for metric in metrics]
+    for metric in metrics:
+        for above, below in (parts[str(one)] for one in (metric.split() if is_pooled(metric) else ())):
+            if protocol.no_truth == "one" and metric.needs_truth:
+                above[lost] = below[lost]
+            if protocol.no_recs == "dcg_zero":
+                above[unanswered], below[unanswered] = 0.0, 0.0
     if lost.any():
-        about_truth = np.repeat(np.array([metric.needs_truth for metric in metrics], bool), np.diff(column))
+        about_truth = np.repeat(np.array([metric.needs_truth for metric in metrics], bool), width)
         values[np.ix_(lost, about_truth)] = 1.0 if protocol.no_truth == "one" else 0.0
     if protocol.no_recs == "dcg_zero":
-        others = np.repeat([not isinstance(metric, DCG) for metric in metrics], np.diff(column))
+        others = np.repeat([not isinstance(metric, DCG) for metric in metrics], width)
         values[np.ix_(unanswered, others)] = np.nan
-    return values, parts
 
 
 def _population(judged: Judged, counted: Bools, counts: Counts) -> Population:

@@ -175,7 +175,7 @@ def _beside(aligned: Aligned, query: Hashes) -> dict[str, str]:
 
 def _each_pair_once(aligned: Aligned, protocol: Protocol) -> tuple[Aligned, Match]:
     """Lists and truth without repeated items, and the listed rows that the truth grades."""
-    found = match(aligned.recs, aligned.truth)
+    found = aligned.matched
     if not any(found.repeated):
         return aligned, found
     if protocol.duplicates == "error":
@@ -192,7 +192,7 @@ def _each_pair_once(aligned: Aligned, protocol: Protocol) -> tuple[Aligned, Matc
     once = ~mask(repeated(aligned.truth), len(aligned.truth))
     grade = None if aligned.grade is None else aligned.grade[once]
     aligned = replace(aligned, truth=aligned.truth.only(once), grade=grade)
-    return aligned, match(aligned.recs, aligned.truth)
+    return aligned, aligned.matched
 
 
 def _grades(aligned: Aligned, protocol: Protocol) -> Floats:

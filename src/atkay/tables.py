@@ -10,13 +10,26 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from atkay.columns import USER, Columns, find
-from atkay.errors import ColumnError, IdError, InputError, OrderError, RelevanceError, SourceError, listing
+from atkay.errors import (
+    ColumnError,
+    IdError,
+    InputError,
+    OrderError,
+    ProtocolError,
+    RelevanceError,
+    SourceError,
+    listing,
+)
+from atkay.protocol import Described
 from atkay.sources import open_source
 
 if TYPE_CHECKING:
+    from atkay.protocol import Protocol
     from atkay.sources import Source
 
-NAMES = ("recs", "truth", "exclude", "candidates", "slices", "train", "catalog", "features", "baseline")
+BESIDE = ("train", "catalog", "features", "baseline")
+"""What some metrics need besides lists and truth."""
+NAMES = ("recs", "truth", "exclude", "candidates", "slices", *BESIDE)
 
 
 @dataclass(frozen=True)
@@ -57,6 +70,38 @@ def columns_of(columns: Columns | Mapping[str, Columns] | None, table: str) -> C
     if not isinstance(columns.get(table, Columns()), Columns):
         raise InputError(f"columns: for {table} pass Columns(...), given was {columns[table]!r}.")
     return columns.get(table, Columns())
+
+
+def read_tables(
+    given: Mapping[str, Any], protocol: Protocol, columns: Columns | Mapping[str, Columns] | None = None
+) -> dict[str, Table]:
+    """All tables that were given, and those of the protocol, by name; what is None was not given."""
+    tables = {
+        "recs": read_recs(given["recs"], columns_of(columns, "recs")),
+        "truth": read_truth(given["truth"], columns_of(columns, "truth"), protocol.groups),
+    }
+    if protocol.min_relevance is not None and tables["truth"].grade is None:
+        raise RelevanceError(
+            f"truth: min_relevance={protocol.min_relevance:g} needs grades, and there are none; the columns used are "
+            f"{listing(tables['truth'].used.values())}. Name the grades with columns=Columns(relevance=...)."
+        )
+    for name in ("exclude", "candidates"):
+        table = getattr(protocol, name)
+        if isinstance(table, Described):
+            raise ProtocolError(
+                f"evaluate: a result's protocol only describes its {name} ({table}); pass {name}= again."
+            )
+        if table is not None:
+            tables[name] = read_items(table, name, columns_of(columns, name))
+    readers = {"train": read_train, "catalog": read_catalog, "features": read_features}
+    for name in BESIDE:
+        if given.get(name) is not None:
+            named = columns_of(columns, name)
+            tables[name] = readers[name](given[name], named) if name in readers else read_recs(given[name], named, name)
+    if given.get("slices") is not None:
+        key = tables["truth"].key
+        tables["slices"] = read_slices(given["slices"], columns_of(columns, "slices"), key, protocol.groups)
+    return tables
 
 
 def read_recs(given: Any, columns: Columns, name: str = "recs") -> Table:

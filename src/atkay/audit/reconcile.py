@@ -3,106 +3,102 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import itertools
 import math
-import warnings
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from atkay.audit.variants import combinations
-from atkay.dialects.base import dialects
-from atkay.errors import AtkayError, PopulationError, SpecError, TiesWarning
-from atkay.evaluate import evaluate
+from atkay.audit.candidates import (
+    IN_PERCENT,
+    LEVELS,
+    Candidate,
+    Printed,
+    asked_of,
+    candidates_of,
+    protocols_of,
+    spoken_of,
+    together,
+)
+from atkay.errors import SpecError, number_of
+from atkay.evaluate import understand
 from atkay.grid import Grid
-from atkay.metrics.base import Metric, RunMetric, metrics, parse
+from atkay.metrics.base import parse
 from atkay.protocol import Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from atkay.result import Result
+    from atkay.arrays import Floats
+    from atkay.audit.ground import Ground
+    from atkay.columns import Columns
+    from atkay.metrics.base import Metric
 
-OFF_BY_ONE, PERCENT, OTHER = 3, 2, 4
-"""What it costs an explanation to say that the cutoff was meant otherwise, that shares were printed as percent, or that
-the number is another metric; a word that is not the default costs 1."""
+MEANS = {
+    0.5: "too many to prove anything. Give more numbers, or more digits.",
+    0.01: "a hint, and no proof. Give more numbers, or more digits.",
+    -1: "this is hardly luck.",
+}
+"""What it means that numbers without meaning find more explanations than that."""
 
+SHOWN = 20
+"""So many explanations are printed."""
 
-CONFUSED = ("precision", "recall", "hit", "map", "mrr", "ndcg")
-"""Metrics that are printed under each other's names."""
-
-
-class Candidate(NamedTuple):
-    """A metric that a printed number could be, in percent or not, and how far-fetched that is."""
-
-    metric: Metric
-    percent: bool
-    cost: int
-
-    @property
-    def words(self) -> str:
-        """The spec, and whether it is in percent."""
-        return f"{self.metric}{' in percent' if self.percent else ''}"
-
-
-class Printed(NamedTuple):
-    """A number as it was printed: its value, and half of its last digit."""
-
-    value: float
-    tolerance: float
-
-    @classmethod
-    def of(cls, name: str, given: object) -> Printed:
-        """A number, or its text, which also tells how many digits it has."""
-        try:
-            number = Decimal(str(given).strip())
-        except InvalidOperation as error:
-            raise SpecError(
-                f"reconcile: {name} is {given!r}, which is no number. Pass it as it was printed."
-            ) from error
-        exponent = number.as_tuple().exponent
-        if not isinstance(exponent, int):
-            raise SpecError(f"reconcile: {name} is {given!r}, which is no finite number.")
-        return cls(float(number), 0.5 * 10.0 ** min(exponent, 0))
-
-    def matches(self, value: float) -> bool:
-        """Whether a value is printed so."""
-        return abs(value - self.value) <= self.tolerance * (1 + 1e-9)
+COMBINED = 8
+"""So many combinations of equally simple metrics are told under one protocol."""
 
 
 @dataclass(frozen=True)
 class Explanation:
     """One protocol, and for each printed number the conventions that give it under that protocol.
 
-    ``cost`` counts the words that are not the default. ``libraries`` compute all of it so.
+    ``protocol`` has the fields that differ from the default, or from what was given. ``cost`` counts the words that do.
+    ``libraries`` compute all of it so. ``chance`` is how many explanations that are as simple, or simpler, numbers
+    without meaning would find.
     """
 
     protocol: Mapping[str, Any]
     numbers: Mapping[str, tuple[str, float]]
     cost: int
     libraries: tuple[str, ...]
+    chance: float
 
     def __str__(self) -> str:
-        said = ", ".join(f"{name}={value}" for name, value in self.protocol.items()) or "the default protocol"
         numbers = "; ".join(f"{name} is {spec} ({value:.6g})" for name, (spec, value) in self.numbers.items())
-        return f"{numbers}; {said}" + (f"; as {', '.join(self.libraries)}" if self.libraries else "")
+        return f"{numbers}; {self.rules}" + (f"; as {', '.join(self.libraries)}" if self.libraries else "")
+
+    @property
+    def rules(self) -> str:
+        """The fields of the protocol."""
+        return ", ".join(f"{name}={value}" for name, value in self.protocol.items()) or "the default protocol"
+
+    @property
+    def words(self) -> list[str]:
+        """The same in sentences."""
+        return [_in_words(name, spec) for name, (spec, _) in self.numbers.items()] + [
+            _rule_in_words(name, value) for name, value in self.protocol.items()
+        ]
 
 
 @dataclass(frozen=True)
 class Reconciliation:
     """The explanations of printed numbers, the simplest first.
 
-    ``nearest`` has, where nothing matches, the closest value of each number. ``chance`` is how many explanations
-    numbers that mean nothing would find on average: far below 1, a match means something. ``tried`` counts the values
-    that were compared.
+    ``matches`` counts all combinations of words that match, ``tried`` the values that were compared, and ``chance`` how
+    many matches numbers that mean nothing would find on average: far below 1, a match means something. Where nothing
+    matches, ``nearest`` has the closest value of each number, ``closest`` the one protocol that comes closest to all.
+    ``searched`` has what was tried: the words of each field of the protocol, and the metrics of each number.
     """
 
     explanations: tuple[Explanation, ...]
-    nearest: Mapping[str, tuple[str, float]]
+    matches: int
     chance: float
     tried: int
+    searched: Mapping[str, tuple[Any, ...]]
+    nearest: Mapping[str, tuple[str, float]]
+    closest: Explanation | None
 
     def __bool__(self) -> bool:
         return bool(self.explanations)
@@ -115,45 +111,80 @@ class Reconciliation:
 
     @property
     def verdict(self) -> str:
-        """What the search says, in a sentence."""
+        """What the search says, in a sentence or two."""
         if not self.explanations:
             near = "; ".join(f"{name}: nearest is {spec} ({value:.6g})" for name, (spec, value) in self.nearest.items())
-            return f"Nothing matches among {self.tried:,} values. {near}."
-        weak = "too many to prove anything. Give more numbers, or more digits."
-        means = weak if self.chance > 0.05 else "these mean something."
-        return f"Numbers without meaning would find {self.chance:.2g} explanations by chance: {means}"
+            together = f" All numbers under one protocol, the closest: {self.closest}." if self.closest else ""
+            return f"Nothing matches among {self.tried:,} values. {near}.{together}"
+        luck = f"numbers without meaning would find {self.chance:.2g} by chance"
+        means = next(words for most, words in MEANS.items() if self.chance > most)
+        return f"{number_of(self.matches, 'combination')} of words found; {luck}: {means}"
+
+    @property
+    def ruled_out(self) -> list[str]:
+        """What was tried, a line per field of the protocol and per number; all of it where nothing matches."""
+        return [f"{name}: {', '.join(map(str, words))}" for name, words in self.searched.items()]
 
     def to_markdown(self) -> str:
         """The explanations in Markdown."""
-        return self._grid().markdown() + f"\n\n{self.verdict}"
+        return "\n\n".join([*([self._grid().markdown()] if self else []), *self._notes()])
 
     def __repr__(self) -> str:
-        return f"{self._grid().text()}\n\n{self.verdict}" if self.explanations else self.verdict
+        return "\n\n".join([*([self._grid().text()] if self else []), *self._notes()])
 
     def _repr_html_(self) -> str:
-        return f"{self._grid().html()}<p>{self.verdict}</p>"
+        return "".join(
+            [*([self._grid().html()] if self else []), *(f"<p>{html.escape(note)}</p>" for note in self._notes())]
+        )
+
+    def _notes(self) -> list[str]:
+        if self.explanations:
+            return ["The first: " + "; ".join(self.explanations[0].words) + ".", self.verdict]
+        return [self.verdict, "Ruled out:\n" + "\n".join(f"- {line}" for line in self.ruled_out)]
 
     def _grid(self) -> Grid:
         rows = [
             (
                 ", ".join(spec for spec, _ in each.numbers.values()),
-                ", ".join(f"{name}={value}" for name, value in each.protocol.items()) or "the default",
+                each.rules,
                 str(each.cost),
+                f"{each.chance:.2g}",
                 ", ".join(each.libraries),
             )
-            for each in self.explanations[:20]
+            for each in self.explanations[:SHOWN]
         ]
-        return Grid(("metrics", "protocol", "words", "libraries"), rows, right=("words",))
+        header = ("metrics", "protocol", "words", "by chance", "libraries")
+        return Grid(header, rows, right=header[2:4])
 
 
-def reconcile(recs: Any, truth: Any, reported: Mapping[str, object], **given: Any) -> Reconciliation:
+def reconcile(
+    recs: Any,
+    truth: Any,
+    reported: Mapping[str, object],
+    *,
+    columns: Columns | Mapping[str, Columns] | None = None,
+    train: Any = None,
+    protocol: Protocol | None = None,
+    **fields: Any,
+) -> Reconciliation:
     """Find the conventions that give printed numbers: words of the metrics, and one protocol for all of them.
 
-    ``reported`` has the numbers under the names that they were printed with; given as text, ``"0.2447"``, their digits
-    set the tolerance. ``given`` is what :func:`evaluate` takes besides; protocol fields that are given stay so.
-    Looked at are all words of each metric, users without lists or truth, ties, what is not judged or not listed,
-    cutoffs off by one, percent, pooling, and other metrics under the same name; not thresholds and exclusions, which
-    can be given.
+    Looked at are all words of each metric, cutoffs off by one, percent, and other metrics under the same name; of the
+    protocol users without lists or truth, ties, thresholds, exclusions, what is not judged or not listed, scores in
+    single precision, and averages over a coarser key. At most three words of the protocol differ at once, unless a
+    library does so.
+
+    Parameters
+    ----------
+    recs, truth, columns
+        As for :func:`evaluate`.
+    reported
+        The numbers under the names that they were printed with; given as text, ``"0.2447"``, their digits set the
+        tolerance.
+    train
+        What the users had before: whether it was taken out of the lists is found out, too.
+    protocol, **fields
+        What is known of the protocol, and stays so; but ``exclude`` and ``candidates`` are tried with and without.
 
     Examples
     --------
@@ -165,145 +196,259 @@ def reconcile(recs: Any, truth: Any, reported: Mapping[str, object], **given: An
     >>> "replay" in found.explanations[0].libraries, found.explanations[0].numbers["map@5"][0]
     (True, 'map(per=capped)@5')
     """
+    from atkay.audit.ground import Ground
+
     printed = {name: Printed.of(name, value) for name, value in reported.items()}
     if not printed:
         raise SpecError("reconcile: no number was given. Pass {'map@10': '0.2447'}.")
-    candidates = {name: _candidates(name, number) for name, number in printed.items()}
-    asked = list(dict.fromkeys(str(each.metric) for some in candidates.values() for each in some))
-    spoken = _in_dialects(recs, truth, list(printed), given)
-    explanations, chance, tried = [], 0.0, 0
-    nearest: dict[str, tuple[str, float]] = {}
-    for protocol, result in _results(recs, truth, asked, given):
-        luck = 1.0
-        matching: dict[str, list[tuple[Candidate, float]]] = {}
-        for name, number in printed.items():
-            values = [(each, result[each.metric] * (100 if each.percent else 1)) for each in candidates[name]]
-            values = [(each, value) for each, value in values if not math.isnan(value)]
-            tried += len(values)
-            matching[name] = [(each, value) for each, value in values if number.matches(value)]
-            luck *= _luck([value for _, value in values], number)
-            for each, value in values:
-                if name not in nearest or abs(value - number.value) < abs(nearest[name][1] - number.value):
-                    nearest[name] = (each.words, value)
-        chance += luck
-        explanations += [_explanation(protocol, chosen, spoken) for chosen in _choices(matching)]
-    explanations.sort(key=lambda each: (each.cost, -len(each.libraries), str(each)))
-    return Reconciliation(tuple(explanations), {} if explanations else nearest, chance, tried)
+    asked = {name: asked_of(name) for name in printed}
+    known = _known(understand(list(printed), None, protocol).protocol) | fields
+    maybe = {} if train is None or "exclude" in known else {"exclude": train}
+    ground = Ground.read(recs, truth, Protocol().with_fields(**known | maybe), columns)
+    base = ground.protocol.with_fields(exclude=None) if maybe else ground.protocol
+    spoken = {name: spoken_of(metric, known, ground, base) for name, metric in asked.items()}
+    candidates = {
+        name: candidates_of(metric, printed[name], [meant for meant, _ in spoken[name].values()])
+        for name, metric in asked.items()
+    }
+    grid = protocols_of(ground, base, set(known) - {"exclude", "candidates"})
+    told = (settled for of_library in spoken.values() for _, settled in of_library.values())
+    metrics = together(each.metric for some in candidates.values() for each in some)
+    every = [one for metric in metrics for one in metric.split()]
+    protocols = list(dict.fromkeys([*grid, *told]))
+    numbers = dict(ground.numbers(metrics, protocols))
+    cases = _cases(candidates, every, base, {settled: numbers[settled] for settled in protocols})
+    libraries = _libraries(spoken, every, numbers, cases)
+    return _concluded(
+        printed, candidates, list(dict.fromkeys(cases.values())), libraries, _searched(cases, candidates, ground)
+    )
 
 
-def _choices(matching: Mapping[str, list[tuple[Candidate, float]]]) -> Iterator[dict[str, tuple[Candidate, float]]]:
+def _known(protocol: Protocol) -> dict[str, Any]:
+    """The fields of a protocol that are not the default."""
+    values = {each: getattr(protocol, each.name) for each in dataclasses.fields(protocol)}
+    return {
+        each.name: value
+        for each, value in values.items()
+        if (value is not None if each.default is None else value != each.default)  # tables do not compare
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What differs from the given protocol, and for each number the different values that its candidates then have.
+
+    Of candidates with the same value the simplest is kept.
+    """
+
+    said: Mapping[str, Any]
+    found: Mapping[str, tuple[Floats, Sequence[Candidate]]]
+
+    def matching(self, printed: Mapping[str, Printed]) -> dict[str, list[tuple[Candidate, float]]]:
+        """The candidates that give each number."""
+        return {
+            name: [(some[at], float(values[at])) for at in np.flatnonzero(printed[name].matches(values)).tolist()]
+            for name, (values, some) in self.found.items()
+        }
+
+    def closest(self, printed: Mapping[str, Printed]) -> tuple[float, dict[str, tuple[Candidate, float]]]:
+        """The candidate nearest to each number, and how far off the worst of them is, in last digits."""
+        away = {name: np.abs(values - printed[name].value) for name, (values, _) in self.found.items()}
+        chosen = {
+            name: (some[int(np.argmin(away[name]))], float(values[np.argmin(away[name])]))
+            for name, (values, some) in self.found.items()
+        }
+        return max(float(away[name].min() / printed[name].tolerance) for name in away), chosen
+
+    def luck(self, printed: Mapping[str, Printed]) -> Floats:
+        """How many matches numbers without meaning would find here, by what they cost."""
+        by_cost: Floats = np.eye(1, len(self.said) + 1, len(self.said))[0]
+        for name, (values, some) in self.found.items():
+            by_cost = np.convolve(by_cost, np.bincount([each.cost for each in some], printed[name].luck(values)))
+        return by_cost
+
+
+def _cases(
+    candidates: Mapping[str, Sequence[Candidate]],
+    every: Sequence[Metric],
+    base: Protocol,
+    numbers: Mapping[Protocol, Floats],
+) -> dict[Protocol, Case]:
+    """The case of each protocol that has numbers; another protocol with the same numbers is no other case."""
+    place = {metric: at for at, metric in enumerate(every)}
+    cases: dict[bytes, Case] = {}
+    of_protocol = {}
+    for protocol, values in numbers.items():
+        key = np.round(values, 12).tobytes()
+        if key not in cases:
+            found = {}
+            for name, some in candidates.items():
+                scaled = values[[place[each.metric] for each in some]] * [100 if each.percent else 1 for each in some]
+                by_value = np.lexsort((np.array([each.cost for each in some]), np.round(scaled, 12)))
+                by_value = by_value[~np.isnan(scaled[by_value])]
+                first = by_value[np.diff(np.round(scaled[by_value], 12), prepend=-1.0) > 0]
+                found[name] = (scaled[first], [some[at] for at in first])
+            cases[key] = Case(_said(protocol, base), found)
+        if all(len(values) for values, _ in cases[key].found.values()):
+            of_protocol[protocol] = cases[key]
+    return of_protocol
+
+
+def _said(protocol: Protocol, base: Protocol) -> dict[str, Any]:
+    fields = (each.name for each in dataclasses.fields(protocol))
+    return {name: getattr(protocol, name) for name in fields if getattr(protocol, name) != getattr(base, name)}
+
+
+class Library(NamedTuple):
+    """What a library means by each number, what it would print, and the words of its protocol."""
+
+    metrics: Mapping[str, Metric]
+    values: Mapping[str, float]
+    said: Mapping[str, Any]
+
+
+def _libraries(
+    spoken: Mapping[str, Mapping[str, tuple[Metric, Protocol]]],
+    every: Sequence[Metric],
+    numbers: Mapping[Protocol, Floats],
+    cases: Mapping[Protocol, Case],
+) -> dict[str, Library]:
+    """The libraries that have all of the metrics."""
+    found = {}
+    for library in set.intersection(*(set(of_name) for of_name in spoken.values())):
+        meant = {name: of_name[library] for name, of_name in spoken.items()}
+        settled = {protocol for _, protocol in meant.values()}
+        if settled <= set(cases):
+            found[library] = Library(
+                {name: metric for name, (metric, _) in meant.items()},
+                {name: float(numbers[protocol][every.index(metric)]) for name, (metric, protocol) in meant.items()},
+                cases[settled.pop()].said if len(settled) == 1 else {"dialect": library},
+            )
+    return dict(sorted(found.items()))
+
+
+def _concluded(
+    printed: Mapping[str, Printed],
+    candidates: Mapping[str, Sequence[Candidate]],
+    cases: Sequence[Case],
+    libraries: Mapping[str, Library],
+    searched: Mapping[str, tuple[str, ...]],
+) -> Reconciliation:
+    """The explanations, how many there are by chance, and what is nearest where there is none."""
+    luck = np.zeros(200)
+    matches = tried = 0
+    chosen: list[tuple[Mapping[str, Any], dict[str, tuple[Candidate, float]]]] = []
+    for case in cases:
+        matching = case.matching(printed)
+        by_cost = case.luck(printed)
+        luck[: len(by_cost)] += by_cost
+        matches += math.prod(map(len, matching.values()))
+        tried += sum(len(values) for values, _ in case.found.values())
+        chosen += [(case.said, each) for each in _simplest(matching)]
+    by_chance = np.cumsum(luck)
+    explanations = [_explanation(said, each, libraries, by_chance) for said, each in chosen]
+    named = {name for each in explanations for name in each.libraries}
+    for name, library in libraries.items():
+        if name not in named and all(
+            printed[number].matches(np.array(value)) for number, value in library.values.items()
+        ):
+            cost = {each.metric: each for number in printed for each in candidates[number] if not each.percent}
+            own = {number: (cost[library.metrics[number]], value) for number, value in library.values.items()}
+            explanations.append(_explanation(library.said, own, libraries, by_chance))
+    explanations.sort(key=lambda each: (each.cost, -len(each.libraries)))
+    nearest, closest = {}, None
+    if cases and not explanations:
+        ends = sorted(((*case.closest(printed), case.said) for case in cases), key=lambda each: (each[0], len(each[2])))
+        closest = _explanation(ends[0][2], ends[0][1], libraries, by_chance)
+        nearest = {
+            name: min((each[1][name] for each in ends), key=lambda one: abs(one[1] - printed[name].value))
+            for name in printed
+        }
+    return Reconciliation(
+        explanations=tuple(explanations),
+        matches=matches,
+        chance=float(by_chance[-1]),
+        tried=tried,
+        searched=searched,
+        nearest={name: (each.words, value) for name, (each, value) in nearest.items()},
+        closest=closest,
+    )
+
+
+def _simplest(matching: Mapping[str, list[tuple[Candidate, float]]]) -> Iterator[dict[str, tuple[Candidate, float]]]:
     """For each number its simplest matches, combined; nothing where a number has none."""
     best = [
         [(name, one) for one in found if one[0].cost == min(each.cost for each, _ in found)]
         for name, found in matching.items()
     ]
-    for combined in itertools.islice(itertools.product(*best), 8):
+    for combined in itertools.islice(itertools.product(*best), COMBINED):
         yield dict(combined)
 
 
-def _candidates(name: str, number: Printed) -> list[Candidate]:
-    """What a number of that name could be."""
-    asked = parse(name)
-    if isinstance(asked, RunMetric) or asked.needs:
-        raise SpecError(f"reconcile: '{name}' needs more than lists and truth; accuracy metrics can be reconciled.")
-    default = type(asked)()
-    cutoffs = {asked.k: 0}
-    if isinstance(asked.k, int):
-        cutoffs |= {k: OFF_BY_ONE for k in (asked.k - 1, asked.k + 1, None) if k is None or k > 0}
-    if isinstance(asked.k, tuple):
-        raise SpecError(f"reconcile: one number at a time, given was '{name}'.")
-    found = []
-    for cls in metrics().values():
-        same = cls is type(asked)
-        if issubclass(cls, RunMetric) or (
-            not same and cls.name not in ("precision", "recall", "hit", "map", "mrr", "ndcg")
-        ):
-            continue
-        start = asked if same else cls()
-        for k, off in cutoffs.items() if start.cuts else [(None, 0)]:
-            for metric in combinations(dataclasses.replace(start, k=k)):
-                cost = _distance(metric, default if same else cls()) + off + (0 if same else OTHER)
-                found.append(Candidate(metric, False, cost))
-    if number.value > 1:
-        found += [Candidate(each.metric, True, each.cost + PERCENT) for each in found if each.metric.bounded]
-    return found
-
-
-def _distance(metric: Metric, default: Metric) -> int:
-    return sum(getattr(metric, name) != value for name, value in vars(default).items() if name != "k")
-
-
-def _results(
-    recs: Any, truth: Any, asked: Sequence[str], given: Mapping[str, Any]
-) -> Iterator[tuple[dict[str, Any], Result]]:
-    """The numbers under every protocol that changes something, the default's first."""
-    fields = {each.name for each in dataclasses.fields(Protocol)}
-    fixed = {name: value for name, value in given.items() if name in fields}
-    first = _evaluated(recs, truth, asked, {**given, "no_recs": fixed.get("no_recs", "zero")})
-    people = first.population
-    choices: dict[str, list[Any]] = {
-        "no_recs": ["zero", "skip", "dcg_zero"] if people.without_list else ["zero"],
-        "no_truth": ["skip", "zero", "one", "judged"] if people.without_truth else ["skip"],
-        "ties": ["given", "item", "item_desc", "text_desc", "best", "worst", "expected"] if people.tied else ["given"],
-        "unlisted": ["missed", "ignored"],
-        "unjudged": ["irrelevant", "drop"],
-    }
-    seen: dict[bytes, dict[str, Any]] = {}  # another protocol with the same numbers is no other explanation
-    free = [name for name in choices if name not in fixed]
-    for chosen in itertools.product(*(choices[name] for name in free)):
-        protocol = dict(zip(free, chosen, strict=True))
-        if sum(value != choices[name][0] for name, value in protocol.items()) > 3:
-            continue  # four odd choices at once explain anything
-        said = {name: value for name, value in protocol.items() if value != choices[name][0]}
-        try:
-            result = _evaluated(recs, truth, asked, {**given, **protocol})
-        except (PopulationError, SpecError):
-            continue
-        key = np.round(list(result.means.values()), 12).tobytes()
-        if seen.setdefault(key, said) is said:
-            yield said, result
-
-
-def _evaluated(recs: Any, truth: Any, asked: Sequence[str], given: Mapping[str, Any]) -> Result:
-    if given.get("ties") == "expected" and not given.get("dialect"):
-        asked = [spec for spec in asked if parse(spec).averages]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TiesWarning)
-        return evaluate(recs, truth, list(asked), **given)
-
-
 def _explanation(
-    protocol: Mapping[str, Any],
+    said: Mapping[str, Any],
     chosen: Mapping[str, tuple[Candidate, float]],
-    spoken: Mapping[str, Mapping[str, float]],
+    libraries: Mapping[str, Library],
+    by_chance: Floats,
 ) -> Explanation:
-    numbers = {name: (each.words, value) for name, (each, value) in chosen.items()}
-    cost = len(protocol) + sum(each.cost for each, _ in chosen.values())
-    libraries = tuple(
-        library
-        for library, values in spoken.items()
-        if all(abs(values[name] - value) <= 1e-9 for name, (_, value) in numbers.items())
+    cost = len(said) + sum(each.cost for each, _ in chosen.values())
+    shares = {name: value / 100 if each.percent else value for name, (each, value) in chosen.items()}
+    return Explanation(
+        protocol=dict(said),
+        numbers={name: (each.words, value) for name, (each, value) in chosen.items()},
+        cost=cost,
+        libraries=tuple(
+            library
+            for library, each in libraries.items()
+            if each.said == said and all(abs(each.values[name] - share) <= 1e-9 for name, share in shares.items())
+        ),
+        chance=float(by_chance[cost]),
     )
-    return Explanation(dict(protocol), numbers, cost, libraries)
 
 
-def _in_dialects(recs: Any, truth: Any, names: Sequence[str], given: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """What each library that has these metrics would print."""
-    found = {}
-    for library in dialects():
-        try:
-            result = _evaluated(recs, truth, names, {**given, "dialect": library})
-        except AtkayError:
-            continue
-        found[library] = {name: result[name] for name in names}
+def _searched(
+    cases: Mapping[Protocol, Case], candidates: Mapping[str, Sequence[Candidate]], ground: Ground
+) -> dict[str, tuple[str, ...]]:
+    """The words of the protocol that gave other numbers, and the metrics that were tried for each number."""
+    distinct: dict[Case, Protocol] = {}
+    for protocol, case in cases.items():
+        distinct.setdefault(case, protocol)
+    found: dict[str, tuple[str, ...]] = {}
+    for each in dataclasses.fields(Protocol):
+        words = tuple(dict.fromkeys(str(getattr(protocol, each.name)) for protocol in distinct.values()))
+        if len(words) > 1:
+            found[each.name] = words
+    if len(ground.levels) > LEVELS:
+        found["min_relevance"] += (f"not the {len(ground.levels) - LEVELS} highest grades",)
+    for name, some in candidates.items():
+        plain = [each.metric for each in some if not each.percent]
+        kinds = dict.fromkeys(metric.name for metric in plain)
+        counts = (f"{sum(metric.name == kind for metric in plain)} of {kind}" for kind in kinds)
+        found[name] = (*counts, "each also in percent") if len(plain) < len(some) else tuple(counts)
     return found
 
 
-def _luck(values: Sequence[float], number: Printed) -> float:
-    """The chance that a number somewhere between the lowest and the highest value matches one of them."""
-    apart = np.unique(np.round(values, 12))
-    span = float(apart[-1] - apart[0]) + 2 * number.tolerance if len(apart) else 0.0
-    if not span:
-        return 0.0
-    covered = np.minimum(np.diff(apart), 2 * number.tolerance).sum() + 2 * number.tolerance
-    return float(min(covered / span, 1.0))
+def _in_words(name: str, spec: str) -> str:
+    """What a printed number is, in words."""
+    metric, asked = parse(spec.removesuffix(IN_PERCENT)), parse(name)
+    slips = []
+    if type(metric) is not type(asked):
+        slips.append(f"in fact {metric.name}")
+    if metric.k != asked.k and type(asked).cuts and type(metric).cuts:
+        slips.append("not cut" if metric.k is None else f"cut at {metric.k}")
+    if spec.endswith(IN_PERCENT):
+        slips.append("printed in percent")
+    pooled = ", summed over all users before dividing" if getattr(metric, "average", "") == "pooled" else ""
+    said = f" ({', '.join(slips)})" if slips else ""
+    return f"{name}{said}: {metric.define().words}{pooled}"
+
+
+def _rule_in_words(name: str, value: object) -> str:
+    """What a field of the protocol says."""
+    if name == "dialect":
+        return f"each number under the protocol that {value} has for it"
+    if value is None:
+        return f"{name} is not used"
+    if name == "seed":
+        return f"the seed is {value}"
+    return Protocol(**{name: value}).words()[name]  # type: ignore[arg-type]  # its own field

@@ -138,9 +138,11 @@ def combinations(metric: Metric) -> Iterator[Metric]:
 def _libraries(metric: Metric) -> dict[str, list[str]]:
     """Which dialects mean which variant."""
     found: dict[str, list[str]] = {}
-    plain = dataclasses.replace(type(metric)(), k=metric.k)
+    plain = str(dataclasses.replace(type(metric)(), k=metric.k))
     for name, each in dialects().items():
-        if metric.name in each.words:
-            meant = dataclasses.replace(plain, **each.words[metric.name])  # type: ignore[arg-type]  # its fields
-            found.setdefault(str(meant), []).append(name)
+        try:
+            [meant] = each.speak(plain).values()
+        except SpecError:
+            continue  # it does not have the metric, or not with a cutoff
+        found.setdefault(str(meant), []).append(name)
     return found

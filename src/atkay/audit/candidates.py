@@ -1,0 +1,201 @@
+"""Candidates: what a printed number could be, and the protocols under which it could have been taken."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from atkay.audit.variants import combinations
+from atkay.dialects.base import dialects
+from atkay.errors import AtkayError, SpecError
+from atkay.evaluate import understand
+from atkay.metrics.base import Metric, RunMetric, metrics, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from atkay.arrays import Floats
+    from atkay.audit.ground import Ground
+    from atkay.protocol import Protocol
+
+OFF_BY_ONE, PERCENT, OTHER, FAR = 3, 2, 4, 4
+"""What it costs an explanation to say that the cutoff was meant otherwise, that shares were printed as percent, or that
+the number is another metric; a word that is not the default costs 1. A metric beyond FAR is not looked at."""
+
+IN_PERCENT = " in percent"
+
+CONFUSED = ("precision", "recall", "hit", "map", "mrr", "ndcg")
+"""Metrics that are printed under each other's names."""
+
+READING, AT_ONCE = 2, 3
+"""How many words may differ at once in how lists are read, and in the whole protocol: more explain anything."""
+
+LEVELS = 10
+"""So many grades, the lowest ones, are tried as the threshold."""
+
+SEEDS = (0, 1, 42)
+
+NEAR = 0.2
+"""A number without meaning could as well be this share of it higher or lower."""
+
+POPULATION = ("no_recs", "no_truth", "average_over")
+"""Fields that say who counts and how much, and leave the lists as they are."""
+
+
+class Candidate(NamedTuple):
+    """A metric that a printed number could be, in percent or not, and how far-fetched that is."""
+
+    metric: Metric
+    percent: bool
+    cost: int
+
+    @property
+    def words(self) -> str:
+        """The spec, and whether it is in percent."""
+        return f"{self.metric}{IN_PERCENT if self.percent else ''}"
+
+
+class Printed(NamedTuple):
+    """A number as it was printed: its value, and half of its last digit."""
+
+    value: float
+    tolerance: float
+
+    @classmethod
+    def of(cls, name: str, given: object) -> Printed:
+        """A number, or its text, which also tells how many digits it has."""
+        try:
+            number = Decimal(str(given).strip())
+        except InvalidOperation as error:
+            raise SpecError(
+                f"reconcile: {name} is {given!r}, which is no number. Pass it as it was printed."
+            ) from error
+        exponent = number.as_tuple().exponent
+        if not isinstance(exponent, int):
+            raise SpecError(f"reconcile: {name} is {given!r}, which is no finite number.")
+        return cls(float(number), 0.5 * 10.0 ** min(exponent, 0))
+
+    def matches(self, value: Floats) -> Any:
+        """Whether a value is printed so."""
+        return np.abs(value - self.value) <= self.tolerance * (1 + 1e-9)
+
+    @property
+    def around(self) -> tuple[float, float]:
+        """Where a number without meaning could lie just as well."""
+        away = max(NEAR * abs(self.value), 10 * self.tolerance)
+        return max(self.value - away, min(self.value, 0.0)), self.value + away
+
+    def luck(self, value: Floats) -> Floats:
+        """The chance that such a number matches each value."""
+        low, high = self.around
+        inside = np.minimum(value + self.tolerance, high) - np.maximum(value - self.tolerance, low)
+        lucky: Floats = np.maximum(inside, 0.0) / (high - low)
+        return lucky
+
+
+def asked_of(name: str) -> Metric:
+    """The metric of a name, where it can be reconciled."""
+    asked = parse(name)
+    if isinstance(asked, RunMetric) or asked.needs or not asked.needs_truth:
+        raise SpecError(f"reconcile: '{name}' needs more than lists and truth; accuracy metrics can be reconciled.")
+    if isinstance(asked.k, tuple):
+        raise SpecError(f"reconcile: one number at a time, given was '{name}'.")
+    return asked
+
+
+def spoken_of(
+    asked: Metric, known: Mapping[str, Any], ground: Ground, base: Protocol
+) -> dict[str, tuple[Metric, Protocol]]:
+    """What each library that has the metric means by it, and under which protocol."""
+    found = {}
+    for library in dialects():
+        try:
+            [metric], settled, *_ = understand(str(asked), library, None, known)
+        except AtkayError:
+            continue
+        same = {name: getattr(base, name) for name in ("exclude", "candidates")}
+        if not ground.levels:
+            same["min_relevance"] = None  # every grade is 1
+        if ground.duplicated:
+            same["duplicates"] = "first"
+        found[library] = (metric, settled.with_fields(**same))
+    return found
+
+
+def candidates_of(asked: Metric, number: Printed, spoken: Iterable[Metric]) -> list[Candidate]:
+    """What a number of that name could be."""
+    cutoffs: set[int | None] = {asked.k}  # type: ignore[arg-type]  # there is one
+    if isinstance(asked.k, int):
+        cutoffs |= {asked.k - 1, asked.k + 1, None} - {0}
+    found: dict[Metric, int] = {}
+    for name, cls in metrics().items():
+        if cls is type(asked) or name in CONFUSED:
+            start = asked if cls is type(asked) else cls()
+            for k in sorted(cutoffs, key=str) if start.cuts else [None]:
+                found |= {each: _cost(each, asked) for each in combinations(dataclasses.replace(start, k=k))}
+    near = {each: cost for each, cost in found.items() if cost <= FAR}
+    plain = [
+        Candidate(each, False, cost) for each, cost in (near | {each: _cost(each, asked) for each in spoken}).items()
+    ]
+    percent = [Candidate(each.metric, True, each.cost + PERCENT) for each in plain if each.metric.bounded]
+    return plain + (percent if number.value > 0 else [])
+
+
+def together(singles: Iterable[Metric]) -> list[Metric]:
+    """The metrics, those that differ in nothing but the cutoff as one."""
+    cutoffs: dict[Metric, list[int]] = {}
+    whole = {}
+    for metric in singles:
+        if metric.k is None:
+            whole[metric] = metric
+        else:
+            cutoffs.setdefault(dataclasses.replace(metric, k=None), []).extend(metric.cutoffs)
+    return [*whole, *(dataclasses.replace(metric, k=tuple(ks)) for metric, ks in cutoffs.items())]
+
+
+def _cost(metric: Metric, asked: Metric) -> int:
+    """How far-fetched it is that the one is meant where the other was printed."""
+    same = type(metric) is type(asked)
+    start = asked if same else type(metric)()
+    words = sum(bool(getattr(metric, name) != value) for name, value in vars(start).items() if name != "k")
+    return words + OFF_BY_ONE * (metric.k != asked.k and start.cuts) + OTHER * (not same)
+
+
+def protocols_of(ground: Ground, base: Protocol, fixed: set[str]) -> list[Protocol]:
+    """The protocols that could matter, the simplest first."""
+    choices = {name: [{}, *others] for name, others in _choices(ground, base).items() if name not in fixed}
+    first = base.with_fields(duplicates="first") if ground.duplicated and "duplicates" not in fixed else base
+    found = []
+    for chosen in itertools.product(*choices.values()):
+        odd = {name for name, fields in zip(choices, chosen, strict=True) if fields}
+        if len(odd) <= AT_ONCE and len(odd.difference(POPULATION)) <= READING:
+            said: dict[str, Any] = {name: value for fields in chosen for name, value in fields.items()}
+            found.append((len(said), first.with_fields(**said)))
+    return [protocol for _, protocol in sorted(found, key=lambda each: each[0])]
+
+
+def _choices(ground: Ground, base: Protocol) -> dict[str, list[dict[str, Any]]]:
+    """What could be said of each field instead of the usual, as far as the data make a difference of it."""
+    score = ground.tables["recs"].score if ground.tables["recs"].rank is None else None
+    used = [name for name in ("exclude", "candidates") if name in ground.tables]
+    words: dict[str, list[Any]] = {
+        "no_recs": ["skip", "dcg_zero"],
+        "no_truth": ["zero", "one", "judged"],
+        "ties": ["item", "item_desc", "text", "text_desc", "best", "worst", "expected"],
+        "scores": ["float32"] if score is not None and str(score.dtype) == "Float64" else [],
+        "nonpositive": ["missed"] if score is not None and (score.to_numpy() <= 0).any() else [],
+        "unlisted": ["ignored"],
+        "unjudged": ["drop"],
+        "min_relevance": ground.levels[1:LEVELS],
+        "average_over": list(ground.coarser),
+        **{name: [None if getattr(base, name) else getattr(ground.protocol, name)] for name in used},
+    }
+    choices = {name: [{name: word} for word in some] for name, some in words.items()}
+    choices["ties"] += [{"ties": "random", "seed": seed} for seed in SEEDS]
+    if score is None or not ground.tied(base):
+        del choices["ties"]
+    return choices

@@ -1,0 +1,257 @@
+"""Ground: lists and truth, read once, and their numbers under many protocols.
+
+What a protocol costs depends on what it changes. Other scores take a new alignment, another way to read the lists a new
+judging, and who counts is settled on sums over at most four kinds of users. Nothing is done twice, and ways to read the
+lists that find the same hits are measured once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from atkay.align import align_tables
+from atkay.errors import InputError, PopulationError
+from atkay.evaluate import describe, is_pooled, measure, score_missing, who_counts
+from atkay.judge import judge
+from atkay.judged import Judged
+from atkay.protocol import Protocol
+from atkay.slicing import group_queries
+from atkay.sources import open_source
+from atkay.tables import columns_of, read_tables, read_truth
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from atkay.align import Aligned
+    from atkay.arrays import Bools, Floats, Ints
+    from atkay.columns import Columns
+    from atkay.metrics.base import Metric
+    from atkay.tables import Table
+
+EVERYBODY = Protocol(no_recs="zero", no_truth="zero")
+COLUMNS = 5
+"""So many further columns of the truth are looked at: whether they group the queries."""
+AT_ONCE = 16
+"""Metrics that are measured in one go, so that their values fit into memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """Tables that were read. In its protocols exclude and candidates are a description, or None: not used.
+
+    ``coarser`` has the columns that the queries could be averaged over first.
+    """
+
+    tables: Mapping[str, Table]
+    protocol: Protocol
+    coarser: tuple[str, ...] = ()
+
+    @classmethod
+    def read(
+        cls, recs: Any, truth: Any, protocol: Protocol, columns: Columns | Mapping[str, Columns] | None = None
+    ) -> Ground:
+        """Read the tables, and find what the queries could be averaged over."""
+        tables = read_tables({"recs": recs, "truth": truth}, protocol, columns)
+        ground = cls(tables, describe(protocol, tables))
+        if protocol.groups:
+            return ground
+        key, used = tables["truth"].key, tables["truth"].used.values()
+        names = [name for name in open_source(truth, "truth").names if name not in used][:COLUMNS]
+        if names:
+            tables["truth"] = read_truth(truth, columns_of(columns, "truth"), names)
+        names += key if len(key) > 1 else ()
+        return dataclasses.replace(ground, coarser=tuple(name for name in names if ground._coarser(name)))
+
+    def _coarser(self, name: str) -> bool:
+        """Whether a column gives each query a group: more than one in all, and fewer than there are queries."""
+        extra = self.tables["truth"].extra
+        if (
+            extra is not None
+            and name in extra.columns
+            and (extra[name].dtype.is_nested() or extra[name].dtype.is_float())
+        ):
+            return False
+        try:
+            code = self._groups((name,))
+        except InputError:
+            return False
+        asked = code[self._aligned(self.protocol).truth.length > 0]
+        return bool((asked >= 0).all() and 1 < len(np.unique(asked)) < len(asked))
+
+    def _groups(self, names: tuple[str, ...]) -> Ints:
+        """The group of each query, -1 for none; all are of one group where they are not grouped."""
+        groups = group_queries(self._aligned(self.protocol), names)
+        return np.zeros(len(self._aligned(self.protocol).queries), np.int64) if groups is None else groups.code
+
+    @cached_property
+    def duplicated(self) -> bool:
+        """Whether an item stands twice in a list, or in a user's truth."""
+        return any(self._aligned(self.protocol).matched.repeated)
+
+    @cached_property
+    def levels(self) -> list[float]:
+        """The grades above 0, the lowest first."""
+        grade = self.tables["truth"].grade
+        return [] if grade is None else grade.filter(grade > 0).unique().sort().to_list()
+
+    def tied(self, protocol: Protocol) -> bool:
+        """Whether a list has equal scores."""
+        return judge(self._aligned(protocol), protocol)[1].tied > 0
+
+    def _aligned(self, protocol: Protocol) -> Aligned:
+        """The tables as codes, exclude and candidates as far as the protocol uses them."""
+        unused = [name for name in ("exclude", "candidates") if getattr(protocol, name) is None]
+        key = (protocol.scores, *unused)
+        if key not in self._kept:
+            whole = align_tables(self.tables, self.protocol.with_fields(scores=protocol.scores))
+            self._kept[key] = dataclasses.replace(whole, **dict.fromkeys(unused)) if unused else whole  # type: ignore[arg-type]  # None is allowed
+        return self._kept[key]
+
+    @cached_property
+    def _kept(self) -> dict[tuple[str, ...], Aligned]:
+        return {}
+
+    def numbers(self, metrics: Sequence[Metric], protocols: Iterable[Protocol]) -> Iterator[tuple[Protocol, Floats]]:
+        """The numbers, one per metric and cutoff, under each protocol; NaN where there is none."""
+        alike: dict[Protocol, list[Protocol]] = {}
+        for protocol in protocols:
+            reading = protocol.with_fields(no_recs="zero", no_truth="skip", average_over=None)
+            alike.setdefault(reading, []).append(protocol)
+        done: dict[tuple[Any, ...], Floats] = {}
+        for reading, some in alike.items():
+            judged = judge(self._aligned(reading), reading)[0]
+            hits = content(judged)
+            keys = [(hits, each.no_recs, each.no_truth, each.groups) for each in some]
+            fresh = {key: each for key, each in zip(keys, some, strict=True) if key not in done}
+            sums = all_sums(judged, metrics, {each.groups: self._groups(each.groups) for each in fresh.values()})
+            done |= {key: sums[each.groups].means(each) for key, each in fresh.items()}
+            yield from ((each, done[key]) for key, each in zip(keys, some, strict=True))
+
+
+def content(judged: Judged) -> bytes:
+    """What accuracy metrics see of the judged lists, in few bytes."""
+    tied = judged.tied if judged.averaged and judged.tied is not None else ()
+    seen = hashlib.blake2b(bytes([len(tied)]), digest_size=16)
+    facts = (judged.n_relevant, judged.n_listed, judged.answered, judged.grades, *judged.nonrelevant, *tied)
+    for array in (judged.query, judged.rank, judged.grade, *facts):
+        seen.update(np.ascontiguousarray(array).data)
+    if judged.found is not None and not judged.found.all():
+        seen.update(judged.found.data)
+    return seen.digest()
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Values of queries, added up over those of one kind and group: rows x numbers.
+
+    A kind is whether there is truth, a list, and an item that was judged and is not relevant. ``rows`` has such a query
+    for every row, from which it can be seen who counts.
+    """
+
+    metrics: Sequence[Metric]
+    rows: Judged
+    group: Ints
+    total: Floats
+    defined: Floats
+    parts: Mapping[str, tuple[Floats, Floats]]
+    """Numerators and denominators where they are pooled."""
+
+    @cached_property
+    def pooled(self) -> Ints:
+        """The places of the numbers that are pooled, in the order of ``parts``."""
+        return np.flatnonzero([is_pooled(metric) for metric in self.metrics for _ in metric.cutoffs])
+
+    def means(self, protocol: Protocol) -> Floats:
+        """The numbers under a protocol that reads the lists so."""
+        nothing = np.full(self.total.shape[1], np.nan)
+        try:
+            counted = who_counts(self.rows, protocol, {})
+        except PopulationError:
+            return nothing
+        if (counted & (self.group < 0)).any():
+            return nothing
+        with np.errstate(invalid="ignore", divide="ignore"):
+            values = (self.total / self.defined)[counted]
+            parts = {name: (above[counted], below[counted]) for name, (above, below) in self.parts.items()}
+            lost, unanswered = self.rows.n_relevant[counted] == 0, ~self.rows.answered[counted]
+            score_missing(values, parts, self.metrics, protocol, lost, unanswered)
+            weight = np.where(np.isnan(values), 0.0, self.defined[counted])
+            group, n_groups = self.group[counted], self.group.max() + 1
+            of_group = _added(np.nan_to_num(values) * weight, group, n_groups) / _added(weight, group, n_groups)
+            there = ~np.isnan(of_group)
+            means: Floats = np.where(there, of_group, 0.0).sum(axis=0) / there.sum(axis=0)
+            means[self.pooled] = [above.sum() / below.sum() for above, below in parts.values()]
+        return means
+
+
+def all_sums(
+    judged: Judged, metrics: Sequence[Metric], groupings: Mapping[tuple[str, ...], Ints]
+) -> dict[tuple[str, ...], Sums]:
+    """The sums for each way to group the queries; every value is computed once."""
+    if not groupings:
+        return {}
+    counted = who_counts(judged, EVERYBODY, {})
+    kind = 4 * (judged.n_relevant > 0) + 2 * judged.answered + (judged.nonrelevant[0] > 0)
+    rows = {over: np.unique((8 * group + kind)[counted], return_inverse=True) for over, group in groupings.items()}
+    total: dict[tuple[str, ...], list[Floats]] = {over: [] for over in groupings}
+    defined: dict[tuple[str, ...], list[Floats]] = {over: [] for over in groupings}
+    parts: dict[tuple[str, ...], dict[str, Any]] = {over: {} for over in groupings}
+    for first in range(0, len(metrics), AT_ONCE):
+        some = metrics[first : first + AT_ONCE]
+        values, sides = _measured(judged, some, counted)
+        there = ~np.isnan(values)
+        for over, (codes, row) in rows.items():
+            total[over].append(_added(np.where(there, values, 0.0), row, len(codes)))
+            defined[over].append(_added(there, row, len(codes)))
+            parts[over] |= {
+                name: tuple(_added(side[:, None], row, len(codes))[:, 0] for side in both)
+                for name, both in sides.items()
+            }
+    return {
+        over: Sums(
+            metrics, _queries(codes % 8), codes // 8, np.hstack(total[over]), np.hstack(defined[over]), parts[over]
+        )
+        for over, (codes, _) in rows.items()
+    }
+
+
+def _measured(judged: Judged, metrics: Sequence[Metric], counted: Bools) -> tuple[Floats, dict[str, Any]]:
+    """Values and parts; NaN for a metric that cannot be averaged over ties where that is asked for."""
+    fit = [metric for metric in metrics if metric.averages or not judged.averaged]
+    found, parts = measure(judged, fit, EVERYBODY, counted)
+    if len(fit) == len(metrics):
+        return found, parts
+    fits = [metric.averages for metric in metrics for _ in metric.cutoffs]
+    values = np.full((len(found), len(fits)), np.nan, order="F")
+    values[:, fits] = found
+    nothing = np.zeros(len(found))
+    names = [str(one) for metric in metrics if is_pooled(metric) for one in metric.split()]
+    return values, {name: parts.get(name, (nothing, nothing)) for name in names}
+
+
+def _added(values: Floats | Bools, row: Ints, n_rows: int) -> Floats:
+    """The sums of the rows with the same number, column by column."""
+    return np.array([np.bincount(row, weights=column, minlength=n_rows) for column in values.T]).T
+
+
+def _queries(kind: Ints) -> Judged:
+    """A query without hits of each kind."""
+    nothing = np.empty(0, np.int64)
+    return Judged(
+        query=nothing,
+        rank=nothing,
+        grade=np.empty(0),
+        item=nothing,
+        n_relevant=kind // 4,
+        n_listed=kind // 2 % 2,
+        answered=kind // 2 % 2 > 0,
+        grades=np.ones(int((kind // 4).sum())),
+        n_nonrelevant=kind % 2,
+        nonrelevant_above=nothing,
+    )
