@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +34,7 @@ from atkay.side import ASKS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from atkay.align import Aligned
     from atkay.columns import Columns
     from atkay.judge import Counts
     from atkay.judged import Judged
@@ -104,6 +105,64 @@ def evaluate(
     >>> result.population.without_list
     1
     """
+    names: dict[str, str] = {}
+    spoken = None
+    if dialect is not None:
+        from atkay.dialects.base import dialect as named
+
+        spoken = named(dialect)
+        meant = spoken.speak(metrics)
+        names, metrics = {name: str(metric) for name, metric in meant.items()}, list(meant.values())
+    asked = parse_all(metrics)
+    if sampled is not None:
+        check_sampled(sampled, asked)
+    if protocol is not None and not isinstance(protocol, Protocol):
+        raise ProtocolError(f"evaluate: protocol is a Protocol(...), given was {protocol!r}.")
+    rules = spoken.settle(protocol, fields) if spoken else (protocol or Protocol()).with_fields(**fields)
+    found = gather(
+        recs,
+        truth,
+        asked,
+        rules,
+        columns=columns,
+        slices=slices,
+        beside={"train": train, "catalog": catalog, "features": features, "baseline": baseline},
+    )
+    return conclude(
+        found.judged,
+        asked,
+        found.protocol,
+        **found.about,
+        sampled=sampled,
+        names=names,
+        dialect=None if spoken is None else f"{spoken.library} {spoken.version}",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """Lists that were read, aligned and judged as the protocol says; ``about`` is what :func:`conclude` takes besides.
+
+    The protocol describes its tables, which are in ``aligned``.
+    """
+
+    aligned: Aligned
+    judged: Judged
+    protocol: Protocol
+    about: Mapping[str, Any]
+
+
+def gather(
+    recs: Any,
+    truth: Any,
+    asked: Sequence[Metric],
+    rules: Protocol,
+    *,
+    columns: Columns | Mapping[str, Columns] | None = None,
+    slices: Any = None,
+    beside: Mapping[str, Any],
+) -> Gathered:
+    """Read and judge all that was given; ``beside`` has what some metrics need besides lists and truth, None or not."""
     import polars as pl
 
     from atkay.align import align
@@ -120,20 +179,6 @@ def evaluate(
         read_truth,
     )
 
-    names: dict[str, str] = {}
-    spoken = None
-    if dialect is not None:
-        from atkay.dialects.base import dialect as named
-
-        spoken = named(dialect)
-        meant = spoken.speak(metrics)
-        names, metrics = {name: str(metric) for name, metric in meant.items()}, list(meant.values())
-    asked = parse_all(metrics)
-    if sampled is not None:
-        check_sampled(sampled, asked)
-    if protocol is not None and not isinstance(protocol, Protocol):
-        raise ProtocolError(f"evaluate: protocol is a Protocol(...), given was {protocol!r}.")
-    rules = spoken.settle(protocol, fields) if spoken else (protocol or Protocol()).with_fields(**fields)
     read = {
         "recs": read_recs(recs, columns_of(columns, "recs")),
         "truth": read_truth(truth, columns_of(columns, "truth"), rules.groups),
@@ -157,39 +202,33 @@ def evaluate(
     clash = set(read["truth"].key) & {str(one) for metric in asked for one in metric.split()}
     if clash:
         raise ColumnError(f"truth: the column {listing(clash)} has the name of a metric that is asked for. Rename it.")
-    given = {"train": train, "catalog": catalog, "features": features, "baseline": baseline}
-    check_needs(asked, {name for name, table in given.items() if table is not None})
+    check_needs(asked, {name for name, table in beside.items() if table is not None})
     readers = {"train": read_train, "catalog": read_catalog, "features": read_features}
-    beside = {
+    around = {
         name: readers[name](table, columns_of(columns, name))
         if name in readers
         else read_recs(table, columns_of(columns, name), name)
-        for name, table in given.items()
+        for name, table in beside.items()
         if table is not None
     }
     pairs = any("pairs" in metric.needs for metric in asked)
     aligned = align(
-        read["recs"], read["truth"], read.get("exclude"), read.get("candidates"), rules.groups, beside, pairs=pairs
+        read["recs"], read["truth"], read.get("exclude"), read.get("candidates"), rules.groups, around, pairs=pairs
     )
-    read |= beside
+    read |= around
     if slices is not None:
         read["slices"] = read_slices(slices, columns_of(columns, "slices"), read["truth"].key, rules.groups)
     groups = group_queries(aligned, rules.groups)
     judged, counts, fingerprint = judge(aligned, rules)
-    return conclude(
-        judged,
-        asked,
-        rules,
-        ids=aligned.ids,
-        counts=counts,
-        groups=None if groups is None else groups.code,
-        slicings=slice_queries(aligned, read.get("slices"), groups),
-        columns={name: table.used for name, table in read.items()},
-        fingerprint=fingerprint,
-        sampled=sampled,
-        names=names,
-        dialect=None if spoken is None else f"{spoken.library} {spoken.version}",
-    )
+    about = {
+        "ids": aligned.ids,
+        "counts": counts,
+        "groups": None if groups is None else groups.code,
+        "slicings": slice_queries(aligned, read.get("slices"), groups),
+        "columns": {name: table.used for name, table in read.items()},
+        "fingerprint": fingerprint,
+    }
+    return Gathered(aligned, judged, rules, about)
 
 
 def conclude(
@@ -345,12 +384,11 @@ def measure(
 
     def of_block(block: tuple[int, int]) -> list[tuple[Floats, Floats]]:
         part, here = judged.part(*block), counted[slice(*block)]
-        above_zero = part if part.found is None else part.without_hits(~part.found)
         chosen = slice(None) if here.all() else here
         for metric, first, last in zip(metrics, column[:-1], column[1:], strict=True):
-            of_queries = metric.values(above_zero if metric.by_score else part)
+            of_queries = metric.values(part.above_zero if metric.by_score else part)
             values[place[block[0]] : place[block[1]], first:last] = of_queries[chosen]
-        sides = (metric.parts(above_zero if metric.by_score else part) for metric in ratios)
+        sides = (metric.parts(part.above_zero if metric.by_score else part) for metric in ratios)
         return [(above[chosen], below[chosen]) for above, below in sides]
 
     blocks = in_threads(of_block, ranges(judged.n_queries, QUERIES))
