@@ -65,7 +65,7 @@ def test_the_public_surface() -> None:
     assert {"DCG", "F1", "HitRate", "MAP", "MNAP", "MRR", "NDCG", "Precision", "RPrecision", "Recall"} <= classes
     assert set(dir(atkay)) - classes == {
         "Columns", "Metric", "Overlap", "Population", "Protocol", "Result", "Sampled",
-        "__version__", "dialects", "errors", "evaluate", "metrics", "overlap", "parse", "reconcile",
+        "__version__", "dialects", "errors", "evaluate", "explain", "metrics", "overlap", "parse", "reconcile",
         "variants",
     }  # fmt: skip
     for name in dir(atkay):
