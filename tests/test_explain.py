@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 import atkay
-from atkay.audit.explain import READ, SETTINGS, SHOWN, WHO, Difference
+from atkay.audit.difference import Difference
+from atkay.audit.explain import READ, SETTINGS, SHOWN, WHO
 from atkay.errors import DuplicateError, ProtocolError, SpecError
 from atkay.metrics.base import Metric
 from test_conformance import frame
@@ -198,7 +199,10 @@ def test_words_that_only_go_together_are_one_step() -> None:
     found = atkay.explain(recs, truth, "bpref", theirs="mrr", their_protocol={"ties": "expected", "no_recs": "skip"})
     assert named(found) == ["no_recs: zero → skip", "ties: given → expected, metric: bpref → mrr"]
     assert found.theirs == pytest.approx(0.75)
-    assert found.summary.startswith("bpref is 1.0000 here and 0.7500 as mrr with no_recs=skip, ties=expected: ties")
+    assert found.summary == (
+        "bpref is 1.0000 here and 0.7500 as mrr with no_recs=skip, ties=expected: ties=expected (values are averages "
+        "over all orders of equal scores) with metric=mrr (1 / rank) takes 0.2500."
+    )
     with pytest.raises(ProtocolError, match="no closed form"):  # their side itself does not exist
         atkay.explain(recs, truth, "bpref", theirs="bpref", their_protocol={"ties": "expected"})
 

@@ -27,7 +27,7 @@ def test_importing_atkay_loads_nothing_heavy() -> None:
     "code",
     [
         "import atkay; atkay.parse('ndcg@10'); atkay.metrics()",
-        "import atkay.judged, atkay.metrics.dcg, atkay.match, atkay.ranking",
+        "import atkay.judged, atkay.metrics.dcg, atkay.match, atkay.ranking, atkay.arithmetic",
     ],
 )
 def test_formulas_and_judged_need_numpy_alone(code: str) -> None:
