@@ -27,7 +27,7 @@ def test_importing_atkay_loads_nothing_heavy() -> None:
     "code",
     [
         "import atkay; atkay.parse('ndcg@10'); atkay.metrics()",
-        "import atkay.judged, atkay.metrics.dcg, atkay.match, atkay.ranking",
+        "import atkay.judged, atkay.metrics.dcg, atkay.match, atkay.ranking, atkay.arithmetic",
     ],
 )
 def test_formulas_and_judged_need_numpy_alone(code: str) -> None:
@@ -65,7 +65,7 @@ def test_the_public_surface() -> None:
     assert {"DCG", "F1", "HitRate", "MAP", "MNAP", "MRR", "NDCG", "Precision", "RPrecision", "Recall"} <= classes
     assert set(dir(atkay)) - classes == {
         "Columns", "Metric", "Overlap", "Population", "Protocol", "Result", "Sampled",
-        "__version__", "dialects", "errors", "evaluate", "metrics", "overlap", "parse", "reconcile",
+        "__version__", "dialects", "errors", "evaluate", "explain", "metrics", "overlap", "parse", "reconcile",
         "variants",
     }  # fmt: skip
     for name in dir(atkay):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from atkay import errors as errors
+    from atkay.audit.explain import explain as explain
     from atkay.audit.reconcile import reconcile as reconcile
     from atkay.audit.variants import variants as variants
     from atkay.columns import Columns as Columns
@@ -85,6 +86,7 @@ _HOMES = {
     "dialects": "dialects.base",
     "variants": "audit.variants",
     "reconcile": "audit.reconcile",
+    "explain": "audit.explain",
 }
 
 

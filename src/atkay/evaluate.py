@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -33,6 +33,7 @@ from atkay.side import ASKS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from atkay.align import Aligned
     from atkay.columns import Columns
     from atkay.judge import Counts
     from atkay.judged import Judged
@@ -104,9 +105,6 @@ def evaluate(
     >>> result.population.without_list
     1
     """
-    from atkay.align import align_tables
-    from atkay.judge import judge
-    from atkay.slicing import group_queries, slice_queries
     from atkay.tables import read_tables
 
     asked = understand(metrics, dialect, protocol, fields)
@@ -115,22 +113,12 @@ def evaluate(
     beside = {"train": train, "catalog": catalog, "features": features, "baseline": baseline}
     check_needs(asked.metrics, {name for name, table in beside.items() if table is not None})
     tables = read_tables({"recs": recs, "truth": truth, **beside, "slices": slices}, asked.protocol, columns)
-    check_names(tables["truth"], asked.metrics)
-    rules = describe(asked.protocol, tables)
-    pairs = any("pairs" in metric.needs for metric in asked.metrics)
-    aligned = align_tables(tables, rules, pairs=pairs)
-    groups = group_queries(aligned, rules.groups)
-    judged, counts, fingerprint = judge(aligned, rules)
+    found = gather(tables, asked.metrics, asked.protocol)
     return conclude(
-        judged,
+        found.judged,
         asked.metrics,
-        rules,
-        ids=aligned.ids,
-        counts=counts,
-        groups=None if groups is None else groups.code,
-        slicings=slice_queries(aligned, tables.get("slices"), groups),
-        columns={name: table.used for name, table in tables.items()},
-        fingerprint=fingerprint,
+        found.protocol,
+        **found.about,
         sampled=sampled,
         names=asked.names,
         dialect=asked.dialect,
@@ -167,6 +155,41 @@ def understand(
     fields = fields or {}
     rules = spoken.settle(protocol, fields) if spoken else (protocol or Protocol()).with_fields(**fields)
     return Asked(asked, rules, names, None if spoken is None else f"{spoken.library} {spoken.version}")
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """Tables that were aligned and judged as the protocol says; ``about`` is what :func:`conclude` takes besides.
+
+    The protocol describes its tables, which are in ``aligned``.
+    """
+
+    aligned: Aligned
+    judged: Judged
+    protocol: Protocol
+    about: Mapping[str, Any]
+
+
+def gather(tables: Mapping[str, Table], metrics: Sequence[Metric], protocol: Protocol) -> Gathered:
+    """Align and judge what was read."""
+    from atkay.align import align_tables
+    from atkay.judge import judge
+    from atkay.slicing import group_queries, slice_queries
+
+    check_names(tables["truth"], metrics)
+    rules = describe(protocol, tables)
+    aligned = align_tables(tables, rules, pairs=any("pairs" in metric.needs for metric in metrics))
+    groups = group_queries(aligned, rules.groups)
+    judged, counts, fingerprint = judge(aligned, rules)
+    about = {
+        "ids": aligned.ids,
+        "counts": counts,
+        "groups": None if groups is None else groups.code,
+        "slicings": slice_queries(aligned, tables.get("slices"), groups),
+        "columns": {name: table.used for name, table in tables.items()},
+        "fingerprint": fingerprint,
+    }
+    return Gathered(aligned, judged, rules, about)
 
 
 def check_names(truth: Table, metrics: Sequence[Metric]) -> None:
@@ -349,12 +372,11 @@ def measure(
 
     def of_block(block: tuple[int, int]) -> list[tuple[Floats, Floats]]:
         part, here = judged.part(*block), counted[slice(*block)]
-        above_zero = part if part.found is None else part.without_hits(~part.found)
         chosen = slice(None) if here.all() else here
         for metric, first, last in zip(metrics, column[:-1], column[1:], strict=True):
-            of_queries = metric.values(above_zero if metric.by_score else part)
+            of_queries = metric.values(part.above_zero if metric.by_score else part)
             values[place[block[0]] : place[block[1]], first:last] = of_queries[chosen]
-        sides = (metric.parts(above_zero if metric.by_score else part) for metric in ratios)
+        sides = (metric.parts(part.above_zero if metric.by_score else part) for metric in ratios)
         return [(above[chosen], below[chosen]) for above, below in sides]
 
     blocks = in_threads(of_block, ranges(judged.n_queries, QUERIES))

@@ -156,6 +156,11 @@ class Judged:
         every = slice(None)
         return self._some(self.query[~hits], ~hits, every, every, lambda one: one)
 
+    @cached_property
+    def above_zero(self) -> Judged:
+        """The same without the hits whose score is 0 or below, where some metrics leave these out."""
+        return self if self.found is None else self.without_hits(~self.found)
+
     @property
     def train(self) -> Train:
         """The interactions that the models learned from."""

@@ -80,7 +80,7 @@ def read_tables(
         "recs": read_recs(given["recs"], columns_of(columns, "recs")),
         "truth": read_truth(given["truth"], columns_of(columns, "truth"), protocol.groups),
     }
-    if protocol.min_relevance is not None and tables["truth"].grade is None:
+    if protocol.min_relevance is not None and protocol.min_relevance > 1 and tables["truth"].grade is None:
         raise RelevanceError(
             f"truth: min_relevance={protocol.min_relevance:g} needs grades, and there are none; the columns used are "
             f"{listing(tables['truth'].used.values())}. Name the grades with columns=Columns(relevance=...)."

@@ -9,7 +9,7 @@ import numpy as np
 
 from atkay import expected
 from atkay.arrays import Floats, Ints
-from atkay.metrics.base import Definition, Metric, divide
+from atkay.metrics.base import Definition, Metric, added, bracketed, divide, lesser, quotient
 from atkay.words import word
 
 if TYPE_CHECKING:
@@ -104,6 +104,25 @@ class MAP(Metric):
             case _:
                 return np.minimum(judged.n_relevant[:, None], judged.listed(self.cutoffs))
 
+    def expression(self, judged: Judged) -> str:
+        """The sum of the precisions over its divisor."""
+        k, relevant, listed = self.cutoffs[0], judged.n_relevant[0], judged.listed(self.cutoffs)[0, 0]
+        ranks = judged.rank[judged.rank <= k].tolist()
+        if self.per == "places":
+            depth = int(judged.depth(self.cutoffs)[0, 0])
+            places = range(ranks[0], depth + 1) if ranks else range(0)
+            shares = (f"{np.searchsorted(ranks, place, side='right')}/{place}" for place in places)
+            return quotient(bracketed(added(shares, len(places))), str(depth))
+        precisions = bracketed(added((f"{nth}/{rank}" for nth, rank in enumerate(ranks, 1)), len(ranks)))
+        per = {
+            "relevant": str(relevant),
+            "capped": lesser(k, relevant),
+            "hits": str(len(ranks)),
+            "k": str(judged.depth(self.cutoffs)[0, 0]),
+            "listed": lesser(relevant, listed),
+        }[self.per]
+        return quotient(precisions, per)
+
     def define(self) -> Definition:
         """The sum and its divisor in words."""
         cap = f"min({self.k}, R)" if self.k is not None else "R"
@@ -157,6 +176,10 @@ class MNAP(Metric):
     def values(self, judged: Judged) -> Floats:
         """The same as map(per=capped)."""
         return MAP(per="capped", k=self.k).values(judged)
+
+    def expression(self, judged: Judged) -> str:
+        """The same as map(per=capped)."""
+        return MAP(per="capped", k=self.k).expression(judged)
 
     def define(self) -> Definition:
         """The same as map(per=capped)."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import importlib
+import itertools
 import pkgutil
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 _BY_ALIAS: dict[str, type[Metric]] = {}
 """Every metric under each of its names; a subclass enters by being defined."""
+
+TERMS = 20
+"""So many terms of a sum are written out."""
 
 DEEPEST = 10_000_000
 """The largest cutoff that can be asked for: some ideals are summed down to it."""
@@ -124,6 +128,13 @@ class Metric:
         """The number in words and as a formula, for one cutoff."""
         raise NotImplementedError
 
+    def expression(self, judged: Judged) -> str:
+        """The arithmetic of the value of the one query, at the one cutoff; empty where it is not written out.
+
+        ``judged`` has one query with relevant items, and no hits in groups of equal scores that are averaged over.
+        """
+        return ""
+
     @property
     def top(self) -> str:
         """What is looked at, in words."""
@@ -171,6 +182,11 @@ class Ratio(Metric):
         """The numerator over the denominator, and 0 where that is 0."""
         return divide(*self.parts(judged))
 
+    def expression(self, judged: Judged) -> str:
+        """The numerator over the denominator."""
+        above, below = (printed(float(part[0, 0])) for part in self.parts(judged))
+        return quotient(above, below)
+
 
 @dataclass(frozen=True)
 class ListMetric(Metric):
@@ -207,6 +223,34 @@ def conventions(cls: type[Metric]) -> tuple[dataclasses.Field[Any], ...]:
 
 def printed(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+
+
+def quotient(above: str, below: str) -> str:
+    """One expression over another, and 0 where there is nothing to divide by."""
+    return "0" if below == "0" else f"{above} / {below}"
+
+
+def added(terms: Iterable[str], count: int) -> str:
+    """The sum of so many terms; only the first ones are looked at."""
+    more = [f"... {count - TERMS:,} more"] if count > TERMS else []
+    return " + ".join([*itertools.islice(terms, TERMS), *more]) or "0"
+
+
+def bracketed(sums: str) -> str:
+    """A sum as a part of something else."""
+    return f"({sums})" if " " in sums or "/" in sums else sums
+
+
+def share_of_possible(judged: Judged, k: int) -> str:
+    """The hits of the one query over min(k, R)."""
+    return quotient(printed(float(judged.total(1, (k,))[0, 0])), lesser(k, int(judged.n_relevant[0])))
+
+
+def lesser(one: int, other: int) -> str:
+    """The smaller of two numbers, both of them shown; one that cuts nothing is left out."""
+    if WHOLE in (one, other):
+        return str(min(one, other))
+    return "0" if min(one, other) == 0 else f"min({one}, {other})"
 
 
 def _checked(metric: Metric, convention: dataclasses.Field[Any]) -> str | float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from atkay.arrays import Floats
-from atkay.metrics.base import Definition, Metric, divide
+from atkay.metrics.base import Definition, Metric, added, bracketed, divide, lesser
 from atkay.words import word
 
 if TYPE_CHECKING:
@@ -65,6 +65,15 @@ class BPref(Metric):
         # Where nothing stands above there may be nothing to divide by; 0 then, as nothing is lost.
         lost = divide(np.minimum(above, most[judged.query]).astype(float), per[judged.query])
         return divide(judged.total(1 - lost, self.cutoffs), judged.n_relevant[:, None])
+
+    def expression(self, judged: Judged) -> str:
+        """What each hit counts, over R."""
+        counted, relevant = judged.nonrelevant, int(judged.n_relevant[0])
+        most = relevant + (10 if self.per == "plus10" else 0)
+        per = lesser(int(counted[0][0]), relevant) if self.per == "capped" else str(most)
+        above = counted[1][judged.rank <= self.cutoffs[0]].tolist()
+        hits = (f"(1 - min({n}, {most}) / {per})" if n else "1" for n in above)
+        return f"{bracketed(added(hits, len(above)))} / {relevant}"
 
     def define(self) -> Definition:
         """The preference in words."""

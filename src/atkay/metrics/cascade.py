@@ -9,7 +9,7 @@ import numpy as np
 
 from atkay.arrays import Floats, Ints
 from atkay.judged import sums
-from atkay.metrics.base import Definition, ListMetric, Metric, number, printed
+from atkay.metrics.base import Definition, ListMetric, Metric, added, bracketed, number, printed
 from atkay.metrics.dcg import STEEPEST, gains
 from atkay.words import word
 
@@ -86,6 +86,17 @@ class ERR(Metric):
         reached[later] = running_product(1 - satisfied, nth)[later - 1]
         return sums(query, rank, satisfied * reached / rank, self.cutoffs, judged.n_queries)
 
+    def expression(self, judged: Judged) -> str:
+        """The chance to be satisfied at each hit and not before, over its rank."""
+        top = judged.rank <= self.cutoffs[0]
+        grades = np.minimum(judged.grade[top], self.highest)
+        chances = [f"{printed(gain)}/{printed(2**self.highest)}" for gain in gains("exp2", grades).tolist()]
+        terms = (
+            f"1/{rank} * {chance}" + "".join(f" * (1 - {before})" for before in chances[:nth])
+            for nth, (rank, chance) in enumerate(zip(judged.rank[top], chances, strict=True))
+        )
+        return added(terms, len(chances))
+
     def define(self) -> Definition:
         """The expectation in words."""
         highest = printed(self.highest)
@@ -141,6 +152,16 @@ class RBP(Metric):
         if self.gain == "linear":
             weights = weights * np.minimum(judged.grade / self.highest, 1)
         return np.minimum(judged.total(weights, self.cutoffs), 1.0)  # rounding may go past 1 in the last digit
+
+    def expression(self, judged: Judged) -> str:
+        """The sum over the hits, times 1 - p."""
+        top, p, highest = judged.rank <= self.cutoffs[0], printed(self.p), printed(self.highest)
+        pairs = zip(judged.grade[top].tolist(), judged.rank[top].tolist(), strict=True)
+        terms = (
+            (f"min({printed(grade)} / {highest}, 1) * " if self.gain == "linear" else "") + f"{p}^{rank - 1}"
+            for grade, rank in pairs
+        )
+        return f"(1 - {p}) * {bracketed(added(terms, int(top.sum())))}"
 
     def define(self) -> Definition:
         """The sum in words."""

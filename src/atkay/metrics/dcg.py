@@ -13,7 +13,7 @@ from atkay import expected
 from atkay.arrays import WHOLE, Floats, Ints
 from atkay.errors import RelevanceError
 from atkay.judged import Judged, sums, within
-from atkay.metrics.base import Definition, Metric, divide
+from atkay.metrics.base import Definition, Metric, added, bracketed, divide, printed, quotient
 from atkay.words import word
 
 if TYPE_CHECKING:
@@ -111,6 +111,21 @@ class DCG(Metric):
             return expected.discounted(judged, worth, discount, self.cutoffs)
         return judged.total(worth / discount(judged.rank), self.cutoffs)
 
+    def expression(self, judged: Judged) -> str:
+        """The sum over the hits."""
+        top = judged.rank <= self.cutoffs[0]
+        return self._sum(judged.grade[top], judged.rank[top])
+
+    def _sum(self, grades: Floats, ranks: Ints) -> str:
+        """The discounted gains of some grades at some ranks, written out."""
+        discount = {"log2": "log2({1})", "ln": "ln({1})", "jk": "max(1, log2({0}))"}[self.discount]
+        gain = {"exp2": "(2^{} - 1)", "linear": "{}", "binary": "1"}[self.gain]
+        terms = (
+            f"{'1' if grade == 1 else gain.format(printed(float(grade)))} / {discount.format(rank, rank + 1)}"
+            for grade, rank in zip(grades, ranks, strict=True)
+        )
+        return added(terms, len(ranks))
+
     def define(self) -> Definition:
         """The sum in words."""
         gain = {"exp2": "(2^grade - 1)", "linear": "grade", "binary": "1"}[self.gain]
@@ -184,6 +199,18 @@ class NDCG(DCG):
             worth = gain(best_first) / discount(judged.nth)
             return sums(judged.query, judged.nth, worth, cutoffs, judged.n_queries)
         return best_sums(judged, gain, discount, cutoffs if self.ideal == "relevant" else (WHOLE,) * len(cutoffs))
+
+    def expression(self, judged: Judged) -> str:
+        """The sum over the hits, over the ideal's."""
+        k = self.cutoffs[0]
+        ideal = {
+            "relevant": judged.grades[:k],
+            "full": np.ones(judged.depth(self.cutoffs)[0, 0]),
+            "listed": -np.sort(-judged.grade)[:k],
+            "uncut": judged.grades,
+        }[self.ideal]
+        above, below = super().expression(judged), self._sum(ideal, np.arange(1, len(ideal) + 1))
+        return quotient(bracketed(above), bracketed(below))
 
     def define(self) -> Definition:
         """The quotient in words."""

@@ -53,6 +53,14 @@ class F1(Ratio):
         relevant, k = judged.n_relevant[:, None].astype(float), judged.depth(self.cutoffs)
         return (1 + square) * judged.total(1, self.cutoffs), square * relevant + k
 
+    def expression(self, judged: Judged) -> str:
+        """The form that is computed."""
+        hits, relevant, k = judged.total(1, self.cutoffs)[0, 0], judged.n_relevant[0], judged.depth(self.cutoffs)[0, 0]
+        if self.beta == 1:
+            return f"2 * {hits:g} / ({relevant} + {k})"
+        square = f"{printed(self.beta)}^2"
+        return f"(1 + {square}) * {hits:g} / ({square} * {relevant} + {k})"
+
     def define(self) -> Definition:
         """The mean in words."""
         k = "L" if self.k is None else str(self.k)

@@ -9,7 +9,7 @@ import numpy as np
 
 from atkay import expected
 from atkay.arrays import Floats
-from atkay.metrics.base import Definition, Ratio
+from atkay.metrics.base import Definition, Ratio, printed
 from atkay.words import word
 
 if TYPE_CHECKING:
@@ -68,6 +68,13 @@ class HitRate(Ratio):
         if self.count == "any":
             hits = expected.any_hit(judged, self.cutoffs) if judged.averaged else (hits > 0).astype(float)
         return hits, np.ones_like(hits)
+
+    def expression(self, judged: Judged) -> str:
+        """The count."""
+        if self.count == "share":
+            return super().expression(judged)
+        hits = printed(float(judged.total(1, self.cutoffs)[0, 0]))
+        return f"min(1, {hits})" if self.count == "any" else hits
 
     def define(self) -> Definition:
         """The count in words."""

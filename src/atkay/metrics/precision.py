@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from atkay.arrays import Floats
-from atkay.metrics.base import Definition, Ratio
+from atkay.metrics.base import Definition, Ratio, share_of_possible
 from atkay.words import word
 
 if TYPE_CHECKING:
@@ -61,6 +61,10 @@ class Precision(Ratio):
         """The hits, and what they are divided by."""
         per = {"k": judged.depth, "listed": judged.listed, "capped": judged.capped}[self.per]
         return judged.total(1, self.cutoffs), per(self.cutoffs).astype(float)
+
+    def expression(self, judged: Judged) -> str:
+        """The hits over what they are divided by."""
+        return share_of_possible(judged, self.cutoffs[0]) if self.per == "capped" else super().expression(judged)
 
     def define(self) -> Definition:
         """The share in words."""

@@ -47,6 +47,11 @@ class RPrecision(Metric):
         early = expected.share(judged, enough) if judged.averaged else (judged.rank <= enough).astype(float)
         return divide(sums(judged.query, judged.rank, early, self.cutoffs, judged.n_queries), relevant[:, None])
 
+    def expression(self, judged: Judged) -> str:
+        """The early hits over R."""
+        relevant = judged.n_relevant[0]
+        return f"{(judged.rank <= relevant).sum()} / {relevant}"
+
     def define(self) -> Definition:
         """The share in words."""
         return Definition(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from atkay.arrays import Floats
-from atkay.metrics.base import Definition, Ratio
+from atkay.metrics.base import Definition, Ratio, share_of_possible
 from atkay.words import word
 
 if TYPE_CHECKING:
@@ -59,6 +59,10 @@ class Recall(Ratio):
         hits = judged.total(1, self.cutoffs)
         per = judged.n_relevant[:, None] if self.per == "relevant" else judged.capped(self.cutoffs)
         return hits, np.broadcast_to(per, hits.shape).astype(float)
+
+    def expression(self, judged: Judged) -> str:
+        """The hits over what they are divided by."""
+        return share_of_possible(judged, self.cutoffs[0]) if self.per == "capped" else super().expression(judged)
 
     def define(self) -> Definition:
         """The share in words."""

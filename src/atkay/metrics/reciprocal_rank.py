@@ -68,6 +68,12 @@ class MRR(Metric):
         weights[first] = 1 / judged.rank[first]
         return judged.total(weights, self.cutoffs)
 
+    def expression(self, judged: Judged) -> str:
+        """One over the target's rank."""
+        found = judged.rank if self.target == "any" else judged.rank[judged.grade == judged.best[judged.query]]
+        found = found[found <= self.cutoffs[0]]
+        return f"1 / {found[0]}" if len(found) else "0"
+
     def define(self) -> Definition:
         """The target in words."""
         target = "first relevant item" if self.target == "any" else "relevant item with the highest grade"

@@ -1,0 +1,401 @@
+"""Explain: from our number to theirs, one convention at a time."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from atkay.arithmetic import arithmetic
+from atkay.audit.difference import SAME, Change, Difference, Example, Place, Step, Worked, word_of
+from atkay.dialects.base import dialect as named
+from atkay.errors import AtkayError, ProtocolError, SpecError, TiesWarning, who
+from atkay.evaluate import Gathered, check_needs, conclude, gather, who_counts
+from atkay.metrics.base import Metric, RunMetric, conventions, parse
+from atkay.protocol import Protocol
+from atkay.tables import BESIDE, read_tables
+from atkay.words import words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from atkay.arrays import Floats
+    from atkay.dialects.base import Dialect
+    from atkay.judged import Judged
+    from atkay.result import Result
+    from atkay.tables import Table
+
+WHO = ("no_recs", "no_truth")
+"""Who counts: words of the protocol that leave the lists as they are."""
+
+READ = (
+    "average_over", "min_relevance", "duplicates", "exclude", "candidates",
+    "scores", "ties", "seed", "nonpositive", "unjudged", "unlisted",
+)  # fmt: skip
+"""How lists and truth are read."""
+
+SETTINGS = ("average_over", "min_relevance", "duplicates", "exclude", "candidates", "seed")
+"""What a caller says of the task: it holds on both sides, and no library replaces it."""
+
+UNSAID = {
+    "average_over": "every query counts by itself",
+    "exclude": "nothing is taken out of the lists",
+    "candidates": "any item may stay in the lists",
+    "seed": "there is nothing random",
+}
+SHOWN = 20
+"""So many items of a list, or of a user's truth, are shown."""
+
+
+def explain(
+    recs: Any,
+    truth: Any,
+    metric: str | Metric,
+    theirs: str | Metric,
+    *,
+    their_protocol: Protocol | Mapping[str, Any] | None = None,
+    **given: Any,
+) -> Difference:
+    """Walk from our number to theirs, one convention at a time.
+
+    First who counts, then how lists and truth are read, then the formula. Each step says what changes, by how much and
+    for how many users, and shows the user who moves the number most. Words that only go together are one step.
+
+    Parameters
+    ----------
+    metric
+        The number to explain: a spec with one cutoff, a metric, or a name of the library's own.
+    recs, truth
+        As for :func:`evaluate`.
+    theirs
+        The name of a dialect, which has the same metric in its own words; or another spec or metric.
+    their_protocol
+        What is otherwise on their side: a protocol, or some of its fields.
+    **given
+        Whatever :func:`evaluate` takes besides, for our side. Exclusions, candidates, thresholds, duplicates and
+        groups hold on both sides; the words that a library has itself are replaced by its own. A second library may be
+        ours, with ``dialect=``.
+
+    Examples
+    --------
+    RePlay divides by min(k, R): A has six relevant items and five places.
+
+    >>> recs = {"A": ["i1", "i9", "i2", "i8", "i3"], "B": ["i1", "i7"]}
+    >>> truth = {"A": ["i1", "i2", "i3", "i4", "i5", "i6"], "B": ["i1", "i2"], "C": ["i1"]}
+    >>> found = atkay.explain(recs, truth, "map@5", theirs="replay")
+    >>> print(found.summary)
+    map@5 is 0.2926 here and 0.3178 in replay-rec 0.22.0: per=capped (the relevant items, or k where that is smaller)
+    adds 0.0252.
+    >>> print(found.moving[0].example.after.arithmetic)
+    hits at ranks 1, 3, 5: (1/1 + 2/3 + 3/5) / min(5, 6) = 0.4533
+    """
+    for name in ("slices", "sampled"):
+        if given.pop(name, None) is not None:
+            raise ProtocolError(f"explain: takes no {name}=; it is about one number of all users and whole lists.")
+    columns, beside = given.pop("columns", None), {name: given.pop(name, None) for name in BESIDE}
+    spoken, protocol = given.pop("dialect", None), given.pop("protocol", None)
+    if protocol is not None and not isinstance(protocol, Protocol):
+        raise ProtocolError(f"explain: protocol is a Protocol(...), given was {protocol!r}.")
+    here, there = None if spoken is None else named(spoken), _dialect(theirs)
+    start, end = _metrics(metric, theirs, here, there)
+    said = (protocol or Protocol()).with_fields(**given)
+    ours = _Conventions(said if here is None else here.settle(protocol, given), start)
+    base = ours.protocol if there is None else _own(there, said)
+    goal = _Conventions(_settled(base, their_protocol), end)
+
+    check_needs((start, end), {name for name, table in beside.items() if table is not None})
+    kept: dict[tuple[Any, ...], dict[str, Table]] = {}
+
+    def read(rules: Protocol) -> Gathered:
+        key = (id(rules.exclude), id(rules.candidates), rules.groups, rules.min_relevance)
+        if key not in kept:
+            kept[key] = read_tables({"recs": recs, "truth": truth, **beside}, rules, columns)
+        return gather(kept[key], (start, end), rules)
+
+    first = _State.of(read(ours.protocol), start)
+    steps = _walk(ours, goal, first, read)
+    return Difference(
+        spec=str(start),
+        ours=first.value,
+        theirs=steps[-1].after if steps else first.value,
+        steps=tuple(steps),
+        our_name="here" if here is None else f"in {here.library} {here.version}",
+        their_name=_called(ours, goal) if there is None else f"in {there.library} {there.version}",
+    )
+
+
+class _Conventions(NamedTuple):
+    """All that decides a number."""
+
+    protocol: Protocol
+    metric: Metric
+
+    def owner(self, of: str) -> Any:
+        return self.protocol if of == "protocol" else self.metric
+
+    def taking(self, chosen: Sequence[tuple[str, str]], goal: _Conventions) -> _Conventions:
+        """The same with some conventions of the goal."""
+        protocol = self.protocol.with_fields(
+            **{name: getattr(goal.protocol, name) for of, name in chosen if of == "protocol"}
+        )
+        if ("metric", "metric") in chosen:
+            return _Conventions(protocol, goal.metric)
+        words = {name: getattr(goal.metric, name) for of, name in chosen if of == "metric"}
+        return _Conventions(protocol, dataclasses.replace(self.metric, **words))
+
+    def word(self, of: str, name: str) -> Any:
+        """What is chosen."""
+        return str(self.metric) if name == "metric" else getattr(self.owner(of), name)
+
+    def short(self, of: str, name: str) -> str:
+        """What the chosen word stands for."""
+        if of == "protocol":
+            return self.meaning(of, name)
+        said = {each.name: words_of(each) for each in dataclasses.fields(self.metric)}.get(name, {})
+        return self.metric.top if name == "k" else said.get(self.word(of, name), self.metric.define().formula)
+
+    def meaning(self, of: str, name: str) -> str:
+        """The convention in plain English."""
+        if of == "metric":
+            return self.metric.define().words
+        if name in ("exclude", "candidates") and getattr(self.protocol, name) is not None:
+            return {"exclude": "given items are taken out of the lists", "candidates": "only given items stay"}[name]
+        return self.protocol.words().get(name, UNSAID.get(name, ""))
+
+
+def _path(ours: _Conventions, goal: _Conventions) -> list[tuple[str, str]]:
+    """The conventions in which the two differ: who counts, how lists are read, the formula."""
+    every = [("protocol", name) for name in (*WHO, *READ)]
+    if type(ours.metric) is type(goal.metric):
+        every += [("metric", each) for each in ("k", *(one.name for one in conventions(type(ours.metric))))]
+    found = [(of, name) for of, name in every if not _same(*(getattr(one.owner(of), name) for one in (ours, goal)))]
+    return found if type(ours.metric) is type(goal.metric) else [*found, ("metric", "metric")]
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two words are the same; tables are where they are the same object."""
+    return one is other or (isinstance(one, str | float | int | tuple) and type(one) is type(other) and one == other)
+
+
+def _walk(ours: _Conventions, goal: _Conventions, state: _State, read: Callable[[Protocol], Gathered]) -> list[Step]:
+    """The steps from ours to the goal. A word that cannot stand with ours waits for the next ones."""
+    steps: list[Step] = []
+    at, waiting, failed = ours, list[tuple[str, str]](), None
+    for convention in _path(ours, goal):
+        waiting.append(convention)
+        try:
+            there = at.taking(waiting, goal)
+            rereads = any(of == "protocol" and name in READ for of, name in waiting)
+            after = state.under(there, read if rereads else None)
+        except AtkayError as error:
+            failed = error
+            continue
+        changes = tuple(_change(at, there, *each) for each in waiting)
+        steps.append(_step(changes, state, after))
+        at, state, waiting = there, after, []
+    if waiting and failed is not None:
+        raise failed
+    return steps
+
+
+def _change(at: _Conventions, there: _Conventions, of: str, name: str) -> Change:
+    short = at.short(of, name), there.short(of, name)
+    meaning = at.meaning(of, name), there.meaning(of, name)
+    before, after = short if meaning[0] == meaning[1] else meaning
+    return Change(name, at.word(of, name), there.word(of, name), short[1], before, after)
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """A number and its users: per query the value (NaN for whoever does not count), and its part above and below the
+    line of the mean.
+    """
+
+    gathered: Gathered
+    metric: Metric
+    value: float
+    values: Floats
+    above: Floats
+    below: Floats
+
+    @classmethod
+    def of(cls, gathered: Gathered, metric: Metric) -> _State:
+        """The number of judged lists."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TiesWarning)
+            result = conclude(gathered.judged, [metric], gathered.protocol, **gathered.about)
+        counted = who_counts(gathered.judged, gathered.protocol, gathered.about["ids"])
+        values, above, below = np.full(len(counted), np.nan), np.zeros(len(counted)), np.zeros(len(counted))
+        values[counted] = result.query_values[:, 0]
+        above[counted], below[counted] = _shares(result)
+        return cls(gathered, metric, result[metric], values, above, below)
+
+    def under(self, conventions: _Conventions, read: Callable[[Protocol], Gathered] | None) -> _State:
+        """The number under other conventions; without ``read`` the lists stay as they were read."""
+        if read is not None:
+            return _State.of(read(conventions.protocol), conventions.metric)
+        words = {name: getattr(conventions.protocol, name) for name in WHO}
+        rules = self.gathered.protocol.with_fields(**words)
+        return _State.of(dataclasses.replace(self.gathered, protocol=rules), conventions.metric)
+
+    def worked(self, query: int) -> Worked:
+        """How the value of a user comes about."""
+        judged, value = self.gathered.judged.part(query, query + 1), float(self.values[query])
+        places, length = _places(self.gathered, judged, self.metric, query)
+        return Worked(places, length, value, self._arithmetic(judged, query, value))
+
+    def _arithmetic(self, judged: Judged, query: int, value: float) -> str:
+        if math.isnan(value):
+            missing = "no value" if judged.answered[0] and judged.n_relevant[0] else ""
+            missing = missing or ("no list" if judged.n_relevant[0] else "no relevant item")
+            return f"{missing}: does not count"
+        if judged.n_relevant[0] == 0 and self.metric.needs_truth:
+            return f"no relevant item: scores {value:g} by the protocol"
+        pooled = getattr(self.metric, "average", "") == "pooled"
+        sums = f"; {self.above[query]:g} of the sum above, {self.below[query]:g} of that below" if pooled else ""
+        return arithmetic(self.metric, judged) + sums
+
+
+def _shares(result: Result) -> tuple[Floats, Floats]:
+    """What each counted query adds above and below the line: the number is the quotient of the sums."""
+    if result.parts:
+        above, below = next(iter(result.parts.values()))
+        return above, below
+    values = result.query_values[:, 0]
+    there = ~np.isnan(values)
+    weight = there.astype(float)
+    if result.groups is not None:
+        in_group = np.bincount(result.groups, weights=weight)
+        weight = weight / np.maximum(in_group, 1)[result.groups]
+    return np.where(there, values, 0.0) * weight, weight
+
+
+def _step(changes: tuple[Change, ...], before: _State, after: _State) -> Step:
+    was, stays = ~np.isnan(before.values), ~np.isnan(after.values)
+    changed = int((np.abs(after.values - before.values) > SAME).sum())  # NaN is never more
+    entered, left = int((stays & ~was).sum()), int((was & ~stays).sum())
+    # Of all users these add up to (after - before) times the sum below: each user's part of the change.
+    pull = (after.above - before.above) - before.value * (after.below - before.below)
+    effect = changed or entered or left or abs(after.value - before.value) > SAME
+    example = None
+    if effect:
+        query = int(np.argmax(np.round(np.abs(pull), 12)))  # the first of equals
+        share = float(pull[query] / after.below.sum())
+        example = _example(before, after, query, share)
+    return Step(changes, before.value, after.value, changed, entered, left, example)
+
+
+def _example(before: _State, after: _State, query: int, share: float) -> Example:
+    aligned = after.gathered.aligned
+    rows = slice(*aligned.truth.start[query : query + 2])
+    grades = np.ones(rows.stop - rows.start) if aligned.grade is None else aligned.grade[rows]
+    best = np.argsort(-grades, kind="stable")[:SHOWN]
+    items = aligned.items.ids(aligned.truth.item[rows][best]).to_series().to_list()
+    return Example(
+        user=who(after.gathered.about["ids"], query),
+        truth=tuple(zip(items, grades[best].tolist(), strict=True)),
+        n_truth=len(grades),
+        before=before.worked(query),
+        after=after.worked(query),
+        share=share,
+    )
+
+
+def _places(gathered: Gathered, judged: Judged, metric: Metric, query: int) -> tuple[tuple[Place, ...], int]:
+    """The first places of a user's list and the hits below them, and how many places there are."""
+    judged = judged.above_zero if metric.by_score else judged
+    item, k = judged.lists.item, metric.cutoffs[0]
+    grade = dict(zip(judged.rank.tolist(), judged.grade.tolist(), strict=True))
+    deep = [rank for rank in grade if SHOWN // 2 < rank <= k]
+    ranks = [*range(1, min(k, SHOWN // 2, len(item)) + 1), *deep][:SHOWN]
+    scores = _scores(gathered, query)
+    codes = item[np.array(ranks, np.int64) - 1]
+    items = gathered.aligned.items.ids(codes).to_series().to_list()
+    found = zip(ranks, items, codes.tolist(), strict=True)
+    return tuple(Place(rank, one, scores.get(code), grade.get(rank)) for rank, one, code in found), len(item)
+
+
+def _scores(gathered: Gathered, query: int) -> dict[int, float]:
+    """The scores of a user's items; of an item that stands twice the better one."""
+    score, recs = gathered.aligned.score, gathered.aligned.recs
+    if score is None:
+        return {}
+    rows = np.arange(*recs.start[query : query + 2])
+    values = score.given[rows if score.order is None else score.order[rows]]
+    order = np.argsort(values, kind="stable")
+    return dict(zip(recs.item[rows][order].tolist(), values[order].tolist(), strict=True))
+
+
+def _dialect(theirs: str | Metric) -> Dialect | None:
+    """The dialect of that name; None where it is a metric."""
+    if not isinstance(theirs, str):
+        return None
+    try:
+        return named(theirs)
+    except SpecError as error:
+        try:
+            parse(theirs)
+        except SpecError:
+            if "@" in theirs or "(" in theirs:
+                raise
+            raise error from None
+        return None
+
+
+def _metrics(
+    metric: str | Metric, theirs: str | Metric, here: Dialect | None, there: Dialect | None
+) -> tuple[Metric, Metric]:
+    """Our metric and theirs."""
+    try:
+        start = parse(metric) if here is None else here.speak([metric])[str(metric)]
+    except SpecError:
+        if there is None:
+            raise
+        end = there.speak([metric])[str(metric)]  # a name of the library's own
+        return _checked(_plain(end)), _checked(end)
+    if there is None:
+        return _checked(start), _checked(parse(theirs))
+    plain = str(_plain(_checked(start)))
+    return start, _checked(there.speak([plain])[plain])
+
+
+def _checked(metric: Metric) -> Metric:
+    if isinstance(metric, RunMetric):
+        raise SpecError(
+            f"explain: {metric} is a number of the whole run, and no user moves it. Choose a mean over users."
+        )
+    if len(metric.cutoffs) > 1:
+        raise SpecError(f"explain: one number at a time, given was '{metric}'. Write '{metric.split()[0]}'.")
+    return metric
+
+
+def _plain(metric: Metric) -> Metric:
+    """The metric in our default words; its numbers and its cutoff stay."""
+    words: dict[str, Any] = {each.name: each.default for each in conventions(type(metric)) if words_of(each)}
+    return dataclasses.replace(metric, **words)
+
+
+def _own(library: Dialect, said: Protocol) -> Protocol:
+    """A library's protocol, with what the caller says of the task."""
+    default = Protocol()
+    task = {name: getattr(said, name) for name in SETTINGS if not _same(getattr(said, name), getattr(default, name))}
+    return Protocol(**{**library.protocol, **task})
+
+
+def _settled(base: Protocol, theirs: Protocol | Mapping[str, Any] | None) -> Protocol:
+    if theirs is None or isinstance(theirs, Protocol):
+        return theirs or base
+    if not isinstance(theirs, Mapping):
+        raise ProtocolError(f"explain: their_protocol is a Protocol(...) or some of its fields, given was {theirs!r}.")
+    return base.with_fields(**theirs)
+
+
+def _called(ours: _Conventions, goal: _Conventions) -> str:
+    """Their side, where it is no library's."""
+    words = [f"{name}={word_of(getattr(goal.protocol, name))}" for of, name in _path(ours, goal) if of == "protocol"]
+    return f"as {goal.metric}" + (f" with {', '.join(words)}" if words else "")
