@@ -6,6 +6,7 @@ import json
 import warnings
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import polars as pl
 import pytest
@@ -13,8 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import atkay
+from atkay.audit import candidates
 from atkay.audit.ground import Ground
 from atkay.errors import ProtocolError, SpecError
+from atkay.evaluate import understand
 from atkay.metrics.base import parse_all
 from atkay.protocol import Protocol
 
@@ -151,6 +154,23 @@ def test_a_library_is_named_where_its_own_words_match() -> None:
         assert ("replay" in each.libraries) == (each.protocol == {})
 
 
+def test_a_library_with_more_than_one_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As if RePlay left out users without a list in precision, (3/5 + 1/5) / 2, and in nothing else.
+    plain = understand
+
+    def apart(metric: str, dialect: str, *given: Any) -> Any:
+        meant = plain(metric, dialect, *given)
+        skips = (dialect, metric) == ("replay", "precision@5")
+        return meant._replace(protocol=meant.protocol.with_fields(no_recs="skip")) if skips else meant
+
+    monkeypatch.setattr(candidates, "understand", apart)
+    found = atkay.reconcile(RECS, TRUTH, {"map@5": "0.31778", "precision@5": "0.40000"})
+    [each] = [each for each in found if "replay" in each.libraries]
+    assert each.protocol == {"dialect": "replay"}
+    assert each.words[-1] == "each number under the protocol that replay has for it"
+    assert 0 < found.chance < 0.01
+
+
 def test_a_threshold_is_found() -> None:
     # Grades from 3 on: user 1 finds 2 of 4 (places 1 and 4), user 2 finds 1 of 4.
     recs = {1: ["a", "b", "c", "d"], 2: ["a", "b", "c", "d"]}
@@ -242,7 +262,7 @@ def test_numbers_are_those_of_evaluate(random: Random) -> None:
             average_over=random.choice([None, "person"]),
             exclude=random.choice([None, ground.protocol.exclude]),
         )
-        for _ in range(20)
+        for _ in range(5)
     ]
     for protocol, values in ground.numbers(asked, protocols):
         fits = [metric for metric in asked if metric.averages or protocol.ties != "expected"]

@@ -244,6 +244,11 @@ class Case:
     said: Mapping[str, Any]
     found: Mapping[str, tuple[Floats, Sequence[Candidate]]]
 
+    @classmethod
+    def alone(cls, said: Mapping[str, Any], found: Mapping[str, tuple[Candidate, float]]) -> Case:
+        """A case in which each number could be one thing only."""
+        return cls(said, {name: (np.array([value]), [each]) for name, (each, value) in found.items()})
+
     def matching(self, printed: Mapping[str, Printed]) -> dict[str, list[tuple[Candidate, float]]]:
         """The candidates that give each number."""
         return {
@@ -286,7 +291,7 @@ def _cases(
                 scaled = values[[place[each.metric] for each in some]] * [100 if each.percent else 1 for each in some]
                 by_value = np.lexsort((np.array([each.cost for each in some]), np.round(scaled, 12)))
                 by_value = by_value[~np.isnan(scaled[by_value])]
-                first = by_value[np.diff(np.round(scaled[by_value], 12), prepend=-1.0) > 0]
+                first = by_value[np.diff(np.round(scaled[by_value], 12), prepend=-np.inf) > 0]
                 found[name] = (scaled[first], [some[at] for at in first])
             cases[key] = Case(_said(protocol, base), found)
         if all(len(values) for values, _ in cases[key].found.values()):
@@ -305,6 +310,15 @@ class Library(NamedTuple):
     metrics: Mapping[str, Metric]
     values: Mapping[str, float]
     said: Mapping[str, Any]
+    mixed: bool
+    """Whether it has different protocols for these metrics."""
+
+    def candidates(self, every: Mapping[str, Sequence[Candidate]]) -> dict[str, tuple[Candidate, float]]:
+        """Its own among the candidates of each number."""
+        return {
+            name: (next(each for each in every[name] if each.metric == metric), self.values[name])
+            for name, metric in self.metrics.items()
+        }
 
 
 def _libraries(
@@ -322,7 +336,8 @@ def _libraries(
             found[library] = Library(
                 {name: metric for name, (metric, _) in meant.items()},
                 {name: float(numbers[protocol][every.index(metric)]) for name, (metric, protocol) in meant.items()},
-                cases[settled.pop()].said if len(settled) == 1 else {"dialect": library},
+                cases[next(iter(settled))].said if len(settled) == 1 else {"dialect": library},
+                len(settled) > 1,
             )
     return dict(sorted(found.items()))
 
@@ -335,40 +350,32 @@ def _concluded(
     searched: Mapping[str, tuple[str, ...]],
 ) -> Reconciliation:
     """The explanations, how many there are by chance, and what is nearest where there is none."""
-    luck = np.zeros(200)
-    matches = tried = 0
-    chosen: list[tuple[Mapping[str, Any], dict[str, tuple[Candidate, float]]]] = []
-    for case in cases:
-        matching = case.matching(printed)
-        by_cost = case.luck(printed)
-        luck[: len(by_cost)] += by_cost
-        matches += math.prod(map(len, matching.values()))
-        tried += sum(len(values) for values, _ in case.found.values())
-        chosen += [(case.said, each) for each in _simplest(matching)]
-    by_chance = np.cumsum(luck)
+    own = {name: library.candidates(candidates) for name, library in libraries.items()}
+    cases = [*cases, *(Case.alone(libraries[name].said, each) for name, each in own.items() if libraries[name].mixed)]
+    luck = [case.luck(printed) for case in cases]
+    by_chance = np.cumsum(np.sum([np.pad(each, (0, max(map(len, luck)) - len(each))) for each in luck], axis=0))
+    matching = [case.matching(printed) for case in cases]
+    chosen = [(case.said, each) for case, found in zip(cases, matching, strict=True) for each in _simplest(found)]
     explanations = [_explanation(said, each, libraries, by_chance) for said, each in chosen]
     named = {name for each in explanations for name in each.libraries}
-    for name, library in libraries.items():
-        if name not in named and all(
-            printed[number].matches(np.array(value)) for number, value in library.values.items()
-        ):
-            cost = {each.metric: each for number in printed for each in candidates[number] if not each.percent}
-            own = {number: (cost[library.metrics[number]], value) for number, value in library.values.items()}
-            explanations.append(_explanation(library.said, own, libraries, by_chance))
+    explanations += [
+        _explanation(libraries[name].said, each, libraries, by_chance)
+        for name, each in own.items()
+        if name not in named and all(printed[number].matches(np.array(value)) for number, (_, value) in each.items())
+    ]
     explanations.sort(key=lambda each: (each.cost, -len(each.libraries)))
-    nearest, closest = {}, None
+    nearest: dict[str, tuple[Candidate, float]] = {}
+    closest = None
     if cases and not explanations:
         ends = sorted(((*case.closest(printed), case.said) for case in cases), key=lambda each: (each[0], len(each[2])))
         closest = _explanation(ends[0][2], ends[0][1], libraries, by_chance)
-        nearest = {
-            name: min((each[1][name] for each in ends), key=lambda one: abs(one[1] - printed[name].value))
-            for name in printed
-        }
+        for name, number in printed.items():
+            nearest[name] = min((each[name] for _, each, _ in ends), key=lambda one: abs(one[1] - number.value))
     return Reconciliation(
         explanations=tuple(explanations),
-        matches=matches,
-        chance=float(by_chance[-1]),
-        tried=tried,
+        matches=sum(math.prod(map(len, found.values())) for found in matching),
+        chance=float(by_chance.max()),
+        tried=sum(len(values) for case in cases for values, _ in case.found.values()),
         searched=searched,
         nearest={name: (each.words, value) for name, (each, value) in nearest.items()},
         closest=closest,
@@ -402,7 +409,7 @@ def _explanation(
             for library, each in libraries.items()
             if each.said == said and all(abs(each.values[name] - share) <= 1e-9 for name, share in shares.items())
         ),
-        chance=float(by_chance[cost]),
+        chance=float(by_chance[min(cost, len(by_chance) - 1)]),
     )
 
 
