@@ -218,10 +218,10 @@ def conclude(
             f"average_over: {who(ids, int(np.argmax(lost)))} has no {columns_of_groups} in the truth. Fill it in; or "
             "make it a part of the query with columns=Columns(user=(...)); or skip such queries."
         )
-    if protocol.ties == "expected" and (without := [metric for metric in metrics if not metric.averages]):
+    if protocol.ties in ("expected", "together") and (without := [each for each in metrics if not each.averages]):
         raise ProtocolError(
-            f"{without[0]} has no closed form for ties='expected'; {listing(_averaging())} have. Choose ties='random', "
-            "or leave the metric out."
+            f"{without[0]} has no closed form for ties='{protocol.ties}'; {listing(_averaging())} have. Choose "
+            "ties='random', or leave the metric out."
         )
     n_decided = decided(judged.where(counted), metrics)
     if protocol.ties == "given" and n_decided > DECIDED * counted.sum():
@@ -334,7 +334,9 @@ def who_counts(judged: Judged, protocol: Protocol, ids: Mapping[str, Any]) -> Bo
         if word in ("zero", "one", "dcg_zero"):
             counted = counted | queries
         if word == "judged":
-            counted = counted | (queries & (judged.nonrelevant[0] > 0))
+            # Without a list, too, where such users count at all.
+            asked = queries | (~truth & (protocol.no_recs == "zero"))
+            counted = counted | (asked & (judged.nonrelevant[0] > 0))
     if not counted.any():
         raise PopulationError(
             "no user is left to evaluate: nobody has both a list and a relevant item. Are all grades "
