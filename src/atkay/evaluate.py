@@ -24,7 +24,7 @@ from atkay.errors import (
 )
 from atkay.expected import groups
 from atkay.lists import in_threads, mask, ranges
-from atkay.metrics.base import Metric, Ratio, RunMetric, parse_all
+from atkay.metrics.base import Metric, Ratio, RunMetric, parse_all, separate
 from atkay.metrics.base import metrics as metric_catalogue
 from atkay.metrics.dcg import DCG
 from atkay.protocol import Described, Protocol
@@ -121,26 +121,27 @@ def evaluate(
     )
 
     names: dict[str, str] = {}
+    specs: list[str | Metric] = []
     spoken = None
     if dialect is not None:
         from atkay.dialects.base import dialect as named
 
-        spoken = named(dialect)
-        meant = spoken.speak(metrics)
+        spoken, specs = named(dialect), separate(metrics)
+        meant = spoken.speak(specs)
         names, metrics = {name: str(metric) for name, metric in meant.items()}, list(meant.values())
     asked = parse_all(metrics)
     if sampled is not None:
         check_sampled(sampled, asked)
     if protocol is not None and not isinstance(protocol, Protocol):
         raise ProtocolError(f"evaluate: protocol is a Protocol(...), given was {protocol!r}.")
-    rules = spoken.settle(protocol, fields) if spoken else (protocol or Protocol()).with_fields(**fields)
+    rules = spoken.settle(protocol, fields, specs) if spoken else (protocol or Protocol()).with_fields(**fields)
     read = {
         "recs": read_recs(recs, columns_of(columns, "recs")),
         "truth": read_truth(truth, columns_of(columns, "truth"), rules.groups),
     }
     if rules.scores == "float32" and read["recs"].score is not None:
         read["recs"] = replace(read["recs"], score=read["recs"].score.cast(pl.Float32))
-    if rules.min_relevance is not None and read["truth"].grade is None:
+    if (rules.min_relevance or 0) > 1 and read["truth"].grade is None:  # what has no grade counts as 1
         raise RelevanceError(
             f"truth: min_relevance={rules.min_relevance:g} needs grades, and there are none; the columns used are "
             f"{listing(read['truth'].used.values())}. Name the grades with columns=Columns(relevance=...)."
