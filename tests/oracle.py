@@ -242,6 +242,8 @@ def in_rank_order(
 
     if ties == "given":
         settled = rows
+    elif ties == "reversed":
+        settled = rows[::-1]
     elif ties == "item":
         settled = sorted(rows, key=by_item)
     elif ties == "item_desc":
@@ -251,7 +253,7 @@ def in_rank_order(
     elif ties == "worst":
         settled = sorted(rows, key=by_grade)
     else:
-        raise ValueError(f"ties={ties!r}; the oracle knows given, item, item_desc, best, worst")
+        raise ValueError(f"ties={ties!r}; the oracle knows given, reversed, item, item_desc, best, worst")
     return sorted(settled, key=by_score, reverse=True)
 
 

@@ -141,6 +141,15 @@ def test_auc_by_hand() -> None:
     assert result.summaries["auc"].undefined == 2
 
 
+def test_users_without_a_pair() -> None:
+    # Ann has one pair, in the right order; Bob has none. With their listed items as weights: (2 * 1 + 1 * 0) / 3.
+    recs, truth = {"ann": ["a", "x"], "bob": ["a"]}, {"ann": ["a"], "bob": ["a"]}
+    specs = ["auc", "auc(no_pair=zero)", "auc(no_pair=zero,average=pooled)", "group_auc(no_pair=zero)", "group_auc"]
+    result = atkay.evaluate(recs, truth, specs)
+    assert list(result.to_dict().values()) == pytest.approx([1, 1 / 2, 1, 2 / 3, 1])
+    assert result.definitions["auc(no_pair=zero)"].words.endswith(", 0 where there is none; mean over users")
+
+
 def test_group_auc_weighs_by_impressions() -> None:
     # AUC 1 with 2 impressions, 1 click and 1 pair; AUC 1/2 with 4 impressions, 2 clicks and 4 pairs.
     recs, truth = {1: ["a", "x"], 2: ["x", "a", "b", "y"]}, {1: ["a"], 2: ["a", "b"]}

@@ -45,7 +45,7 @@ def rbp(listed: list[int], grades: dict[int, float], p: float, gain: str, highes
     value = 0.0
     for rank, item in enumerate(listed[:k], 1):
         grade = grades.get(item, 0.0)
-        worth = float(grade > 0) if gain == "binary" else min(grade / highest, 1.0)
+        worth = {"binary": float(grade > 0), "linear": min(grade / highest, 1.0), "grade": grade}[gain]
         value += worth * p ** (rank - 1)
     return (1 - p) * value
 
@@ -62,6 +62,7 @@ def test_against_plain_loops(found: Users) -> None:
         specs[f"err(highest=2){cut}"] = partial(err, highest=2, k=k)
         specs[f"rbp{cut}"] = partial(rbp, p=0.8, gain="binary", highest=1, k=k)
         specs[f"rbp(p=0.5,gain=linear,highest=3){cut}"] = partial(rbp, p=0.5, gain="linear", highest=3, k=k)
+        specs[f"rbp(p=0.5,gain=grade){cut}"] = partial(rbp, p=0.5, gain="grade", highest=1, k=k)
         specs[f"rbp_residual{cut}"] = partial(residual, p=0.8, k=k)
         specs[f"rbp_residual(p=0.95){cut}"] = partial(residual, p=0.95, k=k)
     for user, row in per_user(found, list(specs)).items():
@@ -129,6 +130,7 @@ def test_definitions() -> None:
     assert atkay.parse("err@5").define().formula == "Σ R_r / r · Π (1 - R_i), R = (2^grade - 1) / 2^4"
     assert atkay.parse("rbp@5").define().formula == "(1 - 0.8) Σ 0.8^(rank - 1)"
     assert atkay.parse("rbp(gain=linear,highest=5)").define().formula == "(1 - 0.8) Σ grade / 5 · 0.8^(rank - 1)"
+    assert atkay.parse("rbp(gain=grade)").define().formula == "(1 - 0.8) Σ grade · 0.8^(rank - 1)"
     assert atkay.parse("rbp_residual@5").define() == (
         "0.8 to the power of the number of items listed in the top 5",
         "0.8^L",

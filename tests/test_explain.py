@@ -15,7 +15,7 @@ from atkay.audit.difference import Difference
 from atkay.audit.explain import READ, SETTINGS, SHOWN, WHO
 from atkay.errors import DuplicateError, ProtocolError, SpecError
 from atkay.metrics.base import Metric
-from test_conformance import frame
+from test_conformance import frames
 
 # CONVENTIONS, part 3: C has no list, D no truth.
 RECS = {"A": ["i1", "i9", "i2", "i8", "i3"], "B": ["i1", "i7"], "D": ["i1", "i2", "i3"]}
@@ -116,7 +116,7 @@ def test_recommenders_counts_users_without_a_list_in_dcg_alone() -> None:
 def test_the_way_ends_at_the_dialects_number(name: str) -> None:
     spoken, moving = atkay.dialects()[name], 0
     for data in ("missing", "graded", "ties", "empty_truth"):
-        recs, truth = frame(data, "recs"), frame(data, "truth")
+        recs, truth = frames(data, "", "")
         for metric in sorted({"map", "ndcg", "precision", "mrr"} & set(spoken.words)):
             spec = metric if metric in spoken.uncut else f"{metric}@5"
             found = atkay.explain(recs, truth, spec, theirs=name)

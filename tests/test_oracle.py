@@ -23,7 +23,7 @@ protocols = st.fixed_dictionaries(
     {
         "no_recs": st.sampled_from(["zero", "skip"]),
         "no_truth": st.sampled_from(["skip", "zero", "one"]),
-        "ties": st.sampled_from(["given", "item", "item_desc", "best", "worst"]),
+        "ties": st.sampled_from(["given", "reversed", "item", "item_desc", "best", "worst"]),
         "min_relevance": st.sampled_from([None, 1.0, 2.0]),
         "unjudged": st.sampled_from(["irrelevant", "drop"]),
     }

@@ -67,6 +67,7 @@ GRADES = {1: {"a": 1, "b": 2}}
     ("ties", "order"),
     [
         ("given", "zcab"),
+        ("reversed", "zbac"),
         ("item", "zabc"),
         ("item_desc", "zcba"),
         ("best", "zbac"),

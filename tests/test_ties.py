@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 import warnings
 from typing import Any
@@ -52,7 +53,7 @@ def test_closed_forms_against_all_orders(groups: Groups, missed: list[int]) -> N
     truth = truth_of(groups, missed)
     found = atkay.evaluate({1: run(groups)}, {1: truth}, PER_USER, ties="expected").query_values[0]
     for metric, value, mean in zip(names(PER_USER), found, brute_force(groups, truth, PER_USER), strict=True):
-        assert value == pytest.approx(mean, abs=1e-12), metric
+        assert value == pytest.approx(mean, abs=1e-12, nan_ok=True), metric
 
 
 def names(metrics: list[Metric]) -> list[str]:
@@ -92,6 +93,20 @@ def test_without_ties_the_digits_are_the_same() -> None:
     averaged = atkay.evaluate(recs, truth, metrics, ties="expected")
     assert (averaged.query_values == settled.query_values).all()
     assert averaged.population.tie_decided == 0
+
+
+def test_equal_scores_that_share_a_place() -> None:
+    # a stands first; b, c, x and y share the last of their places, the fifth, where three of five items are
+    # relevant: (1/1 + 3/5 + 3/5) / 3. Of six pairs the two with a are in the right order.
+    recs, truth = {1: {"a": 2.0, "x": 1.0, "b": 1.0, "c": 1.0, "y": 1.0}}, {1: ["a", "b", "c"]}
+    specs = ["map", "mrr", "precision@4", "recall@5", "dcg", "auc", "map(per=places)"]
+    result = atkay.evaluate(recs, truth, specs, ties="together")
+    assert list(result.to_dict().values()) == pytest.approx(
+        [2.2 / 3, 1, 1 / 4, 1, 1 + 2 / math.log2(6), 2 / 6, (1 + 1 / 2 + 1 / 3 + 1 / 4 + 3 / 5) / 5]
+    )
+    assert "1 list with equal scores read as one" in repr(result)
+    with pytest.raises(ProtocolError, match=r"err has no closed form for ties='together'; 'auc', 'dcg'"):
+        atkay.evaluate(recs, truth, "err", ties="together")
 
 
 def test_ties_after_something_was_taken_out() -> None:
@@ -181,4 +196,5 @@ def test_many_ties_at_once() -> None:
 
 
 def test_the_oracle_knows_every_averaged_metric() -> None:
-    assert {metric.name for metric in AVERAGED} <= set(METRICS)
+    elsewhere = {"auc", "group_auc"}  # their plain loops are in test_auc.py
+    assert {metric.name for metric in AVERAGED} <= set(METRICS) | elsewhere

@@ -17,15 +17,17 @@ INPUTS = {
     "numbered_qrels, numbered_run": "the same with a number for each user, as gdeval.pl demands",
     "names": "{number: user}",
 }
+OPTIONS: tuple[dict[str, Any], ...] = ({}, {"rel": 2}, {"judged_only": True})
 CUT = (
-    *(("P", {}), ("P", {"rel": 2}), ("P", {"judged_only": True}), ("R", {}), ("R", {"rel": 2}), ("Success", {})),
-    *(("AP", {}), ("AP", {"rel": 2}), ("AP", {"judged_only": True}), ("RR", {}), ("RR", {"rel": 2}), ("nDCG", {})),
-    *(("nDCG", {"dcg": "exp-log2"}), ("nDCG", {"gains": {1: 1, 2: 3, 3: 7}}), ("nDCG", {"judged_only": True})),
-    ("ERR", {}),
+    *((name, options) for name in ("P", "R", "Success", "AP") for options in OPTIONS),
+    *(("RR", {}), ("RR", {"rel": 2}), ("nDCG", {}), ("nDCG", {"dcg": "exp-log2"})),
+    *(("nDCG", {"gains": {1: 1, 2: 3, 3: 7}}), ("nDCG", {"judged_only": True}), ("ERR", {})),
 )
 WHOLE = (
-    *(("AP", {}), ("RR", {}), ("nDCG", {}), ("Rprec", {}), ("Bpref", {}), ("SetP", {}), ("SetR", {}), ("SetF", {})),
-    *(("SetF", {"beta": 2.0}), ("SetAP", {}), ("RBP", {"p": 0.8, "rel": 1}), ("RBP", {"p": 0.5, "rel": 1})),
+    *((name, options) for name in ("AP", "RR", "Rprec", "SetP", "SetF") for options in OPTIONS),
+    *(("nDCG", {}), ("nDCG", {"judged_only": True}), ("Bpref", {}), ("Bpref", {"rel": 2})),
+    *(("SetR", {}), ("SetR", {"rel": 2}), ("SetF", {"beta": 2.0}), ("SetAP", {})),
+    *(("RBP", {"rel": 1}), ("RBP", {"rel": 2}), ("RBP", {"rel": 1, "p": 0.5})),
 )
 
 

@@ -12,7 +12,7 @@ INPUTS = {
     "qrels": "{user: {item: relevance}} from truth.csv",
     "run": "{user: {item: score}} from recs.csv; an item that stands twice keeps its last score",
 }
-CUT = ("P", "recall", "success", "map_cut", "ndcg_cut")
+CUT = ("P", "relative_P", "recall", "success", "map_cut", "ndcg_cut")
 WHOLE = ("map", "ndcg", "recip_rank", "Rprec", "bpref", "set_P", "set_recall", "set_F", "set_map", "gm_map")
 
 

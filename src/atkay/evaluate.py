@@ -23,7 +23,7 @@ from atkay.errors import (
 )
 from atkay.expected import groups
 from atkay.lists import in_threads, mask, ranges
-from atkay.metrics.base import Metric, Ratio, RunMetric, parse_all
+from atkay.metrics.base import Metric, Ratio, RunMetric, parse_all, separate
 from atkay.metrics.base import metrics as metric_catalogue
 from atkay.metrics.dcg import DCG
 from atkay.protocol import Described, Protocol
@@ -142,18 +142,19 @@ def understand(
 ) -> Asked:
     """What the words of a call mean, before anything is read."""
     names: dict[str, str] = {}
+    specs: list[str | Metric] = []
     spoken = None
     if dialect is not None:
         from atkay.dialects.base import dialect as named
 
-        spoken = named(dialect)
-        meant = spoken.speak(metrics)
+        spoken, specs = named(dialect), separate(metrics)
+        meant = spoken.speak(specs)
         names, metrics = {name: str(metric) for name, metric in meant.items()}, list(meant.values())
     asked = parse_all(metrics)
     if protocol is not None and not isinstance(protocol, Protocol):
         raise ProtocolError(f"evaluate: protocol is a Protocol(...), given was {protocol!r}.")
     fields = fields or {}
-    rules = spoken.settle(protocol, fields) if spoken else (protocol or Protocol()).with_fields(**fields)
+    rules = spoken.settle(protocol, fields, specs) if spoken else (protocol or Protocol()).with_fields(**fields)
     return Asked(asked, rules, names, None if spoken is None else f"{spoken.library} {spoken.version}")
 
 
@@ -236,10 +237,10 @@ def conclude(
             f"average_over: {who(ids, int(np.argmax(lost)))} has no {columns_of_groups} in the truth. Fill it in; or "
             "make it a part of the query with columns=Columns(user=(...)); or skip such queries."
         )
-    if protocol.ties == "expected" and (without := [metric for metric in metrics if not metric.averages]):
+    if protocol.ties in ("expected", "together") and (without := [each for each in metrics if not each.averages]):
         raise ProtocolError(
-            f"{without[0]} has no closed form for ties='expected'; {listing(_averaging())} have. Choose ties='random', "
-            "or leave the metric out."
+            f"{without[0]} has no closed form for ties='{protocol.ties}'; {listing(_averaging())} have. Choose "
+            "ties='random', or leave the metric out."
         )
     n_decided = decided(judged.where(counted), metrics)
     if protocol.ties == "given" and n_decided > DECIDED * counted.sum():
@@ -352,7 +353,9 @@ def who_counts(judged: Judged, protocol: Protocol, ids: Mapping[str, Any]) -> Bo
         if word in ("zero", "one", "dcg_zero"):
             counted = counted | queries
         if word == "judged":
-            counted = counted | (queries & (judged.nonrelevant[0] > 0))
+            # Without a list, too, where such users count at all.
+            asked = queries | (~truth & (protocol.no_recs == "zero"))
+            counted = counted | (asked & (judged.nonrelevant[0] > 0))
     if not counted.any():
         raise PopulationError(
             "no user is left to evaluate: nobody has both a list and a relevant item. Are all grades "

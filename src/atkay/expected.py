@@ -137,6 +137,13 @@ def precisions_per_hit(judged: Judged, cutoffs: Sequence[int]) -> Floats:
     return out.T
 
 
+def misses_above(judged: Judged) -> Floats:
+    """How many listed items that are no hits stand above each hit: half of those of its own group."""
+    t, n, r, b, _ = groups(judged)
+    above: Floats = t - b + (n - r) / 2
+    return above
+
+
 def _divided(sure: Floats, k: int, t: Ints, n: Ints, r: Ints, b: Ints) -> Floats:
     """The expected mean precision where the cutoff divides a group; ``sure`` is the sum over the b hits before it."""
     m = k - t

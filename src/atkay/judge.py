@@ -37,7 +37,7 @@ class Counts:
 
 def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str, str]]:
     """The hits of the lists, what was done to the lists before, and the fingerprints of all that came in."""
-    aligned, found = _each_pair_once(given, protocol)
+    aligned, found = _each_pair_once(_turned(given) if protocol.ties == "reversed" else given, protocol)
     row, at = found.row, found.at
     grade = _grades(aligned, protocol)
     order, n_tied = _order(aligned, protocol, row, grade[at])
@@ -66,9 +66,13 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
     else:
         grade_of = grade if relevant is aligned.truth else grade[grade > 0]
     query = aligned.truth.owner().take(at)
+    rank = row - ranking.start[query] + 1
+    group = None if equal is None else _group_of(mask(equal, len(ranking)), row, ranking.start[query])
+    if group is not None and protocol.ties == "together":
+        rank = group[0] + group[1]
     judged = Judged(
         query=query,
-        rank=row - ranking.start[query] + 1,
+        rank=rank,
         grade=grade[at],
         item=ranking.item[row].astype(np.int64),
         n_relevant=relevant.length,
@@ -77,7 +81,7 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
         grades=_best_first(relevant, grade_of),
         ranking=ranking,
         side=aligned.side,
-        tied=None if equal is None else _group_of(mask(equal, len(ranking)), row, ranking.start[query]),
+        tied=group,
         level=None if equal is None else _places(ranking, equal),
         averaged=protocol.ties == "expected",
         truth=relevant,
@@ -173,6 +177,16 @@ def _beside(aligned: Aligned, query: Hashes) -> dict[str, str]:
     return found
 
 
+def _turned(aligned: Aligned) -> Aligned:
+    """The rows of each list from the last to the first, where their scores put them in order afterwards."""
+    if aligned.score is None or aligned.rank is not None:
+        return aligned
+    start, item = aligned.recs.start, aligned.recs.item
+    back = np.repeat(start[:-1] + start[1:] - 1, np.diff(start)) - np.arange(len(item))
+    turned = Lists(start, item[back], aligned.recs.n_items)
+    return replace(aligned, recs=turned, score=Scores(aligned.score.values[back]))
+
+
 def _each_pair_once(aligned: Aligned, protocol: Protocol) -> tuple[Aligned, Match]:
     """Lists and truth without repeated items, and the listed rows that the truth grades."""
     found = aligned.matched
@@ -229,7 +243,8 @@ def _order(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> tu
     if score is None:
         return None, 0
     found = score.steps(recs)
-    if not len(found.rising) and (protocol.ties in ("given", "expected") or not len(found.equal)):
+    as_given = protocol.ties in ("given", "expected", "together", "reversed")
+    if not len(found.rising) and (as_given or not len(found.equal)):
         return None, found.n_tied
     order = by_score(recs, score.values, _tie_breaker(aligned, protocol, row, grade))
     return order, (found if not len(found.rising) else steps(recs, score.values, order)).n_tied

@@ -65,6 +65,14 @@ class Judged:
         return within(self.query, self.n_queries)
 
     @cached_property
+    def upto(self) -> Ints:
+        """How many hits of its list stand at each hit's place or above: more than nth where hits share a place."""
+        if self.tied is None:
+            return self.nth
+        last = np.flatnonzero((np.diff(self.query, append=-1) != 0) | (np.diff(self.rank, append=-1) != 0))
+        return np.repeat(self.nth[last], np.diff(last, prepend=-1))
+
+    @cached_property
     def best(self) -> Floats:
         """The highest grade in each query's truth, 0 where nothing is relevant."""
         out = np.zeros(self.n_queries)

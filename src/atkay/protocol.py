@@ -35,7 +35,7 @@ class Protocol:
         zero="a user with a list and no relevant item scores 0",
         one="a user with a list and no relevant item scores 1",
         error="a user with a list and no relevant item is an error",
-        judged="a user with a list and no relevant item scores 0 if the truth grades an item 0, else does not count",
+        judged="a user with no relevant item scores 0 if the truth grades one as not relevant, else does not count",
     )
     ties: str = word(
         given="equal scores stay in the input's order",
@@ -47,6 +47,8 @@ class Protocol:
         expected="values are averages over all orders of equal scores",
         text="equal scores are put in ascending order of the item's id as text",
         text_desc="equal scores are put in descending order of the item's id as text",
+        reversed="equal scores are put in the reverse of the input's order",
+        together="equal scores share one place, the last of theirs",
     )
     scores: str = word(
         exact="scores are compared as they are",

@@ -94,7 +94,8 @@ class Population:
         ]
         if self.tie_decided:
             lists = number_of(self.tie_decided, "list")
-            rows.append(f"{lists} {'averaged over' if protocol.ties == 'expected' else 'decided by'} the order of ties")
+            done = {"expected": "averaged over the order of ties", "together": "with equal scores read as one"}
+            rows.append(f"{lists} {done.get(protocol.ties, 'decided by the order of ties')}")
         return ["; ".join(said), "; ".join(rows)]
 
 

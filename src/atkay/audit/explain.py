@@ -102,10 +102,10 @@ def explain(
     if protocol is not None and not isinstance(protocol, Protocol):
         raise ProtocolError(f"explain: protocol is a Protocol(...), given was {protocol!r}.")
     here, there = None if spoken is None else named(spoken), _dialect(theirs)
-    start, end = _metrics(metric, theirs, here, there)
+    start, end, asked = _metrics(metric, theirs, here, there)
     said = (protocol or Protocol()).with_fields(**given)
-    ours = _Conventions(said if here is None else here.settle(protocol, given), start)
-    base = ours.protocol if there is None else _own(there, said)
+    ours = _Conventions(said if here is None else here.settle(protocol, given, [metric]), start)
+    base = ours.protocol if there is None else _own(there, said, asked)
     goal = _Conventions(_settled(base, their_protocol), end)
 
     check_needs((start, end), {name for name, table in beside.items() if table is not None})
@@ -349,19 +349,19 @@ def _dialect(theirs: str | Metric) -> Dialect | None:
 
 def _metrics(
     metric: str | Metric, theirs: str | Metric, here: Dialect | None, there: Dialect | None
-) -> tuple[Metric, Metric]:
-    """Our metric and theirs."""
+) -> tuple[Metric, Metric, str]:
+    """Our metric and theirs, and what their library is asked for."""
     try:
         start = parse(metric) if here is None else here.speak([metric])[str(metric)]
     except SpecError:
         if there is None:
             raise
         end = there.speak([metric])[str(metric)]  # a name of the library's own
-        return _checked(_plain(end)), _checked(end)
+        return _checked(_plain(end)), _checked(end), str(metric)
     if there is None:
-        return _checked(start), _checked(parse(theirs))
+        return _checked(start), _checked(parse(theirs)), ""
     plain = str(_plain(_checked(start)))
-    return start, _checked(there.speak([plain])[plain])
+    return start, _checked(there.speak([plain])[plain]), plain
 
 
 def _checked(metric: Metric) -> Metric:
@@ -380,11 +380,11 @@ def _plain(metric: Metric) -> Metric:
     return dataclasses.replace(metric, **words)
 
 
-def _own(library: Dialect, said: Protocol) -> Protocol:
-    """A library's protocol, with what the caller says of the task."""
+def _own(library: Dialect, said: Protocol, asked: str) -> Protocol:
+    """A library's protocol for a metric, with what the caller says of the task."""
     default = Protocol()
     task = {name: getattr(said, name) for name in SETTINGS if not _same(getattr(said, name), getattr(default, name))}
-    return Protocol(**{**library.protocol, **task})
+    return library.settle(None, task, [asked])
 
 
 def _settled(base: Protocol, theirs: Protocol | Mapping[str, Any] | None) -> Protocol:

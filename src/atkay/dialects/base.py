@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from atkay.errors import SpecError, listing, offer
+from atkay.errors import ProtocolError, SpecError, listing, offer
 from atkay.grid import Grid
 from atkay.metrics.base import Metric, parse, separate, stated
 
@@ -28,8 +28,10 @@ class Dialect:
     """A library's conventions.
 
     ``words`` has the metrics that the library shares with us, each with the words in which it differs from our default.
-    ``names`` has the library's own names as specs, ``{k}`` standing for a cutoff. ``protocol`` holds the fields that
-    differ. ``uncut`` names metrics that it computes for whole lists alone, or otherwise than here once they are cut.
+    ``names`` has the library's own names as specs, ``{k}`` and the like standing for numbers; after a semicolon, what a
+    name says of the protocol: ``"map@{k}-l{level}": "map@{k}; min_relevance={level}"``. ``protocol`` holds the fields
+    that differ, and ``apart`` those in which a metric ("precision"), or its form with a cutoff ("mrr@{k}"), differs
+    from the library's others. ``uncut`` names metrics that it computes for whole lists alone.
     ``checked`` says whether the library itself was run, or its source was read; ``note``, what it does besides.
     """
 
@@ -39,21 +41,65 @@ class Dialect:
     words: Mapping[str, Mapping[str, str | float]]
     names: Mapping[str, str] = field(default_factory=dict)
     protocol: Mapping[str, Any] = field(default_factory=dict)
+    apart: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     uncut: tuple[str, ...] = ()
     checked: str = "run"
     note: str = ""
 
     def speak(self, specs: str | Metric | Iterable[str | Metric]) -> dict[str, Metric]:
         """What each spec, or name of the library's own, means here."""
-        return {str(spec): self._meant(spec) for spec in separate(specs)}
+        return {str(spec): self._meant(spec)[0] for spec in separate(specs)}
 
-    def _meant(self, spec: str | Metric) -> Metric:
+    def settle(
+        self, protocol: Protocol | None, fields: Mapping[str, Any], specs: str | Metric | Iterable[str | Metric] = ()
+    ) -> Protocol:
+        """The dialect's protocol for these metrics, with whatever the caller says otherwise.
+
+        One call has one protocol: metrics that the library counts in different ways are refused.
+        """
+        from atkay.protocol import Protocol
+
+        given = Protocol(**self.protocol) if protocol is None else protocol
+        bare = dataclasses.replace(given, exclude=None, candidates=None)  # tables do not compare
+        rules: dict[Protocol, tuple[str, dict[str, Any]]] = {}
+        for spec in separate(specs) if specs else ():
+            metric, said = self._meant(spec)
+            chosen = (self._apart(metric) if protocol is None else {}) | said
+            for name in fields.keys() & said:
+                if Protocol(**{name: fields[name]}) != Protocol(**{name: said[name]}):
+                    raise ProtocolError(
+                        f"{spec} says {name}={said[name]}, and the call says {name}={fields[name]!r}. Say it once."
+                    )
+            chosen = {name: value for name, value in chosen.items() if name not in fields}
+            rules.setdefault(bare.with_fields(**chosen), (str(spec), chosen))
+        if len(rules) > 1:
+            raise self._mixed({settled: spec for settled, (spec, _) in rules.items()})
+        for _, chosen in rules.values():
+            given = given.with_fields(**chosen)
+        return given.with_fields(**fields)
+
+    def _apart(self, metric: Metric) -> dict[str, Any]:
+        """The fields in which the library counts a metric otherwise than the others."""
+        cut = {} if metric.k is None else self.apart.get(f"{metric.name}@{{k}}", {})
+        return {**self.apart.get(metric.name, {}), **cut}
+
+    def _mixed(self, rules: Mapping[Protocol, str]) -> ProtocolError:
+        (one, first), (other, second) = list(rules.items())[:2]
+        differ = [each.name for each in dataclasses.fields(one) if getattr(one, each.name) != getattr(other, each.name)]
+        said = (", ".join(f"{name}={getattr(each, name)!r}" for name in differ) for each in (one, other))
+        return ProtocolError(
+            f"{self.library} takes {first} with {next(said)} and {second} with {next(said)}, and a call has one "
+            f"protocol. Ask for them in two calls, or say {listing(differ)} yourself."
+        )
+
+    def _meant(self, spec: str | Metric) -> tuple[Metric, dict[str, Any]]:
+        """The metric, and what the library's own name says of the protocol besides."""
         if not isinstance(spec, str):
-            return spec
+            return spec, {}
         for name, meaning in self.names.items():
-            pattern = re.escape(name).replace(r"\{k\}", r"(?P<k>[0-9]+)")
-            if found := re.fullmatch(pattern, spec.strip(), re.IGNORECASE):
-                return parse(meaning.format(**found.groupdict()))
+            if found := _pattern(name).fullmatch(spec.strip()):
+                own, _, said = meaning.format(**found.groupdict()).partition(";")
+                return parse(own), {each: word for each, _, word in (one.partition("=") for one in said.split())}
         metric = parse(spec)
         if metric.name not in self.words:
             raise SpecError(
@@ -63,13 +109,13 @@ class Dialect:
         if metric.name in self.uncut and metric.k is not None:
             raise SpecError(f"{self.library} has no {metric.name} with a cutoff that can be given here. {self.note}")
         words = {name: word for name, word in self.words[metric.name].items() if name not in stated(spec)}
-        return dataclasses.replace(metric, **words)  # type: ignore[arg-type]  # words are fields of that metric
+        return dataclasses.replace(metric, **words), {}  # type: ignore[arg-type]  # words are fields of that metric
 
-    def settle(self, protocol: Protocol | None, fields: Mapping[str, Any]) -> Protocol:
-        """The dialect's protocol, with whatever the caller says otherwise."""
-        from atkay.protocol import Protocol
 
-        return (protocol or Protocol(**self.protocol)).with_fields(**fields)
+@functools.cache
+def _pattern(name: str) -> re.Pattern[str]:
+    """A name in which {k} and the like stand for numbers."""
+    return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[0-9]+(?:\\.[0-9]+)?)", re.escape(name)), re.IGNORECASE)
 
 
 class Dialects(Mapping[str, Dialect]):
@@ -103,12 +149,21 @@ class Dialects(Mapping[str, Dialect]):
                 name,
                 f"{each.library} {each.version}",
                 "run" if each.checked == "run" else "from source",
-                ", ".join(f"{key}={value}" for key, value in each.protocol.items()) or "the default",
+                "; ".join(
+                    (
+                        _printed(each.protocol) or "the default",
+                        *(f"{name}: {_printed(own)}" for name, own in each.apart.items()),
+                    )
+                ),
                 ", ".join(sorted(each.words)),
             )
             for name, each in self.items()
         ]
         return Grid(("dialect", "library", "checked", "protocol", "metrics"), rows)
+
+
+def _printed(fields: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in fields.items())
 
 
 def dialects() -> Dialects:

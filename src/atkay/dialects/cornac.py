@@ -16,7 +16,16 @@ DIALECT = Dialect(
         "mrr": {},
         "f1": {},
         "ndcg": {"gain": "binary"},
+        "auc": {},
+    },
+    names={
+        "FMeasure@{k}": "f1@{k}",
+        "FMeasure": "f1",
+        "HitRatio@{k}": "hit@{k}",
+        "HitRatio": "hit",
     },
     protocol={"no_recs": "skip"},
-    note="MAP and MRR look at the whole list.",
+    apart={"auc": {"ties": "together"}, "map": {"ties": "together"}},
+    uncut=("map", "mrr"),
+    note="MAP and MRR look at the whole list. Equal scores come in any order, except in MAP and AUC.",
 )

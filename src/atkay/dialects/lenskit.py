@@ -16,6 +16,7 @@ DIALECT = Dialect(
         "mrr": {},
         "ndcg": {"gain": "binary", "discount": "jk"},
         "dcg": {"gain": "binary", "discount": "jk"},
+        "rbp": {"p": 0.85},
     },
     names={
         "Precision@{k}": "precision(per=listed)@{k}",
@@ -27,6 +28,8 @@ DIALECT = Dialect(
         "RecipRank": "mrr",
         "NDCG@{k}": "ndcg(gain=binary,discount=jk)@{k}",
         "DCG@{k}": "dcg(gain=binary,discount=jk)@{k}",
+        "RBP@{k}": "rbp(p=0.85)@{k}",
+        "RBP": "rbp(p=0.85)",
     },
     protocol={"no_recs": "skip", "no_truth": "zero"},
 )

@@ -4,6 +4,33 @@ from __future__ import annotations
 
 from atkay.dialects.base import Dialect
 
+NAMES = {
+    "hits@{k}": "hit(count=number)@{k}",
+    "hits": "hit(count=number)",
+    "hit_rate@{k}": "hit@{k}",
+    "hit_rate": "hit",
+    "precision@{k}": "precision@{k}",
+    "precision": "precision",
+    "recall@{k}": "recall@{k}",
+    "recall": "recall",
+    "f1@{k}": "f1@{k}",
+    "f1": "f1",
+    "mrr@{k}": "mrr@{k}",
+    "mrr": "mrr",
+    "map@{k}": "map@{k}",
+    "map": "map",
+    "ndcg@{k}": "ndcg(gain=linear)@{k}",
+    "ndcg": "ndcg(gain=linear)",
+    "ndcg_burges@{k}": "ndcg(gain=exp2)@{k}",
+    "ndcg_burges": "ndcg(gain=exp2)",
+    "dcg@{k}": "dcg(gain=linear)@{k}",
+    "dcg": "dcg(gain=linear)",
+    "dcg_burges@{k}": "dcg(gain=exp2)@{k}",
+    "dcg_burges": "dcg(gain=exp2)",
+    "r-precision": "r_precision",
+    "rbp.{digits}": "rbp(p=0.{digits},gain=grade)",
+}
+
 DIALECT = Dialect(
     name="ranx",
     library="ranx",
@@ -18,16 +45,9 @@ DIALECT = Dialect(
         "ndcg": {"gain": "linear"},
         "dcg": {"gain": "linear"},
         "r_precision": {},
+        "rbp": {"gain": "grade"},
     },
-    names={
-        "hits@{k}": "hit(count=number)@{k}",
-        "hit_rate@{k}": "hit@{k}",
-        "ndcg_burges@{k}": "ndcg(gain=exp2)@{k}",
-        "ndcg_burges": "ndcg(gain=exp2)",
-        "dcg_burges@{k}": "dcg(gain=exp2)@{k}",
-        "dcg_burges": "dcg(gain=exp2)",
-        "r-precision": "r_precision",
-    },
+    names=NAMES | {f"{own}-l{{level}}": f"{meaning}; min_relevance={{level}}" for own, meaning in NAMES.items()},
     protocol={"no_truth": "judged", "min_relevance": 1},
     note="Its bpref is not a number where nothing was judged irrelevant; it is not spoken here.",
 )

@@ -15,11 +15,15 @@ DIALECT = Dialect(
         "map": {"per": "capped"},
         "mrr": {},
         "ndcg": {"gain": "binary"},
+        "group_auc": {"weight": "relevant"},
     },
     names={
         "hit@{k}": "hit@{k}",
         "mrr@{k}": "mrr@{k}",
         "map@{k}": "map(per=capped)@{k}",
         "ndcg@{k}": "ndcg(gain=binary)@{k}",
+        "gauc": "group_auc(weight=relevant)",
     },
+    apart={"group_auc": {"unlisted": "ignored", "ties": "expected"}},
+    note="Its AUC is one for the rows of all users together; it is not spoken here.",
 )

@@ -14,6 +14,7 @@ DIALECT = Dialect(
         "hit": {"count": "number"},
         "mrr": {},
         "ndcg": {"gain": "binary"},
+        "dcg": {"gain": "binary"},
     },
     names={
         "PrecisionK@{k}": "precision@{k}",
@@ -22,6 +23,7 @@ DIALECT = Dialect(
         "HitK@{k}": "hit(count=number)@{k}",
         "ReciprocalRankK@{k}": "mrr@{k}",
         "NDCGK@{k}": "ndcg(gain=binary)@{k}",
+        "DCGK@{k}": "dcg(gain=binary)@{k}",
     },
     note="Equal scores come in any order.",
 )

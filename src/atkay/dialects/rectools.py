@@ -14,6 +14,7 @@ DIALECT = Dialect(
         "hit": {},
         "map": {},
         "mrr": {},
+        "f1": {},
         "ndcg": {"gain": "binary", "ideal": "full"},
     },
     names={
@@ -22,6 +23,7 @@ DIALECT = Dialect(
         "HitRate@{k}": "hit@{k}",
         "MAP@{k}": "map@{k}",
         "MRR@{k}": "mrr@{k}",
+        "F1Beta@{k}": "f1@{k}",
         "NDCG@{k}": "ndcg(gain=binary,ideal=full)@{k}",
     },
 )

@@ -1,4 +1,4 @@
-"""scikit-learn's ndcg_score and dcg_score, whose columns are the listed items."""
+"""scikit-learn's scores of rankings, whose columns are the listed items."""
 
 from __future__ import annotations
 
@@ -11,12 +11,20 @@ DIALECT = Dialect(
     words={
         "ndcg": {"gain": "linear"},
         "dcg": {"gain": "linear"},
+        "map": {},
+        "auc": {},
     },
     names={
         "ndcg_score@{k}": "ndcg(gain=linear)@{k}",
         "dcg_score@{k}": "dcg(gain=linear)@{k}",
         "ndcg_score": "ndcg(gain=linear)",
         "dcg_score": "dcg(gain=linear)",
+        "roc_auc_score": "auc",
+        "average_precision_score": "map",
+        "label_ranking_average_precision_score": "map; no_truth=one",
     },
     protocol={"no_recs": "skip", "no_truth": "zero", "ties": "expected", "unlisted": "ignored"},
+    apart={"map": {"ties": "together"}},
+    uncut=("map",),
+    note="Its average precision is that of the whole list. Its roc_auc_score is not a number for users without a pair.",
 )

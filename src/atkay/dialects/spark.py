@@ -15,6 +15,10 @@ DIALECT = Dialect(
         "ndcg": {"gain": "binary", "discount": "ln"},
     },
     names={
+        "precisionAt({k})": "precision@{k}",
+        "recallAt({k})": "recall@{k}",
+        "meanAveragePrecisionAt({k})": "map(per=capped)@{k}",
+        "ndcgAt({k})": "ndcg(gain=binary,discount=ln)@{k}",
         "precisionAt@{k}": "precision@{k}",
         "recallAt@{k}": "recall@{k}",
         "meanAveragePrecisionAt@{k}": "map(per=capped)@{k}",

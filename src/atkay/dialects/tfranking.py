@@ -16,6 +16,14 @@ DIALECT = Dialect(
         "mrr": {},
         "ndcg": {},
     },
+    names={
+        "PrecisionMetric@{k}": "precision(per=listed)@{k}",
+        "RecallMetric@{k}": "recall@{k}",
+        "HitsMetric@{k}": "hit@{k}",
+        "MeanAveragePrecisionMetric@{k}": "map@{k}",
+        "MRRMetric@{k}": "mrr@{k}",
+        "NDCGMetric@{k}": "ndcg@{k}",
+    },
     protocol={"no_recs": "skip", "no_truth": "zero", "unlisted": "ignored"},
     checked="source",
 )

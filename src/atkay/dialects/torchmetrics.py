@@ -16,6 +16,7 @@ DIALECT = Dialect(
         "mrr": {},
         "ndcg": {"gain": "linear"},
         "r_precision": {},
+        "auc": {"no_pair": "zero"},
     },
     names={
         "RetrievalPrecision": "precision",
@@ -31,13 +32,15 @@ DIALECT = Dialect(
         "RetrievalNormalizedDCG": "ndcg(gain=linear)",
         "RetrievalNormalizedDCG@{k}": "ndcg(gain=linear)@{k}",
         "RetrievalRPrecision": "r_precision",
+        "RetrievalAUROC": "auc(no_pair=zero)",
     },
     protocol={
         "no_recs": "skip",
         "no_truth": "zero",
+        "ties": "expected",
         "unlisted": "ignored",
         "nonpositive": "missed",
         "scores": "float32",
     },
-    note="Equal scores come in any order, except in nDCG, which averages over them.",
+    note="Its nDCG averages over equal scores; elsewhere they come in any order, and here are averaged over, too.",
 )

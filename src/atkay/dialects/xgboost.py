@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from atkay.dialects.base import Dialect
 
+NAMES = {
+    "ndcg@{k}": "ndcg@{k}",
+    "ndcg": "ndcg@32",
+    "map@{k}": "map(per=capped)@{k}",
+    "map": "map(per=capped)@32",
+}
+
 DIALECT = Dialect(
     name="xgboost",
     library="xgboost",
     version="3.2.0",
     words={
+        "precision": {"per": "listed"},
         "map": {"per": "capped"},
         "ndcg": {},
     },
-    names={
-        "ndcg": "ndcg@32",
-        "map": "map(per=capped)@32",
-        "map@{k}": "map(per=capped)@{k}",
-        "ndcg@{k}": "ndcg@{k}",
-    },
+    names=NAMES
+    | {f"{own}-": f"{meaning}; no_truth=zero" for own, meaning in NAMES.items()}
+    | {"pre@{k}": "precision(per=listed)@{k}"}
+    | dict.fromkeys(("pre", "precision"), "precision(per=listed)@32"),
     protocol={"no_recs": "skip", "no_truth": "one", "unlisted": "ignored", "scores": "float32"},
-    note="Without a cutoff it cuts at 32. Its pre is not spoken here: it scores users without truth 0, the others 1.",
+    apart={"precision": {"no_truth": "zero"}},
+    note="Without a cutoff it cuts at 32.",
 )

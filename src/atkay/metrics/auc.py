@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from atkay import expected
 from atkay.arrays import Floats
-from atkay.metrics.base import Definition, Ratio
+from atkay.judged import sums
+from atkay.metrics.base import Definition, Ratio, divide
 from atkay.words import word
 
 if TYPE_CHECKING:
@@ -43,11 +45,14 @@ class AUC(Ratio):
     unlisted
         ``last`` puts relevant items that are not listed below all that are, so that leaving them out never pays;
         ``skip`` divides by h N, the pairs of listed items.
+    no_pair
+        A user without a pair (nothing relevant, an empty list, or nothing irrelevant in it): ``skip`` gives no value;
+        ``zero`` scores 0 (torchmetrics).
     average
         ``users`` is the mean of the users' values; ``pooled`` counts every pair alike. Pairs are always of one user;
         see :class:`GroupAUC` for other weights.
 
-    A user without a pair (nothing relevant, an empty list, or nothing irrelevant in it) has no value.
+    Under the protocol's ``ties=expected`` a pair of equal scores counts as half in the right order.
 
     References
     ----------
@@ -65,27 +70,38 @@ class AUC(Ratio):
     name = "auc"
     aliases: ClassVar[tuple[str, ...]] = ("roc_auc", "area_under_curve")
     cuts = False
+    averages = True
     partial = True
 
     unlisted: str = unlisted_field()
+    no_pair: str = word(
+        skip="a user without a pair has no value",
+        zero="a user without a pair scores 0",
+    )
 
     def values(self, judged: Judged) -> Floats:
         """AUC per query, NaN where there is no pair."""
-        return or_nan(*self.parts(judged))
+        return self._of_pairs(*AUC.parts(self, judged))
+
+    def _of_pairs(self, right: Floats, pairs: Floats) -> Floats:
+        return or_nan(right, pairs) if self.no_pair == "skip" else divide(right, pairs)
 
     def parts(self, judged: Judged) -> tuple[Floats, Floats]:
         """The pairs in the right order, and all pairs."""
         hits = judged.total(1, self.cutoffs)
         irrelevant = judged.n_listed[:, None] - hits
-        wrong = judged.total((judged.rank - judged.nth).astype(float), self.cutoffs)
+        above = expected.misses_above(judged) if judged.averaged else (judged.rank - judged.upto).astype(float)
+        wrong = sums(judged.query, judged.rank, above, self.cutoffs, judged.n_queries)
         relevant = judged.n_relevant[:, None] if self.unlisted == "last" else hits
         return hits * irrelevant - wrong, relevant * irrelevant
 
     def define(self) -> Definition:
         """The share in words."""
         left_out = {"last": "items not listed standing below the list", "skip": "listed items only"}[self.unlisted]
+        without = {"skip": "", "zero": ", 0 where there is none"}[self.no_pair]
         return Definition(
-            f"pairs of a relevant and an irrelevant item in the right order, divided by all such pairs, {left_out}",
+            f"pairs of a relevant and an irrelevant item in the right order, divided by all such pairs, "
+            f"{left_out}{without}",
             f"Σ (N - (rank - nth)) / ({'R' if self.unlisted == 'last' else 'h'} N), N = L - h",
         )
 
@@ -102,12 +118,10 @@ class GroupAUC(AUC):
     weight
         ``listed`` weighs by impressions, the listed items (Zhu et al. 2017, Zhou et al. 2018: GAUC); ``relevant`` by
         clicks, the relevant items (named there, too); ``pairs`` by the pairs, which is ``auc(average=pooled)``.
-    unlisted
-        As in :class:`AUC`.
+    unlisted, no_pair
+        As in :class:`AUC`; a user without a value has no weight.
     average
         ``pooled`` is the weighted mean; ``users`` drops the weights and is :class:`AUC` itself.
-
-    A user without a pair has no value, and no weight.
 
     References
     ----------
@@ -133,17 +147,13 @@ class GroupAUC(AUC):
         users="the mean of the users' values",
     )
 
-    def values(self, judged: Judged) -> Floats:
-        """AUC per query."""
-        return or_nan(*super().parts(judged))
-
     def parts(self, judged: Judged) -> tuple[Floats, Floats]:
         """AUC times weight, and the weight; 0 where there is no pair."""
         right, pairs = super().parts(judged)
         if self.weight == "pairs":
             return right, pairs
         counted = judged.n_listed if self.weight == "listed" else judged.n_relevant
-        weight = np.where(pairs > 0, counted[:, None], 0.0)
+        weight = np.where((pairs > 0) | (self.no_pair == "zero"), counted[:, None], 0.0)
         return right * weight / np.maximum(pairs, 1), weight
 
     def define(self) -> Definition:

@@ -71,7 +71,7 @@ class MAP(Metric):
             if self.per == "hits":
                 return expected.precisions_per_hit(judged, self.cutoffs)
             return divide(expected.precisions(judged, self.cutoffs), self._per(judged))
-        return divide(judged.total(judged.nth / judged.rank, self.cutoffs), self._per(judged))
+        return divide(judged.total(judged.upto / judged.rank, self.cutoffs), self._per(judged))
 
     def _at_all_places(self, judged: Judged) -> Floats:
         """The mean of the precisions at all k places: a hit at rank l adds 1/l + 1/(l+1) + ... + 1/k to their sum.

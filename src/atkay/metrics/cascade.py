@@ -119,7 +119,8 @@ class RBP(Metric):
         How patient the user is: such a user looks at 1 / (1 - p) items on average. 0.8 by default, five items; Moffat
         and Zobel look at 0.5, 0.8 and 0.95.
     gain
-        ``binary`` counts 1 for every relevant item (Moffat and Zobel); ``linear`` grade / ``highest``.
+        ``binary`` counts 1 for every relevant item (Moffat and Zobel); ``linear`` grade / ``highest``; ``grade`` the
+        grade itself, however high, so that grades above 1 can pass 1 (ranx).
     highest
         The highest grade of the scale, 1 by default; for ``gain=linear`` alone. A higher grade counts as this one.
 
@@ -143,12 +144,19 @@ class RBP(Metric):
     aliases: ClassVar[tuple[str, ...]] = ("rank_biased_precision",)
 
     p: float = _patience()
-    gain: str = word(binary="1", linear="the grade, divided by the highest")
+    gain: str = word(binary="1", linear="the grade, divided by the highest", grade="the grade")
     highest: float = _highest(1.0)
+
+    @property
+    def bounded(self) -> bool:
+        """A grade has no bound."""
+        return self.gain != "grade"
 
     def values(self, judged: Judged) -> Floats:
         """RBP per query and cutoff."""
         weights: Floats = (1 - self.p) * np.power(self.p, judged.rank - 1.0)
+        if self.gain == "grade":
+            return judged.total(weights * judged.grade, self.cutoffs)
         if self.gain == "linear":
             weights = weights * np.minimum(judged.grade / self.highest, 1)
         return np.minimum(judged.total(weights, self.cutoffs), 1.0)  # rounding may go past 1 in the last digit
@@ -166,7 +174,7 @@ class RBP(Metric):
     def define(self) -> Definition:
         """The sum in words."""
         p, highest = printed(self.p), printed(self.highest)
-        gain = {"binary": "", "linear": f"grade / {highest} · "}[self.gain]
+        gain = {"binary": "", "linear": f"grade / {highest} · ", "grade": "grade · "}[self.gain]
         return Definition(
             f"sum of {gain}{p}^(rank - 1) over the relevant items in {self.top}, times 1 - {p}",
             f"(1 - {p}) Σ {gain}{p}^(rank - 1)",
