@@ -312,7 +312,7 @@ def test_every_field_of_the_protocol_has_its_place() -> None:
     [
         ({"theirs": "rektools"}, SpecError, r"no dialect 'rektools'\. Did you mean 'rectools'"),
         ({"theirs": "mapp@5"}, SpecError, "no metric 'mapp'"),
-        ({"theirs": "recpack"}, SpecError, "recpack has no map; this dialect speaks of 'hit'"),
+        ({"theirs": "recpack"}, SpecError, "recpack has no map; this dialect speaks of 'dcg', 'hit'"),
         ({"theirs": 7}, SpecError, "7 is no metric"),
         ({"metric": "map@5,10"}, SpecError, r"explain: one number at a time, given was 'map@5,10'\. Write 'map@5'"),
         ({"metric": "map@5", "theirs": "map@5,10"}, SpecError, "one number at a time"),

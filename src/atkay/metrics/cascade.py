@@ -165,10 +165,8 @@ class RBP(Metric):
         """The sum over the hits, times 1 - p."""
         top, p, highest = judged.rank <= self.cutoffs[0], printed(self.p), printed(self.highest)
         pairs = zip(judged.grade[top].tolist(), judged.rank[top].tolist(), strict=True)
-        terms = (
-            (f"min({printed(grade)} / {highest}, 1) * " if self.gain == "linear" else "") + f"{p}^{rank - 1}"
-            for grade, rank in pairs
-        )
+        worth = {"binary": "", "linear": "min({grade} / {highest}, 1) * ", "grade": "{grade} * "}[self.gain]
+        terms = (worth.format(grade=printed(grade), highest=highest) + f"{p}^{rank - 1}" for grade, rank in pairs)
         return f"(1 - {p}) * {bracketed(added(terms, int(top.sum())))}"
 
     def define(self) -> Definition:
