@@ -1,0 +1,112 @@
+"""Bootstrap: what the mean differences would be for other users like these, by drawing users with replacement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from atkay.arrays import Floats
+from atkay.compare.permutation import PERMUTATIONS, UNITS, Key, combined, generator
+from atkay.compare.progress import Steps
+from atkay.lists import ranges
+from atkay.means import CONFIDENCE, mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from atkay.compare.sheet import Pair, Paired
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Mean differences of many samples, less the one at hand: samples x metrics x pairs; and their t-values.
+
+    ``skew`` is the acceleration of the BCa interval: for a mean, a sixth of the skewness of the differences over the
+    root of their number.
+    """
+
+    mean: Floats
+    away: Floats
+    t: Floats
+    observed_t: Floats
+    skew: Floats
+
+    def p_values(self) -> Floats:
+        """How often a sample's t-value is at least as far from its centre as the one at hand is from 0."""
+        samples = len(self.away)
+        # A sample without any spread has no t-value; it counts against the difference.
+        reached = ~(np.abs(self.t) < np.abs(self.observed_t))
+        p: Floats = (reached.sum(axis=0) + 1) / (samples + 1)
+        return np.where(np.isnan(self.observed_t), np.where(self.mean == 0, 1.0, np.nan), p)
+
+    def intervals(self, kind: str) -> tuple[Floats, Floats]:
+        """The percentile interval of the differences, or BCa: bias-corrected and accelerated.
+
+        Efron, Better bootstrap confidence intervals, 1987.
+        """
+        from scipy.special import ndtr, ndtri
+
+        levels = np.array([(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])[:, None, None]
+        if kind == "bca":
+            below = ((self.away < 0).mean(axis=0) + (self.away <= 0).mean(axis=0)) / 2
+            with np.errstate(divide="ignore", invalid="ignore"):
+                bias = ndtri(below)
+                shifted = bias + ndtri(levels)
+                levels = ndtr(bias + shifted / (1 - self.skew * shifted))
+        levels = np.broadcast_to(levels, (2, *self.mean.shape))
+        ends = np.full(levels.shape, np.nan)
+        for place in np.ndindex(*self.mean.shape):
+            column, level = self.away[(slice(None), *place)], levels[(slice(None), *place)]
+            if not np.isnan(level).any():
+                ends[(slice(None), *place)] = self.mean[place] + np.quantile(column, level)
+        return ends[0], ends[1]
+
+
+def draw(
+    paired: Sequence[Paired], pairs: Sequence[Pair], samples: int, rng: int, key: Key, *, spread: bool = True
+) -> Drawn:
+    """Samples of the units, with replacement; all metrics and pairs see the same ones.
+
+    ``spread`` says whether t-values are wanted. They need the squares of all differences, and most of the time.
+    """
+    parts = [each.columns(pairs) for each in paired]
+    combine, width = [mix for _, mix in parts], np.cumsum([0, *(column.shape[1] for column, _ in parts)])
+    columns = np.hstack([column for column, _ in parts])
+    n, shape = len(columns), (samples, len(paired), len(pairs))
+    some = [at for at, each in enumerate(paired) if not each.complete.all()]
+    there = np.hstack([np.empty((n, 0)), *(np.column_stack([paired[at].defined(p) for p in pairs]) for at in some)])
+    sums, squares = np.zeros((samples, columns.shape[1])), np.zeros((samples, shape[1] * shape[2]))
+    defined = np.zeros((samples, there.shape[1]))
+    with Steps("bootstrap samples", samples) as steps:
+        for number, (first, last) in enumerate(ranges(samples, PERMUTATIONS)):
+            random, rows = generator(rng, (*key, number)), slice(first, last)
+            drawn = np.empty((last - first, n), np.int16)
+            for at in range(last - first):
+                drawn[at] = np.bincount(random.integers(0, n, n), minlength=n)
+            for begin, end in ranges(n, UNITS):
+                times = drawn[:, begin:end].astype(np.float64)
+                sums[rows] += times @ columns[begin:end]
+                defined[rows] += times @ there[begin:end]
+                if spread:
+                    squares[rows] += times @ combined(columns[begin:end], width, combine).reshape(end - begin, -1) ** 2
+            steps.advance(last - first)
+    counts = np.full(shape, float(n))
+    counts[:, some] = defined.reshape(samples, len(some), len(pairs))
+    means = np.array([[mean(each.difference(pair)) for pair in pairs] for each in paired])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_sample = combined(sums, width, combine) / counts
+        away = of_sample - means
+        t = away / np.sqrt((squares.reshape(shape) / counts - of_sample**2) / (counts - 1))
+    observed_t, skew = np.moveaxis(np.array([[_moments(each.difference(p)) for p in pairs] for each in paired]), 2, 0)
+    return Drawn(means, away, t, observed_t, skew)
+
+
+def _moments(difference: Floats) -> tuple[float, float]:
+    """The t-value, and the acceleration."""
+    n, middle = len(difference), mean(difference)
+    square = float(((difference - middle) ** 2).sum())
+    if n < 2 or square == 0:
+        return np.nan, np.nan
+    return middle / np.sqrt(square / (n - 1) / n), float(((difference - middle) ** 3).sum()) / (6 * square**1.5)
