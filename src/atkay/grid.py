@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import polars as pl
+
 _LATEX = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -84,3 +86,49 @@ class Grid:
 
         body = "\n".join(row(cells, "td") for cells in self.rows)
         return f"<table>\n<thead>\n{row(self.header, 'th')}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+
+
+class Tabular:
+    """Whatever shows itself as a table: in a terminal, a notebook, Markdown and LaTeX."""
+
+    def _grid(self) -> Grid:
+        """The table."""
+        raise NotImplementedError
+
+    def _notes(self) -> Sequence[str]:
+        """What is said below the table."""
+        return ()
+
+    def __repr__(self) -> str:
+        return "\n\n".join([self._grid().text(), *(["\n".join(self._notes())] if self._notes() else [])])
+
+    def _repr_html_(self) -> str:
+        notes = "<br>".join(html.escape(note) for note in self._notes())
+        return self._grid().html() + (f"<p>{notes}</p>" if notes else "")
+
+    def to_markdown(self) -> str:
+        """The table in Markdown."""
+        return "\n\n".join([self._grid().markdown(), *self._notes()])
+
+    def to_latex(self) -> str:
+        """The table in LaTeX, for the booktabs package."""
+        return self._grid().latex()
+
+    def to_polars(self) -> pl.DataFrame:
+        """The table's cells, as text."""
+        import polars as pl
+
+        grid = self._grid()
+        return pl.DataFrame(
+            [list(row) for row in grid.rows], schema=dict.fromkeys(grid.header, pl.String), orient="row"
+        )
+
+
+class Listing(Tabular):
+    """Rows of text under a header."""
+
+    def __init__(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        self._table = Grid(header, rows)
+
+    def _grid(self) -> Grid:
+        return self._table
