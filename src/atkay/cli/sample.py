@@ -66,7 +66,7 @@ def _scores(had: Bools, chance: Floats, new: Bools, rng: np.random.Generator) ->
     unit = seen / np.sqrt(np.maximum(popularity, 1))
     neighbours = unit.T @ unit
     np.fill_diagonal(neighbours, 0)
-    noise = rng.normal(0, 1, chance.shape) * np.where(new, 1.9, 0.9)[:, None]
+    noise = rng.normal(0, 1, chance.shape) * np.where(new, 1.2, 0.2)[:, None]
     return {
         "popularity": np.broadcast_to(popularity, had.shape) + rng.random(len(popularity)) * 1e-6,
         "neighbours": seen @ neighbours + 1e-6 * popularity,
