@@ -313,3 +313,19 @@ def test_forms_of_exclude(exclude: Any) -> None:
     assert result.population.excluded == 3
     # User 0 is left with 5, 2, 3: all of them relevant, out of four; user 1 with 1 of two; user 3 has no list.
     assert result["recall@3"] == pytest.approx((3 / 4 + 1 / 2 + 0) / 3)
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow", "jsonl"])
+def test_a_file_without_a_suffix_is_known_by_its_content(tmp_path: Path, kind: str) -> None:
+    frame = pl.DataFrame({"user": [1, 1, 2], "item": [5, 6, 5], "score": [3.0, 2.0, 1.0]})
+    path = tmp_path / "lists"
+    writers: dict[str, Callable[[Path], object]] = {
+        "csv": frame.write_csv,
+        "tsv": lambda path: frame.write_csv(path, separator="\t"),
+        "parquet": frame.write_parquet,
+        "arrow": frame.write_ipc,
+        "jsonl": frame.write_ndjson,
+    }
+    writers[kind](path)
+    # User 1 finds 6 at rank 2, user 2 finds 5 at rank 1.
+    assert atkay.evaluate(path, {1: [6], 2: [5]}, "mrr")["mrr"] == 0.75

@@ -76,6 +76,11 @@ def _plain(name: str) -> str:
     return re.sub(r"[\W_]", "", name.lower())
 
 
+def names_a_column(name: str) -> bool:
+    """Whether a column of that name would be found by itself as a user or an item."""
+    return _plain(name) in {_plain(alias) for alias in (*USER, *ITEM)}
+
+
 def find(
     table: str, role: str, given: str | None, names: Sequence[str], *, needed: bool, taken: Sequence[str] = ()
 ) -> str | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from atkay.columns import names_a_column
 from atkay.errors import ColumnError, SourceError, listing
 from atkay.sources import Source
 
@@ -30,6 +31,9 @@ SUFFIXES = {
     ".qrels": "TREC qrels",
     ".qrel": "TREC qrels",
 }
+MAGIC = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"{": "JSON Lines"}
+SEPARATES = {"\t": "TSV", ",": "CSV", ";": "CSV", "|": "CSV"}
+"""What files without a telling suffix are: by their first bytes, or by what separates names of columns that we know."""
 KNOWN = "CSV, TSV, Parquet, Arrow or Feather, JSON Lines, TREC run and TREC qrels"
 
 # Fields are separated by blanks and tabs, and by nothing else that Unicode calls space.
@@ -82,12 +86,18 @@ def _kind(path: Path) -> str | None:
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".zst")]
     if suffixes and suffixes[-1] in SUFFIXES:
         return SUFFIXES[suffixes[-1]]
-    fields = re.split(GAP, _first_line(path).strip())
+    with path.open("rb") as file:
+        start = file.read(6)
+    for magic, kind in MAGIC.items():
+        if start.startswith(magic):
+            return kind
+    line = _first_line(path).strip()
+    fields = re.split(GAP, line)
     # The second field of TREC files says nothing, and is nearly always "0" or "Q0". Without it four columns could be
     # anything: MovieLens' u.data is four columns, too.
     if len(fields) in (4, 6) and fields[1].upper() in ("0", "Q0"):
         return "TREC run" if len(fields) == 6 else "TREC qrels"
-    return None
+    return next((kind for char, kind in SEPARATES.items() if any(map(names_a_column, line.split(char)[:-1]))), None)
 
 
 def _lines(path: Path, n_rows: int | None = None) -> pl.Series:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import polars as pl
+
 _LATEX = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -48,6 +50,10 @@ class Grid:
             [cell.shown(escape, bold, raised) if isinstance(cell, Cell) else escape(cell) for cell in row]
             for row in [self.header, *self.rows]
         ]
+
+    def plain(self) -> list[list[str]]:
+        """All rows as they would be read out, the header first."""
+        return self._shown(str)
 
     def _aligned(self, cell: str, column: int, width: int) -> str:
         return cell.rjust(width) if self.header[column] in self.right else cell.ljust(width)
@@ -108,3 +114,47 @@ class Grid:
         head, *cells = self._shown(html.escape, "<b>{}</b>", "<sup>{}</sup>")
         body = "\n".join(row(one, "td") for one in cells)
         return f"<table>\n<thead>\n{row(head, 'th')}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+
+
+class Tabular:
+    """Whatever shows itself as a table: in a terminal, a notebook, Markdown and LaTeX."""
+
+    def _grid(self) -> Grid:
+        """The table."""
+        raise NotImplementedError
+
+    def _notes(self) -> Sequence[str]:
+        """What is said below the table."""
+        return ()
+
+    def __repr__(self) -> str:
+        return "\n\n".join([self._grid().text(), *(["\n".join(self._notes())] if self._notes() else [])])
+
+    def _repr_html_(self) -> str:
+        notes = "<br>".join(html.escape(note) for note in self._notes())
+        return self._grid().html() + (f"<p>{notes}</p>" if notes else "")
+
+    def to_markdown(self) -> str:
+        """The table in Markdown."""
+        return "\n\n".join([self._grid().markdown(), *self._notes()])
+
+    def to_latex(self) -> str:
+        """The table in LaTeX, for the booktabs package."""
+        return self._grid().latex()
+
+    def to_polars(self) -> pl.DataFrame:
+        """The table's cells, as text."""
+        import polars as pl
+
+        header, *rows = self._grid().plain()
+        return pl.DataFrame(rows, schema=dict.fromkeys(header, pl.String), orient="row")
+
+
+class Listing(Tabular):
+    """Rows of text under a header."""
+
+    def __init__(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        self._table = Grid(header, rows)
+
+    def _grid(self) -> Grid:
+        return self._table

@@ -1,0 +1,5 @@
+"""``python -m atkay``: the shell."""
+
+from atkay.cli.app import main
+
+main()

@@ -1,0 +1,1 @@
+"""The shell: a thin layer over the same functions, for whoever has two files and a question."""

@@ -1,0 +1,103 @@
+"""The command ``atkay``: which commands there are, and what becomes of errors and warnings."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from typing import Any
+
+import click
+
+from atkay import __version__
+from atkay.errors import AtkayError
+
+COMMANDS = (
+    "evaluate",
+    "compare",
+    "variants",
+    "reconcile",
+    "explain",
+    "report",
+    "metrics",
+    "dialects",
+    "demo",
+    "completion",
+)
+
+
+class Refused(click.ClickException):
+    """What cannot be done, in one sentence and without a traceback."""
+
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        """On standard error, so that a pipe gets tables or nothing."""
+        click.echo(f"atkay: {self.message}", err=True)
+
+
+class Failed(Refused):
+    """A number that a pipeline does not accept."""
+
+    exit_code = 1
+
+
+class Commands(click.Group):
+    """Commands that are loaded when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Their names, in the order in which one needs them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name."""
+        if cmd_name not in COMMANDS:
+            return None
+        found: click.Command = importlib.import_module(f"atkay.cli.{cmd_name}").command
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is meant; a name that is nearly right is offered."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from atkay.errors import offer
+
+            raise click.UsageError(f"no command '{args[0]}'. {offer(args[0], COMMANDS)}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; whatever atkay refuses, and whatever a disk refuses, is a sentence."""
+        from atkay.cli.wording import in_options
+
+        def warn(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: Any = None,
+            line: Any = None,
+        ) -> None:
+            click.echo(f"atkay: warning: {in_options(str(message))}", err=True)
+
+        with warnings.catch_warnings():
+            warnings.showwarning = warn
+            try:
+                return super().invoke(ctx)
+            except AtkayError as error:
+                raise Refused(in_options(str(error))) from error
+            except OSError as error:
+                raise Refused(f"{error}") from error
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="atkay")
+def app() -> None:
+    """Evaluate recommenders and rankers: every metric exact, every convention named.
+
+    RECS and TRUTH are files: CSV, TSV, Parquet, Arrow, JSON Lines, TREC run and qrels; "-" is standard input.
+    """
+
+
+def main() -> None:
+    """The entry point."""
+    app(prog_name="atkay")

@@ -1,0 +1,22 @@
+"""``atkay dialects``."""
+
+from __future__ import annotations
+
+import click
+
+from atkay.cli import options
+from atkay.cli.output import show
+
+
+@click.command("dialects", short_help="The libraries whose numbers can be had.")
+@options.form
+def command(form: str) -> None:
+    """List the libraries whose numbers `--dialect` gives, and the versions that are followed.
+
+    \b
+    Example:
+      $ atkay dialects
+    """  # noqa: D301
+    import atkay
+
+    show(atkay.dialects(), form)

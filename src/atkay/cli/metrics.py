@@ -1,0 +1,62 @@
+"""``atkay metrics``."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from atkay.cli import options
+from atkay.cli.output import show
+
+if TYPE_CHECKING:
+    from atkay.metrics.base import Metric
+
+
+@click.command("metrics", short_help="Formulas, words, and who uses which.")
+@click.argument("name", required=False)
+@options.form
+def command(name: str | None, form: str) -> None:
+    """List all metrics; or show one with its formula, its conventions, and the libraries that choose them.
+
+    \b
+    Examples:
+      $ atkay metrics
+      $ atkay metrics ndcg
+    """  # noqa: D301
+    import atkay
+    from atkay.grid import Listing
+    from atkay.metrics.base import conventions, parse
+    from atkay.words import words_of
+
+    if name is not None:
+        click.echo(_page(type(parse(name))))
+        return
+    rows = [
+        (
+            name,
+            ", ".join(cls.aliases),
+            "; ".join(f"{each.name}={'|'.join(words_of(each))}" for each in conventions(cls) if words_of(each)),
+            (inspect.getdoc(cls) or "").split("\n")[0],
+        )
+        for name, cls in atkay.metrics().items()
+    ]
+    show(Listing(("metric", "also", "words", "what it says"), rows), form)
+
+
+def _page(cls: type[Metric]) -> str:
+    """All that is known of a metric."""
+    import atkay
+    from atkay.grid import Grid
+
+    called = f"{cls.name}, also called {', '.join(cls.aliases)}" if cls.aliases else cls.name
+    parts = [called, "─" * len(called), inspect.getdoc(cls) or ""]
+    rows = [(name, _said(each.words[cls.name])) for name, each in atkay.dialects().items() if cls.name in each.words]
+    if rows:
+        parts += ["Libraries", "─" * 9, Grid(("dialect", "words"), rows).text()]
+    return "\n\n".join(parts)
+
+
+def _said(words: Any) -> str:
+    return ", ".join(f"{name}={word}" for name, word in words.items()) or "the default"

@@ -1,0 +1,158 @@
+"""What several commands take: tables, columns, protocol, side information, the form of the output."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from atkay.cli.wording import option
+from atkay.columns import ALIASES, Columns
+from atkay.protocol import Protocol
+from atkay.words import words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+Command = Any
+
+SAYS = {
+    "no_recs": "A user with truth and no list.",
+    "no_truth": "A user with a list and no relevant item.",
+    "ties": "Equal scores.",
+    "scores": "The precision in which scores are compared.",
+    "nonpositive": "Items with a score of 0 or below.",
+    "duplicates": "An item twice in one list, or in one user's truth.",
+    "unjudged": "Listed items that the truth does not grade.",
+    "unlisted": "Relevant items that are not listed.",
+    "min_relevance": "The grade from which an item is relevant.",
+    "exclude": "Items to take out of each user's list: what was seen before.",
+    "candidates": "Items to keep in the lists: no others.",
+    "average_over": "A column, or several with commas: average a user's queries first.",
+    "seed": "For --ties random.",
+}
+BESIDE = {
+    "train": "The interactions that the models learned from.",
+    "catalog": "All items.",
+    "features": "An item's categories or numbers.",
+    "baseline": "The lists of a primitive recommender.",
+}
+
+
+class Table(click.Path):
+    """A file, or "-" for standard input, which is kept in a temporary file for as long as the command runs."""
+
+    name = "file"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path of a file that can be read."""
+        if value != "-" or ctx is None:
+            return value
+        if ctx.meta.setdefault("atkay.stdin", param) is not param:
+            self.fail("standard input can be one of the tables, not two.", param, ctx)
+        folder: str = ctx.with_resource(tempfile.TemporaryDirectory(prefix="atkay-"))
+        path = Path(folder, "standard input")
+        with path.open("wb") as target:
+            shutil.copyfileobj(click.get_binary_stream("stdin"), target)
+        return str(path)
+
+
+class Column(click.ParamType[Any]):
+    """``[TABLE.]ROLE=NAME``."""
+
+    name = "[table.]role=name"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str, str]:
+        """Table ("" for all), role and name."""
+        where, equals, name = str(value).partition("=")
+        table, _, role = where.rpartition(".")
+        roles = [each.name for each in dataclasses.fields(Columns)]
+        if not (equals and name) or role not in roles or (table and table not in ALIASES):
+            self.fail(
+                f"'{value}' is not [TABLE.]ROLE=NAME, such as user=uid or truth.item=sku. Roles: {', '.join(roles)}.",
+                param,
+                ctx,
+            )
+        return table, role, name
+
+
+def tables(command: Command) -> Command:
+    """RECS and TRUTH."""
+    return click.argument("recs", type=Table())(click.argument("truth", type=Table())(command))
+
+
+def protocol(command: Command) -> Command:
+    """A dialect, the fields of the protocol, columns and side information: what evaluate takes besides."""
+    options = [
+        click.option("--dialect", metavar="NAME", help="Speak as another library does; `atkay dialects` lists them."),
+        click.option("--column", "columns", type=Column(), multiple=True, help="A column that is not found by itself."),
+        *(_field(each) for each in dataclasses.fields(Protocol)),
+        *(click.option(f"--{name}", type=Table(), help=text) for name, text in BESIDE.items()),
+    ]
+    for add in reversed(options):
+        command = add(command)
+    return command
+
+
+def _field(each: dataclasses.Field[Any]) -> Callable[[Command], Command]:
+    kinds: dict[str, Any] = {"min_relevance": float, "seed": int, "exclude": Table(), "candidates": Table()}
+    kind = click.Choice(list(words_of(each))) if words_of(each) else kinds.get(each.name, str)
+    return click.option(option(each.name), type=kind, help=SAYS[each.name])
+
+
+def given(chosen: dict[str, Any]) -> dict[str, Any]:
+    """What was chosen, as arguments of evaluate."""
+    found = {name: value for name, value in chosen.items() if value is not None}
+    named = found.pop("columns", ())
+    if named:
+        found["columns"] = {
+            table: Columns(**_roles((role, name) for where, role, name in named if where in ("", table)))
+            for table in ALIASES
+        }
+    if "average_over" in found:
+        found["average_over"] = tuple(found["average_over"].split(","))
+    return found
+
+
+def _roles(named: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """Names by role; a user may be several columns."""
+    return {role: tuple(name.split(",")) if role == "user" and "," in name else name for role, name in named}
+
+
+def metrics(command: Command) -> Command:
+    """The metrics."""
+    return click.option(
+        "-m",
+        "--metrics",
+        metavar="SPECS",
+        help="Such as ndcg@10,map(per=hits)@5,10. [default: ndcg, map, mrr, recall, precision, hit at 10]",
+    )(command)
+
+
+def form(command: Command) -> Command:
+    """How the table is printed."""
+    from atkay.cli.output import FORMS
+
+    return click.option(
+        "-f", "--format", "form", type=click.Choice(list(FORMS)), default="table", help="For people, or for machines."
+    )(command)
+
+
+def pairs(separator: str, names: str) -> Callable[[Any, Any, Sequence[str]], dict[str, str]]:
+    """A callback that turns NAME=NUMBER, as often as given, into a dict."""
+
+    def of(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, str]:
+        found = {}
+        for value in values:
+            # A spec may hold the separator itself: map(per=hits)@5=0.35.
+            name, equals, number = value.rpartition(separator)
+            if not (name and equals and number):
+                raise click.BadParameter(f"'{value}' is not {names}.", ctx, param)
+            found[name] = number
+        return found
+
+    return of

@@ -1,0 +1,29 @@
+"""``atkay variants``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from atkay.cli import options
+from atkay.cli.output import show, working
+
+
+@click.command("variants", short_help="One metric in all its conventions, side by side.")
+@options.tables
+@click.argument("metric")
+@options.protocol
+@options.form
+def command(recs: str, truth: str, metric: str, form: str, **chosen: Any) -> None:
+    """Show every number that METRIC can be, and which libraries compute it so.
+
+    \b
+    Example:
+      $ atkay variants recs.csv truth.csv map@5
+    """  # noqa: D301
+    import atkay
+
+    with working("Trying all conventions"):
+        found = atkay.variants(recs, truth, metric, **options.given(chosen))
+    show(found, form)

@@ -1,0 +1,34 @@
+"""Messages that name Python's arguments, in the words of the shell."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+from atkay.protocol import Protocol
+
+_TABLES = ("train", "catalog", "features", "baseline", "exclude", "candidates", "slices")
+
+
+def in_options(message: str) -> str:
+    """The same advice with options in place of arguments.
+
+    >>> in_options("Pass columns=Columns(user='uid'). Or choose ties='expected'.")
+    'Pass --column user=uid. Or choose --ties expected.'
+    """
+    fields = "|".join(each.name for each in dataclasses.fields(Protocol))
+    message = re.sub(r"columns=Columns\((\w+)='?([^')]+)'?\)", _column, message)
+    message = re.sub(r"Columns\((\w+)='?([^')]+)'?\)", _column, message)
+    message = re.sub(rf"evaluate\(\.\.\., ({'|'.join(_TABLES)})=\.\.\.\)", r"--\1 FILE", message)
+    message = re.sub(rf"\b({'|'.join(_TABLES)})=(?=[ .:;,)]|$)", r"--\1", message)
+    return re.sub(rf"\b({fields})='?(\w[\w.]*)'?", lambda found: f"{option(found[1])} {found[2]}", message)
+
+
+def option(name: str) -> str:
+    """The option of an argument."""
+    return "--" + name.replace("_", "-")
+
+
+def _column(found: re.Match[str]) -> str:
+    name = "NAME" if found[2] == "..." else found[2]
+    return f"--column {found[1]}={name}"
