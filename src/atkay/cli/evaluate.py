@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     "--fail-under",
     multiple=True,
     metavar="METRIC=NUMBER",
-    callback=options.pairs("=", "METRIC=NUMBER, such as ndcg@10=0.35"),
+    callback=options.pairs("METRIC=NUMBER, such as ndcg@10=0.35"),
     help="Exit with 1 where a metric is worse than the number.",
 )
 @click.option(
@@ -110,12 +110,11 @@ def _under(result: Result, limits: dict[str, str]) -> list[str]:
 
 def _worse(result: Result, path: Path) -> list[str]:
     """What is worse than in a saved result that was computed in the same way."""
-    from atkay.protocol import differing
+    from atkay.compare.sheet import check_alike
     from atkay.result import Result
 
     before = Result.load(path)
-    if different := differing(result.protocol, before.protocol):
-        raise Refused(f"--fail-if-worse-than: '{path}' was evaluated otherwise: {'; '.join(different)}.")
+    check_alike({path.name: before, "this one": result})
     shared = [metric for each in result.metrics for metric in each.split() if str(metric) in before]
     if not shared:
         raise Refused(f"--fail-if-worse-than: '{path}' has none of these metrics; it has {', '.join(before)}.")

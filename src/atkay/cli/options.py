@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,7 +58,7 @@ class Table(click.Path):
         folder: str = ctx.with_resource(tempfile.TemporaryDirectory(prefix="atkay-"))
         path = Path(folder, "standard input")
         with path.open("wb") as target:
-            shutil.copyfileobj(click.get_binary_stream("stdin"), target)
+            shutil.copyfileobj(sys.stdin.buffer, target)
         return str(path)
 
 
@@ -142,17 +143,109 @@ def form(command: Command) -> Command:
     )(command)
 
 
-def pairs(separator: str, names: str) -> Callable[[Any, Any, Sequence[str]], dict[str, str]]:
-    """A callback that turns NAME=NUMBER, as often as given, into a dict."""
+def pairs(form: str) -> Callable[[Any, Any, Sequence[str]], dict[str, str]]:
+    """A callback that turns NAME=VALUE, as often as given, into a dict; ``form`` says what is expected."""
 
     def of(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, str]:
         found = {}
         for value in values:
-            # A spec may hold the separator itself: map(per=hits)@5=0.35.
-            name, equals, number = value.rpartition(separator)
+            name, equals, number = value.rpartition("=")  # a spec may have one of its own: map(per=hits)@5=0.35
             if not (name and equals and number):
-                raise click.BadParameter(f"'{value}' is not {names}.", ctx, param)
+                raise click.BadParameter(f"'{value}' is not {form}.", ctx, param)
             found[name] = number
         return found
 
     return of
+
+
+def runs(least: int) -> Callable[[Command], Command]:
+    """Several runs and their truth."""
+
+    def add(command: Command) -> Command:
+        command = click.option("--truth", type=Table(), help="What is relevant; not needed for saved results.")(command)
+        return click.argument("runs", nargs=-1, required=True, metavar="RUN...", callback=_at_least(least))(command)
+
+    return add
+
+
+def _at_least(least: int) -> Callable[[Any, Any, tuple[str, ...]], tuple[str, ...]]:
+    def check(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+        if len(given) < least:
+            raise click.BadParameter("give two runs or more.", ctx, param)
+        return given
+
+    return check
+
+
+def tests(command: Command) -> Command:
+    """How differences are tested."""
+    options = [
+        click.option(
+            "--test", metavar="NAMES", help="t, permutation, bootstrap, tukey, randomised_tukey, wilcoxon, sign."
+        ),
+        click.option("--correction", metavar="NAME", help="holm (the default), bonferroni, bh or none."),
+        click.option("--family", metavar="NAME", help="What is corrected together: all (the default), or each metric."),
+        click.option("--interval", metavar="NAME", help="student (the default), percentile or bca."),
+        click.option(
+            "--min-effect", metavar="NUMBER", help="The smallest difference that matters; or METRIC=NUMBER,..."
+        ),
+        click.option("--permutations", type=int, help="How many permutations, or bootstrap samples. [default: 10000]"),
+        click.option("--rng", type=int, help="The seed of random tests. [default: 7]"),
+    ]
+    for add in reversed(options):
+        command = add(command)
+    return command
+
+
+def named(given: Sequence[str]) -> dict[str, str]:
+    """The runs by name: as given in NAME=FILE, else after the file."""
+    found: dict[str, str] = {}
+    for run in given:
+        name, equals, path = run.partition("=")
+        if not equals or "/" in name or Path(run).exists():
+            name, path = Path(run).name.removesuffix(".gz").rpartition(".")[0] or Path(run).name, run
+        if name in found:
+            raise click.UsageError(f"two runs are called '{name}'; name one of them: new={path}.")
+        found[name] = path
+    return found
+
+
+def evaluated(chosen: dict[str, Any]) -> Any:
+    """The result of the only run, which may have been saved before."""
+    import atkay
+
+    [path] = named(chosen["runs"]).values()
+    if path.removesuffix(".gz").endswith(".json"):
+        return atkay.Result.load(path)
+    if chosen["truth"] is None:
+        raise click.UsageError("--truth is missing: the file with what is relevant.")
+    others = {name: value for name, value in chosen.items() if name not in ("runs", "truth", *_TESTS)}
+    return atkay.evaluate(path, chosen["truth"], **given(others))
+
+
+def compared(chosen: dict[str, Any], *, every_pair: bool) -> Any:
+    """The comparison of the runs."""
+    import atkay
+
+    by_name = named(chosen["runs"])
+    found = given({name: value for name, value in chosen.items() if name not in ("runs", "min_effect", "test")})
+    if "baseline" in found:
+        found["primitive"] = found.pop("baseline")
+    if chosen["test"]:
+        found["test"] = tuple(chosen["test"].split(","))
+    if chosen["min_effect"]:
+        found["min_effect"] = _effects(chosen["min_effect"])
+    return atkay.compare(by_name, baseline=None if every_pair else next(iter(by_name)), **found)
+
+
+def _effects(text: str) -> float | dict[str, float]:
+    """One number for all metrics, or METRIC=NUMBER with commas between them."""
+    try:
+        if "=" not in text:
+            return float(text)
+        return {name: float(number) for name, _, number in (part.rpartition("=") for part in text.split(","))}
+    except ValueError as error:
+        raise click.UsageError(f"--min-effect: '{text}' is neither a number nor METRIC=NUMBER,...") from error
+
+
+_TESTS = ("test", "correction", "family", "interval", "min_effect", "permutations", "rng")

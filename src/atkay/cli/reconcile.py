@@ -17,7 +17,7 @@ from atkay.cli.output import show, working
     nargs=-1,
     required=True,
     metavar="METRIC=NUMBER...",
-    callback=options.pairs("=", "METRIC=NUMBER, such as map@10=0.2447"),
+    callback=options.pairs("METRIC=NUMBER, such as map@10=0.2447"),
 )
 @options.protocol
 @options.form

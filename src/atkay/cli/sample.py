@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from atkay.arrays import Array, Bools, Floats, Ints
 
 USERS, ITEMS, TASTES, K = 3000, 800, 12, 20
+DEEP = 65
+"""The most items that a user has bought and will buy."""
 KINDS = ("bread", "cheese", "fruit", "coffee", "tea", "spice", "sweets", "wine", "pasta", "nuts", "honey", "oil")
 
 
@@ -37,9 +39,10 @@ def sample(seed: int = 7) -> Sample:
     order = np.argsort(np.log(chance + 1e-12) + rng.gumbel(size=chance.shape), axis=1)[:, ::-1]  # drawn by chance
     new = rng.random(USERS) < 0.3
     bought = np.where(new, rng.integers(3, 8, USERS), rng.integers(10, 40, USERS))
-    left = rng.integers(1, 8, USERS)
-    user, place = np.divmod(np.arange(USERS * 50), 50)
-    item = order[:, :50].ravel()
+    unknown = np.flatnonzero(new)[::12]  # the model has nothing for them
+    left = rng.integers(1, 25, USERS)
+    user, place = np.divmod(np.arange(USERS * DEEP), DEEP)
+    item = order[:, :DEEP].ravel()
     seen, held = place < bought[user], (place >= bought[user]) & (place < (bought + left)[user])
     had = np.zeros((USERS, ITEMS), bool)
     had[user[seen], item[seen]] = True
@@ -58,7 +61,10 @@ def sample(seed: int = 7) -> Sample:
         truth=truth,
         users=pl.DataFrame({"user": users, "since": np.where(new, "this year", "earlier")}),
         items=pl.DataFrame({"item": items, "kind": [KINDS[each] for each in kind]}),
-        runs={name: _lists(score, had, users, items) for name, score in _scores(had, chance, new, rng).items()},
+        runs={
+            name: _lists(score, had, users, items).filter(~pl.col("user").is_in(users[unknown]) | (name != "model"))
+            for name, score in _scores(had, chance, new, rng).items()
+        },
     )
 
 
@@ -69,7 +75,7 @@ def _scores(had: Bools, chance: Floats, new: Bools, rng: np.random.Generator) ->
     unit = seen / np.sqrt(np.maximum(popularity, 1))
     neighbours = unit.T @ unit
     np.fill_diagonal(neighbours, 0)
-    noise = rng.normal(0, 1, chance.shape) * np.where(new, 1.2, 0.2)[:, None]
+    noise = rng.normal(0, 1, chance.shape) * np.where(new, 1.2, 0.1)[:, None]
     return {
         "popularity": np.broadcast_to(popularity, had.shape) + rng.random(len(popularity)) * 1e-6,
         "neighbours": seen @ neighbours + 1e-6 * popularity,

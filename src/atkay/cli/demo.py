@@ -1,0 +1,71 @@
+"""``atkay demo``."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from atkay.cli.sample import Sample
+
+METRICS = "ndcg@5,10,20,map@10,recall@10,hit@10"
+SHOWN = ("trec_eval", "recommenders", "lightgbm", "lenskit", "elliot")
+
+
+@click.command("demo", short_help="See it work on a made-up shop.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), default=Path("report.html"), show_default=True, help="The page."
+)
+@click.option("--data", type=click.Path(path_type=Path), help="Also write the tables as CSV files into this folder.")
+def command(output: Path, data: Path | None) -> None:
+    """Evaluate, compare, explain and report, on data that are made up on the spot: nothing is needed.
+
+    \b
+    Example:
+      $ atkay demo
+    """  # noqa: D301
+    import atkay
+    from atkay.cli.sample import sample
+    from atkay.errors import AtkayWarning
+
+    warnings.simplefilter("ignore", AtkayWarning)
+    shop = sample()
+    users, items = len(shop.users), len(shop.items)
+    click.echo(f"A made-up shop: {users:,} users, {items:,} items, and three recommenders. What is each worth?\n")
+    if data:
+        _write(shop, data)
+    found = atkay.compare(
+        shop.runs,
+        shop.truth,
+        METRICS,
+        baseline="popularity",
+        slices=shop.users,
+        train=shop.train,
+        permutations=2000,
+    )
+    click.echo(found.mean_grid().text() + f"\n{found.legend}\n")
+    for difference in found["ndcg@10"]:
+        click.echo(f"  {difference.run}, ndcg@10: {difference.verdict}.")
+    model, truth = shop.runs["model"], shop.truth
+    click.echo("\nThe same lists, the same name, and what other libraries would print as MAP@10:\n")
+    for library in SHOWN:
+        value = atkay.evaluate(model, truth, "map@10", dialect=library)["map@10"]
+        click.echo(f"  {library:13} {value:.4f}")
+    printed = atkay.evaluate(model, truth, ["map@10", "ndcg@10"], dialect="replay")
+    reported = {name: f"{printed[name]:.4f}" for name in ("map@10", "ndcg@10")}
+    click.echo(f"\nA paper prints {', '.join(f'{name} = {value}' for name, value in reported.items())}. How?\n")
+    explained = atkay.reconcile(model, truth, reported)
+    click.echo(f"  {explained.explanations[0]}\n  {explained.verdict}\n")
+    atkay.report(found, output, title="A made-up shop")
+    click.echo(f"Everything on one page: {output.resolve()}")
+
+
+def _write(shop: Sample, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = {"train": shop.train, "truth": shop.truth, "users": shop.users, "items": shop.items, **shop.runs}
+    for name, table in tables.items():
+        table.write_csv(folder / f"{name}.csv")
+    click.echo(f"The tables are in {folder}: {', '.join(f'{name}.csv' for name in tables)}.\n")

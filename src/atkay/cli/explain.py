@@ -1,0 +1,39 @@
+"""``atkay explain``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from atkay.cli import options
+from atkay.cli.output import show, working
+
+
+@click.command("explain", short_help="Why two numbers differ, step by step.")
+@options.tables
+@click.argument("metric")
+@click.option("--theirs", required=True, metavar="NAME", help="A dialect, or another spec.")
+@click.option(
+    "--their",
+    multiple=True,
+    metavar="FIELD=WORD",
+    callback=options.pairs("FIELD=WORD, such as no_recs=skip"),
+    help="What the protocol says on their side.",
+)
+@options.protocol
+@options.form
+def command(recs: str, truth: str, metric: str, theirs: str, their: dict[str, str], form: str, **chosen: Any) -> None:
+    """Walk from our number to theirs, one convention at a time.
+
+    Each step says what changes, by how much and for how many users, and shows the user whom it moves most.
+
+    \b
+    Example:
+      $ atkay explain recs.csv truth.csv map@5 --theirs replay
+    """  # noqa: D301
+    import atkay
+
+    with working("Explaining"):
+        found = atkay.explain(recs, truth, metric, theirs=theirs, their_protocol=their or None, **options.given(chosen))
+    show(found, form)

@@ -1,0 +1,44 @@
+"""``atkay report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from atkay.cli import options
+from atkay.cli.output import working
+
+
+@click.command("report", short_help="A page to show.")
+@options.runs(least=1)
+@options.metrics
+@options.tests
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), default=Path("report.html"), show_default=True, help="The page."
+)
+@click.option("--title", help="What stands on top.")
+@click.option("--slices", type=options.Table(), help="A segment for each user.")
+@options.protocol
+def command(output: Path, title: str | None, **chosen: Any) -> None:
+    """Write one HTML file with everything: numbers, charts, differences, users' lists, and how it was computed.
+
+    It works without a network. A RUN is a file of lists; several are compared with the first one.
+
+    \b
+    Examples:
+      $ atkay report recs.csv --truth truth.csv -m ndcg@5,map@5
+      $ atkay report recs.csv other.csv --truth truth.csv -m ndcg@5,10 --slices users.csv -o two.html
+    """  # noqa: D301
+    import atkay
+
+    names = options.named(chosen["runs"])
+    if len(names) > 1:
+        found: Any = options.compared(chosen, every_pair=False)
+    else:
+        with working("Evaluating"):
+            found = options.evaluated(chosen)
+    with working("Writing the page"):
+        atkay.report(found, output, title=title)
+    click.echo(f"wrote {output}")
