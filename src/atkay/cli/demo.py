@@ -41,7 +41,7 @@ def command(output: Path, data: Path | None) -> None:
         shop.runs,
         shop.truth,
         METRICS,
-        baseline="popularity",
+        baseline="neighbours",
         slices=shop.users,
         train=shop.train,
         permutations=2000,
