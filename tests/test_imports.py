@@ -64,9 +64,9 @@ def test_the_public_surface() -> None:
     classes = {each.__name__ for each in atkay.metrics().values()}
     assert {"DCG", "F1", "HitRate", "MAP", "MNAP", "MRR", "NDCG", "Precision", "RPrecision", "Recall"} <= classes
     assert set(dir(atkay)) - classes == {
-        "Columns", "Metric", "Overlap", "Population", "Protocol", "Result", "Sampled",
-        "__version__", "dialects", "errors", "evaluate", "explain", "metrics", "overlap", "parse", "reconcile",
-        "variants",
+        "Columns", "Comparison", "Metric", "Overlap", "Population", "Protocol", "Result", "Sampled",
+        "__version__", "compare", "dialects", "errors", "evaluate", "explain", "metrics", "overlap", "parse",
+        "power", "reconcile", "variants",
     }  # fmt: skip
     for name in dir(atkay):
         assert getattr(atkay, name) is not None

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from atkay.audit.reconcile import reconcile as reconcile
     from atkay.audit.variants import variants as variants
     from atkay.columns import Columns as Columns
+    from atkay.compare.comparing import compare as compare
+    from atkay.compare.comparison import Comparison as Comparison
+    from atkay.compare.power import power as power
     from atkay.dialects.base import dialects as dialects
     from atkay.evaluate import evaluate as evaluate
     from atkay.metrics.alpha_ndcg import AlphaNDCG as AlphaNDCG
@@ -87,6 +90,9 @@ _HOMES = {
     "variants": "audit.variants",
     "reconcile": "audit.reconcile",
     "explain": "audit.explain",
+    "compare": "compare.comparing",
+    "Comparison": "compare.comparison",
+    "power": "compare.power",
 }
 
 

@@ -17,6 +17,7 @@
         └── RelevanceError grades that are missing, negative or not numbers
 
     AtkayWarning (a UserWarning)
+    ├── NotMeanWarning     a test that does not test the mean
     ├── SampledWarning     the numbers are of a sample of the catalogue
     └── TiesWarning        the order of equal scores decides more than a few of the lists
 
@@ -38,6 +39,10 @@ class AtkayError(ValueError):
 
 class AtkayWarning(UserWarning):
     """Numbers that are right and may mislead."""
+
+
+class NotMeanWarning(AtkayWarning):
+    """A test is asked for that does not test the mean."""
 
 
 class SampledWarning(AtkayWarning):

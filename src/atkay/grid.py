@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _LATEX = str.maketrans(
     {
@@ -15,8 +15,23 @@ _LATEX = str.maketrans(
         **{char: "\\" + char for char in "&%$#_{}"},
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
+        "†": r"\textdagger{}",
     }
 )
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A text that can be set in bold, with marks raised behind it."""
+
+    text: str
+    bold: bool = False
+    marks: str = ""
+
+    def shown(self, escape: Callable[[str], str], bold: str, raised: str) -> str:
+        """The text in a form, such as ``**{}**`` and ``<sup>{}</sup>``."""
+        text = escape(self.text)
+        return (bold.format(text) if self.bold else text) + (raised.format(escape(self.marks)) if self.marks else "")
 
 
 @dataclass(frozen=True)
@@ -24,8 +39,15 @@ class Grid:
     """Rows of cells under a header; the columns named in ``right`` are aligned to the right."""
 
     header: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Sequence[str | Cell]]
     right: Sequence[str] = ()
+
+    def _shown(self, escape: Callable[[str], str], bold: str = "{}", raised: str = "{}") -> list[list[str]]:
+        """All rows as text, the header first."""
+        return [
+            [cell.shown(escape, bold, raised) if isinstance(cell, Cell) else escape(cell) for cell in row]
+            for row in [self.header, *self.rows]
+        ]
 
     def _aligned(self, cell: str, column: int, width: int) -> str:
         return cell.rjust(width) if self.header[column] in self.right else cell.ljust(width)
@@ -40,14 +62,15 @@ class Grid:
 
     def text(self) -> str:
         """Aligned columns for a terminal."""
-        widths = self._widths([self.header, *self.rows])
+        cells = self._shown(str, raised=" {}")
+        widths = self._widths(cells)
         rule = "─" * (sum(widths) + 2 * (len(widths) - 1))
-        lines = [self._line(self.header, widths, "  "), rule]
-        return "\n".join(line.rstrip() for line in [*lines, *(self._line(row, widths, "  ") for row in self.rows)])
+        head, *body = (self._line(row, widths, "  ") for row in cells)
+        return "\n".join(line.rstrip() for line in [head, rule, *body])
 
     def markdown(self) -> str:
         """A pipe table."""
-        cells = [[cell.replace("|", "\\|") for cell in row] for row in [self.header, *self.rows]]
+        cells = self._shown(lambda text: text.replace("|", "\\|"), "**{}**", "<sup>{}</sup>")
         widths = self._widths(cells)
         rule = [
             "-" * (width - 1) + ":" if name in self.right else "-" * width
@@ -58,7 +81,8 @@ class Grid:
     def latex(self) -> str:
         """A booktabs table."""
         spec = "".join("r" if name in self.right else "l" for name in self.header)
-        head, *body = (" & ".join(cell.translate(_LATEX) for cell in row) + r" \\" for row in [self.header, *self.rows])
+        cells = self._shown(lambda text: text.translate(_LATEX), r"\textbf{{{}}}", r"\textsuperscript{{{}}}")
+        head, *body = (" & ".join(row) + r" \\" for row in cells)
         return "\n".join(
             [
                 rf"\begin{{tabular}}{{{spec}}}",
@@ -77,10 +101,10 @@ class Grid:
         def row(cells: Sequence[str], tag: str) -> str:
             sides = ("right" if name in self.right else "left" for name in self.header)
             styled = (
-                f'<{tag} style="text-align: {side}">{html.escape(cell)}</{tag}>'
-                for side, cell in zip(sides, cells, strict=True)
+                f'<{tag} style="text-align: {side}">{cell}</{tag}>' for side, cell in zip(sides, cells, strict=True)
             )
             return f"<tr>{''.join(styled)}</tr>"
 
-        body = "\n".join(row(cells, "td") for cells in self.rows)
-        return f"<table>\n<thead>\n{row(self.header, 'th')}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+        head, *cells = self._shown(html.escape, "<b>{}</b>", "<sup>{}</sup>")
+        body = "\n".join(row(one, "td") for one in cells)
+        return f"<table>\n<thead>\n{row(head, 'th')}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"

@@ -49,21 +49,21 @@ def _record(result: Result) -> dict[str, Any]:
         "atkay": result.version,
         "fingerprint": dict(result.fingerprint),
         "metrics": [str(metric) for metric in result.metrics],
-        "numbers": {name: _plain(found._asdict()) for name, found in result.summaries.items()},
+        "numbers": {name: plain(found._asdict()) for name, found in result.summaries.items()},
         "definitions": {name: found._asdict() for name, found in result.definitions.items()},
         "protocol": dataclasses.asdict(result.protocol),
         "population": dataclasses.asdict(result.population),
         "columns": {table: dict(used) for table, used in result.columns.items()},
         "slices": [
-            {"slice": name, "segment": segment, "metric": metric, **_plain(found._asdict())}
+            {"slice": name, "segment": segment, "metric": metric, **plain(found._asdict())}
             for name, segment, metric, found in result.slice_summaries
         ],
         "dialect": result.dialect,
         "names": dict(result.names),
         "sampled": None if result.sampled is None else dataclasses.asdict(result.sampled),
-        "whole": _plain(dict(result.whole)),
+        "whole": plain(dict(result.whole)),
         "whole_of": [
-            {"slice": name, "segment": None if segment is None else str(segment), "numbers": _plain(dict(numbers))}
+            {"slice": name, "segment": None if segment is None else str(segment), "numbers": plain(dict(numbers))}
             for (name, segment), numbers in result.whole_of.items()
         ],
         "per_query": {
@@ -113,17 +113,19 @@ def _result(record: dict[str, Any]) -> Result:
         dialect=record["dialect"],
         names=record["names"],
         sampled=None if record["sampled"] is None else Sampled(**record["sampled"]),
-        whole=_numbers(record["whole"]),
-        whole_of={(each["slice"], each["segment"]): _numbers(each["numbers"]) for each in record["whole_of"]},
+        whole=numbers(record["whole"]),
+        whole_of={(each["slice"], each["segment"]): numbers(each["numbers"]) for each in record["whole_of"]},
     )
 
 
-def _numbers(plain: dict[str, float | None]) -> dict[str, float]:
-    return {name: math.nan if value is None else value for name, value in plain.items()}
+def numbers(record: dict[str, float | None]) -> dict[str, float]:
+    """Numbers out of a file, null being NaN."""
+    return {name: math.nan if value is None else value for name, value in record.items()}
 
 
-def _plain(numbers: dict[str, Any]) -> dict[str, Any]:
-    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in numbers.items()}
+def plain(record: dict[str, Any]) -> dict[str, Any]:
+    """Numbers as JSON can hold them, NaN being null."""
+    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in record.items()}
 
 
 def _listed(column: Floats) -> list[float | None]:

@@ -1,0 +1,1 @@
+"""Compare: runs side by side, and whether their differences are real."""

@@ -1,0 +1,445 @@
+"""Compare: evaluate runs alike, pair them by user, and say which differences are real."""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+import warnings
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from atkay import __version__
+from atkay.arrays import Floats
+from atkay.compare.bootstrap import draw
+from atkay.compare.comparison import Comparison, Difference
+from atkay.compare.corrections import CORRECTIONS, FAMILIES, corrected
+from atkay.compare.permutation import Key
+from atkay.compare.sheet import lay_out, sharp
+from atkay.compare.tests import TESTS, Task
+from atkay.compare.verdict import finding
+from atkay.errors import InputError, NotMeanWarning, NumberError, SpecError, listing, offer
+from atkay.evaluate import USUAL, evaluate
+from atkay.lists import in_threads
+from atkay.means import summarise
+from atkay.metrics.base import Metric, parse_all
+from atkay.protocol import Protocol
+from atkay.result import Result
+
+if TYPE_CHECKING:
+    from atkay.compare.sheet import Pair, Paired, Sheet
+
+INTERVALS = ("student", "percentile", "bca")
+SAVED = (".json", ".json.gz")
+"""How the files of saved results end."""
+
+
+def compare(
+    runs: Mapping[str, Any],
+    truth: Any = None,
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
+    *,
+    baseline: str | None = None,
+    test: str | Sequence[str] = ("t", "permutation"),
+    correction: str = "holm",
+    family: str = "all",
+    interval: str = "student",
+    min_effect: float | Mapping[str, float] | None = None,
+    permutations: int = 10_000,
+    rng: int = 7,
+    primitive: Any = None,
+    **given: Any,
+) -> Comparison:
+    """Say which differences between runs are real, and how large they are.
+
+    The runs are paired by user: each user's value under one run is held against the same user's value under the
+    other. A user whom one of the two runs does not evaluate is left out of their difference, and counted.
+
+    Parameters
+    ----------
+    runs
+        ``{name: lists}``, two or more: lists as ``evaluate`` takes them, the path of a file, a :class:`Result`, or the
+        path of a saved one (``.json``, ``.json.gz``).
+    truth
+        As for ``evaluate``; not needed where all runs are results.
+    metrics
+        As for ``evaluate``. Left out, they are those that all given results have, or the usual six.
+    baseline
+        The run that all others are held against; without one every pair is compared.
+    test
+        One or several of "t", "permutation", "bootstrap", "tukey", "randomised_tukey", "wilcoxon", "sign". The first
+        decides on the verdict.
+    correction
+        "holm", "bonferroni", "bh" (Benjamini and Hochberg), or "none".
+    family
+        What is corrected together: "all" differences in all metrics of the call, or those of each "metric" by itself.
+    interval
+        "student", or by bootstrap "percentile" or "bca".
+    min_effect
+        The smallest difference that matters, for all metrics or as ``{metric: difference}``.
+    permutations
+        How many permutations, or bootstrap samples, random tests take.
+    rng
+        The seed of random tests. The same seed gives the same digits.
+    primitive
+        What ``evaluate`` calls ``baseline``: the lists of a primitive recommender, which some metrics need.
+    **given
+        Whatever else ``evaluate`` takes: protocol, columns, slices, train, dialect, ...
+
+    Examples
+    --------
+    Four users; the new run brings the wanted item from rank 2 to rank 1 for three of them. The differences in
+    reciprocal rank are 1/2, 1/2, 1/2 and 0, their mean is 3/8, and of 2³ sign patterns 2 reach it: p = 1/4.
+
+    >>> truth = {user: ["tea"] for user in "abcd"}
+    >>> old = {user: ["rye", "tea"] for user in "abcd"}
+    >>> new = {**{user: ["tea", "rye"] for user in "abc"}, "d": ["rye", "tea"]}
+    >>> found = atkay.compare({"old": old, "new": new}, truth, "mrr", baseline="old", test="permutation")
+    >>> found["mrr"][0].difference, found["mrr"][0].p
+    (0.375, {'permutation': 0.25})
+    >>> print(found["mrr"][0].verdict)
+    0.375 better, 95 % interval -0.023 to 0.773; not shown
+    """
+    plan = Plan.of(baseline, test, correction, family, interval, permutations, rng)
+    results = _results(runs, truth, metrics, {**given, **({} if primitive is None else {"baseline": primitive})})
+    names = tuple(results)
+    if baseline is not None and baseline not in names:
+        raise InputError(f"compare: no run '{baseline}' to be the baseline. {offer(baseline, names)}")
+    asked = _metrics(results, metrics)
+    sheet = lay_out(results, asked)
+    least = _thresholds(min_effect, asked)
+    pairs = _pairs(names, baseline)
+    for name in plan.tests:
+        if not TESTS[name].of_mean:
+            warnings.warn(
+                f"the {name} test does not test the mean: it can find a difference where the means are equal, and none "
+                "where they differ. Read it beside 't' or 'permutation'.",
+                NotMeanWarning,
+                stacklevel=2,
+            )
+    return Comparison(
+        runs=names,
+        baseline=baseline,
+        metrics=tuple(map(str, asked)),
+        tests=plan.tests,
+        correction=correction,
+        family=family,
+        interval=interval,
+        permutations=plan.permutations,
+        rng=plan.rng,
+        min_effect=least,
+        means={
+            run: {str(metric): result.summaries[str(metric)] for metric in asked} for run, result in results.items()
+        },
+        differences=tuple(_whole(results, asked, sheet, pairs, plan, least)),
+        segments=tuple(_segments(results, asked, sheet, pairs, plan, least)),
+        protocol=next(iter(results.values())).protocol.words(),
+        notes=tuple(_notes(results, sheet, plan, asked)),
+        version=__version__,
+    )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How differences are judged."""
+
+    tests: tuple[str, ...]
+    correction: str
+    family: str
+    interval: str
+    permutations: int
+    rng: int
+
+    @classmethod
+    def of(
+        cls,
+        baseline: object,
+        test: str | Sequence[str],
+        correction: str,
+        family: str,
+        interval: str,
+        permutations: int,
+        rng: int,
+    ) -> Plan:
+        """The plan that was asked for, checked."""
+        tests = (test,) if isinstance(test, str) else tuple(dict.fromkeys(test))
+        if baseline is not None and not isinstance(baseline, str):
+            raise InputError(
+                f"compare: baseline is the name of a run, given was a {type(baseline).__name__}. The lists of a "
+                "primitive recommender, which some metrics need, are passed as primitive=."
+            )
+        if not tests:
+            raise SpecError(f"compare: no test is asked for; tests are {listing(TESTS)}.")
+        words: list[tuple[str, str, Collection[str]]] = [("test", one, TESTS) for one in tests]
+        words += [
+            ("correction", correction, CORRECTIONS),
+            ("family", family, FAMILIES),
+            ("interval", interval, INTERVALS),
+        ]
+        for what, word, known in words:
+            if word not in known:
+                raise SpecError(f"compare: '{word}' is no word for '{what}'. {offer(word, known)}")
+        for name, number, least in (("permutations", permutations, 1), ("rng", rng, 0)):
+            if isinstance(number, bool) or not hasattr(number, "__index__") or number < least:
+                raise SpecError(f"compare: {name} is a whole number from {least}, given was {number!r}.")
+        return cls(tests, correction, family, interval, operator.index(permutations), operator.index(rng))
+
+
+def _pairs(names: Sequence[str], baseline: str | None) -> list[Pair]:
+    if baseline is not None:
+        base = names.index(baseline)
+        return [(base, other) for other in range(len(names)) if other != base]
+    return [(one, other) for one in range(len(names)) for other in range(one + 1, len(names))]
+
+
+def _results(runs: Mapping[str, Any], truth: Any, metrics: Any, given: Mapping[str, Any]) -> dict[str, Result]:
+    """Every run as a result: evaluated now, or before."""
+    if not isinstance(runs, Mapping) or not all(isinstance(name, str) for name in runs):
+        raise InputError(f"compare: runs is {{name: lists}}, given was a {type(runs).__name__}.")
+    if len(runs) < 2:
+        raise InputError(f"compare: a comparison takes two runs or more, given was {listing(runs) or 'none'}.")
+    ready = {name: found for name, run in runs.items() if (found := _ready(run)) is not None}
+    fresh = [name for name in runs if name not in ready]
+    if fresh and truth is None:
+        raise InputError(f"compare: '{fresh[0]}' is no result, so it has to be evaluated: pass truth as well.")
+    if not fresh and (unused := sorted(given)):
+        raise InputError(
+            f"compare: {listing(unused)} says how to evaluate, and all runs are results. Leave it out, or pass lists."
+        )
+    if metrics is None:
+        metrics = _shared(ready) if ready else USUAL
+    evaluated = {name: evaluate(runs[name], truth, metrics, **given) for name in fresh}
+    return {name: (ready | evaluated)[name] for name in runs}
+
+
+def _ready(run: Any) -> Result | None:
+    if isinstance(run, Result):
+        return run
+    if isinstance(run, str | os.PathLike) and str(run).lower().endswith(SAVED):
+        return Result.load(Path(run))
+    return None
+
+
+def _shared(results: Mapping[str, Result]) -> list[str]:
+    """The numbers that all results have."""
+    (first, one), *others = results.items()
+    found = [name for name in one if all(name in other for _, other in others)]
+    if not found:
+        has = "; ".join(f"'{name}' has {listing(each)}" for name, each in results.items())
+        raise NumberError(
+            f"compare: no metric is in all of the results: {has}. Evaluate '{first}' and the others alike."
+        )
+    return found
+
+
+def _metrics(results: Mapping[str, Result], metrics: Any) -> tuple[Metric, ...]:
+    """The numbers to compare, one by one."""
+    one = next(iter(results.values()))
+    if metrics is None:
+        asked = parse_all(_shared(results))
+    elif one.names:  # a dialect's own names
+        asked = one.metrics
+    else:
+        asked = parse_all(metrics)
+    single = tuple(each for metric in asked for each in metric.split())
+    for run, result in results.items():
+        for metric in single:
+            if str(metric) not in result:
+                raise NumberError(
+                    f"compare: '{metric}' is not in the result of '{run}', which has {listing(result)}. Evaluate it "
+                    "again."
+                )
+    return single
+
+
+def _thresholds(min_effect: float | Mapping[str, float] | None, metrics: Sequence[Metric]) -> dict[str, float]:
+    """The smallest difference that matters, for each metric that has one."""
+    names = [str(metric) for metric in metrics]
+    if min_effect is None:
+        return {}
+    if isinstance(min_effect, Mapping):
+        wanted = {str(next(iter(parse_all(name)))): value for name, value in min_effect.items()}
+    else:
+        wanted = dict.fromkeys(names, min_effect)
+    for name, value in wanted.items():
+        if name not in names:
+            raise NumberError(f"compare: min_effect names '{name}', which is not compared. {offer(name, names)}")
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < math.inf:
+            raise SpecError(f"compare: min_effect is a difference above 0, given was {value!r}.")
+    return {name: float(value) for name, value in wanted.items()}
+
+
+def _whole(
+    results: Mapping[str, Result],
+    metrics: Sequence[Metric],
+    sheet: Sheet,
+    pairs: Sequence[Pair],
+    plan: Plan,
+    least: Mapping[str, float],
+) -> list[Difference]:
+    tested = _judge([_tested(list(results), sheet.paired(), pairs, plan, (0,))], plan, least)
+    whole = [
+        _of_run(list(results), metric, pair, [result[str(metric)] for result in results.values()], plan)
+        for metric in metrics
+        if metric not in sheet.metrics
+        for pair in pairs
+    ]
+    return sorted(tested + whole, key=lambda found: [str(metric) for metric in metrics].index(found.metric))
+
+
+def _segments(
+    results: Mapping[str, Result],
+    metrics: Sequence[Metric],
+    sheet: Sheet,
+    pairs: Sequence[Pair],
+    plan: Plan,
+    least: Mapping[str, float],
+) -> list[Difference]:
+    """The same for each segment; those of one slice are corrected together."""
+    found: list[Difference] = []
+    for at, slicing in enumerate(sheet.slicings, start=1):
+        tables = []
+        for code, segment in enumerate(slicing.segments):
+            rows = np.flatnonzero(slicing.code == code)
+            if len(rows):
+                here = _tested(list(results), sheet.paired(rows), pairs, plan, (at, code))
+                tables.append([replace(each, slice=slicing.name, segment=segment) for each in here])
+        found += _judge(tables, plan, least)
+    return found
+
+
+def _tested(
+    names: Sequence[str], paired: Sequence[Paired], pairs: Sequence[Pair], plan: Plan, key: Key
+) -> list[Difference]:
+    """The differences of some units, metric by metric and pair by pair, not yet corrected."""
+    if not paired:
+        return []
+    boot = plan.interval != "student" or "bootstrap" in plan.tests
+    drawn = draw(paired, pairs, plan.permutations, plan.rng, (*key, 0)) if boot else None
+    task = Task(paired, pairs, plan.permutations, plan.rng, key, drawn)
+    p = {name: TESTS[name].p_values(task) for name in plan.tests}
+    jobs = [(at, each, nth, pair) for at, each in enumerate(paired) for nth, pair in enumerate(pairs)]
+    ends = None if drawn is None or plan.interval == "student" else drawn.intervals(plan.interval)
+
+    def of_job(job: tuple[int, Paired, int, Pair]) -> Difference:
+        at, each, nth, pair = job
+        found = _described(names, each, pair)
+        if ends is not None:
+            found = replace(found, low=float(ends[0][at, nth]), high=float(ends[1][at, nth]))
+        return replace(found, p={name: float(values[at, nth]) for name, values in p.items()})
+
+    return in_threads(of_job, jobs)
+
+
+def _described(names: Sequence[str], paired: Paired, pair: Pair) -> Difference:
+    blank, difference = _undecided(names, paired.metric, pair), paired.difference(pair)
+    said = summarise(difference)
+    moved = sharp(difference, paired.scale) * (-1 if paired.metric.better == "lower" else 1)
+    if moved.any() and not np.ptp(moved):  # everybody by the same amount: no spread to judge by
+        said = said._replace(low=math.nan, high=math.nan, deviation=0.0)
+    if paired.below is None:
+        counts = {"wins": int((moved > 0).sum()), "ties": int((moved == 0).sum()), "losses": int((moved < 0).sum())}
+        blank = replace(blank, **counts)  # type: ignore[arg-type]  # three fields of whole numbers
+    both, either = paired.there[:, pair].all(axis=1), paired.there[:, pair].any(axis=1)
+    return replace(
+        blank,
+        difference=said.mean,
+        low=said.low,
+        high=said.high,
+        deviation=said.deviation,
+        effect=said.mean / said.deviation if said.deviation > 0 else math.nan,
+        users=said.users,
+        left_out=int((either & ~both).sum()),
+        undefined=int(both.sum()) - said.users,
+    )
+
+
+def _undecided(names: Sequence[str], metric: Metric, pair: Pair) -> Difference:
+    none = math.nan
+    return Difference(
+        metric=str(metric),
+        run=names[pair[1]],
+        against=names[pair[0]],
+        better=metric.better,
+        difference=none,
+        low=none,
+        high=none,
+        deviation=none,
+        effect=none,
+        wins=None,
+        ties=None,
+        losses=None,
+        users=0,
+        left_out=0,
+        undefined=0,
+        p={},
+        corrected={},
+        finding="not tested",
+    )
+
+
+def _of_run(names: Sequence[str], metric: Metric, pair: Pair, numbers: Sequence[float], plan: Plan) -> Difference:
+    """A number of all lists together has no users' values, and so no test."""
+    none = dict.fromkeys(plan.tests, math.nan)
+    apart = numbers[pair[1]] - numbers[pair[0]]
+    return replace(_undecided(names, metric, pair), difference=apart, p=none, corrected=none)
+
+
+def _judge(tables: Sequence[Sequence[Difference]], plan: Plan, least: Mapping[str, float]) -> list[Difference]:
+    """The differences of one or several tables, corrected as one family."""
+    rows = [found for table in tables for found in table]
+    metrics = list(dict.fromkeys(found.metric for found in rows))
+    of_metric = [[at for at, found in enumerate(rows) if found.metric == name] for name in metrics]
+    corrected_by: dict[str, Floats] = {}
+    for name in plan.tests:
+        p = np.array([found.p[name] for found in rows], dtype=float)
+        out = np.empty_like(p)
+        if rows:
+            places = np.array(of_metric)
+            out[places] = corrected(p[places], plan.correction, plan.family, joint=TESTS[name].joint)
+        corrected_by[name] = out
+    return [
+        replace(
+            found,
+            corrected=(now := {name: float(values[at]) for name, values in corrected_by.items()}),
+            finding=finding(now[plan.tests[0]], found.low, found.high, least.get(found.metric)),
+        )
+        for at, found in enumerate(rows)
+    ]
+
+
+def _notes(results: Mapping[str, Result], sheet: Sheet, plan: Plan, metrics: Sequence[Metric]) -> list[str]:
+    """What a reader of the tables should know."""
+    one = next(iter(results.values()))
+    unit = f"{' and '.join(one.protocol.groups)} (its queries averaged first)" if one.protocol.groups else "user"
+    missing = int((~sheet.there.all(axis=1)).sum())
+    said = [f"{name}: {result.population.sentences(result.protocol)[0]}" for name, result in results.items()]
+    said.append(f"paired by {unit}; difference is run less against")
+    if missing:
+        rows = "queries" if one.protocol.groups else "users"
+        said.append(f"{missing:,} {rows} not in every run: a mean counts those of its run, a difference those of both")
+    family = "all differences of the table" if plan.family == "all" else "the differences in one metric"
+    said.append(f"p-values corrected ({plan.correction}) over {family}; the first test decides")
+    said += [f"{name}: {TESTS[name].words}" for name in plan.tests]
+    if any(TESTS[name].joint for name in plan.tests):
+        said.append("Tukey's p-values hold over all pairs as they are, and are corrected over metrics alone")
+    if any(str(metric) in one.parts for metric in metrics):
+        said.append("pooled numbers are tested by their linear approximation (the delta method)")
+    if any(str(metric) in one.whole for metric in metrics):
+        said.append("numbers of the whole run are not means over users, and are not tested")
+    if one.sampled is not None:
+        said.append(one.sampled.words)
+    default = Protocol()
+    said += [
+        words
+        for name, words in one.protocol.words().items()
+        if getattr(one.protocol, name) != getattr(default, name) and name != "seed"
+    ]
+    versions = sorted({result.version for result in results.values()})
+    if len(versions) > 1:
+        said.append(f"evaluated by different versions of atkay: {', '.join(versions)}")
+    return said

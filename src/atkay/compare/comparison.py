@@ -1,0 +1,382 @@
+"""Comparison: the runs' numbers, their differences, and what can be said of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import json
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from atkay.compare.tests import TESTS
+from atkay.compare.verdict import LEVEL, verdict
+from atkay.errors import SourceError
+from atkay.grid import Cell, Grid
+from atkay.means import Summary
+from atkay.metrics.base import parse
+from atkay.output import write_whole
+from atkay.result import Numbers, cells, number_types
+from atkay.saving import numbers, plain
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import altair as alt
+    import pandas as pd
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One number of ``run`` less that of ``against``, and how sure it is.
+
+    ``low`` and ``high`` are the 95 % interval, ``deviation`` is the spread of the users' differences, and ``effect``
+    the difference over it (d_z). ``wins``, ``ties`` and ``losses`` count the users for whom ``run`` is better, as
+    good, and worse (where no direction is better: higher and lower); there are none where a number is pooled or of
+    the whole run. ``users`` are paired; ``left_out`` are in one of the two runs alone, ``undefined`` have no value in
+    one of them. ``p`` and ``corrected`` have a p-value per test. ``finding`` is what follows, by the first test.
+    """
+
+    metric: str
+    run: str
+    against: str
+    better: str
+    difference: float
+    low: float
+    high: float
+    deviation: float
+    effect: float
+    wins: int | None
+    ties: int | None
+    losses: int | None
+    users: int
+    left_out: int
+    undefined: int
+    p: Mapping[str, float]
+    corrected: Mapping[str, float]
+    finding: str
+    slice: str | None = None
+    segment: str | None = None
+
+    @property
+    def tests_of_mean(self) -> list[str]:
+        """The tests that were asked for and that test the mean; where none does, all."""
+        return [name for name in self.p if TESTS[name].of_mean] or list(self.p)
+
+    @property
+    def real(self) -> bool:
+        """Whether there is a difference, by the corrected p-value of the first test."""
+        return self.finding.startswith("real")
+
+    @property
+    def verdict(self) -> str:
+        """What it means, in a line."""
+        return verdict(self)
+
+    @property
+    def gain(self) -> float:
+        """The difference, above 0 where ``run`` is better; NaN where no direction is."""
+        return {"higher": 1.0, "lower": -1.0}.get(self.better, math.nan) * self.difference
+
+
+NUMBERS = ("difference", "low", "high", "deviation", "effect")
+WORDS = ("baseline", "correction", "family", "interval", "permutations", "rng")
+NAMES = ("runs", "metrics", "tests", "notes")
+BOLD = "bold: best; "
+COUNTS = ("wins", "ties", "losses", "users", "left_out", "undefined")
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Runs side by side: means, differences, verdicts; prints as a table, and goes wherever a table can go.
+
+    ``means[run][metric]`` is a :class:`Summary`; ``differences`` has a :class:`Difference` per metric and pair, and
+    ``segments`` the same for each segment; ``comparison["ndcg@10"]`` are the differences in one metric.
+    """
+
+    runs: tuple[str, ...]
+    baseline: str | None
+    metrics: tuple[str, ...]
+    tests: tuple[str, ...]
+    correction: str
+    family: str
+    interval: str
+    permutations: int
+    rng: int
+    min_effect: Mapping[str, float]
+    means: Mapping[str, Mapping[str, Summary]]
+    differences: tuple[Difference, ...]
+    segments: tuple[Difference, ...]
+    protocol: Mapping[str, str]
+    """Each field of the protocol in words."""
+    notes: tuple[str, ...]
+    version: str
+
+    def __getitem__(self, metric: str) -> tuple[Difference, ...]:
+        return self._by_metric[metric]
+
+    def __iter__(self) -> Iterator[Difference]:
+        return iter(self.differences)
+
+    def __len__(self) -> int:
+        return len(self.differences)
+
+    @cached_property
+    def _by_metric(self) -> Numbers[tuple[Difference, ...]]:
+        return Numbers((name, tuple(d for d in self.differences if d.metric == name)) for name in self.metrics)
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """A row per metric and pair: difference, interval, effect size, counts, p-values, verdict."""
+        return _frame(self.differences, self.tests)
+
+    @property
+    def slices(self) -> pl.DataFrame:
+        """The same for each segment of each slice; ``against_mean`` marks those that move against the whole."""
+        import polars as pl
+
+        against = pl.Series("against_mean", [self._moves_against(found) for found in self.segments], pl.Boolean)
+        return _frame(self.segments, self.tests, ("slice", "segment")).with_columns(against)
+
+    def _moves_against(self, segment: Difference) -> bool:
+        return segment.difference * self._whole[segment.metric, segment.run, segment.against] < 0
+
+    @cached_property
+    def _whole(self) -> dict[tuple[str, str, str], float]:
+        return {(d.metric, d.run, d.against): d.difference for d in self.differences}
+
+    @property
+    def movers(self) -> tuple[Difference, ...]:
+        """The segments that move against the mean, those first for which that is real, then by p-value."""
+        found = filter(self._moves_against, self.segments)
+        return tuple(sorted(found, key=lambda d: (not d.real, _last(d.corrected[self.tests[0]]), -abs(d.difference))))
+
+    @property
+    def mean_table(self) -> pl.DataFrame:
+        """A row per run and metric: the mean, its 95 % interval, deviation, and counts."""
+        import polars as pl
+
+        rows = [(run, name, *found) for run, of_run in self.means.items() for name, found in of_run.items()]
+        schema = {"run": pl.String, "metric": pl.String, **number_types()}
+        return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
+
+    def to_polars(self) -> pl.DataFrame:
+        """The table of differences."""
+        return self.table
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The table of differences, for pandas."""
+        import pandas as pd
+
+        return pd.DataFrame(self.table.to_dict(as_series=False))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as JSON can hold it."""
+        return {
+            "atkay": self.version,
+            **{name: getattr(self, name) for name in WORDS},
+            **{name: list(getattr(self, name)) for name in NAMES},
+            "min_effect": dict(self.min_effect),
+            "protocol": dict(self.protocol),
+            "means": {
+                run: {name: plain(found._asdict()) for name, found in of_run.items()}
+                for run, of_run in self.means.items()
+            },
+            "differences": [_record(found) for found in self.differences],
+            "segments": [_record(found) for found in self.segments],
+        }
+
+    def to_json(self) -> str:
+        """Everything, as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to a JSON file, whole or not at all."""
+        write_whole(Path(path), self.to_json().encode())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Comparison:
+        """A comparison that was saved before."""
+        try:
+            record = json.loads(Path(path).read_bytes())
+            fields: dict[str, Any] = {name: record[name] for name in (*WORDS, "min_effect", "protocol")}
+            fields |= {name: tuple(record[name]) for name in NAMES}
+            fields |= {name: tuple(map(_difference, record[name])) for name in ("differences", "segments")}
+            means = {
+                run: {name: _summary(found) for name, found in of_run.items()}
+                for run, of_run in record["means"].items()
+            }
+            return cls(**fields, means=means, version=record["atkay"])
+        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+            raise SourceError(
+                f"cannot load '{path}' as a saved comparison: {error}. Write one with comparison.save(path)."
+            ) from error
+
+    def to_markdown(self) -> str:
+        """Both tables in Markdown: the best mean in bold, raised marks where it is really better."""
+        return "\n\n".join(
+            [self.mean_grid().markdown(), f"{BOLD}{self.legend}", self.difference_grid(self.differences).markdown()]
+        )
+
+    def to_latex(self) -> str:
+        """The means in LaTeX, for the booktabs package: the best in bold, raised marks where it is really better."""
+        return f"{self.mean_grid().latex()}\n% {BOLD}{self.legend}"
+
+    def __repr__(self) -> str:
+        parts = [self.mean_grid().text(), self.legend, self.difference_grid(self.differences).text()]
+        if self.segments:
+            parts += [self._segment_grid().text(), self._moving()]
+        return "\n\n".join([*parts, "\n".join(self.notes)])
+
+    def _repr_html_(self) -> str:
+        parts = [
+            self.mean_grid().html(),
+            _paragraph([BOLD + self.legend]),
+            self.difference_grid(self.differences).html(),
+        ]
+        if self.segments:
+            parts += [self._segment_grid().html(), _paragraph([self._moving()])]
+        return "\n".join([*parts, _paragraph(self.notes)])
+
+    def mean_grid(self) -> Grid:
+        """Runs x metrics, with marks."""
+        header = ("run", *self.metrics)
+        rows = [
+            (
+                Cell(run, marks="" if self.baseline else self._letter(run)),
+                *(self._cell(run, name) for name in self.metrics),
+            )
+            for run in self.runs
+        ]
+        return Grid(header, rows)  # to the left: marks behind them would move the digits
+
+    def _letter(self, run: str) -> str:
+        at = self.runs.index(run)
+        return chr(ord("a") + at) if len(self.runs) <= 26 else f" {at + 1}"
+
+    def _cell(self, run: str, metric: str) -> Cell:
+        mean = self.means[run][metric].mean
+        better = parse(metric).better
+        others = [self.means[other][metric].mean for other in self.runs]
+        known = [value for value in others if not math.isnan(value)]
+        best = {"higher": max, "lower": min}.get(better) if known else None
+        marks = ""
+        for found in self._by_metric[metric]:
+            if not found.real or run not in (found.run, found.against) or not found.gain:
+                continue
+            won = (found.gain > 0) == (run == found.run)
+            other = found.against if run == found.run else found.run
+            if self.baseline is None:
+                marks += self._letter(other) if won else ""
+            elif run != self.baseline:
+                marks += "*" if won else "†"
+        return Cell(cells(self.means[run][metric])[0], bold=best is not None and mean == best(known), marks=marks)
+
+    @property
+    def legend(self) -> str:
+        """What the marks mean."""
+        by = f"corrected p < {LEVEL:g} ({self.tests[0]}, {self.correction})"
+        if self.baseline is None:
+            return f"letters: really better than that run, {by}"
+        return f"*: really better than {self.baseline}, †: really worse, {by}"
+
+    def difference_grid(self, differences: Sequence[Difference], ahead: tuple[str, ...] = ()) -> Grid:
+        """A row per difference, with its verdict."""
+        of_tests = tuple(f"p {name}" for name in self.tests)
+        header = (*ahead, "metric", "run", "against", "verdict", "d_z", "wins/ties/losses", "users", *of_tests)
+        rows = [
+            (
+                *(getattr(found, name) or "(none)" for name in ahead),
+                found.metric,
+                found.run,
+                found.against,
+                found.verdict,
+                _number(found.effect),
+                "–" if found.wins is None else f"{found.wins:,}/{found.ties:,}/{found.losses:,}",
+                f"{found.users:,}",
+                *(p_value(found.corrected[name]) for name in self.tests),
+            )
+            for found in differences
+        ]
+        return Grid(header, rows, right=("d_z", "wins/ties/losses", "users", *of_tests))
+
+    def _segment_grid(self) -> Grid:
+        return self.difference_grid(self.segments, ("slice", "segment"))
+
+    def _moving(self) -> str:
+        against = [
+            f"{d.slice} {d.segment or '(none)'}: {d.metric} of {d.run} against {d.against}, {d.verdict}"
+            for d in self.movers
+        ]
+        return "\n".join(["against the mean:", *against]) if against else "no segment moves against the mean"
+
+    def plot(self, kind: str = "differences") -> alt.FacetChart:
+        """A chart of the "differences" or of the "means", each with its interval (Altair; ``atkay[report]``)."""
+        from atkay.compare.plot import plot
+
+        return plot(self, kind)
+
+
+def p_value(p: float) -> str:
+    """A p-value as it is printed."""
+    if math.isnan(p):
+        return "–"
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def _last(p: float) -> float:
+    return math.inf if math.isnan(p) else p
+
+
+def _number(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.3f}"
+
+
+def _paragraph(lines: Sequence[str]) -> str:
+    return "<p>" + "<br>".join(html.escape(line).replace("\n", "<br>") for line in lines) + "</p>"
+
+
+def _frame(differences: Sequence[Difference], tests: Sequence[str], ahead: tuple[str, ...] = ()) -> pl.DataFrame:
+    import polars as pl
+
+    text = (*ahead, "metric", "run", "against")
+    rows = [
+        (
+            *(getattr(found, name) for name in (*text, *NUMBERS, *COUNTS)),
+            *(found.p[name] for name in tests),
+            *(found.corrected[name] for name in tests),
+            found.finding,
+            found.verdict,
+        )
+        for found in differences
+    ]
+    schema = {
+        **dict.fromkeys(text, pl.String),
+        **dict.fromkeys(NUMBERS, pl.Float64),
+        **dict.fromkeys(COUNTS, pl.Int64),
+        **{f"p_{name}": pl.Float64 for name in tests},
+        **{f"p_{name}_corrected": pl.Float64 for name in tests},
+        "finding": pl.String,
+        "verdict": pl.String,
+    }
+    return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
+
+
+def _record(found: Difference) -> dict[str, Any]:
+    record = dataclasses.asdict(found)
+    return {**plain(record), "p": plain(record["p"]), "corrected": plain(record["corrected"]), "verdict": found.verdict}
+
+
+def _summary(record: dict[str, Any]) -> Summary:
+    fields: dict[str, Any] = {**numbers(record)}
+    return Summary(**fields)
+
+
+def _difference(record: dict[str, Any]) -> Difference:
+    fields = {name: value for name, value in record.items() if name != "verdict"}
+    of_tests = {name: numbers(record[name]) for name in ("p", "corrected")}
+    return Difference(**fields | numbers({name: record[name] for name in NUMBERS}) | of_tests)

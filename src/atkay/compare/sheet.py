@@ -1,0 +1,281 @@
+"""Sheet: the values of several runs side by side, a row per query and a column per run."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from atkay.arrays import Bools, Floats, Ints
+from atkay.errors import IdError, InputError, ProtocolError, listing, who
+from atkay.means import exact_sum, group_means, pooled
+from atkay.result import Slicing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import polars as pl
+
+    from atkay.metrics.base import Metric
+    from atkay.result import Result
+
+Pair = tuple[int, int]
+"""Two runs by their numbers: the second is held against the first."""
+
+FINE = 2.0**-40
+"""Differences that are smaller than this share of the largest value come from rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Paired:
+    """What one number is the mean of: a row per unit, a column per run; NaN where it is undefined.
+
+    ``there`` says which runs evaluate the unit at all. Where the number is pooled, ``values`` are numerators and
+    ``below`` the denominators.
+    """
+
+    metric: Metric
+    values: Floats
+    there: Bools
+    below: Floats | None = None
+
+    @cached_property
+    def complete(self) -> Bools:
+        """The units with a value in every run."""
+        return self.defined(range(self.values.shape[1]))
+
+    @cached_property
+    def scale(self) -> float:
+        """The largest value there is."""
+        return float(np.nanmax(np.abs(self.values), initial=0.0))
+
+    def defined(self, runs: Sequence[int]) -> Bools:
+        """The units with a value in all of these runs."""
+        return np.asarray(~np.isnan(self.values[:, list(runs)]).any(axis=1))
+
+    def scores(self, rows: Bools, runs: Sequence[int]) -> Floats:
+        """Values of which the run's number is the mean.
+
+        A ratio of sums is no mean. Its linear approximation is (the delta method, as its interval in a result):
+        r + (numerator - r · denominator) · n / sum of denominators, whose mean is r.
+        """
+        chosen = np.ix_(np.flatnonzero(rows), np.array(runs))
+        values: Floats = self.values[chosen]
+        if self.below is None:
+            return values
+        below = self.below[chosen]
+        ratio = np.array([pooled(above, under) for above, under in zip(values.T, below.T, strict=True)])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            linear: Floats = ratio + (values - ratio * below) * (len(values) / below.sum(axis=0))
+        return linear
+
+    def difference(self, pair: Pair) -> Floats:
+        """The second run less the first, of the units with a value in both."""
+        first, second = self.scores(self.defined(pair), pair).T
+        difference: Floats = second - first
+        return difference[~np.isnan(difference)]
+
+    def columns(self, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
+        """Few columns, and how to combine them: their product has the differences of each pair, 0 where undefined.
+
+        Where every run has all values, a column per run does for all pairs. What all runs share is taken off.
+        """
+        if self.complete.all():
+            scores = self.scores(self.complete, range(self.values.shape[1]))
+            combine = np.zeros((scores.shape[1], len(pairs)))
+            for at, (one, other) in enumerate(pairs):
+                combine[one, at], combine[other, at] = -1.0, 1.0
+            return scores - scores.mean(axis=1, keepdims=True), combine
+        out = np.zeros((len(self.values), len(pairs)))
+        for at, pair in enumerate(pairs):
+            out[self.defined(pair), at] = self.difference(pair)
+        return out, np.eye(len(pairs))
+
+
+def sharp(difference: Floats, scale: float) -> Floats:
+    """The differences without what rounding left in their last digits, so that equal ones are equal and none is 0."""
+    if not scale:
+        return difference
+    unit = FINE * 2.0 ** math.ceil(math.log2(scale))
+    whole: Floats = np.rint(difference / unit)
+    return whole * unit
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """The values of all runs, aligned by the ids of the queries."""
+
+    metrics: tuple[Metric, ...]
+    values: Mapping[str, Floats]
+    below: Mapping[str, Floats]
+    there: Bools
+    groups: Ints | None = None
+    slicings: tuple[Slicing, ...] = field(default=())
+
+    def paired(self, rows: Ints | None = None) -> list[Paired]:
+        """The units of all queries, or of some: queries, or groups of them."""
+        chosen = slice(None) if rows is None else rows
+        there = self.there[chosen]
+        group = None if self.groups is None else np.unique(self.groups[chosen], return_inverse=True)[1]
+        if group is not None:
+            there = _merged(lambda column: np.bincount(group, column), there) > 0
+        return [Paired(metric, *self._units(str(metric), chosen, there, group)) for metric in self.metrics]
+
+    def _units(self, name: str, chosen: Any, there: Bools, group: Ints | None) -> tuple[Floats, Bools, Floats | None]:
+        values, below = self.values[name][chosen], self.below.get(name)
+        below = None if below is None else below[chosen]
+        if group is not None and below is not None:
+            add = lambda column: exact_sum(np.nan_to_num(column), group, len(there))  # noqa: E731 - used twice
+            values, below = _merged(add, values), _merged(add, below)
+            values[~there] = np.nan
+        elif group is not None:
+            values = _merged(lambda column: group_means(column, group, len(there)), values)
+        return values, there, below
+
+
+def _merged(merge: Any, columns: Any) -> Any:
+    return np.column_stack([merge(column) for column in columns.T])
+
+
+def lay_out(results: Mapping[str, Result], metrics: Sequence[Metric]) -> Sheet:
+    """The results in one sheet; those that do not belong together are refused."""
+    import polars as pl
+
+    check_alike(results)
+    frames = _same_types({run: pl.DataFrame(dict(result.ids)) for run, result in results.items()})
+    first = next(iter(frames.values()))
+    keys, rows = first, [np.arange(len(first))] * len(frames)
+    if not all(frame.equals(first) for frame in frames.values()):
+        # A query is the same by its ids, wherever it stands.
+        keys = pl.concat(frames.values()).unique().sort(pl.all())
+        numbered = keys.with_row_index("row of all runs")
+        rows = [
+            frame.join(numbered, on=keys.columns, how="left", maintain_order="left")["row of all runs"].to_numpy()
+            for frame in frames.values()
+        ]
+    there = np.zeros((len(keys), len(results)), bool)
+    for at, where in enumerate(rows):
+        there[where, at] = True
+    if not (there.sum(axis=1) > 1).any():
+        one, other = list(frames)[:2]
+        raise IdError(
+            f"compare: '{one}' and '{other}' have no user in common: {frames[one].row(0)[0]!r} and "
+            f"{frames[other].row(0)[0]!r}, for example."
+        )
+    by_query = [metric for metric in metrics if all(str(metric) in result.by_query for result in results.values())]
+
+    def aligned(columns: Iterator[Floats]) -> Floats:
+        out = np.full(there.shape, np.nan)
+        for at, (where, column) in enumerate(zip(rows, columns, strict=True)):
+            out[where, at] = column
+        return out
+
+    values, below = {}, {}
+    for metric in by_query:
+        name, each = str(metric), list(results.values())
+        if name in each[0].parts:
+            values[name], below[name] = (aligned(result.parts[name][side] for result in each) for side in (0, 1))
+        else:
+            values[name] = aligned(result.query_values[:, result.by_query.index(name)] for result in each)
+    return Sheet(
+        metrics=tuple(by_query),
+        values=values,
+        below=below,
+        there=there,
+        groups=_groups(results, rows, len(keys)),
+        slicings=tuple(_slicings(results, rows, keys)),
+    )
+
+
+def check_alike(results: Mapping[str, Result]) -> None:
+    """Results that were evaluated under different protocols, or on different data, do not compare."""
+    (first, one), *others = results.items()
+    for run, other in others:
+        differ = _differing_words(one, other)
+        if differ:
+            said = "; ".join(
+                f"{name} is {mine!r} in '{first}' and {theirs!r} in '{run}'" for name, mine, theirs in differ
+            )
+            raise ProtocolError(
+                f"compare: '{first}' and '{run}' were evaluated under different protocols: {said}. Evaluate both alike."
+            )
+        for name in one.fingerprint.keys() & other.fingerprint.keys() - {"recs"}:
+            if one.fingerprint[name] != other.fingerprint[name]:
+                raise InputError(
+                    f"compare: '{first}' and '{run}' were evaluated with a different {name}: the fingerprints are "
+                    f"{one.fingerprint[name]} and {other.fingerprint[name]}. Evaluate both with the same {name}."
+                )
+        if list(one.ids) != list(other.ids):
+            raise IdError(
+                f"compare: '{first}' names a user by {listing(one.ids)}, '{run}' by {listing(other.ids)}. "
+                "Name the same columns with columns=Columns(user=...)."
+            )
+
+
+def _differing_words(one: Result, other: Result) -> list[tuple[str, Any, Any]]:
+    words = [field.name for field in dataclasses.fields(one.protocol)]
+    if one.protocol.ties != "random":
+        words.remove("seed")  # nothing else is random
+    found = [(name, getattr(one.protocol, name), getattr(other.protocol, name)) for name in words]
+    found.append(("sampled", one.sampled, other.sampled))
+    return [each for each in found if each[1] != each[2]]
+
+
+def _same_types(frames: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
+    """Ids as one type: whole numbers that one run read from text are the same users as numbers."""
+    import polars as pl
+
+    schemas = {tuple(frame.schema.items()) for frame in frames.values()}
+    if len(schemas) == 1:
+        return frames
+    return {run: frame.select(pl.all().cast(pl.String)) for run, frame in frames.items()}
+
+
+def _groups(results: Mapping[str, Result], rows: Sequence[Ints], n_queries: int) -> Ints | None:
+    """The group of each query, where a unit is a group.
+
+    Each run has its own numbers for the groups. Two that share a query are one.
+    """
+    if all(result.groups is None for result in results.values()):
+        return None
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    own = [np.unique(result.groups, return_inverse=True)[1] for result in results.values() if result.groups is not None]
+    first = np.cumsum([n_queries, *(int(codes.max()) + 1 for codes in own)])
+    query = np.concatenate(rows)
+    group = np.concatenate([codes + start for codes, start in zip(own, first, strict=False)])
+    graph = coo_array((np.ones(len(query), np.int8), (query, group)), shape=(first[-1], first[-1]))
+    found: Ints = connected_components(graph, directed=False)[1][:n_queries].astype(np.int64)
+    return found
+
+
+def _slicings(results: Mapping[str, Result], rows: Sequence[Ints], keys: pl.DataFrame) -> Iterator[Slicing]:
+    """The segments of all queries; every run has to know them, and to say the same."""
+    (first, one), *others = results.items()
+    for run, other in others:
+        if [each.name for each in one.slicings] != [each.name for each in other.slicings]:
+            raise InputError(
+                f"compare: '{first}' has the slices {listing(each.name for each in one.slicings) or 'none'}, '{run}' "
+                f"{listing(each.name for each in other.slicings) or 'none'}. Evaluate both with the same slices=."
+            )
+    for at, slicing in enumerate(one.slicings):
+        each = [result.slicings[at] for result in results.values()]
+        names = [[None if segment is None else str(segment) for segment in known.segments] for known in each]
+        segments = list(dict.fromkeys(name for known in names for name in known))
+        code = np.full(len(keys), -1)
+        for known, own, where in zip(each, names, rows, strict=True):
+            of_query = np.array([segments.index(name) for name in own])[known.code]
+            clash = (code[where] >= 0) & (code[where] != of_query)
+            if clash.any():
+                ids = {name: keys[name] for name in keys.columns}
+                raise InputError(
+                    f"compare: {who(ids, int(where[np.argmax(clash)]))} is in different segments of '{slicing.name}' "
+                    "in different runs. Evaluate them with the same slices=."
+                )
+            code[where] = of_query
+        yield Slicing(slicing.name, segments, code)

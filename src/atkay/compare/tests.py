@@ -1,0 +1,164 @@
+"""Tests: how likely a difference of this size, or a larger one, is where there is none.
+
+Each takes all metrics and pairs of runs at once and gives a p-value for each of them, both sides counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from atkay.arrays import Floats
+from atkay.compare.permutation import Key, label_shifts, sign_flips
+from atkay.compare.sheet import sharp
+from atkay.lists import in_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from atkay.compare.bootstrap import Drawn
+    from atkay.compare.sheet import Pair, Paired
+
+SMALLEST = float(np.finfo(float).tiny)
+"""No p-value is 0: what is smaller than any number a float can hold is given as the smallest of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is to be tested: the runs' values, the pairs, and what random tests need."""
+
+    paired: Sequence[Paired]
+    pairs: Sequence[Pair]
+    permutations: int
+    rng: int
+    key: Key
+    drawn: Drawn | None = None
+    """The bootstrap samples, where they are needed."""
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test, what it says in words, and how its p-values are to be read."""
+
+    __test__ = False  # pytest takes classes of this name for its own
+
+    words: str
+    p_values: Callable[[Task], Floats]
+    of_mean: bool = True
+    """Whether it is the mean difference that it tests."""
+    joint: bool = False
+    """Whether it holds for all pairs of one metric at once."""
+
+
+def each_alone(test: Callable[[Paired, Floats], float]) -> Callable[[Task], Floats]:
+    """A test of one difference after the other."""
+
+    def p_values(task: Task) -> Floats:
+        jobs = [(paired, pair) for paired in task.paired for pair in task.pairs]
+        found = in_threads(lambda job: test(job[0], job[0].difference(job[1])), jobs)
+        return np.array(found, dtype=float).reshape(len(task.paired), len(task.pairs))
+
+    return p_values
+
+
+def student(paired: Paired, difference: Floats) -> float:
+    """Student's paired t-test: 1 where nobody differs, NaN where all differ alike (there is no spread to judge by)."""
+    from scipy.special import stdtr
+
+    n = len(difference)
+    if n < 2:
+        return math.nan
+    if not np.ptp(sharp(difference, paired.scale)):
+        return math.nan if len(_moving(paired, difference)) else 1.0
+    t = float(difference.mean()) / (float(difference.std(ddof=1)) / math.sqrt(n))
+    return max(2 * float(stdtr(n - 1, -abs(t))), SMALLEST)
+
+
+def wilcoxon(paired: Paired, difference: Floats) -> float:
+    """Wilcoxon's signed-rank test: whether the differences lie symmetrically about 0; those of 0 are left out."""
+    from scipy import stats
+
+    if paired.below is not None:
+        return math.nan
+    moving = _moving(paired, difference)
+    return max(float(stats.wilcoxon(moving).pvalue), SMALLEST) if len(moving) else _nobody(difference)
+
+
+def sign(paired: Paired, difference: Floats) -> float:
+    """The sign test: whether as many users win as lose; those without a difference are left out."""
+    from scipy import stats
+
+    if paired.below is not None:
+        return math.nan
+    moving = _moving(paired, difference)
+    if not len(moving):
+        return _nobody(difference)
+    return max(float(stats.binomtest(int((moving > 0).sum()), len(moving)).pvalue), SMALLEST)
+
+
+def _moving(paired: Paired, difference: Floats) -> Floats:
+    moved: Floats = sharp(difference, paired.scale)
+    return np.asarray(moved[moved != 0])
+
+
+def _nobody(difference: Floats) -> float:
+    return 1.0 if len(difference) else math.nan
+
+
+def tukey(task: Task) -> Floats:
+    """Tukey's honestly significant difference with users as blocks (two-way): all runs are judged by one spread.
+
+    The spread is what neither the user nor the run explains. Units without a value in some run are left out. (The
+    one-way form, which takes the users of each run for other people, is wrong for runs on the same users.)
+    """
+    return np.array([_tukey(each, task.pairs) for each in task.paired]).reshape(-1, len(task.pairs))
+
+
+def _tukey(paired: Paired, pairs: Sequence[Pair]) -> list[float]:
+    from scipy import stats
+
+    scores = paired.scores(paired.complete, range(paired.values.shape[1]))
+    n, runs = scores.shape
+    if n < 2:
+        return [math.nan] * len(pairs)
+    of_run = scores.mean(axis=0)
+    rest = scores - scores.mean(axis=1, keepdims=True) - of_run + scores.mean()
+    degrees = (n - 1) * (runs - 1)
+    error = math.sqrt(float((rest**2).sum()) / degrees / n)
+    apart = np.array([abs(of_run[other] - of_run[one]) for one, other in pairs])
+    if error <= 1e-14 * paired.scale or math.isnan(error):
+        return [1.0 if not math.isnan(error) and gap <= 1e-14 * paired.scale else math.nan for gap in apart]
+    p = stats.studentized_range.sf(apart / error, runs, degrees)
+    found: list[float] = np.clip(p, SMALLEST, 1.0).tolist()
+    return found
+
+
+def permutation(task: Task) -> Floats:
+    """Random signs of the users' differences, see :func:`sign_flips`."""
+    return sign_flips(task.paired, task.pairs, task.permutations, task.rng, (*task.key, 1))
+
+
+def randomised_tukey(task: Task) -> Floats:
+    """Random labels of the runs, see :func:`label_shifts`."""
+    return label_shifts(task.paired, task.pairs, task.permutations, task.rng, (*task.key, 2))
+
+
+def bootstrap(task: Task) -> Floats:
+    """Random samples of the users, moved to where there is no difference."""
+    assert task.drawn is not None
+    return task.drawn.p_values()
+
+
+TESTS = {
+    "t": Test("Student's paired t-test of the mean difference", each_alone(student)),
+    "permutation": Test("sign-flip permutation test of the mean difference", permutation),
+    "bootstrap": Test("bootstrap test of the mean difference, by its t-value", bootstrap),
+    "tukey": Test("Tukey's test of all pairs of means at once, users as blocks", tukey, joint=True),
+    "randomised_tukey": Test("Tukey's test, by relabelling the runs within users", randomised_tukey, joint=True),
+    "wilcoxon": Test("Wilcoxon's signed-rank test, not of the mean", each_alone(wilcoxon), of_mean=False),
+    "sign": Test("sign test of wins against losses, not of the mean", each_alone(sign), of_mean=False),
+}

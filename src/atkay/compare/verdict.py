@@ -1,0 +1,77 @@
+"""Verdicts: what a difference means, in words for those who decide."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from atkay.compare.comparison import Difference
+
+LEVEL = 0.05
+"""Below this corrected p-value a difference is called real."""
+
+SIZES = {0.8: "large", 0.5: "medium", 0.2: "small", 0.0: "very small"}
+"""Words for the effect size d_z, from so much on (Cohen, Statistical power analysis for the behavioral sciences)."""
+
+
+def finding(p: float, low: float, high: float, min_effect: float | None) -> str:
+    """What is found: whether there is a difference and, where a threshold is given, whether it matters."""
+    if math.isnan(p):
+        return "not tested"
+    inside = min_effect is not None and max(abs(low), abs(high)) < min_effect
+    if p >= LEVEL:
+        return "no difference that matters" if inside else "not shown"
+    if min_effect is None:
+        return "real"
+    if inside:
+        return "real but smaller than what matters"
+    beyond = min(abs(low), abs(high)) >= min_effect and low * high > 0
+    return "real and matters" if beyond else "real, perhaps too small to matter"
+
+
+def size(effect: float) -> str:
+    """The word for an effect size."""
+    return next(word for least, word in SIZES.items() if abs(effect) >= least)
+
+
+def verdict(found: Difference) -> str:
+    """One line: how much better or worse, how sure that is, and how large against what users differ by."""
+    if math.isnan(found.difference):
+        return "undefined"
+    up, down = {"higher": ("better", "worse"), "lower": ("worse", "better")}.get(found.better, ("higher", "lower"))
+    digits, sign = _digits(found), math.copysign(1, found.difference)
+    amount = f"{abs(found.difference):.{digits}f} {up if sign > 0 else down}" if found.difference else "no difference"
+    if math.isnan(found.low):
+        return f"{amount}; not tested"
+    # The interval is told in the direction of the sentence: "0.012 worse, 0.004 to 0.020" is -0.020 to -0.004.
+    low, high = (_rounded(end, digits) for end in sorted((sign * found.low, sign * found.high)))
+    said = [f"{amount}, 95 % interval {low} to {high}", found.finding]
+    if found.finding == "not shown" and found.p[next(iter(found.p))] < LEVEL:
+        said[1] += " after the correction"
+    if found.finding.startswith("real") and not math.isnan(found.effect):
+        said.append(size(found.effect))
+    return "; ".join([*said, *_dissent(found)])
+
+
+def _rounded(value: float, digits: int) -> str:
+    return f"{round(value, digits) + 0.0:.{digits}f}"  # no "-0.000"
+
+
+def _digits(found: Difference) -> int:
+    """Three, or as many more as the interval leaves meaning in; fewer where numbers are large."""
+    half = (found.high - found.low) / 2
+    half = half if half > 0 else abs(found.difference) / 10
+    least = 3 if max(abs(found.difference), half) < 10 else 1
+    return min(max(least, -math.floor(math.log10(half))), 12) if half > 0 else least
+
+
+def _dissent(found: Difference) -> list[str]:
+    """The tests of the mean that say otherwise than the one that decides."""
+    real = found.finding.startswith("real")
+    others = [
+        name for name in found.tests_of_mean[1:] if not math.isnan(p := found.corrected[name]) and (p < LEVEL) != real
+    ]
+    if not others or found.finding == "not tested":
+        return []
+    return [f"{'not ' if real else ''}shown by {' and '.join(others)}"]
