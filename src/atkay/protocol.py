@@ -141,6 +141,15 @@ class Protocol:
             said["seed"] = f"the seed of random ties is {self.seed}"
         return said
 
+    def chosen(self) -> list[str]:
+        """The words of the fields that are not as by default."""
+        default = Protocol()
+        return [
+            words
+            for name, words in self.words().items()
+            if getattr(self, name) != getattr(default, name) and name != "seed"
+        ]
+
 
 def _positive(given: object) -> float:
     try:

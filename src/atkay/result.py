@@ -345,17 +345,15 @@ class Result(Mapping[str, float]):
         tables = [self._grid().html()] + ([self._slice_grid().html()] if self.slicings else [])
         return "\n".join(tables) + "<p>" + "<br>".join(html.escape(note) for note in self._notes()) + "</p>"
 
+    def counted(self) -> list[str]:
+        """Whom and what the numbers count, in words."""
+        return self.population.sentences(self.protocol, bool(np.isnan(self.query_values).any()))
+
     def _notes(self) -> list[str]:
         spoken = [f"in the dialect of {self.dialect}"] if self.dialect else []
-        default = Protocol()
-        said = [
-            words
-            for name, words in self.protocol.words().items()
-            if getattr(self.protocol, name) != getattr(default, name) and name != "seed"
-        ]
         return [
-            *self.population.sentences(self.protocol, bool(np.isnan(self.query_values).any())),
-            *said,
+            *self.counted(),
+            *self.protocol.chosen(),
             *([self.sampled.words] if self.sampled else []),
             *spoken,
         ]

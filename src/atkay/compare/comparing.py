@@ -27,7 +27,6 @@ from atkay.evaluate import USUAL, evaluate
 from atkay.lists import in_threads
 from atkay.means import summarise
 from atkay.metrics.base import Metric, parse_all
-from atkay.protocol import Protocol
 from atkay.result import Result
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def compare(
         The run that all others are held against; without one every pair is compared.
     test
         One or several of "t", "permutation", "bootstrap", "tukey", "randomised_tukey", "wilcoxon", "sign". The first
-        decides on the verdict.
+        that has a p-value decides on the verdict.
     correction
         "holm", "bonferroni", "bh" (Benjamini and Hochberg), or "none".
     family
@@ -403,13 +402,14 @@ def _judge(tables: Sequence[Sequence[Difference]], plan: Plan, least: Mapping[st
             out[places] = corrected(p[places], plan.correction, plan.family, joint=TESTS[name].joint)
         corrected_by[name] = out
     return [
-        replace(
-            found,
-            corrected=(now := {name: float(values[at]) for name, values in corrected_by.items()}),
-            finding=finding(now[plan.tests[0]], found.low, found.high, least.get(found.metric)),
-        )
+        _found(replace(found, corrected={name: float(p[at]) for name, p in corrected_by.items()}), least)
         for at, found in enumerate(rows)
     ]
+
+
+def _found(found: Difference, least: Mapping[str, float]) -> Difference:
+    p = found.corrected[found.decided_by] if found.decided_by else math.nan
+    return replace(found, finding=finding(p, found.low, found.high, least.get(found.metric)))
 
 
 def _notes(results: Mapping[str, Result], sheet: Sheet, plan: Plan, metrics: Sequence[Metric]) -> list[str]:
@@ -417,13 +417,13 @@ def _notes(results: Mapping[str, Result], sheet: Sheet, plan: Plan, metrics: Seq
     one = next(iter(results.values()))
     unit = f"{' and '.join(one.protocol.groups)} (its queries averaged first)" if one.protocol.groups else "user"
     missing = int((~sheet.there.all(axis=1)).sum())
-    said = [f"{name}: {result.population.sentences(result.protocol)[0]}" for name, result in results.items()]
+    said = [f"{name}: {result.counted()[0]}" for name, result in results.items()]
     said.append(f"paired by {unit}; difference is run less against")
     if missing:
         rows = "queries" if one.protocol.groups else "users"
         said.append(f"{missing:,} {rows} not in every run: a mean counts those of its run, a difference those of both")
     family = "all differences of the table" if plan.family == "all" else "the differences in one metric"
-    said.append(f"p-values corrected ({plan.correction}) over {family}; the first test decides")
+    said.append(f"p-values corrected ({plan.correction}) over {family}; the first test that has a p-value decides")
     said += [f"{name}: {TESTS[name].words}" for name in plan.tests]
     if any(TESTS[name].joint for name in plan.tests):
         said.append("Tukey's p-values hold over all pairs as they are, and are corrected over metrics alone")
@@ -433,12 +433,7 @@ def _notes(results: Mapping[str, Result], sheet: Sheet, plan: Plan, metrics: Seq
         said.append("numbers of the whole run are not means over users, and are not tested")
     if one.sampled is not None:
         said.append(one.sampled.words)
-    default = Protocol()
-    said += [
-        words
-        for name, words in one.protocol.words().items()
-        if getattr(one.protocol, name) != getattr(default, name) and name != "seed"
-    ]
+    said += one.protocol.chosen()
     versions = sorted({result.version for result in results.values()})
     if len(versions) > 1:
         said.append(f"evaluated by different versions of atkay: {', '.join(versions)}")

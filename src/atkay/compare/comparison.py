@@ -11,7 +11,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from atkay.compare.tests import TESTS
 from atkay.compare.verdict import LEVEL, verdict
 from atkay.errors import SourceError
 from atkay.grid import Cell, Grid
@@ -38,7 +37,8 @@ class Difference:
     the difference over it (d_z). ``wins``, ``ties`` and ``losses`` count the users for whom ``run`` is better, as
     good, and worse (where no direction is better: higher and lower); there are none where a number is pooled or of
     the whole run. ``users`` are paired; ``left_out`` are in one of the two runs alone, ``undefined`` have no value in
-    one of them. ``p`` and ``corrected`` have a p-value per test. ``finding`` is what follows, by the first test.
+    one of them. ``p`` and ``corrected`` have a p-value per test. ``finding`` is what follows,
+    by the first test that has one.
     """
 
     metric: str
@@ -63,13 +63,13 @@ class Difference:
     segment: str | None = None
 
     @property
-    def tests_of_mean(self) -> list[str]:
-        """The tests that were asked for and that test the mean; where none does, all."""
-        return [name for name in self.p if TESTS[name].of_mean] or list(self.p)
+    def decided_by(self) -> str | None:
+        """The test that decides: the first that has a p-value."""
+        return next((name for name, p in self.p.items() if not math.isnan(p)), None)
 
     @property
     def real(self) -> bool:
-        """Whether there is a difference, by the corrected p-value of the first test."""
+        """Whether there is a difference, by the corrected p-value of the test that decides."""
         return self.finding.startswith("real")
 
     @property
@@ -153,7 +153,9 @@ class Comparison:
     def movers(self) -> tuple[Difference, ...]:
         """The segments that move against the mean, those first for which that is real, then by p-value."""
         found = filter(self._moves_against, self.segments)
-        return tuple(sorted(found, key=lambda d: (not d.real, _last(d.corrected[self.tests[0]]), -abs(d.difference))))
+        return tuple(
+            sorted(found, key=lambda d: (not d.real, d.corrected.get(d.decided_by or "", 1.0), d.segment or ""))
+        )
 
     @property
     def mean_table(self) -> pl.DataFrame:
@@ -326,10 +328,6 @@ def p_value(p: float) -> str:
     if math.isnan(p):
         return "–"
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
-
-
-def _last(p: float) -> float:
-    return math.inf if math.isnan(p) else p
 
 
 def _number(value: float) -> str:

@@ -49,7 +49,8 @@ def sign_flips(paired: Sequence[Paired], pairs: Sequence[Pair], permutations: in
         some = [each for each, chosen in zip(paired, sampled, strict=True) if chosen]
         drawn = _sampled(some, pairs, permutations, rng, key)
         p[sampled] = np.where(np.isnan(p[sampled]), drawn, p[sampled])
-    return p
+    nobody = np.array([[not each.defined(pair).any() for pair in pairs] for each in paired])
+    return np.where(nobody, np.nan, p)
 
 
 def _exact(paired: Paired, pair: Pair, permutations: int) -> float:
@@ -132,4 +133,5 @@ def label_shifts(paired: Sequence[Paired], pairs: Sequence[Pair], permutations: 
     furthest = np.ptp(found.reshape(permutations, len(paired), runs), axis=2)
     reached = (furthest[:, :, None] >= apart - slack).sum(axis=0)
     p: Floats = (reached + 1) / (permutations + 1)
+    p[[not each.complete.any() for each in paired]] = np.nan
     return p

@@ -166,14 +166,14 @@ def power(comparison: Comparison, wanted: float = 0.8, level: float | None = Non
     Examples
     --------
     The users' differences in reciprocal rank are 1/2, 0, 1/2, 0: their deviation is 0.2887. Four users show a
-    difference from 2.0 deviations on.
+    difference from 2.1 deviations on.
 
     >>> truth = {user: ["tea"] for user in "abcd"}
     >>> old = {user: ["rye", "tea"] for user in "abcd"}
     >>> new = old | {"a": ["tea"], "c": ["tea"]}
     >>> row = atkay.power(atkay.compare({"old": old, "new": new}, truth, "mrr")).rows[0]
     >>> round(row.deviation, 4), round(row.detectable / row.deviation, 1)
-    (0.2887, 2.0)
+    (0.2887, 2.1)
     """
     if not 0 < wanted < 1 or (level is not None and not 0 < level < 1):
         raise SpecError(f"power: wanted and level lie between 0 and 1, given were {wanted!r} and {level!r}.")

@@ -119,8 +119,6 @@ def tukey(task: Task) -> Floats:
 
 
 def _tukey(paired: Paired, pairs: Sequence[Pair]) -> list[float]:
-    from scipy import stats
-
     scores = paired.scores(paired.complete, range(paired.values.shape[1]))
     n, runs = scores.shape
     if n < 2:
@@ -132,9 +130,15 @@ def _tukey(paired: Paired, pairs: Sequence[Pair]) -> list[float]:
     apart = np.array([abs(of_run[other] - of_run[one]) for one, other in pairs])
     if error <= 1e-14 * paired.scale or math.isnan(error):
         return [1.0 if not math.isnan(error) and gap <= 1e-14 * paired.scale else math.nan for gap in apart]
-    p = stats.studentized_range.sf(apart / error, runs, degrees)
-    found: list[float] = np.clip(p, SMALLEST, 1.0).tolist()
+    found: list[float] = np.clip(studentized_range(apart / error, runs, degrees), SMALLEST, 1.0).tolist()
     return found
+
+
+def studentized_range(q: Floats, runs: int, degrees: int) -> Floats:
+    """How often the largest of so many means lies this many standard errors above the smallest, or more."""
+    from scipy import stats
+
+    return np.asarray(stats.studentized_range.sf(q, runs, degrees), dtype=float)
 
 
 def permutation(task: Task) -> Floats:

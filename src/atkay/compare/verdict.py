@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from atkay.compare.tests import TESTS
+
 if TYPE_CHECKING:
     from atkay.compare.comparison import Difference
 
@@ -42,16 +44,20 @@ def verdict(found: Difference) -> str:
     up, down = {"higher": ("better", "worse"), "lower": ("worse", "better")}.get(found.better, ("higher", "lower"))
     digits, sign = _digits(found), math.copysign(1, found.difference)
     amount = f"{abs(found.difference):.{digits}f} {up if sign > 0 else down}" if found.difference else "no difference"
-    if math.isnan(found.low):
-        return f"{amount}; not tested"
-    # The interval is told in the direction of the sentence: "0.012 worse, 0.004 to 0.020" is -0.020 to -0.004.
-    low, high = (_rounded(end, digits) for end in sorted((sign * found.low, sign * found.high)))
-    said = [f"{amount}, 95 % interval {low} to {high}", found.finding]
-    if found.finding == "not shown" and found.p[next(iter(found.p))] < LEVEL:
+    if not math.isnan(found.low):
+        amount += _told(found, sign, digits)
+    said = [amount, found.finding]
+    if found.finding == "not shown" and found.decided_by and found.p[found.decided_by] < LEVEL:
         said[1] += " after the correction"
     if found.finding.startswith("real") and not math.isnan(found.effect):
         said.append(size(found.effect))
     return "; ".join([*said, *_dissent(found)])
+
+
+def _told(found: Difference, sign: float, digits: int) -> str:
+    # The interval is told in the direction of the sentence: "0.012 worse, 0.004 to 0.020" is -0.020 to -0.004.
+    low, high = (_rounded(end, digits) for end in sorted((sign * found.low, sign * found.high)))
+    return f", 95 % interval {low} to {high}"
 
 
 def _rounded(value: float, digits: int) -> str:
@@ -68,10 +74,11 @@ def _digits(found: Difference) -> int:
 
 def _dissent(found: Difference) -> list[str]:
     """The tests of the mean that say otherwise than the one that decides."""
-    real = found.finding.startswith("real")
     others = [
-        name for name in found.tests_of_mean[1:] if not math.isnan(p := found.corrected[name]) and (p < LEVEL) != real
+        name
+        for name, p in found.corrected.items()
+        if TESTS[name].of_mean and not math.isnan(p) and (p < LEVEL) != found.real
     ]
-    if not others or found.finding == "not tested":
+    if not others or found.decided_by is None:
         return []
-    return [f"{'not ' if real else ''}shown by {' and '.join(others)}"]
+    return [f"{'not ' if found.real else ''}shown by {' and '.join(others)}"]
