@@ -389,6 +389,19 @@ def test_ids_that_one_run_has_as_text_and_another_as_numbers(tmp_path: Path) -> 
     assert (found["hit@1"][0].wins, found["hit@1"][0].ties, found["hit@1"][0].losses) == (1, 1, 1)
 
 
+def test_ids_of_different_types() -> None:
+    first, second = noise(30, 2).T
+    narrow = result(second, ids=pl.Series(range(30), dtype=pl.Int16))
+    plain = atkay.compare({"a": result(first), "b": result(second)})
+    assert atkay.compare({"a": result(first), "b": narrow}).differences == plain.differences
+    text = result(second, ids=[str(user) for user in range(30)])
+    with pytest.raises(IdError, match="'user' is Int64 in 'a', such as 0, and String in 'b', such as '0'"):
+        atkay.compare({"a": result(first), "b": text})
+    named = dataclasses.replace(narrow, ids={"uid": narrow.ids["user"]})
+    with pytest.raises(IdError, match="'a' names a user by 'user', 'b' by 'uid'"):
+        atkay.compare({"a": result(first), "b": named})
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from atkay.arrays import Floats
-from atkay.compare.permutation import PERMUTATIONS, UNITS, Key, generator
+from atkay.compare.permutation import PERMUTATIONS, UNITS, Key, combined, generator
 from atkay.compare.progress import Steps
 from atkay.lists import ranges
 from atkay.means import CONFIDENCE, mean
@@ -64,29 +64,21 @@ class Drawn:
         return ends[0], ends[1]
 
 
-def draw(paired: Sequence[Paired], pairs: Sequence[Pair], samples: int, rng: int, key: Key) -> Drawn:
-    """Samples of the units, with replacement; all metrics and pairs see the same ones."""
-    columns, combine = zip(*(each.columns(pairs) for each in paired), strict=True)
-    shape, n = (len(paired), len(pairs)), len(columns[0])
-    there = [None if each.complete.all() else np.column_stack([each.defined(p) for p in pairs]) for each in paired]
-    means = np.array([[mean(each.difference(pair)) for pair in pairs] for each in paired])
+def draw(
+    paired: Sequence[Paired], pairs: Sequence[Pair], samples: int, rng: int, key: Key, *, spread: bool = True
+) -> Drawn:
+    """Samples of the units, with replacement; all metrics and pairs see the same ones.
 
-    def differences(begin: int, end: int) -> Floats:
-        """Of some units, less their mean, 0 where undefined; units x metrics · pairs."""
-        parts = []
-        for at, (column, mix, known) in enumerate(zip(columns, combine, there, strict=True)):
-            centred = column[begin:end] @ mix - means[at]
-            parts.append(centred if known is None else centred * known[begin:end])
-        return np.hstack(parts)
-
-    def known(begin: int, end: int) -> Floats:
-        """Which of these differences are defined, where not all are."""
-        return np.hstack([np.empty((end - begin, 0)), *(one[begin:end] for one in there if one is not None)])
-
-    partial = np.repeat([one is not None for one in there], len(pairs))
-    sums, squares = (np.zeros((samples, len(partial))) for _ in range(2))
-    counts = np.full((samples, len(partial)), float(n))
-    counts[:, partial] = 0
+    ``spread`` says whether t-values are wanted. They need the squares of all differences, and most of the time.
+    """
+    parts = [each.columns(pairs) for each in paired]
+    combine, width = [mix for _, mix in parts], np.cumsum([0, *(column.shape[1] for column, _ in parts)])
+    columns = np.hstack([column for column, _ in parts])
+    n, shape = len(columns), (samples, len(paired), len(pairs))
+    some = [at for at, each in enumerate(paired) if not each.complete.all()]
+    there = np.hstack([np.empty((n, 0)), *(np.column_stack([paired[at].defined(p) for p in pairs]) for at in some)])
+    sums, squares = np.zeros((samples, columns.shape[1])), np.zeros((samples, shape[1] * shape[2]))
+    defined = np.zeros((samples, there.shape[1]))
     with Steps("bootstrap samples", samples) as steps:
         for number, (first, last) in enumerate(ranges(samples, PERMUTATIONS)):
             random, rows = generator(rng, (*key, number)), slice(first, last)
@@ -94,19 +86,21 @@ def draw(paired: Sequence[Paired], pairs: Sequence[Pair], samples: int, rng: int
             for at in range(last - first):
                 drawn[at] = np.bincount(random.integers(0, n, n), minlength=n)
             for begin, end in ranges(n, UNITS):
-                times, these = drawn[:, begin:end].astype(np.float64), differences(begin, end)
-                sums[rows] += times @ these
-                squares[rows] += times @ these**2
-                if partial.any():
-                    counts[rows, partial] += times @ known(begin, end)
+                times = drawn[:, begin:end].astype(np.float64)
+                sums[rows] += times @ columns[begin:end]
+                defined[rows] += times @ there[begin:end]
+                if spread:
+                    squares[rows] += times @ combined(columns[begin:end], width, combine).reshape(end - begin, -1) ** 2
             steps.advance(last - first)
+    counts = np.full(shape, float(n))
+    counts[:, some] = defined.reshape(samples, len(some), len(pairs))
+    means = np.array([[mean(each.difference(pair)) for pair in pairs] for each in paired])
     with np.errstate(divide="ignore", invalid="ignore"):
-        away = sums / counts
-        error = np.sqrt((squares / counts - away**2) / (counts - 1))
-        t = away / error
-    moments = [[_moments(each.difference(pair)) for pair in pairs] for each in paired]
-    observed_t, skew = np.moveaxis(np.array(moments).reshape(*shape, 2), 2, 0)
-    return Drawn(means, away.reshape(-1, *shape), t.reshape(-1, *shape), observed_t, skew)
+        of_sample = combined(sums, width, combine) / counts
+        away = of_sample - means
+        t = away / np.sqrt((squares.reshape(shape) / counts - of_sample**2) / (counts - 1))
+    observed_t, skew = np.moveaxis(np.array([[_moments(each.difference(p)) for p in pairs] for each in paired]), 2, 0)
+    return Drawn(means, away, t, observed_t, skew)
 
 
 def _moments(difference: Floats) -> tuple[float, float]:

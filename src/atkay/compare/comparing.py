@@ -317,8 +317,9 @@ def _tested(
     """The differences of some units, metric by metric and pair by pair, not yet corrected."""
     if not paired:
         return []
-    boot = plan.interval != "student" or "bootstrap" in plan.tests
-    drawn = draw(paired, pairs, plan.permutations, plan.rng, (*key, 0)) if boot else None
+    drawn, spread = None, "bootstrap" in plan.tests
+    if spread or plan.interval != "student":
+        drawn = draw(paired, pairs, plan.permutations, plan.rng, (*key, 0), spread=spread)
     task = Task(paired, pairs, plan.permutations, plan.rng, key, drawn)
     p = {name: TESTS[name].p_values(task) for name in plan.tests}
     jobs = [(at, each, nth, pair) for at, each in enumerate(paired) for nth, pair in enumerate(pairs)]

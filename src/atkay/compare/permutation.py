@@ -70,8 +70,8 @@ def _sampled(paired: Sequence[Paired], pairs: Sequence[Pair], permutations: int,
     both = np.hstack(columns)
     # Bits instead of signs: a sum with signs is twice the sum over the ones, less the sum over all.
     whole = both.sum(axis=0)
-    sums = _combined(whole[None], width, combine)[0]
-    slack = ROUNDING * _combined(np.abs(both).sum(axis=0)[None], width, [np.abs(one) for one in combine])[0]
+    sums = combined(whole[None], width, combine)[0]
+    slack = ROUNDING * combined(np.abs(both).sum(axis=0)[None], width, [np.abs(one) for one in combine])[0]
     reached = np.zeros(sums.shape, np.int64)
     words = -(-len(both) // 64)
     with Steps("sign flips", permutations) as steps:
@@ -82,14 +82,14 @@ def _sampled(paired: Sequence[Paired], pairs: Sequence[Pair], permutations: int,
             for begin, end in ranges(len(both), UNITS):
                 bits = np.unpackbits(packed[:, begin // 8 : -(-end // 8)], axis=1, count=end - begin)
                 found += bits.astype(np.float64) @ both[begin:end]
-            flipped = _combined(2 * found - whole, width, combine)
+            flipped = combined(2 * found - whole, width, combine)
             reached += (np.abs(flipped) >= np.abs(sums) - slack).sum(axis=0)
             steps.advance(last - first)
     p: Floats = (reached + 1) / (permutations + 1)
     return p
 
 
-def _combined(sums: Floats, width: Ints, combine: Sequence[Floats]) -> Floats:
+def combined(sums: Floats, width: Ints, combine: Sequence[Floats]) -> Floats:
     """Sums of columns -> sums of pairs: rows x metrics x pairs."""
     return np.stack(
         [sums[:, first:last] @ one for first, last, one in zip(width[:-1], width[1:], combine, strict=True)], axis=1

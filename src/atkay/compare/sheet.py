@@ -145,8 +145,9 @@ def lay_out(results: Mapping[str, Result], metrics: Sequence[Metric]) -> Sheet:
     """The results in one sheet; those that do not belong together are refused."""
     import polars as pl
 
-    check_alike(results)
-    frames = _same_types({run: pl.DataFrame(dict(result.ids)) for run, result in results.items()})
+    check_protocols(results)
+    frames = _same_types(results)
+    check_data(results)
     first = next(iter(frames.values()))
     keys, rows = first, [np.arange(len(first))] * len(frames)
     if not all(frame.equals(first) for frame in frames.values()):
@@ -191,29 +192,35 @@ def lay_out(results: Mapping[str, Result], metrics: Sequence[Metric]) -> Sheet:
     )
 
 
-def check_alike(results: Mapping[str, Result]) -> None:
-    """Results that were evaluated under different protocols, or on different data, do not compare."""
+def check_protocols(results: Mapping[str, Result]) -> None:
+    """Results that were evaluated under different protocols do not compare."""
     (first, one), *others = results.items()
     for run, other in others:
         differ = _differing_words(one, other)
         if differ:
             said = "; ".join(
-                f"{name} is {mine!r} in '{first}' and {theirs!r} in '{run}'" for name, mine, theirs in differ
+                f"{name} is {mine!r} in '{first}' and {their!r} in '{run}'" for name, mine, their in differ
             )
             raise ProtocolError(
                 f"compare: '{first}' and '{run}' were evaluated under different protocols: {said}. Evaluate both alike."
             )
-        for name in one.fingerprint.keys() & other.fingerprint.keys() - {"recs"}:
-            if one.fingerprint[name] != other.fingerprint[name]:
-                raise InputError(
-                    f"compare: '{first}' and '{run}' were evaluated with a different {name}: the fingerprints are "
-                    f"{one.fingerprint[name]} and {other.fingerprint[name]}. Evaluate both with the same {name}."
-                )
         if list(one.ids) != list(other.ids):
             raise IdError(
                 f"compare: '{first}' names a user by {listing(one.ids)}, '{run}' by {listing(other.ids)}. "
                 "Name the same columns with columns=Columns(user=...)."
             )
+
+
+def check_data(results: Mapping[str, Result]) -> None:
+    """Nor do results on different data: all but the lists has to be the same."""
+    (first, one), *others = results.items()
+    for run, other in others:
+        for name in sorted(one.fingerprint.keys() & other.fingerprint.keys() - {"recs"}):
+            if one.fingerprint[name] != other.fingerprint[name]:
+                raise InputError(
+                    f"compare: '{first}' and '{run}' were evaluated with a different {name}: the fingerprints are "
+                    f"{one.fingerprint[name]} and {other.fingerprint[name]}. Evaluate both with the same {name}."
+                )
 
 
 def _differing_words(one: Result, other: Result) -> list[tuple[str, Any, Any]]:
@@ -225,14 +232,22 @@ def _differing_words(one: Result, other: Result) -> list[tuple[str, Any, Any]]:
     return [each for each in found if each[1] != each[2]]
 
 
-def _same_types(frames: dict[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
-    """Ids as one type: whole numbers that one run read from text are the same users as numbers."""
+def _same_types(results: Mapping[str, Result]) -> dict[str, pl.DataFrame]:
+    """The ids of each run, whole numbers as one type."""
     import polars as pl
 
-    schemas = {tuple(frame.schema.items()) for frame in frames.values()}
-    if len(schemas) == 1:
+    frames = {run: pl.DataFrame(dict(result.ids)) for run, result in results.items()}
+    first, one = next(iter(frames.items()))
+    for run, frame in frames.items():
+        for name, dtype in frame.schema.items():
+            if dtype != one.schema[name] and not (dtype.is_integer() and one.schema[name].is_integer()):
+                raise IdError(
+                    f"compare: '{name}' is {one.schema[name]} in '{first}', such as {one[name][0]!r}, and {dtype} in "
+                    f"'{run}', such as {frame[name][0]!r}. Give the runs ids of one type."
+                )
+    if len({tuple(frame.schema.values()) for frame in frames.values()}) == 1:
         return frames
-    return {run: frame.select(pl.all().cast(pl.String)) for run, frame in frames.items()}
+    return {run: frame.with_columns(pl.selectors.integer().cast(pl.Int128)) for run, frame in frames.items()}
 
 
 def _groups(results: Mapping[str, Result], rows: Sequence[Ints], n_queries: int) -> Ints | None:
