@@ -227,6 +227,19 @@ def test_bootstrap_intervals(interval: str) -> None:
     assert (found.low, found.high) != (student.low, student.high)
 
 
+def test_the_bootstrap_test_in_plain_steps() -> None:
+    """Each sample's t-value about the mean at hand, next to the t-value at hand about 0."""
+    rng = np.random.default_rng(6)
+    difference = rng.normal(0.8, 1.0, 12)
+    samples = rng.choice(difference, (20_000, 12))
+    t = (samples.mean(axis=1) - difference.mean()) / (samples.std(axis=1, ddof=1) / math.sqrt(12))
+    observed = difference.mean() / (difference.std(ddof=1) / math.sqrt(12))
+    p = float(np.mean(np.abs(t) >= abs(observed)))
+    assert 0.005 < p < 0.2
+    ours = one(np.zeros(12), difference, test="bootstrap", permutations=20_000).p["bootstrap"]
+    assert ours == pytest.approx(p, abs=6 * math.sqrt(p / 20_000))
+
+
 def test_bootstrap_intervals_where_values_are_missing() -> None:
     """A pair that lacks some users has the interval of those it has."""
     rng = np.random.default_rng(2)
