@@ -505,6 +505,9 @@ def test_the_primitive_recommender_is_not_the_baseline_run() -> None:
 def test_dialects_and_their_names() -> None:
     found = atkay.compare({"old": OLD, "new": NEW}, TRUTH, ["AP@5"], dialect="ir_measures", test="t")
     assert found.metrics == ("map@5",)
+    saved = atkay.evaluate(OLD, TRUTH, ["AP@5"], dialect="ir_measures")
+    mixed = atkay.compare({"old": saved, "new": NEW}, TRUTH, ["AP@5"], dialect="ir_measures", test="t")
+    assert mixed.to_dict() == found.to_dict()
 
 
 # Verdicts.

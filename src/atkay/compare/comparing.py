@@ -104,11 +104,10 @@ def compare(
     0.375 better, 95 % interval -0.023 to 0.773; not shown
     """
     plan = Plan.of(baseline, test, correction, family, interval, permutations, rng)
-    results = _results(runs, truth, metrics, {**given, **({} if primitive is None else {"baseline": primitive})})
+    results, asked = _results(runs, truth, metrics, {**given, **({} if primitive is None else {"baseline": primitive})})
     names = tuple(results)
     if baseline is not None and baseline not in names:
         raise InputError(f"compare: no run '{baseline}' to be the baseline. {offer(baseline, names)}")
-    asked = _metrics(results, metrics)
     sheet = lay_out(results, asked)
     least = _thresholds(min_effect, asked)
     pairs = _pairs(names, baseline)
@@ -195,8 +194,10 @@ def _pairs(names: Sequence[str], baseline: str | None) -> list[Pair]:
     return [(one, other) for one in range(len(names)) for other in range(one + 1, len(names))]
 
 
-def _results(runs: Mapping[str, Any], truth: Any, metrics: Any, given: Mapping[str, Any]) -> dict[str, Result]:
-    """Every run as a result: evaluated now, or before."""
+def _results(
+    runs: Mapping[str, Any], truth: Any, metrics: Any, given: Mapping[str, Any]
+) -> tuple[dict[str, Result], tuple[Metric, ...]]:
+    """Every run as a result, evaluated now or before, and the numbers to compare, one by one."""
     if not isinstance(runs, Mapping) or not all(isinstance(name, str) for name in runs):
         raise InputError(f"compare: runs is {{name: lists}}, given was a {type(runs).__name__}.")
     if len(runs) < 2:
@@ -212,7 +213,17 @@ def _results(runs: Mapping[str, Any], truth: Any, metrics: Any, given: Mapping[s
     if metrics is None:
         metrics = _shared(ready) if ready else USUAL
     evaluated = {name: evaluate(runs[name], truth, metrics, **given) for name in fresh}
-    return {name: (ready | evaluated)[name] for name in runs}
+    asked = evaluated[fresh[0]].metrics if fresh else parse_all(metrics)  # a dialect has names of its own
+    single = tuple(each for metric in asked for each in metric.split())
+    results = {name: (ready | evaluated)[name] for name in runs}
+    for run, result in results.items():
+        for metric in single:
+            if str(metric) not in result:
+                raise NumberError(
+                    f"compare: '{metric}' is not in the result of '{run}', which has {listing(result)}. Evaluate it "
+                    "again."
+                )
+    return results, single
 
 
 def _ready(run: Any) -> Result | None:
@@ -235,33 +246,18 @@ def _shared(results: Mapping[str, Result]) -> list[str]:
     return found
 
 
-def _metrics(results: Mapping[str, Result], metrics: Any) -> tuple[Metric, ...]:
-    """The numbers to compare, one by one."""
-    one = next(iter(results.values()))
-    if metrics is None:
-        asked = parse_all(_shared(results))
-    elif one.names:  # a dialect's own names
-        asked = one.metrics
-    else:
-        asked = parse_all(metrics)
-    single = tuple(each for metric in asked for each in metric.split())
-    for run, result in results.items():
-        for metric in single:
-            if str(metric) not in result:
-                raise NumberError(
-                    f"compare: '{metric}' is not in the result of '{run}', which has {listing(result)}. Evaluate it "
-                    "again."
-                )
-    return single
-
-
 def _thresholds(min_effect: float | Mapping[str, float] | None, metrics: Sequence[Metric]) -> dict[str, float]:
     """The smallest difference that matters, for each metric that has one."""
     names = [str(metric) for metric in metrics]
     if min_effect is None:
         return {}
     if isinstance(min_effect, Mapping):
-        wanted = {str(next(iter(parse_all(name)))): value for name, value in min_effect.items()}
+        wanted = {
+            str(one): value
+            for name, value in min_effect.items()
+            for metric in parse_all(name)
+            for one in metric.split()
+        }
     else:
         wanted = dict.fromkeys(names, min_effect)
     for name, value in wanted.items():

@@ -13,7 +13,7 @@ import numpy as np
 from atkay.arrays import Floats, Ints
 from atkay.compare.progress import Steps
 from atkay.compare.sheet import sharp
-from atkay.lists import ranges
+from atkay.lists import in_threads, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +43,8 @@ def sign_flips(paired: Sequence[Paired], pairs: Sequence[Pair], permutations: in
 
     Phipson and Smyth, Permutation p-values should never be zero, 2010.
     """
-    p = np.array([[_exact(each, pair, permutations) for pair in pairs] for each in paired]).reshape(-1, len(pairs))
+    jobs = [(each, pair) for each in paired for pair in pairs]
+    p = np.array(in_threads(lambda job: _exact(*job, permutations), jobs)).reshape(-1, len(pairs))
     sampled = np.isnan(p).any(axis=1)
     if sampled.any():
         some = [each for each, chosen in zip(paired, sampled, strict=True) if chosen]
