@@ -372,12 +372,38 @@ def test_everybody_by_the_same_amount() -> None:
     first = np.random.default_rng(0).random(20)
     same = one(first, first)
     assert (same.difference, same.p["t"], same.p["permutation"], same.ties) == (0, 1, 1, 20)
-    assert same.verdict == "no difference, 95 % interval 0.000 to 0.000; not shown"
+    assert same.verdict == "no difference; not shown"
     shifted = one(first, first + 0.1)
     assert math.isnan(shifted.p["t"])  # there is no spread to judge by
     assert shifted.p["permutation"] < 0.01
     assert shifted.verdict == "0.100 better; real"  # by permutation
-    assert one(first, first + 0.1, test="t").verdict == "0.100 better; not tested"
+    assert one(first, first + 0.1, test=("t", "bootstrap", "tukey")).verdict == "0.100 better; not tested"
+
+
+@pytest.mark.parametrize("interval", ["student", "percentile", "bca"])
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [[0.1], [0.2], [0.3]],
+        [[0.1, 0.2], [0.2, 0.4], [0.1, 0.2]],
+        [[np.nan] * 3] * 3,
+        [[0.0] * 3] * 3,
+        [[0.1, 0.2, 0.3], [np.nan] * 3, [0.3, 0.2, 0.1]],
+        [[0.1, np.nan, 0.3], [np.nan, 0.2, np.nan], [0.3, 0.2, 0.1]],
+    ],
+)
+def test_few_users_and_few_values(columns: list[list[float]], interval: str) -> None:
+    runs = {name: result(column) for name, column in zip("abc", columns, strict=True)}
+    with pytest.warns(NotMeanWarning):
+        found = atkay.compare(runs, test=EVERY, interval=interval, permutations=50, min_effect=0.1)
+    for each in found:
+        assert not each.real
+        assert all(math.isnan(p) or 0 < p <= 1 for p in each.p.values())
+        assert math.isnan(each.low) or each.low <= each.difference <= each.high
+    json.loads(found.to_json())
+    assert repr(found)
+    assert repr(atkay.power(found))
+    assert found.plot().to_dict()
 
 
 # Runs of all kinds, and what is refused.
@@ -580,6 +606,16 @@ def test_slices_and_who_moves_against_the_mean(three: atkay.Comparison) -> None:
     p = np.array([d.p["t"] for d in three.segments])
     assert [d.corrected["t"] for d in three.segments] == pytest.approx(holm(p).tolist())
     assert mid.users == 120
+
+
+def test_tukey_in_slices_is_corrected_over_segments_and_metrics() -> None:
+    slicing = (Slicing("kind", ["new", "old"], np.repeat([0, 1], [30, 90])),)
+    columns = np.column_stack([noise(120, 3), noise(120, 3, seed=2)])
+    runs = {name: result(columns[:, [at, at + 3]], "mrr hit@1", slicings=slicing) for at, name in enumerate("abc")}
+    for found in atkay.compare(runs, test="tukey").segments:
+        assert found.corrected["tukey"] == pytest.approx(min(1, found.p["tukey"] * 2 * 2))
+    for found in atkay.compare(runs, test="tukey"):
+        assert found.corrected["tukey"] == pytest.approx(min(1, found.p["tukey"] * 2))
 
 
 def test_a_segment_is_a_comparison_of_its_users(three: atkay.Comparison) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from atkay.arrays import Floats
 from atkay.compare.permutation import PERMUTATIONS, UNITS, Key, combined, generator
 from atkay.compare.progress import Steps
+from atkay.compare.sheet import sharp
 from atkay.lists import ranges
 from atkay.means import CONFIDENCE, mean
 
@@ -99,14 +100,15 @@ def draw(
         of_sample = combined(sums, width, combine) / counts
         away = of_sample - means
         t = away / np.sqrt((squares.reshape(shape) / counts - of_sample**2) / (counts - 1))
-    observed_t, skew = np.moveaxis(np.array([[_moments(each.difference(p)) for p in pairs] for each in paired]), 2, 0)
+    observed_t, skew = np.moveaxis(np.array([[_moments(each, pair) for pair in pairs] for each in paired]), 2, 0)
     return Drawn(means, away, t, observed_t, skew)
 
 
-def _moments(difference: Floats) -> tuple[float, float]:
-    """The t-value, and the acceleration."""
+def _moments(paired: Paired, pair: Pair) -> tuple[float, float]:
+    """The t-value, and the acceleration; NaN where there is no spread."""
+    difference = paired.difference(pair)
     n, middle = len(difference), mean(difference)
     square = float(((difference - middle) ** 2).sum())
-    if n < 2 or square == 0:
+    if n < 2 or not square or not np.ptp(sharp(difference, paired.scale)):
         return np.nan, np.nan
     return middle / np.sqrt(square / (n - 1) / n), float(((difference - middle) ** 3).sum()) / (6 * square**1.5)

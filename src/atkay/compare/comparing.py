@@ -324,7 +324,7 @@ def _tested(
     def of_job(job: tuple[int, Paired, int, Pair]) -> Difference:
         at, each, nth, pair = job
         found = _described(names, each, pair)
-        if ends is not None:
+        if ends is not None and found.deviation > 0:
             found = replace(found, low=float(ends[0][at, nth]), high=float(ends[1][at, nth]))
         return replace(found, p={name: float(values[at, nth]) for name, values in p.items()})
 
@@ -335,7 +335,7 @@ def _described(names: Sequence[str], paired: Paired, pair: Pair) -> Difference:
     blank, difference = _undecided(names, paired.metric, pair), paired.difference(pair)
     said = summarise(difference)
     moved = sharp(difference, paired.scale) * (-1 if paired.metric.better == "lower" else 1)
-    if moved.any() and not np.ptp(moved):  # everybody by the same amount: no spread to judge by
+    if len(moved) and not np.ptp(moved):  # everybody by the same amount: no spread to judge by
         said = said._replace(low=math.nan, high=math.nan, deviation=0.0)
     if paired.below is None:
         counts = {"wins": int((moved > 0).sum()), "ties": int((moved == 0).sum()), "losses": int((moved < 0).sum())}
@@ -396,7 +396,9 @@ def _judge(tables: Sequence[Sequence[Difference]], plan: Plan, least: Mapping[st
         out = np.empty_like(p)
         if rows:
             places = np.array(of_metric)
-            out[places] = corrected(p[places], plan.correction, plan.family, joint=TESTS[name].joint)
+            out[places] = corrected(
+                p[places], plan.correction, plan.family, joint=TESTS[name].joint, segments=len(tables)
+            )
         corrected_by[name] = out
     return [
         _found(replace(found, corrected={name: float(p[at]) for name, p in corrected_by.items()}), least)
@@ -423,7 +425,9 @@ def _notes(results: Mapping[str, Result], sheet: Sheet, plan: Plan, metrics: Seq
     said.append(f"p-values corrected ({plan.correction}) over {family}; the first test that has a p-value decides")
     said += [f"{name}: {TESTS[name].words}" for name in plan.tests]
     if any(TESTS[name].joint for name in plan.tests):
-        said.append("Tukey's p-values hold over all pairs as they are, and are corrected over metrics alone")
+        said.append(
+            "Tukey's p-values hold over all pairs as they are, and are corrected over metrics and segments alone"
+        )
     if any(str(metric) in one.parts for metric in metrics):
         said.append("pooled numbers are tested by their linear approximation (the delta method)")
     if any(str(metric) in one.whole for metric in metrics):

@@ -61,11 +61,11 @@ CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
 FAMILIES = ("all", "metric")
 
 
-def corrected(p: Floats, correction: str, family: str, *, joint: bool) -> Floats:
-    """The p-values of one test, metrics x pairs, corrected within their family; NaN is no member.
+def corrected(p: Floats, correction: str, family: str, *, joint: bool, segments: int = 1) -> Floats:
+    """The p-values of one test, metrics x (segments x) pairs, corrected within their family; NaN is no member.
 
     A ``joint`` test, such as Tukey's, holds for all pairs of one metric at once: its p-values are multiplied by the
-    number of metrics in the family, and that is all.
+    number of metrics and of segments in the family, and that is all.
     """
     there = ~np.isnan(p)
     out = np.full(p.shape, np.nan)
@@ -73,7 +73,7 @@ def corrected(p: Floats, correction: str, family: str, *, joint: bool) -> Floats
         out[there] = p[there]
     elif joint:
         metrics = int(there.any(axis=1).sum()) if family == "all" else 1
-        out[there] = np.minimum(p[there] * metrics, 1.0)
+        out[there] = np.minimum(p[there] * metrics * segments, 1.0)
     elif family == "all":
         out[there] = CORRECTIONS[correction](p[there])
     else:

@@ -74,7 +74,10 @@ def student(paired: Paired, difference: Floats) -> float:
         return math.nan
     if not np.ptp(sharp(difference, paired.scale)):
         return math.nan if len(_moving(paired, difference)) else 1.0
-    t = float(difference.mean()) / (float(difference.std(ddof=1)) / math.sqrt(n))
+    error = float(difference.std(ddof=1)) / math.sqrt(n)
+    if not error:  # values so small that their squares vanish
+        return math.nan
+    t = float(difference.mean()) / error
     return max(2 * float(stdtr(n - 1, -abs(t))), SMALLEST)
 
 
