@@ -127,16 +127,20 @@ class Tabular:
         """What is said below the table."""
         return ()
 
+    def _parts(self, table: Callable[[Grid], str], note: Callable[[str], str] = str) -> list[str]:
+        """The table, unless it is empty, and the notes."""
+        grid = self._grid()
+        return [*([table(grid)] if grid.rows else []), *map(note, self._notes())]
+
     def __repr__(self) -> str:
-        return "\n\n".join([self._grid().text(), *(["\n".join(self._notes())] if self._notes() else [])])
+        return "\n\n".join(self._parts(Grid.text))
 
     def _repr_html_(self) -> str:
-        notes = "<br>".join(html.escape(note) for note in self._notes())
-        return self._grid().html() + (f"<p>{notes}</p>" if notes else "")
+        return "\n".join(self._parts(Grid.html, lambda note: f"<p>{html.escape(note)}</p>"))
 
     def to_markdown(self) -> str:
         """The table in Markdown."""
-        return "\n\n".join([self._grid().markdown(), *self._notes()])
+        return "\n\n".join(self._parts(Grid.markdown))
 
     def to_latex(self) -> str:
         """The table in LaTeX, for the booktabs package."""

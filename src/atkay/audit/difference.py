@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from atkay.grid import Grid
+from atkay.grid import Grid, Tabular
 from atkay.metrics.base import printed
 
 if TYPE_CHECKING:
@@ -150,8 +150,8 @@ class Step:
         return said
 
 
-@dataclass(frozen=True)
-class Difference:
+@dataclass(frozen=True, repr=False)
+class Difference(Tabular):
     """The way from our number to theirs, a step for each convention in which the two differ.
 
     A step starts with the value at which the one before ended: from ``ours`` to ``theirs`` nothing is left over.

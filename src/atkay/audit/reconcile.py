@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import html
 import itertools
 import math
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from atkay.audit.candidates import (
 )
 from atkay.errors import SpecError, number_of
 from atkay.evaluate import understand
-from atkay.grid import Grid
+from atkay.grid import Grid, Tabular
 from atkay.metrics.base import parse
 from atkay.protocol import Protocol
 
@@ -82,8 +81,8 @@ class Explanation:
         ]
 
 
-@dataclass(frozen=True)
-class Reconciliation:
+@dataclass(frozen=True, repr=False)
+class Reconciliation(Tabular):
     """The explanations of printed numbers, the simplest first.
 
     ``matches`` counts all combinations of words that match, ``tried`` the values that were compared, and ``chance`` how
@@ -124,18 +123,6 @@ class Reconciliation:
     def ruled_out(self) -> list[str]:
         """What was tried, a line per field of the protocol and per number; all of it where nothing matches."""
         return [f"{name}: {', '.join(map(str, words))}" for name, words in self.searched.items()]
-
-    def to_markdown(self) -> str:
-        """The explanations in Markdown."""
-        return "\n\n".join([*([self._grid().markdown()] if self else []), *self._notes()])
-
-    def __repr__(self) -> str:
-        return "\n\n".join([*([self._grid().text()] if self else []), *self._notes()])
-
-    def _repr_html_(self) -> str:
-        return "".join(
-            [*([self._grid().html()] if self else []), *(f"<p>{html.escape(note)}</p>" for note in self._notes())]
-        )
 
     def _notes(self) -> list[str]:
         if self.explanations:

@@ -14,7 +14,7 @@ import numpy as np
 from atkay.dialects.base import dialects
 from atkay.errors import SpecError, TiesWarning
 from atkay.evaluate import evaluate
-from atkay.grid import Grid
+from atkay.grid import Grid, Tabular
 from atkay.metrics.base import Metric, conventions, parse
 from atkay.words import words_of
 
@@ -35,8 +35,8 @@ class Variant(NamedTuple):
     libraries: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Variants:
+@dataclass(frozen=True, repr=False)
+class Variants(Tabular):
     """The numbers that a metric can be, the default first, then the nearest ones.
 
     ``alike`` has, for each spec, the specs with the same value for every user, which are left out.
@@ -63,16 +63,6 @@ class Variants:
         schema: dict[str, Any] = {"spec": str, "value": float, "distance": float, "libraries": pl.List(pl.String)}
         rows = [(*row[:3], list(row.libraries)) for row in self.rows]
         return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
-
-    def to_markdown(self) -> str:
-        """The table in Markdown."""
-        return self._grid().markdown()
-
-    def __repr__(self) -> str:
-        return self._grid().text()
-
-    def _repr_html_(self) -> str:
-        return self._grid().html()
 
     def _grid(self) -> Grid:
         rows = [

@@ -110,11 +110,13 @@ def _under(result: Result, limits: dict[str, str]) -> list[str]:
 
 def _worse(result: Result, path: Path) -> list[str]:
     """What is worse than in a saved result that was computed in the same way."""
-    from atkay.compare.sheet import check_alike
+    from atkay.compare.sheet import check_data, check_protocols
     from atkay.result import Result
 
     before = Result.load(path)
-    check_alike({path.name: before, "this one": result})
+    both = {path.name: before, "this one": result}
+    check_protocols(both)
+    check_data(both)
     shared = [metric for each in result.metrics for metric in each.split() if str(metric) in before]
     if not shared:
         raise Refused(f"--fail-if-worse-than: '{path}' has none of these metrics; it has {', '.join(before)}.")

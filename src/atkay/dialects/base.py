@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from atkay.errors import ProtocolError, SpecError, listing, offer
-from atkay.grid import Grid
+from atkay.grid import Grid, Tabular
 from atkay.metrics.base import Metric, parse, separate, stated
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _pattern(name: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[0-9]+(?:\\.[0-9]+)?)", re.escape(name)), re.IGNORECASE)
 
 
-class Dialects(Mapping[str, Dialect]):
+class Dialects(Tabular, Mapping[str, Dialect]):
     """All dialects by name; prints as a table."""
 
     def __init__(self, found: Iterable[Dialect]) -> None:
@@ -132,16 +132,6 @@ class Dialects(Mapping[str, Dialect]):
 
     def __len__(self) -> int:
         return len(self._found)
-
-    def __repr__(self) -> str:
-        return self._grid().text()
-
-    def _repr_html_(self) -> str:
-        return self._grid().html()
-
-    def to_markdown(self) -> str:
-        """The table in Markdown."""
-        return self._grid().markdown()
 
     def _grid(self) -> Grid:
         rows = [
