@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import html
+import itertools
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,6 +22,9 @@ _LATEX = str.maketrans(
         "†": r"\textdagger{}",
     }
 )
+
+NARROW = 24
+"""The least width of a column that is broken into lines."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +71,16 @@ class Grid:
     def _widths(self, cells: Sequence[Sequence[str]]) -> list[int]:
         return [max(map(len, column)) for column in zip(*cells, strict=True)]
 
-    def text(self) -> str:
-        """Aligned columns for a terminal."""
+    def text(self, width: int | None = None) -> str:
+        """Aligned columns for a terminal; where they are wider than it, cells are broken into lines."""
         cells = self._shown(str, raised=" {}")
         widths = self._widths(cells)
+        while width is not None and sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > NARROW:
+            widths[widths.index(max(widths))] -= 1
+        cells = [line for row in cells for line in _broken(row, widths)]
         rule = "─" * (sum(widths) + 2 * (len(widths) - 1))
-        head, *body = (self._line(row, widths, "  ") for row in cells)
-        return "\n".join(line.rstrip() for line in [head, rule, *body])
+        head, *lines = (self._line(row, widths, "  ").rstrip() for row in cells)
+        return "\n".join([head, rule, *lines])
 
     def markdown(self) -> str:
         """A pipe table."""
@@ -116,6 +124,14 @@ class Grid:
         return f"<table>\n<thead>\n{row(head, 'th')}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
 
 
+def _broken(row: list[str], widths: Sequence[int]) -> list[list[str]]:
+    """A row as several, so that no cell is wider than its column."""
+    if all(len(cell) <= width for cell, width in zip(row, widths, strict=True)):
+        return [row]
+    cells = (textwrap.wrap(cell, width) for cell, width in zip(row, widths, strict=True))
+    return list(map(list, itertools.zip_longest(*cells, fillvalue="")))
+
+
 class Tabular:
     """Whatever shows itself as a table: in a terminal, a notebook, Markdown and LaTeX."""
 
@@ -133,7 +149,11 @@ class Tabular:
         return [*([table(grid)] if grid.rows else []), *map(note, self._notes())]
 
     def __repr__(self) -> str:
-        return "\n\n".join(self._parts(Grid.text))
+        return self.text()
+
+    def text(self, width: int | None = None) -> str:
+        """The table as text, no wider than that where it can be."""
+        return "\n\n".join(self._parts(lambda grid: grid.text(width)))
 
     def _repr_html_(self) -> str:
         return "\n".join(self._parts(Grid.html, lambda note: f"<p>{html.escape(note)}</p>"))

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from atkay import __version__
-from atkay.errors import AtkayError
+from atkay.errors import AtkayError, AtkayWarning
 
 COMMANDS = (
     "evaluate",
@@ -80,6 +80,7 @@ class Commands(click.Group):
             click.echo(f"atkay: warning: {in_options(str(message))}", err=True)
 
         with warnings.catch_warnings():
+            warnings.simplefilter("always", AtkayWarning)
             warnings.showwarning = warn
             try:
                 return super().invoke(ctx)

@@ -61,12 +61,12 @@ def command(
 
     with working("Evaluating"):
         result = atkay.evaluate(recs, truth, **options.given({"metrics": metrics, **chosen}))
+    failed = [*_under(result, fail_under), *(_worse(result, fail_if_worse_than) if fail_if_worse_than else ())]
     show(result, form)
     if per_query:
         _write(result, per_query)
     if saved:
         result.save(saved)
-    failed = [*_under(result, fail_under), *(_worse(result, fail_if_worse_than) if fail_if_worse_than else ())]
     if failed:
         raise Failed("; ".join(failed))
 

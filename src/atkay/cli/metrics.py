@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from atkay.cli import options
-from atkay.cli.output import show
+from atkay.cli.output import show_listing
 
 if TYPE_CHECKING:
     from atkay.metrics.base import Metric
@@ -42,7 +42,11 @@ def command(name: str | None, form: str) -> None:
         )
         for name, cls in atkay.metrics().items()
     ]
-    show(Listing(("metric", "also", "words", "what it says"), rows), form)
+    if form != "table":
+        show_listing(Listing(("metric", "also", "words", "what it says"), rows), form)
+    else:
+        show_listing(Listing(("metric", "what it says"), [(row[0], row[3]) for row in rows]), form)
+        click.echo("\n`atkay metrics NAME` shows one with its formula, its words, and who uses which.")
 
 
 def _page(cls: type[Metric]) -> str:

@@ -36,6 +36,7 @@ SAYS = {
     "average_over": "A column, or several with commas: average a user's queries first.",
     "seed": "For --ties random.",
 }
+TABLES = [name for name in ALIASES if not name.startswith("run_")]
 BESIDE = {
     "train": "The interactions that the models learned from.",
     "catalog": "All items.",
@@ -72,7 +73,7 @@ class Column(click.ParamType[Any]):
         where, equals, name = str(value).partition("=")
         table, _, role = where.rpartition(".")
         roles = [each.name for each in dataclasses.fields(Columns)]
-        if not (equals and name) or role not in roles or (table and table not in ALIASES):
+        if not (equals and name) or role not in roles or (table and table not in TABLES):
             self.fail(
                 f"'{value}' is not [TABLE.]ROLE=NAME, such as user=uid or truth.item=sku. Roles: {', '.join(roles)}.",
                 param,
@@ -112,7 +113,7 @@ def given(chosen: dict[str, Any]) -> dict[str, Any]:
     if named:
         found["columns"] = {
             table: Columns(**_roles((role, name) for where, role, name in named if where in ("", table)))
-            for table in ALIASES
+            for table in TABLES
         }
     if "average_over" in found:
         found["average_over"] = tuple(found["average_over"].split(","))

@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import sys
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from atkay.grid import Tabular
+
+
+def _csv(found: Any) -> str:
     import polars as pl
 
-
-class Shown(Protocol):
-    """Whatever prints as a table."""
-
-    def to_markdown(self) -> str: ...
-    def to_latex(self) -> str: ...
-    def to_polars(self) -> pl.DataFrame: ...
-
-
-def _csv(found: Shown) -> str:
-    import polars as pl
-
-    frame = found.to_polars()
+    frame: pl.DataFrame = found.to_polars()
     lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
     return frame.with_columns(pl.col(lists).list.join(" ")).write_csv().rstrip("\n")
 
@@ -43,6 +36,12 @@ FORMS: dict[str, Callable[[Any], str]] = {
 def show(found: Any, form: str) -> None:
     """Print a record in a form."""
     click.echo(FORMS[form](found))
+
+
+def show_listing(found: Tabular, form: str) -> None:
+    """Print a table that may be wider than the terminal."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    click.echo(found.text(width) if form == "table" else FORMS[form](found))
 
 
 @contextlib.contextmanager
