@@ -56,7 +56,7 @@ class Table(click.Path):
             return value
         if ctx.meta.setdefault("atkay.stdin", param) is not param:
             self.fail("standard input can be one of the tables, not two.", param, ctx)
-        folder: str = ctx.with_resource(tempfile.TemporaryDirectory(prefix="atkay-"))
+        folder: str = ctx.find_root().with_resource(tempfile.TemporaryDirectory(prefix="atkay-"))
         path = Path(folder, "standard input")
         with path.open("wb") as target:
             shutil.copyfileobj(sys.stdin.buffer, target)
