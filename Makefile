@@ -24,8 +24,8 @@ $(PANDAS2)/ready: requirements/pandas2.txt pyproject.toml
 
 setup: $(VENV)/ready  ## a virtual environment with everything in it
 
-demo: $(VENV)/ready  ## evaluate a bundled example and print the table
-	@$(BIN)/python examples/demo.py
+demo: $(VENV)/ready  ## three recommenders of a made-up shop: numbers, differences, and report.html
+	@$(BIN)/atkay demo
 
 test: $(VENV)/ready test-pandas2  ## all tests, with pandas 3, and those that touch pandas again with pandas 2
 	$(BIN)/python -m pytest -n 2
