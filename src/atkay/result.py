@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from atkay.examples import Examples
     from atkay.sampling import Sampled
 
 
@@ -156,6 +157,8 @@ class Result(Mapping[str, float]):
     """How the candidates were sampled, where they were."""
     whole_of: Mapping[tuple[str, Any], Mapping[str, float]] = field(default_factory=dict)
     """The same for each segment of each slicing."""
+    examples: Examples | None = None
+    """A few users in full; not saved."""
 
     @cached_property
     def _single(self) -> dict[str, Metric]:
