@@ -92,7 +92,7 @@ def choose(aligned: Aligned, judged: Judged, counted: Bools) -> Examples:
         rows=(np.cumsum(counted) - 1)[chosen],
         judged=small,
         codes=codes,
-        ids=aligned.items.ids(codes).to_series(),
+        ids=aligned.items.ids(codes).to_series().to_list(),
         given=given,
         known=known,
         score=None if score is None else score.given[rows if score.order is None else score.order[rows]],

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
+    import altair as alt
     import pandas as pd
     import polars as pl
 
@@ -371,6 +372,12 @@ class Result(Mapping[str, float]):
             for name, segment, metric, found in self.slice_summaries
         ]
         return Grid(("slice", "segment", "metric", *HEADER), rows, right=HEADER)
+
+    def plot(self, kind: str = "means") -> alt.LayerChart:
+        """A chart of the "means" with their intervals, or of "curves" over the cutoffs (Altair; ``atkay[report]``)."""
+        from atkay.report.charts import plot_result
+
+        return plot_result(self, kind)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a JSON file, compressed where the name ends in ``.gz``; whole or not at all."""

@@ -21,6 +21,7 @@ from atkay.words import words_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import altair as alt
     import polars as pl
 
     from atkay.protocol import Protocol
@@ -73,6 +74,12 @@ class Variants:
 
     def _repr_html_(self) -> str:
         return self._grid().html()
+
+    def plot(self) -> alt.Chart:
+        """A bar per variant (Altair; ``atkay[report]``)."""
+        from atkay.report.charts import plot_variants
+
+        return plot_variants(self)
 
     def _grid(self) -> Grid:
         rows = [
