@@ -134,22 +134,22 @@ def known(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def page_charts(runs: Sequence[str], cutoffs: Sequence[int]) -> dict[str, dict[str, Any]]:
-    """The charts of the report, as Vega-Lite without their rows."""
+def page_charts(runs: Sequence[str], cutoffs: Sequence[int], findings: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The charts of the report, as Vega-Lite without their rows; ``findings`` are the words of COLOURS that occur."""
     alt = altair()
     data = alt.NamedData(name="rows")
     domain = alt.Scale(domain=list(runs), range=[RUNS[at % len(RUNS)] for at in range(len(runs))])
-    of_run = alt.Color("run:N", title=None, scale=domain, legend=None if len(runs) == 1 else alt.Legend(orient="top"))
+    of_run = alt.Color("run:N", title=None, scale=domain, legend=None if len(runs) == 1 else _legend())
     plain = alt.Color("run:N", title=None, scale=domain, legend=None)
     charts = {
         "means": alt.layer(*dots(data, "run", "mean", plain), data=data).properties(height=alt.Step(28)),
         "curves": curves(data, "run", cutoffs, of_run).properties(height=300),
-        "users": _bars(data, plain, "share", "share of users", ".0%")
+        "users": _bars(data, plain, "share", None, ".0%")
         .properties(height=64)
         .facet(row=alt.Row("run:N", title=None, sort=list(runs), header=_above()), spacing=10),
         "differences": alt.layer(
             alt.Chart(data).mark_rule(opacity=0.5).encode(x=alt.datum(0)),
-            *dots(data, "pair", "difference", _found(), ["verdict"]),
+            *dots(data, "pair", "difference", _found(findings), ["verdict"]),
             data=data,
         ).properties(height=alt.Step(28)),
         "moved": alt.layer(
@@ -168,7 +168,7 @@ def _above() -> Any:
     return alt.Header(labelOrient="top", labelAnchor="start", labelFontWeight="bold", labelPadding=2, labelLimit=600)
 
 
-def _bars(data: Any, colour: Any, height: str = "users", title: str = "users", form: str = "~s") -> Any:
+def _bars(data: Any, colour: Any, height: str = "users", title: str | None = "users", form: str = "~s") -> Any:
     """Bins of users; ``at`` and ``to`` are the ends of a bin."""
     alt = altair()
     tooltip = [
@@ -181,7 +181,7 @@ def _bars(data: Any, colour: Any, height: str = "users", title: str = "users", f
         alt.Chart(data)
         .mark_bar(binSpacing=1)
         .encode(
-            x=alt.X("at:Q", title="a user's value" if height == "share" else "difference of one user", bin="binned"),
+            x=alt.X("at:Q", title="a user's value" if height == "share" else "difference of one user", bin="binned", axis=alt.Axis(tickCount=10)),
             x2="to:Q",
             y=alt.Y(f"{height}:Q", title=title, axis=alt.Axis(format=form, tickCount=3)),
             color=colour,
@@ -194,37 +194,36 @@ def _scale(words: Sequence[str]) -> Any:
     return altair().Scale(domain=list(words), range=[COLOURS[word] for word in words])
 
 
-def _found() -> Any:
-    alt = altair()
-    return alt.Color("found:N", title="corrected p < 0.05", scale=_scale(list(COLOURS)), legend=alt.Legend(orient="top"))
+def _found(findings: Sequence[str]) -> Any:
+    return altair().Color("found:N", title="corrected p < 0.05", scale=_scale(findings), legend=_legend())
+
+
+def _legend() -> Any:
+    return altair().Legend(orient="top", symbolOpacity=1, symbolType="circle")
 
 
 def _segments(data: Any, colour: Any) -> Any:
-    """The segments of each slice, the runs next to each other."""
+    """The segments, the runs next to each other."""
     alt = altair()
-    y = alt.Y("segment:N", title=None, sort=None, axis=alt.Axis(labelLimit=140))
-    beside = alt.YOffset("run:N", sort=None)
+    y = alt.Y("segment:N", title=None, sort=None)
     tooltip = [
-        *(alt.Tooltip(f"{name}:N") for name in ("slice", "segment", "run")),
+        *(alt.Tooltip(f"{name}:N") for name in ("segment", "run")),
         *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "low", "high")),
         alt.Tooltip("users:Q", format=","),
     ]
-    base = alt.Chart(data).encode(y=y, yOffset=beside, color=colour, tooltip=tooltip)
+    base = alt.Chart(data).encode(y=y, yOffset=alt.YOffset("run:N", sort=None), color=colour, tooltip=tooltip)
     axis = alt.X("mean:Q", title="mean, 95 % interval", scale=alt.Scale(zero=False, padding=12))
-    layered = alt.layer(
+    return alt.layer(
         base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q"),
         base.mark_point(filled=True, size=45, opacity=1).encode(x=axis),
         data=data,
     ).properties(height=alt.Step(16, **{"for": "offset"}))
-    return layered.facet(row=alt.Row("slice:N", title=None, sort=None, header=_above()), spacing=20).resolve_scale(
-        y="independent"
-    )
 
 
 def _trade(data: Any, colour: Any) -> Any:
     """Two numbers against each other, a point per run."""
     alt = altair()
-    scale = alt.Scale(zero=False, padding=24)
+    scale = alt.Scale(zero=False, nice=False, padding=36)
     tooltip = [alt.Tooltip("run:N"), alt.Tooltip("across:Q", format=".4f"), alt.Tooltip("up:Q", format=".4f")]
     base = alt.Chart(data).encode(
         x=alt.X("across:Q", title=None, scale=scale), y=alt.Y("up:Q", title=None, scale=scale), tooltip=tooltip

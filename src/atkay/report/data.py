@@ -9,7 +9,7 @@ import numpy as np
 
 from atkay.compare.plot import colour_of
 from atkay.compare.sheet import lay_out, sharp
-from atkay.report.charts import family_of, page_charts
+from atkay.report.charts import COLOURS, family_of, page_charts
 from atkay.report.view import View, shown
 
 if TYPE_CHECKING:
@@ -43,8 +43,14 @@ def page_data(view: View) -> dict[str, Any]:
         "slices": _slices(view),
         "explorer": _explorer(view, strings),
         "strings": strings.texts,
-        "charts": page_charts([shown(run) for run in view.runs], view.cutoffs),
+        "charts": page_charts([shown(run) for run in view.runs], view.cutoffs, _findings(view)),
     }
+
+
+def _findings(view: View) -> list[str]:
+    """The colours of the differences."""
+    occur = {colour_of(found) for found in view.comparison.differences} if view.comparison else set()
+    return [word for word in COLOURS if word in occur]
 
 
 class Strings:

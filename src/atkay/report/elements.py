@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element, tostring
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
 
 def element(tag: str, *content: str | Element, **attributes: str) -> Element:
@@ -34,17 +34,27 @@ def bullets(lines: Iterable[str]) -> Element:
 
 
 def table(
-    caption: str, header: Sequence[str], rows: Iterable[Sequence[Any]], marks: Sequence[str] | None = None
+    caption: str,
+    header: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    marks: Sequence[str] = (),
+    right: Collection[str] = (),
+    wrap: Collection[str] = (),
 ) -> Element:
     """A table in a box that scrolls by itself; the first cell of a row is its head.
 
-    Where a column has a cutoff, ``marks`` has it, and the page can hide the column.
+    Where columns have a cutoff, ``marks`` has it (empty for the others), and the page can hide the column. The columns
+    named in ``right`` are aligned to the right, those in ``wrap`` hold sentences.
     """
 
     def cell(tag: str, content: Any, at: int, **more: str) -> Element:
-        cut = {"data_k": marks[at]} if marks is not None and marks[at] else {}
+        cut = {"data_k": marks[at]} if marks and marks[at] else {}
+        side = {"right": header[at] in right, "wrap": header[at] in wrap and tag == "td"}
+        named = {"class_": " ".join(name for name, holds in side.items() if holds)} if any(side.values()) else {}
         parts = content if isinstance(content, list) else [content]
-        return element(tag, *parts, **cut, **more)
+        parts = [element("div", *parts)] if tag == "th" else parts
+        return element(tag, *parts, **cut, **named, **more)
 
     head = element("tr", *(cell("th", name, at, scope="col") for at, name in enumerate(header)))
     body = [

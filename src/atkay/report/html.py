@@ -149,6 +149,10 @@ def _page(view: View, title: str, elsewhere: Mapping[str, Conventions]) -> str:
         "population": ("Whom the numbers count", _population(view)),
         "definitions": ("Definitions and protocol", _definitions(view)),
     }
+    first, *others = (
+        element("section", element("h2", name, id=f"{key}-name"), *content, id=key, aria_labelledby=f"{key}-name")
+        for key, (name, content) in sections.items()
+    )
     body = element(
         "body",
         element("a", "Skip to the content", href="#main", class_="skip"),
@@ -163,16 +167,7 @@ def _page(view: View, title: str, elsewhere: Mapping[str, Conventions]) -> str:
             aria_label="Sections",
         ),
         element("noscript", element("p", "Charts and the explorer need JavaScript; the tables do not.")),
-        _controls(view),
-        element(
-            "main",
-            *(
-                element("section", element("h2", name, id=f"{key}-name"), *content, id=key, aria_labelledby=f"{key}-name")
-                for key, (name, content) in sections.items()
-            ),
-            id="main",
-            tabindex="-1",
-        ),
+        element("main", first, _controls(view), *others, id="main", tabindex="-1"),
         element("footer", element("p", f"Made by atkay {_version(view)}. Nothing on this page was fetched or is sent.")),
         element("script", as_script(page_data(view)), id="data", type="application/json"),
         element("script", _bundle(version)),
@@ -237,14 +232,14 @@ def _leaderboard(view: View) -> list[Element]:
     chart = _chart("means", "Means and their 95 % intervals.")
     if view.comparison is None:
         rows = [(name, *cells(found)) for name, found in view.means[view.runs[0]].items()]
-        return [table("Every number of this run", ("metric", *HEADER), rows), chart]
+        return [table("Every number of this run", ("metric", *HEADER), rows, right=HEADER), chart]
     grid = view.comparison.mean_grid()
     rows = [
         [_cell(row[0]), *(_with_interval(cell, view.means[run][name]) for name, cell in zip(view.names, row[1:], strict=True))]
         for run, row in zip(view.runs, grid.rows, strict=True)
     ]
     legend = element("p", f"{BOLD}{view.comparison.legend}; below each mean its 95 % interval.", class_="note")
-    return [table("Means of the runs", grid.header, rows, ["", *_marks(view)]), legend, chart]
+    return [table("Means of the runs", grid.header, rows, marks=["", *_marks(view)]), legend, chart]
 
 
 def _cell(cell: str | Cell) -> list[str | Element]:
@@ -262,7 +257,8 @@ def _with_interval(cell: str | Cell, found: Any) -> list[str | Element]:
 
 def _grid(caption: str, grid: Grid) -> Element:
     """A table that exists elsewhere, too."""
-    return table(caption, grid.header, [[_cell(cell) for cell in row] for row in grid.rows])
+    rows = [[_cell(cell) for cell in row] for row in grid.rows]
+    return table(caption, grid.header, rows, right=grid.right, wrap=("verdict",))
 
 
 def _cutoffs(view: View) -> list[Element]:
@@ -320,7 +316,7 @@ def _beyond(view: View) -> list[Element]:
         [shown(run), *(cells(view.means[run][str(metric)])[0] for metric in metrics)] for run in view.runs
     ]
     marks = ["", *("" if metric.k is None else str(metric.cutoffs[0]) for metric in metrics)]
-    said = [table("Numbers of what is listed, relevant or not", ["run", *map(str, metrics)], rows, marks)]
+    said = [table("Numbers of what is listed, relevant or not", ["run", *map(str, metrics)], rows, marks=marks, right=list(map(str, metrics)))]
     if len(view.runs) > 1 and len(metrics) < len(view.metrics):
         across = element("label", "Against ", element("select", id="across"))
         said.append(_chart("trade", "Two numbers against each other.", across))
@@ -338,7 +334,7 @@ def _conventions(view: View, elsewhere: Mapping[str, Conventions]) -> list[Eleme
         rows = [[name, *(_other(of.get(spec), ours.get(spec)) for spec in found.specs)] for name, of in found.values.items()]
         marks = ["", *(spec.partition("@")[2] for spec in found.specs)]
         name = f"Lists of {shown(run)}" if view.comparison else "These lists"
-        tables.append(table(f"{name} under other definitions", ["library", *found.specs], rows, marks))
+        tables.append(table(f"{name} under other definitions", ["library", *found.specs], rows, marks=marks, right=found.specs))
     legend = element("p", "In bold what differs from the first row; – where a library does not have the metric, or refuses the lists.", class_="note")
     first, *others = tables
     more = [details(f"The other runs ({len(others)})", *others)] if others else []
@@ -382,7 +378,7 @@ def _population(view: View) -> list[Element]:
     ]
     header = ("count", *(shown(run) for run in populations))
     said = [details("How the runs were compared", *notes)] if notes else []
-    return [table("Users and rows", header, rows), *said]
+    return [table("Users and rows", header, rows, right=header[1:]), *said]
 
 
 def _definitions(view: View) -> list[Element]:
@@ -393,8 +389,8 @@ def _definitions(view: View) -> list[Element]:
     rows = [(name, defined[name].words, element("code", defined[name].formula)) for name in view.names]
     protocol = view.comparison.protocol if view.comparison else view.results[view.runs[0]].protocol.words()
     said = [
-        table("What each number is", ("metric", "in words", "formula"), rows),
-        table("The protocol: who counts, and how lists are read", ("field", "what holds"), list(protocol.items())),
+        table("What each number is", ("metric", "in words", "formula"), rows, wrap=("in words", "formula")),
+        table("The protocol: who counts, and how lists are read", ("field", "what holds"), list(protocol.items()), wrap=("what holds",)),
         element("h3", "To get these numbers again"),
         element("pre", element("code", call(view)), tabindex="0"),
     ]

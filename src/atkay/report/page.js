@@ -18,13 +18,16 @@
     select.replaceChildren(...options.map(([value, text]) => make("option", text, { value })));
     select.value = String(chosen);
   };
-  const table = (caption, header, rows, wide = -1) =>
-    make("div", make("table", [
+  const table = (caption, header, rows, wide = -1) => {
+    const side = (i) => i === wide ? { class: "wrap" }
+      : i && rows.length && rows.every((row) => /^[-–−\d.,%\s]+$/.test(String(row[i]))) ? { class: "right" } : {};
+    return make("div", make("table", [
       make("caption", caption),
-      make("thead", make("tr", header.map((name) => make("th", name, { scope: "col" })))),
+      make("thead", make("tr", header.map((name, i) => make("th", make("div", name), { scope: "col", ...(i === wide ? {} : side(i)) })))),
       make("tbody", rows.map((row) => make("tr", row.map((cell, i) =>
-        i ? make("td", cell, i === wide ? { class: "wrap" } : {}) : make("th", cell, { scope: "row" }))))),
+        i ? make("td", cell, side(i)) : make("th", make("div", cell), { scope: "row" }))))),
     ]), { class: "scroll", tabindex: "0", role: "region", "aria-label": caption });
+  };
 
   /* What is chosen. */
   const families = [...new Set(numbers.map((one) => one.family))];
@@ -52,10 +55,10 @@
     rule: { color: ink },
   });
   const drawn = {};
-  const draw = async (name, rows, caption, header, cells) => {
+  const draw = async (name, rows, caption, header, cells, titles) => {
     const place = at(`${name}-chart`);
     if (!place) return;
-    drawn[name] = () => draw(name, rows, caption, header, cells);
+    drawn[name] = () => draw(name, rows, caption, header, cells, titles);
     at(`${name}-caption`).textContent = caption;
     place.hidden = !rows.length;
     at(`${name}-table`).replaceChildren(table(caption, header, rows.map(cells)));
@@ -65,11 +68,16 @@
     spec.datasets = { rows };
     spec.description = caption;
     delete spec.config;
-    if (spec.spec) spec.spec.width = Math.max(140, width - (name === "slices" ? Math.min(190, width / 2.2) : 64));
-    else { spec.width = width; spec.autosize = { type: "fit-x", contains: "padding" }; }
+    if (titles) for (const layer of spec.layer) [layer.encoding.x.title, layer.encoding.y.title] = titles;
+    if (spec.spec) spec.spec.width = Math.max(140, width - 64);
+    if (spec.height?.step) {
+      const lines = new Set(rows.map((row) => row.pair ?? row.segment ?? row.run)).size;
+      spec.height = spec.height.step * lines * (spec.height.for === "offset" ? 1.25 * runs.length : 1);
+    }
+    if (!spec.spec) { spec.width = width; spec.autosize = { type: "fit-x", contains: "padding" }; }
     await vegaEmbed(place, spec, {
       renderer: "svg", config: config(width),
-      actions: { export: { svg: true, png: true }, source: false, compiled: false, editor: false },
+      logLevel: 1 /* errors alone */, actions: { export: { svg: true, png: true }, source: false, compiled: false, editor: false },
       downloadFileName: name,
     });
     const menu = place.querySelector("summary");
@@ -104,7 +112,7 @@
           rows.push({ run, at: found.edges[b], to: found.edges[b + 1], users, share: users / all }));
       });
       return draw("users", rows,
-        found ? `${numbers[i].name}: how many users have which value. All users are counted.` : `${numbers[i].name} has no values of single users.`,
+        found ? `${numbers[i].name}: the share of users with each value. All users are counted.` : `${numbers[i].name} has no values of single users.`,
         ["run", "from", "to", "users", "share"],
         (row) => [row.run, four(row.at), four(row.to), whole(row.users), `${(100 * row.share).toFixed(1)} %`]);
     },
@@ -143,7 +151,7 @@
         if (slice.left_out) out.push(`Of ${slice.name}, ${whole(slice.left_out)} smaller segments are not drawn.`);
         slice.segments.forEach((segment, s) => runs.forEach((run, r) => {
           const found = slice.means[s][r] && slice.means[s][r][i];
-          if (found && found[0] !== null) rows.push({ slice: slice.name, segment, run, users: slice.users[s], ...ends(found) });
+          if (found && found[0] !== null) rows.push({ slice: slice.name, segment: data.slices.length > 1 ? `${slice.name}: ${segment}` : segment, run, users: slice.users[s], ...ends(found) });
         }));
       }
       return draw("slices", rows, [`${numbers[i].name} in each segment, with 95 % intervals.`, ...out].join(" "),
@@ -161,8 +169,9 @@
       const rows = state.across === null ? [] : runs.map((run, r) =>
         ({ run, across: data.means[r][state.across][0], up: data.means[r][i][0] })).filter((row) => row.across !== null && row.up !== null);
       const other = state.across === null ? "" : numbers[state.across].name;
-      return draw("trade", rows, `${numbers[i].name} (upwards) and ${other} (to the right) of each run.`,
-        ["run", other, numbers[i].name], (row) => [row.run, four(row.across), four(row.up)]);
+      return draw("trade", rows, `${numbers[i].name} and ${other} of each run.`,
+        ["run", other, numbers[i].name], (row) => [row.run, four(row.across), four(row.up)],
+        [other, numbers[i].name]);
     },
   };
 
@@ -198,18 +207,19 @@
     const found = new Map(user.runs.map((run, r) => [r, new Map(run ? run.places.map((place, n) => [place[0], n + 1]) : [])]));
     const graded = user.truth.items.some(([, grade]) => grade !== 1);
     const truth = listOf(`Truth: ${whole(user.truth.size)} relevant`, user.truth.size, user.truth.items, ([item, grade]) => {
-      const ranks = runs.map((_, r) => found.get(r).get(item)).filter((rank) => rank !== undefined);
+      const ranks = runs.map((_, r) => found.get(r).get(item) ?? "–");
+      const hit = ranks.some((rank) => rank !== "–");
       return make("li", [
         bidi(text(item), { class: "item" }),
         graded ? make("span", `grade ${grade}`, { class: "score" }) : null,
-        make("span", ranks.length ? `at ${ranks.join(", ")}` : "not listed", { class: "score" }),
-      ], ranks.length ? { class: "hit" } : {});
+        make("span", hit ? `rank ${ranks.join(" | ")}` : "not listed", { class: "score" }),
+      ], hit ? { class: "hit" } : {});
     });
     const lists = user.runs.map((run, r) => run
       ? listOf(`${runs[r]}: ${whole(run.size)} listed`, run.size, run.places, ([item, score, grade], n) => make("li", [
         make("span", n + 1, { class: "rank" }),
         bidi(text(item), { class: "item" }),
-        grade === null ? null : make("span", graded ? `✓ grade ${grade}` : "✓ hit", { class: "score" }),
+        grade === null ? null : make("span", graded ? `✓ ${grade}` : "✓", { class: "score", title: "hit" }),
         score === null ? null : make("span", Number(score.toPrecision(4)), { class: "score", title: "score" }),
       ], grade === null ? {} : { class: "hit" }))
       : make("div", [make("h4", runs[r]), make("p", "This user is not among the examples of this run.")]));
@@ -221,7 +231,9 @@
       if (one.k !== null) row.dataset.k = one.k;
     });
     at("one-user").replaceChildren(make("div", [truth, ...lists], { class: "lists", tabindex: "0", role: "region", "aria-label": "Truth and lists" }),
-      make("p", "R: relevant items; L: listed items; k: the cutoff.", { class: "note" }), arithmetic);
+      make("p", `✓: a hit${graded ? ", with its grade" : ""}; on the right the scores, where there are any. ` +
+        (runs.length > 1 ? "Beside a relevant item its rank in each run, in their order. " : "") +
+        "R: relevant items; L: listed items; k: the cutoff.", { class: "note" }), arithmetic);
     columns();
   };
   if (explorer && at("user")) {

@@ -48,10 +48,17 @@ def _of_comparison(view: View, comparison: Comparison) -> list[str]:
     means = {run: view.means[run][str(metric)] for run in view.runs}
     order = _ranked(means, metric)
     most = max(found.users for found in means.values())
-    said = [f"{number_of(len(view.runs), 'run')} against the same truth, {number_of(most, 'user')}."]
+    said = []
     if order:
         word = "lowest" if metric.better == "lower" else "highest"
         said.append(f"{shown(order[0])} has the {word} {metric}: {_with_interval(means[order[0]])}.")
+    base = f", held against {shown(comparison.baseline)}" if comparison.baseline else ", every pair compared"
+    said.append(f"{number_of(len(view.runs), 'run')} for {number_of(most, 'user')} and the same truth{base}.")
+    if comparison.baseline and len(order) > 2 and comparison.baseline not in order[:2]:
+        said.append(
+            f"{shown(order[1])} follows with {means[order[1]].mean:.4f}; whether these two differ is not tested here: "
+            "without a baseline every pair is."
+        )
     against = comparison.baseline or (order[0] if order else "")
     said += [
         f"{shown(found.run)} against {shown(found.against)}: {found.verdict}."
