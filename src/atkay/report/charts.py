@@ -104,7 +104,7 @@ def curves(data: Any, line: str, cutoffs: Sequence[int], colour: Any = None) -> 
     """A line over the cutoffs for each run or metric, with the intervals."""
     alt = altair()
     near = alt.selection_point(fields=["k"], on="pointerover", nearest=True, empty=False, clear="pointerout")
-    x = alt.X("k:Q", title="cutoff", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(values=list(cutoffs), format="d"))
+    x = alt.X("k:Q", title="cutoff", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(values=list(cutoffs), format="d", labelSeparation=2))
     y = alt.Y("mean:Q", title="mean, 95 % interval", scale=alt.Scale(zero=True))
     colour = alt.Color(f"{line}:N", title=None, sort=None) if colour is None else colour
     tooltip = [
@@ -181,7 +181,7 @@ def _bars(data: Any, colour: Any, height: str = "users", title: str | None = "us
         alt.Chart(data)
         .mark_bar(binSpacing=1)
         .encode(
-            x=alt.X("at:Q", title="a user's value" if height == "share" else "difference of one user", bin="binned", axis=alt.Axis(tickCount=10)),
+            x=alt.X("at:Q", title="a user's value" if height == "share" else "difference of one user", bin="binned"),
             x2="to:Q",
             y=alt.Y(f"{height}:Q", title=title, axis=alt.Axis(format=form, tickCount=3)),
             color=colour,

@@ -242,14 +242,17 @@ def _listed(result: Result, metrics: Sequence[Metric], nth: int, strings: String
     }
 
 
-def _sum(result: Result, metric: Metric, nth: int, row: int) -> list[Any]:
+def _sum(result: Result, metric: Metric, nth: int, row: int) -> list[Any] | None:
     """A user's value of one number, and its arithmetic."""
     column = _column(result, str(metric))
     assert result.examples is not None
     if column is None:
-        return [None, "of all lists together: no user has a value of their own"]
+        return None  # a number of all lists together
     value = float(column[row])
     if math.isnan(value):
         return [None, "no value: does not count"]
     estimated = result.sampled is not None and result.sampled.estimator != "none"
-    return [_short(value), "" if estimated else result.examples.arithmetic(metric, nth)]
+    if estimated:
+        return [_short(value), "estimated for the whole catalogue"]
+    said = result.examples.arithmetic(metric, nth)
+    return [_short(value), said or f"from the list and {' and '.join(metric.needs)}, not written out"]

@@ -39,13 +39,14 @@ def table(
     rows: Iterable[Sequence[Any]],
     *,
     marks: Sequence[str] = (),
+    row_marks: Sequence[str] = (),
     right: Collection[str] = (),
     wrap: Collection[str] = (),
 ) -> Element:
     """A table in a box that scrolls by itself; the first cell of a row is its head.
 
-    Where columns have a cutoff, ``marks`` has it (empty for the others), and the page can hide the column. The columns
-    named in ``right`` are aligned to the right, those in ``wrap`` hold sentences.
+    Where columns have a cutoff, ``marks`` has it (empty for the others), and the page can hide the column; ``row_marks``
+    are those of rows. The columns named in ``right`` are aligned to the right, those in ``wrap`` hold sentences.
     """
 
     def cell(tag: str, content: Any, at: int, **more: str) -> Element:
@@ -62,8 +63,9 @@ def table(
             "tr",
             cell("th", row[0], 0, scope="row"),
             *(cell("td", content, at) for at, content in enumerate(row[1:], start=1)),
+            **({"data_k": row_marks[nth]} if row_marks and row_marks[nth] else {}),
         )
-        for row in rows
+        for nth, row in enumerate(rows)
     ]
     made = element("table", element("caption", caption), element("thead", head), element("tbody", *body))
     return element("div", made, class_="scroll", tabindex="0", role="region", aria_label=caption)

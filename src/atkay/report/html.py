@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 """What a browser lets the page do: run what is in it, and ask for nothing. Vega compiles its expressions (eval)."""
 
+FORMS = ("svg", "png")
+"""What a chart of the page can be saved as."""
+
 COUNTS = {
     "evaluated": "users evaluated",
     "without_list": "users with truth and no list",
@@ -209,7 +212,12 @@ def _chart(name: str, what: str, *controls: Element) -> Element:
         *controls,
         element("figcaption", what, id=f"{name}-caption", aria_live="polite"),
         element("div", id=f"{name}-chart", class_="chart", role="img", aria_labelledby=f"{name}-caption"),
-        element("details", element("summary", "The numbers of this chart"), element("div", id=f"{name}-table")),
+        element(
+            "div",
+            details("The numbers of this chart", element("div", id=f"{name}-table")),
+            *(element("button", f"Save as {form.upper()}", type="button", data_save=f"{name}.{form}") for form in FORMS),
+            class_="tools",
+        ),
         id=f"{name}-figure",
     )
 
@@ -232,7 +240,7 @@ def _leaderboard(view: View) -> list[Element]:
     chart = _chart("means", "Means and their 95 % intervals.")
     if view.comparison is None:
         rows = [(name, *cells(found)) for name, found in view.means[view.runs[0]].items()]
-        return [table("Every number of this run", ("metric", *HEADER), rows, right=HEADER), chart]
+        return [table("Every number of this run", ("metric", *HEADER), rows, row_marks=_marks(view), right=HEADER), chart]
     grid = view.comparison.mean_grid()
     rows = [
         [_cell(row[0]), *(_with_interval(cell, view.means[run][name]) for name, cell in zip(view.names, row[1:], strict=True))]
@@ -389,7 +397,7 @@ def _definitions(view: View) -> list[Element]:
     rows = [(name, defined[name].words, element("code", defined[name].formula)) for name in view.names]
     protocol = view.comparison.protocol if view.comparison else view.results[view.runs[0]].protocol.words()
     said = [
-        table("What each number is", ("metric", "in words", "formula"), rows, wrap=("in words", "formula")),
+        table("What each number is", ("metric", "in words", "formula"), rows, row_marks=_marks(view), wrap=("in words", "formula")),
         table("The protocol: who counts, and how lists are read", ("field", "what holds"), list(protocol.items()), wrap=("what holds",)),
         element("h3", "To get these numbers again"),
         element("pre", element("code", call(view)), tabindex="0"),

@@ -47,14 +47,15 @@
     view: { stroke: null },
     axis: { labelColor: ink, titleColor: ink, tickColor: ink, domainColor: ink, gridColor: ink, gridOpacity: 0.12,
       domainOpacity: 0.4, tickOpacity: 0.4, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal",
-      labelLimit: Math.min(220, width / 3) },
+      labelLimit: Math.min(240, 0.4 * width) },
+    axisX: { labelOverlap: "greedy", labelSeparation: 8, tickCount: Math.max(3, Math.floor(width / 100)) },
     legend: { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal",
       labelLimit: Math.max(120, width / 3), columns: Math.max(1, Math.floor(width / 170)) },
     header: { labelColor: ink, titleColor: ink, labelFontSize: 12 },
     text: { color: ink, fontSize: 12 },
     rule: { color: ink },
   });
-  const drawn = {};
+  const drawn = {}, views = {};
   const draw = async (name, rows, caption, header, cells, titles) => {
     const place = at(`${name}-chart`);
     if (!place) return;
@@ -75,13 +76,11 @@
       spec.height = spec.height.step * lines * (spec.height.for === "offset" ? 1.25 * runs.length : 1);
     }
     if (!spec.spec) { spec.width = width; spec.autosize = { type: "fit-x", contains: "padding" }; }
-    await vegaEmbed(place, spec, {
+    const { view } = await vegaEmbed(place, spec, {
       renderer: "svg", config: config(width),
-      logLevel: 1 /* errors alone */, actions: { export: { svg: true, png: true }, source: false, compiled: false, editor: false },
-      downloadFileName: name,
+      logLevel: 1 /* errors alone */, actions: false,
     });
-    const menu = place.querySelector("summary");
-    if (menu) menu.setAttribute("aria-label", "Save this chart");
+    views[name] = view;
   };
 
   const ends = ([mean, low, high]) => ({ mean, low, high });
@@ -223,13 +222,10 @@
         score === null ? null : make("span", Number(score.toPrecision(4)), { class: "score", title: "score" }),
       ], grade === null ? {} : { class: "hit" }))
       : make("div", [make("h4", runs[r]), make("p", "This user is not among the examples of this run.")]));
-    const sums = numbers.flatMap((one, i) => user.runs.map((run, r) => [one, run, r, i])).filter(([, run]) => run)
-      .map(([one, run, r, i]) => [one.name, runs[r], four(run.sums[i][0]), run.sums[i][1]]);
-    const arithmetic = table(`How each number of ${user.id} comes about`, ["metric", "run", "value", "arithmetic"], sums, 3);
-    arithmetic.querySelectorAll("tbody tr").forEach((row, n) => {
-      const one = numbers[Math.floor(n / user.runs.filter(Boolean).length)];
-      if (one.k !== null) row.dataset.k = one.k;
-    });
+    const sums = numbers.flatMap((one, i) => user.runs.map((run, r) => [one, run, r, i])).filter(([, run, , i]) => run && run.sums[i]);
+    const arithmetic = table(`How each number of ${user.id} comes about`, ["metric", "run", "value", "arithmetic"],
+      sums.map(([one, run, r, i]) => [one.name, runs[r], four(run.sums[i][0]), run.sums[i][1]]), 3);
+    arithmetic.querySelectorAll("tbody tr").forEach((row, n) => { if (sums[n][0].k !== null) row.dataset.k = sums[n][0].k; });
     at("one-user").replaceChildren(make("div", [truth, ...lists], { class: "lists", tabindex: "0", role: "region", "aria-label": "Truth and lists" }),
       make("p", `✓: a hit${graded ? ", with its grade" : ""}; on the right the scores, where there are any. ` +
         (runs.length > 1 ? "Beside a relevant item its rank in each run, in their order. " : "") +
@@ -260,6 +256,10 @@
     theme = (theme + 1) % themes.length;
     document.documentElement.dataset.theme = themes[theme][0];
     at("theme").textContent = `Theme: ${themes[theme][1]}`;
+  });
+  for (const button of document.querySelectorAll("button[data-save]")) button.addEventListener("click", async () => {
+    const [name, form] = button.dataset.save.split(".");
+    if (views[name]) make("a", "", { href: await views[name].toImageURL(form, 2), download: `${name}.${form}` }).click();
   });
   let later, width = innerWidth;
   addEventListener("resize", () => {

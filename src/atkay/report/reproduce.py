@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 def call(view: View) -> str:
     """The call, with everything that was not left as it is by default; tables are named."""
-    names = ", ".join(f'"{name}"' for name in view.names)
+    cutoffs: dict[str, list[str]] = {}
+    for family, at, cutoff in (name.partition("@") for name in view.names):
+        cutoffs.setdefault(family + at, []).append(cutoff)
+    names = ", ".join(repr(family + ",".join(several)) for family, several in cutoffs.items())
     of_result = next(iter(view.results.values()), None)
     said = ([] if of_result is None else _of_result(of_result, "baseline" if view.comparison is None else "primitive")) + (
         [] if view.comparison is None else _of_comparison(view.comparison)

@@ -69,16 +69,38 @@ def _of_comparison(view: View, comparison: Comparison) -> list[str]:
     real = sum(found.real for found in tested)
     if tested:
         said.append(f"Of {number_of(len(tested), 'tested difference')} in all metrics, {real:,} are real.")
+    said += _leaders(view, order[0]) if order else []
     movers = [found for found in comparison.movers if found.real]
     if movers:
         named = "; ".join(
-            f"{shown(found.slice)} {shown(found.segment or '(none)')}, {found.metric} of {shown(found.run)} against "
+            f"{shown(found.slice)}: {shown(found.segment or '(none)')}, {found.metric} of {shown(found.run)} against "
             f"{shown(found.against)}: {found.verdict}"
             for found in movers[:MOVERS]
         )
         more = f"; and {len(movers) - MOVERS:,} more" if len(movers) > MOVERS else ""
         said.append(f"Against the mean move {named}{more}.")
     return said
+
+
+def _leaders(view: View, best: str) -> list[str]:
+    """The segments in which another run is first than over all users, where each has enough of them."""
+    name = str(view.headline)
+    found: dict[tuple[str, str | None], dict[str, Summary]] = {}
+    for run, result in view.results.items():
+        for slicing, segment, metric, summary in result.slice_summaries:
+            if metric == name and summary.users >= FEW:
+                found.setdefault((slicing, segment), {})[run] = summary
+    first = {where: _ranked(means, view.headline)[0] for where, means in found.items() if len(means) == len(view.runs)}
+    others = [
+        f"{shown(run)} in {shown(slicing)}: {shown(segment or '(none)')} ({found[slicing, segment][run].mean:.4f}, against "
+        f"{found[slicing, segment][best].mean:.4f} of {shown(best)})"
+        for (slicing, segment), run in first.items()
+        if run != best
+    ]
+    if not others:
+        return []
+    more = f"; and in {len(others) - MOVERS:,} more segments another run" if len(others) > MOVERS else ""
+    return [f"Not everywhere is {shown(best)} first by {name}: {'; '.join(others[:MOVERS])}{more}."]
 
 
 def _ranked(means: dict[str, Summary], metric: Metric) -> list[str]:
