@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PANDAS2 := .venv-pandas2
 
-.PHONY: help setup demo test test-pandas2 check format bench conformance docs lock clean
+.PHONY: help setup demo browser test test-pandas2 check format bench conformance docs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
@@ -26,6 +26,12 @@ setup: $(VENV)/ready  ## a virtual environment with everything in it
 
 demo: $(VENV)/ready  ## three recommenders of a made-up shop: numbers, differences, and report.html
 	@$(BIN)/atkay demo
+
+browser:  ## the browser that the tests of the report need, where it can be installed (Debian, as root)
+	@if command -v chromium >/dev/null; then echo "chromium is there"; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+	else echo "no chromium, and it cannot be installed from here: tests in a browser will be skipped"; fi
 
 test: $(VENV)/ready test-pandas2  ## all tests, with pandas 3, and those that touch pandas again with pandas 2
 	$(BIN)/python -m pytest -n 2

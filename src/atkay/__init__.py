@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from atkay.overlap import Overlap as Overlap
     from atkay.overlap import overlap as overlap
     from atkay.protocol import Protocol as Protocol
+    from atkay.report.html import report as report
     from atkay.result import Population as Population
     from atkay.result import Result as Result
     from atkay.sampling import Sampled as Sampled
@@ -93,6 +94,7 @@ _HOMES = {
     "compare": "compare.comparing",
     "Comparison": "compare.comparison",
     "power": "compare.power",
+    "report": "report.html",
 }
 
 

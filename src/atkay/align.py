@@ -70,6 +70,7 @@ class Aligned:
         """The listed rows that the truth grades; the same for every protocol."""
         return match(self.recs, self.truth)
 
+    @cached_property
     def query_numbers(self) -> Hashes:
         """A number per query."""
         return scrambled(0, *(id_numbers(column) for column in self.queries.get_columns()))

@@ -105,6 +105,7 @@ def evaluate(
     >>> result.population.without_list
     1
     """
+    from atkay.examples import choose
     from atkay.tables import read_tables
 
     asked = understand(metrics, dialect, protocol, fields)
@@ -114,7 +115,7 @@ def evaluate(
     check_needs(asked.metrics, {name for name, table in beside.items() if table is not None})
     tables = read_tables({"recs": recs, "truth": truth, **beside, "slices": slices}, asked.protocol, columns)
     found = gather(tables, asked.metrics, asked.protocol)
-    return conclude(
+    result = conclude(
         found.judged,
         asked.metrics,
         found.protocol,
@@ -123,6 +124,8 @@ def evaluate(
         names=asked.names,
         dialect=asked.dialect,
     )
+    counted = who_counts(found.judged, found.protocol, found.aligned.ids)
+    return replace(result, examples=choose(found.aligned, found.judged, counted))
 
 
 class Asked(NamedTuple):

@@ -132,7 +132,7 @@ def _fingerprints(aligned: Aligned, ranking: Ranking) -> dict[str, str]:
 
     Of the truth its pairs and grades count, of the lists their order, of the others their pairs.
     """
-    query, item = aligned.query_numbers(), aligned.item_numbers
+    query, item = aligned.query_numbers, aligned.item_numbers
     grade = aligned.grade
     graded = grade is not None and bool((grade != 1).any())
     found = {"truth": fingerprint(aligned.truth, query, item, grade if graded else None)}
@@ -261,7 +261,7 @@ def _tie_breaker(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats)
     if protocol.ties == "item_desc":
         return -recs.item.astype(np.int64)
     if protocol.ties == "random":
-        return scrambled(protocol.seed, aligned.query_numbers()[recs.owner()], aligned.item_numbers(recs.item))
+        return scrambled(protocol.seed, aligned.query_numbers[recs.owner()], aligned.item_numbers(recs.item))
     if protocol.ties in ("best", "worst"):
         of_row = np.zeros(len(recs))
         of_row[row] = grade

@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
+    import altair as alt
     import pandas as pd
     import polars as pl
 
+    from atkay.examples import Examples
     from atkay.sampling import Sampled
 
 
@@ -156,6 +158,8 @@ class Result(Mapping[str, float]):
     """How the candidates were sampled, where they were."""
     whole_of: Mapping[tuple[str, Any], Mapping[str, float]] = field(default_factory=dict)
     """The same for each segment of each slicing."""
+    examples: Examples | None = None
+    """A few users in full; not saved."""
 
     @cached_property
     def _single(self) -> dict[str, Metric]:
@@ -368,6 +372,12 @@ class Result(Mapping[str, float]):
             for name, segment, metric, found in self.slice_summaries
         ]
         return Grid(("slice", "segment", "metric", *HEADER), rows, right=HEADER)
+
+    def plot(self, kind: str = "means") -> alt.LayerChart:
+        """A chart of the "means" with their intervals, or of "curves" over the cutoffs (Altair; ``atkay[report]``)."""
+        from atkay.report.charts import plot_result
+
+        return plot_result(self, kind)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a JSON file, compressed where the name ends in ``.gz``; whole or not at all."""

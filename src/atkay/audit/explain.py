@@ -16,6 +16,7 @@ from atkay.audit.difference import SAME, Change, Difference, Example, Place, Ste
 from atkay.dialects.base import dialect as named
 from atkay.errors import AtkayError, ProtocolError, SpecError, TiesWarning, who
 from atkay.evaluate import Gathered, check_needs, conclude, gather, who_counts
+from atkay.examples import by_item
 from atkay.metrics.base import Metric, RunMetric, conventions, parse
 from atkay.protocol import Protocol
 from atkay.tables import BESIDE, read_tables
@@ -105,7 +106,7 @@ def explain(
     start, end, asked = _metrics(metric, theirs, here, there)
     said = (protocol or Protocol()).with_fields(**given)
     ours = _Conventions(said if here is None else here.settle(protocol, given, [metric]), start)
-    base = ours.protocol if there is None else _own(there, said, asked)
+    base = ours.protocol if there is None else own_protocol(there, said, asked)
     goal = _Conventions(_settled(base, their_protocol), end)
 
     check_needs((start, end), {name for name, table in beside.items() if table is not None})
@@ -327,8 +328,7 @@ def _scores(gathered: Gathered, query: int) -> dict[int, float]:
         return {}
     rows = np.arange(*recs.start[query : query + 2])
     values = score.given[rows if score.order is None else score.order[rows]]
-    order = np.argsort(values, kind="stable")
-    return dict(zip(recs.item[rows][order].tolist(), values[order].tolist(), strict=True))
+    return by_item(recs.part(query, query + 1), values, 0)
 
 
 def _dialect(theirs: str | Metric) -> Dialect | None:
@@ -357,10 +357,10 @@ def _metrics(
         if there is None:
             raise
         end = there.speak([metric])[str(metric)]  # a name of the library's own
-        return _checked(_plain(end)), _checked(end), str(metric)
+        return _checked(plain_words(end)), _checked(end), str(metric)
     if there is None:
         return _checked(start), _checked(parse(theirs)), ""
-    plain = str(_plain(_checked(start)))
+    plain = str(plain_words(_checked(start)))
     return start, _checked(there.speak([plain])[plain]), plain
 
 
@@ -374,13 +374,13 @@ def _checked(metric: Metric) -> Metric:
     return metric
 
 
-def _plain(metric: Metric) -> Metric:
+def plain_words(metric: Metric) -> Metric:
     """The metric in our default words; its numbers and its cutoff stay."""
     words: dict[str, Any] = {each.name: each.default for each in conventions(type(metric)) if words_of(each)}
     return dataclasses.replace(metric, **words)
 
 
-def _own(library: Dialect, said: Protocol, asked: str) -> Protocol:
+def own_protocol(library: Dialect, said: Protocol, asked: str) -> Protocol:
     """A library's protocol for a metric, with what the caller says of the task."""
     default = Protocol()
     task = {name: getattr(said, name) for name in SETTINGS if not _same(getattr(said, name), getattr(default, name))}

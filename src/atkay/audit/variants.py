@@ -21,6 +21,7 @@ from atkay.words import words_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import altair as alt
     import polars as pl
 
     from atkay.protocol import Protocol
@@ -63,6 +64,12 @@ class Variants(Tabular):
         schema: dict[str, Any] = {"spec": str, "value": float, "distance": float, "libraries": pl.List(pl.String)}
         rows = [(*row[:3], list(row.libraries)) for row in self.rows]
         return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
+
+    def plot(self) -> alt.Chart:
+        """A bar per variant (Altair; ``atkay[report]``)."""
+        from atkay.report.charts import plot_variants
+
+        return plot_variants(self)
 
     def _grid(self) -> Grid:
         rows = [

@@ -138,6 +138,7 @@ def compare(
         protocol=next(iter(results.values())).protocol.words(),
         notes=tuple(_notes(results, sheet, plan, asked)),
         version=__version__,
+        results=results,
     )
 
 

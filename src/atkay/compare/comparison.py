@@ -6,7 +6,7 @@ import dataclasses
 import html
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
     import polars as pl
+
+    from atkay.result import Result
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,8 @@ class Comparison:
     """Each field of the protocol in words."""
     notes: tuple[str, ...]
     version: str
+    results: Mapping[str, Result] = field(default_factory=dict)
+    """The result of each run; not saved."""
 
     def __getitem__(self, metric: str) -> tuple[Difference, ...]:
         return self._by_metric[metric]

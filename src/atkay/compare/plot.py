@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from atkay.errors import SpecError, offer
+from atkay.report.charts import COLOURS, STEP, WIDTH, altair, dots, known
 
 if TYPE_CHECKING:
     import altair as alt
@@ -13,19 +14,13 @@ if TYPE_CHECKING:
     from atkay.compare.comparison import Comparison, Difference
 
 KINDS = ("differences", "means")
-WIDTH, STEP = 420, 22
-COLOURS = {"better": "#1b7f5c", "worse": "#b3402a", "real": "#2f5d8a", "not shown": "#8a8a8a", "not tested": "#c4c4c4"}
-"""Colours that stay apart for those who do not tell red from green: they differ in lightness, too."""
 
 
 def plot(comparison: Comparison, kind: str) -> alt.FacetChart:
     """The chart of one kind."""
     if kind not in KINDS:
         raise SpecError(f"plot: '{kind}' is no kind of chart. {offer(kind, KINDS)}")
-    try:
-        import altair  # noqa: F401 - the kinds below need it
-    except ImportError as error:
-        raise ImportError("charts need Altair: pip install 'atkay[report]'") from error
+    altair()
     return _differences(comparison) if kind == "differences" else _means(comparison)
 
 
@@ -38,9 +33,9 @@ def _differences(comparison: Comparison) -> alt.FacetChart:
             "metric": found.metric,
             "pair": f"{found.run} against {found.against}",
             "difference": found.difference,
-            "low": _known(found.low),
-            "high": _known(found.high),
-            "found": _colour(found),
+            "low": known(found.low),
+            "high": known(found.high),
+            "found": colour_of(found),
             "verdict": found.verdict,
             "least": -comparison.min_effect.get(found.metric, 0.0),
             "most": comparison.min_effect.get(found.metric, 0.0),
@@ -50,7 +45,7 @@ def _differences(comparison: Comparison) -> alt.FacetChart:
     ]
     data = alt.InlineData(values=rows)
     zero = alt.Chart(data).mark_rule(color="#444").encode(x=alt.datum(0))
-    layers: list[Any] = [zero, *_marks(data, "pair", "difference", _scale(rows))]
+    layers: list[Any] = [zero, *dots(data, "pair", "difference", _scale(rows), ["verdict"])]
     if comparison.min_effect:
         shade = alt.Chart(data).mark_rect(color="#000", opacity=0.06 / max(1, len(rows) // len(comparison.metrics)))
         layers.insert(0, shade.encode(x=alt.X("least:Q"), x2="most:Q"))
@@ -62,28 +57,13 @@ def _means(comparison: Comparison) -> alt.FacetChart:
     import altair as alt
 
     rows = [
-        {"metric": name, "run": run, "mean": found.mean, "low": _known(found.low), "high": _known(found.high)}
+        {"metric": name, "run": run, "mean": found.mean, "low": known(found.low), "high": known(found.high)}
         for run, of_run in comparison.means.items()
         for name, found in of_run.items()
         if not math.isnan(found.mean)
     ]
     data = alt.InlineData(values=rows)
-    return _faceted(comparison, _marks(data, "run", "mean", alt.value(COLOURS["real"])), data)
-
-
-def _marks(data: Any, row: str, middle: str, colour: Any) -> list[Any]:
-    """A point and its interval in each row."""
-    import altair as alt
-
-    y = alt.Y(f"{row}:N", title=None, sort=None)
-    tips = [row, middle, "low", "high", *(["verdict"] if middle == "difference" else [])]
-    tooltip = [alt.Tooltip(f"{name}:{'N' if name in (row, 'verdict') else 'Q'}") for name in tips]
-    chart = alt.Chart(data)
-    axis = alt.X(f"{middle}:Q", title=f"{middle}, 95 % interval", scale=alt.Scale(zero=False, padding=12))
-    return [
-        chart.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q", y=y, color=colour, tooltip=tooltip),
-        chart.mark_point(filled=True, size=55, opacity=1).encode(x=axis, y=y, color=colour, tooltip=tooltip),
-    ]
+    return _faceted(comparison, dots(data, "run", "mean", alt.value(COLOURS["real"])), data)
 
 
 def _faceted(comparison: Comparison, layers: list[Any], data: Any) -> alt.FacetChart:
@@ -105,11 +85,8 @@ def _scale(rows: list[dict[str, Any]]) -> Any:
     return alt.Color("found:N", title="corrected p < 0.05", scale=scale)
 
 
-def _colour(found: Difference) -> str:
+def colour_of(found: Difference) -> str:
+    """The word under which a difference has its colour."""
     if not found.real:
         return "not tested" if found.finding == "not tested" else "not shown"
     return "real" if math.isnan(found.gain) else "better" if found.gain > 0 else "worse"
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value

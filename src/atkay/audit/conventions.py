@@ -1,0 +1,93 @@
+"""Conventions: the same lists under other libraries' definitions."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from atkay.audit.explain import own_protocol, plain_words
+from atkay.dialects.base import dialects
+from atkay.errors import AtkayError, AtkayWarning, SpecError
+from atkay.evaluate import evaluate, understand
+from atkay.grid import Grid, Tabular
+from atkay.metrics.base import RunMetric
+from atkay.protocol import Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from atkay.metrics.base import Metric
+
+
+@dataclass(frozen=True, repr=False)
+class Conventions(Tabular):
+    """What each library would print: ``values[library][spec]``, without the specs that it does not have.
+
+    The first row is what this library prints.
+    """
+
+    specs: tuple[str, ...]
+    values: Mapping[str, Mapping[str, float]]
+
+    def _grid(self) -> Grid:
+        rows = [(name, *(_number(of.get(spec)) for spec in self.specs)) for name, of in self.values.items()]
+        return Grid(("library", *self.specs), rows, right=self.specs)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None or math.isnan(value) else f"{value:.4f}"
+
+
+def conventions(recs: Any, truth: Any, metrics: str | Metric | Iterable[str | Metric], **given: Any) -> Conventions:
+    """The metrics as every library would print them, with its own words and its own protocol.
+
+    ``given`` is whatever :func:`evaluate` takes besides. Exclusions, candidates, thresholds, duplicates and groups hold
+    for all; who counts and how ties are read is each library's own. Metrics of the whole run, and those that need
+    more than lists and truth, are left out.
+
+    Examples
+    --------
+    Six relevant items and five places: RePlay divides by five, ranx by six.
+
+    >>> from atkay.audit.conventions import conventions
+    >>> found = conventions({"A": ["i1", "i9", "i2", "i8", "i3"]}, {"A": ["i1", "i2", "i3", "i4", "i5", "i6"]}, "map@5")
+    >>> round(found.values["atkay"]["map@5"], 4), round(found.values["replay-rec 0.22.0"]["map@5"], 4)
+    (0.3778, 0.4533)
+    """
+    columns, protocol = given.pop("columns", None), given.pop("protocol", None)
+    asked = understand(metrics, given.pop("dialect", None), protocol)
+    said = (protocol or Protocol()).with_fields(**given)
+    single = [one for metric in asked.metrics for one in metric.split()]
+    plain = {str(plain_words(one)): plain_words(one) for one in single if not (isinstance(one, RunMetric) or one.needs)}
+    jobs: dict[Protocol, tuple[Protocol, list[tuple[str, str, Metric]]]] = {}
+
+    def add(library: str, spec: str, metric: Metric, rules: Protocol) -> None:
+        bare = dataclasses.replace(rules, exclude=None, candidates=None)  # tables do not compare
+        jobs.setdefault(bare, (rules, []))[1].append((library, spec, metric))
+
+    for spec, metric in plain.items():
+        add("atkay", spec, metric, said)
+    names = {"atkay": "atkay"} | {name: f"{each.library} {each.version}" for name, each in dialects().items()}
+    for name, each in dialects().items():
+        for spec in plain:
+            try:
+                [meant] = each.speak([spec]).values()
+                add(name, spec, meant, own_protocol(each, said, spec))
+            except SpecError:
+                continue  # it does not have the metric
+    values: dict[str, dict[str, float]] = {called: {} for called in names.values()}
+    for rules, wanted in jobs.values():
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", AtkayWarning)
+                result = evaluate(recs, truth, [metric for *_, metric in wanted], columns=columns, protocol=rules)
+        except AtkayError:
+            if rules is said:
+                raise
+            continue  # it would refuse these lists
+        for name, spec, metric in wanted:
+            values[names[name]][spec] = result[metric]
+    return Conventions(tuple(plain), {name: of for name, of in values.items() if of})

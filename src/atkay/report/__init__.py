@@ -1,0 +1,1 @@
+"""The report: one page that shows what was found, and how anyone can find it again."""
