@@ -160,9 +160,7 @@ def _slices(view: View) -> list[dict[str, Any]]:
                 "segments": ["(none)" if segment is None else shown(segment) for segment in largest],
                 "users": [users[segment] for segment in largest],
                 "left_out": len(users) - len(largest),
-                "means": [
-                    [_row(one.get(name, {}).get(segment), view.names) for one in of_run] for segment in largest
-                ],
+                "means": [[_row(one.get(name, {}).get(segment), view.names) for one in of_run] for segment in largest],
             }
         )
     return found

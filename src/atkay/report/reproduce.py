@@ -20,9 +20,9 @@ def call(view: View) -> str:
         cutoffs.setdefault(family + at, []).append(cutoff)
     names = ", ".join(repr(family + ",".join(several)) for family, several in cutoffs.items())
     of_result = next(iter(view.results.values()), None)
-    said = ([] if of_result is None else _of_result(of_result, "baseline" if view.comparison is None else "primitive")) + (
-        [] if view.comparison is None else _of_comparison(view.comparison)
-    )
+    said = (
+        [] if of_result is None else _of_result(of_result, "baseline" if view.comparison is None else "primitive")
+    ) + ([] if view.comparison is None else _of_comparison(view.comparison))
     if view.comparison is None:
         first = "atkay.evaluate(\n    recs, truth,"
     else:
@@ -54,6 +54,10 @@ def _of_comparison(found: Comparison) -> list[tuple[str, str]]:
     from atkay.compare.comparing import compare
 
     default = {name: each.default for name, each in inspect.signature(compare).parameters.items()}
-    words: dict[str, Any] = {"baseline": found.baseline, "test": found.tests, "min_effect": dict(found.min_effect) or None}
+    words: dict[str, Any] = {
+        "baseline": found.baseline,
+        "test": found.tests,
+        "min_effect": dict(found.min_effect) or None,
+    }
     words |= {name: getattr(found, name) for name in ("correction", "family", "interval", "permutations", "rng")}
     return [(name, repr(value)) for name, value in words.items() if value != default[name]]
