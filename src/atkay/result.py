@@ -373,7 +373,7 @@ class Result(Mapping[str, float]):
         ]
         return Grid(("slice", "segment", "metric", *HEADER), rows, right=HEADER)
 
-    def plot(self, kind: str = "means") -> alt.LayerChart:
+    def plot(self, kind: str = "means") -> alt.LayerChart | alt.FacetChart:
         """A chart of the "means" with their intervals, or of "curves" over the cutoffs (Altair; ``atkay[report]``)."""
         from atkay.report.charts import plot_result
 

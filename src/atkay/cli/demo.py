@@ -11,7 +11,7 @@ import click
 if TYPE_CHECKING:
     from atkay.cli.sample import Sample
 
-METRICS = "ndcg@5,10,20,map@10,recall@10,hit@10"
+METRICS = "ndcg@5,10,20,map@10,recall@10,hit@10,coverage@10,arp@10"
 SHOWN = ("trec_eval", "recommenders", "lightgbm", "lenskit", "elliot")
 
 
@@ -44,6 +44,7 @@ def command(output: Path, data: Path | None) -> None:
         baseline="neighbours",
         slices=shop.users,
         train=shop.train,
+        catalog=shop.items["item"],
         permutations=2000,
     )
     click.echo(found.mean_grid().text() + f"\n{found.legend}\n")
@@ -59,7 +60,7 @@ def command(output: Path, data: Path | None) -> None:
     click.echo(f"\nA paper prints {', '.join(f'{name} = {value}' for name, value in reported.items())}. How?\n")
     explained = atkay.reconcile(model, truth, reported)
     click.echo(f"  {explained.explanations[0]}\n  {explained.verdict}\n")
-    atkay.report(found, output, title="A made-up shop")
+    atkay.report(found, output, title="A made-up shop", recs={"model": model}, truth=truth)
     click.echo(f"Everything on one page: {output.resolve()}")
 
 

@@ -211,12 +211,26 @@ def named(given: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def is_saved(path: str) -> bool:
+    """Whether a file is a saved result."""
+    return path.removesuffix(".gz").endswith(".json")
+
+
+def lists_again(chosen: dict[str, Any], recs: Any) -> dict[str, Any]:
+    """Lists and truth as a report takes them for the numbers of other libraries; nothing where they are not given."""
+    if not recs or chosen["truth"] is None:
+        return {}
+    used = ("columns", "exclude", "candidates", "min_relevance", "duplicates")
+    others = {name: value for name, value in chosen.items() if name in used}
+    return {"recs": recs, "truth": chosen["truth"], **given(others)}
+
+
 def evaluated(chosen: dict[str, Any]) -> Any:
     """The result of the only run, which may have been saved before."""
     import atkay
 
     [path] = named(chosen["runs"]).values()
-    if path.removesuffix(".gz").endswith(".json"):
+    if is_saved(path):
         return atkay.Result.load(path)
     if chosen["truth"] is None:
         raise click.UsageError("--truth is missing: the file with what is relevant.")

@@ -33,12 +33,14 @@ def command(output: Path, title: str | None, **chosen: Any) -> None:
     """  # noqa: D301
     import atkay
 
-    names = options.named(chosen["runs"])
-    if len(names) > 1:
+    runs = options.named(chosen["runs"])
+    if len(runs) > 1:
         found: Any = options.compared(chosen, every_pair=False)
     else:
         with working("Evaluating"):
             found = options.evaluated(chosen)
+    lists = {name: path for name, path in runs.items() if not options.is_saved(path)}
     with working("Writing the page"):
-        atkay.report(found, output, title=title)
+        elsewhere = options.lists_again(chosen, lists if len(runs) > 1 else next(iter(lists.values()), None))
+        atkay.report(found, output, title=title, **elsewhere)
     click.echo(f"wrote {output}")

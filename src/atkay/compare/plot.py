@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from atkay.errors import SpecError, offer
-from atkay.report.charts import COLOURS, STEP, WIDTH, altair, dots, known
+from atkay.report.charts import COLOURS, STEP, WIDTH, dots, known, need_altair
 
 if TYPE_CHECKING:
     import altair as alt
@@ -20,7 +20,7 @@ def plot(comparison: Comparison, kind: str) -> alt.FacetChart:
     """The chart of one kind."""
     if kind not in KINDS:
         raise SpecError(f"plot: '{kind}' is no kind of chart. {offer(kind, KINDS)}")
-    altair()
+    need_altair()
     return _differences(comparison) if kind == "differences" else _means(comparison)
 
 

@@ -29,21 +29,22 @@ RUNS = (
 KINDS = ("curves", "means")
 
 
-def altair() -> Any:
-    """Altair, which only charts need."""
+def need_altair() -> None:
+    """Charts are drawn by Altair, and nothing else needs it."""
     try:
-        import altair as alt
+        import altair  # noqa: F401 - whoever asks imports it next
     except ImportError as error:
         raise ImportError("charts need Altair: pip install 'atkay[report]'") from error
-    return alt
 
 
-def plot_result(result: Result, kind: str) -> alt.LayerChart:
+def plot_result(result: Result, kind: str) -> alt.LayerChart | alt.FacetChart:
     """The numbers of one result."""
     if kind not in KINDS:
         raise SpecError(f"plot: '{kind}' is no kind of chart. {offer(kind, KINDS)}")
-    alt = altair()
-    rows = [
+    need_altair()
+    import altair as alt
+
+    rows: list[dict[str, Any]] = [
         {
             "metric": name,
             "family": family_of(one),
@@ -59,14 +60,15 @@ def plot_result(result: Result, kind: str) -> alt.LayerChart:
     data = alt.InlineData(values=rows)
     if kind == "means":
         layers = dots(data, "metric", "mean", alt.value(COLOURS["real"]))
-        chart: alt.LayerChart = alt.layer(*layers, data=data).properties(width=WIDTH, height=alt.Step(STEP))
-        return chart
+        return alt.layer(*layers, data=data).properties(width=WIDTH, height=alt.Step(STEP))
     return curves(data, "family", sorted({row["k"] for row in rows if row["k"]})).properties(width=WIDTH)
 
 
 def plot_variants(found: Variants) -> alt.Chart:
     """A bar per variant, with the libraries that mean it."""
-    alt = altair()
+    need_altair()
+    import altair as alt
+
     rows = [{"spec": row.spec, "value": known(row.value), "libraries": ", ".join(row.libraries)} for row in found.rows]
     chart: alt.Chart = (
         alt.Chart(alt.InlineData(values=rows))
@@ -83,7 +85,8 @@ def plot_variants(found: Variants) -> alt.Chart:
 
 def dots(data: Any, row: str, middle: str, colour: Any, more: Sequence[str] = ()) -> list[Any]:
     """A point and its interval in each row; ``more`` is told besides."""
-    alt = altair()
+    import altair as alt
+
     y = alt.Y(f"{row}:N", title=None, sort=None)
     tooltip = [
         alt.Tooltip(f"{row}:N"),
@@ -98,9 +101,10 @@ def dots(data: Any, row: str, middle: str, colour: Any, more: Sequence[str] = ()
     ]
 
 
-def curves(data: Any, line: str, cutoffs: Sequence[int], colour: Any = None) -> alt.LayerChart:
+def curves(data: Any, line: str, cutoffs: Sequence[int], colour: Any = None) -> alt.LayerChart | alt.FacetChart:
     """A line over the cutoffs for each run or metric, with the intervals."""
-    alt = altair()
+    import altair as alt
+
     near = alt.selection_point(fields=["k"], on="pointerover", nearest=True, empty=False, clear="pointerout")
     x = alt.X(
         "k:Q",
@@ -116,7 +120,7 @@ def curves(data: Any, line: str, cutoffs: Sequence[int], colour: Any = None) -> 
         *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "low", "high")),
     ]
     base = alt.Chart(data).transform_filter("isValid(datum.k)").encode(x=x, color=colour)
-    chart: alt.LayerChart = alt.layer(
+    return alt.layer(
         base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q"), y2="high:Q"),
         base.mark_line(strokeWidth=2).encode(y=y),
         base.mark_point(filled=True, opacity=1)
@@ -124,7 +128,6 @@ def curves(data: Any, line: str, cutoffs: Sequence[int], colour: Any = None) -> 
         .add_params(near),
         data=data,
     )
-    return chart
 
 
 def family_of(metric: Metric) -> str:
@@ -139,7 +142,8 @@ def known(value: float) -> float | None:
 
 def page_charts(runs: Sequence[str], cutoffs: Sequence[int], findings: Sequence[str]) -> dict[str, dict[str, Any]]:
     """The charts of the report, as Vega-Lite without their rows; ``findings`` are the words of COLOURS that occur."""
-    alt = altair()
+    import altair as alt
+
     data = alt.NamedData(name="rows")
     domain = alt.Scale(domain=list(runs), range=[RUNS[at % len(RUNS)] for at in range(len(runs))])
     of_run = alt.Color("run:N", title=None, scale=domain, legend=None if len(runs) == 1 else _legend())
@@ -167,13 +171,15 @@ def page_charts(runs: Sequence[str], cutoffs: Sequence[int], findings: Sequence[
 
 
 def _above() -> Any:
-    alt = altair()
+    import altair as alt
+
     return alt.Header(labelOrient="top", labelAnchor="start", labelFontWeight="bold", labelPadding=2, labelLimit=600)
 
 
 def _bars(data: Any, colour: Any, height: str = "users", title: str | None = "users", form: str = "~s") -> Any:
     """Bins of users; ``at`` and ``to`` are the ends of a bin."""
-    alt = altair()
+    import altair as alt
+
     tooltip = [
         alt.Tooltip("at:Q", title="from", format=".4~f"),
         alt.Tooltip("to:Q", format=".4~f"),
@@ -198,20 +204,27 @@ def _bars(data: Any, colour: Any, height: str = "users", title: str | None = "us
 
 
 def _scale(words: Sequence[str]) -> Any:
-    return altair().Scale(domain=list(words), range=[COLOURS[word] for word in words])
+    import altair as alt
+
+    return alt.Scale(domain=list(words), range=[COLOURS[word] for word in words])
 
 
 def _found(findings: Sequence[str]) -> Any:
-    return altair().Color("found:N", title="corrected p < 0.05", scale=_scale(findings), legend=_legend())
+    import altair as alt
+
+    return alt.Color("found:N", title="corrected p < 0.05", scale=_scale(findings), legend=_legend())
 
 
 def _legend() -> Any:
-    return altair().Legend(orient="top", symbolOpacity=1, symbolType="circle")
+    import altair as alt
+
+    return alt.Legend(orient="top", symbolOpacity=1, symbolType="circle")
 
 
 def _segments(data: Any, colour: Any) -> Any:
     """The segments, the runs next to each other."""
-    alt = altair()
+    import altair as alt
+
     y = alt.Y("segment:N", title=None, sort=None)
     tooltip = [
         *(alt.Tooltip(f"{name}:N") for name in ("segment", "run")),
@@ -229,7 +242,8 @@ def _segments(data: Any, colour: Any) -> Any:
 
 def _trade(data: Any, colour: Any) -> Any:
     """Two numbers against each other, a point per run."""
-    alt = altair()
+    import altair as alt
+
     scale = alt.Scale(zero=False, nice=False, padding=36)
     tooltip = [alt.Tooltip("run:N"), alt.Tooltip("across:Q", format=".4f"), alt.Tooltip("up:Q", format=".4f")]
     base = alt.Chart(data).encode(

@@ -45,8 +45,9 @@ def table(
 ) -> Element:
     """A table in a box that scrolls by itself; the first cell of a row is its head.
 
-    Where columns have a cutoff, ``marks`` has it (empty for the others), and the page can hide the column; ``row_marks``
-    are those of rows. The columns named in ``right`` are aligned to the right, those in ``wrap`` hold sentences.
+    Where columns have a cutoff, ``marks`` has it (empty for the others), and the page can hide the column;
+    ``row_marks`` are those of rows. The columns named in ``right`` are aligned to the right, those in ``wrap``
+    hold sentences.
     """
 
     def cell(tag: str, content: Any, at: int, **more: str) -> Element:
@@ -54,7 +55,7 @@ def table(
         side = {"right": header[at] in right, "wrap": header[at] in wrap and tag == "td"}
         named = {"class_": " ".join(name for name, holds in side.items() if holds)} if any(side.values()) else {}
         parts = content if isinstance(content, list) else [content]
-        parts = [element("div", *parts)] if tag == "th" else parts
+        parts = parts if tag == "td" and any(side.values()) else [element("div", *parts)]
         return element(tag, *parts, **cut, **named, **more)
 
     head = element("tr", *(cell("th", name, at, scope="col") for at, name in enumerate(header)))

@@ -3,56 +3,28 @@
 from __future__ import annotations
 
 import functools
-import math
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from atkay.compare.comparison import BOLD
-from atkay.errors import InputError, listing
-from atkay.grid import Cell
+from atkay.errors import InputError, listing, number_of
 from atkay.output import write_whole
-from atkay.report.charts import altair
+from atkay.report.charts import need_altair
 from atkay.report.data import page_data
-from atkay.report.elements import as_script, bullets, details, element, paragraphs, table, written
-from atkay.report.reproduce import call
-from atkay.report.summary import sentences, warnings
+from atkay.report.elements import as_script, element, written
+from atkay.report.sections import controls, sections
 from atkay.report.view import View, shown
-from atkay.result import HEADER, cells
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
-    from xml.etree.ElementTree import Element
+    from collections.abc import Mapping
 
     from atkay.audit.conventions import Conventions
     from atkay.compare.comparison import Comparison
-    from atkay.grid import Grid
     from atkay.result import Result
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 """What a browser lets the page do: run what is in it, and ask for nothing. Vega compiles its expressions (eval)."""
-
-FORMS = ("svg", "png")
-"""What a chart of the page can be saved as."""
-
-COUNTS = {
-    "evaluated": "users evaluated",
-    "without_list": "users with truth and no list",
-    "without_truth": "users with a list and no relevant item",
-    "emptied": "users of whose list nothing was left",
-    "relevant": "relevant items in the truth",
-    "hits": "of these, listed (hits)",
-    "listed": "listed items as given",
-    "unknown": "of these, never mentioned by the truth",
-    "tied": "of these, with the score of a neighbour",
-    "excluded": "taken out: excluded",
-    "outside": "taken out: no candidates",
-    "unjudged": "taken out: not judged",
-    "duplicated": "taken out: duplicates",
-    "tie_decided": "lists decided by the order of equal scores",
-}
-"""The counts of a population in words."""
 
 
 def report(
@@ -94,23 +66,19 @@ def report(
     ...     atkay.report(result, f"{folder}/report.html", recs=recs, truth=truth)
     """
     view = View.of(found)
-    altair()
+    need_altair()
     elsewhere = _elsewhere(view, recs, truth, given)
-    head = title or ("Comparison of " + number_words(len(view.runs)) if view.comparison else "Evaluation")
+    head = title or ("Evaluation" if view.comparison is None else f"Comparison of {number_of(len(view.runs), 'run')}")
     write_whole(Path(path), _page(view, head, elsewhere).encode(errors="replace"))
-
-
-def number_words(runs: int) -> str:
-    """So many runs."""
-    return f"{runs} runs"
 
 
 def _elsewhere(view: View, recs: Any, truth: Any, given: Mapping[str, Any]) -> dict[str, Conventions]:
     """The numbers of other libraries, by run."""
-    if (recs is None) != (truth is None) or (given and recs is None):
+    said = [name for name, table in (("recs", recs), ("truth", truth)) if table is not None] + list(given)
+    if said and (recs is None or truth is None):
         raise InputError(
             "report: the numbers of other libraries take recs= and truth=, and whatever evaluate was given besides; "
-            f"given was {listing([*(['recs'] if recs is not None else []), *(['truth'] if truth is not None else []), *given])}."
+            f"given was {listing(said)}."
         )
     if recs is None:
         return {}
@@ -129,7 +97,7 @@ def _bundle(version: str) -> str:
         import vl_convert
     except ImportError as error:
         raise ImportError("the report needs vl-convert-python: pip install 'atkay[report]'") from error
-    script: str = vl_convert.javascript_bundle(vl_version=version)
+    script: str = vl_convert.javascript_bundle(vl_version=version)  # type: ignore[call-arg]  # its stub asks for more
     return script.replace("</script", "<\\/script")
 
 
@@ -138,23 +106,13 @@ def _text(name: str) -> str:
 
 
 def _page(view: View, title: str, elsewhere: Mapping[str, Conventions]) -> str:
-    version = ".".join(altair().SCHEMA_VERSION.split(".")[:2])
-    sections = {
-        "summary": ("Summary", _summary(view)),
-        "leaderboard": ("Leaderboard", _leaderboard(view)),
-        "cutoffs": ("Over the cutoffs", _cutoffs(view)),
-        "users": ("Users' values", _users(view)),
-        "differences": ("Differences", _differences(view)),
-        "slices": ("Slices", _slices(view)),
-        "popularity": ("Popularity and coverage", _beyond(view)),
-        "conventions": ("Other libraries' definitions", _conventions(view, elsewhere)),
-        "explorer": ("One user at a time", _explorer(view)),
-        "population": ("Whom the numbers count", _population(view)),
-        "definitions": ("Definitions and protocol", _definitions(view)),
-    }
+    import altair as alt
+
+    version = ".".join(alt.SCHEMA_VERSION.split(".")[:2])
+    parts = sections(view, elsewhere)
     first, *others = (
         element("section", element("h2", name, id=f"{key}-name"), *content, id=key, aria_labelledby=f"{key}-name")
-        for key, (name, content) in sections.items()
+        for key, (name, content) in parts.items()
     )
     body = element(
         "body",
@@ -166,11 +124,11 @@ def _page(view: View, title: str, elsewhere: Mapping[str, Conventions]) -> str:
         ),
         element(
             "nav",
-            *(element("a", name, href=f"#{key}") for key, (name, _) in sections.items()),
+            *(element("a", name, href=f"#{key}") for key, (name, _) in parts.items()),
             aria_label="Sections",
         ),
         element("noscript", element("p", "Charts and the explorer need JavaScript; the tables do not.")),
-        element("main", first, _controls(view), *others, id="main", tabindex="-1"),
+        element("main", first, controls(), *others, id="main", tabindex="-1"),
         element(
             "footer", element("p", f"Made by atkay {_version(view)}. Nothing on this page was fetched or is sent.")
         ),
@@ -193,274 +151,3 @@ def _page(view: View, title: str, elsewhere: Mapping[str, Conventions]) -> str:
 
 def _version(view: View) -> str:
     return view.comparison.version if view.comparison else next(iter(view.results.values())).version
-
-
-def _controls(view: View) -> Element:
-    """What holds for all charts."""
-    return element(
-        "form",
-        element("label", "Metric ", element("select", id="metric")),
-        element("label", "Cutoff ", element("select", id="cutoff")),
-        element("label", element("input", id="every", type="checkbox"), " all cutoffs in tables"),
-        id="controls",
-        aria_label="What the charts show",
-    )
-
-
-def _chart(name: str, what: str, *controls: Element) -> Element:
-    """The place of a chart, with what it shows in words and its numbers as a table."""
-    return element(
-        "figure",
-        *controls,
-        element("figcaption", what, id=f"{name}-caption", aria_live="polite"),
-        element("div", id=f"{name}-chart", class_="chart", role="img", aria_labelledby=f"{name}-caption"),
-        element(
-            "div",
-            details("The numbers of this chart", element("div", id=f"{name}-table")),
-            *(
-                element("button", f"Save as {form.upper()}", type="button", data_save=f"{name}.{form}")
-                for form in FORMS
-            ),
-            class_="tools",
-        ),
-        id=f"{name}-figure",
-    )
-
-
-def _summary(view: View) -> list[Element]:
-    first, *others = sentences(view)
-    said = [element("p", first, class_="lead"), bullets(others)]
-    cautions = warnings(view)
-    if cautions:
-        said.append(element("div", element("h3", "Mind"), bullets(cautions), class_="mind"))
-    return said
-
-
-def _marks(view: View) -> list[str]:
-    """The cutoff of each number, empty where it has none."""
-    return ["" if metric.k is None else str(metric.cutoffs[0]) for metric in view.metrics]
-
-
-def _leaderboard(view: View) -> list[Element]:
-    chart = _chart("means", "Means and their 95 % intervals.")
-    if view.comparison is None:
-        rows = [(name, *cells(found)) for name, found in view.means[view.runs[0]].items()]
-        return [
-            table("Every number of this run", ("metric", *HEADER), rows, row_marks=_marks(view), right=HEADER),
-            chart,
-        ]
-    grid = view.comparison.mean_grid()
-    rows = [
-        [
-            _cell(row[0]),
-            *(_with_interval(cell, view.means[run][name]) for name, cell in zip(view.names, row[1:], strict=True)),
-        ]
-        for run, row in zip(view.runs, grid.rows, strict=True)
-    ]
-    legend = element("p", f"{BOLD}{view.comparison.legend}; below each mean its 95 % interval.", class_="note")
-    return [table("Means of the runs", grid.header, rows, marks=["", *_marks(view)]), legend, chart]
-
-
-def _cell(cell: str | Cell) -> list[str | Element]:
-    """A cell of a grid; ``text`` may be an id of any length."""
-    if isinstance(cell, str):
-        return [shown(cell)]
-    text = shown(cell.text)
-    return [element("b", text) if cell.bold else text, *([element("sup", cell.marks)] if cell.marks else [])]
-
-
-def _with_interval(cell: str | Cell, found: Any) -> list[str | Element]:
-    ends = "" if math.isnan(found.low) else f"{found.low:.4f} to {found.high:.4f}"
-    return [*_cell(cell), element("small", ends)]
-
-
-def _grid(caption: str, grid: Grid) -> Element:
-    """A table that exists elsewhere, too."""
-    rows = [[_cell(cell) for cell in row] for row in grid.rows]
-    return table(caption, grid.header, rows, right=grid.right, wrap=("verdict",))
-
-
-def _cutoffs(view: View) -> list[Element]:
-    if len(view.cutoffs) < 2:
-        return paragraphs(["One cutoff was asked for. Ask for several, such as ndcg@1,5,10,20, to see a curve."])
-    return [_chart("curves", "The metric over the cutoffs.")]
-
-
-def _users(view: View) -> list[Element]:
-    if not view.results:
-        return paragraphs(["A loaded comparison has no values of users. Make the report from compare(...) itself."])
-    return [_chart("users", "How the values of single users are distributed.")]
-
-
-def _differences(view: View) -> list[Element]:
-    found = view.comparison
-    if found is None:
-        return paragraphs(["One run alone. Compare it with another: atkay.compare({name: lists, ...}, truth)."])
-    said = [_chart("differences", "Differences of the means and their 95 % intervals.")]
-    if view.results:
-        pair = element("label", "Pair ", element("select", id="pair"))
-        said.append(_chart("moved", "Users' own differences.", pair))
-    return [
-        *said,
-        details("All differences, with p-values", _grid("Differences", found.difference_grid(found.differences))),
-    ]
-
-
-def _slices(view: View) -> list[Element]:
-    found, sliced = view.comparison, any(result.slicings for result in view.results.values())
-    said: list[Element] = []
-    if sliced:
-        said.append(_chart("slices", "The means of segments."))
-    if found is not None and found.segments:
-        movers = found.movers
-        if movers:
-            ahead = ("slice", "segment")
-            said.append(
-                details(
-                    f"Segments that move against the mean ({len(movers):,})",
-                    _grid("Against the mean", found.difference_grid(movers, ahead)),
-                )
-            )
-        else:
-            said.append(element("p", "No segment moves against the mean."))
-        grid = found.difference_grid(found.segments, ("slice", "segment"))
-        said.append(
-            details(f"All differences of segments ({len(found.segments):,})", _grid("Differences of segments", grid))
-        )
-    if said:
-        return said
-    return paragraphs(
-        ["No segments were given. Pass slices={user: segment}, or a table of users, to evaluate or compare."]
-    )
-
-
-def _beyond(view: View) -> list[Element]:
-    metrics = [metric for metric in view.metrics if not metric.needs_truth]
-    if not metrics:
-        return paragraphs(
-            [
-                "No such number was asked for. Ask for coverage@10 with catalog=, for arp@10, novelty@10 or long_tail@10 "
-                "with train=, or for gini@10, to see what the lists do besides hitting."
-            ]
-        )
-    rows = [[shown(run), *(cells(view.means[run][str(metric)])[0] for metric in metrics)] for run in view.runs]
-    marks = ["", *("" if metric.k is None else str(metric.cutoffs[0]) for metric in metrics)]
-    said = [
-        table(
-            "Numbers of what is listed, relevant or not",
-            ["run", *map(str, metrics)],
-            rows,
-            marks=marks,
-            right=list(map(str, metrics)),
-        )
-    ]
-    if len(view.runs) > 1 and len(metrics) < len(view.metrics):
-        across = element("label", "Against ", element("select", id="across"))
-        said.append(_chart("trade", "Two numbers against each other.", across))
-    return said
-
-
-def _conventions(view: View, elsewhere: Mapping[str, Conventions]) -> list[Element]:
-    said = "The same lists under the definitions of other libraries: their words for each metric, and whom they count."
-    if not elsewhere:
-        how = "To have it here, pass the lists and the truth again: atkay.report(found, path, recs=recs, truth=truth)."
-        return paragraphs([said, how])
-    tables = []
-    for run, found in elsewhere.items():
-        ours = next(iter(found.values.values()))
-        rows = [
-            [name, *(_other(of.get(spec), ours.get(spec)) for spec in found.specs)] for name, of in found.values.items()
-        ]
-        marks = ["", *(spec.partition("@")[2] for spec in found.specs)]
-        name = f"Lists of {shown(run)}" if view.comparison else "These lists"
-        tables.append(
-            table(f"{name} under other definitions", ["library", *found.specs], rows, marks=marks, right=found.specs)
-        )
-    legend = element(
-        "p",
-        "In bold what differs from the first row; – where a library does not have the metric, or refuses the lists.",
-        class_="note",
-    )
-    first, *others = tables
-    more = [details(f"The other runs ({len(others)})", *others)] if others else []
-    return [element("p", said), first, legend, *more]
-
-
-def _other(value: float | None, ours: float | None) -> list[str | Element]:
-    if value is None or math.isnan(value):
-        return ["–"]
-    same = ours is not None and abs(value - ours) < 5e-13
-    return [f"{value:.4f}" if same else element("b", f"{value:.4f}")]
-
-
-def _explorer(view: View) -> list[Element]:
-    if not any(result.examples is not None and len(result.examples) for result in view.results.values()):
-        return paragraphs(
-            [
-                "Lists and truth of single users are not saved. Make the report from evaluate(...) or compare(...) itself."
-            ]
-        )
-    return [
-        element("p", id="sampled", class_="note"),
-        element(
-            "div",
-            element("label", "User ", element("select", id="user")),
-            element("button", "Previous", id="before", type="button"),
-            element("button", "Next", id="after", type="button"),
-            class_="row",
-        ),
-        element("div", id="one-user", aria_live="polite"),
-    ]
-
-
-def _population(view: View) -> list[Element]:
-    notes = [] if view.comparison is None else [bullets(view.comparison.notes)]
-    populations = view.populations
-    if not populations:
-        return [element("p", "A loaded comparison has kept these notes:"), *notes]
-    rows = [
-        (words, *(f"{getattr(each, name):,}" for each in populations.values()))
-        for name, words in COUNTS.items()
-        if name in ("evaluated", "relevant", "hits", "listed")
-        or any(getattr(each, name) for each in populations.values())
-    ]
-    header = ("count", *(shown(run) for run in populations))
-    said = [details("How the runs were compared", *notes)] if notes else []
-    return [table("Users and rows", header, rows, right=header[1:]), *said]
-
-
-def _definitions(view: View) -> list[Element]:
-    any_result = next(iter(view.results.values()), None)
-    defined = (
-        any_result.definitions if any_result is not None else {str(metric): metric.define() for metric in view.metrics}
-    )
-    rows = [(name, defined[name].words, element("code", defined[name].formula)) for name in view.names]
-    protocol = view.comparison.protocol if view.comparison else view.results[view.runs[0]].protocol.words()
-    said = [
-        table(
-            "What each number is",
-            ("metric", "in words", "formula"),
-            rows,
-            row_marks=_marks(view),
-            wrap=("in words", "formula"),
-        ),
-        table(
-            "The protocol: who counts, and how lists are read",
-            ("field", "what holds"),
-            list(protocol.items()),
-            wrap=("what holds",),
-        ),
-        element("h3", "To get these numbers again"),
-        element("pre", element("code", call(view)), tabindex="0"),
-    ]
-    prints = [
-        (shown(run), name, value) for run, result in view.results.items() for name, value in result.fingerprint.items()
-    ]
-    if prints:
-        said.append(
-            details(
-                "Fingerprints of what came in",
-                table("The same data has the same fingerprint", ("run", "table", "fingerprint"), prints),
-            )
-        )
-    return said

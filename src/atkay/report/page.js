@@ -25,7 +25,7 @@
       make("caption", caption),
       make("thead", make("tr", header.map((name, i) => make("th", make("div", name), { scope: "col", ...(i === wide ? {} : side(i)) })))),
       make("tbody", rows.map((row) => make("tr", row.map((cell, i) =>
-        i ? make("td", cell, side(i)) : make("th", make("div", cell), { scope: "row" }))))),
+        i ? make("td", side(i).class ? cell : make("div", cell), side(i)) : make("th", make("div", cell), { scope: "row" }))))),
     ]), { class: "scroll", tabindex: "0", role: "region", "aria-label": caption });
   };
 
@@ -41,6 +41,7 @@
 
   /* Charts: colours of text and lines are those of the page, so light and dark need no other drawing. */
   const ink = "currentColor";
+  const columnsOf = (width) => Math.max(1, Math.floor(width / 190));
   const config = (width) => ({
     background: "transparent",
     font: "system-ui, sans-serif",
@@ -50,7 +51,7 @@
       labelLimit: Math.min(240, 0.4 * width) },
     axisX: { labelOverlap: "greedy", labelSeparation: 8, tickCount: Math.max(3, Math.floor(width / 100)) },
     legend: { labelColor: ink, titleColor: ink, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal",
-      labelLimit: Math.max(120, width / 3), columns: Math.max(1, Math.floor(width / 170)) },
+      labelLimit: width / columnsOf(width) - 36, columns: columnsOf(width) },
     header: { labelColor: ink, titleColor: ink, labelFontSize: 12 },
     text: { color: ink, fontSize: 12 },
     rule: { color: ink },

@@ -10,9 +10,12 @@ from atkay.evaluate import DECIDED
 from atkay.report.view import View, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from atkay.compare.comparison import Comparison
     from atkay.means import Summary
     from atkay.metrics.base import Metric
+    from atkay.result import Result
 
 MOVERS = 3
 """So many segments that move against the mean are named."""
@@ -92,8 +95,8 @@ def _leaders(view: View, best: str) -> list[str]:
                 found.setdefault((slicing, segment), {})[run] = summary
     first = {where: _ranked(means, view.headline)[0] for where, means in found.items() if len(means) == len(view.runs)}
     others = [
-        f"{shown(run)} in {shown(slicing)}: {shown(segment or '(none)')} ({found[slicing, segment][run].mean:.4f}, against "
-        f"{found[slicing, segment][best].mean:.4f} of {shown(best)})"
+        f"{shown(run)} in {shown(slicing)}: {shown(segment or '(none)')} ({found[slicing, segment][run].mean:.4f}, "
+        f"against {found[slicing, segment][best].mean:.4f} of {shown(best)})"
         for (slicing, segment), run in first.items()
         if run != best
     ]
@@ -119,22 +122,29 @@ def _with_interval(found: Summary) -> str:
 
 
 def warnings(view: View) -> list[str]:
-    """Where a number may mislead."""
-    said = []
+    """Where a number may mislead; what holds for all runs is said once."""
+    runs_of: dict[str, list[str]] = {}
     for run, result in view.results.items():
-        of, population = ("" if view.comparison is None else f"{shown(run)}: "), result.population
-        if population.without_list:
-            said.append(f"{of}{number_of(population.without_list, 'user')} with truth and no list.")
-        if population.tie_decided > DECIDED * population.evaluated:
-            said.append(
-                f"{of}the order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists "
-                f"(ties={result.protocol.ties})."
-            )
-        if population.evaluated < FEW:
-            said.append(f"{of}{number_of(population.evaluated, 'user')} only: intervals are rough below {FEW}.")
-        if result.sampled is not None:
-            said.append(f"{of}{result.sampled.words}; such numbers do not compare with those of the whole catalogue.")
-        undefined = [name for name, found in result.summaries.items() if found.undefined]
-        if undefined:
-            said.append(f"{of}some users have no value in {', '.join(undefined)}; the means leave them out.")
-    return said
+        for caution in _cautions(result):
+            runs_of.setdefault(caution, []).append(shown(run))
+    return [
+        caution if len(runs) == len(view.runs) else f"{', '.join(runs)}: {caution}" for caution, runs in runs_of.items()
+    ]
+
+
+def _cautions(result: Result) -> Iterator[str]:
+    population = result.population
+    if population.without_list:
+        yield f"{number_of(population.without_list, 'user')} with truth and no list."
+    if population.tie_decided > DECIDED * population.evaluated:
+        yield (
+            f"The order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists "
+            f"(ties={result.protocol.ties})."
+        )
+    if population.evaluated < FEW:
+        yield f"{number_of(population.evaluated, 'user')} only: intervals are rough below {FEW}."
+    if result.sampled is not None:
+        yield f"{result.sampled.words}; such numbers do not compare with those of the whole catalogue."
+    undefined = [name for name, found in result.summaries.items() if found.undefined]
+    if undefined:
+        yield f"Some users have no value in {', '.join(undefined)}; the means leave them out."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -22,6 +23,10 @@ LONGEST = 120
 """So many characters of an id or a name are shown."""
 
 USUAL_CUTOFF = 10
+
+TURNS = {"R", "AL", "RLE", "RLO", "LRE", "LRO", "RLI", "LRI", "FSI"}
+ISOLATE, END = "\u2068", "\u2069"
+"""Unicode's marks around a text whose direction is its own."""
 
 ALONE = "this run"
 """The name of the one run of a result."""
@@ -78,6 +83,8 @@ class View:
 
 
 def shown(text: object) -> str:
-    """Any id or name as text, no longer than a reader reads."""
+    """Any id or name as text, no longer than a reader reads; what runs from right to left turns nothing around it."""
     said = str(text)
-    return said if len(said) <= LONGEST else f"{said[:LONGEST]}… ({len(said):,} characters)"
+    said = said if len(said) <= LONGEST else f"{said[:LONGEST]}… ({len(said):,} characters)"
+    turned = not said.isascii() and any(unicodedata.bidirectional(char) in TURNS for char in said)
+    return f"{ISOLATE}{said}{END}" if turned else said
