@@ -393,7 +393,7 @@ def _graded(relevance: pl.Series, table: str = "truth") -> pl.Series:
         row = negative.arg_max() or 0
         raise RelevanceError(
             f"{table}: '{relevance.name}' holds {relevance[row]} in row {row} (counting from 0), and "
-            f"{negative.sum():,} values below 0; a grade is 0 (judged, not relevant) or more. Set them to 0, or drop these "
-            "rows."
+            f"{negative.sum():,} values below 0; a grade is 0 (judged, not relevant) or more. Set them to 0, or drop "
+            "these rows."
         )
     return grade

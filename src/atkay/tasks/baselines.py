@@ -92,6 +92,6 @@ def _personal(task: Task) -> pl.DataFrame:
 
 
 def _top(task: Task, listed: pl.DataFrame, k: int) -> pl.DataFrame:
-    """The first k rows of each query, numbered."""
+    """The first k rows of each query, numbered; query by query."""
     rank = (pl.int_range(pl.len()) + 1).over(task.key).alias("rank")
-    return listed.with_columns(rank).filter(pl.col("rank") <= k)
+    return listed.with_columns(rank).filter(pl.col("rank") <= k).sort(*task.key, "rank")

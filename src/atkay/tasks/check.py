@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from atkay.align import same_types
+from atkay.errors import NumberError, listing
 from atkay.grid import Grid
 from atkay.tables import Table, read_recs
 
@@ -49,7 +50,10 @@ class Check:
 
     def __getitem__(self, what: str) -> Finding:
         """The finding of that name."""
-        return {each.what: each for each in self.findings}[what]
+        found = {each.what: each for each in self.findings}
+        if what not in found:
+            raise NumberError(f"check: '{what}' was not looked for; there are {listing(found)}.")
+        return found[what]
 
     def __repr__(self) -> str:
         rows = [

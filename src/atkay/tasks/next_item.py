@@ -9,7 +9,7 @@ import polars as pl
 from atkay.errors import ColumnError, InputError, number_of
 from atkay.tables import columns_of, read_log
 from atkay.tasks.log import Sequences, count_of, moment, word_of
-from atkay.tasks.task import SEEN, Task
+from atkay.tasks.task import SEEN, Task, settled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -110,7 +110,7 @@ def next_item(
         kept = frame.join(learned.select(item), on=item, how="semi", maintain_order="left")
         notes.append(f"{number_of(len(frame) - len(kept), 'event')} dropped, of items unseen in training")
         frame = kept
-    return _task(frame, learned, (session, item, time, user), steps, min_length, seen, average, start, notes)
+    return settled(_task(frame, learned, (session, item, time, user), steps, min_length, seen, average, start, notes))
 
 
 def _task(

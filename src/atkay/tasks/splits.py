@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from atkay.errors import InputError, RepeatsWarning, number_of
+from atkay.errors import InputError, number_of
 from atkay.hashing import id_numbers, scrambled
 from atkay.lists import rows_between
 from atkay.ranking import together
 from atkay.tables import columns_of, read_log
 from atkay.tasks.log import Sequences, count_of, moment, share_of, split, word_of
-from atkay.tasks.task import Task
+from atkay.tasks.task import Task, settled
 from atkay.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -211,19 +210,3 @@ def _each_once(truth: pl.DataFrame, names: tuple[str, ...], time: str | None) ->
         return truth
     last = truth if time is None else truth.sort(time, maintain_order=True)
     return last.unique(names, keep="last", maintain_order=True)
-
-
-def settled(task: Task) -> Task:
-    """The task; a warning where seen items are taken out and most of what is wanted was seen."""
-    if task.seen == "exclude":
-        names = (*task.history.columns,)
-        again = len(task.truth.join(task.history, on=names, how="semi"))
-        if again > len(task.truth) / 2:
-            warnings.warn(
-                f"{task.name}: {again:,} of {len(task.truth):,} wanted items were seen before, and seen='exclude' "
-                "takes seen items out of the lists, so that they count as missed. Choose seen='keep', or judge what "
-                "is new alone.",
-                RepeatsWarning,
-                stacklevel=3,
-            )
-    return task

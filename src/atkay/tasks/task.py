@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
 from atkay.columns import Columns
-from atkay.errors import InputError, SpecError, number_of
+from atkay.errors import InputError, RepeatsWarning, SpecError, number_of
 from atkay.evaluate import USUAL, evaluate
 from atkay.metrics.base import Ratio, parse_all
 from atkay.sources import open_source
@@ -29,7 +30,7 @@ SEEN = "events seen"
 """The column that says how many events of the past a query may see."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Task:
     """A protocol made from a log: training data, queries and their truth, and how lists are judged.
 
@@ -107,7 +108,7 @@ class Task:
         asked = self._meant(metrics, given.get("dialect"))
         if word == "pooled":
             metrics = asked = [_pooled(metric) for metric in asked]
-        own: dict[str, Any] = {"average_over": level or None}
+        own: dict[str, Any] = {"average_over": level} if level else {}
         columns = self._columns(recs, given.pop("columns", None))
         if self.seen == "exclude" and "exclude" not in given:
             own["exclude"] = self.history
@@ -192,3 +193,21 @@ def _pooled(metric: Metric) -> Metric:
             "hit and f1 do. Choose another word, or leave the metric out."
         )
     return replace(metric, average="pooled")
+
+
+T = TypeVar("T", bound=Task)
+
+
+def settled(task: T) -> T:
+    """The task; a warning where seen items are taken out and most of what is wanted was seen."""
+    if task.seen == "exclude":
+        again = len(task.truth.join(task.history, on=task.history.columns, how="semi"))
+        if again > len(task.truth) / 2:
+            warnings.warn(
+                f"{task.name}: {again:,} of {len(task.truth):,} wanted items were seen before, and seen='exclude' "
+                "takes seen items out of the lists, so that they count as missed. Choose seen='keep', or judge what "
+                "is new alone.",
+                RepeatsWarning,
+                stacklevel=3,
+            )
+    return task
