@@ -21,6 +21,7 @@ from atkay.tasks.log import word_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from atkay.compare.comparison import Comparison
     from atkay.metrics.base import Metric
     from atkay.result import Result
     from atkay.tasks.check import Check
@@ -120,7 +121,7 @@ class Task:
 
     def compare(
         self, runs: Mapping[str, Any], metrics: str | Metric | Iterable[str | Metric] = USUAL, **given: Any
-    ) -> Any:
+    ) -> Comparison:
         """Judge several runs alike and say which differences are real: ``atkay.compare`` with the task's protocol."""
         from atkay.compare.comparing import compare
 
