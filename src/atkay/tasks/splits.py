@@ -56,7 +56,7 @@ def split_by_time(
         raise InputError("split_by_time: pass at=, the moment from which on the test is, or share=, how large it is.")
     if share is not None:
         later = round(share_of(share, "split_by_time") * len(time))
-        at = time.sort()[len(time) - max(later, 1)]
+        at = time.top_k(max(later, 1)).min()
     else:
         at = moment(at, time, "at")
     held = (time >= at).to_numpy()
