@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import atkay
-from atkay.errors import ColumnError, InputError, OrderError, RepeatsWarning, SpecError
+from atkay.errors import ColumnError, IdError, InputError, OrderError, RepeatsWarning, SpecError
 from atkay.tasks import next_item
 
 # Ann: a b c, then b a. Bob: a c. Four steps: a -> b, ab -> c, b -> a, a -> c.
@@ -122,6 +122,15 @@ def test_items_unseen_in_training_are_dropped_before_steps_are_counted() -> None
     assert "2 events dropped, of items unseen in training" in repr(dropped)
     with pytest.raises(InputError, match="unseen='drop' needs training data"):
         next_item(EVENTS, unseen="drop")
+
+
+def test_training_events_of_other_types() -> None:
+    train = pl.DataFrame({"session": [9, 9], "item": [1, 2], "time": [0, 0]})
+    test = pl.DataFrame({"session": [1, 1], "item": [1, 2], "time": [1, 2]})
+    task = next_item(test, train=train.cast(pl.Int32), unseen="drop")
+    assert task.check({(1, 1): [2]})
+    with pytest.raises(IdError, match="train and events have values of different types: 'item' is String, such as '1'"):
+        next_item(test, train=train.cast({"item": pl.String}))
 
 
 def test_seen_items_are_taken_out_on_request() -> None:

@@ -131,6 +131,13 @@ def test_a_pair_keeps_its_part_when_others_come() -> None:
     assert set(few.truth.rows()) <= set(random_holdout(MANY, 0.25).truth.rows())
 
 
+def test_text_and_numbers_are_dealt_out_alike_each_by_itself() -> None:
+    text = MANY.cast(pl.String)
+    held = random_holdout(text, 0.25)
+    assert 2000 < len(held.truth) < 3000
+    assert set(held.truth.rows()) == set(random_holdout(text.reverse(), 0.25).truth.rows())
+
+
 def test_another_seed_another_part() -> None:
     assert set(random_holdout(MANY, seed=1).truth.rows()) != set(random_holdout(MANY, seed=2).truth.rows())
 
@@ -199,6 +206,7 @@ def test_train_reaches_the_metrics_that_need_it() -> None:
         (lambda: split_by_time(LOG, 0), "split by time: nothing is left for training, of 7 events"),
         (lambda: split_by_time(LOG, 41), "nothing is left for the test"),
         (lambda: split_by_time(LOG, datetime(2024, 1, 1)), "does not compare with the times of the log"),
+        (lambda: split_by_time(LOG.with_columns(pl.col("time").cast(pl.Datetime)), 5), "5 does not compare with"),
         (lambda: split_by_time(LOG, share=1.0), "a share is a number between 0 and 1, given was 1.0"),
         (lambda: random_holdout(LOG, 20), "a share is a number between 0 and 1, given was 20"),
         (lambda: random_holdout(LOG, within="users"), "Did you mean 'user'?"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from atkay.errors import InputError, SpecError, offer
+from atkay.errors import IdError, InputError, SpecError, offer
 from atkay.ranking import together
 from atkay.tables import times
 from atkay.vocabulary import Vocabulary
@@ -72,12 +72,28 @@ def moment(given: Any, time: pl.Series, what: str) -> Any:
     try:
         value = times(pl.Series(what, [given]), what)[0]
         (time[:1] >= value).to_list()
-    except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
+    except (pl.exceptions.PolarsError, NotImplementedError, TypeError, ValueError) as error:
         raise InputError(
             f"{what}: {given!r} does not compare with the times of the log, which are of type {time.dtype}, such as "
             f"{time[0]!r}. Give such a one."
         ) from error
     return value
+
+
+def alike(table: pl.DataFrame, other: pl.DataFrame, what: str) -> pl.DataFrame:
+    """The table with the types of the other, as far as both have a column."""
+    for name in (name for name in table.columns if name in other.columns):
+        here, there = table.schema[name], other.schema[name]
+        kinds = [
+            "number" if each.is_numeric() else "time" if each.is_temporal() else str(each) for each in (here, there)
+        ]
+        if kinds[0] != kinds[1]:
+            raise IdError(
+                f"{what} and events have values of different types: '{name}' is {here}, such as {table[name][0]!r}, and "
+                f"{there}, such as {other[name][0]!r}. Nothing would match. Convert one of them."
+            )
+        table = table.with_columns(pl.col(name).cast(there))
+    return table
 
 
 def share_of(given: Any, what: str) -> float:

@@ -8,7 +8,7 @@ import polars as pl
 
 from atkay.errors import ColumnError, InputError, number_of
 from atkay.tables import columns_of, read_log
-from atkay.tasks.log import Sequences, count_of, moment, word_of
+from atkay.tasks.log import Sequences, alike, count_of, moment, word_of
 from atkay.tasks.task import SEEN, Task, settled
 
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ def next_item(
     if train is not None:
         roles, learned = read_log(train, "events", columns_of(columns, "train"), needed, wanted)
         learned = learned.select(pl.col(roles[role]).alias(name) for role, name in used.items() if role in roles)
+        learned = alike(learned, frame, "train")
     elif test_from is not None:
         start = moment(test_from, frame[time], "test_from")
         before = pl.col(time).max().over(session) < start

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from atkay.errors import InputError, number_of
-from atkay.hashing import id_numbers, scrambled
+from atkay.hashing import scrambled
 from atkay.lists import rows_between
 from atkay.ranking import together
 from atkay.tables import columns_of, read_log
@@ -161,8 +161,8 @@ def _pairs(log: Any, columns: Named) -> tuple[dict[str, str], pl.DataFrame]:
 
 def _numbers(frame: pl.DataFrame, used: Mapping[str, str], seed: int) -> Hashes:
     """A random number per row, the same for the same ids."""
-    ids = [frame[used[role]] for role in ("user", "item") if role in used]
-    return scrambled(count_of(seed, "seed", 0), *(id_numbers(each) for each in ids))
+    coded = [Vocabulary.of([(frame[used[role]],)]) for role in ("user", "item") if role in used]
+    return scrambled(count_of(seed, "seed", 0), *(ids.numbers(code) for ids, (code,) in coded))
 
 
 def _lowest(user: pl.Series, number: Hashes, share: float) -> Bools:
