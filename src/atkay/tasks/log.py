@@ -89,8 +89,8 @@ def alike(table: pl.DataFrame, other: pl.DataFrame, what: str) -> pl.DataFrame:
         ]
         if kinds[0] != kinds[1]:
             raise IdError(
-                f"{what} and events have values of different types: '{name}' is {here}, such as {table[name][0]!r}, and "
-                f"{there}, such as {other[name][0]!r}. Nothing would match. Convert one of them."
+                f"{what} and events have values of different types: '{name}' is {here}, such as {table[name][0]!r}, "
+                f"and {there}, such as {other[name][0]!r}. Nothing would match. Convert one of them."
             )
         table = table.with_columns(pl.col(name).cast(there))
     return table

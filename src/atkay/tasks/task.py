@@ -129,7 +129,7 @@ class Task:
         settings = {name: value for name, value in given.items() if name not in own}
         if "primitive" in settings:
             settings["baseline"] = settings.pop("primitive")
-        results = {name: self.evaluate(recs, metrics, **settings) for name, recs in runs.items()}
+        results = {name: _without_taken_out(self.evaluate(recs, metrics, **settings)) for name, recs in runs.items()}
         return compare(results, **{name: value for name, value in given.items() if name in own})
 
     def check(self, recs: Any = None, *, columns: Columns | Mapping[str, Columns] | None = None) -> Check:
@@ -185,6 +185,15 @@ _AVERAGE_WORDS = {
     "user": "the queries of one {user} are averaged first",
     "pooled": "numerators and denominators are summed over all queries before dividing",
 }
+
+
+def _without_taken_out(result: Result) -> Result:
+    """The result without the fingerprints of exclude and candidates.
+
+    They are of the rows that lists or truth know, so they differ between runs that list different items.
+    """
+    stays = {name: value for name, value in result.fingerprint.items() if name not in ("exclude", "candidates")}
+    return replace(result, fingerprint=stays)
 
 
 def _pooled(metric: Metric) -> Metric:
