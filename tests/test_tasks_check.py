@@ -7,7 +7,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from atkay.tasks import Task, next_item, split_by_time
+from atkay.tasks import Task, leave_last_out, next_item, split_by_time
 
 LOG = pl.DataFrame(
     {
@@ -89,6 +89,14 @@ def test_each_query_has_its_own_time() -> None:
     found = next_item(events).check(recs)
     assert found["listed items that did not exist yet"].examples == ((1, 1, "x"),)
     assert "there is no training data" in repr(found)
+
+
+def test_an_item_exists_from_its_first_event_on() -> None:
+    # b is first seen where it is wanted: at that time it exists. Where the test starts for all at once, it did not yet.
+    log = pl.DataFrame({"user": [1, 1, 2], "item": ["a", "b", "a"], "time": [1, 2, 1]})
+    what, recs = "listed items that did not exist yet", {1: ["b"]}
+    assert leave_last_out(log).check(recs)[what].count == 0
+    assert split_by_time(log, 2).check(recs)[what].examples == ((1, "b"),)
 
 
 def test_many_are_counted_and_a_few_shown() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 import pytest
 
@@ -26,7 +28,7 @@ ORDERS = pl.DataFrame(
 )
 
 
-def lists(recs: pl.DataFrame) -> dict[str, list[str]]:
+def lists(recs: pl.DataFrame) -> dict[Any, list[str]]:
     return {user: part["item"].to_list() for (user,), part in recs.sort("rank").group_by("user")}
 
 
@@ -149,6 +151,14 @@ def test_seen_items_are_taken_out_on_request() -> None:
     assert result.population.excluded == 2 + 1 + 1
     with pytest.raises(InputError, match="personal items are seen items"):
         baselines.personal_top(task, 2)
+
+
+def test_global_lists_reach_below_what_was_seen() -> None:
+    # Without their last items: a b, a b c, a b c d, and f alone. By frequency: a, b (3 each), c (2), d, f (1 each).
+    users = [1] * 3 + [2] * 4 + [3] * 5 + [4]
+    log = pl.DataFrame({"user": users, "item": list("abcabcdabcdef"), "time": range(13)})
+    listed = lists(baselines.global_top(atkay.tasks.leave_last_out(log), 2))
+    assert listed == {1: ["c", "d"], 2: ["d", "f"], 3: ["f"]}
 
 
 def test_taking_out_what_is_wanted_warns() -> None:

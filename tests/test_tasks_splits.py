@@ -157,6 +157,18 @@ def test_all_events_of_a_pair_go_the_same_way() -> None:
         assert set(task.truth.rows()) == set(random_holdout(MANY, 0.3, within=within).truth.rows())
 
 
+def test_the_share_of_each_user_is_of_pairs_not_of_events() -> None:
+    # Five pairs, one of them with six events: 0.4 of five are two.
+    log = pl.concat([MANY.filter(pl.col("item") < 5), *5 * [MANY.filter(pl.col("item") == 0)]])
+    task = random_holdout(log, 0.4, within="user")
+    assert task.truth.group_by("user").len()["len"].unique().to_list() == [2]
+    assert task.train.unique().group_by("user").len()["len"].unique().to_list() == [3]
+
+
+def test_queries_show_the_training_items_by_time() -> None:
+    assert leave_last_k_out(LOG[[6, 2, 1, 0, 4, 3, 5]], 1).queries.sort("user").rows() == [(1, ["a", "b"]), (2, ["a"])]
+
+
 def test_folds_are_a_partition() -> None:
     for over in ("pairs", "users"):
         folds = k_folds(MANY, 3, over=over)

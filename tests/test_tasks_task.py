@@ -51,10 +51,9 @@ def test_compare_takes_the_tasks_protocol_along() -> None:
     assert one.difference == pytest.approx((3 * 1 / 2 - 1 / 2) / 4)
     assert (one.wins, one.losses) == (3, 1)
     assert "taken out of the lists before ranking" in repr(found)
-    # What was seen is taken out of both, so that tea in front of the list changes nothing.
-    seen = {user: ["tea", "jam", *items] for user, items in NEW.items() if user in (1, 2, 3, 4)}
-    keep = TASK.compare({"new": NEW, "seen": seen}, "mrr", ties="given")
-    assert keep["mrr"][0].difference < 0  # one of the two was not seen, and stays
+    seen = {user: ["tea", "jam", *items] for user, items in NEW.items()}
+    own = TASK.compare({"new": NEW, "seen": seen}, "mrr")
+    assert own["mrr"][0].difference < 0  # of tea and jam a user has seen one, and the other stays
     by_list = TASK.compare({"new": NEW, "seen": seen}, "mrr", exclude=["tea", "jam"])
     assert by_list["mrr"][0].difference == 0
 
@@ -75,6 +74,12 @@ def test_a_protocol_can_be_given_whole() -> None:
     by_session = task.evaluate(recs, "hit", protocol=atkay.Protocol(average_over="session"))
     assert by_session["hit"] == 3 / 4
     assert by_session.protocol.groups == ("session",)
+
+
+def test_exclusions_can_be_others() -> None:
+    exclude = pl.DataFrame({"user": [1, 4], "item": ["oat", "oat"]})
+    # Rye comes first for user 1; the oat of user 4 is gone.
+    assert TASK.evaluate(OLD, "mrr", exclude=exclude)["mrr"] == (1 + 1 / 2 + 1 / 2 + 0) / 4
 
 
 def test_slices_and_candidates_are_passed_on() -> None:
