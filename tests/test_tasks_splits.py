@@ -177,6 +177,7 @@ def test_folds_are_a_partition() -> None:
     users = [set(task.truth["user"]) for task in folds]
     assert sum(map(len, users)) == len(set.union(*users))
     assert folds[0].check()["truth users unknown in training"].count == len(users[0])
+    assert folds[0].queries["items"].to_list() == [[]] * len(users[0])  # nothing is known of them
 
 
 def test_seen_items_are_taken_out_unless_they_are_kept() -> None:

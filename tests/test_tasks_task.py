@@ -58,6 +58,15 @@ def test_compare_takes_the_tasks_protocol_along() -> None:
     assert by_list["mrr"][0].difference == 0
 
 
+def test_metrics_and_runs_in_other_forms() -> None:
+    assert list(TASK.evaluate(OLD, (name for name in ("mrr", "hit@1")))) == ["mrr", "hit@1"]
+    ready = {"old": TASK.evaluate(OLD, ["mrr", "hit@1"]), "new": NEW}
+    found = TASK.compare(ready, (name for name in ("mrr", "hit@1")))
+    assert found.means["new"]["hit@1"].mean == 3 / 4
+    with pytest.raises(AtkayError, match=r"runs is \{name: lists\}"):
+        TASK.compare([OLD, NEW], "mrr")  # type: ignore[arg-type]
+
+
 def test_compare_of_a_metric_that_needs_training_data_and_a_primitive_run() -> None:
     found = TASK.compare({"old": OLD, "new": NEW}, ["new_to_user@2"], baseline="old")
     assert found.means["new"]["new_to_user@2"].mean == 1

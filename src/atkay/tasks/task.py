@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,18 +14,17 @@ import polars as pl
 from atkay.columns import Columns
 from atkay.errors import InputError, RepeatsWarning, SpecError, number_of
 from atkay.evaluate import USUAL, evaluate
-from atkay.metrics.base import Ratio, parse_all
+from atkay.metrics.base import Metric, Ratio, parse_all
+from atkay.result import Result
 from atkay.sources import open_source
 from atkay.tables import NAMES, columns_of
 from atkay.tasks.log import word_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from atkay.compare.comparison import Comparison
-    from atkay.metrics.base import Metric
-    from atkay.result import Result
     from atkay.tasks.check import Check
+
+Specs = str | Metric | Iterable[str | Metric]
 
 AVERAGES = ("query", "session", "user", "pooled")
 SEEN = "events seen"
@@ -70,9 +70,9 @@ class Task:
 
     @cached_property
     def queries(self) -> pl.DataFrame:
-        """A row per query: its key, and in ``items`` what a model may see of it, the oldest first."""
-        owned = [self.owner] if self.owner not in self.key else []
-        asked = self.truth.select(*self.key, *owned).unique(maintain_order=True)
+        """A row per query: its key, its user, and in ``items`` what a model may see of it, the oldest first."""
+        user = [self.user] if self.user is not None and self.user not in self.key else []
+        asked = self.truth.select(*self.key, *user).unique(maintain_order=True)
         past = self.train if self.past is None else self.past
         past = past if self.time is None else past.sort(self.time, maintain_order=True)
         items = past.group_by(self.owner).agg(pl.col(self.item).alias("items"))
@@ -93,7 +93,7 @@ class Task:
     def evaluate(
         self,
         recs: Any,
-        metrics: str | Metric | Iterable[str | Metric] = USUAL,
+        metrics: Specs = USUAL,
         *,
         average: str | None = None,
         **given: Any,
@@ -106,6 +106,7 @@ class Task:
         """
         word = self.average if average is None else average
         level = self._level(word)
+        metrics = _kept(metrics)
         asked = self._meant(metrics, given.get("dialect"))
         if word == "pooled":
             metrics = asked = [_pooled(metric) for metric in asked]
@@ -119,9 +120,7 @@ class Task:
             columns["train"] = Columns(user=self.owner, item=self.item)
         return evaluate(recs, self.truth, metrics, columns=columns, **own | given)
 
-    def compare(
-        self, runs: Mapping[str, Any], metrics: str | Metric | Iterable[str | Metric] = USUAL, **given: Any
-    ) -> Comparison:
+    def compare(self, runs: Mapping[str, Any], metrics: Specs = USUAL, **given: Any) -> Comparison:
         """Judge several runs alike and say which differences are real: ``atkay.compare`` with the task's protocol."""
         from atkay.compare.comparing import compare
 
@@ -129,7 +128,12 @@ class Task:
         settings = {name: value for name, value in given.items() if name not in own}
         if "primitive" in settings:
             settings["baseline"] = settings.pop("primitive")
-        results = {name: _without_taken_out(self.evaluate(recs, metrics, **settings)) for name, recs in runs.items()}
+        metrics, results = _kept(metrics), runs
+        if isinstance(runs, Mapping):
+            results = {
+                name: _without_taken_out(run if isinstance(run, Result) else self.evaluate(run, metrics, **settings))
+                for name, run in runs.items()
+            }
         return compare(results, **{name: value for name, value in given.items() if name in own})
 
     def check(self, recs: Any = None, *, columns: Columns | Mapping[str, Columns] | None = None) -> Check:
@@ -185,6 +189,11 @@ _AVERAGE_WORDS = {
     "user": "the queries of one {user} are averaged first",
     "pooled": "numerators and denominators are summed over all queries before dividing",
 }
+
+
+def _kept(metrics: Specs) -> Specs:
+    """Metrics that can be gone through more than once."""
+    return metrics if isinstance(metrics, str | Metric) else list(metrics)
 
 
 def _without_taken_out(result: Result) -> Result:
