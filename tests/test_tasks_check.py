@@ -91,6 +91,19 @@ def test_each_query_has_its_own_time() -> None:
     assert "there is no training data" in repr(found)
 
 
+def test_an_item_of_the_session_itself_exists() -> None:
+    events = pl.DataFrame({"session": [1, 1, 2, 2, 2], "item": ["a", "b", "x", "a", "b"], "time": [1, 2, 3, 4, 5]})
+    task = next_item(events, test_from=3)
+    assert task.check({(2, 1): ["x", "a"], (2, 2): ["b", "x"]})
+
+
+def test_a_session_that_began_before_the_test() -> None:
+    # Session 2 is a test, as it ends at 5; its step at 2 is earlier than the training event at 3.
+    events = pl.DataFrame({"session": [1, 1, 2, 2, 2], "item": list("ababa"), "time": [1, 3, 1, 2, 5]})
+    found = next_item(events, test_from=4).check()
+    assert found["training events after the test's start"].examples == ((1, "b", 3),)
+
+
 def test_an_item_exists_from_its_first_event_on() -> None:
     # b is first seen where it is wanted: at that time it exists. Where the test starts for all at once, it did not yet.
     log = pl.DataFrame({"user": [1, 1, 2], "item": ["a", "b", "a"], "time": [1, 2, 1]})

@@ -45,7 +45,8 @@ def next_item(
         The events to learn from, if ``events`` has those of the test alone.
     test_from
         When the test starts, if ``events`` has both: a session whose last event lies before is for training, every
-        other one for the test. So no session is in both parts.
+        other one for the test. So no session is in both parts; one that began before may have steps that are earlier
+        than some of the training, and ``check`` counts it.
     steps
         "every" step of a session is a query, or the "last" one.
     min_length
@@ -95,7 +96,6 @@ def next_item(
     if train is not None and test_from is not None:
         raise InputError("next_item: pass train=, or test_from= to take it out of the events, not both.")
     learned = frame.clear()
-    start = None
     if train is not None:
         roles, learned = read_log(train, "events", columns_of(columns, "train"), needed, wanted)
         learned = learned.select(pl.col(roles[role]).alias(name) for role, name in used.items() if role in roles)
@@ -111,7 +111,7 @@ def next_item(
         kept = frame.join(learned.select(item), on=item, how="semi", maintain_order="left")
         notes.append(f"{number_of(len(frame) - len(kept), 'event')} dropped, of items unseen in training")
         frame = kept
-    return settled(_task(frame, learned, (session, item, time, user), steps, min_length, seen, average, start, notes))
+    return settled(_task(frame, learned, (session, item, time, user), steps, min_length, seen, average, notes))
 
 
 def _task(
@@ -122,7 +122,6 @@ def _task(
     min_length: int,
     seen: str,
     average: str,
-    start: Any,
     notes: list[str],
 ) -> Task:
     session, item, time, user = names
@@ -153,7 +152,6 @@ def _task(
         seen=seen,
         past=past.drop(STEP),
         reach=truth.select(*key, pl.col(STEP).alias(SEEN)),
-        start=start,
         notes=tuple(notes),
     )
 
