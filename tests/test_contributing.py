@@ -18,7 +18,7 @@ def test_a_metric_is_one_file_and_one_test(tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n# (\S+)\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.DOTALL)
     assert [name for name, _ in blocks] == ["src/atkay/metrics/first_rank.py", "tests/test_first_rank.py"]
     for folder in ("src", "tests", "conformance"):
-        ignored = shutil.ignore_patterns("__pycache__", Path(__file__).name)
+        ignored = shutil.ignore_patterns("__pycache__", Path(__file__).name, "test_examples.py")
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
     for name in ("pyproject.toml", "conftest.py", "README.md"):
         shutil.copy(ROOT / name, tmp_path / name)

@@ -66,7 +66,7 @@ def test_the_public_surface() -> None:
     assert set(dir(atkay)) - classes == {
         "Columns", "Comparison", "Metric", "Overlap", "Population", "Protocol", "Result", "Sampled",
         "__version__", "compare", "dialects", "errors", "evaluate", "explain", "metrics", "overlap", "parse",
-        "power", "reconcile", "report", "variants",
+        "power", "reconcile", "report", "tasks", "variants",
     }  # fmt: skip
     for name in dir(atkay):
         assert getattr(atkay, name) is not None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from atkay import errors as errors
+    from atkay import tasks as tasks
     from atkay.audit.explain import explain as explain
     from atkay.audit.reconcile import reconcile as reconcile
     from atkay.audit.variants import variants as variants
@@ -96,6 +97,7 @@ _HOMES = {
     "power": "compare.power",
     "report": "report.html",
 }
+_MODULES = ("errors", "tasks")
 
 
 class _Package(ModuleType):
@@ -118,8 +120,8 @@ def _metric_classes() -> dict[str, Any]:
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         value = getattr(importlib.import_module(f"atkay.{_HOMES[name]}"), name)
-    elif name == "errors":
-        value = importlib.import_module("atkay.errors")
+    elif name in _MODULES:
+        value = importlib.import_module(f"atkay.{name}")
     elif name[:1].isupper() and name in (classes := _metric_classes()):
         value = classes[name]
     else:
@@ -129,4 +131,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({"__version__", "errors", *_HOMES, *_metric_classes()})
+    return sorted({"__version__", *_MODULES, *_HOMES, *_metric_classes()})

@@ -14,7 +14,7 @@ from atkay.hashing import Hashes, id_numbers, scrambled
 from atkay.lists import Lists, count, in_threads, mask, ranges, rows_of, taken
 from atkay.match import Match, match, repeated
 from atkay.ranking import Scores, together
-from atkay.tables import BESIDE
+from atkay.tables import BESIDE, integers
 from atkay.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ SAMPLE = 10_000
 
 MANY = 100
 """So many users or items, and none of them in common, are no accident."""
-
-CANONICAL = r"^(?:0|-?[1-9][0-9]{0,18})$"
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,24 +235,15 @@ def same_types(one: Table, other: Table, *, outside: bool = False) -> tuple[Tabl
     return replace(one, ids=ids), replace(other, ids=tuple(there for _, there in pairs))
 
 
-def _integers(text: pl.Series) -> pl.Series:
-    """Text that is an integer and nothing but ("7", not "007") as that integer, null for any other."""
-    return (
-        pl.select(pl.when(text.str.contains(CANONICAL)).then(text.cast(pl.Int64, strict=False)))
-        .to_series()
-        .alias(text.name)
-    )
-
-
 def _same(one: Table, other: Table, at: int, outside: bool) -> tuple[pl.Series, pl.Series]:
     ids = [one.ids[at], other.ids[at]]
     text = [table.text and column.dtype == pl.String for table, column in zip((one, other), ids, strict=True)]
     if all(text):
-        both = [_integers(column) for column in ids]
+        both = [integers(column) for column in ids]
         return (ids[0], ids[1]) if any(column.null_count() for column in both) else (both[0], both[1])
     for here, there in ((0, 1), (1, 0)):
         if text[here] and ids[there].dtype.is_integer():
-            whole = _integers(ids[here])
+            whole = integers(ids[here])
             if outside or not whole.null_count():
                 ids[here] = whole
     kinds = ["integer" if column.dtype.is_integer() else str(column.dtype) for column in ids]

@@ -1,4 +1,4 @@
-"""Which column is the user, the item, the score, the rank, the relevance."""
+"""Which column is the user, the item, the score, the rank, the relevance; in logs the session, the order, the time."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ article_id track track_id asin sku""".split()
 SCORE = "score scores prediction pred predicted predicted_score similarity sim logit".split()
 RANK = "rank position".split()
 RELEVANCE = "relevance rel grade rating label gain judgment judgement".split()
+SESSION = "session session_id sid visit visit_id".split()
+ORDER = "order order_id basket basket_id transaction transaction_id invoice invoice_id cart cart_id".split()
+TIME = """time timestamp ts datetime date event_time order_time order_date order_number transaction_timestamp
+transaction_date created_at""".split()
+_PERSON = [name for name in USER if name not in SESSION]
 
 # Per table and role: names of which one is expected, and names that are taken where the first are missing.
 ALIASES: dict[str, dict[str, tuple[list[str], ...]]] = {
@@ -31,6 +36,11 @@ ALIASES: dict[str, dict[str, tuple[list[str], ...]]] = {
     "features": {"item": (ITEM,)},
     "baseline": {"user": (USER,), "item": (ITEM,), "rank": (RANK,), "score": (SCORE, ["rating", "relevance"])},
 }
+ALIASES |= {
+    "events": {"session": (SESSION,), "user": (_PERSON,), "item": (ITEM,), "time": (TIME,)},
+    "orders": {"user": (_PERSON,), "order": (ORDER,), "item": (ITEM,), "time": (TIME,)},
+    "log": {"user": (USER,), "item": (ITEM,), "time": (TIME,), "relevance": (RELEVANCE,)},
+}
 ALIASES |= {"run_a": ALIASES["recs"], "run_b": ALIASES["recs"]}
 
 
@@ -41,6 +51,7 @@ class Columns:
     ``user`` may be several columns, such as ``("session_id", "step")``: together they name a query. Naming one of
     ``score`` and ``rank`` means that the other is not looked for. One ``Columns`` serves all tables; for tables
     whose names differ pass a dict, ``columns={"recs": Columns(user="uid"), "truth": Columns(user="customer")}``.
+    ``session``, ``order`` and ``time`` are looked for in the logs that ``atkay.tasks`` reads.
     """
 
     user: str | tuple[str, ...] | None = None
@@ -48,6 +59,9 @@ class Columns:
     score: str | None = None
     rank: str | None = None
     relevance: str | None = None
+    session: str | None = None
+    order: str | None = None
+    time: str | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.user, list | tuple):
@@ -61,7 +75,7 @@ class Columns:
     @property
     def named(self) -> tuple[str, ...]:
         """All columns that are named, whatever for."""
-        others = (self.item, self.score, self.rank, self.relevance)
+        others = (self.item, self.score, self.rank, self.relevance, self.session, self.order, self.time)
         return (*self.key, *(name for name in others if name is not None))
 
     @property

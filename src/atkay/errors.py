@@ -13,11 +13,12 @@
         ├── IdError        ids that are null, of different types on the two sides, or that have nothing in common
         ├── DuplicateError an item twice in one list, or twice in one user's truth
         ├── SideError      a metric needs train, catalog, features or baseline, and it is not given, or not enough
-        ├── OrderError     scores or ranks that do not put a list in order
+        ├── OrderError     scores or ranks that do not put a list in order, times that do not put a log in order
         └── RelevanceError grades that are missing, negative or not numbers
 
     AtkayWarning (a UserWarning)
     ├── NotMeanWarning     a test that does not test the mean
+    ├── RepeatsWarning     items that are seen are taken out of the lists, and most of what is wanted was seen
     ├── SampledWarning     the numbers are of a sample of the catalogue
     └── TiesWarning        the order of equal scores decides more than a few of the lists
 
@@ -43,6 +44,10 @@ class AtkayWarning(UserWarning):
 
 class NotMeanWarning(AtkayWarning):
     """A test is asked for that does not test the mean."""
+
+
+class RepeatsWarning(AtkayWarning):
+    """Seen items are taken out of the lists, and most of what is wanted was seen."""
 
 
 class SampledWarning(AtkayWarning):
@@ -96,7 +101,7 @@ class DuplicateError(InputError):
 
 
 class OrderError(InputError):
-    """Scores or ranks that do not define an order."""
+    """Scores, ranks or times that do not define an order."""
 
 
 class RelevanceError(InputError):
@@ -109,8 +114,9 @@ def listing(words: Iterable[object]) -> str:
 
 
 def number_of(count: int, what: str) -> str:
-    """So many of something: 1 user, 2 users."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+    """So many of something: 1 user, 2 users, 2 queries."""
+    several = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    return f"{count:,} {what if count == 1 else several}"
 
 
 def who(ids: Mapping[str, Any], query: int) -> str:

@@ -64,8 +64,8 @@ class Population:
     tied: int
     tie_decided: int = 0
 
-    def sentences(self, protocol: Protocol, undefined: bool) -> list[str]:
-        """What a reader of the numbers should know; ``undefined`` tells that not every user has a value."""
+    def sentences(self, protocol: Protocol, undefined: bool, unit: str = "user") -> list[str]:
+        """What a reader of the numbers should know; ``undefined`` tells that not every ``unit`` has a value."""
         zero = "scored 0, where a value is defined" if undefined else "scored 0"
         of = {
             "zero": zero,
@@ -74,7 +74,7 @@ class Population:
             "dcg_zero": "scored 0 by dcg and ndcg, skipped by the others",
             "judged": f"{zero}, if any item was judged",
         }
-        said = [f"{number_of(self.evaluated, 'user')} evaluated"]
+        said = [f"{number_of(self.evaluated, unit)} evaluated"]
         if self.without_list:
             said.append(f"{self.without_list:,} without a list ({of[protocol.no_recs]})")
         if self.without_truth:
@@ -234,7 +234,7 @@ class Result(Mapping[str, float]):
     @cached_property
     def definitions(self) -> Numbers[Definition]:
         """Each number in one sentence of plain words, and its formula."""
-        over = "mean over users" + (f", {self.sampled.words}" if self.sampled else "")
+        over = next(iter(self._over()), "mean over users") + (f", {self.sampled.words}" if self.sampled else "")
         if self.protocol.groups:
             unit = " and ".join(self.protocol.groups)
             over = f"mean over the queries of one {unit} first, then over all"
@@ -351,16 +351,28 @@ class Result(Mapping[str, float]):
 
     def counted(self) -> list[str]:
         """Whom and what the numbers count, in words."""
-        return self.population.sentences(self.protocol, bool(np.isnan(self.query_values).any()))
+        return self.population.sentences(self.protocol, bool(np.isnan(self.query_values).any()), self._unit)
 
     def _notes(self) -> list[str]:
         spoken = [f"in the dialect of {self.dialect}"] if self.dialect else []
         return [
             *self.counted(),
             *self.protocol.chosen(),
+            *self._over(),
             *([self.sampled.words] if self.sampled else []),
             *spoken,
         ]
+
+    @property
+    def _unit(self) -> str:
+        """What is evaluated: a user, or where several columns name it, a query."""
+        return "user" if len(self.ids) < 2 else "query"
+
+    def _over(self) -> list[str]:
+        """What the mean is over, where it is not users and no field of the protocol says it."""
+        if self._unit == "user" or self.protocol.groups:
+            return []
+        return [f"mean over queries ({', '.join(self.ids)})"]
 
     def _grid(self) -> Grid:
         rows = [(name, *cells(found)) for name, found in self.summaries.items()]

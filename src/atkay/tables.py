@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 BESIDE = ("train", "catalog", "features", "baseline")
 """What some metrics need besides lists and truth."""
 NAMES = ("recs", "truth", "exclude", "candidates", "slices", *BESIDE)
+LOGS = ("events", "orders", "log")
+CANONICAL = r"^(?:0|-?[1-9][0-9]{0,18})$"
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ def columns_of(columns: Columns | Mapping[str, Columns] | None, table: str) -> C
         return Columns()
     if isinstance(columns, Columns):
         return columns
-    if not isinstance(columns, Mapping) or not set(columns) <= set(NAMES):
+    if not isinstance(columns, Mapping) or not set(columns) <= {*NAMES, *LOGS}:
         raise InputError(
             f"columns: pass Columns(...), or a dict of them for some of {listing(NAMES)}; given was {columns!r}."
         )
@@ -201,6 +204,80 @@ def read_slices(given: Any, columns: Columns, *keys: tuple[str, ...]) -> Table:
     return replace(table, extra=frame.select(segments))
 
 
+def read_log(
+    given: Any, name: str, columns: Columns, needed: Sequence[str], wanted: Sequence[str] = ()
+) -> tuple[dict[str, str], pl.DataFrame]:
+    """What happened, a row per event: which column has which role, and these columns, checked.
+
+    The ``needed`` roles must be there, the ``wanted`` ones may. Ids of a file without types are integers where all of
+    a column are.
+    """
+    source = open_source(given, name)
+    named = source.columns or columns
+    if len(named.key) > 1:
+        raise ColumnError(f"{name}: a log names its users by one column, given were {listing(named.key)}.")
+    asked = {"user": next(iter(named.key), None)}
+    roles = {
+        role: _find(source, name, role, asked.get(role, getattr(named, role)), named, needed=role in needed)
+        for role in (*needed, *wanted)
+    }
+    table, frame = _load(source, name, roles)
+    checked = []
+    for role, column in table.used.items():
+        if role == "time":
+            checked.append(times(frame[column], name))
+        elif role == "relevance":
+            checked.append(_graded(frame[column], name))
+        else:
+            ids = _id(frame[column], name)
+            checked.append(typed(ids) if source.text else ids)
+    return table.used, pl.DataFrame(checked)
+
+
+def typed(text: pl.Series) -> pl.Series:
+    """Text as integers where all of it is integers and nothing but."""
+    whole = integers(text)
+    return text if whole.null_count() else whole
+
+
+def integers(text: pl.Series) -> pl.Series:
+    """Text that is an integer and nothing but ("7", not "007") as that integer, null for any other."""
+    return (
+        pl.select(pl.when(text.str.contains(CANONICAL)).then(text.cast(pl.Int64, strict=False)))
+        .to_series()
+        .alias(text.name)
+    )
+
+
+def times(given: pl.Series, table: str) -> pl.Series:
+    """Times as dates, as instants or as numbers; text is read as one of these."""
+    read = given
+    if given.dtype == pl.String and given.cast(pl.Float64, strict=False).null_count():
+        read = _instants(given.str.strip_chars())
+    if read.dtype.is_numeric() or read.dtype == pl.String:
+        return _number(read, OrderError, table, "times")
+    if not read.dtype.is_temporal():
+        raise OrderError(f"{table}: '{given.name}' is of type {given.dtype}; times are dates, instants or numbers.")
+    if read.null_count():
+        row = read.is_null().arg_max() or 0
+        raise OrderError(
+            f"{table}: '{given.name}' holds {given[row]!r} in row {row} (counting from 0), and {read.null_count():,} "
+            f"such values in {len(given):,} rows; times are dates, instants or numbers. Drop these rows, or fill them "
+            "in."
+        )
+    return read
+
+
+def _instants(text: pl.Series) -> pl.Series:
+    """Text as instants, or as dates; null where it is neither."""
+    found = pl.Series(text.name, [None], pl.Date).new_from_index(0, len(text))
+    for kind in (pl.Datetime("us"), pl.Date):
+        with contextlib.suppress(pl.exceptions.PolarsError):  # no form of date is found in it
+            read = text.str.strptime(kind, strict=False)
+            found = read if read.null_count() < found.null_count() else found
+    return found
+
+
 def _as_far_as_there(named: Columns, source: Source) -> Columns:
     """A table beside recs and truth may name its users by fewer columns: by the user, say, and not by the order."""
     there = tuple(name for name in named.key if name in source.names)
@@ -310,12 +387,13 @@ def _whole(rank: pl.Series, table: str) -> pl.Series:
     return whole
 
 
-def _graded(relevance: pl.Series) -> pl.Series:
-    grade = _number(relevance, RelevanceError, "truth", "grades").cast(pl.Float64)
+def _graded(relevance: pl.Series, table: str = "truth") -> pl.Series:
+    grade = _number(relevance, RelevanceError, table, "grades").cast(pl.Float64)
     if (negative := grade < 0).any():
         row = negative.arg_max() or 0
         raise RelevanceError(
-            f"truth: '{relevance.name}' holds {relevance[row]} in row {row} (counting from 0), and {negative.sum():,} "
-            "values below 0; a grade is 0 (judged, not relevant) or more. Set them to 0, or drop these rows."
+            f"{table}: '{relevance.name}' holds {relevance[row]} in row {row} (counting from 0), and "
+            f"{negative.sum():,} values below 0; a grade is 0 (judged, not relevant) or more. Set them to 0, or drop "
+            "these rows."
         )
     return grade

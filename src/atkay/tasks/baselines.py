@@ -1,0 +1,97 @@
+"""Baselines: the most frequent items, of all users or of each. What a model has to beat.
+
+References
+----------
+Li et al., A next basket recommendation reality check, 2023 (arXiv 2109.14233): G-TopFreq, P-TopFreq, GP-TopFreq.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from atkay.errors import InputError
+from atkay.tasks.log import count_of
+
+if TYPE_CHECKING:
+    from atkay.tasks.task import Task
+
+_OFTEN, _OWN = "how often in training", "how often for the query"
+
+
+def global_top(task: Task, k: int) -> pl.DataFrame:
+    """For every query the k items with the most training events; equal ones by their id.
+
+    Where the task takes out what was seen, the k are the most frequent that were not.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> log = pl.DataFrame({"user": [1, 1, 2, 2, 3, 3], "item": list("abaaba"), "time": [1, 4, 2, 5, 3, 6]})
+    >>> task = atkay.tasks.leave_last_out(log, seen="keep")
+    >>> atkay.tasks.baselines.global_top(task, 1).rows()
+    [(1, 'a', 1), (2, 'a', 1), (3, 'a', 1)]
+    """
+    asked = task.queries.select(task.key)
+    return _top(task, _global(task, k, asked, task.history if task.seen == "exclude" else None), k)
+
+
+def personal_top(task: Task, k: int) -> pl.DataFrame:
+    """For every query the k items that it has seen most often; equal ones by their training events, then their id.
+
+    A list is as long as there are such items.
+    """
+    _must_keep(task)
+    return _top(task, _personal(task), k)
+
+
+def combined_top(task: Task, k: int) -> pl.DataFrame:
+    """The items that a query has seen most often, filled up to k with those that all users have most often."""
+    _must_keep(task)
+    own = _top(task, _personal(task), k)
+    short = task.queries.join(own.group_by(task.key).len(_OWN), on=task.key, how="left", maintain_order="left")
+    short = short.filter(pl.col(_OWN).fill_null(0) < k).select(task.key)
+    rest = _global(task, k, short, own)
+    return _top(task, pl.concat([own.select(*task.key, task.item), rest]), k)
+
+
+def _must_keep(task: Task) -> None:
+    if task.seen == "exclude":
+        raise InputError(
+            "baselines: personal items are seen items, and the task takes these out (seen='exclude'). Take global_top, "
+            "or make the task with seen='keep'."
+        )
+
+
+def _popularity(task: Task) -> pl.DataFrame:
+    """The items, the most frequent first."""
+    if not len(task.train):
+        raise InputError("baselines: the task has no training data to count. Make it with train= or test_from=.")
+    return task.train.group_by(task.item).len(_OFTEN).sort([_OFTEN, task.item], descending=[True, False])
+
+
+def _global(task: Task, k: int, asked: pl.DataFrame, without: pl.DataFrame | None) -> pl.DataFrame:
+    """For each query its most frequent items, k of them that are not in ``without``, the best first."""
+    width = count_of(k, "baselines: k")
+    often = _popularity(task).select(task.item)
+    if without is not None:
+        on = [name for name in without.columns if name in (*task.key, task.item)]
+        without = without.select(on).unique()
+        width += max(without.group_by(on[:-1]).len(_OWN)[_OWN].to_list(), default=0)
+    listed = asked.join(often.head(width), how="cross", maintain_order="left_right")
+    return listed if without is None else listed.join(without, on=on, how="anti", maintain_order="left")
+
+
+def _personal(task: Task) -> pl.DataFrame:
+    """For each query what it has seen, the most frequent first."""
+    asked = task.queries.select(task.key)
+    own = task.history.join(asked, on=task.key, how="semi").group_by(*task.key, task.item).len(_OWN)
+    own = own.join(_popularity(task), on=task.item, how="left").with_columns(pl.col(_OFTEN).fill_null(0))
+    return own.sort([_OWN, _OFTEN, task.item], descending=[True, True, False]).select(*task.key, task.item)
+
+
+def _top(task: Task, listed: pl.DataFrame, k: int) -> pl.DataFrame:
+    """The first k rows of each query, numbered; query by query."""
+    rank = (pl.int_range(pl.len()) + 1).over(task.key).alias("rank")
+    return listed.with_columns(rank).filter(pl.col("rank") <= k).sort(*task.key, "rank")

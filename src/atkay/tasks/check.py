@@ -1,0 +1,150 @@
+"""Check: what a task's training data, truth and lists should not have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from atkay.align import same_types
+from atkay.errors import NumberError, listing
+from atkay.grid import Grid
+from atkay.tables import Table, read_recs
+
+if TYPE_CHECKING:
+    from atkay.columns import Columns
+    from atkay.tasks.task import Task
+
+SHOWN = 3
+"""So many examples are kept of each finding."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that was looked for: how often it was found, among how many, and examples."""
+
+    what: str
+    kind: str
+    """``leak``: a model could know what it should not. ``unknown``: no model could have learned it."""
+    count: int
+    of: int
+    examples: tuple[tuple[Any, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was looked for and what was found; true where nothing leaks."""
+
+    findings: tuple[Finding, ...]
+    skipped: tuple[str, ...] = ()
+    """What could not be looked for, and why."""
+
+    @property
+    def leaks(self) -> tuple[Finding, ...]:
+        """The leaks that were found."""
+        return tuple(each for each in self.findings if each.kind == "leak" and each.count)
+
+    def __bool__(self) -> bool:
+        return not self.leaks
+
+    def __getitem__(self, what: str) -> Finding:
+        """The finding of that name."""
+        found = {each.what: each for each in self.findings}
+        if what not in found:
+            raise NumberError(f"check: '{what}' was not looked for; there are {listing(found)}.")
+        return found[what]
+
+    def __repr__(self) -> str:
+        rows = [
+            (each.what, each.kind, f"{each.count:,}", f"{each.of:,}", "; ".join(map(_example, each.examples)))
+            for each in self.findings
+        ]
+        said = Grid(("looked for", "kind", "found", "of", "for example"), rows, right=("found", "of")).text()
+        end = "no leak found" if self else f"leaks: {', '.join(each.what for each in self.leaks)}"
+        return "\n".join([said, "", *self.skipped, end])
+
+
+def _example(ids: tuple[Any, ...]) -> str:
+    return ", ".join(map(str, ids))
+
+
+def check(task: Task, recs: Any, columns: Columns | None) -> Check:
+    """All findings of a task, and of lists where they are given."""
+    findings, skipped = [], []
+    if len(task.train):
+        findings.append(_overlap(task))
+        if task.time is None:
+            skipped.append("the log has no times, so that nothing can be said about before and after")
+        else:
+            findings.insert(0, _late(task, task.time))
+        findings.append(_unknown(task, "truth items unknown in training", task.item))
+        if task.owner != task.session:
+            findings.append(_unknown(task, "truth users unknown in training", task.owner))
+    else:
+        skipped.append("there is no training data")
+    if recs is not None and columns is not None:
+        findings += _listings(task, _listed(task, recs, columns))
+    return Check(tuple(findings), tuple(skipped))
+
+
+def _finding(what: str, kind: str, found: pl.DataFrame, of: int) -> Finding:
+    return Finding(what, kind, len(found), of, tuple(found.head(SHOWN).rows()))
+
+
+def _late(task: Task, time: str) -> Finding:
+    """Training events after the test's first one."""
+    after = pl.col(time) > task.truth[time].min() if task.start is None else pl.col(time) >= task.start
+    late = task.train.filter(after)
+    return _finding("training events after the test's start", "leak", late, len(task.train))
+
+
+def _overlap(task: Task) -> Finding:
+    """What stands in both parts."""
+    truth = task.truth.select(task.event).unique(maintain_order=True)
+    both = truth.join(task.train.select(task.event), on=task.event, how="semi", maintain_order="left")
+    return _finding(f"{_names(task.event)} in both parts", "leak", both, len(truth))
+
+
+def _unknown(task: Task, what: str, column: str) -> Finding:
+    truth = task.truth.select(column).unique(maintain_order=True)
+    unknown = truth.join(task.train.select(column), on=column, how="anti", maintain_order="left")
+    return _finding(what, "unknown", unknown, len(truth))
+
+
+def _names(columns: tuple[str, ...]) -> str:
+    return f"({', '.join(columns)})" if len(columns) > 1 else columns[0]
+
+
+def _listed(task: Task, recs: Any, columns: Columns) -> pl.DataFrame:
+    """The keys and items of the lists, with the types that the truth has."""
+    names = (*task.key, task.item)
+    ids = tuple(task.truth[name] for name in names)
+    listed, _ = same_types(read_recs(recs, columns), Table("truth", "", task.key, ids, {}))
+    return pl.DataFrame(
+        [own.cast(truth.dtype).alias(name) for name, own, truth in zip(names, listed.ids, ids, strict=True)]
+    )
+
+
+def _listings(task: Task, listed: pl.DataFrame) -> list[Finding]:
+    """Listed items that never occur, or not before the query."""
+    parts = [part for part in (task.train, task.past, task.truth) if part is not None]
+    if task.time is None:
+        known = pl.concat([part.select(task.item) for part in parts]).unique()
+        never = listed.join(known, on=task.item, how="anti", maintain_order="left")
+        return [_finding("listed items that never occur in the log", "unknown", never, len(listed))]
+    born = pl.concat([part.select(task.item, task.time) for part in parts])
+    born = born.group_by(task.item).agg(pl.col(task.time).min().alias("born"))
+    asked = task.truth.group_by(task.key).agg(pl.col(task.time).min().alias("asked"))
+    both = listed.join(born.rename({"born": _BORN}), on=task.item, how="left", maintain_order="left")
+    both = both.join(asked.rename({"asked": _ASKED}), on=task.key, how="left", maintain_order="left")
+    later = pl.col(_BORN) > pl.col(_ASKED) if task.start is None else pl.col(_BORN) >= task.start
+    early = both.filter(later).select(listed.columns)
+    never = both.filter(pl.col(_BORN).is_null()).select(listed.columns)
+    return [
+        _finding("listed items that did not exist yet", "leak", early, len(listed)),
+        _finding("listed items that never occur in the log", "unknown", never, len(listed)),
+    ]
+
+
+_BORN, _ASKED = "first event of the item", "first event of the truth"

@@ -1,0 +1,118 @@
+"""Logs: what happened, and each owner's events in the order of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from atkay.errors import IdError, InputError, SpecError, offer
+from atkay.ranking import together
+from atkay.tables import times
+from atkay.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from atkay.arrays import Bools, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Sequences:
+    """The rows of each owner, oldest first; rows of the same time stay as given.
+
+    Those of owner n are ``row[start[n]:start[n + 1]]``.
+    """
+
+    row: Ints
+    start: Ints
+
+    @classmethod
+    def of(cls, owner: pl.Series, time: pl.Series) -> Sequences:
+        """The owners' rows by time."""
+        owners, (code,) = Vocabulary.of([(owner,)], dense=True)
+        row, start, _ = together(code, owners.size, _falling(time))
+        return cls(row, start.astype(np.int64))
+
+    @property
+    def length(self) -> Ints:
+        """How many rows each owner has."""
+        return np.diff(self.start)
+
+    @property
+    def place(self) -> Ints:
+        """How many of the owner's rows come before each row, in the order of ``row``."""
+        return np.arange(len(self.row)) - np.repeat(self.start[:-1], self.length)
+
+    @property
+    def left(self) -> Ints:
+        """How many of the owner's rows come after each row, in the order of ``row``."""
+        return np.repeat(self.start[1:], self.length) - np.arange(len(self.row)) - 1
+
+
+def _falling(time: pl.Series) -> Any:
+    """Numbers that fall as time goes on."""
+    values = time.to_physical()
+    if values.dtype.is_decimal() or values.dtype in (pl.Int128, pl.UInt128):
+        values = values.rank("dense").cast(pl.Int64)  # NumPy has no such numbers; their order is all that counts
+    rising = values.to_numpy()
+    return -rising if values.dtype.is_float() else np.invert(rising)
+
+
+def split(frame: pl.DataFrame, held: Bools) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows that stay, and those that are held out."""
+    out = pl.Series(held)
+    return frame.filter(~out), frame.filter(out)
+
+
+def moment(given: Any, time: pl.Series, what: str) -> Any:
+    """A point in time that can be held against the times of a log; text is read as a date or an instant."""
+    try:
+        value = times(pl.Series(what, [given]), what)[0]
+        (time[:1] >= value).to_list()
+    except (pl.exceptions.PolarsError, NotImplementedError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{what}: {given!r} does not compare with the times of the log, which are of type {time.dtype}, such as "
+            f"{time[0]!r}. Give such a one."
+        ) from error
+    return value
+
+
+def alike(table: pl.DataFrame, other: pl.DataFrame, what: str) -> pl.DataFrame:
+    """The table with the types of the other, as far as both have a column."""
+    for name in (name for name in table.columns if name in other.columns):
+        here, there = table.schema[name], other.schema[name]
+        kinds = [
+            "number" if each.is_numeric() else "time" if each.is_temporal() else str(each) for each in (here, there)
+        ]
+        if kinds[0] != kinds[1]:
+            raise IdError(
+                f"{what} and events have values of different types: '{name}' is {here}, such as {table[name][0]!r}, "
+                f"and {there}, such as {other[name][0]!r}. Nothing would match. Convert one of them."
+            )
+        table = table.with_columns(pl.col(name).cast(there))
+    return table
+
+
+def share_of(given: Any, what: str) -> float:
+    """A share between 0 and 1."""
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < 1:
+        raise InputError(f"{what}: a share is a number between 0 and 1, given was {given!r}.")
+    return float(given)
+
+
+def count_of(given: Any, what: str, least: int = 1) -> int:
+    """A whole number from ``least`` on."""
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
+        raise InputError(f"{what} is a whole number from {least}, given was {given!r}.")
+    return int(given)
+
+
+def word_of(given: Any, what: str, words: Iterable[str]) -> str:
+    """One of a few words."""
+    words = list(words)
+    if given not in words:
+        raise SpecError(f"tasks: '{given}' is no word for '{what}'. {offer(given, words)}")
+    return str(given)

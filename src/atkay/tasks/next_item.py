@@ -1,0 +1,167 @@
+"""Next item: sessions as queries, one per step."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from atkay.errors import ColumnError, InputError, number_of
+from atkay.tables import columns_of, read_log
+from atkay.tasks.log import Sequences, alike, count_of, moment, word_of
+from atkay.tasks.task import SEEN, Task, settled
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from atkay.columns import Columns
+
+STEP = "step"
+
+
+def next_item(
+    events: Any,
+    *,
+    train: Any = None,
+    test_from: Any = None,
+    steps: str = "every",
+    min_length: int = 2,
+    unseen: str = "keep",
+    seen: str = "keep",
+    average: str = "query",
+    columns: Columns | Mapping[str, Columns] | None = None,
+) -> Task:
+    """Sessions as queries: given the items so far, which one comes next?
+
+    A query is a session and a ``step``, the number of items that a model may see; the truth is the one item that
+    follows. ``mrr@20`` and ``hit@20`` are then the MRR@20 and HR@20 of session-based recommendation.
+
+    Parameters
+    ----------
+    events
+        A row per event: a session, an item, a time and, where there is one, a user. Events of the same session and
+        time stay in the order of the rows.
+    train
+        The events to learn from, if ``events`` has those of the test alone.
+    test_from
+        When the test starts, if ``events`` has both: a session whose last event lies before is for training, every
+        other one for the test. So no session is in both parts; one that began before may have steps that are earlier
+        than some of the training, and ``check`` counts it.
+    steps
+        "every" step of a session is a query, or the "last" one.
+    min_length
+        Sessions with fewer events are no queries; two are the least.
+    unseen
+        "drop" takes items that training does not have out of the test's sessions before anything else, so that
+        ``min_length`` counts what is left; "keep" leaves them.
+    seen
+        "keep" leaves the items of the session so far in the lists; "exclude" takes them out.
+    average
+        "query": every step counts alike. "session", "user": the steps of one are averaged first. "pooled".
+    columns
+        The names of the columns, where they are not found by themselves.
+
+    References
+    ----------
+    Hidasi et al., Session-based recommendations with recurrent neural networks, 2016. Ludewig and Jannach,
+    Evaluation of session-based recommendation algorithms, 2018.
+
+    Examples
+    --------
+    Two sessions of three and two items: three steps.
+
+    >>> import polars as pl
+    >>> events = pl.DataFrame({"session": [1, 1, 1, 2, 2], "item": list("abcba"), "time": [1, 2, 3, 4, 5]})
+    >>> task = atkay.tasks.next_item(events)
+    >>> task.queries["items"].to_list()
+    [['a'], ['a', 'b'], ['b']]
+    >>> recs = {(1, 1): ["b", "a"], (1, 2): ["b", "c"], (2, 1): ["c", "b"]}
+
+    Found at rank 1, at rank 2, and not: (1 + 1/2 + 0) / 3 over steps, (3/4 + 0) / 2 over sessions.
+
+    >>> task.evaluate(recs, "mrr@2")["mrr@2"], task.evaluate(recs, "mrr@2", average="session")["mrr@2"]
+    (0.5, 0.375)
+    """
+    word_of(steps, "steps", ("every", "last"))
+    word_of(unseen, "unseen", ("keep", "drop"))
+    min_length = count_of(min_length, "next_item: min_length", 2)
+    needed, wanted = ("session", "item", "time"), ("user",)
+    used, frame = read_log(events, "events", columns_of(columns, "events"), needed, wanted)
+    session, item, time = (used[role] for role in needed)
+    user = used.get("user")
+    if STEP in frame.columns:
+        raise ColumnError(f"events: '{STEP}' is the name of the column that counts a session's steps. Rename yours.")
+    if user is not None:
+        _one_user_each(frame, session, user)
+    if train is not None and test_from is not None:
+        raise InputError("next_item: pass train=, or test_from= to take it out of the events, not both.")
+    learned = frame.clear()
+    if train is not None:
+        roles, learned = read_log(train, "events", columns_of(columns, "train"), needed, wanted)
+        learned = learned.select(pl.col(roles[role]).alias(name) for role, name in used.items() if role in roles)
+        learned = alike(learned, frame, "train")
+    elif test_from is not None:
+        start = moment(test_from, frame[time], "test_from")
+        before = pl.col(time).max().over(session) < start
+        learned, frame = frame.filter(before), frame.filter(~before)
+    notes = [f"{number_of(frame[session].n_unique(), 'session')} in the test; events of the same time stay as given"]
+    if unseen == "drop":
+        if not len(learned):
+            raise InputError("next_item: unseen='drop' needs training data; pass train= or test_from=.")
+        kept = frame.join(learned.select(item), on=item, how="semi", maintain_order="left")
+        notes.append(f"{number_of(len(frame) - len(kept), 'event')} dropped, of items unseen in training")
+        frame = kept
+    return settled(_task(frame, learned, (session, item, time, user), steps, min_length, seen, average, notes))
+
+
+def _task(
+    frame: pl.DataFrame,
+    learned: pl.DataFrame,
+    names: tuple[str, str, str, str | None],
+    steps: str,
+    min_length: int,
+    seen: str,
+    average: str,
+    notes: list[str],
+) -> Task:
+    session, item, time, user = names
+    order = Sequences.of(frame[session], frame[time]) if len(frame) else None
+    if order is None or not (order.length >= min_length).any():
+        raise InputError(
+            f"next_item: no session of the test has {min_length} events, so there is nothing to ask. Are sessions what "
+            f"'{session}' names, and does the test start early enough?"
+        )
+    past = frame[order.row].with_columns(pl.Series(STEP, order.place))
+    long = pl.Series((order.place + order.left) >= min_length - 1)
+    asked = pl.Series(order.place > 0) & long
+    truth = past.filter(asked & pl.Series(order.left == 0) if steps == "last" else asked)
+    notes.append(f"{steps} step of sessions with {min_length} events or more")
+    key = (session, STEP)
+    return Task(
+        name="next item",
+        train=learned,
+        truth=truth,
+        key=key,
+        item=item,
+        owner=session,
+        event=(session,),
+        time=time,
+        user=user,
+        session=session,
+        average=average,
+        seen=seen,
+        past=past.drop(STEP),
+        reach=truth.select(*key, pl.col(STEP).alias(SEEN)),
+        notes=tuple(notes),
+    )
+
+
+def _one_user_each(frame: pl.DataFrame, session: str, user: str) -> None:
+    """Sessions that are numbered for each user anew would flow together."""
+    several = frame.group_by(session).agg(pl.col(user).n_unique().alias("users beside " + session))
+    several = several.filter(pl.col("users beside " + session) > 1)
+    if len(several):
+        raise InputError(
+            f"events: {number_of(len(several), 'session')}, {several[session].sort()[0]!r} for example, belong to "
+            f"several users. Give every session an id of its own, such as user and number together."
+        )

@@ -1,0 +1,212 @@
+"""Splits: a log in two parts, one to learn from and one to be judged by."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from atkay.errors import InputError, number_of
+from atkay.hashing import scrambled
+from atkay.lists import rows_between
+from atkay.ranking import together
+from atkay.tables import columns_of, read_log
+from atkay.tasks.log import Sequences, count_of, moment, share_of, split, word_of
+from atkay.tasks.task import Task, settled
+from atkay.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from atkay.arrays import Bools
+    from atkay.columns import Columns
+    from atkay.hashing import Hashes
+
+    Named = Columns | Mapping[str, Columns] | None
+
+
+def split_by_time(
+    log: Any,
+    at: Any = None,
+    *,
+    share: float | None = None,
+    seen: str = "exclude",
+    columns: Named = None,
+) -> Task:
+    """Learn from what happened before a moment, be judged by what happened from then on.
+
+    The only split without a look into the future: give ``at``, or the ``share`` of the events that the test should
+    have. The moment is then the time of the event that begins this share, and all events of that time are tests.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> log = pl.DataFrame({"user": [1, 2, 1, 2], "item": list("abca"), "time": [1, 2, 3, 3]})
+    >>> task = atkay.tasks.split_by_time(log, 3)
+    >>> task.truth.rows()
+    [(1, 'c', 3), (2, 'a', 3)]
+    >>> bool(task.check())
+    True
+    """
+    used, frame = read_log(log, "log", columns_of(columns, "log"), ("user", "item", "time"), ("relevance",))
+    time = frame[used["time"]]
+    if (at is None) == (share is None):
+        raise InputError("split_by_time: pass at=, the moment from which on the test is, or share=, how large it is.")
+    if share is not None:
+        later = round(share_of(share, "split_by_time") * len(time))
+        at = time.top_k(max(later, 1)).min()
+    else:
+        at = moment(at, time, "at")
+    held = (time >= at).to_numpy()
+    note = f"test from {at} on"
+    return settled(replace(_task("split by time", used, frame, held, seen, note), start=at))
+
+
+def leave_last_out(log: Any, *, seen: str = "exclude", columns: Named = None) -> Task:
+    """Judge by the last event of every user who has two or more, learn from the others.
+
+    Events of the same time stay in the order of the rows. The training data of one user may be later than the test
+    of another: ``check`` counts such events.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> log = pl.DataFrame({"user": [1, 2, 1, 2, 3], "item": list("abcac"), "time": [1, 2, 3, 3, 4]})
+    >>> atkay.tasks.leave_last_out(log).truth.rows()
+    [(1, 'c', 3), (2, 'a', 3)]
+    """
+    return leave_last_k_out(log, 1, seen=seen, columns=columns)
+
+
+def leave_last_k_out(log: Any, k: int, *, seen: str = "exclude", columns: Named = None) -> Task:
+    """Judge by the last k events of every user who has more than k, learn from the others.
+
+    Events of the same time stay in the order of the rows.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> log = pl.DataFrame({"user": [1, 1, 1, 2, 2], "item": list("abcab"), "time": [1, 2, 3, 1, 2]})
+    >>> atkay.tasks.leave_last_k_out(log, 2).truth.rows()
+    [(1, 'b', 2), (1, 'c', 3)]
+    """
+    k = count_of(k, "leave_last_k_out: k")
+    used, frame = read_log(log, "log", columns_of(columns, "log"), ("user", "item", "time"), ("relevance",))
+    order = Sequences.of(frame[used["user"]], frame[used["time"]])
+    enough = order.length > k
+    held = np.zeros(len(frame), bool)
+    held[order.row[rows_between(order.start[1:][enough] - k, np.full(int(enough.sum()), k))]] = True
+    short = number_of(int((~enough).sum()), "user")
+    what = "the last event" if k == 1 else f"the last {k} events"
+    note = f"{what} of each user; {short} with too few are for training alone"
+    return settled(_task("leave last out", used, frame, held, seen, note))
+
+
+def random_holdout(
+    log: Any, share: float = 0.2, *, within: str = "log", seed: int = 0, seen: str = "exclude", columns: Named = None
+) -> Task:
+    """Judge by a random share of the pairs of user and item, learn from the others.
+
+    Whether a pair is held out depends on its ids and the seed alone: neither the order of the rows nor other users
+    change it, and all events of a pair go the same way. ``within="log"`` gives each pair the same chance;
+    ``within="user"`` takes the share of each user's pairs, rounded down.
+
+    Examples
+    --------
+    >>> log = {user: list(range(10)) for user in range(100)}
+    >>> task = atkay.tasks.random_holdout(log, 0.3, within="user")
+    >>> len(task.truth), len(task.train)
+    (300, 700)
+    """
+    share = share_of(share, "random_holdout")
+    word_of(within, "within", ("log", "user"))
+    used, frame = _pairs(log, columns)
+    user, number = frame[used["user"]], _numbers(frame, used, seed)
+    held = number < np.uint64(int(share * 2**64)) if within == "log" else _lowest(user, number, share)
+    of = "all pairs" if within == "log" else "each user's pairs"
+    return settled(_task("random holdout", used, frame, held, seen, f"{share:g} of {of} by their hash, seed {seed}"))
+
+
+def k_folds(
+    log: Any, k: int = 5, *, over: str = "pairs", seed: int = 0, seen: str = "exclude", columns: Named = None
+) -> tuple[Task, ...]:
+    """Judge by each of k parts in turn, learn from the others.
+
+    ``over="pairs"`` deals out the pairs of user and item, ``over="users"`` whole users, of whom training then knows
+    nothing. The part depends on the ids and the seed alone, so the parts are about equally large.
+
+    Examples
+    --------
+    >>> log = {user: list(range(10)) for user in range(100)}
+    >>> folds = atkay.tasks.k_folds(log, 4)
+    >>> sum(len(task.truth) for task in folds)
+    1000
+    """
+    k = count_of(k, "k_folds: k", 2)
+    word_of(over, "over", ("pairs", "users"))
+    used, frame = _pairs(log, columns)
+    number = _numbers(frame, used if over == "pairs" else {"user": used["user"]}, seed)
+    fold = number % np.uint64(k)
+    return tuple(
+        settled(_task("fold", used, frame, fold == part, seen, f"fold {part + 1} of {k} over {over}, seed {seed}"))
+        for part in range(k)
+    )
+
+
+def _pairs(log: Any, columns: Named) -> tuple[dict[str, str], pl.DataFrame]:
+    return read_log(log, "log", columns_of(columns, "log"), ("user", "item"), ("time", "relevance"))
+
+
+def _numbers(frame: pl.DataFrame, used: Mapping[str, str], seed: int) -> Hashes:
+    """A random number per row, the same for the same ids."""
+    coded = [Vocabulary.of([(frame[used[role]],)]) for role in ("user", "item") if role in used]
+    return scrambled(count_of(seed, "seed", 0), *(ids.numbers(code) for ids, (code,) in coded))
+
+
+def _lowest(user: pl.Series, number: Hashes, share: float) -> Bools:
+    """The pairs of each user with the lowest numbers, as many as the share comes to; all events of a pair alike."""
+    users, (code,) = Vocabulary.of([(user,)], dense=True)
+    row, start, same = together(code, users.size, np.invert(number))
+    new = np.ones(len(row), np.int64)
+    new[same] = 0
+    nth = np.cumsum(new)
+    before = np.concatenate(([0], nth))[start[:-1]]
+    pairs = np.concatenate(([0], nth))[start[1:]] - before
+    length = np.diff(start)
+    # A share of 0.3 is a little less as a float, and 0.3 of 10 pairs are 3.
+    wanted = np.floor(np.round(share * pairs, 9)).astype(np.int64)
+    held = np.zeros(len(row), bool)
+    held[row] = nth - np.repeat(before, length) <= np.repeat(wanted, length)
+    return held
+
+
+def _task(name: str, used: Mapping[str, str], frame: pl.DataFrame, held: Bools, seen: str, note: str) -> Task:
+    user, item, time = used["user"], used["item"], used.get("time")
+    train, truth = split(frame, held)
+    for part, what in ((train, "training"), (truth, "the test")):
+        if not len(part):
+            raise InputError(f"{name}: nothing is left for {what}, of {number_of(len(frame), 'event')}; {note}.")
+    return Task(
+        name=name,
+        train=train,
+        truth=_each_once(truth, (user, item), time),
+        key=(user,),
+        item=item,
+        owner=user,
+        event=(user, item),
+        time=time,
+        user=user,
+        relevance=used.get("relevance"),
+        seen=seen,
+        notes=(note,),
+    )
+
+
+def _each_once(truth: pl.DataFrame, names: tuple[str, ...], time: str | None) -> pl.DataFrame:
+    """Of what is wanted several times in one query, the last event."""
+    if not truth.select(names).is_duplicated().any():
+        return truth
+    last = truth if time is None else truth.sort(time, maintain_order=True)
+    return last.unique(names, keep="last", maintain_order=True)

@@ -1,0 +1,232 @@
+"""Task: what a model may learn from, what it is asked, and how its answers are judged."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import polars as pl
+
+from atkay.columns import Columns
+from atkay.errors import InputError, RepeatsWarning, SpecError, number_of
+from atkay.evaluate import USUAL, evaluate
+from atkay.metrics.base import Metric, Ratio, parse_all
+from atkay.result import Result
+from atkay.sources import open_source
+from atkay.tables import NAMES, columns_of
+from atkay.tasks.log import word_of
+
+if TYPE_CHECKING:
+    from atkay.compare.comparison import Comparison
+    from atkay.tasks.check import Check
+
+Specs = str | Metric | Iterable[str | Metric]
+
+AVERAGES = ("query", "session", "user", "pooled")
+SEEN = "events seen"
+"""The column that says how many events of the past a query may see."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Task:
+    """A protocol made from a log: training data, queries and their truth, and how lists are judged.
+
+    ``train`` is what a model may learn from; ``queries`` what it is asked, with the items that it may see; ``truth``
+    what turned out to be right. ``evaluate`` and ``compare`` judge lists with the task's exclusions and averaging;
+    ``check`` looks for leaks. Columns have the names that they had in the log, and ``key`` names those of a query.
+    """
+
+    name: str
+    train: pl.DataFrame
+    truth: pl.DataFrame
+    key: tuple[str, ...]
+    item: str
+    owner: str
+    """The column whose events a query looks back at: the user, or the session."""
+    event: tuple[str, ...]
+    """The columns that tell events apart: the same in training and truth is a leak."""
+    time: str | None = None
+    user: str | None = None
+    session: str | None = None
+    relevance: str | None = None
+    average: str = "query"
+    seen: str = "keep"
+    past: pl.DataFrame | None = None
+    """What queries look back at; the training data, where nothing else is said."""
+    reach: pl.DataFrame | None = None
+    """How many of these events each query may see; all, where nothing else is said."""
+    start: Any = None
+    """When the test starts, where this is the same for all queries."""
+    notes: tuple[str, ...] = ()
+    """How the task was made, in words."""
+
+    def __post_init__(self) -> None:
+        word_of(self.seen, "seen", ("keep", "exclude"))
+        self._level(self.average)
+
+    @cached_property
+    def queries(self) -> pl.DataFrame:
+        """A row per query: its key, its user, and in ``items`` what a model may see of it, the oldest first."""
+        user = [self.user] if self.user is not None and self.user not in self.key else []
+        asked = self.truth.select(*self.key, *user).unique(maintain_order=True)
+        past = self.train if self.past is None else self.past
+        past = past if self.time is None else past.sort(self.time, maintain_order=True)
+        items = past.group_by(self.owner).agg(pl.col(self.item).alias("items"))
+        asked = asked.join(items, on=self.owner, how="left", maintain_order="left")
+        if self.reach is not None:
+            asked = asked.join(self.reach, on=self.key, how="left", maintain_order="left")
+            asked = asked.with_columns(pl.col("items").list.head(SEEN)).drop(SEEN)
+        return asked.with_columns(pl.col("items").fill_null([]))
+
+    @cached_property
+    def history(self) -> pl.DataFrame:
+        """What queries look back at as a table of keys and items, a row per event."""
+        if self.reach is None and self.key == (self.owner,):
+            return (self.train if self.past is None else self.past).select(self.owner, self.item)
+        seen = self.queries.select(*self.key, pl.col("items").alias(self.item))
+        return seen.explode(self.item, empty_as_null=False)
+
+    def evaluate(
+        self,
+        recs: Any,
+        metrics: Specs = USUAL,
+        *,
+        average: str | None = None,
+        **given: Any,
+    ) -> Result:
+        """Judge lists as the task says.
+
+        ``average`` is a word: "query" (every query counts alike), "session" or "user" (the queries of one are averaged
+        first), or "pooled" (numerators and denominators are summed first). Whatever else ``atkay.evaluate`` takes
+        can be given, and goes before what the task says.
+        """
+        word = self.average if average is None else average
+        level = self._level(word)
+        metrics = _kept(metrics)
+        asked = self._meant(metrics, given.get("dialect"))
+        if word == "pooled":
+            metrics = asked = [_pooled(metric) for metric in asked]
+        own: dict[str, Any] = {"average_over": level} if level else {}
+        columns = self._columns(recs, given.pop("columns", None))
+        if self.seen == "exclude" and "exclude" not in given:
+            own["exclude"] = self.history
+            columns["exclude"] = Columns(user=tuple(self.history.columns[:-1]), item=self.item)
+        if "train" not in given and any({"train", "pairs"} & set(metric.needs) for metric in asked):
+            own["train"] = self.train
+            columns["train"] = Columns(user=self.owner, item=self.item)
+        return evaluate(recs, self.truth, metrics, columns=columns, **own | given)
+
+    def compare(self, runs: Mapping[str, Any], metrics: Specs = USUAL, **given: Any) -> Comparison:
+        """Judge several runs alike and say which differences are real: ``atkay.compare`` with the task's protocol."""
+        from atkay.compare.comparing import compare
+
+        own = set(inspect.signature(compare).parameters) - {"runs", "truth", "metrics", "primitive", "given"}
+        settings = {name: value for name, value in given.items() if name not in own}
+        if "primitive" in settings:
+            settings["baseline"] = settings.pop("primitive")
+        metrics, results = _kept(metrics), runs
+        if isinstance(runs, Mapping):
+            results = {
+                name: _without_taken_out(run if isinstance(run, Result) else self.evaluate(run, metrics, **settings))
+                for name, run in runs.items()
+            }
+        return compare(results, **{name: value for name, value in given.items() if name in own})
+
+    def check(self, recs: Any = None, *, columns: Columns | Mapping[str, Columns] | None = None) -> Check:
+        """Look for leaks: true where there is none, so that ``assert task.check()`` reads as it should.
+
+        Given lists as well, look for items in them that did not exist yet.
+        """
+        from atkay.tasks.check import check
+
+        return check(self, recs, None if recs is None else self._columns(recs, columns)["recs"])
+
+    def __repr__(self) -> str:
+        queries, users = self.truth.select(self.key).n_unique(), ", ".join(self.key)
+        rows = [
+            f"{self.name}: {queries:,} queries, each named by {users}",
+            f"train: {number_of(len(self.train), 'event')}; truth: {number_of(len(self.truth), 'row')}",
+            {"keep": "seen items stay in the lists", "exclude": "seen items are taken out of the lists"}[self.seen],
+            f"average: {_AVERAGE_WORDS[self.average].format(session=self.session, user=self.user)}",
+        ]
+        return "\n".join([*rows, *self.notes])
+
+    def _level(self, word: str) -> tuple[str, ...]:
+        """The columns whose queries are averaged first."""
+        word_of(word, "average", AVERAGES)
+        column = {"session": self.session, "user": self.user}.get(word, "")
+        if column is None:
+            raise InputError(
+                f"{self.name}: average='{word}' needs a {word} in the log, and there is none. Name the column with "
+                f"columns=Columns({word}=...), or choose another word."
+            )
+        return (column,) if column else ()
+
+    def _meant(self, metrics: Any, dialect: str | None) -> Sequence[Metric]:
+        if dialect is None:
+            return parse_all(metrics)
+        from atkay.dialects.base import dialect as named
+
+        return list(named(dialect).speak(metrics).values())
+
+    def _columns(self, recs: Any, given: Any) -> dict[str, Columns]:
+        """The names of the columns in every table; those of the lists are theirs, or found by themselves."""
+        found = {name: columns_of(given, name) for name in NAMES}
+        there, listed = open_source(recs, "recs").names, found["recs"]
+        user = listed.user or (self.key if len(self.key) > 1 or self.key[0] in there else None)
+        found["recs"] = replace(listed, user=user, item=listed.item or (self.item if self.item in there else None))
+        found["truth"] = Columns(user=self.key, item=self.item, relevance=self.relevance)
+        return found
+
+
+_AVERAGE_WORDS = {
+    "query": "every query counts alike",
+    "session": "the queries of one {session} are averaged first",
+    "user": "the queries of one {user} are averaged first",
+    "pooled": "numerators and denominators are summed over all queries before dividing",
+}
+
+
+def _kept(metrics: Specs) -> Specs:
+    """Metrics that can be gone through more than once."""
+    return metrics if isinstance(metrics, str | Metric) else list(metrics)
+
+
+def _without_taken_out(result: Result) -> Result:
+    """The result without the fingerprints of exclude and candidates.
+
+    They are of the rows that lists or truth know, so they differ between runs that list different items.
+    """
+    stays = {name: value for name, value in result.fingerprint.items() if name not in ("exclude", "candidates")}
+    return replace(result, fingerprint=stays)
+
+
+def _pooled(metric: Metric) -> Metric:
+    if not isinstance(metric, Ratio):
+        raise SpecError(
+            f"average='pooled' sums numerators and denominators, which '{metric}' does not have; precision, recall, "
+            "hit and f1 do. Choose another word, or leave the metric out."
+        )
+    return replace(metric, average="pooled")
+
+
+T = TypeVar("T", bound=Task)
+
+
+def settled(task: T) -> T:
+    """The task; a warning where seen items are taken out and most of what is wanted was seen."""
+    if task.seen == "exclude":
+        again = len(task.truth.join(task.history, on=task.history.columns, how="semi"))
+        if again > len(task.truth) / 2:
+            warnings.warn(
+                f"{task.name}: {again:,} of {len(task.truth):,} wanted items were seen before, and seen='exclude' "
+                "takes seen items out of the lists, so that they count as missed. Choose seen='keep', or judge what "
+                "is new alone.",
+                RepeatsWarning,
+                stacklevel=3,
+            )
+    return task

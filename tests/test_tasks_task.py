@@ -1,0 +1,110 @@
+"""What all tasks share: lists in any form, comparisons, words that go before."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+
+import polars as pl
+import pytest
+
+import atkay
+from atkay.errors import AtkayError, NumberError
+from atkay.tasks import leave_last_out, next_item
+
+# Four users had tea or jam; three then want rye, and one oat.
+LOG = pl.DataFrame(
+    {
+        "uid": [1, 1, 2, 2, 3, 3, 4, 4],
+        "product_id": ["tea", "rye", "tea", "rye", "jam", "rye", "jam", "oat"],
+        "timestamp": [1, 2, 3, 4, 5, 6, 7, 8],
+    }
+)
+TASK = leave_last_out(LOG)
+OLD = {user: ["oat", "rye"] for user in (1, 2, 3, 4)}
+NEW = {user: ["rye", "oat"] for user in (1, 2, 3, 4)}
+
+
+def test_a_task_is_frozen() -> None:
+    with pytest.raises(FrozenInstanceError):
+        TASK.seen = "keep"  # type: ignore[misc]
+
+
+def test_lists_in_any_form(tmp_path: pytest.TempPathFactory) -> None:
+    own = pl.DataFrame(
+        [(user, item) for user, items in OLD.items() for item in items], ["uid", "product_id"], orient="row"
+    )
+    other = own.rename({"uid": "user", "product_id": "item"})
+    odd = own.rename({"uid": "who", "product_id": "what"})
+    # Rye stands second for three of four, oat first for one.
+    for recs in (OLD, own, other, own.lazy(), own.to_pandas(), other.to_arrow()):
+        assert TASK.evaluate(recs, "mrr")["mrr"] == (3 * 1 / 2 + 1) / 4
+    named = atkay.Columns(user="who", item="what")
+    assert TASK.evaluate(odd, "mrr", columns=named)["mrr"] == (3 * 1 / 2 + 1) / 4
+    assert TASK.evaluate(odd, "mrr", columns={"recs": named})["mrr"] == (3 * 1 / 2 + 1) / 4
+    assert TASK.check(odd, columns=named)["listed items that never occur in the log"].count == 0
+
+
+def test_compare_takes_the_tasks_protocol_along() -> None:
+    # Rye moves to rank 1 for three, oat to rank 2 for one: 1/2, 1/2, 1/2, -1/2.
+    found = TASK.compare({"old": OLD, "new": NEW}, "mrr", baseline="old", test="permutation")
+    (one,) = found["mrr"]
+    assert one.difference == pytest.approx((3 * 1 / 2 - 1 / 2) / 4)
+    assert (one.wins, one.losses) == (3, 1)
+    assert "taken out of the lists before ranking" in repr(found)
+    seen = {user: ["tea", "jam", *items] for user, items in NEW.items()}
+    own = TASK.compare({"new": NEW, "seen": seen}, "mrr")
+    assert own["mrr"][0].difference < 0  # of tea and jam a user has seen one, and the other stays
+    by_list = TASK.compare({"new": NEW, "seen": seen}, "mrr", exclude=["tea", "jam"])
+    assert by_list["mrr"][0].difference == 0
+
+
+def test_metrics_and_runs_in_other_forms() -> None:
+    assert list(TASK.evaluate(OLD, (name for name in ("mrr", "hit@1")))) == ["mrr", "hit@1"]
+    ready = {"old": TASK.evaluate(OLD, ["mrr", "hit@1"]), "new": NEW}
+    found = TASK.compare(ready, (name for name in ("mrr", "hit@1")))
+    assert found.means["new"]["hit@1"].mean == 3 / 4
+    with pytest.raises(AtkayError, match=r"runs is \{name: lists\}"):
+        TASK.compare([OLD, NEW], "mrr")  # type: ignore[arg-type]
+
+
+def test_compare_of_a_metric_that_needs_training_data_and_a_primitive_run() -> None:
+    found = TASK.compare({"old": OLD, "new": NEW}, ["new_to_user@2"], baseline="old")
+    assert found.means["new"]["new_to_user@2"].mean == 1
+    primitive = TASK.compare({"old": OLD, "new": NEW}, "serendipity(kind=ge)@1", primitive=["oat"])
+    # New lists rye, which the primitive list does not: useful for three of four.
+    assert primitive.means["new"][primitive.metrics[0]].mean == pytest.approx(3 / 4)
+
+
+def test_a_protocol_can_be_given_whole() -> None:
+    events = LOG.rename({"uid": "session"})
+    task = next_item(events)
+    recs = {(user, 1): ["rye"] for user in (1, 2, 3)}
+    assert task.evaluate(recs, "hit", protocol=atkay.Protocol(no_recs="skip"))["hit"] == 1
+    by_session = task.evaluate(recs, "hit", protocol=atkay.Protocol(average_over="session"))
+    assert by_session["hit"] == 3 / 4
+    assert by_session.protocol.groups == ("session",)
+
+
+def test_exclusions_can_be_others() -> None:
+    exclude = pl.DataFrame({"user": [1, 4], "item": ["oat", "oat"]})
+    # Rye comes first for user 1; the oat of user 4 is gone.
+    assert TASK.evaluate(OLD, "mrr", exclude=exclude)["mrr"] == (1 + 1 / 2 + 1 / 2 + 0) / 4
+
+
+def test_slices_and_candidates_are_passed_on() -> None:
+    result = TASK.evaluate(OLD, "mrr", slices={1: "x", 2: "x", 3: "y", 4: "y"}, candidates=["rye"])
+    assert result["mrr"] == 3 / 4
+    assert result.slices["mean"].to_list() == [1, 1 / 2]
+
+
+def test_mistakes_are_those_of_evaluate() -> None:
+    with pytest.raises(AtkayError, match="no argument 'k'"):
+        TASK.evaluate(OLD, "mrr", k=3)
+    with pytest.raises(AtkayError, match="Did you mean 'query'"):
+        TASK.evaluate(OLD, "mrr", average="queries")
+    with pytest.raises(AtkayError, match="recs and truth have ids of different types"):
+        TASK.evaluate({"1": ["rye"]}, "mrr")
+    with pytest.raises(AtkayError, match="average='session' needs a session in the log"):
+        TASK.evaluate(OLD, "mrr", average="session")
+    with pytest.raises(NumberError, match="was not asked for"):
+        TASK.evaluate(OLD, "mrr")["map"]
