@@ -273,6 +273,15 @@ def test_numbers_are_those_of_evaluate(random: Random) -> None:
         assert {name: found[name] for name in result} == pytest.approx(dict(result), abs=1e-12, nan_ok=True)
 
 
+@pytest.mark.parametrize("dialect", ["ranx", "ir_measures"])
+def test_a_user_whose_truth_is_all_zero_and_who_has_no_list(dialect: str) -> None:
+    # They count C, whose one grade is 0 and who has no list: (1/2 + 1 + 0) / 3, (1/5 + 1/5 + 0) / 3, (1 + 1 + 0) / 3.
+    recs, truth = {"A": ["x", "a"], "B": ["b"]}, {"A": {"a": 1}, "B": {"b": 1}, "C": {"z": 0}}
+    found = atkay.reconcile(recs, truth, {"map@5": "0.500000", "precision@5": "0.133333", "recall@5": "0.666667"})
+    assert found.explanations[0].protocol == {"no_truth": "judged"}
+    assert dialect in found.explanations[0].libraries
+
+
 def test_luck_is_called_luck() -> None:
     one = atkay.reconcile(RECS, TRUTH, {"map@5": "0.3"})
     assert "too many to prove anything" in one.verdict

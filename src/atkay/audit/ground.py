@@ -196,7 +196,8 @@ def all_sums(
     """The sums for each way to group the queries; every value is computed once."""
     if not groupings:
         return {}
-    counted = who_counts(judged, EVERYBODY, {})
+    # Whoever counts under any protocol: with no_truth=judged also who has neither a list nor a relevant item.
+    counted = who_counts(judged, EVERYBODY, {}) | (judged.nonrelevant[0] > 0)
     kind = 4 * (judged.n_relevant > 0) + 2 * judged.answered + (judged.nonrelevant[0] > 0)
     rows = {over: np.unique((8 * group + kind)[counted], return_inverse=True) for over, group in groupings.items()}
     total: dict[tuple[str, ...], list[Floats]] = {over: [] for over in groupings}
