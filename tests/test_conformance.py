@@ -394,6 +394,30 @@ def test_a_librarys_own_names(dialect: str, own: str, spec: str) -> None:
     assert str(atkay.dialects()[dialect].speak(own)[own]) == spec
 
 
+@pytest.mark.parametrize("name", atkay.dialects())
+def test_a_number_is_the_same_however_it_is_asked_for(name: str) -> None:
+    """Alone, with another cutoff, by any of our names: those that the library has itself for another number aside."""
+    spoken = atkay.dialects()[name]
+    for metric in spoken.words:
+        cls = atkay.metrics()[metric]
+        if cls.cuts and metric not in spoken.uncut:
+            [alone], [both] = spoken.speak(f"{metric}@3").values(), spoken.speak(f"{metric}@3,5").values()
+            assert both.split()[0] == alone
+            assert {spoken.speak([f"{alias}@3"])[f"{alias}@3"] for alias in cls.aliases} <= {alone}
+        [whole] = spoken.speak(metric).values()
+        assert {spoken.speak([alias])[alias] for alias in cls.aliases} <= {whole}
+
+
+def test_recommenders_has_two_average_precisions() -> None:
+    # A has hits at 1, 3 and 5 of six relevant items, B one at 1 of two: its map divides by 6, its map_at_k by 5.
+    recs = {"A": ["i1", "i9", "i2", "i8", "i3"], "B": ["i1"]}
+    truth = {"A": [f"i{n}" for n in range(1, 7)], "B": ["i1", "i2"]}
+    result = atkay.evaluate(recs, truth, "map@5,10,ap@5,map_at_k@5", dialect="recommenders")
+    total = 1 + 2 / 3 + 3 / 5
+    assert result["map@5"] == result["ap@5"] == pytest.approx((total / 6 + 1 / 2) / 2)
+    assert result["map_at_k@5"] == pytest.approx((total / 5 + 1 / 2) / 2)
+
+
 def test_all_names_are_specs() -> None:
     for each in atkay.dialects().values():
         for name in each.names:

@@ -31,7 +31,7 @@ LIBRARIES = {
     "ranx": ("ranx", {"map@5": "map", "ndcg@5": "ndcg", "f1@5": "f1"}),
     "rectools": ("rectools", {"map@5": "MAP", "ndcg@5": "NDCG", "mrr@5": "MRR"}),
     "replay": ("replay", {"map@5": "MAP", "ndcg@5": "NDCG", "recall@5": "Recall"}),
-    "recommenders": ("recommenders", {"precision@5": "precision_at_k", "ndcg@5": "ndcg_at_k"}),
+    "recommenders": ("recommenders", {"map@5": "map_at_k", "precision@5": "precision_at_k", "ndcg@5": "ndcg_at_k"}),
     "lenskit": ("lenskit", {"precision@5": "Precision", "recall@5": "Recall", "ndcg@5": "NDCG"}),
     "torchmetrics": ("torchmetrics", {"map@5": "RetrievalMAP", "recall@5": "RetrievalRecall"}),
     "spark": ("spark", {"map@5": "meanAveragePrecisionAt", "ndcg@5": "ndcgAt", "recall@5": "recallAt"}),
@@ -153,6 +153,19 @@ def test_a_library_is_named_where_its_own_words_match() -> None:
     # 0.3178 is also map(per=k) of whole lists if what is not listed does not exist; RePlay does not count so.
     for each in atkay.reconcile(RECS, TRUTH, {"map@5": "0.318"}):
         assert ("replay" in each.libraries) == (each.protocol == {})
+
+
+@pytest.mark.parametrize(
+    ("library", "dialect", "names"),
+    [
+        ("recommenders", "recommenders", {"map@5": "map", "ndcg@5": "ndcg_at_k"}),
+        ("ranx", "ranx", {"ndcg@5": "ndcg_burges", "map@5": "map"}),
+        ("recpack", "recpack", {"recall@5": "CalibratedRecallK", "ndcg@5": "NDCGK"}),
+    ],
+)
+def test_a_library_is_named_by_any_of_its_names_for_a_metric(library: str, dialect: str, names: dict[str, str]) -> None:
+    found = atkay.reconcile(*frames("graded"), printed(library, "graded", names))
+    assert dialect in found.explanations[0].libraries, str(found)
 
 
 def test_a_library_with_more_than_one_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -334,9 +347,11 @@ def test_what_is_known_comes_as_fields_or_as_a_protocol() -> None:
 
 def test_the_words_of_a_name_are_taken_at_their_word() -> None:
     # Per hits: (2.2667 / 3 + 1 + 0) / 3 = 0.5852.
-    best = atkay.reconcile(RECS, TRUTH, {"map(per=hits)@5": "0.5852"}).explanations[0]
-    assert best.cost == 0
-    assert best.numbers["map(per=hits)@5"][0] == "map(per=hits)@5"
+    found = atkay.reconcile(RECS, TRUTH, {"map(per=hits)@5": "0.5852"})
+    assert found.explanations[0].cost == 0
+    assert found.explanations[0].numbers["map(per=hits)@5"][0] == "map(per=hits)@5"
+    # Of all libraries torchmetrics alone divides by the hits: without C, and with D, who scores 0, it is the same.
+    assert {library for each in found for library in each.libraries} == {"torchmetrics"}
 
 
 @pytest.mark.parametrize(

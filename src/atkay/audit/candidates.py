@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from atkay.audit.variants import combinations
+from atkay.audit.variants import combinations, plain
 from atkay.dialects.base import dialects
 from atkay.errors import AtkayError, SpecError
 from atkay.evaluate import understand
@@ -52,6 +52,11 @@ class Candidate(NamedTuple):
     metric: Metric
     percent: bool
     cost: int
+
+    @property
+    def scale(self) -> int:
+        """By what a share is multiplied before it is printed."""
+        return 100 if self.percent else 1
 
     @property
     def words(self) -> str:
@@ -109,20 +114,21 @@ def asked_of(name: str) -> Metric:
 
 def spoken_of(
     asked: Metric, known: Mapping[str, Any], ground: Ground, base: Protocol
-) -> dict[str, tuple[Metric, Protocol]]:
-    """What each library that has the metric means by it, and under which protocol."""
-    found = {}
-    for library in dialects():
-        try:
-            [metric], settled, *_ = understand(str(asked), library, None, known)
-        except AtkayError:
-            continue
-        same = {name: getattr(base, name) for name in ("exclude", "candidates")}
-        if not ground.levels:
-            same["min_relevance"] = None  # every grade is 1
-        if ground.duplicated:
-            same["duplicates"] = "first"
-        found[library] = (metric, settled.with_fields(**same))
+) -> dict[tuple[str, str], list[tuple[Metric, Protocol]]]:
+    """What each library can mean by the metric, and under which protocol; by library and what its names say of that."""
+    same = {name: getattr(base, name) for name in ("exclude", "candidates")}
+    if not ground.levels:
+        same["min_relevance"] = None  # every grade is 1
+    if ground.duplicated:
+        same["duplicates"] = "first"
+    found: dict[tuple[str, str], list[tuple[Metric, Protocol]]] = {}
+    for library, spoken in dialects().items():
+        for own, said in spoken.names_of(plain(asked)):
+            try:
+                [metric], settled, *_ = understand(own, library, None, known)
+            except AtkayError:
+                continue
+            found.setdefault((library, said), []).append((metric, settled.with_fields(**same)))
     return found
 
 
@@ -138,11 +144,11 @@ def candidates_of(asked: Metric, number: Printed, spoken: Iterable[Metric]) -> l
             for k in sorted(cutoffs, key=str) if start.cuts else [None]:
                 found |= {each: _cost(each, asked) for each in combinations(dataclasses.replace(start, k=k))}
     near = {each: cost for each, cost in found.items() if cost <= FAR}
-    plain = [
+    shares = [
         Candidate(each, False, cost) for each, cost in (near | {each: _cost(each, asked) for each in spoken}).items()
     ]
-    percent = [Candidate(each.metric, True, each.cost + PERCENT) for each in plain if each.metric.bounded]
-    return plain + (percent if number.value > 0 else [])
+    percent = [Candidate(each.metric, True, each.cost + PERCENT) for each in shares if each.metric.bounded]
+    return shares + (percent if number.value > 0 else [])
 
 
 def together(singles: Iterable[Metric]) -> list[Metric]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from atkay.arithmetic import arithmetic
 from atkay.audit.difference import SAME, Change, Difference, Example, Place, Step, Worked, word_of
+from atkay.audit.variants import plain
 from atkay.dialects.base import dialect as named
 from atkay.errors import AtkayError, ProtocolError, SpecError, TiesWarning, who
 from atkay.evaluate import Gathered, check_needs, conclude, gather, who_counts
@@ -357,11 +358,11 @@ def _metrics(
         if there is None:
             raise
         end = there.speak([metric])[str(metric)]  # a name of the library's own
-        return _checked(_plain(end)), _checked(end), str(metric)
+        return _checked(plain(end)), _checked(end), str(metric)
     if there is None:
         return _checked(start), _checked(parse(theirs)), ""
-    plain = str(_plain(_checked(start)))
-    return start, _checked(there.speak([plain])[plain]), plain
+    spec = str(plain(_checked(start)))
+    return start, _checked(there.speak([spec])[spec]), spec
 
 
 def _checked(metric: Metric) -> Metric:
@@ -372,12 +373,6 @@ def _checked(metric: Metric) -> Metric:
     if len(metric.cutoffs) > 1:
         raise SpecError(f"explain: one number at a time, given was '{metric}'. Write '{metric.split()[0]}'.")
     return metric
-
-
-def _plain(metric: Metric) -> Metric:
-    """The metric in our default words; its numbers and its cutoff stay."""
-    words: dict[str, Any] = {each.name: each.default for each in conventions(type(metric)) if words_of(each)}
-    return dataclasses.replace(metric, **words)
 
 
 def _own(library: Dialect, said: Protocol, asked: str) -> Protocol:

@@ -208,11 +208,11 @@ def reconcile(
     base = ground.protocol.with_fields(exclude=None) if maybe else ground.protocol
     spoken = {name: spoken_of(metric, known, ground, base) for name, metric in asked.items()}
     candidates = {
-        name: candidates_of(metric, printed[name], [meant for meant, _ in spoken[name].values()])
+        name: candidates_of(metric, printed[name], [meant for some in spoken[name].values() for meant, _ in some])
         for name, metric in asked.items()
     }
     grid = protocols_of(ground, base, set(known) - {"exclude", "candidates"})
-    told = (settled for of_library in spoken.values() for _, settled in of_library.values())
+    told = (settled for of_name in spoken.values() for some in of_name.values() for _, settled in some)
     metrics = together(each.metric for some in candidates.values() for each in some)
     every = [one for metric in metrics for one in metric.split()]
     protocols = list(dict.fromkeys([*grid, *told]))
@@ -288,7 +288,7 @@ def _cases(
         if key not in cases:
             found = {}
             for name, some in candidates.items():
-                scaled = values[[place[each.metric] for each in some]] * [100 if each.percent else 1 for each in some]
+                scaled = values[[place[each.metric] for each in some]] * [each.scale for each in some]
                 by_value = np.lexsort((np.array([each.cost for each in some]), np.round(scaled, 12)))
                 by_value = by_value[~np.isnan(scaled[by_value])]
                 first = by_value[np.diff(np.round(scaled[by_value], 12), prepend=-np.inf) > 0]
@@ -305,8 +305,9 @@ def _said(protocol: Protocol, base: Protocol) -> dict[str, Any]:
 
 
 class Library(NamedTuple):
-    """What a library means by each number, what it would print, and the words of its protocol."""
+    """What a library can mean by each number, what it would print, and the words of its protocol."""
 
+    name: str
     metrics: Mapping[str, Metric]
     values: Mapping[str, float]
     said: Mapping[str, Any]
@@ -315,43 +316,49 @@ class Library(NamedTuple):
 
     def candidates(self, every: Mapping[str, Sequence[Candidate]]) -> dict[str, tuple[Candidate, float]]:
         """Its own among the candidates of each number."""
-        return {
-            name: (next(each for each in every[name] if each.metric == metric), self.values[name])
-            for name, metric in self.metrics.items()
+        own = {
+            name: next(each for each in every[name] if each.metric == metric) for name, metric in self.metrics.items()
         }
+        return {name: (each, self.values[name] * each.scale) for name, each in own.items()}
 
 
 def _libraries(
-    spoken: Mapping[str, Mapping[str, tuple[Metric, Protocol]]],
+    spoken: Mapping[str, Mapping[tuple[str, str], Sequence[tuple[Metric, Protocol]]]],
     every: Sequence[Metric],
     numbers: Mapping[Protocol, Floats],
     cases: Mapping[Protocol, Case],
-) -> dict[str, Library]:
-    """The libraries that have all of the metrics."""
-    found = {}
-    for library in set.intersection(*(set(of_name) for of_name in spoken.values())):
-        meant = {name: of_name[library] for name, of_name in spoken.items()}
-        settled = {protocol for _, protocol in meant.values()}
-        if settled <= set(cases):
-            found[library] = Library(
-                {name: metric for name, (metric, _) in meant.items()},
-                {name: float(numbers[protocol][every.index(metric)]) for name, (metric, protocol) in meant.items()},
-                cases[next(iter(settled))].said if len(settled) == 1 else {"dialect": library},
-                len(settled) > 1,
+) -> list[Library]:
+    """The libraries that have all of the metrics; one that has several names for a metric with each other value."""
+    place = {metric: at for at, metric in enumerate(every)}
+    found: dict[tuple[Any, ...], Library] = {}
+    for key in sorted(set.intersection(*(set(of_name) for of_name in spoken.values()))):
+        for meant in itertools.product(*(of_name[key] for of_name in spoken.values())):
+            rules = list(dict.fromkeys(protocol for _, protocol in meant))
+            if not set(rules) <= set(cases):
+                continue
+            values = [float(numbers[protocol][place[metric]]) for metric, protocol in meant]
+            mixed = len({cases[protocol] for protocol in rules}) > 1
+            library = Library(
+                key[0],
+                {name: metric for name, (metric, _) in zip(spoken, meant, strict=True)},
+                dict(zip(spoken, values, strict=True)),
+                {"dialect": key[0]} if mixed else cases[rules[0]].said,
+                mixed,
             )
-    return dict(sorted(found.items()))
+            found.setdefault((key[0], str(library.said), *np.round(values, 12)), library)
+    return list(found.values())
 
 
 def _concluded(
     printed: Mapping[str, Printed],
     candidates: Mapping[str, Sequence[Candidate]],
     cases: Sequence[Case],
-    libraries: Mapping[str, Library],
+    libraries: Sequence[Library],
     searched: Mapping[str, tuple[str, ...]],
 ) -> Reconciliation:
     """The explanations, how many there are by chance, and what is nearest where there is none."""
-    own = {name: library.candidates(candidates) for name, library in libraries.items()}
-    cases = [*cases, *(Case.alone(libraries[name].said, each) for name, each in own.items() if libraries[name].mixed)]
+    own = [(library, library.candidates(candidates)) for library in libraries]
+    cases = [*cases, *(Case.alone(library.said, each) for library, each in own if library.mixed)]
     luck = [case.luck(printed) for case in cases]
     by_chance = np.cumsum(np.sum([np.pad(each, (0, max(map(len, luck)) - len(each))) for each in luck], axis=0))
     matching = [case.matching(printed) for case in cases]
@@ -359,9 +366,10 @@ def _concluded(
     explanations = [_explanation(said, each, libraries, by_chance) for said, each in chosen]
     named = {name for each in explanations for name in each.libraries}
     explanations += [
-        _explanation(libraries[name].said, each, libraries, by_chance)
-        for name, each in own.items()
-        if name not in named and all(printed[number].matches(np.array(value)) for number, (_, value) in each.items())
+        _explanation(library.said, each, libraries, by_chance)
+        for library, each in own
+        if library.name not in named
+        and all(printed[number].matches(np.array(value)) for number, (_, value) in each.items())
     ]
     explanations.sort(key=lambda each: (each.cost, -len(each.libraries)))
     nearest: dict[str, tuple[Candidate, float]] = {}
@@ -395,19 +403,21 @@ def _simplest(matching: Mapping[str, list[tuple[Candidate, float]]]) -> Iterator
 def _explanation(
     said: Mapping[str, Any],
     chosen: Mapping[str, tuple[Candidate, float]],
-    libraries: Mapping[str, Library],
+    libraries: Sequence[Library],
     by_chance: Floats,
 ) -> Explanation:
     cost = len(said) + sum(each.cost for each, _ in chosen.values())
-    shares = {name: value / 100 if each.percent else value for name, (each, value) in chosen.items()}
+    shares = {name: value / each.scale for name, (each, value) in chosen.items()}
     return Explanation(
         protocol=dict(said),
         numbers={name: (each.words, value) for name, (each, value) in chosen.items()},
         cost=cost,
         libraries=tuple(
-            library
-            for library, each in libraries.items()
-            if each.said == said and all(abs(each.values[name] - share) <= 1e-9 for name, share in shares.items())
+            dict.fromkeys(
+                each.name
+                for each in libraries
+                if each.said == said and all(abs(each.values[name] - share) <= 1e-9 for name, share in shares.items())
+            )
         ),
         chance=float(by_chance[min(cost, len(by_chance) - 1)]),
     )

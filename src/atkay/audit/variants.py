@@ -135,13 +135,18 @@ def combinations(metric: Metric) -> Iterator[Metric]:
             continue  # words that do not go together
 
 
+def plain(metric: Metric) -> Metric:
+    """The metric in our default words; its numbers and its cutoff stay."""
+    words: dict[str, Any] = {each.name: each.default for each in conventions(type(metric)) if words_of(each)}
+    return dataclasses.replace(metric, **words)
+
+
 def _libraries(metric: Metric) -> dict[str, list[str]]:
     """Which dialects mean which variant."""
     found: dict[str, list[str]] = {}
-    plain = str(dataclasses.replace(type(metric)(), k=metric.k))
     for name, each in dialects().items():
         try:
-            [meant] = each.speak(plain).values()
+            [meant] = each.speak(str(plain(metric))).values()
         except SpecError:
             continue  # it does not have the metric, or not with a cutoff
         found.setdefault(str(meant), []).append(name)
