@@ -233,6 +233,27 @@ def test_averages_over_a_coarser_key_are_found() -> None:
     assert found.explanations[0].protocol == {"average_over": "person"}
 
 
+def test_every_word_for_ties_is_tried() -> None:
+    recs = pl.DataFrame({"user": [1] * 4, "item": list("bdac"), "score": [0.4] * 4})
+    # In reverse, c a d b, the one relevant item is at 3: 1/3. All at 4: (2/4 + 2/4) / 2.
+    for word, relevant, number in (("reversed", ["d"], "0.333333"), ("together", ["d", "a"], "0.500000")):
+        found = atkay.reconcile(recs, {1: relevant}, {"map": number})
+        assert {"ties": word} in [each.protocol for each in found]
+
+
+def test_numbers_at_full_precision() -> None:
+    # ((1 + 2/3 + 3/5) / 5 + 1/2) / 3 = 143/450, whose last digit depends on the order of the sum.
+    found = atkay.reconcile(RECS, TRUTH, {"map@5": 0.3177777777777778})
+    assert found.explanations[0].numbers["map@5"][0] == "map(per=capped)@5"
+    assert not atkay.reconcile({1: ["a"]}, {1: ["a"]}, {"map@5": "1e-400"})
+
+
+def test_scored_lists_with_an_item_twice() -> None:
+    recs = pl.DataFrame({"user": [1, 1, 1], "item": ["a", "a", "b"], "score": [3, 2, 1]})
+    best = atkay.reconcile(recs, {1: ["b"]}, {"mrr@3": "0.500"}).explanations[0]
+    assert best.protocol == {"duplicates": "first"}
+
+
 def test_lists_with_an_item_twice() -> None:
     recs, truth = {1: ["a", "a", "b"]}, {1: ["b", "c"]}  # without the second a, b is at rank 2
     best = atkay.reconcile(recs, truth, {"mrr@3": "0.500"}).explanations[0]
@@ -350,8 +371,9 @@ def test_the_words_of_a_name_are_taken_at_their_word() -> None:
     found = atkay.reconcile(RECS, TRUTH, {"map(per=hits)@5": "0.5852"})
     assert found.explanations[0].cost == 0
     assert found.explanations[0].numbers["map(per=hits)@5"][0] == "map(per=hits)@5"
-    # Of all libraries torchmetrics alone divides by the hits: without C, and with D, who scores 0, it is the same.
-    assert {library for each in found for library in each.libraries} == {"torchmetrics"}
+    # torchmetrics divides by the hits, and for the two others what is not listed does not exist, so that hits are all
+    # that is relevant; they leave out C and count D as 0 (XGBoost as "map@5-"), which is the same.
+    assert {library for each in found for library in each.libraries} == {"torchmetrics", "tfranking", "xgboost"}
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,14 @@ from atkay.dialects.base import dialects
 from atkay.errors import AtkayError, SpecError
 from atkay.evaluate import understand
 from atkay.metrics.base import Metric, RunMetric, metrics, parse
+from atkay.protocol import Protocol
+from atkay.words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from atkay.arrays import Floats
     from atkay.audit.ground import Ground
-    from atkay.protocol import Protocol
 
 OFF_BY_ONE, PERCENT, OTHER, FAR = 3, 2, 4, 4
 """What it costs an explanation to say that the cutoff was meant otherwise, that shares were printed as percent, or that
@@ -37,10 +38,15 @@ READING, AT_ONCE = 2, 3
 LEVELS = 10
 """So many grades, the lowest ones, are tried as the threshold."""
 
+TIES = next(words_of(each) for each in dataclasses.fields(Protocol) if each.name == "ties")
+
 SEEDS = (0, 1, 42)
 
 NEAR = 0.2
 """A number without meaning could as well be this share of it higher or lower."""
+
+EXACT = 1e-9
+"""No number has more digits than that: what is computed in another order differs in the last ones."""
 
 POPULATION = ("no_recs", "no_truth", "average_over")
 """Fields that say who counts and how much, and leave the lists as they are."""
@@ -82,7 +88,8 @@ class Printed(NamedTuple):
         exponent = number.as_tuple().exponent
         if not isinstance(exponent, int):
             raise SpecError(f"reconcile: {name} is {given!r}, which is no finite number.")
-        return cls(float(number), 0.5 * 10.0 ** min(exponent, 0))
+        value = float(number)
+        return cls(value, max(0.5 * 10.0 ** min(exponent, 0), EXACT * max(1.0, abs(value))))
 
     def matches(self, value: Floats) -> Any:
         """Whether a value is printed so."""
@@ -191,7 +198,7 @@ def _choices(ground: Ground, base: Protocol) -> dict[str, list[dict[str, Any]]]:
     words: dict[str, list[Any]] = {
         "no_recs": ["skip", "dcg_zero"],
         "no_truth": ["zero", "one", "judged"],
-        "ties": ["item", "item_desc", "text", "text_desc", "best", "worst", "expected"],
+        "ties": [word for word in TIES if word not in (base.ties, "random")],
         "scores": ["float32"] if score is not None and str(score.dtype) == "Float64" else [],
         "nonpositive": ["missed"] if score is not None and (score.to_numpy() <= 0).any() else [],
         "unlisted": ["ignored"],
@@ -202,6 +209,6 @@ def _choices(ground: Ground, base: Protocol) -> dict[str, list[dict[str, Any]]]:
     }
     choices = {name: [{name: word} for word in some] for name, some in words.items()}
     choices["ties"] += [{"ties": "random", "seed": seed} for seed in SEEDS]
-    if score is None or not ground.tied(base):
+    if score is None or not ground.tied(base.with_fields(duplicates="first")):
         del choices["ties"]
     return choices
