@@ -198,8 +198,10 @@ def _load_folder() -> Dialects:
     return Dialects(importlib.import_module(f"{__package__}.{name}").DIALECT for name in names)
 
 
-def dialect(name: str) -> Dialect:
+def dialect(name: str | Dialect) -> Dialect:
     """The dialect of a name."""
+    if isinstance(name, Dialect):
+        return name
     plain = {re.sub(r"\W|_", "", each): found for each, found in dialects().items()}
     found = plain.get(re.sub(r"\W|_", "", str(name).lower()))
     if found is None:
