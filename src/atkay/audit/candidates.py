@@ -53,11 +53,14 @@ POPULATION = ("no_recs", "no_truth", "average_over")
 
 
 class Candidate(NamedTuple):
-    """A metric that a printed number could be, in percent or not, and how far-fetched that is."""
+    """A metric that a printed number could be, in percent or not, and how far-fetched that is; ``step`` is what both
+    the number and the metric move by at least, 0 where one of them can have any value.
+    """
 
     metric: Metric
     percent: bool
     cost: int
+    step: float = 0.0
 
     @property
     def scale(self) -> int:
@@ -95,16 +98,15 @@ class Printed(NamedTuple):
         """Whether a value is printed so."""
         return np.abs(value - self.value) <= self.tolerance * (1 + 1e-9)
 
-    @property
-    def around(self) -> tuple[float, float]:
-        """Where a number without meaning could lie just as well."""
-        away = max(NEAR * abs(self.value), 10 * self.tolerance)
-        return max(self.value - away, min(self.value, 0.0)), self.value + away
+    def luck(self, value: Floats, step: Floats) -> Floats:
+        """The chance that a number without meaning, which could lie around this one just as well, matches each value.
 
-    def luck(self, value: Floats) -> Floats:
-        """The chance that such a number matches each value."""
-        low, high = self.around
-        inside = np.minimum(value + self.tolerance, high) - np.maximum(value - self.tolerance, low)
+        Digits beyond the step say nothing: a share of ten users is 0.7 however many zeros follow.
+        """
+        reach = np.maximum(self.tolerance, step / 2)
+        away = np.maximum(NEAR * abs(self.value), 10 * reach)
+        low, high = np.maximum(self.value - away, min(self.value, 0.0)), self.value + away
+        inside = np.minimum(value + reach, high) - np.maximum(value - reach, low)
         lucky: Floats = np.maximum(inside, 0.0) / (high - low)
         return lucky
 

@@ -116,9 +116,11 @@ class Reconciliation:
             near = "; ".join(f"{name}: nearest is {spec} ({value:.6g})" for name, (spec, value) in self.nearest.items())
             together = f" All numbers under one protocol, the closest: {self.closest}." if self.closest else ""
             return f"Nothing matches among {self.tried:,} values. {near}.{together}"
+        alike = sum(each.cost == self.explanations[0].cost for each in self.explanations)
+        several = f", {alike} as simple as the first, which the numbers cannot tell apart" if alike > 1 else ""
         luck = f"numbers without meaning would find {self.chance:.2g} by chance"
         means = next(words for most, words in MEANS.items() if self.chance > most)
-        return f"{number_of(self.matches, 'combination')} of words found; {luck}: {means}"
+        return f"{number_of(self.matches, 'combination')} of words found{several}; {luck}: {means}"
 
     @property
     def ruled_out(self) -> list[str]:
@@ -215,6 +217,11 @@ def reconcile(
     told = (settled for of_name in spoken.values() for some in of_name.values() for _, settled in some)
     metrics = together(each.metric for some in candidates.values() for each in some)
     every = [one for metric in metrics for one in metric.split()]
+    step = dict(zip(every, ground.steps(metrics).tolist(), strict=True))
+    candidates = {
+        name: [each._replace(step=min(step[each.metric], step[asked[name]]) * each.scale) for each in some]
+        for name, some in candidates.items()
+    }
     protocols = list(dict.fromkeys([*grid, *told]))
     numbers = dict(ground.numbers(metrics, protocols))
     cases = _cases(candidates, every, base, {settled: numbers[settled] for settled in protocols})
@@ -269,7 +276,8 @@ class Case:
         """How many matches numbers without meaning would find here, by what they cost."""
         by_cost: Floats = np.eye(1, len(self.said) + 1, len(self.said))[0]
         for name, (values, some) in self.found.items():
-            by_cost = np.convolve(by_cost, np.bincount([each.cost for each in some], printed[name].luck(values)))
+            lucky = printed[name].luck(values, np.array([each.step for each in some]))
+            by_cost = np.convolve(by_cost, np.bincount([each.cost for each in some], lucky))
         return by_cost
 
 
