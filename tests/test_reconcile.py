@@ -133,6 +133,25 @@ def test_percent_and_a_cutoff_off_by_one() -> None:
     assert shifted.explanations[0].numbers["precision@4"][0] == "precision@5"
 
 
+def test_a_sign_of_percent_is_taken_at_its_word() -> None:
+    # map(per=capped) is 0.3178, as above.
+    found = atkay.reconcile(RECS, TRUTH, {"map@5": "31.78%", "ndcg@5": "41.77 %"})
+    assert found.explanations[0].numbers["map@5"][0] == "map(per=capped)@5 in percent"
+    assert found.explanations[0].cost == 1  # per=capped alone
+    assert "replay" in found.explanations[0].libraries
+    assert all(spec.endswith("in percent") for each in found for spec, _ in each.numbers.values())
+
+
+def test_numbers_under_a_librarys_own_names() -> None:
+    # trec_eval leaves out C: (2.2667 / 6 + 1/2) / 2 = 0.4389, and recall (3/6 + 1/2) / 2.
+    found = atkay.reconcile(RECS, TRUTH, {"map_cut_5": "0.4389", "recall_5": "0.5000"})
+    best = found.explanations[0]
+    assert {name: spec for name, (spec, _) in best.numbers.items()} == {"map_cut_5": "map@5", "recall_5": "recall@5"}
+    assert best.protocol == {"no_recs": "skip"}
+    assert "trec_eval" in best.libraries
+    assert best.words[0].startswith("map_cut_5: sum of the precision")
+
+
 def test_the_words_of_an_explanation() -> None:
     # map(per=k) without D: (2.2667 / 5 + 1/5 + 0) / 3 = 0.2178. Precision: (3/5 + 1/5 + 0) / 3 = 26.67 %.
     found = atkay.reconcile(RECS, TRUTH, {"map@5": "0.2178", "recall@5": "26.67"})
@@ -400,13 +419,24 @@ def test_the_words_of_a_name_are_taken_at_their_word() -> None:
     ("reported", "message"),
     [
         ({}, "no number was given"),
-        ({"map@5": "high"}, "which is no number"),
+        (0.3, r"no number was given under a name, but 0\.3\. Pass \{'map@10': '0\.2447'\}"),
+        (["0.3"], "no number was given under a name"),
+        ({"map@5": "high"}, "which is no number. Pass it as it was printed"),
+        ({"map@5": "0,3178"}, "which is no number. Write a point for the comma"),
+        ({"MAP@5": "0.3", "map@5": "0.4"}, "MAP@5 and map@5 are one number. Give it once"),
+        ({"map_cut_5": "0.3", "MAP_cut_5": "0.4"}, "map_cut_5 and MAP_cut_5 are one number"),
         ({"map@5": float("nan")}, "no finite number"),
         ({"map@5,10": "0.3"}, "one number at a time"),
         ({"coverage@5": "0.3"}, "needs more than lists and truth"),
         ({"mapp@5": "0.3"}, "no metric 'mapp'"),
     ],
 )
-def test_what_is_refused(reported: dict[str, object], message: str) -> None:
+def test_what_is_refused(reported: Any, message: str) -> None:
     with pytest.raises(SpecError, match=message):
         atkay.reconcile(RECS, TRUTH, reported)
+
+
+@pytest.mark.parametrize("name", ["dialect", "catalog", "slices"])
+def test_arguments_of_evaluate_that_it_does_not_take(name: str) -> None:
+    with pytest.raises(ProtocolError, match=f"reconcile: takes no {name}="):
+        atkay.reconcile(RECS, TRUTH, {"map@5": "0.3178"}, **{name: "ranx"})  # type: ignore[arg-type]

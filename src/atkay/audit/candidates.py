@@ -74,25 +74,26 @@ class Candidate(NamedTuple):
 
 
 class Printed(NamedTuple):
-    """A number as it was printed: its value, and half of its last digit."""
+    """A number as it was printed: its value, half of its last digit, and whether a % follows."""
 
     value: float
     tolerance: float
+    percent: bool = False
 
     @classmethod
     def of(cls, name: str, given: object) -> Printed:
         """A number, or its text, which also tells how many digits it has."""
+        text = str(given).strip()
         try:
-            number = Decimal(str(given).strip())
+            number = Decimal(text.removesuffix("%"))
         except InvalidOperation as error:
-            raise SpecError(
-                f"reconcile: {name} is {given!r}, which is no number. Pass it as it was printed."
-            ) from error
+            how = "Write a point for the comma." if "," in text else "Pass it as it was printed."
+            raise SpecError(f"reconcile: {name} is {given!r}, which is no number. {how}") from error
         exponent = number.as_tuple().exponent
         if not isinstance(exponent, int):
             raise SpecError(f"reconcile: {name} is {given!r}, which is no finite number.")
         value = float(number)
-        return cls(value, max(0.5 * 10.0 ** min(exponent, 0), EXACT * max(1.0, abs(value))))
+        return cls(value, max(0.5 * 10.0 ** min(exponent, 0), EXACT * max(1.0, abs(value))), text.endswith("%"))
 
     def matches(self, value: Floats) -> Any:
         """Whether a value is printed so."""
@@ -111,9 +112,20 @@ class Printed(NamedTuple):
         return lucky
 
 
+def meant_by(name: str) -> Metric:
+    """The metric of a spec, or of a name that a library has for it."""
+    try:
+        return parse(name)
+    except SpecError:
+        for spoken in dialects().values():
+            if spoken.owns(name):
+                return spoken.speak([name])[name]
+        raise
+
+
 def asked_of(name: str) -> Metric:
-    """The metric of a name, where it can be reconciled."""
-    asked = parse(name)
+    """The metric of a name, ours or a library's own, where it can be reconciled."""
+    asked = meant_by(name)
     if isinstance(asked, RunMetric) or asked.needs or not asked.needs_truth:
         raise SpecError(f"reconcile: '{name}' needs more than lists and truth; accuracy metrics can be reconciled.")
     if isinstance(asked.k, tuple):
@@ -156,6 +168,8 @@ def candidates_of(asked: Metric, number: Printed, spoken: Iterable[Metric]) -> l
     shares = [
         Candidate(each, False, cost) for each, cost in (near | {each: _cost(each, asked) for each in spoken}).items()
     ]
+    if number.percent:
+        return [each._replace(percent=True) for each in shares]
     percent = [Candidate(each.metric, True, each.cost + PERCENT) for each in shares if each.metric.bounded]
     return shares + (percent if number.value > 0 else [])
 

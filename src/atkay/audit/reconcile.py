@@ -6,6 +6,7 @@ import dataclasses
 import html
 import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,18 +19,19 @@ from atkay.audit.candidates import (
     Printed,
     asked_of,
     candidates_of,
+    meant_by,
     protocols_of,
     spoken_of,
     together,
 )
-from atkay.errors import SpecError, number_of
+from atkay.errors import ProtocolError, SpecError, number_of
 from atkay.evaluate import understand
 from atkay.grid import Grid
 from atkay.metrics.base import parse
 from atkay.protocol import Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from atkay.arrays import Floats
     from atkay.audit.ground import Ground
@@ -181,8 +183,8 @@ def reconcile(
     recs, truth, columns
         As for :func:`evaluate`.
     reported
-        The numbers under the names that they were printed with; given as text, ``"0.2447"``, their digits set the
-        tolerance.
+        The numbers under the names that they were printed with, ours or a library's own; given as text, ``"0.2447"`` or
+        ``"24.47%"``, their digits set the tolerance.
     train
         What the users had before: whether it was taken out of the lists is found out, too.
     protocol, **fields
@@ -199,12 +201,17 @@ def reconcile(
     (True, 'map(per=capped)@5')
     """
     from atkay.audit.ground import Ground
+    from atkay.tables import BESIDE
 
+    for name in ("dialect", *BESIDE, "slices", "sampled"):
+        if fields.pop(name, None) is not None:
+            raise ProtocolError(f"reconcile: takes no {name}=; it looks for what lists and truth alone give.")
+    if not isinstance(reported, Mapping) or not reported:
+        raise SpecError(f"reconcile: no number was given under a name, but {reported!r}. Pass {{'map@10': '0.2447'}}.")
     printed = {name: Printed.of(name, value) for name, value in reported.items()}
-    if not printed:
-        raise SpecError("reconcile: no number was given. Pass {'map@10': '0.2447'}.")
     asked = {name: asked_of(name) for name in printed}
-    known = _known(understand(list(printed), None, protocol).protocol) | fields
+    _refuse_twice(asked)
+    known = _known(understand(list(asked.values()), None, protocol).protocol) | fields
     maybe = {} if train is None or "exclude" in known else {"exclude": train}
     ground = Ground.read(recs, truth, Protocol().with_fields(**known | maybe), columns)
     base = ground.protocol.with_fields(exclude=None) if maybe else ground.protocol
@@ -229,6 +236,18 @@ def reconcile(
     return _concluded(
         printed, candidates, list(dict.fromkeys(cases.values())), libraries, _searched(cases, candidates, ground)
     )
+
+
+def _refuse_twice(names: Iterable[str]) -> None:
+    """One number under two names would count as two that agree."""
+    first: dict[str, str] = {}
+    for name in names:
+        try:
+            plain = str(parse(name))
+        except SpecError:
+            plain = name.lower()  # a library's own
+        if first.setdefault(plain, name) != name:
+            raise SpecError(f"reconcile: {first[plain]} and {name} are one number. Give it once.")
 
 
 def _known(protocol: Protocol) -> dict[str, Any]:
@@ -455,7 +474,7 @@ def _searched(
 
 def _in_words(name: str, spec: str) -> str:
     """What a printed number is, in words."""
-    metric, asked = parse(spec.removesuffix(IN_PERCENT)), parse(name)
+    metric, asked = parse(spec.removesuffix(IN_PERCENT)), meant_by(name)
     slips = []
     if type(metric) is not type(asked):
         slips.append(f"in fact {metric.name}")

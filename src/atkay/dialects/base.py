@@ -109,10 +109,9 @@ class Dialect:
         """The metric, and what the library's own name says of the protocol besides."""
         if not isinstance(spec, str):
             return spec, {}
-        for name, meaning in self.names.items():
-            if found := _pattern(name).fullmatch(spec.strip()):
-                own, _, said = meaning.format(**found.groupdict()).partition(";")
-                return self._cut(parse(own)), dict(one.split("=") for one in said.split())
+        if meaning := self._own(spec):
+            own, _, said = meaning.partition(";")
+            return self._cut(parse(own)), dict(one.split("=") for one in said.split())
         metric = parse(spec)
         if metric.name not in self.words:
             raise SpecError(
@@ -123,6 +122,15 @@ class Dialect:
             raise SpecError(f"{self.library} has no {metric.name} with a cutoff that can be given here. {self.note}")
         words = {name: word for name, word in self.words[metric.name].items() if name not in stated(spec)}
         return self._cut(dataclasses.replace(metric, **words)), {}  # type: ignore[arg-type]  # fields of that metric
+
+    def owns(self, name: str) -> bool:
+        """Whether it is a name of the library's own."""
+        return bool(self._own(name))
+
+    def _own(self, spec: str) -> str:
+        """What a name of the library's own means; nothing where it has no such name."""
+        found = ((meaning, _pattern(name).fullmatch(spec.strip())) for name, meaning in self.names.items())
+        return next((meaning.format(**match.groupdict()) for meaning, match in found if match), "")
 
     def _cut(self, metric: Metric) -> Metric:
         """The metric at the library's own cutoff where none is given."""
