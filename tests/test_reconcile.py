@@ -204,6 +204,15 @@ def test_a_library_with_more_than_one_protocol(monkeypatch: pytest.MonkeyPatch) 
     assert 0 < found.chance < 0.01
 
 
+def test_protocols_that_agree_are_one() -> None:
+    # XGBoost takes users without truth in two ways, and here all have truth: hits at 1 and 3 of 3, both all there is.
+    recs, truth = {1: ["a", "x", "b"], 2: ["y", "c"]}, {1: ["a", "b"], 2: ["c"]}
+    # Precision: (2/3 + 1/2) / 2. AP: ((1 + 2/3) / 2 + 1/2) / 2.
+    found = atkay.reconcile(recs, truth, {"precision@5": "0.583333", "map@5": "0.666667"})
+    [each] = [each for each in found if "xgboost" in each.libraries]
+    assert each.protocol == {}
+
+
 def test_a_threshold_is_found() -> None:
     # Grades from 3 on: user 1 finds 2 of 4 (places 1 and 4), user 2 finds 1 of 4.
     recs = {1: ["a", "b", "c", "d"], 2: ["a", "b", "c", "d"]}
