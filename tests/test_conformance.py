@@ -18,7 +18,7 @@ import pytest
 import atkay
 from atkay.dialects.base import Dialect
 from atkay.errors import ProtocolError, SpecError
-from atkay.metrics.base import Metric
+from atkay.metrics.base import Metric, parse
 
 FOLDER = Path(__file__).parent.parent / "conformance"
 RECORDED = {"trec_eval": "pytrec_eval"}
@@ -460,6 +460,22 @@ def test_metrics_that_a_library_counts_in_different_ways() -> None:
     own = atkay.evaluate(recs, truth, ["pre@1", "ndcg@1"], dialect="xgboost", protocol=atkay.Protocol())
     assert own.population.evaluated == 1
     assert atkay.evaluate(recs, truth, atkay.Precision(k=1), dialect="xgboost")["precision@1"] == 0.5
+
+
+def test_the_usual_metrics_as_far_as_a_library_has_them() -> None:
+    recs, truth = {1: ["a", "x"], 2: ["x"]}, {1: ["a"], 2: ["b"]}
+    names = {name: [parse(spec).name for spec in atkay.evaluate(recs, truth, dialect=name)] for name in RUN}
+    assert names["ranx"] == ["ndcg", "map", "mrr", "recall", "precision", "hit"]
+    assert names["recpack"] == ["ndcg", "mrr", "recall", "precision", "hit"]  # it has no map
+    assert names["xgboost"] == ["ndcg", "map"]  # precision counts users without truth otherwise
+    assert names["cornac"] == ["ndcg", "mrr", "recall", "precision", "hit"]  # map has ties of its own
+    assert names["sklearn"] == ["ndcg"]
+    result = atkay.evaluate(recs, truth, dialect="trec_eval")
+    assert list(result) == ["ndcg(gain=linear)@10", "map@10", "mrr", "recall@10", "precision@10", "hit@10"]
+    # Who counts and how equal scores are taken can be said, and then nothing is left out.
+    said = atkay.evaluate(recs, truth, dialect="cornac", ties="given")
+    assert "map" in said
+    assert "precision(per=listed)@10" in atkay.evaluate(recs, truth, dialect="xgboost", protocol=atkay.Protocol())
 
 
 def test_a_cutoff_can_change_the_protocol() -> None:

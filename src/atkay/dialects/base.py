@@ -63,6 +63,16 @@ class Dialect:
                 if type(self._meant(own)[0]) is type(metric):
                     yield own, meaning.partition(";")[2]
 
+    def having(self, specs: Iterable[str], protocol: Protocol | None, fields: Mapping[str, Any]) -> list[str]:
+        """Those of the specs that the library has under one protocol, the first one's; uncut where it does not cut.
+
+        What it counts in another way stays in where the caller says how.
+        """
+        shared = [metric for metric in map(parse, specs) if metric.name in self.words]
+        asked = [dataclasses.replace(metric, k=None) if metric.name in self.uncut else metric for metric in shared]
+        rules = [{**self.protocol, **self._apart(metric), **fields} for metric in asked]
+        return [str(metric) for metric, rule in zip(asked, rules, strict=True) if protocol or rule == rules[0]]
+
     def settle(
         self, protocol: Protocol | None, fields: Mapping[str, Any], specs: str | Metric | Iterable[str | Metric] = ()
     ) -> Protocol:
