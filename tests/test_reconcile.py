@@ -438,6 +438,7 @@ def test_the_words_of_a_name_are_taken_at_their_word() -> None:
         ({"map@5,10": "0.3"}, "one number at a time"),
         ({"coverage@5": "0.3"}, "needs more than lists and truth"),
         ({"mapp@5": "0.3"}, "no metric 'mapp'"),
+        ({5: "0.3"}, "5 is no metric; write a spec"),
     ],
 )
 def test_what_is_refused(reported: Any, message: str) -> None:

@@ -139,7 +139,7 @@ class Dialect:
 
     def _own(self, spec: str) -> str:
         """What a name of the library's own means; nothing where it has no such name."""
-        found = ((meaning, _pattern(name).fullmatch(spec.strip())) for name, meaning in self.names.items())
+        found = ((meaning, _pattern(name).fullmatch(str(spec).strip())) for name, meaning in self.names.items())
         return next((meaning.format(**match.groupdict()) for meaning, match in found if match), "")
 
     def _cut(self, metric: Metric) -> Metric:
