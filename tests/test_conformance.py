@@ -18,7 +18,7 @@ import pytest
 import atkay
 from atkay.dialects.base import Dialect
 from atkay.errors import ProtocolError, SpecError
-from atkay.metrics.base import Metric
+from atkay.metrics.base import Metric, parse
 
 FOLDER = Path(__file__).parent.parent / "conformance"
 RECORDED = {"trec_eval": "pytrec_eval"}
@@ -394,6 +394,30 @@ def test_a_librarys_own_names(dialect: str, own: str, spec: str) -> None:
     assert str(atkay.dialects()[dialect].speak(own)[own]) == spec
 
 
+@pytest.mark.parametrize("name", atkay.dialects())
+def test_a_number_is_the_same_however_it_is_asked_for(name: str) -> None:
+    """Alone, with another cutoff, by any of our names: those that the library has itself for another number aside."""
+    spoken = atkay.dialects()[name]
+    for metric in spoken.words:
+        cls = atkay.metrics()[metric]
+        if cls.cuts and metric not in spoken.uncut:
+            [alone], [both] = spoken.speak(f"{metric}@3").values(), spoken.speak(f"{metric}@3,5").values()
+            assert both.split()[0] == alone
+            assert {spoken.speak([f"{alias}@3"])[f"{alias}@3"] for alias in cls.aliases} <= {alone}
+        [whole] = spoken.speak(metric).values()
+        assert {spoken.speak([alias])[alias] for alias in cls.aliases} <= {whole}
+
+
+def test_recommenders_has_two_average_precisions() -> None:
+    # A has hits at 1, 3 and 5 of six relevant items, B one at 1 of two: its map divides by 6, its map_at_k by 5.
+    recs = {"A": ["i1", "i9", "i2", "i8", "i3"], "B": ["i1"]}
+    truth = {"A": [f"i{n}" for n in range(1, 7)], "B": ["i1", "i2"]}
+    result = atkay.evaluate(recs, truth, "map@5,10,ap@5,map_at_k@5", dialect="recommenders")
+    total = 1 + 2 / 3 + 3 / 5
+    assert result["map@5"] == result["ap@5"] == pytest.approx((total / 6 + 1 / 2) / 2)
+    assert result["map_at_k@5"] == pytest.approx((total / 5 + 1 / 2) / 2)
+
+
 def test_all_names_are_specs() -> None:
     for each in atkay.dialects().values():
         for name in each.names:
@@ -436,6 +460,22 @@ def test_metrics_that_a_library_counts_in_different_ways() -> None:
     own = atkay.evaluate(recs, truth, ["pre@1", "ndcg@1"], dialect="xgboost", protocol=atkay.Protocol())
     assert own.population.evaluated == 1
     assert atkay.evaluate(recs, truth, atkay.Precision(k=1), dialect="xgboost")["precision@1"] == 0.5
+
+
+def test_the_usual_metrics_as_far_as_a_library_has_them() -> None:
+    recs, truth = {1: ["a", "x"], 2: ["x"]}, {1: ["a"], 2: ["b"]}
+    names = {name: [parse(spec).name for spec in atkay.evaluate(recs, truth, dialect=name)] for name in RUN}
+    assert names["ranx"] == ["ndcg", "map", "mrr", "recall", "precision", "hit"]
+    assert names["recpack"] == ["ndcg", "mrr", "recall", "precision", "hit"]  # it has no map
+    assert names["xgboost"] == ["ndcg", "map"]  # precision counts users without truth otherwise
+    assert names["cornac"] == ["ndcg", "mrr", "recall", "precision", "hit"]  # map has ties of its own
+    assert names["sklearn"] == ["ndcg"]
+    result = atkay.evaluate(recs, truth, dialect="trec_eval")
+    assert list(result) == ["ndcg(gain=linear)@10", "map@10", "mrr", "recall@10", "precision@10", "hit@10"]
+    # Who counts and how equal scores are taken can be said, and then nothing is left out.
+    said = atkay.evaluate(recs, truth, dialect="cornac", ties="given")
+    assert "map" in said
+    assert "precision(per=listed)@10" in atkay.evaluate(recs, truth, dialect="xgboost", protocol=atkay.Protocol())
 
 
 def test_a_cutoff_can_change_the_protocol() -> None:

@@ -273,6 +273,26 @@ def test_a_hit_that_does_not_count_is_not_marked() -> None:
     ]
 
 
+def test_hits_that_share_a_place_are_the_ones_marked() -> None:
+    # a, b and c share the third place: (2/3 + 2/3) / 2, where they stand in order it is (1/1 + 2/2) / 2.
+    recs = pl.DataFrame({"user": [1] * 4, "item": list("abcd"), "score": [0.4, 0.4, 0.4, 0.1]})
+    (step,) = atkay.explain(recs, {1: ["a", "b"]}, "map", theirs="sklearn").moving
+    assert step.example is not None
+    assert (step.before, step.after) == pytest.approx((1, 2 / 3))
+    assert step.example.after.list == "1 a ✓ (score 0.4), 2 b ✓ (score 0.4), 3 c (score 0.4), 4 d (score 0.1)"
+
+
+def test_a_dialect_may_be_given_itself() -> None:
+    spoken = atkay.dialects()["replay"]
+    assert atkay.explain(RECS, TRUTH, "map@5", theirs=spoken) == atkay.explain(RECS, TRUTH, "map@5", theirs="replay")
+
+
+def test_what_is_no_metric() -> None:
+    for metric, theirs in ((["map@5"], "ranx"), ("map@5", ["ranx"]), (5, "ranx"), ("map@5", None)):
+        with pytest.raises(SpecError, match="is no metric; write a spec"):
+            atkay.explain(RECS, TRUTH, metric, theirs=theirs)  # type: ignore[arg-type]
+
+
 def test_small_differences_show_their_digits() -> None:
     users = range(20_000)
     recs, truth = {user: ["a"] for user in users}, {user: ["a"] for user in users} | {0: ["b"]}

@@ -70,6 +70,31 @@ def test_pooled_and_protocol() -> None:
     assert found["recall(average=pooled)@2"] == pytest.approx(2 / 4)
 
 
+def test_what_is_pooled_is_compared_by_its_value() -> None:
+    # Two of three users have a hit, pooled or not.
+    recs, truth = {1: ["a"], 2: ["b"], 3: ["x"]}, {1: ["a"], 2: ["b"], 3: ["a"]}
+    found = atkay.variants(recs, truth, "hit@5")
+    assert "hit(average=pooled)@5" in found.alike["hit@5"]
+    other = atkay.variants(recs, truth, "hit(average=pooled)@5")
+    assert "hit@5" in other.alike["hit(average=pooled)@5"]
+
+
+def test_the_default_of_a_dialect_is_what_it_means() -> None:
+    # LensKit leaves out C, who has no list, and divides by min(R, L): A has 2.2667 / 5, B 1 / 2.
+    recs, truth = RECS | {"B": ["i1", "i7"]}, TRUTH | {"B": ["i1", "i2"], "C": ["i1"]}
+    found = atkay.variants(recs, truth, "map@5", dialect="lenskit")
+    first = next(iter(found))
+    assert (first.spec, first.distance) == ("map(per=listed)@5", 0)
+    assert first.value == pytest.approx((2.2666666667 / 5 + 1 / 2) / 2)
+    assert found.protocol.no_recs == "skip"
+    assert found.to_dict()["map@5"] == pytest.approx((2.2666666667 / 6 + 1 / 2) / 2)
+    own = atkay.variants(recs, truth, "map_cut_5", dialect="trec_eval", no_recs="zero")
+    assert next(iter(own)).spec == "map@5"
+    assert next(iter(own)).value == pytest.approx((2.2666666667 / 6 + 1 / 2 + 0) / 3)
+    level = atkay.variants({1: ["a", "b"]}, {1: {"a": 1, "b": 2}}, "mrr-l2", dialect="ranx")
+    assert next(iter(level)).value == 0.5  # b is the one of grade 2
+
+
 def test_what_is_printed() -> None:
     found = atkay.variants(RECS, TRUTH, "map@5")
     assert "map(per=hits)@5" in repr(found)

@@ -77,7 +77,8 @@ def evaluate(
     truth
         What is relevant, in any of these forms; a grade may stand where the lists have a score (TREC qrels included).
     metrics
-        Specs such as ``"ndcg@10"`` or ``"map(per=hits)@5,10"``, or metrics such as ``NDCG(k=10)``.
+        Specs such as ``"ndcg@10"`` or ``"map(per=hits)@5,10"``, or metrics such as ``NDCG(k=10)``; left out with a
+        dialect, those of the usual six that the library has under one protocol.
     columns
         The names of the columns, where they are not found by themselves.
     slices
@@ -150,7 +151,8 @@ def understand(
     if dialect is not None:
         from atkay.dialects.base import dialect as named
 
-        spoken, specs = named(dialect), separate(metrics)
+        spoken = named(dialect)
+        specs = separate(spoken.having(USUAL, protocol, fields or {}) if metrics is USUAL else metrics)
         meant = spoken.speak(specs)
         names, metrics = {name: str(metric) for name, metric in meant.items()}, list(meant.values())
     asked = parse_all(metrics)

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from atkay.audit.variants import combinations
+from atkay.audit.variants import combinations, plain
 from atkay.dialects.base import dialects
 from atkay.errors import AtkayError, SpecError
 from atkay.evaluate import understand
 from atkay.metrics.base import Metric, RunMetric, metrics, parse
+from atkay.protocol import Protocol
+from atkay.words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from atkay.arrays import Floats
     from atkay.audit.ground import Ground
-    from atkay.protocol import Protocol
 
 OFF_BY_ONE, PERCENT, OTHER, FAR = 3, 2, 4, 4
 """What it costs an explanation to say that the cutoff was meant otherwise, that shares were printed as percent, or that
@@ -37,21 +38,34 @@ READING, AT_ONCE = 2, 3
 LEVELS = 10
 """So many grades, the lowest ones, are tried as the threshold."""
 
+TIES = next(words_of(each) for each in dataclasses.fields(Protocol) if each.name == "ties")
+
 SEEDS = (0, 1, 42)
 
 NEAR = 0.2
 """A number without meaning could as well be this share of it higher or lower."""
+
+EXACT = 1e-9
+"""No number has more digits than that: what is computed in another order differs in the last ones."""
 
 POPULATION = ("no_recs", "no_truth", "average_over")
 """Fields that say who counts and how much, and leave the lists as they are."""
 
 
 class Candidate(NamedTuple):
-    """A metric that a printed number could be, in percent or not, and how far-fetched that is."""
+    """A metric that a printed number could be, in percent or not, and how far-fetched that is; ``step`` is what both
+    the number and the metric move by at least, 0 where one of them can have any value.
+    """
 
     metric: Metric
     percent: bool
     cost: int
+    step: float = 0.0
+
+    @property
+    def scale(self) -> int:
+        """By what a share is multiplied before it is printed."""
+        return 100 if self.percent else 1
 
     @property
     def words(self) -> str:
@@ -60,46 +74,58 @@ class Candidate(NamedTuple):
 
 
 class Printed(NamedTuple):
-    """A number as it was printed: its value, and half of its last digit."""
+    """A number as it was printed: its value, half of its last digit, and whether a % follows."""
 
     value: float
     tolerance: float
+    percent: bool = False
 
     @classmethod
     def of(cls, name: str, given: object) -> Printed:
         """A number, or its text, which also tells how many digits it has."""
+        text = str(given).strip()
         try:
-            number = Decimal(str(given).strip())
+            number = Decimal(text.removesuffix("%"))
         except InvalidOperation as error:
-            raise SpecError(
-                f"reconcile: {name} is {given!r}, which is no number. Pass it as it was printed."
-            ) from error
+            how = "Write a point for the comma." if "," in text else "Pass it as it was printed."
+            raise SpecError(f"reconcile: {name} is {given!r}, which is no number. {how}") from error
         exponent = number.as_tuple().exponent
         if not isinstance(exponent, int):
             raise SpecError(f"reconcile: {name} is {given!r}, which is no finite number.")
-        return cls(float(number), 0.5 * 10.0 ** min(exponent, 0))
+        value = float(number)
+        return cls(value, max(0.5 * 10.0 ** min(exponent, 0), EXACT * max(1.0, abs(value))), text.endswith("%"))
 
     def matches(self, value: Floats) -> Any:
         """Whether a value is printed so."""
         return np.abs(value - self.value) <= self.tolerance * (1 + 1e-9)
 
-    @property
-    def around(self) -> tuple[float, float]:
-        """Where a number without meaning could lie just as well."""
-        away = max(NEAR * abs(self.value), 10 * self.tolerance)
-        return max(self.value - away, min(self.value, 0.0)), self.value + away
+    def luck(self, value: Floats, step: Floats) -> Floats:
+        """The chance that a number without meaning, which could lie around this one just as well, matches each value.
 
-    def luck(self, value: Floats) -> Floats:
-        """The chance that such a number matches each value."""
-        low, high = self.around
-        inside = np.minimum(value + self.tolerance, high) - np.maximum(value - self.tolerance, low)
+        Digits beyond the step say nothing: a share of ten users is 0.7 however many zeros follow.
+        """
+        reach = np.maximum(self.tolerance, step / 2)
+        away = np.maximum(NEAR * abs(self.value), 10 * reach)
+        low, high = np.maximum(self.value - away, min(self.value, 0.0)), self.value + away
+        inside = np.minimum(value + reach, high) - np.maximum(value - reach, low)
         lucky: Floats = np.maximum(inside, 0.0) / (high - low)
         return lucky
 
 
+def meant_by(name: str) -> Metric:
+    """The metric of a spec, or of a name that a library has for it."""
+    try:
+        return parse(name)
+    except SpecError:
+        for spoken in dialects().values():
+            if spoken.owns(name):
+                return spoken.speak([name])[name]
+        raise
+
+
 def asked_of(name: str) -> Metric:
-    """The metric of a name, where it can be reconciled."""
-    asked = parse(name)
+    """The metric of a name, ours or a library's own, where it can be reconciled."""
+    asked = meant_by(name)
     if isinstance(asked, RunMetric) or asked.needs or not asked.needs_truth:
         raise SpecError(f"reconcile: '{name}' needs more than lists and truth; accuracy metrics can be reconciled.")
     if isinstance(asked.k, tuple):
@@ -109,20 +135,21 @@ def asked_of(name: str) -> Metric:
 
 def spoken_of(
     asked: Metric, known: Mapping[str, Any], ground: Ground, base: Protocol
-) -> dict[str, tuple[Metric, Protocol]]:
-    """What each library that has the metric means by it, and under which protocol."""
-    found = {}
-    for library in dialects():
-        try:
-            [metric], settled, *_ = understand(str(asked), library, None, known)
-        except AtkayError:
-            continue
-        same = {name: getattr(base, name) for name in ("exclude", "candidates")}
-        if not ground.levels:
-            same["min_relevance"] = None  # every grade is 1
-        if ground.duplicated:
-            same["duplicates"] = "first"
-        found[library] = (metric, settled.with_fields(**same))
+) -> dict[tuple[str, str], list[tuple[Metric, Protocol]]]:
+    """What each library can mean by the metric, and under which protocol; by library and what its names say of that."""
+    same = {name: getattr(base, name) for name in ("exclude", "candidates")}
+    if not ground.levels:
+        same["min_relevance"] = None  # every grade is 1
+    if ground.duplicated:
+        same["duplicates"] = "first"
+    found: dict[tuple[str, str], list[tuple[Metric, Protocol]]] = {}
+    for library, spoken in dialects().items():
+        for own, said in spoken.names_of(plain(asked)):
+            try:
+                [metric], settled, *_ = understand(own, library, None, known)
+            except AtkayError:
+                continue
+            found.setdefault((library, said), []).append((metric, settled.with_fields(**same)))
     return found
 
 
@@ -138,11 +165,13 @@ def candidates_of(asked: Metric, number: Printed, spoken: Iterable[Metric]) -> l
             for k in sorted(cutoffs, key=str) if start.cuts else [None]:
                 found |= {each: _cost(each, asked) for each in combinations(dataclasses.replace(start, k=k))}
     near = {each: cost for each, cost in found.items() if cost <= FAR}
-    plain = [
+    shares = [
         Candidate(each, False, cost) for each, cost in (near | {each: _cost(each, asked) for each in spoken}).items()
     ]
-    percent = [Candidate(each.metric, True, each.cost + PERCENT) for each in plain if each.metric.bounded]
-    return plain + (percent if number.value > 0 else [])
+    if number.percent:
+        return [each._replace(percent=True) for each in shares]
+    percent = [Candidate(each.metric, True, each.cost + PERCENT) for each in shares if each.metric.bounded]
+    return shares + (percent if number.value > 0 else [])
 
 
 def together(singles: Iterable[Metric]) -> list[Metric]:
@@ -185,7 +214,7 @@ def _choices(ground: Ground, base: Protocol) -> dict[str, list[dict[str, Any]]]:
     words: dict[str, list[Any]] = {
         "no_recs": ["skip", "dcg_zero"],
         "no_truth": ["zero", "one", "judged"],
-        "ties": ["item", "item_desc", "text", "text_desc", "best", "worst", "expected"],
+        "ties": [word for word in TIES if word not in (base.ties, "random")],
         "scores": ["float32"] if score is not None and str(score.dtype) == "Float64" else [],
         "nonpositive": ["missed"] if score is not None and (score.to_numpy() <= 0).any() else [],
         "unlisted": ["ignored"],
@@ -196,6 +225,6 @@ def _choices(ground: Ground, base: Protocol) -> dict[str, list[dict[str, Any]]]:
     }
     choices = {name: [{name: word} for word in some] for name, some in words.items()}
     choices["ties"] += [{"ties": "random", "seed": seed} for seed in SEEDS]
-    if score is None or not ground.tied(base):
+    if score is None or not ground.tied(base.with_fields(duplicates="first")):
         del choices["ties"]
     return choices

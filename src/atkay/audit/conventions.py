@@ -8,7 +8,8 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from atkay.audit.explain import own_protocol, plain_words
+from atkay.audit.explain import own_protocol
+from atkay.audit.variants import plain as plain_words
 from atkay.dialects.base import dialects
 from atkay.errors import AtkayError, AtkayWarning, SpecError
 from atkay.evaluate import evaluate, understand

@@ -13,6 +13,8 @@ import numpy as np
 
 from atkay.arithmetic import arithmetic
 from atkay.audit.difference import SAME, Change, Difference, Example, Place, Step, Worked, word_of
+from atkay.audit.variants import plain
+from atkay.dialects.base import Dialect
 from atkay.dialects.base import dialect as named
 from atkay.errors import AtkayError, ProtocolError, SpecError, TiesWarning, who
 from atkay.evaluate import Gathered, check_needs, conclude, gather, who_counts
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from atkay.arrays import Floats
-    from atkay.dialects.base import Dialect
     from atkay.judged import Judged
     from atkay.result import Result
     from atkay.tables import Table
@@ -57,7 +58,7 @@ def explain(
     recs: Any,
     truth: Any,
     metric: str | Metric,
-    theirs: str | Metric,
+    theirs: str | Metric | Dialect,
     *,
     their_protocol: Protocol | Mapping[str, Any] | None = None,
     **given: Any,
@@ -74,7 +75,7 @@ def explain(
     recs, truth
         As for :func:`evaluate`.
     theirs
-        The name of a dialect, which has the same metric in its own words; or another spec or metric.
+        A dialect or its name, which has the same metric in its own words; or another spec or metric.
     their_protocol
         What is otherwise on their side: a protocol, or some of its fields.
     **given
@@ -95,6 +96,9 @@ def explain(
     >>> print(found.moving[0].example.after.arithmetic)
     hits at ranks 1, 3, 5: (1/1 + 2/3 + 3/5) / min(5, 6) = 0.4533
     """
+    for side in (metric, *(() if isinstance(theirs, Dialect) else (theirs,))):
+        if not isinstance(side, str):
+            parse(side)  # refuses what is no metric
     for name in ("slices", "sampled"):
         if given.pop(name, None) is not None:
             raise ProtocolError(f"explain: takes no {name}=; it is about one number of all users and whole lists.")
@@ -311,14 +315,15 @@ def _places(gathered: Gathered, judged: Judged, metric: Metric, query: int) -> t
     """The first places of a user's list and the hits below them, and how many places there are."""
     judged = judged.above_zero if metric.by_score else judged
     item, k = judged.lists.item, metric.cutoffs[0]
-    grade = dict(zip(judged.rank.tolist(), judged.grade.tolist(), strict=True))
-    deep = [rank for rank in grade if SHOWN // 2 < rank <= k]
+    # By item: hits with equal scores may share a rank.
+    grade = dict(zip(judged.item.tolist(), judged.grade.tolist(), strict=True))
+    deep = [rank for rank in (np.flatnonzero(np.isin(item, judged.item)) + 1).tolist() if SHOWN // 2 < rank <= k]
     ranks = [*range(1, min(k, SHOWN // 2, len(item)) + 1), *deep][:SHOWN]
     scores = _scores(gathered, query)
     codes = item[np.array(ranks, np.int64) - 1]
     items = gathered.aligned.items.ids(codes).to_series().to_list()
     found = zip(ranks, items, codes.tolist(), strict=True)
-    return tuple(Place(rank, one, scores.get(code), grade.get(rank)) for rank, one, code in found), len(item)
+    return tuple(Place(rank, one, scores.get(code), grade.get(code)) for rank, one, code in found), len(item)
 
 
 def _scores(gathered: Gathered, query: int) -> dict[int, float]:
@@ -331,10 +336,10 @@ def _scores(gathered: Gathered, query: int) -> dict[int, float]:
     return by_item(recs.part(query, query + 1), values, 0)
 
 
-def _dialect(theirs: str | Metric) -> Dialect | None:
+def _dialect(theirs: str | Metric | Dialect) -> Dialect | None:
     """The dialect of that name; None where it is a metric."""
     if not isinstance(theirs, str):
-        return None
+        return theirs if isinstance(theirs, Dialect) else None
     try:
         return named(theirs)
     except SpecError as error:
@@ -348,7 +353,7 @@ def _dialect(theirs: str | Metric) -> Dialect | None:
 
 
 def _metrics(
-    metric: str | Metric, theirs: str | Metric, here: Dialect | None, there: Dialect | None
+    metric: str | Metric, theirs: str | Metric | Dialect, here: Dialect | None, there: Dialect | None
 ) -> tuple[Metric, Metric, str]:
     """Our metric and theirs, and what their library is asked for."""
     try:
@@ -357,11 +362,11 @@ def _metrics(
         if there is None:
             raise
         end = there.speak([metric])[str(metric)]  # a name of the library's own
-        return _checked(plain_words(end)), _checked(end), str(metric)
+        return _checked(plain(end)), _checked(end), str(metric)
     if there is None:
-        return _checked(start), _checked(parse(theirs)), ""
-    plain = str(plain_words(_checked(start)))
-    return start, _checked(there.speak([plain])[plain]), plain
+        return _checked(start), _checked(parse(theirs)), ""  # type: ignore[arg-type]  # no dialect
+    spec = str(plain(_checked(start)))
+    return start, _checked(there.speak([spec])[spec]), spec
 
 
 def _checked(metric: Metric) -> Metric:
@@ -372,12 +377,6 @@ def _checked(metric: Metric) -> Metric:
     if len(metric.cutoffs) > 1:
         raise SpecError(f"explain: one number at a time, given was '{metric}'. Write '{metric.split()[0]}'.")
     return metric
-
-
-def plain_words(metric: Metric) -> Metric:
-    """The metric in our default words; its numbers and its cutoff stay."""
-    words: dict[str, Any] = {each.name: each.default for each in conventions(type(metric)) if words_of(each)}
-    return dataclasses.replace(metric, **words)
 
 
 def own_protocol(library: Dialect, said: Protocol, asked: str) -> Protocol:

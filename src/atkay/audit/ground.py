@@ -40,6 +40,9 @@ COLUMNS = 5
 AT_ONCE = 16
 """Metrics that are measured in one go, so that their values fit into memory."""
 
+SOME, DENOMINATOR, ROUNDING = 1000, 60, 1e-9
+"""Users whose values are looked at for a common denominator, up to which, and what is the same but for rounding."""
+
 
 @dataclass(frozen=True, eq=False)
 class Ground:
@@ -103,6 +106,21 @@ class Ground:
     def tied(self, protocol: Protocol) -> bool:
         """Whether a list has equal scores."""
         return judge(self._aligned(protocol), protocol)[1].tied > 0
+
+    def steps(self, metrics: Sequence[Metric]) -> Floats:
+        """What each number moves by at least, one per metric and cutoff; 0 where it can move by any amount.
+
+        The mean of n values that are all fractions with the denominator d is a multiple of 1 / (n d).
+        """
+        rules = self.protocol.with_fields(duplicates="first")
+        judged = judge(self._aligned(rules), rules)[0]
+        some = judged.part(0, min(SOME, judged.n_queries))
+        values = np.nan_to_num(_measured(some, metrics, np.ones(some.n_queries, bool))[0])
+        found = np.zeros(values.shape[1])
+        for fraction in range(DENOMINATOR, 0, -1):
+            away = np.abs(values * fraction - np.round(values * fraction)).max(axis=0)
+            found[away < ROUNDING] = 1 / (judged.n_queries * fraction)
+        return found
 
     def _aligned(self, protocol: Protocol) -> Aligned:
         """The tables as codes, exclude and candidates as far as the protocol uses them."""
@@ -196,7 +214,8 @@ def all_sums(
     """The sums for each way to group the queries; every value is computed once."""
     if not groupings:
         return {}
-    counted = who_counts(judged, EVERYBODY, {})
+    # Whoever counts under any protocol: with no_truth=judged also who has neither a list nor a relevant item.
+    counted = who_counts(judged, EVERYBODY, {}) | (judged.nonrelevant[0] > 0)
     kind = 4 * (judged.n_relevant > 0) + 2 * judged.answered + (judged.nonrelevant[0] > 0)
     rows = {over: np.unique((8 * group + kind)[counted], return_inverse=True) for over, group in groupings.items()}
     total: dict[tuple[str, ...], list[Floats]] = {over: [] for over in groupings}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,18 +18,19 @@ from atkay.audit.candidates import (
     Printed,
     asked_of,
     candidates_of,
+    meant_by,
     protocols_of,
     spoken_of,
     together,
 )
-from atkay.errors import SpecError, number_of
+from atkay.errors import ProtocolError, SpecError, number_of
 from atkay.evaluate import understand
 from atkay.grid import Grid, Tabular
 from atkay.metrics.base import parse
 from atkay.protocol import Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from atkay.arrays import Floats
     from atkay.audit.ground import Ground
@@ -115,9 +117,11 @@ class Reconciliation(Tabular):
             near = "; ".join(f"{name}: nearest is {spec} ({value:.6g})" for name, (spec, value) in self.nearest.items())
             together = f" All numbers under one protocol, the closest: {self.closest}." if self.closest else ""
             return f"Nothing matches among {self.tried:,} values. {near}.{together}"
+        alike = sum(each.cost == self.explanations[0].cost for each in self.explanations)
+        several = f", {alike} as simple as the first, which the numbers cannot tell apart" if alike > 1 else ""
         luck = f"numbers without meaning would find {self.chance:.2g} by chance"
         means = next(words for most, words in MEANS.items() if self.chance > most)
-        return f"{number_of(self.matches, 'combination')} of words found; {luck}: {means}"
+        return f"{number_of(self.matches, 'combination')} of words found{several}; {luck}: {means}"
 
     @property
     def ruled_out(self) -> list[str]:
@@ -166,8 +170,8 @@ def reconcile(
     recs, truth, columns
         As for :func:`evaluate`.
     reported
-        The numbers under the names that they were printed with; given as text, ``"0.2447"``, their digits set the
-        tolerance.
+        The numbers under the names that they were printed with, ours or a library's own; given as text, ``"0.2447"`` or
+        ``"24.47%"``, their digits set the tolerance.
     train
         What the users had before: whether it was taken out of the lists is found out, too.
     protocol, **fields
@@ -184,24 +188,34 @@ def reconcile(
     (True, 'map(per=capped)@5')
     """
     from atkay.audit.ground import Ground
+    from atkay.tables import BESIDE
 
+    for name in ("dialect", *BESIDE, "slices", "sampled"):
+        if fields.pop(name, None) is not None:
+            raise ProtocolError(f"reconcile: takes no {name}=; it looks for what lists and truth alone give.")
+    if not isinstance(reported, Mapping) or not reported:
+        raise SpecError(f"reconcile: no number was given under a name, but {reported!r}. Pass {{'map@10': '0.2447'}}.")
     printed = {name: Printed.of(name, value) for name, value in reported.items()}
-    if not printed:
-        raise SpecError("reconcile: no number was given. Pass {'map@10': '0.2447'}.")
     asked = {name: asked_of(name) for name in printed}
-    known = _known(understand(list(printed), None, protocol).protocol) | fields
+    _refuse_twice(asked)
+    known = _known(understand(list(asked.values()), None, protocol).protocol) | fields
     maybe = {} if train is None or "exclude" in known else {"exclude": train}
     ground = Ground.read(recs, truth, Protocol().with_fields(**known | maybe), columns)
     base = ground.protocol.with_fields(exclude=None) if maybe else ground.protocol
     spoken = {name: spoken_of(metric, known, ground, base) for name, metric in asked.items()}
     candidates = {
-        name: candidates_of(metric, printed[name], [meant for meant, _ in spoken[name].values()])
+        name: candidates_of(metric, printed[name], [meant for some in spoken[name].values() for meant, _ in some])
         for name, metric in asked.items()
     }
     grid = protocols_of(ground, base, set(known) - {"exclude", "candidates"})
-    told = (settled for of_library in spoken.values() for _, settled in of_library.values())
+    told = (settled for of_name in spoken.values() for some in of_name.values() for _, settled in some)
     metrics = together(each.metric for some in candidates.values() for each in some)
     every = [one for metric in metrics for one in metric.split()]
+    step = dict(zip(every, ground.steps(metrics).tolist(), strict=True))
+    candidates = {
+        name: [each._replace(step=min(step[each.metric], step[asked[name]]) * each.scale) for each in some]
+        for name, some in candidates.items()
+    }
     protocols = list(dict.fromkeys([*grid, *told]))
     numbers = dict(ground.numbers(metrics, protocols))
     cases = _cases(candidates, every, base, {settled: numbers[settled] for settled in protocols})
@@ -209,6 +223,18 @@ def reconcile(
     return _concluded(
         printed, candidates, list(dict.fromkeys(cases.values())), libraries, _searched(cases, candidates, ground)
     )
+
+
+def _refuse_twice(names: Iterable[str]) -> None:
+    """One number under two names would count as two that agree."""
+    first: dict[str, str] = {}
+    for name in names:
+        try:
+            plain = str(parse(name))
+        except SpecError:
+            plain = name.lower()  # a library's own
+        if first.setdefault(plain, name) != name:
+            raise SpecError(f"reconcile: {first[plain]} and {name} are one number. Give it once.")
 
 
 def _known(protocol: Protocol) -> dict[str, Any]:
@@ -256,7 +282,8 @@ class Case:
         """How many matches numbers without meaning would find here, by what they cost."""
         by_cost: Floats = np.eye(1, len(self.said) + 1, len(self.said))[0]
         for name, (values, some) in self.found.items():
-            by_cost = np.convolve(by_cost, np.bincount([each.cost for each in some], printed[name].luck(values)))
+            lucky = printed[name].luck(values, np.array([each.step for each in some]))
+            by_cost = np.convolve(by_cost, np.bincount([each.cost for each in some], lucky))
         return by_cost
 
 
@@ -275,7 +302,7 @@ def _cases(
         if key not in cases:
             found = {}
             for name, some in candidates.items():
-                scaled = values[[place[each.metric] for each in some]] * [100 if each.percent else 1 for each in some]
+                scaled = values[[place[each.metric] for each in some]] * [each.scale for each in some]
                 by_value = np.lexsort((np.array([each.cost for each in some]), np.round(scaled, 12)))
                 by_value = by_value[~np.isnan(scaled[by_value])]
                 first = by_value[np.diff(np.round(scaled[by_value], 12), prepend=-np.inf) > 0]
@@ -292,8 +319,9 @@ def _said(protocol: Protocol, base: Protocol) -> dict[str, Any]:
 
 
 class Library(NamedTuple):
-    """What a library means by each number, what it would print, and the words of its protocol."""
+    """What a library can mean by each number, what it would print, and the words of its protocol."""
 
+    name: str
     metrics: Mapping[str, Metric]
     values: Mapping[str, float]
     said: Mapping[str, Any]
@@ -302,43 +330,49 @@ class Library(NamedTuple):
 
     def candidates(self, every: Mapping[str, Sequence[Candidate]]) -> dict[str, tuple[Candidate, float]]:
         """Its own among the candidates of each number."""
-        return {
-            name: (next(each for each in every[name] if each.metric == metric), self.values[name])
-            for name, metric in self.metrics.items()
+        own = {
+            name: next(each for each in every[name] if each.metric == metric) for name, metric in self.metrics.items()
         }
+        return {name: (each, self.values[name] * each.scale) for name, each in own.items()}
 
 
 def _libraries(
-    spoken: Mapping[str, Mapping[str, tuple[Metric, Protocol]]],
+    spoken: Mapping[str, Mapping[tuple[str, str], Sequence[tuple[Metric, Protocol]]]],
     every: Sequence[Metric],
     numbers: Mapping[Protocol, Floats],
     cases: Mapping[Protocol, Case],
-) -> dict[str, Library]:
-    """The libraries that have all of the metrics."""
-    found = {}
-    for library in set.intersection(*(set(of_name) for of_name in spoken.values())):
-        meant = {name: of_name[library] for name, of_name in spoken.items()}
-        settled = {protocol for _, protocol in meant.values()}
-        if settled <= set(cases):
-            found[library] = Library(
-                {name: metric for name, (metric, _) in meant.items()},
-                {name: float(numbers[protocol][every.index(metric)]) for name, (metric, protocol) in meant.items()},
-                cases[next(iter(settled))].said if len(settled) == 1 else {"dialect": library},
-                len(settled) > 1,
+) -> list[Library]:
+    """The libraries that have all of the metrics; one that has several names for a metric with each other value."""
+    place = {metric: at for at, metric in enumerate(every)}
+    found: dict[tuple[Any, ...], Library] = {}
+    for key in sorted(set.intersection(*(set(of_name) for of_name in spoken.values()))):
+        for meant in itertools.product(*(of_name[key] for of_name in spoken.values())):
+            rules = list(dict.fromkeys(protocol for _, protocol in meant))
+            if not set(rules) <= set(cases):
+                continue
+            values = [float(numbers[protocol][place[metric]]) for metric, protocol in meant]
+            mixed = len({cases[protocol] for protocol in rules}) > 1
+            library = Library(
+                key[0],
+                {name: metric for name, (metric, _) in zip(spoken, meant, strict=True)},
+                dict(zip(spoken, values, strict=True)),
+                {"dialect": key[0]} if mixed else cases[rules[0]].said,
+                mixed,
             )
-    return dict(sorted(found.items()))
+            found.setdefault((key[0], str(library.said), *np.round(values, 12)), library)
+    return list(found.values())
 
 
 def _concluded(
     printed: Mapping[str, Printed],
     candidates: Mapping[str, Sequence[Candidate]],
     cases: Sequence[Case],
-    libraries: Mapping[str, Library],
+    libraries: Sequence[Library],
     searched: Mapping[str, tuple[str, ...]],
 ) -> Reconciliation:
     """The explanations, how many there are by chance, and what is nearest where there is none."""
-    own = {name: library.candidates(candidates) for name, library in libraries.items()}
-    cases = [*cases, *(Case.alone(libraries[name].said, each) for name, each in own.items() if libraries[name].mixed)]
+    own = [(library, library.candidates(candidates)) for library in libraries]
+    cases = [*cases, *(Case.alone(library.said, each) for library, each in own if library.mixed)]
     luck = [case.luck(printed) for case in cases]
     by_chance = np.cumsum(np.sum([np.pad(each, (0, max(map(len, luck)) - len(each))) for each in luck], axis=0))
     matching = [case.matching(printed) for case in cases]
@@ -346,9 +380,10 @@ def _concluded(
     explanations = [_explanation(said, each, libraries, by_chance) for said, each in chosen]
     named = {name for each in explanations for name in each.libraries}
     explanations += [
-        _explanation(libraries[name].said, each, libraries, by_chance)
-        for name, each in own.items()
-        if name not in named and all(printed[number].matches(np.array(value)) for number, (_, value) in each.items())
+        _explanation(library.said, each, libraries, by_chance)
+        for library, each in own
+        if library.name not in named
+        and all(printed[number].matches(np.array(value)) for number, (_, value) in each.items())
     ]
     explanations.sort(key=lambda each: (each.cost, -len(each.libraries)))
     nearest: dict[str, tuple[Candidate, float]] = {}
@@ -382,19 +417,21 @@ def _simplest(matching: Mapping[str, list[tuple[Candidate, float]]]) -> Iterator
 def _explanation(
     said: Mapping[str, Any],
     chosen: Mapping[str, tuple[Candidate, float]],
-    libraries: Mapping[str, Library],
+    libraries: Sequence[Library],
     by_chance: Floats,
 ) -> Explanation:
     cost = len(said) + sum(each.cost for each, _ in chosen.values())
-    shares = {name: value / 100 if each.percent else value for name, (each, value) in chosen.items()}
+    shares = {name: value / each.scale for name, (each, value) in chosen.items()}
     return Explanation(
         protocol=dict(said),
         numbers={name: (each.words, value) for name, (each, value) in chosen.items()},
         cost=cost,
         libraries=tuple(
-            library
-            for library, each in libraries.items()
-            if each.said == said and all(abs(each.values[name] - share) <= 1e-9 for name, share in shares.items())
+            dict.fromkeys(
+                each.name
+                for each in libraries
+                if each.said == said and all(abs(each.values[name] - share) <= 1e-9 for name, share in shares.items())
+            )
         ),
         chance=float(by_chance[min(cost, len(by_chance) - 1)]),
     )
@@ -424,7 +461,7 @@ def _searched(
 
 def _in_words(name: str, spec: str) -> str:
     """What a printed number is, in words."""
-    metric, asked = parse(spec.removesuffix(IN_PERCENT)), parse(name)
+    metric, asked = parse(spec.removesuffix(IN_PERCENT)), meant_by(name)
     slips = []
     if type(metric) is not type(asked):
         slips.append(f"in fact {metric.name}")

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from atkay.audit.difference import SAME
 from atkay.dialects.base import dialects
 from atkay.errors import SpecError, TiesWarning
-from atkay.evaluate import evaluate
+from atkay.evaluate import evaluate, understand
 from atkay.grid import Grid, Tabular
 from atkay.metrics.base import Metric, conventions, parse
+from atkay.protocol import Protocol
 from atkay.words import words_of
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    from atkay.protocol import Protocol
+    from atkay.arrays import Floats
 
 
 class Variant(NamedTuple):
@@ -85,9 +87,9 @@ def _number(value: float, sign: str = "") -> str:
 def variants(recs: Any, truth: Any, metric: str | Metric, **given: Any) -> Variants:
     """Every combination of a metric's words that changes its value, with the libraries that compute it so.
 
-    ``given`` is whatever :func:`evaluate` takes besides: the protocol, columns, side information. The lists are judged
-    once for all. A library is named where its words for the metric are these; who counts is another question, which
-    ``evaluate(..., dialect=...)`` answers.
+    ``given`` is whatever :func:`evaluate` takes besides: the protocol, columns, side information; with a dialect the
+    default is what the library means. The lists are judged once for all. A library is named where its words for the
+    metric are these; who counts is another question, which ``evaluate(..., dialect=...)`` answers.
 
     Examples
     --------
@@ -97,7 +99,7 @@ def variants(recs: Any, truth: Any, metric: str | Metric, **given: Any) -> Varia
     ... # doctest: +ELLIPSIS
     {'map@3': 0.416..., 'map(per=capped)@3': 0.555..., 'map(per=places)@3': 0.722..., 'map(per=hits)@3': 0.833...}
     """
-    asked = parse(metric)
+    asked, given = _spoken(metric, given)
     if len(asked.cutoffs) > 1:
         raise SpecError(f"variants: one number at a time, given was '{asked}'. Write '{asked.split()[0]}'.")
     every = [asked, *(each for each in combinations(asked) if each != asked)]
@@ -105,20 +107,37 @@ def variants(recs: Any, truth: Any, metric: str | Metric, **given: Any) -> Varia
         warnings.simplefilter("ignore", TiesWarning)
         result = evaluate(recs, truth, every, **given)
     libraries = _libraries(asked)
-    seen: dict[bytes, str] = {}
+    seen: dict[str, Floats | None] = {}
     alike: dict[str, tuple[str, ...]] = {}
     users: dict[str, list[str]] = {}
     for spec in map(str, every):
-        values = result.query_values[:, result.by_query.index(spec)] if spec in result.by_query else None
-        mean = f"{result[spec]:.12f}".encode()  # the same but for rounding is the same
-        key = mean if values is None or spec in result.parts else np.round(values, 12).tobytes() + mean
-        first = seen.setdefault(key, spec)
+        pooled = spec in result.parts or spec not in result.by_query
+        values = None if pooled else result.query_values[:, result.by_query.index(spec)]
+        same = (row for row, other in seen.items() if _same(result[row], result[spec]) and _same(other, values))
+        first = next(same, spec)
+        seen.setdefault(first, values)
         alike[first] = (*alike.get(first, ()), *([spec] if spec != first else []))
         users.setdefault(first, []).extend(libraries.get(spec, ()))
     default = result[str(asked)]
-    rows = [Variant(spec, result[spec], result[spec] - default, tuple(sorted(users[spec]))) for spec in seen.values()]
+    rows = [Variant(spec, result[spec], result[spec] - default, tuple(sorted(users[spec]))) for spec in seen]
     rows[1:] = sorted(rows[1:], key=lambda row: (abs(row.distance), row.spec))
     return Variants(tuple(rows), alike, result.protocol)
+
+
+def _spoken(metric: str | Metric, given: dict[str, Any]) -> tuple[Metric, dict[str, Any]]:
+    """The metric in the words of the dialect that is given, if one is, and its protocol in the place of both."""
+    spoken, protocol = given.pop("dialect", None), given.get("protocol")
+    if spoken is None:
+        return parse(metric), given
+    names = {each.name for each in dataclasses.fields(Protocol)}
+    fields = {name: given.pop(name) for name in names & set(given)}
+    asked = understand([metric], spoken, protocol, fields)
+    return asked.metrics[0], given | {"protocol": asked.protocol}
+
+
+def _same(one: Floats | float | None, other: Floats | float | None) -> bool:
+    """Whether values are the same but for rounding; what is pooled has none of users to compare."""
+    return one is None or other is None or np.allclose(one, other, rtol=0, atol=SAME, equal_nan=True)
 
 
 def combinations(metric: Metric) -> Iterator[Metric]:
@@ -132,13 +151,18 @@ def combinations(metric: Metric) -> Iterator[Metric]:
             continue  # words that do not go together
 
 
+def plain(metric: Metric) -> Metric:
+    """The metric in our default words; its numbers and its cutoff stay."""
+    words: dict[str, Any] = {each.name: each.default for each in conventions(type(metric)) if words_of(each)}
+    return dataclasses.replace(metric, **words)
+
+
 def _libraries(metric: Metric) -> dict[str, list[str]]:
     """Which dialects mean which variant."""
     found: dict[str, list[str]] = {}
-    plain = str(dataclasses.replace(type(metric)(), k=metric.k))
     for name, each in dialects().items():
         try:
-            [meant] = each.speak(plain).values()
+            [meant] = each.speak(str(plain(metric))).values()
         except SpecError:
             continue  # it does not have the metric, or not with a cutoff
         found.setdefault(str(meant), []).append(name)

@@ -31,7 +31,8 @@ class Dialect:
     ``names`` has the library's own names as specs, ``{k}`` and the like standing for numbers; after a semicolon, what a
     name says of the protocol: ``"map@{k}-l{level}": "map@{k}; min_relevance={level}"``. ``protocol`` holds the fields
     that differ, and ``apart`` those in which a metric ("precision"), or its form with a cutoff ("mrr@{k}"), differs
-    from the library's others. ``uncut`` names metrics that it computes for whole lists alone.
+    from the library's others. ``uncut`` names metrics that it computes for whole lists alone; ``cutoff`` is where it
+    cuts lists if no cutoff is given.
     ``checked`` says whether the library itself was run, or its source was read; ``note``, what it does besides.
     """
 
@@ -43,12 +44,34 @@ class Dialect:
     protocol: Mapping[str, Any] = field(default_factory=dict)
     apart: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     uncut: tuple[str, ...] = ()
+    cutoff: int | None = None
     checked: str = "run"
     note: str = ""
 
     def speak(self, specs: str | Metric | Iterable[str | Metric]) -> dict[str, Metric]:
         """What each spec, or name of the library's own, means here."""
         return {str(spec): self._meant(spec)[0] for spec in separate(specs)}
+
+    def names_of(self, metric: Metric) -> Iterator[tuple[str, str]]:
+        """Our spec for a metric, and the library's own names for it, as far as they take no number but the cutoff; each
+        with what it says of the protocol.
+        """
+        yield str(metric), ""
+        for name, meaning in self.names.items():
+            if set(re.findall(r"\{(\w+)\}", name)) == ({"k"} if metric.k else set()):
+                own = name.format(k=metric.k)
+                if type(self._meant(own)[0]) is type(metric):
+                    yield own, meaning.partition(";")[2]
+
+    def having(self, specs: Iterable[str], protocol: Protocol | None, fields: Mapping[str, Any]) -> list[str]:
+        """Those of the specs that the library has under one protocol, the first one's; uncut where it does not cut.
+
+        What it counts in another way stays in where the caller says how.
+        """
+        shared = [metric for metric in map(parse, specs) if metric.name in self.words]
+        asked = [dataclasses.replace(metric, k=None) if metric.name in self.uncut else metric for metric in shared]
+        rules = [{**self.protocol, **self._apart(metric), **fields} for metric in asked]
+        return [str(metric) for metric, rule in zip(asked, rules, strict=True) if protocol or rule == rules[0]]
 
     def settle(
         self, protocol: Protocol | None, fields: Mapping[str, Any], specs: str | Metric | Iterable[str | Metric] = ()
@@ -96,10 +119,9 @@ class Dialect:
         """The metric, and what the library's own name says of the protocol besides."""
         if not isinstance(spec, str):
             return spec, {}
-        for name, meaning in self.names.items():
-            if found := _pattern(name).fullmatch(spec.strip()):
-                own, _, said = meaning.format(**found.groupdict()).partition(";")
-                return parse(own), {each: word for each, _, word in (one.partition("=") for one in said.split())}
+        if meaning := self._own(spec):
+            own, _, said = meaning.partition(";")
+            return self._cut(parse(own)), dict(one.split("=") for one in said.split())
         metric = parse(spec)
         if metric.name not in self.words:
             raise SpecError(
@@ -109,7 +131,20 @@ class Dialect:
         if metric.name in self.uncut and metric.k is not None:
             raise SpecError(f"{self.library} has no {metric.name} with a cutoff that can be given here. {self.note}")
         words = {name: word for name, word in self.words[metric.name].items() if name not in stated(spec)}
-        return dataclasses.replace(metric, **words), {}  # type: ignore[arg-type]  # words are fields of that metric
+        return self._cut(dataclasses.replace(metric, **words)), {}  # type: ignore[arg-type]  # fields of that metric
+
+    def owns(self, name: str) -> bool:
+        """Whether it is a name of the library's own."""
+        return bool(self._own(name))
+
+    def _own(self, spec: str) -> str:
+        """What a name of the library's own means; nothing where it has no such name."""
+        found = ((meaning, _pattern(name).fullmatch(str(spec).strip())) for name, meaning in self.names.items())
+        return next((meaning.format(**match.groupdict()) for meaning, match in found if match), "")
+
+    def _cut(self, metric: Metric) -> Metric:
+        """The metric at the library's own cutoff where none is given."""
+        return dataclasses.replace(metric, k=self.cutoff) if metric.k is None and metric.cuts else metric
 
 
 @functools.cache
@@ -171,8 +206,10 @@ def _load_folder() -> Dialects:
     return Dialects(importlib.import_module(f"{__package__}.{name}").DIALECT for name in names)
 
 
-def dialect(name: str) -> Dialect:
+def dialect(name: str | Dialect) -> Dialect:
     """The dialect of a name."""
+    if isinstance(name, Dialect):
+        return name
     plain = {re.sub(r"\W|_", "", each): found for each, found in dialects().items()}
     found = plain.get(re.sub(r"\W|_", "", str(name).lower()))
     if found is None:

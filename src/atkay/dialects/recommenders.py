@@ -11,11 +11,10 @@ DIALECT = Dialect(
     words={
         "precision": {},
         "recall": {},
-        "map": {"per": "capped"},
+        "map": {},
         "ndcg": {"gain": "binary", "discount": "ln"},
     },
     names={
-        "map@{k}": "map@{k}",
         "precision_at_k@{k}": "precision@{k}",
         "recall_at_k@{k}": "recall@{k}",
         "map_at_k@{k}": "map(per=capped)@{k}",
@@ -26,4 +25,5 @@ DIALECT = Dialect(
         "ndcg_at_k": "ndcg(gain=binary,discount=ln)@10",
     },
     protocol={"no_recs": "dcg_zero"},
+    note="Its map divides by the relevant items, its map_at_k by k where that is less.",
 )

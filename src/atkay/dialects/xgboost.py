@@ -6,9 +6,9 @@ from atkay.dialects.base import Dialect
 
 NAMES = {
     "ndcg@{k}": "ndcg@{k}",
-    "ndcg": "ndcg@32",
+    "ndcg": "ndcg",
     "map@{k}": "map(per=capped)@{k}",
-    "map": "map(per=capped)@32",
+    "map": "map(per=capped)",
 }
 
 DIALECT = Dialect(
@@ -22,9 +22,8 @@ DIALECT = Dialect(
     },
     names=NAMES
     | {f"{own}-": f"{meaning}; no_truth=zero" for own, meaning in NAMES.items()}
-    | {"pre@{k}": "precision(per=listed)@{k}"}
-    | dict.fromkeys(("pre", "precision"), "precision(per=listed)@32"),
+    | {"pre@{k}": "precision(per=listed)@{k}", "pre": "precision(per=listed)"},
     protocol={"no_recs": "skip", "no_truth": "one", "unlisted": "ignored", "scores": "float32"},
     apart={"precision": {"no_truth": "zero"}},
-    note="Without a cutoff it cuts at 32.",
+    cutoff=32,
 )
