@@ -248,10 +248,29 @@ def test_bootstrap_intervals_where_values_are_missing() -> None:
     found, there = one(first, gaps, interval="bca", test="bootstrap"), ~np.isnan(gaps)
     alone = one(first[there], second[there], interval="bca", test="bootstrap")
     assert found.users == alone.users == there.sum()
+    assert found.undefined == 300 - there.sum()
+    assert [found.low, found.high] == pytest.approx([alone.low, alone.high])
+    assert found.p == alone.p
+    # With many users, samples are of all of them, and the pair's number in each is near what it has.
+    first, second = noise(1_500, 2).T
+    gaps = np.where(rng.random(1_500) < 0.5, np.nan, second)
+    found, there = one(first, gaps, interval="bca", test="bootstrap"), ~np.isnan(gaps)
+    alone = one(first[there], second[there], interval="bca", test="bootstrap")
     width = alone.high - alone.low
     assert found.low == pytest.approx(alone.low, abs=0.05 * width)
     assert found.high == pytest.approx(alone.high, abs=0.05 * width)
-    assert found.undefined == 300 - there.sum()
+
+
+@pytest.mark.parametrize("interval", ["percentile", "bca"])
+def test_bootstrap_intervals_of_few_users_among_many(interval: str) -> None:
+    """Five users of 60: most samples of 60 have another number of them, and some have none."""
+    values = noise(60, 3)
+    runs = {"few": result(values[:5, 0]), "b": result(values[:, 1]), "c": result(values[:, 2])}
+    options: dict[str, Any] = {"interval": interval, "test": "bootstrap", "permutations": 2_000}
+    (found, *_) = atkay.compare(runs, baseline="few", **options)
+    alone = one(values[:5, 0], values[:5, 1], **options)
+    assert [found.low, found.high] == pytest.approx([alone.low, alone.high])
+    assert found.p == alone.p
 
 
 # Who is paired with whom.
@@ -279,7 +298,7 @@ def test_a_user_without_a_list_scores_zero_or_is_left_out() -> None:
     assert skip["mrr"][0].difference == pytest.approx((4 + 3 / 3) / 7 - 1 / 2)
     assert (skip["mrr"][0].users, skip["mrr"][0].left_out) == (7, 1)
     assert skip.means["old"]["mrr"].users == 8
-    assert any(note.startswith("1 users not in every run") for note in skip.notes)
+    assert any(note.startswith("users not in every run: 1; ") for note in skip.notes)
 
 
 def test_undefined_values_are_left_out_and_counted() -> None:
@@ -325,6 +344,58 @@ def test_groups_are_the_units() -> None:
     }
     other = dataclasses.replace(alone["b"], groups=np.array([5, 5, 2]))
     assert atkay.compare({"a": alone["a"], "b": other}).differences == found.differences
+
+
+def test_a_unit_counts_the_queries_that_both_runs_have() -> None:
+    """The same lists, and one query missing in one run: what both have does not differ."""
+    rng = np.random.default_rng(4)
+    values, groups, ids = rng.random(30), np.repeat(np.arange(10), 3), np.arange(30)
+    kept = ids % 3 != 1
+    fields: dict[str, Any] = {"protocol": atkay.Protocol(no_recs="skip", average_over="person")}
+    full = result(values, ids=ids, groups=groups, **fields)
+    half = result(values[kept], ids=ids[kept], groups=groups[kept], **fields)
+    found = atkay.compare({"a": full, "b": half})
+    assert (found["mrr"][0].difference, found["mrr"][0].ties, found["mrr"][0].left_out) == (0, 10, 0)
+    assert any(note.startswith("queries without a value in every run: 10; ") for note in found.notes)
+    # Other values: the person's mean is of the two queries that both runs have, defined or not.
+    other = rng.random(30)
+    gaps = result(np.where(kept, other, np.nan), ids=ids, groups=groups, **fields)
+    part = result(other[kept], ids=ids[kept], groups=groups[kept], **fields)
+    persons = (other - values).reshape(10, 3)[:, [0, 2]].mean(axis=1)
+    for second in (gaps, part):
+        (pair, third) = atkay.compare({"a": full, "b": second, "c": full}, test=EVERY[:3])["mrr"][:2]
+        assert pair.difference == pytest.approx(persons.mean())
+        assert pair.p["t"] == pytest.approx(stats.ttest_1samp(persons, 0).pvalue)
+        assert third.difference == 0
+    alone = one(np.zeros(10), persons, test="permutation").p["permutation"]
+    assert pair.p["permutation"] == alone
+    # A person whose queries are all in one run alone is left out.
+    none = result(other[3:], ids=ids[3:], groups=groups[3:], **fields)
+    (pair,) = atkay.compare({"a": full, "b": none})
+    assert (pair.users, pair.left_out, pair.undefined) == (9, 1, 0)
+
+
+def test_a_run_with_nothing_to_divide_by_is_undefined_and_leaves_the_others_alone() -> None:
+    rng = np.random.default_rng(1)
+    above, below = rng.integers(0, 5, (40, 2)).astype(float), rng.integers(5, 9, (40, 2)).astype(float)
+    name, zero = "precision(per=listed,average=pooled)@5", np.zeros(40)
+    parts = {"a": (above[:, 0], below[:, 0]), "b": (above[:, 1], below[:, 1]), "none": (zero, zero)}
+    runs = {run: result(zero, name, parts={name: both}) for run, both in parts.items()}
+    tests = ("permutation", "t", "bootstrap", "randomised_tukey")
+    found = atkay.compare(runs, test=tests, permutations=999)
+    alone = atkay.compare({run: runs[run] for run in "ab"}, test=tests, permutations=999)
+    for test in ("permutation", "t", "bootstrap"):
+        assert found.differences[0].p[test] == pytest.approx(alone.differences[0].p[test])
+        assert found.differences[0].corrected[test] == found.differences[0].p[test]  # what is undefined is no family
+    assert math.isnan(found.differences[0].p["randomised_tukey"])  # no user has a value in every run
+    for pair in found.differences[1:]:
+        assert (pair.users, pair.undefined, pair.verdict) == (0, 40, "undefined")
+        assert all(map(math.isnan, pair.p.values()))
+    # One user less in one run: pairs are gone through one by one.
+    lack = result(zero[1:], name, ids=range(1, 40), parts={name: (above[1:, 0], below[1:, 0])})
+    fewer = atkay.compare(runs | {"a": lack})
+    ratio = [above[1:, at].sum() / below[1:, at].sum() for at in (0, 1)]
+    assert fewer.differences[0].difference == pytest.approx(ratio[1] - ratio[0])
 
 
 def test_pooled_numbers_are_tested_by_their_linear_approximation() -> None:

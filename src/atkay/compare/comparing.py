@@ -340,7 +340,8 @@ def _described(names: Sequence[str], paired: Paired, pair: Pair) -> Difference:
     if paired.below is None:
         counts = {"wins": int((moved > 0).sum()), "ties": int((moved == 0).sum()), "losses": int((moved < 0).sum())}
         blank = replace(blank, **counts)  # type: ignore[arg-type]  # three fields of whole numbers
-    both, either = paired.there[:, pair].all(axis=1), paired.there[:, pair].any(axis=1)
+    there = paired.there[:, pair]
+    both, either = (paired.units(np.asarray(queries)) for queries in (there.all(axis=1), there.any(axis=1)))
     return replace(
         blank,
         difference=said.mean,
@@ -415,12 +416,11 @@ def _notes(results: Mapping[str, Result], sheet: Sheet, plan: Plan, metrics: Seq
     """What a reader of the tables should know."""
     one = next(iter(results.values()))
     unit = f"{' and '.join(one.protocol.groups)} (its queries averaged first)" if one.protocol.groups else "user"
-    missing = int((~sheet.there.all(axis=1)).sum())
     said = [f"{name}: {result.counted()[0]}" for name, result in results.items()]
     said.append(f"paired by {unit}; difference is run less against")
-    if missing:
-        rows = "queries" if one.protocol.groups else "users"
-        said.append(f"{missing:,} {rows} not in every run: a mean counts those of its run, a difference those of both")
+    if uneven := int(sheet.uneven.sum()):
+        what = "queries without a value" if one.protocol.groups else "users not"
+        said.append(f"{what} in every run: {uneven:,}; a mean counts those of its run, a difference those of both")
     family = "all differences of the table" if plan.family == "all" else "the differences in one metric"
     said.append(f"p-values corrected ({plan.correction}) over {family}; the first test that has a p-value decides")
     said += [f"{name}: {TESTS[name].words}" for name in plan.tests]

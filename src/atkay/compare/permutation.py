@@ -106,11 +106,13 @@ def label_shifts(paired: Sequence[Paired], pairs: Sequence[Pair], permutations: 
 
     Carterette, Multiple testing in statistical analysis of systems-based information retrieval experiments, 2012.
     """
-    n, runs = paired[0].values.shape
+    runs = paired[0].values.shape[1]
+    defined = [each.defined(each.all_runs) for each in paired]
+    n = len(defined[0])
     centred = np.zeros((n, len(paired), runs))
-    for at, each in enumerate(paired):
-        scores = each.scores(each.complete, range(runs))
-        centred[each.complete, at] = scores - scores.mean(axis=1, keepdims=True)
+    for at, (each, units) in enumerate(zip(paired, defined, strict=True)):
+        scores = each.scores(each.all_runs)
+        centred[units, at] = scores - scores.mean(axis=1, keepdims=True)
     sums = centred.sum(axis=0)
     apart = np.abs(np.stack([sums[:, other] - sums[:, one] for one, other in pairs], axis=1))
     slack = ROUNDING * np.abs(centred).sum(axis=(0, 2))[:, None]
@@ -134,5 +136,5 @@ def label_shifts(paired: Sequence[Paired], pairs: Sequence[Pair], permutations: 
     furthest = np.ptp(found.reshape(permutations, len(paired), runs), axis=2)
     reached = (furthest[:, :, None] >= apart - slack).sum(axis=0)
     p: Floats = (reached + 1) / (permutations + 1)
-    p[[not each.complete.any() for each in paired]] = np.nan
+    p[[not units.any() for units in defined]] = np.nan
     return p

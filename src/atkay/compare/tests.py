@@ -122,7 +122,7 @@ def tukey(task: Task) -> Floats:
 
 
 def _tukey(paired: Paired, pairs: Sequence[Pair]) -> list[float]:
-    scores = paired.scores(paired.complete, range(paired.values.shape[1]))
+    scores = paired.scores(paired.all_runs)
     n, runs = scores.shape
     if n < 2:
         return [math.nan] * len(pairs)
@@ -131,8 +131,8 @@ def _tukey(paired: Paired, pairs: Sequence[Pair]) -> list[float]:
     degrees = (n - 1) * (runs - 1)
     error = math.sqrt(float((rest**2).sum()) / degrees / n)
     apart = np.array([abs(of_run[other] - of_run[one]) for one, other in pairs])
-    if error <= 1e-14 * paired.scale or math.isnan(error):
-        return [1.0 if not math.isnan(error) and gap <= 1e-14 * paired.scale else math.nan for gap in apart]
+    if error <= 1e-14 * paired.scale:
+        return [1.0 if gap <= 1e-14 * paired.scale else math.nan for gap in apart]
     found: list[float] = np.clip(studentized_range(apart / error, runs, degrees), SMALLEST, 1.0).tolist()
     return found
 
