@@ -21,7 +21,16 @@ from atkay.compare.comparison import Difference
 from atkay.compare.corrections import benjamini_hochberg, bonferroni, corrected, holm
 from atkay.compare.power import chance, detectable, needed
 from atkay.compare.verdict import finding
-from atkay.errors import IdError, InputError, NotMeanWarning, NumberError, ProtocolError, SourceError, SpecError
+from atkay.errors import (
+    IdError,
+    InputError,
+    NotMeanWarning,
+    NumberError,
+    PermutationsWarning,
+    ProtocolError,
+    SourceError,
+    SpecError,
+)
 from atkay.result import Population, Slicing
 
 EVERY = ("t", "permutation", "bootstrap", "tukey", "randomised_tukey", "wilcoxon", "sign")
@@ -643,6 +652,46 @@ def test_a_verdict_says_when_the_tests_disagree_or_the_correction_decides(sleep:
     assert weak.verdict.endswith("0.700 to 2.460; not shown after the correction")
     down = dataclasses.replace(sleep, difference=-1.58, low=-2.459886, high=-0.700114)
     assert down.verdict.startswith("1.580 worse, 95 % interval 0.700 to 2.460;")
+
+
+def test_everybody_alike_and_what_matters() -> None:
+    """Without spread the difference itself is the interval."""
+    first = np.random.default_rng(0).random(20)
+    words = {0.5: "real and matters", 0.05: "real but smaller than what matters", 0.0: "no difference that matters"}
+    for shift, word in words.items():
+        assert one(first, first + shift, min_effect=0.1).finding == word
+    assert one([0.5], [0.5], min_effect=0.1).finding == "not shown"  # one user has no spread to know
+
+
+def test_a_p_value_that_cannot_be_smaller_is_no_dissent() -> None:
+    """Six differences, 99 permutations: 6 / 100 is above 0.05, however large they are."""
+    rng = np.random.default_rng(1)
+    base = rng.random((40, 1))
+    values = base + np.arange(4) + 0.1 * rng.random((40, 4))
+    runs = {name: result(column) for name, column in zip("abcd", values.T, strict=True)}
+    with pytest.warns(PermutationsWarning, match=r"no p-value below 1/100, .* among 6 .* permutations=120 or more"):
+        found = atkay.compare(runs, permutations=99)
+    assert {d.corrected["permutation"] for d in found} == {6 / 100}
+    assert {d.verdict.split("; ", 1)[1] for d in found} == {"real; large"}
+    assert all(d.real for d in atkay.compare(runs, test="permutation", permutations=120))  # 6 / 121
+    with pytest.warns(PermutationsWarning):
+        alone = atkay.compare(runs, test="permutation", permutations=99)
+    assert alone.differences[0].finding == "not shown"
+    # Tukey's holds for all pairs: one metric is a family of one.
+    assert all(d.real for d in atkay.compare(runs, test="randomised_tukey", permutations=99))
+
+
+def test_whom_tukeys_tests_count() -> None:
+    values = noise(60, 3)
+    runs = {"a": result(values[:, 0]), "b": result(values[:, 1]), "c": result(values[:20, 2])}
+    found = atkay.compare(runs, test=("tukey", "t"))
+    assert found.differences[0].users == 60
+    assert "Tukey's tests of mrr: of the 20 of 60 users with a value in every run" in found.notes
+    inside = atkay.compare(
+        {name: result(column) for name, column in zip("abc", values[:20].T, strict=True)}, test="tukey"
+    )
+    assert [d.p["tukey"] for d in found] == [d.p["tukey"] for d in inside]
+    assert not any("with a value in every run" in note for note in inside.notes)
 
 
 # Tables, slices, files, charts.

@@ -18,6 +18,7 @@
 
     AtkayWarning (a UserWarning)
     ├── NotMeanWarning     a test that does not test the mean
+    ├── PermutationsWarning too few permutations for so many comparisons
     ├── SampledWarning     the numbers are of a sample of the catalogue
     └── TiesWarning        the order of equal scores decides more than a few of the lists
 
@@ -43,6 +44,10 @@ class AtkayWarning(UserWarning):
 
 class NotMeanWarning(AtkayWarning):
     """A test is asked for that does not test the mean."""
+
+
+class PermutationsWarning(AtkayWarning):
+    """Too few permutations: even the smallest p-value that they can give does not pass the correction."""
 
 
 class SampledWarning(AtkayWarning):

@@ -6,7 +6,7 @@ import math
 import operator
 import os
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,8 +21,8 @@ from atkay.compare.corrections import CORRECTIONS, FAMILIES, corrected
 from atkay.compare.permutation import Key
 from atkay.compare.sheet import lay_out, sharp
 from atkay.compare.tests import TESTS, Task
-from atkay.compare.verdict import finding
-from atkay.errors import InputError, NotMeanWarning, NumberError, SpecError, listing, offer
+from atkay.compare.verdict import LEVEL, finding
+from atkay.errors import InputError, NotMeanWarning, NumberError, PermutationsWarning, SpecError, listing, offer
 from atkay.evaluate import USUAL, evaluate
 from atkay.lists import in_threads
 from atkay.means import summarise
@@ -119,7 +119,7 @@ def compare(
                 NotMeanWarning,
                 stacklevel=2,
             )
-    return Comparison(
+    found = Comparison(
         runs=names,
         baseline=baseline,
         metrics=tuple(map(str, asked)),
@@ -139,6 +139,34 @@ def compare(
         notes=tuple(_notes(results, sheet, plan, asked)),
         version=__version__,
     )
+    for said in _too_few_permutations(found):
+        warnings.warn(said, PermutationsWarning, stacklevel=2)
+    return found
+
+
+def _too_few_permutations(found: Comparison) -> Iterator[str]:
+    """The random tests whose smallest p-value does not pass the correction."""
+    families: dict[Any, list[Difference]] = {}
+    for each in (*found.differences, *found.segments):
+        families.setdefault((each.slice, each.metric if found.family == "metric" else None), []).append(each)
+    for test in found.tests:
+        stuck = [
+            _members(family, test)
+            for family in families.values()
+            if any(test in d.lowest and d.corrected[test] >= LEVEL for d in family)
+        ]
+        if stuck:
+            yield (
+                f"the {test} test has no p-value below 1/{found.permutations + 1:,}, which corrected among "
+                f"{max(stuck):,} is no longer below {LEVEL:g}: differences that reach it are not shown. Ask for "
+                f"permutations={math.ceil(max(stuck) / LEVEL):_} or more, or compare less at once."
+            )
+
+
+def _members(family: Sequence[Difference], test: str) -> int:
+    """How many are corrected together; pairs do not count where a test holds for all of them."""
+    pair = ("metric", "segment") if TESTS[test].joint else ("metric", "segment", "run", "against")
+    return len({tuple(getattr(each, name) for name in pair) for each in family if not math.isnan(each.p[test])})
 
 
 @dataclass(frozen=True)
@@ -151,6 +179,11 @@ class Plan:
     interval: str
     permutations: int
     rng: int
+
+    @property
+    def lowest(self) -> float:
+        """The smallest p-value of a random test."""
+        return 1 / (self.permutations + 1)
 
     @classmethod
     def of(
@@ -326,7 +359,9 @@ def _tested(
         found = _described(names, each, pair)
         if ends is not None and found.deviation > 0:
             found = replace(found, low=float(ends[0][at, nth]), high=float(ends[1][at, nth]))
-        return replace(found, p={name: float(values[at, nth]) for name, values in p.items()})
+        of_tests = {name: float(values[at, nth]) for name, values in p.items()}
+        lowest = (name for name, value in of_tests.items() if TESTS[name].random and value <= plan.lowest)
+        return replace(found, p=of_tests, lowest=tuple(lowest))
 
     return in_threads(of_job, jobs)
 
@@ -335,7 +370,7 @@ def _described(names: Sequence[str], paired: Paired, pair: Pair) -> Difference:
     blank, difference = _undecided(names, paired.metric, pair), paired.difference(pair)
     said = summarise(difference)
     moved = sharp(difference, paired.scale) * (-1 if paired.metric.better == "lower" else 1)
-    if len(moved) and not np.ptp(moved):  # everybody by the same amount: no spread to judge by
+    if len(moved) > 1 and not np.ptp(moved):  # everybody by the same amount: no spread to judge by
         said = said._replace(low=math.nan, high=math.nan, deviation=0.0)
     if paired.below is None:
         counts = {"wins": int((moved > 0).sum()), "ties": int((moved == 0).sum()), "losses": int((moved < 0).sum())}
@@ -409,13 +444,15 @@ def _judge(tables: Sequence[Sequence[Difference]], plan: Plan, least: Mapping[st
 
 def _found(found: Difference, least: Mapping[str, float]) -> Difference:
     p = found.corrected[found.decided_by] if found.decided_by else math.nan
-    return replace(found, finding=finding(p, found.low, found.high, least.get(found.metric)))
+    ends = (found.low, found.high) if found.deviation else (found.difference, found.difference)
+    return replace(found, finding=finding(p, *ends, least.get(found.metric)))
 
 
 def _notes(results: Mapping[str, Result], sheet: Sheet, plan: Plan, metrics: Sequence[Metric]) -> list[str]:
     """What a reader of the tables should know."""
     one = next(iter(results.values()))
     unit = f"{' and '.join(one.protocol.groups)} (its queries averaged first)" if one.protocol.groups else "user"
+    rows = "groups of queries" if one.protocol.groups else "users"
     said = [f"{name}: {result.counted()[0]}" for name, result in results.items()]
     said.append(f"paired by {unit}; difference is run less against")
     if uneven := int(sheet.uneven.sum()):
@@ -428,6 +465,12 @@ def _notes(results: Mapping[str, Result], sheet: Sheet, plan: Plan, metrics: Seq
         said.append(
             "Tukey's p-values hold over all pairs as they are, and are corrected over metrics and segments alone"
         )
+        said += [
+            f"Tukey's tests of {paired.metric}: of the {known:,} of {len(units):,} {rows} with a value in every run"
+            for paired in sheet.paired()
+            for units in [paired.defined(paired.all_runs)]
+            if (known := int(units.sum())) < len(units)
+        ]
     if any(str(metric) in one.parts for metric in metrics):
         said.append("pooled numbers are tested by their linear approximation (the delta method)")
     if any(str(metric) in one.whole for metric in metrics):

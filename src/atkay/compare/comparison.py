@@ -37,8 +37,8 @@ class Difference:
     the difference over it (d_z). ``wins``, ``ties`` and ``losses`` count the users for whom ``run`` is better, as
     good, and worse (where no direction is better: higher and lower); there are none where a number is pooled or of
     the whole run. ``users`` are paired; ``left_out`` are in one of the two runs alone, ``undefined`` have no value in
-    one of them. ``p`` and ``corrected`` have a p-value per test. ``finding`` is what follows,
-    by the first test that has one.
+    one of them. ``p`` and ``corrected`` have a p-value per test; ``lowest`` are the tests that cannot give a smaller
+    one with so many permutations. ``finding`` is what follows, by the first test that has a p-value.
     """
 
     metric: str
@@ -61,6 +61,7 @@ class Difference:
     finding: str
     slice: str | None = None
     segment: str | None = None
+    lowest: tuple[str, ...] = ()
 
     @property
     def decided_by(self) -> str | None:
@@ -376,5 +377,5 @@ def _summary(record: dict[str, Any]) -> Summary:
 
 def _difference(record: dict[str, Any]) -> Difference:
     fields = {name: value for name, value in record.items() if name != "verdict"}
-    of_tests = {name: numbers(record[name]) for name in ("p", "corrected")}
+    of_tests = {"lowest": tuple(record["lowest"]), **{name: numbers(record[name]) for name in ("p", "corrected")}}
     return Difference(**fields | numbers({name: record[name] for name in NUMBERS}) | of_tests)

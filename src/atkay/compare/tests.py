@@ -52,6 +52,8 @@ class Test:
     """Whether it is the mean difference that it tests."""
     joint: bool = False
     """Whether it holds for all pairs of one metric at once."""
+    random: bool = False
+    """Whether its p-values are counted in so many permutations, and so never smaller than 1 / (permutations + 1)."""
 
 
 def each_alone(test: Callable[[Paired, Floats], float]) -> Callable[[Task], Floats]:
@@ -162,10 +164,12 @@ def bootstrap(task: Task) -> Floats:
 
 TESTS = {
     "t": Test("Student's paired t-test of the mean difference", each_alone(student)),
-    "permutation": Test("sign-flip permutation test of the mean difference", permutation),
-    "bootstrap": Test("bootstrap test of the mean difference, by its t-value", bootstrap),
+    "permutation": Test("sign-flip permutation test of the mean difference", permutation, random=True),
+    "bootstrap": Test("bootstrap test of the mean difference, by its t-value", bootstrap, random=True),
     "tukey": Test("Tukey's test of all pairs of means at once, users as blocks", tukey, joint=True),
-    "randomised_tukey": Test("Tukey's test, by relabelling the runs within users", randomised_tukey, joint=True),
+    "randomised_tukey": Test(
+        "Tukey's test, by relabelling the runs within users", randomised_tukey, joint=True, random=True
+    ),
     "wilcoxon": Test("Wilcoxon's signed-rank test, not of the mean", each_alone(wilcoxon), of_mean=False),
     "sign": Test("sign test of wins against losses, not of the mean", each_alone(sign), of_mean=False),
 }
