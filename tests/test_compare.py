@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import json
 import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from atkay.errors import (
     SourceError,
     SpecError,
 )
+from atkay.grid import as_markdown
 from atkay.result import Population, Slicing
 
 EVERY = ("t", "permutation", "bootstrap", "tukey", "randomised_tukey", "wilcoxon", "sign")
@@ -616,6 +618,19 @@ def test_dialects_and_their_names() -> None:
     assert mixed.to_dict() == found.to_dict()
 
 
+def test_names_of_a_dialect_work_wherever_a_metric_is_named(tmp_path: Path) -> None:
+    options: Any = {"metrics": ["ndcg_cut_10", "recip_rank"], "dialect": "trec_eval"}
+    fresh = atkay.compare({"old": OLD, "new": NEW}, TRUTH, min_effect={"ndcg_cut_10": 0.1}, **options)
+    assert list(fresh.min_effect.values()) == [0.1]
+    assert fresh["ndcg_cut_10"] == fresh[fresh.metrics[0]] == fresh.differences[:1]
+    fresh.save(tmp_path / "c.json")
+    assert atkay.Comparison.load(tmp_path / "c.json")["ndcg_cut_10"] == fresh["ndcg_cut_10"]
+    results = {name: atkay.evaluate(run, TRUTH, **options) for name, run in {"old": OLD, "new": NEW}.items()}
+    saved = atkay.compare(results, metrics="ndcg_cut_10", min_effect={"ndcg_cut_10": 0.1})
+    assert saved.metrics == fresh.metrics[:1]
+    assert saved.min_effect == fresh.min_effect
+
+
 # Verdicts.
 
 
@@ -808,6 +823,55 @@ def test_names_are_shown_as_text() -> None:
     found = atkay.compare({evil: result([0.1, 0.2, 0.4]), "b|c": result([0.1, 0.3, 0.4])}, baseline=evil)
     assert "<script>" not in found._repr_html_()
     assert "b\\|c" in found.to_markdown()
+
+
+def test_names_that_would_break_a_table() -> None:
+    bad, worse = "a|b\n\nx", "<b>\\|n&amp;_x_*y*"
+    slicing = (Slicing("kind", ["", None], np.array([0, 0, 0, 1, 1, 1])),)
+    first, second = noise(6, 2).T
+    runs = {bad: result(first, slicings=slicing), worse: result(second, slicings=slicing)}
+    found = atkay.compare(runs, baseline=bad)
+    markdown = found.to_markdown().splitlines()
+    rows = [line for line in markdown if line.startswith("|")]
+    # Cells are separated by pipes that no backslash escapes; an escaped backslash escapes nothing.
+    plain = [line.replace("\\\\", "").replace("\\|", "") for line in rows]
+    tables = [list(group) for ours, group in itertools.groupby(markdown, lambda line: line.startswith("|")) if ours]
+    assert [len(table) for table in tables] == [4, 3, 6, 4]
+    assert [line.count("|") for line in plain] == [3] * 4 + [10] * 3 + [5] * 6 + [12] * 4
+    assert markdown[2].startswith(r"| a\|b x ")
+    assert markdown[3].startswith(r"| \<b>\\\|n\&amp;\_x_\*y* ")
+    assert found.to_latex().splitlines()[-1].startswith("% bold: best; *: really better than a|b x, †")
+    assert {d.segment for d in found.segments} == {"", None}
+    assert sum("(none)" in line for line in rows) == 3  # two runs' means and a difference
+
+
+@pytest.mark.parametrize(
+    "text", ["map(per=hits)@5", "ndcg_cut_10", "<0.0001", "a * b", "50 %_x", "R&D", "[1]", "2*3", "_private"]
+)
+def test_ordinary_names_stay_readable_in_markdown(text: str) -> None:
+    assert as_markdown(text) == text
+
+
+def test_means_and_whole_run_numbers_of_segments(tmp_path: Path) -> None:
+    kinds = {user: "left" if user in "abcd" else "right" for user in "abcdefgh"}
+    options: Any = {"catalog": ["q", "r", "x", "y"], "slices": kinds}
+    found = atkay.compare({"old": OLD, "new": NEW}, TRUTH, ["mrr", "coverage"], **options)
+    # Left: new has x, y of four items, old q, x, y. Right: both have three of four.
+    of_segment = {d.segment: d for d in found.segments if d.metric == "coverage"}
+    assert {name: d.difference for name, d in of_segment.items()} == {"left": 0.5 - 0.75, "right": 0.0}
+    assert of_segment["left"].verdict == "0.250 lower; not tested"
+    assert [d.metric for d in found.segments] == ["mrr", "coverage"] * 2
+    # Users e, f and g find it at rank 3, h has no list.
+    assert found.segment_means["segment", "right"]["new"]["mrr"].mean == pytest.approx((3 / 3) / 4)
+    evaluated = atkay.evaluate(NEW, TRUTH, ["mrr", "coverage"], **options)
+    alone = evaluated.slices.with_columns(run=pl.lit("new")).select(found.slice_mean_table.columns)
+    assert found.slice_mean_table.filter(pl.col("run") == "new").equals(alone)
+    for shown in (repr(found), found.to_markdown(), found._repr_html_()):
+        for part in ("right", "0.2500", "against the mean:", "paired by user", "0.250 lower; not tested"):
+            assert part in shown
+    assert re.search(r"0\.250 higher; not tested +– +– +– ", repr(found))  # a number of the run counts no users
+    found.save(tmp_path / "c.json")
+    assert atkay.Comparison.load(tmp_path / "c.json").to_markdown() == found.to_markdown()
 
 
 def test_saved_and_loaded(three: atkay.Comparison, tmp_path: Path) -> None:

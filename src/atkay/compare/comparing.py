@@ -8,15 +8,16 @@ import os
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from atkay import __version__
-from atkay.arrays import Floats
+from atkay.arrays import Floats, Ints
 from atkay.compare.bootstrap import draw
-from atkay.compare.comparison import Comparison, Difference
+from atkay.compare.comparison import Comparison, Difference, Means
 from atkay.compare.corrections import CORRECTIONS, FAMILIES, corrected
 from atkay.compare.permutation import Key
 from atkay.compare.sheet import lay_out, sharp
@@ -25,8 +26,8 @@ from atkay.compare.verdict import LEVEL, finding
 from atkay.errors import InputError, NotMeanWarning, NumberError, PermutationsWarning, SpecError, listing, offer
 from atkay.evaluate import USUAL, evaluate
 from atkay.lists import in_threads
-from atkay.means import summarise
-from atkay.metrics.base import Metric, parse_all
+from atkay.means import Summary, summarise
+from atkay.metrics.base import Metric, parse_all, separate
 from atkay.result import Result
 
 if TYPE_CHECKING:
@@ -108,9 +109,9 @@ def compare(
     names = tuple(results)
     if baseline is not None and baseline not in names:
         raise InputError(f"compare: no run '{baseline}' to be the baseline. {offer(baseline, names)}")
-    sheet = lay_out(results, asked)
-    least = _thresholds(min_effect, asked)
-    pairs = _pairs(names, baseline)
+    spoken = _names(results)
+    least = _thresholds(min_effect, asked, spoken)
+    table = Table(results, asked, lay_out(results, asked), _pairs(names, baseline), plan)
     for name in plan.tests:
         if not TESTS[name].of_mean:
             warnings.warn(
@@ -130,14 +131,14 @@ def compare(
         permutations=plan.permutations,
         rng=plan.rng,
         min_effect=least,
-        means={
-            run: {str(metric): result.summaries[str(metric)] for metric in asked} for run, result in results.items()
-        },
-        differences=tuple(_whole(results, asked, sheet, pairs, plan, least)),
-        segments=tuple(_segments(results, asked, sheet, pairs, plan, least)),
+        means=table.means,
+        differences=tuple(_judge([table.differences((0,))], plan, least)),
+        segments=tuple(found for tables in table.of_slices() for found in _judge(tables, plan, least)),
         protocol=next(iter(results.values())).protocol.words(),
-        notes=tuple(_notes(results, sheet, plan, asked)),
+        notes=tuple(_notes(results, table.sheet, plan, asked)),
         version=__version__,
+        segment_means=table.segment_means,
+        names=spoken,
     )
     for said in _too_few_permutations(found):
         warnings.warn(said, PermutationsWarning, stacklevel=2)
@@ -245,6 +246,9 @@ def _results(
         )
     if metrics is None:
         metrics = _shared(ready) if ready else USUAL
+    metrics = separate(metrics)
+    if given.get("dialect") is None:
+        metrics = _meant(metrics, _names(ready))
     evaluated = {name: evaluate(runs[name], truth, metrics, **given) for name in fresh}
     asked = evaluated[fresh[0]].metrics if fresh else parse_all(metrics)  # a dialect has names of its own
     single = tuple(each for metric in asked for each in metric.split())
@@ -257,6 +261,16 @@ def _results(
                     "again."
                 )
     return results, single
+
+
+def _names(results: Mapping[str, Result]) -> dict[str, str]:
+    """The names of a dialect, and what they are here."""
+    return {name: meant for result in results.values() for name, meant in result.names.items()}
+
+
+def _meant(specs: Iterable[Any], names: Mapping[str, str]) -> tuple[Metric, ...]:
+    """The metrics of some specs, some of which may be names of a dialect."""
+    return parse_all([names.get(str(spec), spec) for spec in specs])
 
 
 def _ready(run: Any) -> Result | None:
@@ -279,7 +293,9 @@ def _shared(results: Mapping[str, Result]) -> list[str]:
     return found
 
 
-def _thresholds(min_effect: float | Mapping[str, float] | None, metrics: Sequence[Metric]) -> dict[str, float]:
+def _thresholds(
+    min_effect: float | Mapping[str, float] | None, metrics: Sequence[Metric], spoken: Mapping[str, str]
+) -> dict[str, float]:
     """The smallest difference that matters, for each metric that has one."""
     names = [str(metric) for metric in metrics]
     if min_effect is None:
@@ -288,7 +304,7 @@ def _thresholds(min_effect: float | Mapping[str, float] | None, metrics: Sequenc
         wanted = {
             str(one): value
             for name, value in min_effect.items()
-            for metric in parse_all(name)
+            for metric in _meant([name], spoken)
             for one in metric.split()
         }
     else:
@@ -301,43 +317,58 @@ def _thresholds(min_effect: float | Mapping[str, float] | None, metrics: Sequenc
     return {name: float(value) for name, value in wanted.items()}
 
 
-def _whole(
-    results: Mapping[str, Result],
-    metrics: Sequence[Metric],
-    sheet: Sheet,
-    pairs: Sequence[Pair],
-    plan: Plan,
-    least: Mapping[str, float],
-) -> list[Difference]:
-    tested = _judge([_tested(list(results), sheet.paired(), pairs, plan, (0,))], plan, least)
-    whole = [
-        _of_run(list(results), metric, pair, [result[str(metric)] for result in results.values()], plan)
-        for metric in metrics
-        if metric not in sheet.metrics
-        for pair in pairs
-    ]
-    return sorted(tested + whole, key=lambda found: [str(metric) for metric in metrics].index(found.metric))
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The numbers of the runs, all or those of a segment, and their differences, not yet corrected."""
 
+    results: Mapping[str, Result]
+    metrics: tuple[Metric, ...]
+    sheet: Sheet
+    pairs: Sequence[Pair]
+    plan: Plan
 
-def _segments(
-    results: Mapping[str, Result],
-    metrics: Sequence[Metric],
-    sheet: Sheet,
-    pairs: Sequence[Pair],
-    plan: Plan,
-    least: Mapping[str, float],
-) -> list[Difference]:
-    """The same for each segment; those of one slice are corrected together."""
-    found: list[Difference] = []
-    for at, slicing in enumerate(sheet.slicings, start=1):
-        tables = []
-        for code, segment in enumerate(slicing.segments):
-            rows = np.flatnonzero(slicing.code == code)
-            if len(rows):
-                here = _tested(list(results), sheet.paired(rows), pairs, plan, (at, code))
-                tables.append([replace(each, slice=slicing.name, segment=segment) for each in here])
-        found += _judge(tables, plan, least)
-    return found
+    @cached_property
+    def means(self) -> Means:
+        """The means of all users."""
+        return {
+            run: {str(metric): result.summaries[str(metric)] for metric in self.metrics}
+            for run, result in self.results.items()
+        }
+
+    @cached_property
+    def segment_means(self) -> dict[tuple[str, str | None], dict[str, dict[str, Summary]]]:
+        """The means of each segment, for the runs that have users in it."""
+        asked = list(map(str, self.metrics))
+        found: dict[tuple[str, str | None], dict[str, dict[str, Summary]]] = {}
+        for run, result in self.results.items():
+            said = {(slicing, segment, name): each for slicing, segment, name, each in result.slice_summaries}
+            for where in dict.fromkeys(key[:2] for key in said):
+                found.setdefault(where, {})[run] = {name: said[*where, name] for name in asked}
+        return found
+
+    def of_slices(self) -> Iterator[list[list[Difference]]]:
+        """The differences of each segment, slice by slice."""
+        for at, slicing in enumerate(self.sheet.slicings, start=1):
+            yield [
+                [
+                    replace(each, slice=slicing.name, segment=segment)
+                    for each in self.differences((at, code), rows, self.segment_means[slicing.name, segment])
+                ]
+                for code, segment in enumerate(slicing.segments)
+                if len(rows := np.flatnonzero(slicing.code == code))
+            ]
+
+    def differences(self, key: Key, rows: Ints | None = None, means: Means | None = None) -> list[Difference]:
+        """The differences of all queries, or of some."""
+        names, order = list(self.results), list(map(str, self.metrics))
+        tested = _tested(names, self.sheet.paired(rows), self.pairs, self.plan, key)
+        whole = [
+            _of_run(names, metric, pair, self.means if means is None else means, self.plan)
+            for metric in self.metrics
+            if metric not in self.sheet.metrics
+            for pair in self.pairs
+        ]
+        return sorted(tested + whole, key=lambda found: order.index(found.metric))
 
 
 def _tested(
@@ -414,11 +445,11 @@ def _undecided(names: Sequence[str], metric: Metric, pair: Pair) -> Difference:
     )
 
 
-def _of_run(names: Sequence[str], metric: Metric, pair: Pair, numbers: Sequence[float], plan: Plan) -> Difference:
+def _of_run(names: Sequence[str], metric: Metric, pair: Pair, means: Means, plan: Plan) -> Difference:
     """A number of all lists together has no users' values, and so no test."""
-    none = dict.fromkeys(plan.tests, math.nan)
-    apart = numbers[pair[1]] - numbers[pair[0]]
-    return replace(_undecided(names, metric, pair), difference=apart, p=none, corrected=none)
+    first, second = (means[names[at]][str(metric)].mean if names[at] in means else math.nan for at in pair)
+    untested = dict.fromkeys(plan.tests, math.nan)
+    return replace(_undecided(names, metric, pair), difference=second - first, p=untested)
 
 
 def _judge(tables: Sequence[Sequence[Difference]], plan: Plan, least: Mapping[str, float]) -> list[Difference]:
