@@ -23,6 +23,7 @@ from atkay.compare.corrections import benjamini_hochberg, bonferroni, corrected,
 from atkay.compare.power import chance, detectable, needed
 from atkay.compare.verdict import finding
 from atkay.errors import (
+    DuplicateError,
     IdError,
     InputError,
     NotMeanWarning,
@@ -130,8 +131,13 @@ def test_power_of_a_comparison() -> None:
     assert first["needed"] == pytest.approx(needed(0.1 / first["deviation"], level=0.05 / 3))
     assert atkay.power(atkay.compare(runs, correction="bh")).level == 0.05
     assert "–" in repr(atkay.power(atkay.compare(runs)))  # nothing is said to matter
-    with pytest.raises(SpecError, match="wanted and level lie between 0 and 1"):
-        atkay.power(found, wanted=80)
+    for wanted in (80, None):
+        with pytest.raises(SpecError, match="wanted and level lie between 0 and 1"):
+            atkay.power(found, wanted=wanted)  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match=r"a chance of 0\.01 is there without any difference, by the level of 0\.0166"):
+        atkay.power(found, wanted=0.01)
+    with pytest.raises(InputError, match=r"takes what compare\(\.\.\.\) gave, given was a str"):
+        atkay.power("x")  # type: ignore[arg-type]
 
 
 # What SciPy has.
@@ -581,6 +587,13 @@ def test_different_metrics_are_refused() -> None:
         ({"rng": None}, SpecError, "rng is a whole number from 0, given was None"),
         ({"min_effect": 0}, SpecError, "min_effect is a difference above 0, given was 0"),
         ({"min_effect": {"ndcg@5": 0.1}}, NumberError, "min_effect names 'ndcg@5', which is not compared"),
+        ({"runs": {1: OLD, 2: NEW}}, InputError, "the names of runs are text, given was 1"),
+        ({"runs": {"old": OLD, "new": {"a": ["x", "x"]}}}, DuplicateError, "run 'new': recs: "),
+        ({"test": None}, SpecError, "'None' is no word for 'test'"),
+        ({"test": [["t"]]}, SpecError, "is no word for 'test'"),
+        ({"correction": ["holm"]}, SpecError, "is no word for 'correction'"),
+        ({"tests": "t"}, ProtocolError, "compare: no argument 'tests'. Did you mean 'test'"),
+        ({"k": 10}, ProtocolError, "write 'ndcg@10'"),
         ({"tie": "best"}, ProtocolError, "no argument 'tie'. Did you mean 'ties'"),
     ],
 )
@@ -595,6 +608,15 @@ def test_protocol_arguments_for_results_alone_are_refused() -> None:
     runs = {"a": result([0.1, 0.2]), "b": result([0.1, 0.3])}
     with pytest.raises(InputError, match="'ties' says how to evaluate, and all runs are results"):
         atkay.compare(runs, ties="best")
+    with pytest.raises(InputError, match="'primitive' says how to evaluate, and all runs are results"):
+        atkay.compare(runs, primitive=OLD)
+    with pytest.raises(InputError, match="'truth' says how to evaluate, and all runs are results"):
+        atkay.compare(runs, TRUTH)
+
+
+def test_metrics_are_read_once() -> None:
+    found = atkay.compare({"old": OLD, "new": NEW}, TRUTH, (spec for spec in ["mrr", "p@2"]))
+    assert found.metrics == ("mrr", "precision@2")
 
 
 def test_the_primitive_recommender_is_not_the_baseline_run() -> None:

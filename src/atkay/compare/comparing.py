@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import operator
 import os
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,11 +24,21 @@ from atkay.compare.permutation import Key
 from atkay.compare.sheet import lay_out, sharp
 from atkay.compare.tests import TESTS, Task
 from atkay.compare.verdict import LEVEL, finding
-from atkay.errors import InputError, NotMeanWarning, NumberError, PermutationsWarning, SpecError, listing, offer
+from atkay.errors import (
+    InputError,
+    NotMeanWarning,
+    NumberError,
+    PermutationsWarning,
+    ProtocolError,
+    SpecError,
+    listing,
+    offer,
+)
 from atkay.evaluate import USUAL, evaluate
 from atkay.lists import in_threads
 from atkay.means import Summary, summarise
 from atkay.metrics.base import Metric, parse_all, separate
+from atkay.protocol import Protocol
 from atkay.result import Result
 
 if TYPE_CHECKING:
@@ -105,7 +116,10 @@ def compare(
     0.375 better, 95 % interval -0.023 to 0.773; not shown
     """
     plan = Plan.of(baseline, test, correction, family, interval, permutations, rng)
-    results, asked = _results(runs, truth, metrics, {**given, **({} if primitive is None else {"baseline": primitive})})
+    _check_arguments(given)
+    results, asked = _results(
+        runs, truth, metrics, {**given, **({} if primitive is None else {"primitive": primitive})}
+    )
     names = tuple(results)
     if baseline is not None and baseline not in names:
         raise InputError(f"compare: no run '{baseline}' to be the baseline. {offer(baseline, names)}")
@@ -164,6 +178,16 @@ def _too_few_permutations(found: Comparison) -> Iterator[str]:
             )
 
 
+def _check_arguments(given: Mapping[str, Any]) -> None:
+    """An argument of nobody is offered those of compare first, then those of evaluate."""
+    own = [name for name in inspect.signature(compare).parameters if name != "given"]
+    passed = [name for name in inspect.signature(evaluate).parameters if name not in (*own, "recs", "fields")]
+    passed += [each.name for each in fields(Protocol)]
+    for name in given:
+        if name not in (*passed, "k"):  # of k, evaluate says where it goes
+            raise ProtocolError(f"compare: no argument '{name}'. {offer(name, [*own, *passed])}")
+
+
 def _members(family: Sequence[Difference], test: str) -> int:
     """How many are corrected together; pairs do not count where a test holds for all of them."""
     pair = ("metric", "segment") if TESTS[test].joint else ("metric", "segment", "run", "against")
@@ -198,7 +222,7 @@ class Plan:
         rng: int,
     ) -> Plan:
         """The plan that was asked for, checked."""
-        tests = (test,) if isinstance(test, str) else tuple(dict.fromkeys(test))
+        tests = tuple(test) if isinstance(test, Iterable) and not isinstance(test, str) else (test,)
         if baseline is not None and not isinstance(baseline, str):
             raise InputError(
                 f"compare: baseline is the name of a run, given was a {type(baseline).__name__}. The lists of a "
@@ -213,12 +237,14 @@ class Plan:
             ("interval", interval, INTERVALS),
         ]
         for what, word, known in words:
-            if word not in known:
+            if not isinstance(word, str) or word not in known:
                 raise SpecError(f"compare: '{word}' is no word for '{what}'. {offer(word, known)}")
         for name, number, least in (("permutations", permutations, 1), ("rng", rng, 0)):
             if isinstance(number, bool) or not hasattr(number, "__index__") or number < least:
                 raise SpecError(f"compare: {name} is a whole number from {least}, given was {number!r}.")
-        return cls(tests, correction, family, interval, operator.index(permutations), operator.index(rng))
+        return cls(
+            tuple(dict.fromkeys(tests)), correction, family, interval, operator.index(permutations), operator.index(rng)
+        )
 
 
 def _pairs(names: Sequence[str], baseline: str | None) -> list[Pair]:
@@ -232,15 +258,17 @@ def _results(
     runs: Mapping[str, Any], truth: Any, metrics: Any, given: Mapping[str, Any]
 ) -> tuple[dict[str, Result], tuple[Metric, ...]]:
     """Every run as a result, evaluated now or before, and the numbers to compare, one by one."""
-    if not isinstance(runs, Mapping) or not all(isinstance(name, str) for name in runs):
+    if not isinstance(runs, Mapping):
         raise InputError(f"compare: runs is {{name: lists}}, given was a {type(runs).__name__}.")
+    if strange := [name for name in runs if not isinstance(name, str)]:
+        raise InputError(f"compare: the names of runs are text, given was {strange[0]!r}. Write '{strange[0]}'.")
     if len(runs) < 2:
         raise InputError(f"compare: a comparison takes two runs or more, given was {listing(runs) or 'none'}.")
     ready = {name: found for name, run in runs.items() if (found := _ready(run)) is not None}
     fresh = [name for name in runs if name not in ready]
     if fresh and truth is None:
         raise InputError(f"compare: '{fresh[0]}' is no result, so it has to be evaluated: pass truth as well.")
-    if not fresh and (unused := sorted(given)):
+    if not fresh and (unused := [*(["truth"] if truth is not None else []), *sorted(given)]):
         raise InputError(
             f"compare: {listing(unused)} says how to evaluate, and all runs are results. Leave it out, or pass lists."
         )
@@ -249,7 +277,7 @@ def _results(
     metrics = separate(metrics)
     if given.get("dialect") is None:
         metrics = _meant(metrics, _names(ready))
-    evaluated = {name: evaluate(runs[name], truth, metrics, **given) for name in fresh}
+    evaluated = {name: _evaluated(name, runs[name], truth, metrics, **given) for name in fresh}
     asked = evaluated[fresh[0]].metrics if fresh else parse_all(metrics)  # a dialect has names of its own
     single = tuple(each for metric in asked for each in metric.split())
     results = {name: (ready | evaluated)[name] for name in runs}
@@ -261,6 +289,14 @@ def _results(
                     "again."
                 )
     return results, single
+
+
+def _evaluated(name: str, run: Any, truth: Any, metrics: Any, primitive: Any = None, **given: Any) -> Result:
+    """One run; of what is wrong with its lists, it is said whose they are."""
+    try:
+        return evaluate(run, truth, metrics, baseline=primitive, **given)
+    except InputError as error:
+        raise type(error)(f"run '{name}': {error}") from error
 
 
 def _names(results: Mapping[str, Result]) -> dict[str, str]:
