@@ -17,7 +17,7 @@ import pytest
 from scipy import stats
 
 import atkay
-from atkay.compare import progress
+from atkay.compare import permutation, progress
 from atkay.compare.comparison import Difference
 from atkay.compare.corrections import benjamini_hochberg, bonferroni, corrected, holm
 from atkay.compare.power import chance, detectable, needed
@@ -157,6 +157,13 @@ def test_scipy(users: int) -> None:
     assert [found.low, found.high] == pytest.approx([ends.low, ends.high])
 
 
+def test_exact_permutations_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = noise(10, 2).T
+    whole = one(first, second, test="permutation").p["permutation"]
+    monkeypatch.setattr(permutation, "PATTERNS", 100)
+    assert one(first, second, test="permutation").p["permutation"] == whole
+
+
 def test_exact_permutations() -> None:
     first, second = noise(12, 2).T
     ours = one(first, second, test="permutation").p["permutation"]
@@ -202,6 +209,15 @@ def test_two_way_tukey_by_hand() -> None:
     for each, (a, b) in zip(found, itertools.combinations(range(4), 2), strict=True):
         q = abs(values[:, b].mean() - values[:, a].mean()) / math.sqrt(error / 9)
         assert each.p["tukey"] == pytest.approx(stats.studentized_range.sf(q, 4, 24), rel=1e-6)
+
+
+def test_tukeys_test_of_two_runs_is_the_t_test_down_to_what_can_be_integrated() -> None:
+    """Here t is 1e-3 to 1e-300; the studentised range is integrated to eleven digits."""
+    rng = np.random.default_rng(2)
+    first = rng.random(400)
+    for shift in (0.2, 0.3, 1.0, 5.0):
+        found = one(first, first + rng.normal(shift, 1.0, 400), test=("t", "tukey")).p
+        assert found["tukey"] == pytest.approx(max(found["t"], 1e-11), rel=1e-4, abs=2e-12)
 
 
 def test_randomised_tukey_comes_near_all_orders() -> None:
@@ -840,6 +856,19 @@ def test_letters_without_a_baseline() -> None:
     assert [(d.against, d.run) for d in found] == [("x", "y"), ("x", "z"), ("y", "z")]
 
 
+def test_the_legend_names_what_decided() -> None:
+    first = np.random.default_rng(0).random(20)
+    runs = {"a": result(first), "b": result(first + 0.1)}  # without spread t has no p-value
+    assert "corrected p < 0.05 (permutation, holm)" in atkay.compare(runs).legend
+    assert " corrected p t  corrected p permutation\n" in repr(atkay.compare(runs))
+    runs["c"] = result(noise(20, 1)[:, 0])
+    assert "corrected p < 0.05 (t, bh or permutation, bh)" in atkay.compare(runs, correction="bh").legend
+    assert "corrected p < 0.05 (tukey)" in atkay.compare(runs, test="tukey", correction="bh").legend
+    alone = atkay.compare(runs, test="t", correction="none")
+    assert "than that run, p < 0.05 (t)" in alone.legend
+    assert re.search(r" users +p t\n", repr(alone))
+
+
 def test_names_are_shown_as_text() -> None:
     evil = "<script>alert(1)</script>"
     found = atkay.compare({evil: result([0.1, 0.2, 0.4]), "b|c": result([0.1, 0.3, 0.4])}, baseline=evil)
@@ -966,8 +995,21 @@ def test_progress_on_a_terminal(patience: float, shown: bool, monkeypatch: pytes
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setattr(progress, "PATIENCE", patience)
-    one(*noise(50, 2).T)
-    assert ("sign flips" in terminal.said) == shown
+    slicing = (Slicing("kind", ["new", "old"], np.repeat([0, 1], [30, 90])),)
+    runs = {name: result(column, slicings=slicing) for name, column in zip("ab", noise(120, 2).T, strict=True)}
+    atkay.compare(runs, test=("t", "permutation", "tukey", "randomised_tukey"), permutations=300, interval="bca")
+    assert ("comparing" in terminal.said) == shown
+    assert ("100%" in terminal.said) == shown
+
+
+def test_progress_counts_all_tables_of_a_call() -> None:
+    steps = progress.Steps("comparing", 3)
+    for _ in range(3):
+        steps.advance(0.7)
+        steps.advance(0.7)  # more than was foreseen
+        assert steps._ahead == 1
+        steps.next()
+    assert (steps._done, steps._ahead) == (3, 0)
 
 
 def test_no_progress_elsewhere(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:

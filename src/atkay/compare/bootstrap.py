@@ -10,7 +10,6 @@ import numpy as np
 
 from atkay.arrays import Floats
 from atkay.compare.permutation import PERMUTATIONS, UNITS, Key, combined, generator
-from atkay.compare.progress import Steps
 from atkay.compare.sheet import sharp
 from atkay.lists import ranges
 from atkay.means import CONFIDENCE, mean
@@ -18,6 +17,7 @@ from atkay.means import CONFIDENCE, mean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from atkay.compare.progress import Steps
     from atkay.compare.sheet import Pair, Paired
 
 
@@ -71,7 +71,14 @@ class Drawn:
 
 
 def draw(
-    paired: Sequence[Paired], pairs: Sequence[Pair], samples: int, rng: int, key: Key, *, spread: bool = True
+    paired: Sequence[Paired],
+    pairs: Sequence[Pair],
+    samples: int,
+    rng: int,
+    key: Key,
+    steps: Steps,
+    *,
+    spread: bool = True,
 ) -> Drawn:
     """Samples of the units, with replacement; all metrics and pairs see the same ones.
 
@@ -86,19 +93,18 @@ def draw(
     there = np.hstack([np.empty((n, 0)), *(np.column_stack([paired[at].defined(p) for p in pairs]) for at in some)])
     sums, squares = np.zeros((samples, columns.shape[1])), np.zeros((samples, shape[1] * shape[2]))
     defined = np.zeros((samples, there.shape[1]))
-    with Steps("bootstrap samples", samples) as steps:
-        for number, (first, last) in enumerate(ranges(samples, PERMUTATIONS)):
-            random, rows = generator(rng, (*key, number)), slice(first, last)
-            drawn = np.empty((last - first, n), np.int16)
-            for at in range(last - first):
-                drawn[at] = np.bincount(random.integers(0, n, n), minlength=n)
-            for begin, end in ranges(n, UNITS):
-                times = drawn[:, begin:end].astype(np.float64)
-                sums[rows] += times @ columns[begin:end]
-                defined[rows] += times @ there[begin:end]
-                if spread:
-                    squares[rows] += times @ combined(columns[begin:end], width, combine).reshape(end - begin, -1) ** 2
-            steps.advance(last - first)
+    for number, (first, last) in enumerate(ranges(samples, PERMUTATIONS)):
+        random, rows = generator(rng, (*key, number)), slice(first, last)
+        drawn = np.empty((last - first, n), np.int16)
+        for at in range(last - first):
+            drawn[at] = np.bincount(random.integers(0, n, n), minlength=n)
+        for begin, end in ranges(n, UNITS):
+            times = drawn[:, begin:end].astype(np.float64)
+            sums[rows] += times @ columns[begin:end]
+            defined[rows] += times @ there[begin:end]
+            if spread:
+                squares[rows] += times @ combined(columns[begin:end], width, combine).reshape(end - begin, -1) ** 2
+        steps.advance((last - first) / samples)
     counts = np.full(shape, float(n))
     counts[:, some] = defined.reshape(samples, len(some), len(pairs))
     means = np.array([[mean(each.difference(pair)) for pair in pairs] for each in paired])
@@ -108,7 +114,7 @@ def draw(
         t = away / np.sqrt((squares.reshape(shape) / counts - of_sample**2) / (counts - 1))
     for at, nth in itertools.product(some, range(len(pairs))):
         if 0 < paired[at].defined(pairs[nth]).sum() < FEW:
-            alone = draw([paired[at].only(pairs[nth])], [(0, 1)], samples, rng, key, spread=spread)
+            alone = draw([paired[at].only(pairs[nth])], [(0, 1)], samples, rng, key, steps, spread=spread)
             away[:, at, nth], t[:, at, nth] = alone.away[:, 0, 0], alone.t[:, 0, 0]
     observed_t, skew = np.moveaxis(np.array([[_moments(each, pair) for pair in pairs] for each in paired]), 2, 0)
     return Drawn(means, away, t, observed_t, skew)

@@ -21,6 +21,7 @@ from atkay.compare.bootstrap import draw
 from atkay.compare.comparison import Comparison, Difference, Means
 from atkay.compare.corrections import CORRECTIONS, FAMILIES, corrected
 from atkay.compare.permutation import Key
+from atkay.compare.progress import Steps
 from atkay.compare.sheet import lay_out, sharp
 from atkay.compare.tests import TESTS, Task
 from atkay.compare.verdict import LEVEL, finding
@@ -134,6 +135,9 @@ def compare(
                 NotMeanWarning,
                 stacklevel=2,
             )
+    with table.steps:
+        differences = _judge([table.differences((0,))], plan, least)
+        segments = [found for tables in table.of_slices() for found in _judge(tables, plan, least)]
     found = Comparison(
         runs=names,
         baseline=baseline,
@@ -146,8 +150,8 @@ def compare(
         rng=plan.rng,
         min_effect=least,
         means=table.means,
-        differences=tuple(_judge([table.differences((0,))], plan, least)),
-        segments=tuple(found for tables in table.of_slices() for found in _judge(tables, plan, least)),
+        differences=tuple(differences),
+        segments=tuple(segments),
         protocol=next(iter(results.values())).protocol.words(),
         notes=tuple(_notes(results, table.sheet, plan, asked)),
         version=__version__,
@@ -204,6 +208,11 @@ class Plan:
     interval: str
     permutations: int
     rng: int
+
+    @property
+    def draws(self) -> bool:
+        """Whether bootstrap samples are needed."""
+        return "bootstrap" in self.tests or self.interval != "student"
 
     @property
     def lowest(self) -> float:
@@ -364,6 +373,12 @@ class Table:
     plan: Plan
 
     @cached_property
+    def steps(self) -> Steps:
+        """How far the tests are."""
+        tables = 1 + sum(len(np.unique(slicing.code)) for slicing in self.sheet.slicings)
+        return Steps("comparing", tables * (len(self.plan.tests) + self.plan.draws))
+
+    @cached_property
     def means(self) -> Means:
         """The means of all users."""
         return {
@@ -397,7 +412,7 @@ class Table:
     def differences(self, key: Key, rows: Ints | None = None, means: Means | None = None) -> list[Difference]:
         """The differences of all queries, or of some."""
         names, order = list(self.results), list(map(str, self.metrics))
-        tested = _tested(names, self.sheet.paired(rows), self.pairs, self.plan, key)
+        tested = _tested(names, self.sheet.paired(rows), self.pairs, self.plan, key, self.steps)
         whole = [
             _of_run(names, metric, pair, self.means if means is None else means, self.plan)
             for metric in self.metrics
@@ -408,16 +423,19 @@ class Table:
 
 
 def _tested(
-    names: Sequence[str], paired: Sequence[Paired], pairs: Sequence[Pair], plan: Plan, key: Key
+    names: Sequence[str], paired: Sequence[Paired], pairs: Sequence[Pair], plan: Plan, key: Key, steps: Steps
 ) -> list[Difference]:
     """The differences of some units, metric by metric and pair by pair, not yet corrected."""
     if not paired:
         return []
     drawn, spread = None, "bootstrap" in plan.tests
-    if spread or plan.interval != "student":
-        drawn = draw(paired, pairs, plan.permutations, plan.rng, (*key, 0), spread=spread)
-    task = Task(paired, pairs, plan.permutations, plan.rng, key, drawn)
-    p = {name: TESTS[name].p_values(task) for name in plan.tests}
+    if plan.draws:
+        drawn = draw(paired, pairs, plan.permutations, plan.rng, (*key, 0), steps, spread=spread)
+        steps.next()
+    task, p = Task(paired, pairs, plan.permutations, plan.rng, key, steps, drawn), {}
+    for name in plan.tests:
+        p[name] = TESTS[name].p_values(task)
+        steps.next()
     jobs = [(at, each, nth, pair) for at, each in enumerate(paired) for nth, pair in enumerate(pairs)]
     ends = None if drawn is None or plan.interval == "student" else drawn.intervals(plan.interval)
 

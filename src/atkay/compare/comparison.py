@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from atkay.compare.tests import TESTS
 from atkay.compare.verdict import LEVEL, verdict
 from atkay.errors import SourceError
 from atkay.grid import Cell, Grid, as_markdown, one_line
@@ -312,14 +313,23 @@ class Comparison:
     @property
     def legend(self) -> str:
         """What the marks mean."""
-        by = f"corrected p < {LEVEL:g} ({self.tests[0]}, {self.correction})"
+        deciding = [name for name in self.tests if any(d.decided_by == name for d in self.differences)]
+        by = f"{self._corrected}p < {LEVEL:g} ({' or '.join(map(self._told, deciding or self.tests[:1]))})"
         if self.baseline is None:
             return f"letters: really better than that run, {by}"
         return f"*: really better than {self.baseline}, †: really worse, {by}"
 
+    @property
+    def _corrected(self) -> str:
+        return "" if self.correction == "none" else "corrected "
+
+    def _told(self, test: str) -> str:
+        """A test and its correction; Tukey's have one of their own."""
+        return test if TESTS[test].joint or self.correction == "none" else f"{test}, {self.correction}"
+
     def difference_grid(self, differences: Sequence[Difference], ahead: tuple[str, ...] = ()) -> Grid:
         """A row per difference, with its verdict."""
-        of_tests = tuple(f"p {name}" for name in self.tests)
+        of_tests = tuple(f"{self._corrected}p {name}" for name in self.tests)
         header = (*ahead, "metric", "run", "against", "verdict", "d_z", "wins/ties/losses", "users", *of_tests)
         rows = [
             (

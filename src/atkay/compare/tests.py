@@ -21,10 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from atkay.compare.bootstrap import Drawn
+    from atkay.compare.progress import Steps
     from atkay.compare.sheet import Pair, Paired
 
 SMALLEST = float(np.finfo(float).tiny)
 """No p-value is 0: what is smaller than any number a float can hold is given as the smallest of them."""
+
+SMALLEST_RANGE = 1e-11
+"""The studentised range is integrated numerically; what is smaller comes from rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +40,7 @@ class Task:
     permutations: int
     rng: int
     key: Key
+    steps: Steps
     drawn: Drawn | None = None
     """The bootstrap samples, where they are needed."""
 
@@ -120,7 +125,11 @@ def tukey(task: Task) -> Floats:
     The spread is what neither the user nor the run explains. Units without a value in some run are left out. (The
     one-way form, which takes the users of each run for other people, is wrong for runs on the same users.)
     """
-    return np.array([_tukey(each, task.pairs) for each in task.paired]).reshape(-1, len(task.pairs))
+    found = np.empty((len(task.paired), len(task.pairs)))
+    for at, each in enumerate(task.paired):
+        found[at] = _tukey(each, task.pairs)
+        task.steps.advance(1 / len(task.paired))
+    return found
 
 
 def _tukey(paired: Paired, pairs: Sequence[Pair]) -> list[float]:
@@ -135,7 +144,7 @@ def _tukey(paired: Paired, pairs: Sequence[Pair]) -> list[float]:
     apart = np.array([abs(of_run[other] - of_run[one]) for one, other in pairs])
     if error <= 1e-14 * paired.scale:
         return [1.0 if gap <= 1e-14 * paired.scale else math.nan for gap in apart]
-    found: list[float] = np.clip(studentized_range(apart / error, runs, degrees), SMALLEST, 1.0).tolist()
+    found: list[float] = np.clip(studentized_range(apart / error, runs, degrees), SMALLEST_RANGE, 1.0).tolist()
     return found
 
 
@@ -148,12 +157,12 @@ def studentized_range(q: Floats, runs: int, degrees: int) -> Floats:
 
 def permutation(task: Task) -> Floats:
     """Random signs of the users' differences, see :func:`sign_flips`."""
-    return sign_flips(task.paired, task.pairs, task.permutations, task.rng, (*task.key, 1))
+    return sign_flips(task.paired, task.pairs, task.permutations, task.rng, (*task.key, 1), task.steps)
 
 
 def randomised_tukey(task: Task) -> Floats:
     """Random labels of the runs, see :func:`label_shifts`."""
-    return label_shifts(task.paired, task.pairs, task.permutations, task.rng, (*task.key, 2))
+    return label_shifts(task.paired, task.pairs, task.permutations, task.rng, (*task.key, 2), task.steps)
 
 
 def bootstrap(task: Task) -> Floats:
