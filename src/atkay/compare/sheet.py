@@ -89,14 +89,20 @@ class Paired:
     def scores(self, runs: Sequence[int]) -> Floats:
         """Values of which the runs' numbers are the means, of the units that are defined in all of these runs.
 
-        A unit's queries count where all of these runs have a value: runs are compared on the same queries. A ratio of
-        sums is no mean. Its linear approximation is (the delta method, as its interval in a result):
+        A unit's queries count where all of these runs have a value: runs are compared on the same queries.
+        """
+        return self._scores[:, list(runs)] if self.complete else self.only(runs)._scores
+
+    @cached_property
+    def _scores(self) -> Floats:
+        """The scores of all runs, where every query has a value in each.
+
+        A ratio of sums is no mean. Its linear approximation is (the delta method, as its interval in a result):
         r + (numerator - r · denominator) · n / sum of denominators, whose mean is r.
         """
-        here = self.only(runs)
-        if here.below is None:
-            return _merged(group_means, here.values, here.group)
-        values, below = (_merged(exact_sum, side, here.group) for side in (here.values, here.below))
+        if self.below is None:
+            return _merged(group_means, self.values, self.group)
+        values, below = (_merged(exact_sum, side, self.group) for side in (self.values, self.below))
         if not len(values):
             return values
         ratio = np.array([pooled(above, under) for above, under in zip(values.T, below.T, strict=True)])
