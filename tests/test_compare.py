@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import json
 import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,23 @@ import pytest
 from scipy import stats
 
 import atkay
-from atkay.compare import progress
+from atkay.compare import permutation, progress
 from atkay.compare.comparison import Difference
 from atkay.compare.corrections import benjamini_hochberg, bonferroni, corrected, holm
 from atkay.compare.power import chance, detectable, needed
 from atkay.compare.verdict import finding
-from atkay.errors import IdError, InputError, NotMeanWarning, NumberError, ProtocolError, SourceError, SpecError
+from atkay.errors import (
+    DuplicateError,
+    IdError,
+    InputError,
+    NotMeanWarning,
+    NumberError,
+    PermutationsWarning,
+    ProtocolError,
+    SourceError,
+    SpecError,
+)
+from atkay.grid import as_markdown
 from atkay.result import Population, Slicing
 
 EVERY = ("t", "permutation", "bootstrap", "tukey", "randomised_tukey", "wilcoxon", "sign")
@@ -119,8 +131,13 @@ def test_power_of_a_comparison() -> None:
     assert first["needed"] == pytest.approx(needed(0.1 / first["deviation"], level=0.05 / 3))
     assert atkay.power(atkay.compare(runs, correction="bh")).level == 0.05
     assert "–" in repr(atkay.power(atkay.compare(runs)))  # nothing is said to matter
-    with pytest.raises(SpecError, match="wanted and level lie between 0 and 1"):
-        atkay.power(found, wanted=80)
+    for wanted in (80, None):
+        with pytest.raises(SpecError, match="wanted and level lie between 0 and 1"):
+            atkay.power(found, wanted=wanted)  # type: ignore[arg-type]
+    with pytest.raises(SpecError, match=r"a chance of 0\.01 is there without any difference, by the level of 0\.0166"):
+        atkay.power(found, wanted=0.01)
+    with pytest.raises(InputError, match=r"takes what compare\(\.\.\.\) gave, given was a str"):
+        atkay.power("x")  # type: ignore[arg-type]
 
 
 # What SciPy has.
@@ -138,6 +155,13 @@ def test_scipy(users: int) -> None:
     assert found.p["sign"] == pytest.approx(stats.binomtest(int((moved > 0).sum()), len(moved)).pvalue)
     ends = stats.ttest_rel(second, first).confidence_interval(0.95)
     assert [found.low, found.high] == pytest.approx([ends.low, ends.high])
+
+
+def test_exact_permutations_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = noise(10, 2).T
+    whole = one(first, second, test="permutation").p["permutation"]
+    monkeypatch.setattr(permutation, "PATTERNS", 100)
+    assert one(first, second, test="permutation").p["permutation"] == whole
 
 
 def test_exact_permutations() -> None:
@@ -185,6 +209,15 @@ def test_two_way_tukey_by_hand() -> None:
     for each, (a, b) in zip(found, itertools.combinations(range(4), 2), strict=True):
         q = abs(values[:, b].mean() - values[:, a].mean()) / math.sqrt(error / 9)
         assert each.p["tukey"] == pytest.approx(stats.studentized_range.sf(q, 4, 24), rel=1e-6)
+
+
+def test_tukeys_test_of_two_runs_is_the_t_test_down_to_what_can_be_integrated() -> None:
+    """Here t is 1e-3 to 1e-300; the studentised range is integrated to eleven digits."""
+    rng = np.random.default_rng(2)
+    first = rng.random(400)
+    for shift in (0.2, 0.3, 1.0, 5.0):
+        found = one(first, first + rng.normal(shift, 1.0, 400), test=("t", "tukey")).p
+        assert found["tukey"] == pytest.approx(max(found["t"], 1e-11), rel=1e-4, abs=2e-12)
 
 
 def test_randomised_tukey_comes_near_all_orders() -> None:
@@ -248,10 +281,29 @@ def test_bootstrap_intervals_where_values_are_missing() -> None:
     found, there = one(first, gaps, interval="bca", test="bootstrap"), ~np.isnan(gaps)
     alone = one(first[there], second[there], interval="bca", test="bootstrap")
     assert found.users == alone.users == there.sum()
+    assert found.undefined == 300 - there.sum()
+    assert [found.low, found.high] == pytest.approx([alone.low, alone.high])
+    assert found.p == alone.p
+    # With many users, samples are of all of them, and the pair's number in each is near what it has.
+    first, second = noise(1_500, 2).T
+    gaps = np.where(rng.random(1_500) < 0.5, np.nan, second)
+    found, there = one(first, gaps, interval="bca", test="bootstrap"), ~np.isnan(gaps)
+    alone = one(first[there], second[there], interval="bca", test="bootstrap")
     width = alone.high - alone.low
     assert found.low == pytest.approx(alone.low, abs=0.05 * width)
     assert found.high == pytest.approx(alone.high, abs=0.05 * width)
-    assert found.undefined == 300 - there.sum()
+
+
+@pytest.mark.parametrize("interval", ["percentile", "bca"])
+def test_bootstrap_intervals_of_few_users_among_many(interval: str) -> None:
+    """Five users of 60: most samples of 60 have another number of them, and some have none."""
+    values = noise(60, 3)
+    runs = {"few": result(values[:5, 0]), "b": result(values[:, 1]), "c": result(values[:, 2])}
+    options: dict[str, Any] = {"interval": interval, "test": "bootstrap", "permutations": 2_000}
+    (found, *_) = atkay.compare(runs, baseline="few", **options)
+    alone = one(values[:5, 0], values[:5, 1], **options)
+    assert [found.low, found.high] == pytest.approx([alone.low, alone.high])
+    assert found.p == alone.p
 
 
 # Who is paired with whom.
@@ -279,7 +331,7 @@ def test_a_user_without_a_list_scores_zero_or_is_left_out() -> None:
     assert skip["mrr"][0].difference == pytest.approx((4 + 3 / 3) / 7 - 1 / 2)
     assert (skip["mrr"][0].users, skip["mrr"][0].left_out) == (7, 1)
     assert skip.means["old"]["mrr"].users == 8
-    assert any(note.startswith("1 users not in every run") for note in skip.notes)
+    assert any(note.startswith("users not in every run: 1; ") for note in skip.notes)
 
 
 def test_undefined_values_are_left_out_and_counted() -> None:
@@ -325,6 +377,58 @@ def test_groups_are_the_units() -> None:
     }
     other = dataclasses.replace(alone["b"], groups=np.array([5, 5, 2]))
     assert atkay.compare({"a": alone["a"], "b": other}).differences == found.differences
+
+
+def test_a_unit_counts_the_queries_that_both_runs_have() -> None:
+    """The same lists, and one query missing in one run: what both have does not differ."""
+    rng = np.random.default_rng(4)
+    values, groups, ids = rng.random(30), np.repeat(np.arange(10), 3), np.arange(30)
+    kept = ids % 3 != 1
+    fields: dict[str, Any] = {"protocol": atkay.Protocol(no_recs="skip", average_over="person")}
+    full = result(values, ids=ids, groups=groups, **fields)
+    half = result(values[kept], ids=ids[kept], groups=groups[kept], **fields)
+    found = atkay.compare({"a": full, "b": half})
+    assert (found["mrr"][0].difference, found["mrr"][0].ties, found["mrr"][0].left_out) == (0, 10, 0)
+    assert any(note.startswith("queries without a value in every run: 10; ") for note in found.notes)
+    # Other values: the person's mean is of the two queries that both runs have, defined or not.
+    other = rng.random(30)
+    gaps = result(np.where(kept, other, np.nan), ids=ids, groups=groups, **fields)
+    part = result(other[kept], ids=ids[kept], groups=groups[kept], **fields)
+    persons = (other - values).reshape(10, 3)[:, [0, 2]].mean(axis=1)
+    for second in (gaps, part):
+        (pair, third) = atkay.compare({"a": full, "b": second, "c": full}, test=EVERY[:3])["mrr"][:2]
+        assert pair.difference == pytest.approx(persons.mean())
+        assert pair.p["t"] == pytest.approx(stats.ttest_1samp(persons, 0).pvalue)
+        assert third.difference == 0
+    alone = one(np.zeros(10), persons, test="permutation").p["permutation"]
+    assert pair.p["permutation"] == alone
+    # A person whose queries are all in one run alone is left out.
+    none = result(other[3:], ids=ids[3:], groups=groups[3:], **fields)
+    (pair,) = atkay.compare({"a": full, "b": none})
+    assert (pair.users, pair.left_out, pair.undefined) == (9, 1, 0)
+
+
+def test_a_run_with_nothing_to_divide_by_is_undefined_and_leaves_the_others_alone() -> None:
+    rng = np.random.default_rng(1)
+    above, below = rng.integers(0, 5, (40, 2)).astype(float), rng.integers(5, 9, (40, 2)).astype(float)
+    name, zero = "precision(per=listed,average=pooled)@5", np.zeros(40)
+    parts = {"a": (above[:, 0], below[:, 0]), "b": (above[:, 1], below[:, 1]), "none": (zero, zero)}
+    runs = {run: result(zero, name, parts={name: both}) for run, both in parts.items()}
+    tests = ("permutation", "t", "bootstrap", "randomised_tukey")
+    found = atkay.compare(runs, test=tests, permutations=999)
+    alone = atkay.compare({run: runs[run] for run in "ab"}, test=tests, permutations=999)
+    for test in ("permutation", "t", "bootstrap"):
+        assert found.differences[0].p[test] == pytest.approx(alone.differences[0].p[test])
+        assert found.differences[0].corrected[test] == found.differences[0].p[test]  # what is undefined is no family
+    assert math.isnan(found.differences[0].p["randomised_tukey"])  # no user has a value in every run
+    for pair in found.differences[1:]:
+        assert (pair.users, pair.undefined, pair.verdict) == (0, 40, "undefined")
+        assert all(map(math.isnan, pair.p.values()))
+    # One user less in one run: pairs are gone through one by one.
+    lack = result(zero[1:], name, ids=range(1, 40), parts={name: (above[1:, 0], below[1:, 0])})
+    fewer = atkay.compare(runs | {"a": lack})
+    ratio = [above[1:, at].sum() / below[1:, at].sum() for at in (0, 1)]
+    assert fewer.differences[0].difference == pytest.approx(ratio[1] - ratio[0])
 
 
 def test_pooled_numbers_are_tested_by_their_linear_approximation() -> None:
@@ -499,6 +603,13 @@ def test_different_metrics_are_refused() -> None:
         ({"rng": None}, SpecError, "rng is a whole number from 0, given was None"),
         ({"min_effect": 0}, SpecError, "min_effect is a difference above 0, given was 0"),
         ({"min_effect": {"ndcg@5": 0.1}}, NumberError, "min_effect names 'ndcg@5', which is not compared"),
+        ({"runs": {1: OLD, 2: NEW}}, InputError, "the names of runs are text, given was 1"),
+        ({"runs": {"old": OLD, "new": {"a": ["x", "x"]}}}, DuplicateError, "run 'new': recs: "),
+        ({"test": None}, SpecError, "'None' is no word for 'test'"),
+        ({"test": [["t"]]}, SpecError, "is no word for 'test'"),
+        ({"correction": ["holm"]}, SpecError, "is no word for 'correction'"),
+        ({"tests": "t"}, ProtocolError, "compare: no argument 'tests'. Did you mean 'test'"),
+        ({"k": 10}, ProtocolError, "write 'ndcg@10'"),
         ({"tie": "best"}, ProtocolError, "no argument 'tie'. Did you mean 'ties'"),
     ],
 )
@@ -513,6 +624,15 @@ def test_protocol_arguments_for_results_alone_are_refused() -> None:
     runs = {"a": result([0.1, 0.2]), "b": result([0.1, 0.3])}
     with pytest.raises(InputError, match="'ties' says how to evaluate, and all runs are results"):
         atkay.compare(runs, ties="best")
+    with pytest.raises(InputError, match="'primitive' says how to evaluate, and all runs are results"):
+        atkay.compare(runs, primitive=OLD)
+    with pytest.raises(InputError, match="'truth' says how to evaluate, and all runs are results"):
+        atkay.compare(runs, TRUTH)
+
+
+def test_metrics_are_read_once() -> None:
+    found = atkay.compare({"old": OLD, "new": NEW}, TRUTH, (spec for spec in ["mrr", "p@2"]))
+    assert found.metrics == ("mrr", "precision@2")
 
 
 def test_the_primitive_recommender_is_not_the_baseline_run() -> None:
@@ -534,6 +654,19 @@ def test_dialects_and_their_names() -> None:
     saved = atkay.evaluate(OLD, TRUTH, ["AP@5"], dialect="ir_measures")
     mixed = atkay.compare({"old": saved, "new": NEW}, TRUTH, ["AP@5"], dialect="ir_measures", test="t")
     assert mixed.to_dict() == found.to_dict()
+
+
+def test_names_of_a_dialect_work_wherever_a_metric_is_named(tmp_path: Path) -> None:
+    options: Any = {"metrics": ["ndcg_cut_10", "recip_rank"], "dialect": "trec_eval"}
+    fresh = atkay.compare({"old": OLD, "new": NEW}, TRUTH, min_effect={"ndcg_cut_10": 0.1}, **options)
+    assert list(fresh.min_effect.values()) == [0.1]
+    assert fresh["ndcg_cut_10"] == fresh[fresh.metrics[0]] == fresh.differences[:1]
+    fresh.save(tmp_path / "c.json")
+    assert atkay.Comparison.load(tmp_path / "c.json")["ndcg_cut_10"] == fresh["ndcg_cut_10"]
+    results = {name: atkay.evaluate(run, TRUTH, **options) for name, run in {"old": OLD, "new": NEW}.items()}
+    saved = atkay.compare(results, metrics="ndcg_cut_10", min_effect={"ndcg_cut_10": 0.1})
+    assert saved.metrics == fresh.metrics[:1]
+    assert saved.min_effect == fresh.min_effect
 
 
 # Verdicts.
@@ -572,6 +705,46 @@ def test_a_verdict_says_when_the_tests_disagree_or_the_correction_decides(sleep:
     assert weak.verdict.endswith("0.700 to 2.460; not shown after the correction")
     down = dataclasses.replace(sleep, difference=-1.58, low=-2.459886, high=-0.700114)
     assert down.verdict.startswith("1.580 worse, 95 % interval 0.700 to 2.460;")
+
+
+def test_everybody_alike_and_what_matters() -> None:
+    """Without spread the difference itself is the interval."""
+    first = np.random.default_rng(0).random(20)
+    words = {0.5: "real and matters", 0.05: "real but smaller than what matters", 0.0: "no difference that matters"}
+    for shift, word in words.items():
+        assert one(first, first + shift, min_effect=0.1).finding == word
+    assert one([0.5], [0.5], min_effect=0.1).finding == "not shown"  # one user has no spread to know
+
+
+def test_a_p_value_that_cannot_be_smaller_is_no_dissent() -> None:
+    """Six differences, 99 permutations: 6 / 100 is above 0.05, however large they are."""
+    rng = np.random.default_rng(1)
+    base = rng.random((40, 1))
+    values = base + np.arange(4) + 0.1 * rng.random((40, 4))
+    runs = {name: result(column) for name, column in zip("abcd", values.T, strict=True)}
+    with pytest.warns(PermutationsWarning, match=r"no p-value below 1/100, .* among 6 .* permutations=120 or more"):
+        found = atkay.compare(runs, permutations=99)
+    assert {d.corrected["permutation"] for d in found} == {6 / 100}
+    assert {d.verdict.split("; ", 1)[1] for d in found} == {"real; large"}
+    assert all(d.real for d in atkay.compare(runs, test="permutation", permutations=120))  # 6 / 121
+    with pytest.warns(PermutationsWarning):
+        alone = atkay.compare(runs, test="permutation", permutations=99)
+    assert alone.differences[0].finding == "not shown"
+    # Tukey's holds for all pairs: one metric is a family of one.
+    assert all(d.real for d in atkay.compare(runs, test="randomised_tukey", permutations=99))
+
+
+def test_whom_tukeys_tests_count() -> None:
+    values = noise(60, 3)
+    runs = {"a": result(values[:, 0]), "b": result(values[:, 1]), "c": result(values[:20, 2])}
+    found = atkay.compare(runs, test=("tukey", "t"))
+    assert found.differences[0].users == 60
+    assert "Tukey's tests of mrr: of the 20 of 60 users with a value in every run" in found.notes
+    inside = atkay.compare(
+        {name: result(column) for name, column in zip("abc", values[:20].T, strict=True)}, test="tukey"
+    )
+    assert [d.p["tukey"] for d in found] == pytest.approx([d.p["tukey"] for d in inside])
+    assert not any("with a value in every run" in note for note in inside.notes)
 
 
 # Tables, slices, files, charts.
@@ -683,11 +856,73 @@ def test_letters_without_a_baseline() -> None:
     assert [(d.against, d.run) for d in found] == [("x", "y"), ("x", "z"), ("y", "z")]
 
 
+def test_the_legend_names_what_decided() -> None:
+    first = np.random.default_rng(0).random(20)
+    runs = {"a": result(first), "b": result(first + 0.1)}  # without spread t has no p-value
+    assert "corrected p < 0.05 (permutation, holm)" in atkay.compare(runs).legend
+    assert " corrected p t  corrected p permutation\n" in repr(atkay.compare(runs))
+    runs["c"] = result(noise(20, 1)[:, 0])
+    assert "corrected p < 0.05 (t, bh or permutation, bh)" in atkay.compare(runs, correction="bh").legend
+    assert "corrected p < 0.05 (tukey)" in atkay.compare(runs, test="tukey", correction="bh").legend
+    alone = atkay.compare(runs, test="t", correction="none")
+    assert "than that run, p < 0.05 (t)" in alone.legend
+    assert re.search(r" users +p t\n", repr(alone))
+
+
 def test_names_are_shown_as_text() -> None:
     evil = "<script>alert(1)</script>"
     found = atkay.compare({evil: result([0.1, 0.2, 0.4]), "b|c": result([0.1, 0.3, 0.4])}, baseline=evil)
     assert "<script>" not in found._repr_html_()
     assert "b\\|c" in found.to_markdown()
+
+
+def test_names_that_would_break_a_table() -> None:
+    bad, worse = "a|b\n\nx", "<b>\\|n&amp;_x_*y*"
+    slicing = (Slicing("kind", ["", None], np.array([0, 0, 0, 1, 1, 1])),)
+    first, second = noise(6, 2).T
+    runs = {bad: result(first, slicings=slicing), worse: result(second, slicings=slicing)}
+    found = atkay.compare(runs, baseline=bad)
+    markdown = found.to_markdown().splitlines()
+    rows = [line for line in markdown if line.startswith("|")]
+    # Cells are separated by pipes that no backslash escapes; an escaped backslash escapes nothing.
+    plain = [line.replace("\\\\", "").replace("\\|", "") for line in rows]
+    tables = [list(group) for ours, group in itertools.groupby(markdown, lambda line: line.startswith("|")) if ours]
+    assert [len(table) for table in tables] == [4, 3, 6, 4]
+    assert [line.count("|") for line in plain] == [3] * 4 + [10] * 3 + [5] * 6 + [12] * 4
+    assert markdown[2].startswith(r"| a\|b x ")
+    assert markdown[3].startswith(r"| \<b>\\\|n\&amp;\_x_\*y* ")
+    assert found.to_latex().splitlines()[-1].startswith("% bold: best; *: really better than a|b x, †")
+    assert {d.segment for d in found.segments} == {"", None}
+    assert sum("(none)" in line for line in rows) == 3  # two runs' means and a difference
+
+
+@pytest.mark.parametrize(
+    "text", ["map(per=hits)@5", "ndcg_cut_10", "<0.0001", "a * b", "50 %_x", "R&D", "[1]", "2*3", "_private"]
+)
+def test_ordinary_names_stay_readable_in_markdown(text: str) -> None:
+    assert as_markdown(text) == text
+
+
+def test_means_and_whole_run_numbers_of_segments(tmp_path: Path) -> None:
+    kinds = {user: "left" if user in "abcd" else "right" for user in "abcdefgh"}
+    options: Any = {"catalog": ["q", "r", "x", "y"], "slices": kinds}
+    found = atkay.compare({"old": OLD, "new": NEW}, TRUTH, ["mrr", "coverage"], **options)
+    # Left: new has x, y of four items, old q, x, y. Right: both have three of four.
+    of_segment = {d.segment: d for d in found.segments if d.metric == "coverage"}
+    assert {name: d.difference for name, d in of_segment.items()} == {"left": 0.5 - 0.75, "right": 0.0}
+    assert of_segment["left"].verdict == "0.250 lower; not tested"
+    assert [d.metric for d in found.segments] == ["mrr", "coverage"] * 2
+    # Users e, f and g find it at rank 3, h has no list.
+    assert found.segment_means["segment", "right"]["new"]["mrr"].mean == pytest.approx((3 / 3) / 4)
+    evaluated = atkay.evaluate(NEW, TRUTH, ["mrr", "coverage"], **options)
+    alone = evaluated.slices.with_columns(run=pl.lit("new")).select(found.slice_mean_table.columns)
+    assert found.slice_mean_table.filter(pl.col("run") == "new").equals(alone)
+    for shown in (repr(found), found.to_markdown(), found._repr_html_()):
+        for part in ("right", "0.2500", "against the mean:", "paired by user", "0.250 lower; not tested"):
+            assert part in shown
+    assert re.search(r"0\.250 higher; not tested +– +– +– ", repr(found))  # a number of the run counts no users
+    found.save(tmp_path / "c.json")
+    assert atkay.Comparison.load(tmp_path / "c.json").to_markdown() == found.to_markdown()
 
 
 def test_saved_and_loaded(three: atkay.Comparison, tmp_path: Path) -> None:
@@ -760,8 +995,21 @@ def test_progress_on_a_terminal(patience: float, shown: bool, monkeypatch: pytes
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setattr(progress, "PATIENCE", patience)
-    one(*noise(50, 2).T)
-    assert ("sign flips" in terminal.said) == shown
+    slicing = (Slicing("kind", ["new", "old"], np.repeat([0, 1], [30, 90])),)
+    runs = {name: result(column, slicings=slicing) for name, column in zip("ab", noise(120, 2).T, strict=True)}
+    atkay.compare(runs, test=("t", "permutation", "tukey", "randomised_tukey"), permutations=300, interval="bca")
+    assert ("comparing" in terminal.said) == shown
+    assert ("100%" in terminal.said) == shown
+
+
+def test_progress_counts_all_tables_of_a_call() -> None:
+    steps = progress.Steps("comparing", 3)
+    for _ in range(3):
+        steps.advance(0.7)
+        steps.advance(0.7)  # more than was foreseen
+        assert steps._ahead == 1
+        steps.next()
+    assert (steps._done, steps._ahead) == (3, 0)
 
 
 def test_no_progress_elsewhere(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,7 @@ from atkay.arrays import Floats
 from atkay.compare import tests
 from atkay.compare.bootstrap import draw
 from atkay.compare.corrections import corrected
+from atkay.compare.progress import Steps
 from atkay.compare.sheet import Paired
 from atkay.compare.tests import TESTS, Task
 
@@ -26,8 +27,9 @@ def p_values(test: str, values: Floats) -> Floats:
     paired = [Paired(METRIC, case, np.ones(case.shape, bool)) for case in values]
     runs = values.shape[2]
     pairs = [(one, other) for one in range(runs) for other in range(one + 1, runs)]
-    drawn = draw(paired, pairs, 999, 7, (0, 0)) if test == "bootstrap" else None
-    return TESTS[test].p_values(Task(paired, pairs, 999, 7, (0,), drawn))
+    steps = Steps("comparing", 1)
+    drawn = draw(paired, pairs, 999, 7, (0, 0), steps) if test == "bootstrap" else None
+    return TESTS[test].p_values(Task(paired, pairs, 999, 7, (0,), steps, drawn))
 
 
 def null(runs: int, users: int = USERS) -> Floats:

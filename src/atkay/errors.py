@@ -19,6 +19,7 @@
     AtkayWarning (a UserWarning)
     ├── NotMeanWarning     a test that does not test the mean
     ├── RepeatsWarning     items that are seen are taken out of the lists, and most of what is wanted was seen
+    ├── PermutationsWarning too few permutations for so many comparisons
     ├── SampledWarning     the numbers are of a sample of the catalogue
     └── TiesWarning        the order of equal scores decides more than a few of the lists
 
@@ -48,6 +49,10 @@ class NotMeanWarning(AtkayWarning):
 
 class RepeatsWarning(AtkayWarning):
     """Seen items are taken out of the lists, and most of what is wanted was seen."""
+
+
+class PermutationsWarning(AtkayWarning):
+    """Too few permutations: even the smallest p-value that they can give does not pass the correction."""
 
 
 class SampledWarning(AtkayWarning):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import itertools
+import re
 import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -26,6 +27,26 @@ _LATEX = str.maketrans(
 NARROW = 24
 """The least width of a column that is broken into lines."""
 
+_MARKDOWN = re.compile(
+    r"""
+    [\\|`]                                   # at any place
+    | <(?=[a-z/!?]) | &(?=\#?\w+;)             # where a tag or an entity may begin: not in <0.0001
+    | \*(?=\S.*\*) | (?<![^\W_])_(?=\S.*_)    # where emphasis may begin: not within a word by _
+    | \[(?=[^\]]*\]\()                        # where a link may begin
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks, tabs and double spaces, which would break a table."""
+    return " ".join(text.split())
+
+
+def as_markdown(text: str) -> str:
+    """The text such that Markdown shows it as it is; what means nothing there stays readable."""
+    return _MARKDOWN.sub(r"\\\g<0>", text)
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -37,7 +58,7 @@ class Cell:
 
     def shown(self, escape: Callable[[str], str], bold: str, raised: str) -> str:
         """The text in a form, such as ``**{}**`` and ``<sup>{}</sup>``."""
-        text = escape(self.text)
+        text = escape(one_line(self.text))
         return (bold.format(text) if self.bold else text) + (raised.format(escape(self.marks)) if self.marks else "")
 
 
@@ -52,7 +73,7 @@ class Grid:
     def _shown(self, escape: Callable[[str], str], bold: str = "{}", raised: str = "{}") -> list[list[str]]:
         """All rows as text, the header first."""
         return [
-            [cell.shown(escape, bold, raised) if isinstance(cell, Cell) else escape(cell) for cell in row]
+            [cell.shown(escape, bold, raised) if isinstance(cell, Cell) else escape(one_line(cell)) for cell in row]
             for row in [self.header, *self.rows]
         ]
 
@@ -84,7 +105,7 @@ class Grid:
 
     def markdown(self) -> str:
         """A pipe table."""
-        cells = self._shown(lambda text: text.replace("|", "\\|"), "**{}**", "<sup>{}</sup>")
+        cells = self._shown(as_markdown, "**{}**", "<sup>{}</sup>")
         widths = self._widths(cells)
         rule = [
             "-" * (width - 1) + ":" if name in self.right else "-" * width

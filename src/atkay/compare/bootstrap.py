@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,6 @@ import numpy as np
 
 from atkay.arrays import Floats
 from atkay.compare.permutation import PERMUTATIONS, UNITS, Key, combined, generator
-from atkay.compare.progress import Steps
 from atkay.compare.sheet import sharp
 from atkay.lists import ranges
 from atkay.means import CONFIDENCE, mean
@@ -17,7 +17,12 @@ from atkay.means import CONFIDENCE, mean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from atkay.compare.progress import Steps
     from atkay.compare.sheet import Pair, Paired
+
+
+FEW = 200
+"""From so many units on, a pair's number of them varies by so little between samples that its interval is the same."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,33 +71,40 @@ class Drawn:
 
 
 def draw(
-    paired: Sequence[Paired], pairs: Sequence[Pair], samples: int, rng: int, key: Key, *, spread: bool = True
+    paired: Sequence[Paired],
+    pairs: Sequence[Pair],
+    samples: int,
+    rng: int,
+    key: Key,
+    steps: Steps,
+    *,
+    spread: bool = True,
 ) -> Drawn:
     """Samples of the units, with replacement; all metrics and pairs see the same ones.
 
-    ``spread`` says whether t-values are wanted. They need the squares of all differences, and most of the time.
+    ``spread`` says whether t-values are wanted. They need the squares of all differences, and most of the time. A pair
+    that has few of the units is sampled by itself: in samples of all units their number would vary.
     """
     parts = [each.columns(pairs) for each in paired]
     combine, width = [mix for _, mix in parts], np.cumsum([0, *(column.shape[1] for column, _ in parts)])
     columns = np.hstack([column for column, _ in parts])
     n, shape = len(columns), (samples, len(paired), len(pairs))
-    some = [at for at, each in enumerate(paired) if not each.complete.all()]
+    some = [at for at, each in enumerate(paired) if not each.complete]
     there = np.hstack([np.empty((n, 0)), *(np.column_stack([paired[at].defined(p) for p in pairs]) for at in some)])
     sums, squares = np.zeros((samples, columns.shape[1])), np.zeros((samples, shape[1] * shape[2]))
     defined = np.zeros((samples, there.shape[1]))
-    with Steps("bootstrap samples", samples) as steps:
-        for number, (first, last) in enumerate(ranges(samples, PERMUTATIONS)):
-            random, rows = generator(rng, (*key, number)), slice(first, last)
-            drawn = np.empty((last - first, n), np.int16)
-            for at in range(last - first):
-                drawn[at] = np.bincount(random.integers(0, n, n), minlength=n)
-            for begin, end in ranges(n, UNITS):
-                times = drawn[:, begin:end].astype(np.float64)
-                sums[rows] += times @ columns[begin:end]
-                defined[rows] += times @ there[begin:end]
-                if spread:
-                    squares[rows] += times @ combined(columns[begin:end], width, combine).reshape(end - begin, -1) ** 2
-            steps.advance(last - first)
+    for number, (first, last) in enumerate(ranges(samples, PERMUTATIONS)):
+        random, rows = generator(rng, (*key, number)), slice(first, last)
+        drawn = np.empty((last - first, n), np.int16)
+        for at in range(last - first):
+            drawn[at] = np.bincount(random.integers(0, n, n), minlength=n)
+        for begin, end in ranges(n, UNITS):
+            times = drawn[:, begin:end].astype(np.float64)
+            sums[rows] += times @ columns[begin:end]
+            defined[rows] += times @ there[begin:end]
+            if spread:
+                squares[rows] += times @ combined(columns[begin:end], width, combine).reshape(end - begin, -1) ** 2
+        steps.advance((last - first) / samples)
     counts = np.full(shape, float(n))
     counts[:, some] = defined.reshape(samples, len(some), len(pairs))
     means = np.array([[mean(each.difference(pair)) for pair in pairs] for each in paired])
@@ -100,6 +112,10 @@ def draw(
         of_sample = combined(sums, width, combine) / counts
         away = of_sample - means
         t = away / np.sqrt((squares.reshape(shape) / counts - of_sample**2) / (counts - 1))
+    for at, nth in itertools.product(some, range(len(pairs))):
+        if 0 < paired[at].defined(pairs[nth]).sum() < FEW:
+            alone = draw([paired[at].only(pairs[nth])], [(0, 1)], samples, rng, key, steps, spread=spread)
+            away[:, at, nth], t[:, at, nth] = alone.away[:, 0, 0], alone.t[:, 0, 0]
     observed_t, skew = np.moveaxis(np.array([[_moments(each, pair) for pair in pairs] for each in paired]), 2, 0)
     return Drawn(means, away, t, observed_t, skew)
 

@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import operator
 import os
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from atkay import __version__
-from atkay.arrays import Floats
+from atkay.arrays import Floats, Ints
 from atkay.compare.bootstrap import draw
-from atkay.compare.comparison import Comparison, Difference
+from atkay.compare.comparison import Comparison, Difference, Means
 from atkay.compare.corrections import CORRECTIONS, FAMILIES, corrected
 from atkay.compare.permutation import Key
+from atkay.compare.progress import Steps
 from atkay.compare.sheet import lay_out, sharp
 from atkay.compare.tests import TESTS, Task
-from atkay.compare.verdict import finding
-from atkay.errors import InputError, NotMeanWarning, NumberError, SpecError, listing, offer
+from atkay.compare.verdict import LEVEL, finding
+from atkay.errors import (
+    InputError,
+    NotMeanWarning,
+    NumberError,
+    PermutationsWarning,
+    ProtocolError,
+    SpecError,
+    listing,
+    offer,
+)
 from atkay.evaluate import USUAL, evaluate
 from atkay.lists import in_threads
-from atkay.means import summarise
-from atkay.metrics.base import Metric, parse_all
+from atkay.means import Summary, summarise
+from atkay.metrics.base import Metric, parse_all, separate
+from atkay.protocol import Protocol
 from atkay.result import Result
 
 if TYPE_CHECKING:
@@ -104,13 +117,16 @@ def compare(
     0.375 better, 95 % interval -0.023 to 0.773; not shown
     """
     plan = Plan.of(baseline, test, correction, family, interval, permutations, rng)
-    results, asked = _results(runs, truth, metrics, {**given, **({} if primitive is None else {"baseline": primitive})})
+    _check_arguments(given)
+    results, asked = _results(
+        runs, truth, metrics, {**given, **({} if primitive is None else {"primitive": primitive})}
+    )
     names = tuple(results)
     if baseline is not None and baseline not in names:
         raise InputError(f"compare: no run '{baseline}' to be the baseline. {offer(baseline, names)}")
-    sheet = lay_out(results, asked)
-    least = _thresholds(min_effect, asked)
-    pairs = _pairs(names, baseline)
+    spoken = _names(results)
+    least = _thresholds(min_effect, asked, spoken)
+    table = Table(results, asked, lay_out(results, asked), _pairs(names, baseline), plan)
     for name in plan.tests:
         if not TESTS[name].of_mean:
             warnings.warn(
@@ -119,7 +135,10 @@ def compare(
                 NotMeanWarning,
                 stacklevel=2,
             )
-    return Comparison(
+    with table.steps:
+        differences = _judge([table.differences((0,))], plan, least)
+        segments = [found for tables in table.of_slices() for found in _judge(tables, plan, least)]
+    found = Comparison(
         runs=names,
         baseline=baseline,
         metrics=tuple(map(str, asked)),
@@ -130,16 +149,54 @@ def compare(
         permutations=plan.permutations,
         rng=plan.rng,
         min_effect=least,
-        means={
-            run: {str(metric): result.summaries[str(metric)] for metric in asked} for run, result in results.items()
-        },
-        differences=tuple(_whole(results, asked, sheet, pairs, plan, least)),
-        segments=tuple(_segments(results, asked, sheet, pairs, plan, least)),
+        means=table.means,
+        differences=tuple(differences),
+        segments=tuple(segments),
         protocol=next(iter(results.values())).protocol.words(),
-        notes=tuple(_notes(results, sheet, plan, asked)),
+        notes=tuple(_notes(results, table.sheet, plan, asked)),
         version=__version__,
         results=results,
+        segment_means=table.segment_means,
+        names=spoken,
     )
+    for said in _too_few_permutations(found):
+        warnings.warn(said, PermutationsWarning, stacklevel=2)
+    return found
+
+
+def _too_few_permutations(found: Comparison) -> Iterator[str]:
+    """The random tests whose smallest p-value does not pass the correction."""
+    families: dict[Any, list[Difference]] = {}
+    for each in (*found.differences, *found.segments):
+        families.setdefault((each.slice, each.metric if found.family == "metric" else None), []).append(each)
+    for test in found.tests:
+        stuck = [
+            _members(family, test)
+            for family in families.values()
+            if any(test in d.lowest and d.corrected[test] >= LEVEL for d in family)
+        ]
+        if stuck:
+            yield (
+                f"the {test} test has no p-value below 1/{found.permutations + 1:,}, which corrected among "
+                f"{max(stuck):,} is no longer below {LEVEL:g}: differences that reach it are not shown. Ask for "
+                f"permutations={math.ceil(max(stuck) / LEVEL):_} or more, or compare less at once."
+            )
+
+
+def _check_arguments(given: Mapping[str, Any]) -> None:
+    """An argument of nobody is offered those of compare first, then those of evaluate."""
+    own = [name for name in inspect.signature(compare).parameters if name != "given"]
+    passed = [name for name in inspect.signature(evaluate).parameters if name not in (*own, "recs", "fields")]
+    passed += [each.name for each in fields(Protocol)]
+    for name in given:
+        if name not in (*passed, "k"):  # of k, evaluate says where it goes
+            raise ProtocolError(f"compare: no argument '{name}'. {offer(name, [*own, *passed])}")
+
+
+def _members(family: Sequence[Difference], test: str) -> int:
+    """How many are corrected together; pairs do not count where a test holds for all of them."""
+    pair = ("metric", "segment") if TESTS[test].joint else ("metric", "segment", "run", "against")
+    return len({tuple(getattr(each, name) for name in pair) for each in family if not math.isnan(each.p[test])})
 
 
 @dataclass(frozen=True)
@@ -153,6 +210,16 @@ class Plan:
     permutations: int
     rng: int
 
+    @property
+    def draws(self) -> bool:
+        """Whether bootstrap samples are needed."""
+        return "bootstrap" in self.tests or self.interval != "student"
+
+    @property
+    def lowest(self) -> float:
+        """The smallest p-value of a random test."""
+        return 1 / (self.permutations + 1)
+
     @classmethod
     def of(
         cls,
@@ -165,7 +232,7 @@ class Plan:
         rng: int,
     ) -> Plan:
         """The plan that was asked for, checked."""
-        tests = (test,) if isinstance(test, str) else tuple(dict.fromkeys(test))
+        tests = tuple(test) if isinstance(test, Iterable) and not isinstance(test, str) else (test,)
         if baseline is not None and not isinstance(baseline, str):
             raise InputError(
                 f"compare: baseline is the name of a run, given was a {type(baseline).__name__}. The lists of a "
@@ -180,12 +247,14 @@ class Plan:
             ("interval", interval, INTERVALS),
         ]
         for what, word, known in words:
-            if word not in known:
+            if not isinstance(word, str) or word not in known:
                 raise SpecError(f"compare: '{word}' is no word for '{what}'. {offer(word, known)}")
         for name, number, least in (("permutations", permutations, 1), ("rng", rng, 0)):
             if isinstance(number, bool) or not hasattr(number, "__index__") or number < least:
                 raise SpecError(f"compare: {name} is a whole number from {least}, given was {number!r}.")
-        return cls(tests, correction, family, interval, operator.index(permutations), operator.index(rng))
+        return cls(
+            tuple(dict.fromkeys(tests)), correction, family, interval, operator.index(permutations), operator.index(rng)
+        )
 
 
 def _pairs(names: Sequence[str], baseline: str | None) -> list[Pair]:
@@ -199,21 +268,26 @@ def _results(
     runs: Mapping[str, Any], truth: Any, metrics: Any, given: Mapping[str, Any]
 ) -> tuple[dict[str, Result], tuple[Metric, ...]]:
     """Every run as a result, evaluated now or before, and the numbers to compare, one by one."""
-    if not isinstance(runs, Mapping) or not all(isinstance(name, str) for name in runs):
+    if not isinstance(runs, Mapping):
         raise InputError(f"compare: runs is {{name: lists}}, given was a {type(runs).__name__}.")
+    if strange := [name for name in runs if not isinstance(name, str)]:
+        raise InputError(f"compare: the names of runs are text, given was {strange[0]!r}. Write '{strange[0]}'.")
     if len(runs) < 2:
         raise InputError(f"compare: a comparison takes two runs or more, given was {listing(runs) or 'none'}.")
     ready = {name: found for name, run in runs.items() if (found := _ready(run)) is not None}
     fresh = [name for name in runs if name not in ready]
     if fresh and truth is None:
         raise InputError(f"compare: '{fresh[0]}' is no result, so it has to be evaluated: pass truth as well.")
-    if not fresh and (unused := sorted(given)):
+    if not fresh and (unused := [*(["truth"] if truth is not None else []), *sorted(given)]):
         raise InputError(
             f"compare: {listing(unused)} says how to evaluate, and all runs are results. Leave it out, or pass lists."
         )
     if metrics is None:
         metrics = _shared(ready) if ready else USUAL
-    evaluated = {name: evaluate(runs[name], truth, metrics, **given) for name in fresh}
+    metrics = separate(metrics)
+    if given.get("dialect") is None:
+        metrics = _meant(metrics, _names(ready))
+    evaluated = {name: _evaluated(name, runs[name], truth, metrics, **given) for name in fresh}
     asked = evaluated[fresh[0]].metrics if fresh else parse_all(metrics)  # a dialect has names of its own
     single = tuple(each for metric in asked for each in metric.split())
     results = {name: (ready | evaluated)[name] for name in runs}
@@ -225,6 +299,24 @@ def _results(
                     "again."
                 )
     return results, single
+
+
+def _evaluated(name: str, run: Any, truth: Any, metrics: Any, primitive: Any = None, **given: Any) -> Result:
+    """One run; of what is wrong with its lists, it is said whose they are."""
+    try:
+        return evaluate(run, truth, metrics, baseline=primitive, **given)
+    except InputError as error:
+        raise type(error)(f"run '{name}': {error}") from error
+
+
+def _names(results: Mapping[str, Result]) -> dict[str, str]:
+    """The names of a dialect, and what they are here."""
+    return {name: meant for result in results.values() for name, meant in result.names.items()}
+
+
+def _meant(specs: Iterable[Any], names: Mapping[str, str]) -> tuple[Metric, ...]:
+    """The metrics of some specs, some of which may be names of a dialect."""
+    return parse_all([names.get(str(spec), spec) for spec in specs])
 
 
 def _ready(run: Any) -> Result | None:
@@ -247,7 +339,9 @@ def _shared(results: Mapping[str, Result]) -> list[str]:
     return found
 
 
-def _thresholds(min_effect: float | Mapping[str, float] | None, metrics: Sequence[Metric]) -> dict[str, float]:
+def _thresholds(
+    min_effect: float | Mapping[str, float] | None, metrics: Sequence[Metric], spoken: Mapping[str, str]
+) -> dict[str, float]:
     """The smallest difference that matters, for each metric that has one."""
     names = [str(metric) for metric in metrics]
     if min_effect is None:
@@ -256,7 +350,7 @@ def _thresholds(min_effect: float | Mapping[str, float] | None, metrics: Sequenc
         wanted = {
             str(one): value
             for name, value in min_effect.items()
-            for metric in parse_all(name)
+            for metric in _meant([name], spoken)
             for one in metric.split()
         }
     else:
@@ -269,56 +363,80 @@ def _thresholds(min_effect: float | Mapping[str, float] | None, metrics: Sequenc
     return {name: float(value) for name, value in wanted.items()}
 
 
-def _whole(
-    results: Mapping[str, Result],
-    metrics: Sequence[Metric],
-    sheet: Sheet,
-    pairs: Sequence[Pair],
-    plan: Plan,
-    least: Mapping[str, float],
-) -> list[Difference]:
-    tested = _judge([_tested(list(results), sheet.paired(), pairs, plan, (0,))], plan, least)
-    whole = [
-        _of_run(list(results), metric, pair, [result[str(metric)] for result in results.values()], plan)
-        for metric in metrics
-        if metric not in sheet.metrics
-        for pair in pairs
-    ]
-    return sorted(tested + whole, key=lambda found: [str(metric) for metric in metrics].index(found.metric))
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The numbers of the runs, all or those of a segment, and their differences, not yet corrected."""
 
+    results: Mapping[str, Result]
+    metrics: tuple[Metric, ...]
+    sheet: Sheet
+    pairs: Sequence[Pair]
+    plan: Plan
 
-def _segments(
-    results: Mapping[str, Result],
-    metrics: Sequence[Metric],
-    sheet: Sheet,
-    pairs: Sequence[Pair],
-    plan: Plan,
-    least: Mapping[str, float],
-) -> list[Difference]:
-    """The same for each segment; those of one slice are corrected together."""
-    found: list[Difference] = []
-    for at, slicing in enumerate(sheet.slicings, start=1):
-        tables = []
-        for code, segment in enumerate(slicing.segments):
-            rows = np.flatnonzero(slicing.code == code)
-            if len(rows):
-                here = _tested(list(results), sheet.paired(rows), pairs, plan, (at, code))
-                tables.append([replace(each, slice=slicing.name, segment=segment) for each in here])
-        found += _judge(tables, plan, least)
-    return found
+    @cached_property
+    def steps(self) -> Steps:
+        """How far the tests are."""
+        tables = 1 + sum(len(np.unique(slicing.code)) for slicing in self.sheet.slicings)
+        return Steps("comparing", tables * (len(self.plan.tests) + self.plan.draws))
+
+    @cached_property
+    def means(self) -> Means:
+        """The means of all users."""
+        return {
+            run: {str(metric): result.summaries[str(metric)] for metric in self.metrics}
+            for run, result in self.results.items()
+        }
+
+    @cached_property
+    def segment_means(self) -> dict[tuple[str, str | None], dict[str, dict[str, Summary]]]:
+        """The means of each segment, for the runs that have users in it."""
+        asked = list(map(str, self.metrics))
+        found: dict[tuple[str, str | None], dict[str, dict[str, Summary]]] = {}
+        for run, result in self.results.items():
+            said = {(slicing, segment, name): each for slicing, segment, name, each in result.slice_summaries}
+            for where in dict.fromkeys(key[:2] for key in said):
+                found.setdefault(where, {})[run] = {name: said[*where, name] for name in asked}
+        return found
+
+    def of_slices(self) -> Iterator[list[list[Difference]]]:
+        """The differences of each segment, slice by slice."""
+        for at, slicing in enumerate(self.sheet.slicings, start=1):
+            yield [
+                [
+                    replace(each, slice=slicing.name, segment=segment)
+                    for each in self.differences((at, code), rows, self.segment_means[slicing.name, segment])
+                ]
+                for code, segment in enumerate(slicing.segments)
+                if len(rows := np.flatnonzero(slicing.code == code))
+            ]
+
+    def differences(self, key: Key, rows: Ints | None = None, means: Means | None = None) -> list[Difference]:
+        """The differences of all queries, or of some."""
+        names, order = list(self.results), list(map(str, self.metrics))
+        tested = _tested(names, self.sheet.paired(rows), self.pairs, self.plan, key, self.steps)
+        whole = [
+            _of_run(names, metric, pair, self.means if means is None else means, self.plan)
+            for metric in self.metrics
+            if metric not in self.sheet.metrics
+            for pair in self.pairs
+        ]
+        return sorted(tested + whole, key=lambda found: order.index(found.metric))
 
 
 def _tested(
-    names: Sequence[str], paired: Sequence[Paired], pairs: Sequence[Pair], plan: Plan, key: Key
+    names: Sequence[str], paired: Sequence[Paired], pairs: Sequence[Pair], plan: Plan, key: Key, steps: Steps
 ) -> list[Difference]:
     """The differences of some units, metric by metric and pair by pair, not yet corrected."""
     if not paired:
         return []
     drawn, spread = None, "bootstrap" in plan.tests
-    if spread or plan.interval != "student":
-        drawn = draw(paired, pairs, plan.permutations, plan.rng, (*key, 0), spread=spread)
-    task = Task(paired, pairs, plan.permutations, plan.rng, key, drawn)
-    p = {name: TESTS[name].p_values(task) for name in plan.tests}
+    if plan.draws:
+        drawn = draw(paired, pairs, plan.permutations, plan.rng, (*key, 0), steps, spread=spread)
+        steps.next()
+    task, p = Task(paired, pairs, plan.permutations, plan.rng, key, steps, drawn), {}
+    for name in plan.tests:
+        p[name] = TESTS[name].p_values(task)
+        steps.next()
     jobs = [(at, each, nth, pair) for at, each in enumerate(paired) for nth, pair in enumerate(pairs)]
     ends = None if drawn is None or plan.interval == "student" else drawn.intervals(plan.interval)
 
@@ -327,7 +445,9 @@ def _tested(
         found = _described(names, each, pair)
         if ends is not None and found.deviation > 0:
             found = replace(found, low=float(ends[0][at, nth]), high=float(ends[1][at, nth]))
-        return replace(found, p={name: float(values[at, nth]) for name, values in p.items()})
+        of_tests = {name: float(values[at, nth]) for name, values in p.items()}
+        lowest = (name for name, value in of_tests.items() if TESTS[name].random and value <= plan.lowest)
+        return replace(found, p=of_tests, lowest=tuple(lowest))
 
     return in_threads(of_job, jobs)
 
@@ -336,12 +456,13 @@ def _described(names: Sequence[str], paired: Paired, pair: Pair) -> Difference:
     blank, difference = _undecided(names, paired.metric, pair), paired.difference(pair)
     said = summarise(difference)
     moved = sharp(difference, paired.scale) * (-1 if paired.metric.better == "lower" else 1)
-    if len(moved) and not np.ptp(moved):  # everybody by the same amount: no spread to judge by
+    if len(moved) > 1 and not np.ptp(moved):  # everybody by the same amount: no spread to judge by
         said = said._replace(low=math.nan, high=math.nan, deviation=0.0)
     if paired.below is None:
         counts = {"wins": int((moved > 0).sum()), "ties": int((moved == 0).sum()), "losses": int((moved < 0).sum())}
         blank = replace(blank, **counts)  # type: ignore[arg-type]  # three fields of whole numbers
-    both, either = paired.there[:, pair].all(axis=1), paired.there[:, pair].any(axis=1)
+    there = paired.there[:, pair]
+    both, either = (paired.units(np.asarray(queries)) for queries in (there.all(axis=1), there.any(axis=1)))
     return replace(
         blank,
         difference=said.mean,
@@ -379,11 +500,11 @@ def _undecided(names: Sequence[str], metric: Metric, pair: Pair) -> Difference:
     )
 
 
-def _of_run(names: Sequence[str], metric: Metric, pair: Pair, numbers: Sequence[float], plan: Plan) -> Difference:
+def _of_run(names: Sequence[str], metric: Metric, pair: Pair, means: Means, plan: Plan) -> Difference:
     """A number of all lists together has no users' values, and so no test."""
-    none = dict.fromkeys(plan.tests, math.nan)
-    apart = numbers[pair[1]] - numbers[pair[0]]
-    return replace(_undecided(names, metric, pair), difference=apart, p=none, corrected=none)
+    first, second = (means[names[at]][str(metric)].mean if names[at] in means else math.nan for at in pair)
+    untested = dict.fromkeys(plan.tests, math.nan)
+    return replace(_undecided(names, metric, pair), difference=second - first, p=untested)
 
 
 def _judge(tables: Sequence[Sequence[Difference]], plan: Plan, least: Mapping[str, float]) -> list[Difference]:
@@ -409,19 +530,20 @@ def _judge(tables: Sequence[Sequence[Difference]], plan: Plan, least: Mapping[st
 
 def _found(found: Difference, least: Mapping[str, float]) -> Difference:
     p = found.corrected[found.decided_by] if found.decided_by else math.nan
-    return replace(found, finding=finding(p, found.low, found.high, least.get(found.metric)))
+    ends = (found.low, found.high) if found.deviation else (found.difference, found.difference)
+    return replace(found, finding=finding(p, *ends, least.get(found.metric)))
 
 
 def _notes(results: Mapping[str, Result], sheet: Sheet, plan: Plan, metrics: Sequence[Metric]) -> list[str]:
     """What a reader of the tables should know."""
     one = next(iter(results.values()))
     unit = f"{' and '.join(one.protocol.groups)} (its queries averaged first)" if one.protocol.groups else "user"
-    missing = int((~sheet.there.all(axis=1)).sum())
+    rows = "groups of queries" if one.protocol.groups else "users"
     said = [f"{name}: {result.counted()[0]}" for name, result in results.items()]
     said.append(f"paired by {unit}; difference is run less against")
-    if missing:
-        rows = "queries" if one.protocol.groups else "users"
-        said.append(f"{missing:,} {rows} not in every run: a mean counts those of its run, a difference those of both")
+    if uneven := int(sheet.uneven.sum()):
+        what = "queries without a value" if one.protocol.groups else "users not"
+        said.append(f"{what} in every run: {uneven:,}; a mean counts those of its run, a difference those of both")
     family = "all differences of the table" if plan.family == "all" else "the differences in one metric"
     said.append(f"p-values corrected ({plan.correction}) over {family}; the first test that has a p-value decides")
     said += [f"{name}: {TESTS[name].words}" for name in plan.tests]
@@ -429,6 +551,12 @@ def _notes(results: Mapping[str, Result], sheet: Sheet, plan: Plan, metrics: Seq
         said.append(
             "Tukey's p-values hold over all pairs as they are, and are corrected over metrics and segments alone"
         )
+        said += [
+            f"Tukey's tests of {paired.metric}: of the {known:,} of {len(units):,} {rows} with a value in every run"
+            for paired in sheet.paired()
+            for units in [paired.defined(paired.all_runs)]
+            if (known := int(units.sum())) < len(units)
+        ]
     if any(str(metric) in one.parts for metric in metrics):
         said.append("pooled numbers are tested by their linear approximation (the delta method)")
     if any(str(metric) in one.whole for metric in metrics):

@@ -6,29 +6,35 @@ import dataclasses
 import html
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from atkay.compare.tests import TESTS
 from atkay.compare.verdict import LEVEL, verdict
 from atkay.errors import SourceError
-from atkay.grid import Cell, Grid
+from atkay.grid import Cell, Grid, as_markdown, one_line
 from atkay.means import Summary
-from atkay.metrics.base import parse
+from atkay.metrics.base import Metric, parse
 from atkay.output import write_whole
 from atkay.result import Numbers, cells, number_types
 from atkay.saving import numbers, plain
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     import altair as alt
     import pandas as pd
     import polars as pl
 
     from atkay.result import Result
+
+
+Means = Mapping[str, Mapping[str, Summary]]
+"""What is said of each number: ``means[run][metric]``."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +45,8 @@ class Difference:
     the difference over it (d_z). ``wins``, ``ties`` and ``losses`` count the users for whom ``run`` is better, as
     good, and worse (where no direction is better: higher and lower); there are none where a number is pooled or of
     the whole run. ``users`` are paired; ``left_out`` are in one of the two runs alone, ``undefined`` have no value in
-    one of them. ``p`` and ``corrected`` have a p-value per test. ``finding`` is what follows,
-    by the first test that has one.
+    one of them. ``p`` and ``corrected`` have a p-value per test; ``lowest`` are the tests that cannot give a smaller
+    one with so many permutations. ``finding`` is what follows, by the first test that has a p-value.
     """
 
     metric: str
@@ -63,6 +69,7 @@ class Difference:
     finding: str
     slice: str | None = None
     segment: str | None = None
+    lowest: tuple[str, ...] = ()
 
     @property
     def decided_by(self) -> str | None:
@@ -97,7 +104,8 @@ class Comparison:
     """Runs side by side: means, differences, verdicts; prints as a table, and goes wherever a table can go.
 
     ``means[run][metric]`` is a :class:`Summary`; ``differences`` has a :class:`Difference` per metric and pair, and
-    ``segments`` the same for each segment; ``comparison["ndcg@10"]`` are the differences in one metric.
+    ``segments`` the same for each segment, of which ``segment_means[slice, segment]`` are the means;
+    ``comparison["ndcg@10"]`` are the differences in one metric.
     """
 
     runs: tuple[str, ...]
@@ -110,7 +118,7 @@ class Comparison:
     permutations: int
     rng: int
     min_effect: Mapping[str, float]
-    means: Mapping[str, Mapping[str, Summary]]
+    means: Means
     differences: tuple[Difference, ...]
     segments: tuple[Difference, ...]
     protocol: Mapping[str, str]
@@ -119,9 +127,13 @@ class Comparison:
     version: str
     results: Mapping[str, Result] = field(default_factory=dict)
     """The result of each run; not saved."""
+    segment_means: Mapping[tuple[str, str | None], Means] = field(default_factory=dict)
+    """The means of each run in each segment of each slice."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """The names that were asked for in a dialect, and what they are here."""
 
-    def __getitem__(self, metric: str) -> tuple[Difference, ...]:
-        return self._by_metric[metric]
+    def __getitem__(self, metric: str | Metric) -> tuple[Difference, ...]:
+        return self._by_metric[self.names.get(str(metric), str(metric))]
 
     def __iter__(self) -> Iterator[Difference]:
         return iter(self.differences)
@@ -166,9 +178,17 @@ class Comparison:
         """A row per run and metric: the mean, its 95 % interval, deviation, and counts."""
         import polars as pl
 
-        rows = [(run, name, *found) for run, of_run in self.means.items() for name, found in of_run.items()]
         schema = {"run": pl.String, "metric": pl.String, **number_types()}
-        return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
+        return pl.DataFrame(_lines(self.means), schema=schema, orient="row").fill_nan(None)
+
+    @property
+    def slice_mean_table(self) -> pl.DataFrame:
+        """The same for each segment of each slice."""
+        import polars as pl
+
+        rows = [(*where, *line) for where, means in self.segment_means.items() for line in _lines(means)]
+        text = dict.fromkeys(("slice", "segment", "run", "metric"), pl.String)
+        return pl.DataFrame(rows, schema={**text, **number_types()}, orient="row").fill_nan(None)
 
     def to_polars(self) -> pl.DataFrame:
         """The table of differences."""
@@ -188,10 +208,12 @@ class Comparison:
             **{name: list(getattr(self, name)) for name in NAMES},
             "min_effect": dict(self.min_effect),
             "protocol": dict(self.protocol),
-            "means": {
-                run: {name: plain(found._asdict()) for name, found in of_run.items()}
-                for run, of_run in self.means.items()
-            },
+            "names": dict(self.names),
+            "means": _records(self.means),
+            "segment_means": [
+                {"slice": name, "segment": segment, "means": _records(means)}
+                for (name, segment), means in self.segment_means.items()
+            ],
             "differences": [_record(found) for found in self.differences],
             "segments": [_record(found) for found in self.segments],
         }
@@ -209,44 +231,54 @@ class Comparison:
         """A comparison that was saved before."""
         try:
             record = json.loads(Path(path).read_bytes())
-            fields: dict[str, Any] = {name: record[name] for name in (*WORDS, "min_effect", "protocol")}
+            fields: dict[str, Any] = {name: record[name] for name in (*WORDS, "min_effect", "protocol", "names")}
             fields |= {name: tuple(record[name]) for name in NAMES}
             fields |= {name: tuple(map(_difference, record[name])) for name in ("differences", "segments")}
-            means = {
-                run: {name: _summary(found) for name, found in of_run.items()}
-                for run, of_run in record["means"].items()
+            fields["segment_means"] = {
+                (each["slice"], each["segment"]): _means(each["means"]) for each in record["segment_means"]
             }
-            return cls(**fields, means=means, version=record["atkay"])
+            return cls(**fields, means=_means(record["means"]), version=record["atkay"])
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             raise SourceError(
                 f"cannot load '{path}' as a saved comparison: {error}. Write one with comparison.save(path)."
             ) from error
 
     def to_markdown(self) -> str:
-        """Both tables in Markdown: the best mean in bold, raised marks where it is really better."""
+        """All tables and notes in Markdown: the best mean in bold, raised marks where it is really better."""
         return "\n\n".join(
-            [self.mean_grid().markdown(), f"{BOLD}{self.legend}", self.difference_grid(self.differences).markdown()]
+            part.markdown() if isinstance(part, Grid) else "  \n".join(as_markdown(one_line(line)) for line in part)
+            for part in self._parts(BOLD)
         )
 
     def to_latex(self) -> str:
         """The means in LaTeX, for the booktabs package: the best in bold, raised marks where it is really better."""
-        return f"{self.mean_grid().latex()}\n% {BOLD}{self.legend}"
+        return f"{self.mean_grid().latex()}\n% {BOLD}{one_line(self.legend)}"
 
     def __repr__(self) -> str:
-        parts = [self.mean_grid().text(), self.legend, self.difference_grid(self.differences).text()]
-        if self.segments:
-            parts += [self._segment_grid().text(), self._moving()]
-        return "\n\n".join([*parts, "\n".join(self.notes)])
+        return "\n\n".join(
+            part.text() if isinstance(part, Grid) else "\n".join(map(one_line, part)) for part in self._parts("")
+        )
 
     def _repr_html_(self) -> str:
-        parts = [
-            self.mean_grid().html(),
-            _paragraph([BOLD + self.legend]),
-            self.difference_grid(self.differences).html(),
+        return "\n".join(
+            part.html() if isinstance(part, Grid) else f"<p>{'<br>'.join(map(html.escape, part))}</p>"
+            for part in self._parts(BOLD)
+        )
+
+    def _parts(self, bold: str) -> list[Grid | Sequence[str]]:
+        """What is shown, one after the other: tables, and lines of text."""
+        parts: list[Grid | Sequence[str]] = [
+            self.mean_grid(),
+            [bold + self.legend],
+            self.difference_grid(self.differences),
         ]
         if self.segments:
-            parts += [self._segment_grid().html(), _paragraph([self._moving()])]
-        return "\n".join([*parts, _paragraph(self.notes)])
+            parts += [
+                self._segment_mean_grid(),
+                self.difference_grid(self.segments, ("slice", "segment")),
+                self._moving(),
+            ]
+        return [*parts, self.notes]
 
     def mean_grid(self) -> Grid:
         """Runs x metrics, with marks."""
@@ -285,40 +317,54 @@ class Comparison:
     @property
     def legend(self) -> str:
         """What the marks mean."""
-        by = f"corrected p < {LEVEL:g} ({self.tests[0]}, {self.correction})"
+        deciding = [name for name in self.tests if any(d.decided_by == name for d in self.differences)]
+        by = f"{self._corrected}p < {LEVEL:g} ({' or '.join(map(self._told, deciding or self.tests[:1]))})"
         if self.baseline is None:
             return f"letters: really better than that run, {by}"
         return f"*: really better than {self.baseline}, †: really worse, {by}"
 
+    @property
+    def _corrected(self) -> str:
+        return "" if self.correction == "none" else "corrected "
+
+    def _told(self, test: str) -> str:
+        """A test and its correction; Tukey's have one of their own."""
+        return test if TESTS[test].joint or self.correction == "none" else f"{test}, {self.correction}"
+
     def difference_grid(self, differences: Sequence[Difference], ahead: tuple[str, ...] = ()) -> Grid:
         """A row per difference, with its verdict."""
-        of_tests = tuple(f"p {name}" for name in self.tests)
+        of_tests = tuple(f"{self._corrected}p {name}" for name in self.tests)
         header = (*ahead, "metric", "run", "against", "verdict", "d_z", "wins/ties/losses", "users", *of_tests)
         rows = [
             (
-                *(getattr(found, name) or "(none)" for name in ahead),
+                *(_named(getattr(found, name)) for name in ahead),
                 found.metric,
                 found.run,
                 found.against,
                 found.verdict,
                 _number(found.effect),
                 "–" if found.wins is None else f"{found.wins:,}/{found.ties:,}/{found.losses:,}",
-                f"{found.users:,}",
+                f"{found.users:,}" if found.users or math.isnan(found.difference) else "–",  # of the whole run
                 *(p_value(found.corrected[name]) for name in self.tests),
             )
             for found in differences
         ]
         return Grid(header, rows, right=("d_z", "wins/ties/losses", "users", *of_tests))
 
-    def _segment_grid(self) -> Grid:
-        return self.difference_grid(self.segments, ("slice", "segment"))
+    def _segment_mean_grid(self) -> Grid:
+        rows = [
+            (name, _named(segment), run, *(cells(of_run[metric])[0] for metric in self.metrics))
+            for (name, segment), of_segment in self.segment_means.items()
+            for run, of_run in of_segment.items()
+        ]
+        return Grid(("slice", "segment", "run", *self.metrics), rows, right=self.metrics)
 
-    def _moving(self) -> str:
+    def _moving(self) -> list[str]:
         against = [
-            f"{d.slice} {d.segment or '(none)'}: {d.metric} of {d.run} against {d.against}, {d.verdict}"
+            f"{d.slice} {_named(d.segment)}: {d.metric} of {d.run} against {d.against}, {d.verdict}"
             for d in self.movers
         ]
-        return "\n".join(["against the mean:", *against]) if against else "no segment moves against the mean"
+        return ["against the mean:", *against] if against else ["no segment moves against the mean"]
 
     def plot(self, kind: str = "differences") -> alt.FacetChart:
         """A chart of the "differences" or of the "means", each with its interval (Altair; ``atkay[report]``)."""
@@ -338,8 +384,8 @@ def _number(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.3f}"
 
 
-def _paragraph(lines: Sequence[str]) -> str:
-    return "<p>" + "<br>".join(html.escape(line).replace("\n", "<br>") for line in lines) + "</p>"
+def _named(segment: str | None) -> str:
+    return "(none)" if segment is None else segment
 
 
 def _frame(differences: Sequence[Difference], tests: Sequence[str], ahead: tuple[str, ...] = ()) -> pl.DataFrame:
@@ -373,6 +419,18 @@ def _record(found: Difference) -> dict[str, Any]:
     return {**plain(record), "p": plain(record["p"]), "corrected": plain(record["corrected"]), "verdict": found.verdict}
 
 
+def _lines(means: Means) -> list[tuple[Any, ...]]:
+    return [(run, name, *found) for run, of_run in means.items() for name, found in of_run.items()]
+
+
+def _records(means: Means) -> dict[str, Any]:
+    return {run: {name: plain(found._asdict()) for name, found in of_run.items()} for run, of_run in means.items()}
+
+
+def _means(records: dict[str, Any]) -> Means:
+    return {run: {name: _summary(found) for name, found in of_run.items()} for run, of_run in records.items()}
+
+
 def _summary(record: dict[str, Any]) -> Summary:
     fields: dict[str, Any] = {**numbers(record)}
     return Summary(**fields)
@@ -380,5 +438,5 @@ def _summary(record: dict[str, Any]) -> Summary:
 
 def _difference(record: dict[str, Any]) -> Difference:
     fields = {name: value for name, value in record.items() if name != "verdict"}
-    of_tests = {name: numbers(record[name]) for name in ("p", "corrected")}
+    of_tests = {"lowest": tuple(record["lowest"]), **{name: numbers(record[name]) for name in ("p", "corrected")}}
     return Difference(**fields | numbers({name: record[name] for name in NUMBERS}) | of_tests)

@@ -11,18 +11,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from atkay.arrays import Floats, Ints
-from atkay.compare.progress import Steps
 from atkay.compare.sheet import sharp
 from atkay.lists import in_threads, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from atkay.compare.progress import Steps
     from atkay.compare.sheet import Pair, Paired
 
 PERMUTATIONS = 250
 """Permutations that are worked on in one go, for so many units: both factors of a product then stay in the cache."""
 UNITS = 4096
+
+PATTERNS = 1 << 13
+"""Sign patterns that are gone through in one go, where all of them are."""
 
 ROUNDING = 1e-12
 """Sums that differ by less than this share of what was added up are equal."""
@@ -35,7 +38,9 @@ def generator(rng: int, key: Key) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(rng, spawn_key=key)))
 
 
-def sign_flips(paired: Sequence[Paired], pairs: Sequence[Pair], permutations: int, rng: int, key: Key) -> Floats:
+def sign_flips(
+    paired: Sequence[Paired], pairs: Sequence[Pair], permutations: int, rng: int, key: Key, steps: Steps
+) -> Floats:
     """P-values of the mean difference, metrics x pairs, both sides counted.
 
     All sign patterns are gone through where they are no more than the permutations asked for. Else b of B random
@@ -48,7 +53,7 @@ def sign_flips(paired: Sequence[Paired], pairs: Sequence[Pair], permutations: in
     sampled = np.isnan(p).any(axis=1)
     if sampled.any():
         some = [each for each, chosen in zip(paired, sampled, strict=True) if chosen]
-        drawn = _sampled(some, pairs, permutations, rng, key)
+        drawn = _sampled(some, pairs, permutations, rng, key, steps)
         p[sampled] = np.where(np.isnan(p[sampled]), drawn, p[sampled])
     nobody = np.array([[not each.defined(pair).any() for pair in pairs] for each in paired])
     return np.where(nobody, np.nan, p)
@@ -60,12 +65,16 @@ def _exact(paired: Paired, pair: Pair, permutations: int) -> float:
     moving = difference[difference != 0]
     if len(moving) > np.log2(permutations):
         return np.nan
-    signs = 1.0 - 2.0 * ((np.arange(1 << len(moving))[:, None] >> np.arange(len(moving))) & 1)
-    reached = np.abs(signs @ moving) >= abs(moving.sum()) - ROUNDING * np.abs(moving).sum()
-    return float(reached.mean())
+    least, reached = abs(moving.sum()) - ROUNDING * np.abs(moving).sum(), 0
+    for first, last in ranges(1 << len(moving), PATTERNS):
+        signs = 1.0 - 2.0 * ((np.arange(first, last)[:, None] >> np.arange(len(moving))) & 1)
+        reached += int((np.abs(signs @ moving) >= least).sum())
+    return reached / (1 << len(moving))
 
 
-def _sampled(paired: Sequence[Paired], pairs: Sequence[Pair], permutations: int, rng: int, key: Key) -> Floats:
+def _sampled(
+    paired: Sequence[Paired], pairs: Sequence[Pair], permutations: int, rng: int, key: Key, steps: Steps
+) -> Floats:
     columns, combine = zip(*(each.columns(pairs) for each in paired), strict=True)
     width = np.cumsum([0, *(part.shape[1] for part in columns)])
     both = np.hstack(columns)
@@ -75,17 +84,16 @@ def _sampled(paired: Sequence[Paired], pairs: Sequence[Pair], permutations: int,
     slack = ROUNDING * combined(np.abs(both).sum(axis=0)[None], width, [np.abs(one) for one in combine])[0]
     reached = np.zeros(sums.shape, np.int64)
     words = -(-len(both) // 64)
-    with Steps("sign flips", permutations) as steps:
-        for number, (first, last) in enumerate(ranges(permutations, PERMUTATIONS)):
-            raw = generator(rng, (*key, number)).bit_generator.random_raw((last - first) * words)
-            packed = raw.astype("<u8").reshape(-1, words).view(np.uint8)
-            found = np.zeros((last - first, both.shape[1]))
-            for begin, end in ranges(len(both), UNITS):
-                bits = np.unpackbits(packed[:, begin // 8 : -(-end // 8)], axis=1, count=end - begin)
-                found += bits.astype(np.float64) @ both[begin:end]
-            flipped = combined(2 * found - whole, width, combine)
-            reached += (np.abs(flipped) >= np.abs(sums) - slack).sum(axis=0)
-            steps.advance(last - first)
+    for number, (first, last) in enumerate(ranges(permutations, PERMUTATIONS)):
+        raw = generator(rng, (*key, number)).bit_generator.random_raw((last - first) * words)
+        packed = raw.astype("<u8").reshape(-1, words).view(np.uint8)
+        found = np.zeros((last - first, both.shape[1]))
+        for begin, end in ranges(len(both), UNITS):
+            bits = np.unpackbits(packed[:, begin // 8 : -(-end // 8)], axis=1, count=end - begin)
+            found += bits.astype(np.float64) @ both[begin:end]
+        flipped = combined(2 * found - whole, width, combine)
+        reached += (np.abs(flipped) >= np.abs(sums) - slack).sum(axis=0)
+        steps.advance((last - first) / permutations)
     p: Floats = (reached + 1) / (permutations + 1)
     return p
 
@@ -97,7 +105,9 @@ def combined(sums: Floats, width: Ints, combine: Sequence[Floats]) -> Floats:
     )
 
 
-def label_shifts(paired: Sequence[Paired], pairs: Sequence[Pair], permutations: int, rng: int, key: Key) -> Floats:
+def label_shifts(
+    paired: Sequence[Paired], pairs: Sequence[Pair], permutations: int, rng: int, key: Key, steps: Steps
+) -> Floats:
     """P-values of randomised Tukey's test: a difference against the largest one between any two relabelled runs.
 
     Each unit's runs stand in a random order, drawn once, and a permutation shifts them along it by a random number of
@@ -106,33 +116,34 @@ def label_shifts(paired: Sequence[Paired], pairs: Sequence[Pair], permutations: 
 
     Carterette, Multiple testing in statistical analysis of systems-based information retrieval experiments, 2012.
     """
-    n, runs = paired[0].values.shape
+    runs = paired[0].values.shape[1]
+    defined = [each.defined(each.all_runs) for each in paired]
+    n = len(defined[0])
     centred = np.zeros((n, len(paired), runs))
-    for at, each in enumerate(paired):
-        scores = each.scores(each.complete, range(runs))
-        centred[each.complete, at] = scores - scores.mean(axis=1, keepdims=True)
+    for at, (each, units) in enumerate(zip(paired, defined, strict=True)):
+        scores = each.scores(each.all_runs)
+        centred[units, at] = scores - scores.mean(axis=1, keepdims=True)
     sums = centred.sum(axis=0)
     apart = np.abs(np.stack([sums[:, other] - sums[:, one] for one, other in pairs], axis=1))
     slack = ROUNDING * np.abs(centred).sum(axis=(0, 2))[:, None]
     found = np.zeros((permutations, len(paired) * runs))
-    with Steps("shifts of the runs' labels", n) as steps:
-        for number, (begin, end) in enumerate(ranges(n, UNITS)):
-            draw = generator(rng, (*key, number))
-            order = np.argsort(draw.random((end - begin, runs)), axis=1)
-            place = np.argsort(order, axis=1)
-            shifted = [
-                np.take_along_axis(
-                    centred[begin:end], np.take_along_axis(order, (place + by) % runs, axis=1)[:, None, :], axis=2
-                ).reshape(end - begin, -1)
-                for by in range(runs)
-            ]
-            for first, last in ranges(permutations, PERMUTATIONS):
-                shift = draw.integers(0, runs, (last - first, end - begin), dtype=np.int16)
-                for by, moved in enumerate(shifted):
-                    found[first:last] += (shift == by).astype(np.float64) @ moved
-            steps.advance(end - begin)
+    for number, (begin, end) in enumerate(ranges(n, UNITS)):
+        draw = generator(rng, (*key, number))
+        order = np.argsort(draw.random((end - begin, runs)), axis=1)
+        place = np.argsort(order, axis=1)
+        shifted = [
+            np.take_along_axis(
+                centred[begin:end], np.take_along_axis(order, (place + by) % runs, axis=1)[:, None, :], axis=2
+            ).reshape(end - begin, -1)
+            for by in range(runs)
+        ]
+        for first, last in ranges(permutations, PERMUTATIONS):
+            shift = draw.integers(0, runs, (last - first, end - begin), dtype=np.int16)
+            for by, moved in enumerate(shifted):
+                found[first:last] += (shift == by).astype(np.float64) @ moved
+        steps.advance((end - begin) / n)
     furthest = np.ptp(found.reshape(permutations, len(paired), runs), axis=2)
     reached = (furthest[:, :, None] >= apart - slack).sum(axis=0)
     p: Floats = (reached + 1) / (permutations + 1)
-    p[[not each.complete.any() for each in paired]] = np.nan
+    p[[not units.any() for units in defined]] = np.nan
     return p

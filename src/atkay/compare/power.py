@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from atkay.compare.comparison import Comparison
 from atkay.compare.verdict import LEVEL
-from atkay.errors import SpecError
+from atkay.errors import InputError, SpecError
 from atkay.grid import Grid
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from atkay.compare.comparison import Comparison
 
 MANY = 1e6
 """From so many degrees of freedom on the t-distribution is the normal one, as far as digits go that matter here."""
@@ -175,10 +176,17 @@ def power(comparison: Comparison, wanted: float = 0.8, level: float | None = Non
     >>> round(row.deviation, 4), round(row.detectable / row.deviation, 1)
     (0.2887, 2.1)
     """
-    if not 0 < wanted < 1 or (level is not None and not 0 < level < 1):
-        raise SpecError(f"power: wanted and level lie between 0 and 1, given were {wanted!r} and {level!r}.")
-    if level is None:
-        level = LEVEL / _members(comparison)
+    if not isinstance(comparison, Comparison):
+        raise InputError(f"power: takes what compare(...) gave, given was a {type(comparison).__name__}.")
+    level = LEVEL / _members(comparison) if level is None else level
+    for name, share in (("wanted", wanted), ("level", level)):
+        if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0 < share < 1:
+            raise SpecError(f"power: wanted and level lie between 0 and 1, given was {name}={share!r}.")
+    if wanted <= level:
+        raise SpecError(
+            f"power: a chance of {wanted:g} is there without any difference, by the level of {level:g} alone. Ask for "
+            "more, such as wanted=0.8."
+        )
     return Power(tuple(_rows(comparison, wanted, level)), wanted, level)
 
 

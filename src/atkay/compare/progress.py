@@ -17,7 +17,7 @@ class Steps:
     """Work of so many steps; a bar on the terminal's error stream once it has taken longer than two seconds."""
 
     def __init__(self, what: str, total: int) -> None:
-        self._what, self._total, self._done = what, total, 0
+        self._what, self._total, self._done, self._ahead = what, total, 0, 0.0
         self._began = time.monotonic()
         self._bar: Progress | None = None
 
@@ -28,9 +28,17 @@ class Steps:
         if self._bar is not None:
             self._bar.stop()
 
-    def advance(self, steps: int) -> None:
-        """So many more are done."""
-        self._done += steps
+    def advance(self, share: float) -> None:
+        """So large a share of the step at hand is done, as far as its work can tell."""
+        self._ahead = min(self._ahead + share, 1.0)
+        self._show()
+
+    def next(self) -> None:
+        """The step at hand is done."""
+        self._done, self._ahead = self._done + 1, 0.0
+        self._show()
+
+    def _show(self) -> None:
         if self._bar is None and time.monotonic() - self._began > PATIENCE and sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import Progress
@@ -39,4 +47,4 @@ class Steps:
             self._bar.add_task(self._what, total=self._total)
             self._bar.start()
         if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], completed=self._done)
+            self._bar.update(self._bar.task_ids[0], completed=self._done + self._ahead)

@@ -16,7 +16,7 @@ from atkay.means import exact_sum, group_means, pooled
 from atkay.result import Slicing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -32,68 +32,110 @@ FINE = 2.0**-40
 
 @dataclass(frozen=True, eq=False)
 class Paired:
-    """What one number is the mean of: a row per unit, a column per run; NaN where it is undefined.
+    """What one number is the mean of: a row per query, a column per run; NaN where it is undefined.
 
-    ``there`` says which runs evaluate the unit at all. Where the number is pooled, ``values`` are numerators and
-    ``below`` the denominators.
+    ``there`` says which runs evaluate the query at all. Where the number is pooled, ``values`` are numerators and
+    ``below`` the denominators. A unit is a query or, where there are groups, all queries of one ``group``.
     """
 
     metric: Metric
     values: Floats
     there: Bools
     below: Floats | None = None
+    group: Ints | None = None
+
+    @property
+    def all_runs(self) -> range:
+        """The numbers of the runs."""
+        return range(self.values.shape[1])
 
     @cached_property
-    def complete(self) -> Bools:
-        """The units with a value in every run."""
-        return self.defined(range(self.values.shape[1]))
+    def complete(self) -> bool:
+        """Whether every query has a value in every run."""
+        return bool(self.known(self.all_runs).all())
 
     @cached_property
     def scale(self) -> float:
         """The largest value there is."""
         return float(np.nanmax(np.abs(self.values), initial=0.0))
 
+    def known(self, runs: Sequence[int]) -> Bools:
+        """The queries with a value in all of these runs; none where a run has nothing to divide by in them."""
+        known = np.asarray(~np.isnan(self.values[:, list(runs)]).any(axis=1))
+        if self.below is not None and not self.below[np.ix_(known, np.array(runs))].any(axis=0).all():
+            return np.zeros_like(known)
+        return known
+
+    def units(self, queries: Bools) -> Bools:
+        """The units with any of these queries."""
+        return queries if self.group is None else np.bincount(self.group, queries) > 0
+
     def defined(self, runs: Sequence[int]) -> Bools:
         """The units with a value in all of these runs."""
-        return np.asarray(~np.isnan(self.values[:, list(runs)]).any(axis=1))
+        return self.units(self.known(runs))
 
-    def scores(self, rows: Bools, runs: Sequence[int]) -> Floats:
-        """Values of which the run's number is the mean.
+    def only(self, runs: Sequence[int]) -> Paired:
+        """These runs alone, and the queries with a value in all of them."""
+        known = self.known(runs)
+        chosen = np.ix_(known, np.array(runs))
+        return Paired(
+            self.metric,
+            self.values[chosen],
+            self.there[chosen],
+            None if self.below is None else self.below[chosen],
+            None if self.group is None else np.unique(self.group[known], return_inverse=True)[1],
+        )
+
+    def scores(self, runs: Sequence[int]) -> Floats:
+        """Values of which the runs' numbers are the means, of the units that are defined in all of these runs.
+
+        A unit's queries count where all of these runs have a value: runs are compared on the same queries.
+        """
+        return self._scores[:, list(runs)] if self.complete else self.only(runs)._scores
+
+    @cached_property
+    def _scores(self) -> Floats:
+        """The scores of all runs, where every query has a value in each.
 
         A ratio of sums is no mean. Its linear approximation is (the delta method, as its interval in a result):
         r + (numerator - r · denominator) · n / sum of denominators, whose mean is r.
         """
-        chosen = np.ix_(np.flatnonzero(rows), np.array(runs))
-        values: Floats = self.values[chosen]
         if self.below is None:
+            return _merged(group_means, self.values, self.group)
+        values, below = (_merged(exact_sum, side, self.group) for side in (self.values, self.below))
+        if not len(values):
             return values
-        below = self.below[chosen]
         ratio = np.array([pooled(above, under) for above, under in zip(values.T, below.T, strict=True)])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            linear: Floats = ratio + (values - ratio * below) * (len(values) / below.sum(axis=0))
-        return linear
+        return np.asarray(ratio + (values - ratio * below) * (len(values) / below.sum(axis=0)))
 
     def difference(self, pair: Pair) -> Floats:
         """The second run less the first, of the units with a value in both."""
-        first, second = self.scores(self.defined(pair), pair).T
-        difference: Floats = second - first
-        return difference[~np.isnan(difference)]
+        first, second = self.scores(pair).T
+        return np.asarray(second - first)
 
     def columns(self, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
         """Few columns, and how to combine them: their product has the differences of each pair, 0 where undefined.
 
         Where every run has all values, a column per run does for all pairs. What all runs share is taken off.
         """
-        if self.complete.all():
-            scores = self.scores(self.complete, range(self.values.shape[1]))
+        if self.complete:
+            scores = self.scores(self.all_runs)
             combine = np.zeros((scores.shape[1], len(pairs)))
             for at, (one, other) in enumerate(pairs):
                 combine[one, at], combine[other, at] = -1.0, 1.0
             return scores - scores.mean(axis=1, keepdims=True), combine
-        out = np.zeros((len(self.values), len(pairs)))
-        for at, pair in enumerate(pairs):
-            out[self.defined(pair), at] = self.difference(pair)
+        defined = [self.defined(pair) for pair in pairs]
+        out = np.zeros((len(defined[0]), len(pairs)))
+        for at, (pair, units) in enumerate(zip(pairs, defined, strict=True)):
+            out[units, at] = self.difference(pair)
         return out, np.eye(len(pairs))
+
+
+def _merged(merge: Callable[[Floats, Ints, int], Floats], columns: Floats, group: Ints | None) -> Floats:
+    """The columns, group by group."""
+    if group is None or not len(group):
+        return columns
+    return np.column_stack([merge(column, group, int(group.max()) + 1) for column in columns.T])
 
 
 def sharp(difference: Floats, scale: float) -> Floats:
@@ -116,29 +158,30 @@ class Sheet:
     groups: Ints | None = None
     slicings: tuple[Slicing, ...] = field(default=())
 
+    @property
+    def uneven(self) -> Bools:
+        """The queries that not all runs evaluate or, where a unit has several, for which some runs have no value."""
+        uneven = np.asarray(~self.there.all(axis=1))
+        if self.groups is not None:
+            for values in self.values.values():
+                missing = np.isnan(values)
+                uneven |= missing.any(axis=1) & ~missing.all(axis=1)
+        return uneven
+
     def paired(self, rows: Ints | None = None) -> list[Paired]:
-        """The units of all queries, or of some: queries, or groups of them."""
+        """The values of all queries, or of some."""
         chosen = slice(None) if rows is None else rows
-        there = self.there[chosen]
         group = None if self.groups is None else np.unique(self.groups[chosen], return_inverse=True)[1]
-        if group is not None:
-            there = _merged(lambda column: np.bincount(group, column), there) > 0
-        return [Paired(metric, *self._units(str(metric), chosen, there, group)) for metric in self.metrics]
-
-    def _units(self, name: str, chosen: Any, there: Bools, group: Ints | None) -> tuple[Floats, Bools, Floats | None]:
-        values, below = self.values[name][chosen], self.below.get(name)
-        below = None if below is None else below[chosen]
-        if group is not None and below is not None:
-            add = lambda column: exact_sum(np.nan_to_num(column), group, len(there))  # noqa: E731 - used twice
-            values, below = _merged(add, values), _merged(add, below)
-            values[~there] = np.nan
-        elif group is not None:
-            values = _merged(lambda column: group_means(column, group, len(there)), values)
-        return values, there, below
-
-
-def _merged(merge: Any, columns: Any) -> Any:
-    return np.column_stack([merge(column) for column in columns.T])
+        return [
+            Paired(
+                metric,
+                self.values[str(metric)][chosen],
+                self.there[chosen],
+                self.below[str(metric)][chosen] if str(metric) in self.below else None,
+                group,
+            )
+            for metric in self.metrics
+        ]
 
 
 def lay_out(results: Mapping[str, Result], metrics: Sequence[Metric]) -> Sheet:

@@ -21,10 +21,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from atkay.compare.bootstrap import Drawn
+    from atkay.compare.progress import Steps
     from atkay.compare.sheet import Pair, Paired
 
 SMALLEST = float(np.finfo(float).tiny)
 """No p-value is 0: what is smaller than any number a float can hold is given as the smallest of them."""
+
+SMALLEST_RANGE = 1e-11
+"""The studentised range is integrated numerically; what is smaller comes from rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +40,7 @@ class Task:
     permutations: int
     rng: int
     key: Key
+    steps: Steps
     drawn: Drawn | None = None
     """The bootstrap samples, where they are needed."""
 
@@ -52,6 +57,8 @@ class Test:
     """Whether it is the mean difference that it tests."""
     joint: bool = False
     """Whether it holds for all pairs of one metric at once."""
+    random: bool = False
+    """Whether its p-values are counted in so many permutations, and so never smaller than 1 / (permutations + 1)."""
 
 
 def each_alone(test: Callable[[Paired, Floats], float]) -> Callable[[Task], Floats]:
@@ -118,11 +125,15 @@ def tukey(task: Task) -> Floats:
     The spread is what neither the user nor the run explains. Units without a value in some run are left out. (The
     one-way form, which takes the users of each run for other people, is wrong for runs on the same users.)
     """
-    return np.array([_tukey(each, task.pairs) for each in task.paired]).reshape(-1, len(task.pairs))
+    found = np.empty((len(task.paired), len(task.pairs)))
+    for at, each in enumerate(task.paired):
+        found[at] = _tukey(each, task.pairs)
+        task.steps.advance(1 / len(task.paired))
+    return found
 
 
 def _tukey(paired: Paired, pairs: Sequence[Pair]) -> list[float]:
-    scores = paired.scores(paired.complete, range(paired.values.shape[1]))
+    scores = paired.scores(paired.all_runs)
     n, runs = scores.shape
     if n < 2:
         return [math.nan] * len(pairs)
@@ -131,9 +142,9 @@ def _tukey(paired: Paired, pairs: Sequence[Pair]) -> list[float]:
     degrees = (n - 1) * (runs - 1)
     error = math.sqrt(float((rest**2).sum()) / degrees / n)
     apart = np.array([abs(of_run[other] - of_run[one]) for one, other in pairs])
-    if error <= 1e-14 * paired.scale or math.isnan(error):
-        return [1.0 if not math.isnan(error) and gap <= 1e-14 * paired.scale else math.nan for gap in apart]
-    found: list[float] = np.clip(studentized_range(apart / error, runs, degrees), SMALLEST, 1.0).tolist()
+    if error <= 1e-14 * paired.scale:
+        return [1.0 if gap <= 1e-14 * paired.scale else math.nan for gap in apart]
+    found: list[float] = np.clip(studentized_range(apart / error, runs, degrees), SMALLEST_RANGE, 1.0).tolist()
     return found
 
 
@@ -146,12 +157,12 @@ def studentized_range(q: Floats, runs: int, degrees: int) -> Floats:
 
 def permutation(task: Task) -> Floats:
     """Random signs of the users' differences, see :func:`sign_flips`."""
-    return sign_flips(task.paired, task.pairs, task.permutations, task.rng, (*task.key, 1))
+    return sign_flips(task.paired, task.pairs, task.permutations, task.rng, (*task.key, 1), task.steps)
 
 
 def randomised_tukey(task: Task) -> Floats:
     """Random labels of the runs, see :func:`label_shifts`."""
-    return label_shifts(task.paired, task.pairs, task.permutations, task.rng, (*task.key, 2))
+    return label_shifts(task.paired, task.pairs, task.permutations, task.rng, (*task.key, 2), task.steps)
 
 
 def bootstrap(task: Task) -> Floats:
@@ -162,10 +173,12 @@ def bootstrap(task: Task) -> Floats:
 
 TESTS = {
     "t": Test("Student's paired t-test of the mean difference", each_alone(student)),
-    "permutation": Test("sign-flip permutation test of the mean difference", permutation),
-    "bootstrap": Test("bootstrap test of the mean difference, by its t-value", bootstrap),
+    "permutation": Test("sign-flip permutation test of the mean difference", permutation, random=True),
+    "bootstrap": Test("bootstrap test of the mean difference, by its t-value", bootstrap, random=True),
     "tukey": Test("Tukey's test of all pairs of means at once, users as blocks", tukey, joint=True),
-    "randomised_tukey": Test("Tukey's test, by relabelling the runs within users", randomised_tukey, joint=True),
+    "randomised_tukey": Test(
+        "Tukey's test, by relabelling the runs within users", randomised_tukey, joint=True, random=True
+    ),
     "wilcoxon": Test("Wilcoxon's signed-rank test, not of the mean", each_alone(wilcoxon), of_mean=False),
     "sign": Test("sign test of wins against losses, not of the mean", each_alone(sign), of_mean=False),
 }

@@ -73,11 +73,15 @@ def _digits(found: Difference) -> int:
 
 
 def _dissent(found: Difference) -> list[str]:
-    """The tests of the mean that say otherwise than the one that decides."""
+    """The tests of the mean that say otherwise than the one that decides.
+
+    A p-value that could not be smaller is no word against a difference.
+    """
     others = [
         name
         for name, p in found.corrected.items()
         if TESTS[name].of_mean and not math.isnan(p) and (p < LEVEL) != found.real
+        if not (found.real and name in found.lowest)
     ]
     if not others or found.decided_by is None:
         return []
