@@ -23,9 +23,9 @@ RECS = pl.DataFrame(
 )
 TRUTH = pl.DataFrame(
     {
-        "user": ["ann", "ann", "ann", "bob", "cat", "dan"],
-        "item": ["tea", "rye", "oat", "jam", "jam", "jam"],
-        "relevance": [1, 3, 0, 2, 1, 0],
+        "user": ["ann", "ann", "ann", "ann", "bob", "cat", "dan"],
+        "item": ["tea", "rye", "oat", "tea", "jam", "jam", "jam"],
+        "relevance": [1, 3, 0, 2, 2, 1, 0],
     }
 )
 
@@ -36,7 +36,7 @@ def test_a_user_in_full() -> None:
     assert examples is not None
     shown = {result.ids["user"][row]: nth for nth, row in enumerate(examples.rows.tolist())}
     assert sorted(shown) == ["ann", "bob", "cat"]  # nothing is relevant for dan
-    # jam is excluded; of the two rows of tea the better one counts.
+    # jam is excluded; of the two rows of tea the better one counts, in the truth the first one.
     assert examples.listed(shown["ann"]) == [Place(1, "tea", 5.0, 1.0), Place(2, "rye", 1.0, 3.0)]
     assert examples.truth(shown["ann"]) == [("rye", 3.0), ("tea", 1.0)]
     assert examples.listed(shown["bob"]) == [Place(1, "oat", 2.0, None), Place(2, "jam", 2.0, 2.0)]

@@ -390,3 +390,8 @@ def test_the_same_users_whatever_the_order(comparison: atkay.Comparison) -> None
         assert first.examples is not None
         assert shown == [first.ids["user"][row] for row in first.examples.rows.tolist()]
         assert len(shown) == 100
+    # Who is shown depends on the ids alone: whoever is left of them is shown by a run without some of the users.
+    fewer = {user: items for user, items in RUNS["base"].items() if int(user[1:]) % 4}
+    result = atkay.evaluate(fewer, TRUTH, "mrr", no_recs="skip")
+    assert result.examples is not None
+    assert {user for user in shown if user in fewer} <= {result.ids["user"][n] for n in result.examples.rows.tolist()}
