@@ -318,14 +318,12 @@ def _definitions(view: View) -> list[Element]:
         element("h3", "To get these numbers again"),
         element("pre", element("code", call(view)), tabindex="0"),
     ]
-    prints = [
-        (shown(run), name, value) for run, result in view.results.items() for name, value in result.fingerprint.items()
-    ]
-    if prints:
-        said.append(
-            details(
-                "Fingerprints of what came in",
-                table("The same data has the same fingerprint", ("run", "table", "fingerprint"), prints),
-            )
-        )
-    return said
+    if any_result is not None and any_result.dialect:
+        said.insert(0, element("p", f"In the dialect of {any_result.dialect}."))
+    return said + _fingerprints(view)
+
+
+def _fingerprints(view: View) -> list[Element]:
+    rows = [(shown(run), *each) for run, result in view.results.items() for each in result.fingerprint.items()]
+    same = table("The same data has the same fingerprint", ("run", "table", "fingerprint"), rows)
+    return [details("Fingerprints of what came in", same)] if rows else []

@@ -136,7 +136,8 @@ def _cautions(result: Result) -> Iterator[str]:
     population = result.population
     if population.without_list:
         yield f"{number_of(population.without_list, 'user')} with truth and no list."
-    if population.tie_decided > DECIDED * population.evaluated:
+    by_order = result.protocol.ties not in ("expected", "together")
+    if by_order and population.tie_decided > DECIDED * population.evaluated:
         yield (
             f"The order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists "
             f"(ties={result.protocol.ties})."
