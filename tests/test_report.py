@@ -390,7 +390,9 @@ def test_the_call_gives_the_numbers_again() -> None:
     again = eval(said, {"atkay": atkay, "recs": recs, "truth": TRUTH})
     assert dict(again) == dict(result)
     assert again.protocol == result.protocol
-    found = atkay.compare(RUNS, TRUTH, "ndcg@5", baseline="base", test="bootstrap", rng=3, min_effect=0.1, interval="bca")
+    found = atkay.compare(
+        RUNS, TRUTH, "ndcg@5", baseline="base", test="bootstrap", rng=3, min_effect=0.1, interval="bca"
+    )
     said = call(View.of(found)).partition("\n\n")[2]
     for name in RUNS:
         said = said.replace(f"{name!r}: ...", f"{name!r}: RUNS[{name!r}]")
