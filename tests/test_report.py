@@ -15,6 +15,8 @@ import pytest
 
 import atkay
 from atkay.errors import InputError
+from atkay.report.reproduce import call
+from atkay.report.view import View
 from atkay.result import Population, Result
 
 if TYPE_CHECKING:
@@ -381,6 +383,32 @@ def test_what_is_refused(comparison: atkay.Comparison, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_the_call_gives_the_numbers_again() -> None:
+    recs = {user: items for user, items in RUNS["new"].items() if user != "u3"}
+    result = atkay.evaluate(recs, TRUTH, "mrr,mrr@5,ndcg@5,10", no_recs="skip", min_relevance=2, ties="item")
+    said = call(View.of(result)).partition("\n\n")[2]
+    again = eval(said, {"atkay": atkay, "recs": recs, "truth": TRUTH})
+    assert dict(again) == dict(result)
+    assert again.protocol == result.protocol
+    found = atkay.compare(
+        RUNS, TRUTH, "ndcg@5", baseline="base", test="bootstrap", rng=3, min_effect=0.1, interval="bca"
+    )
+    said = call(View.of(found)).partition("\n\n")[2]
+    for name in RUNS:
+        said = said.replace(f"{name!r}: ...", f"{name!r}: RUNS[{name!r}]")
+    assert eval(said, {"atkay": atkay, "RUNS": RUNS, "truth": TRUTH}).to_dict() == found.to_dict()
+
+
+def test_what_the_page_says_besides(tmp_path: Path) -> None:
+    tied = {user: dict.fromkeys(items, 1.0) for user, items in RUNS["base"].items()}
+    for ties, said in (("given", True), ("expected", False)):
+        atkay.report(atkay.evaluate(tied, TRUTH, "ndcg@5", ties=ties), tmp_path / "a.html")
+        assert ("The order of equal scores decides" in (tmp_path / "a.html").read_text()) == said
+    result = atkay.evaluate(RUNS["base"], TRUTH, "ndcg@5", dialect="ranx")
+    atkay.report(result, tmp_path / "a.html")
+    assert f"In the dialect of {result.dialect}." in (tmp_path / "a.html").read_text()
+
+
 def test_the_same_users_whatever_the_order(comparison: atkay.Comparison) -> None:
     backwards = atkay.evaluate(dict(reversed(RUNS["base"].items())), TRUTH, "mrr")
     for result in (*comparison.results.values(), backwards):
@@ -390,3 +418,9 @@ def test_the_same_users_whatever_the_order(comparison: atkay.Comparison) -> None
         assert first.examples is not None
         assert shown == [first.ids["user"][row] for row in first.examples.rows.tolist()]
         assert len(shown) == 100
+        assert sorted(shown) != sorted(result.ids["user"])[:100]
+    # Who is shown depends on the ids alone: whoever is left of them is shown by a run without some of the users.
+    fewer = {user: items for user, items in RUNS["base"].items() if int(user[1:]) % 4}
+    result = atkay.evaluate(fewer, TRUTH, "mrr", no_recs="skip")
+    assert result.examples is not None
+    assert {user for user in shown if user in fewer} <= {result.ids["user"][n] for n in result.examples.rows.tolist()}

@@ -110,7 +110,7 @@ def curves(data: Any, line: str, cutoffs: Sequence[int], colour: Any = None) -> 
         "k:Q",
         title="cutoff",
         scale=alt.Scale(type="log", nice=False),
-        axis=alt.Axis(values=list(cutoffs), format="d", labelSeparation=2),
+        axis=alt.Axis(values=list(cutoffs), format="d", labelOverlap=False, tickCount=len(cutoffs) + 1),
     )
     y = alt.Y("mean:Q", title="mean, 95 % interval", scale=alt.Scale(zero=True))
     colour = alt.Color(f"{line}:N", title=None, sort=None) if colour is None else colour

@@ -35,7 +35,7 @@ def page_data(view: View) -> dict[str, Any]:
     strings = Strings()
     return {
         "runs": [shown(run) for run in view.runs],
-        "numbers": [_number(view, metric) for metric in view.metrics],
+        "numbers": [_number(metric) for metric in view.metrics],
         "headline": view.names.index(str(view.headline)),
         "means": [[_ends(view.means[run][name]) for name in view.names] for run in view.runs],
         "users": [_distribution(view, metric) for metric in view.metrics],
@@ -69,7 +69,7 @@ class Strings:
         return self._places[said]
 
 
-def _number(view: View, metric: Metric) -> dict[str, Any]:
+def _number(metric: Metric) -> dict[str, Any]:
     return {
         "name": str(metric),
         "family": family_of(metric),

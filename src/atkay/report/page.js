@@ -226,6 +226,10 @@
     const sums = numbers.flatMap((one, i) => user.runs.map((run, r) => [one, run, r, i])).filter(([, run, , i]) => run && run.sums[i]);
     const arithmetic = table(`How each number of ${user.id} comes about`, ["metric", "run", "value", "arithmetic"],
       sums.map(([one, run, r, i]) => [one.name, runs[r], four(run.sums[i][0]), run.sums[i][1]]), 3);
+    /* On a phone its rows are stacked, which would make it no table for a screen reader, were it not said. */
+    for (const [what, role] of [["table", "table"], ["tr", "row"], ["td", "cell"], ["tbody th", "rowheader"], ["thead th", "columnheader"]])
+      arithmetic.querySelectorAll(what).forEach((one) => one.setAttribute("role", role));
+    arithmetic.querySelector("table").className = "stack";
     arithmetic.querySelectorAll("tbody tr").forEach((row, n) => { if (sums[n][0].k !== null) row.dataset.k = sums[n][0].k; });
     at("one-user").replaceChildren(make("div", [truth, ...lists], { class: "lists", tabindex: "0", role: "region", "aria-label": "Truth and lists" }),
       make("p", `✓: a hit${graded ? ", with its grade" : ""}; on the right the scores, where there are any. ` +

@@ -73,10 +73,11 @@ def controls() -> Element:
 
 def _chart(name: str, what: str, *controls: Element) -> Element:
     """The place of a chart, with what it shows in words and its numbers as a table."""
+    said = {"aria_live": "polite"} if name == "means" else {}  # one of them tells a screen reader what was chosen
     return element(
         "figure",
         *controls,
-        element("figcaption", what, id=f"{name}-caption", aria_live="polite"),
+        element("figcaption", what, id=f"{name}-caption", **said),
         element("div", id=f"{name}-chart", class_="chart", role="img", aria_labelledby=f"{name}-caption"),
         element(
             "div",
@@ -274,7 +275,7 @@ def _explorer(view: View) -> list[Element]:
             element("button", "Next", id="after", type="button"),
             class_="row",
         ),
-        element("div", id="one-user", aria_live="polite"),
+        element("div", id="one-user"),
     ]
 
 
@@ -318,14 +319,12 @@ def _definitions(view: View) -> list[Element]:
         element("h3", "To get these numbers again"),
         element("pre", element("code", call(view)), tabindex="0"),
     ]
-    prints = [
-        (shown(run), name, value) for run, result in view.results.items() for name, value in result.fingerprint.items()
-    ]
-    if prints:
-        said.append(
-            details(
-                "Fingerprints of what came in",
-                table("The same data has the same fingerprint", ("run", "table", "fingerprint"), prints),
-            )
-        )
-    return said
+    if any_result is not None and any_result.dialect:
+        said.insert(0, element("p", f"In the dialect of {any_result.dialect}."))
+    return said + _fingerprints(view)
+
+
+def _fingerprints(view: View) -> list[Element]:
+    rows = [(shown(run), *each) for run, result in view.results.items() for each in result.fingerprint.items()]
+    same = table("The same data has the same fingerprint", ("run", "table", "fingerprint"), rows)
+    return [details("Fingerprints of what came in", same)] if rows else []

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 MOVERS = 3
 """So many segments that move against the mean are named."""
 
+DIFFERENCES = 4
+"""So many differences in the headline number are told."""
+
 FEW = 100
 """Below so many users, intervals are wide."""
 
@@ -63,11 +66,7 @@ def _of_comparison(view: View, comparison: Comparison) -> list[str]:
             "without a baseline every pair is."
         )
     against = comparison.baseline or (order[0] if order else "")
-    said += [
-        f"{shown(found.run)} against {shown(found.against)}: {found.verdict}."
-        for found in comparison[str(metric)]
-        if against in (found.run, found.against)
-    ]
+    said += _against(comparison, str(metric), against)
     tested = [found for found in comparison.differences if found.finding != "not tested"]
     real = sum(found.real for found in tested)
     if tested:
@@ -83,6 +82,16 @@ def _of_comparison(view: View, comparison: Comparison) -> list[str]:
         more = f"; and {len(movers) - MOVERS:,} more" if len(movers) > MOVERS else ""
         said.append(f"Against the mean move {named}{more}.")
     return said
+
+
+def _against(comparison: Comparison, metric: str, against: str) -> list[str]:
+    """The differences of one run from the others, those first that are real, then by how large they are."""
+    found = [each for each in comparison[metric] if against in (each.run, each.against)]
+    found.sort(key=lambda each: (not each.real, -abs(each.difference)))
+    said = [f"{shown(each.run)} against {shown(each.against)}: {each.verdict}." for each in found[:DIFFERENCES]]
+    return said + (
+        [f"{len(found) - DIFFERENCES:,} more are below, in Differences."] if len(found) > DIFFERENCES else []
+    )
 
 
 def _leaders(view: View, best: str) -> list[str]:
@@ -136,7 +145,8 @@ def _cautions(result: Result) -> Iterator[str]:
     population = result.population
     if population.without_list:
         yield f"{number_of(population.without_list, 'user')} with truth and no list."
-    if population.tie_decided > DECIDED * population.evaluated:
+    by_order = result.protocol.ties not in ("expected", "together")
+    if by_order and population.tie_decided > DECIDED * population.evaluated:
         yield (
             f"The order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists "
             f"(ties={result.protocol.ties})."
