@@ -220,7 +220,7 @@ def lists_again(chosen: dict[str, Any], recs: Any) -> dict[str, Any]:
     """Lists and truth as a report takes them for the numbers of other libraries; nothing where they are not given."""
     if not recs or chosen["truth"] is None:
         return {}
-    used = ("columns", "exclude", "candidates", "min_relevance", "duplicates")
+    used = ("columns", "dialect", *(each.name for each in dataclasses.fields(Protocol)))
     others = {name: value for name, value in chosen.items() if name in used}
     return {"recs": recs, "truth": chosen["truth"], **given(others)}
 
