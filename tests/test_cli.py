@@ -88,7 +88,61 @@ def test_what_is_written(here: Path) -> None:
     bad = run("evaluate recs.csv truth.csv -m mrr --per-query users.xlsx")
     assert (bad.exit_code, "its suffix is one of .parquet, .csv" in bad.stderr) == (2, True)
     nowhere = run("evaluate recs.csv truth.csv -m mrr --json no/folder.json")
-    assert (nowhere.exit_code, "make it first" in nowhere.stderr) == (2, True)
+    assert (nowhere.exit_code, nowhere.stdout, "make it first" in nowhere.stderr) == (2, "", True)
+    folder = run("evaluate recs.csv truth.csv -m mrr --json .")
+    assert (folder.exit_code, folder.stdout) == (2, "")
+
+
+def test_segments_in_every_format(here: Path) -> None:
+    line = "evaluate recs.csv truth.csv -m hit@5 --slices users.csv"
+    rows = json.loads(run(f"{line} -f json").stdout)
+    assert [row["segment"] for row in rows] == [None, "earlier", "this year"]
+    assert pl.read_csv(run(f"{line} -f csv").stdout.encode())["segment"].to_list() == [None, "earlier", "this year"]
+    for form in ("markdown", "latex", "table"):
+        assert "this year" in run(f"{line} -f {form}").stdout
+    compared = json.loads(
+        run("compare recs.csv other.csv --truth truth.csv -m hit@5 --slices users.csv -f json").stdout
+    )
+    assert [row["segment"] for row in compared] == [None, "earlier", "this year"]
+
+
+def test_numbers_stay_numbers(here: Path) -> None:
+    [first, *_] = json.loads(run("reconcile recs.csv truth.csv map@5=0.4507 ndcg@5=0.5384 -f json").stdout)
+    assert first["metrics"] == ["map(per=capped)@5", "ndcg(gain=binary)@5"]
+    assert first["values"] == pytest.approx([0.4507, 0.5384], abs=5e-5)
+    assert (first["words"], first["libraries"]) == (2, ["recbole", "replay"])
+    nothing = run("reconcile recs.csv truth.csv map@5=0.123456 -f json")
+    assert (json.loads(nothing.stdout), "Nothing matches" in nothing.stderr) == ([], True)
+    words = json.loads(run("metrics map -f json").stdout)
+    assert {"field": "per", "word": "capped"}.items() <= words[1].items()
+
+
+def test_whoever_has_read_enough(here: Path) -> None:
+    command = f"{shlex.quote(sys.executable)} -m atkay metrics | head -1"
+    found = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
+    assert found.stdout.startswith("metric")
+    assert found.stderr == ""
+
+
+def test_an_interrupt_is_no_failed_gate(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(atkay, "evaluate", stop)
+    found = run("evaluate recs.csv truth.csv")
+    assert (found.exit_code, found.stderr) == (130, "atkay: interrupted\n")
+
+
+def test_a_column_that_may_have_been_meant(here: Path) -> None:
+    pl.read_csv("recs.csv").rename({"score": "My Score"}).reverse().write_csv("odd.csv")
+    found = run("evaluate odd.csv truth.csv -m mrr")
+    assert found.exit_code == 0
+    assert found.stderr == (
+        "atkay: warning: recs: no column is known as the score, so the order of the rows is the order of each list; "
+        "'My Score' is not used. Pass --column 'score=My Score' if it is the score; else leave it out.\n"
+    )
+    named = run("evaluate odd.csv truth.csv -m mrr --column 'score=My Score'")
+    assert (named.stdout, named.stderr) == (run("evaluate recs.csv truth.csv -m mrr").stdout, "")
 
 
 def test_standard_input(here: Path) -> None:
@@ -97,10 +151,12 @@ def test_standard_input(here: Path) -> None:
     parquet = here / "truth.parquet"
     pl.read_csv("truth.csv").write_parquet(parquet)
     assert run("evaluate recs.csv - -m mrr", input=parquet.read_bytes()).stdout == plain.stdout
+    both = run("compare - other.csv --truth truth.csv -m mrr", input=(here / "recs.csv").read_bytes())
+    assert both.exit_code == 0, both.stderr
     twice = run("evaluate - - -m mrr", input=b"user,item\n")
     assert (twice.exit_code, "one of the tables, not two" in twice.stderr) == (2, True)
     empty = run("evaluate - truth.csv -m mrr", input=b"")
-    assert (empty.exit_code, "is empty" in empty.stderr) == (2, True)
+    assert (empty.exit_code, empty.stderr) == (2, "atkay: recs: standard input is empty.\n")
 
 
 def test_columns(here: Path) -> None:

@@ -90,6 +90,11 @@ def _plain(name: str) -> str:
     return re.sub(r"[\W_]", "", name.lower())
 
 
+def names_a_time(name: str) -> bool:
+    """Whether a column of that name would be found by itself as a time."""
+    return _plain(name) in {_plain(alias) for alias in TIME}
+
+
 def names_a_column(name: str) -> bool:
     """Whether a column of that name would be found by itself as a user or an item."""
     return _plain(name) in {_plain(alias) for alias in (*USER, *ITEM)}
@@ -114,7 +119,8 @@ def find(
             return found[0]
     if not needed:
         return None
-    raise ColumnError(f"{table}: no column for the {role}; {_columns(names)}. {_advice(role, names)}")
+    free = [name for name in names if name not in taken]
+    raise ColumnError(f"{table}: no column for the {role}; {_columns(names)}. {_advice(role, free)}")
 
 
 def _columns(names: Sequence[str]) -> str:

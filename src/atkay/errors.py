@@ -21,7 +21,8 @@
     ├── RepeatsWarning     items that are seen are taken out of the lists, and most of what is wanted was seen
     ├── PermutationsWarning too few permutations for so many comparisons
     ├── SampledWarning     the numbers are of a sample of the catalogue
-    └── TiesWarning        the order of equal scores decides more than a few of the lists
+    ├── TiesWarning        the order of equal scores decides more than a few of the lists
+    └── UnusedWarning      a column of numbers is not used, and may have been meant as scores or grades
 
 Every message says what was wrong, where, what was given, and what to do.
 """
@@ -61,6 +62,10 @@ class SampledWarning(AtkayWarning):
 
 class TiesWarning(AtkayWarning):
     """The order of equal scores, which means nothing, decides many lists."""
+
+
+class UnusedWarning(AtkayWarning):
+    """No column was found for scores or grades, and one that holds numbers is left over."""
 
 
 class SpecError(AtkayError):

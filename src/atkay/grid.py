@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import itertools
 import re
+import shutil
+import sys
 import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -92,8 +94,9 @@ class Grid:
     def _widths(self, cells: Sequence[Sequence[str]]) -> list[int]:
         return [max(map(len, column)) for column in zip(*cells, strict=True)]
 
-    def text(self, width: int | None = None) -> str:
-        """Aligned columns for a terminal; where they are wider than it, cells are broken into lines."""
+    def text(self) -> str:
+        """Aligned columns; on a terminal that is narrower, cells are broken into lines."""
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         cells = self._shown(str, raised=" {}")
         widths = self._widths(cells)
         while width is not None and sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > NARROW:
@@ -170,11 +173,7 @@ class Tabular:
         return [*([table(grid)] if grid.rows else []), *map(note, self._notes())]
 
     def __repr__(self) -> str:
-        return self.text()
-
-    def text(self, width: int | None = None) -> str:
-        """The table as text, no wider than that where it can be."""
-        return "\n\n".join(self._parts(lambda grid: grid.text(width)))
+        return "\n\n".join(self._parts(Grid.text))
 
     def _repr_html_(self) -> str:
         return "\n".join(self._parts(Grid.html, lambda note: f"<p>{html.escape(note)}</p>"))

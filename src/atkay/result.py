@@ -332,22 +332,23 @@ class Result(Mapping[str, float]):
         return pd.DataFrame([{"metric": name, **found._asdict()} for name, found in self.summaries.items()])
 
     def to_markdown(self) -> str:
-        """The table in Markdown."""
-        return self._grid().markdown()
+        """The table in Markdown, followed by that of the segments."""
+        return "\n\n".join(grid.markdown() for grid in self._grids())
 
     def to_latex(self) -> str:
-        """The table in LaTeX, for the booktabs package."""
-        return self._grid().latex()
+        """The table in LaTeX, for the booktabs package, followed by that of the segments."""
+        return "\n\n".join(grid.latex() for grid in self._grids())
 
     def __repr__(self) -> str:
-        parts = [self._grid().text()]
-        if self.slicings:
-            parts.append(self._slice_grid().text())
-        return "\n\n".join([*parts, "\n".join(self._notes())])
+        return "\n\n".join([*(grid.text() for grid in self._grids()), "\n".join(self._notes())])
 
     def _repr_html_(self) -> str:
-        tables = [self._grid().html()] + ([self._slice_grid().html()] if self.slicings else [])
-        return "\n".join(tables) + "<p>" + "<br>".join(html.escape(note) for note in self._notes()) + "</p>"
+        tables = "\n".join(grid.html() for grid in self._grids())
+        return tables + "<p>" + "<br>".join(html.escape(note) for note in self._notes()) + "</p>"
+
+    def _grids(self) -> list[Grid]:
+        """The table, and where there are slices that of the segments."""
+        return [self._grid(), *([self._slice_grid()] if self.slicings else [])]
 
     def counted(self) -> list[str]:
         """Whom and what the numbers count, in words."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from atkay.columns import USER, Columns, find
+from atkay.columns import USER, Columns, find, names_a_time
 from atkay.errors import (
     ColumnError,
     IdError,
@@ -19,10 +20,11 @@ from atkay.errors import (
     ProtocolError,
     RelevanceError,
     SourceError,
+    UnusedWarning,
     listing,
 )
 from atkay.protocol import Described
-from atkay.sources import open_source
+from atkay.sources import RANKED, open_source
 
 if TYPE_CHECKING:
     from atkay.protocol import Protocol
@@ -32,6 +34,8 @@ BESIDE = ("train", "catalog", "features", "baseline")
 """What some metrics need besides lists and truth."""
 NAMES = ("recs", "truth", "exclude", "candidates", "slices", *BESIDE)
 LOGS = ("events", "orders", "log")
+FEW, SOME = 5, 1000
+"""Columns without a role, and rows of them, that are looked at: could they have been meant?"""
 CANONICAL = r"^(?:0|-?[1-9][0-9]{0,18})$"
 
 
@@ -118,6 +122,8 @@ def read_recs(given: Any, columns: Columns, name: str = "recs") -> Table:
         roles["rank"] = _find(source, name, "rank", named.rank, named)
     if named.score is not None or named.rank is None:
         roles["score"] = _find(source, name, "score", named.score, named)
+    if name in RANKED and not (roles.get("rank") or roles.get("score")):
+        _say_unused(source, name, "score", [*roles.values()], "the order of the rows is the order of each list")
     table, frame = _load(source, name, roles)
     rank, score = (None if roles.get(role) is None else frame[roles[role] or ""] for role in ("rank", "score"))
     return replace(
@@ -139,10 +145,32 @@ def read_truth(given: Any, columns: Columns, extra: Sequence[str] = ()) -> Table
             f"average_over: truth has no column {listing(missing)}; columns are {listing(source.names)}. "
             "Name a column of truth that is the same for all rows of a query."
         )
+    if roles["relevance"] is None:
+        _say_unused(source, "truth", "relevance", [*roles.values(), *extra], "every row counts as relevant")
     table, frame = _load(source, "truth", roles, extra)
     relevance = roles["relevance"]
     grade = None if relevance is None else _graded(frame[relevance])
     return replace(table, grade=grade, extra=frame.select(extra) if extra else None)
+
+
+def _say_unused(source: Source, table: str, role: str, used: Sequence[str | None], instead: str) -> None:
+    """Warn where a column of numbers could have the role that no column was found for."""
+    others = [name for name in source.names if name not in used and not names_a_time(name)][:FEW]
+    numbers = [name for name in others if _all_numbers(source.select([name]).get_column(name).head(SOME))]
+    if numbers:
+        warnings.warn(
+            f"{table}: no column is known as the {role}, so {instead}; {listing(numbers)} is not used. Pass "
+            f"columns=Columns({role}='{numbers[0]}') if it is the {role}; else leave it out.",
+            UnusedWarning,
+            stacklevel=4,
+        )
+
+
+def _all_numbers(column: pl.Series) -> bool:
+    """Whether a column holds numbers, or text that could be."""
+    if column.dtype == pl.String:
+        column = column.drop_nulls().cast(pl.Float64, strict=False)
+    return bool(column.dtype.is_numeric() and len(column) and not column.null_count())
 
 
 def read_items(given: Any, name: str, columns: Columns) -> Table:

@@ -32,6 +32,8 @@ from atkay.protocol import Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    import polars as pl
+
     from atkay.arrays import Floats
     from atkay.audit.ground import Ground
     from atkay.columns import Columns
@@ -127,6 +129,31 @@ class Reconciliation(Tabular):
     def ruled_out(self) -> list[str]:
         """What was tried, a line per field of the protocol and per number; all of it where nothing matches."""
         return [f"{name}: {', '.join(map(str, words))}" for name, words in self.searched.items()]
+
+    def to_polars(self) -> pl.DataFrame:
+        """A row per explanation: specs and values of the numbers, protocol, words that differ, chance, libraries."""
+        import polars as pl
+
+        rows = [
+            (
+                [spec for spec, _ in each.numbers.values()],
+                [value for _, value in each.numbers.values()],
+                each.rules,
+                each.cost,
+                each.chance,
+                list(each.libraries),
+            )
+            for each in self.explanations
+        ]
+        schema: dict[str, Any] = {
+            "metrics": pl.List(pl.String),
+            "values": pl.List(pl.Float64),
+            "protocol": pl.String,
+            "words": pl.Int64,
+            "chance": pl.Float64,
+            "libraries": pl.List(pl.String),
+        }
+        return pl.DataFrame(rows, schema=schema, orient="row")
 
     def _notes(self) -> list[str]:
         if self.explanations:

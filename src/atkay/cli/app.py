@@ -86,8 +86,21 @@ class Commands(click.Group):
                 return super().invoke(ctx)
             except AtkayError as error:
                 raise Refused(in_options(str(error))) from error
+            except KeyboardInterrupt:
+                click.echo("atkay: interrupted", err=True)
+                ctx.exit(130)
+            except BrokenPipeError:
+                raise  # whoever read has had enough: click ends quietly
             except OSError as error:
-                raise Refused(f"{error}") from error
+                raise Refused(_of_disk(error)) from error
+
+
+def _of_disk(error: OSError) -> str:
+    """What the disk refuses, without its number."""
+    if error.strerror is None:
+        return str(error)
+    where = error.filename2 or error.filename
+    return f"{error.strerror}: '{where}'" if where else error.strerror
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -17,7 +17,7 @@ from atkay.cli.output import show
 @options.tests
 @click.option("--every-pair", is_flag=True, help="Compare every pair of runs, not each with the first one.")
 @click.option("--slices", type=options.Table(), help="A segment for each user: the differences per segment, too.")
-@click.option("--json", "saved", type=click.Path(path_type=Path), help="Save the whole comparison.")
+@click.option("--json", "saved", type=options.Output(), help="Save the whole comparison.")
 @options.protocol
 @options.form
 def command(saved: Path | None, form: str, every_pair: bool, **chosen: Any) -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from atkay.cli import options
+
 if TYPE_CHECKING:
     from atkay.cli.sample import Sample
 
@@ -16,9 +18,7 @@ SHOWN = ("trec_eval", "recommenders", "lightgbm", "lenskit", "elliot")
 
 
 @click.command("demo", short_help="See it work on a made-up shop.")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), default=Path("report.html"), show_default=True, help="The page."
-)
+@click.option("-o", "--output", type=options.Output(), default=Path("report.html"), show_default=True, help="The page.")
 @click.option("--data", type=click.Path(path_type=Path), help="Also write the tables as CSV files into this folder.")
 def command(output: Path, data: Path | None) -> None:
     """Evaluate, compare, explain and report, on data that are made up on the spot: nothing is needed.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from atkay.cli import options
-from atkay.cli.output import show_listing
+from atkay.cli.output import show
 
 
 @click.command("dialects", short_help="The libraries whose numbers can be had.")
@@ -19,4 +19,4 @@ def command(form: str) -> None:
     """  # noqa: D301
     import atkay
 
-    show_listing(atkay.dialects(), form)
+    show(atkay.dialects(), form)

@@ -12,17 +12,24 @@ from atkay.cli.app import Failed, Refused
 from atkay.cli.output import show, working
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from atkay.result import Result
+
+WRITTEN = {
+    ".parquet": "write_parquet",
+    ".csv": "write_csv",
+    ".jsonl": "write_ndjson",
+    ".ndjson": "write_ndjson",
+    ".arrow": "write_ipc",
+}
+"""Formats of values per user, by suffix, and Polars' way to write them."""
 
 
 @click.command("evaluate", short_help="Ranked lists against held-out truth.")
 @options.tables
 @options.metrics
 @click.option("--slices", type=options.Table(), help="A segment for each user: every metric per segment, too.")
-@click.option("--per-query", type=click.Path(path_type=Path), help="Write a row per user: Parquet, CSV or JSON Lines.")
-@click.option("--json", "saved", type=click.Path(path_type=Path), help="Save the whole result, to load and compare.")
+@click.option("--per-query", type=options.Output(*WRITTEN), help="Write a row per user: Parquet, CSV or JSON Lines.")
+@click.option("--json", "saved", type=options.Output(), help="Save the whole result, to load and compare.")
 @click.option(
     "--fail-under",
     multiple=True,
@@ -77,18 +84,8 @@ def _write(result: Result, path: Path) -> None:
 
     from atkay.output import write_whole
 
-    frame, buffer = result.per_query, io.BytesIO()
-    writers: dict[str, Callable[[io.BytesIO], object]] = {
-        ".parquet": frame.write_parquet,
-        ".csv": frame.write_csv,
-        ".tsv": lambda file: frame.write_csv(file, separator="\t"),
-        ".jsonl": frame.write_ndjson,
-        ".ndjson": frame.write_ndjson,
-        ".arrow": frame.write_ipc,
-    }
-    if path.suffix.lower() not in writers:
-        raise Refused(f"--per-query: cannot write '{path.name}'; its suffix is one of {', '.join(writers)}.")
-    writers[path.suffix.lower()](buffer)
+    buffer = io.BytesIO()
+    getattr(result.per_query, WRITTEN[path.suffix.lower()])(buffer)
     write_whole(path, buffer.getvalue())
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from atkay.cli import options
-from atkay.cli.output import show_listing
+from atkay.cli.output import show
 
 if TYPE_CHECKING:
     from atkay.metrics.base import Metric
@@ -31,7 +31,9 @@ def command(name: str | None, form: str) -> None:
     from atkay.words import words_of
 
     if name is not None:
-        click.echo(_page(type(parse(name))))
+        cls = type(parse(name))
+        words = [(each.name, *word) for each in conventions(cls) for word in words_of(each).items()]
+        click.echo(_page(cls)) if form == "table" else show(Listing(("field", "word", "meaning"), words), form)
         return
     rows = [
         (
@@ -43,9 +45,9 @@ def command(name: str | None, form: str) -> None:
         for name, cls in atkay.metrics().items()
     ]
     if form != "table":
-        show_listing(Listing(("metric", "also", "words", "what it says"), rows), form)
+        show(Listing(("metric", "also", "words", "what it says"), rows), form)
     else:
-        show_listing(Listing(("metric", "what it says"), [(row[0], row[3]) for row in rows]), form)
+        show(Listing(("metric", "what it says"), [(row[0], row[3]) for row in rows]), form)
         click.echo("\n`atkay metrics NAME` shows one with its formula, its words, and who uses which.")
 
 

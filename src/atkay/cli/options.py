@@ -36,6 +36,8 @@ SAYS = {
     "average_over": "A column, or several with commas: average a user's queries first.",
     "seed": "For --ties random.",
 }
+ROLES = [each.name for each in dataclasses.fields(Columns)]
+COLUMN = f"A column that is not found by itself: user=uid, truth.item=sku. Roles: {', '.join(ROLES)}."
 TABLES = [name for name in ALIASES if not name.startswith("run_")]
 BESIDE = {
     "train": "The interactions that the models learned from.",
@@ -54,13 +56,31 @@ class Table(click.Path):
         """The path of a file that can be read."""
         if value != "-" or ctx is None:
             return value
-        if ctx.meta.setdefault("atkay.stdin", param) is not param:
+        if ctx.meta.get("atkay.stdin"):
             self.fail("standard input can be one of the tables, not two.", param, ctx)
+        ctx.meta["atkay.stdin"] = True
         folder: str = ctx.find_root().with_resource(tempfile.TemporaryDirectory(prefix="atkay-"))
         path = Path(folder, "standard input")
         with path.open("wb") as target:
             shutil.copyfileobj(sys.stdin.buffer, target)
         return str(path)
+
+
+class Output(click.Path):
+    """A file to be written: its folder is there, and its suffix one that is known, before anything is computed."""
+
+    def __init__(self, *suffixes: str) -> None:
+        super().__init__(dir_okay=False, writable=True, path_type=Path)
+        self._suffixes = suffixes
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path of a file that can be written."""
+        path = Path(str(super().convert(value, param, ctx)))
+        if not path.parent.is_dir():
+            self.fail(f"no folder '{path.parent}' to write '{path.name}' into; make it first.", param, ctx)
+        if self._suffixes and path.suffix.lower() not in self._suffixes:
+            self.fail(f"cannot write '{path.name}'; its suffix is one of {', '.join(self._suffixes)}.", param, ctx)
+        return path
 
 
 class Column(click.ParamType[Any]):
@@ -72,10 +92,9 @@ class Column(click.ParamType[Any]):
         """Table ("" for all), role and name."""
         where, equals, name = str(value).partition("=")
         table, _, role = where.rpartition(".")
-        roles = [each.name for each in dataclasses.fields(Columns)]
-        if not (equals and name) or role not in roles or (table and table not in TABLES):
+        if not (equals and name) or role not in ROLES or (table and table not in TABLES):
             self.fail(
-                f"'{value}' is not [TABLE.]ROLE=NAME, such as user=uid or truth.item=sku. Roles: {', '.join(roles)}.",
+                f"'{value}' is not [TABLE.]ROLE=NAME, such as user=uid or truth.item=sku. Roles: {', '.join(ROLES)}.",
                 param,
                 ctx,
             )
@@ -91,7 +110,13 @@ def protocol(command: Command) -> Command:
     """A dialect, the fields of the protocol, columns and side information: what evaluate takes besides."""
     options = [
         click.option("--dialect", metavar="NAME", help="Speak as another library does; `atkay dialects` lists them."),
-        click.option("--column", "columns", type=Column(), multiple=True, help="A column that is not found by itself."),
+        click.option(
+            "--column",
+            "columns",
+            type=Column(),
+            multiple=True,
+            help=f"A column that is not found by itself: user=uid, truth.item=sku. Roles: {', '.join(ROLES)}.",
+        ),
         *(_field(each) for each in dataclasses.fields(Protocol)),
         *(click.option(f"--{name}", type=Table(), help=text) for name, text in BESIDE.items()),
     ]
@@ -164,18 +189,28 @@ def runs(least: int) -> Callable[[Command], Command]:
 
     def add(command: Command) -> Command:
         command = click.option("--truth", type=Table(), help="What is relevant; not needed for saved results.")(command)
-        return click.argument("runs", nargs=-1, required=True, metavar="RUN...", callback=_at_least(least))(command)
+        return click.argument("runs", nargs=-1, required=True, metavar="RUN...", callback=_named(least))(command)
 
     return add
 
 
-def _at_least(least: int) -> Callable[[Any, Any, tuple[str, ...]], tuple[str, ...]]:
-    def check(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
-        if len(given) < least:
-            raise click.BadParameter("give two runs or more.", ctx, param)
-        return given
+def _named(least: int) -> Callable[[Any, Any, Sequence[str]], dict[str, str]]:
+    """A callback that gives each run a name: as given in NAME=FILE, else after the file."""
 
-    return check
+    def of(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, str]:
+        if len(values) < least:
+            raise click.BadParameter("give two runs or more.", ctx, param)
+        found: dict[str, str] = {}
+        for run in values:
+            name, equals, path = run.partition("=")
+            if not equals or "/" in name or Path(run).exists():
+                name, path = Path(run).name.removesuffix(".gz").rpartition(".")[0] or Path(run).name, run
+            if name in found:
+                raise click.BadParameter(f"two runs are called '{name}'; name one of them: new={path}.", ctx, param)
+            found["standard input" if name == "-" else name] = Table().convert(path, param, ctx)
+        return found
+
+    return of
 
 
 def tests(command: Command) -> Command:
@@ -198,19 +233,6 @@ def tests(command: Command) -> Command:
     return command
 
 
-def named(given: Sequence[str]) -> dict[str, str]:
-    """The runs by name: as given in NAME=FILE, else after the file."""
-    found: dict[str, str] = {}
-    for run in given:
-        name, equals, path = run.partition("=")
-        if not equals or "/" in name or Path(run).exists():
-            name, path = Path(run).name.removesuffix(".gz").rpartition(".")[0] or Path(run).name, run
-        if name in found:
-            raise click.UsageError(f"two runs are called '{name}'; name one of them: new={path}.")
-        found[name] = path
-    return found
-
-
 def is_saved(path: str) -> bool:
     """Whether a file is a saved result."""
     return path.removesuffix(".gz").endswith(".json")
@@ -229,7 +251,7 @@ def evaluated(chosen: dict[str, Any]) -> Any:
     """The result of the only run, which may have been saved before."""
     import atkay
 
-    [path] = named(chosen["runs"]).values()
+    [path] = chosen["runs"].values()
     if is_saved(path):
         return atkay.Result.load(path)
     if chosen["truth"] is None:
@@ -242,7 +264,6 @@ def compared(chosen: dict[str, Any], *, every_pair: bool) -> Any:
     """The comparison of the runs."""
     import atkay
 
-    by_name = named(chosen["runs"])
     found = given({name: value for name, value in chosen.items() if name not in ("runs", "min_effect", "test")})
     if "baseline" in found:
         found["primitive"] = found.pop("baseline")
@@ -250,7 +271,7 @@ def compared(chosen: dict[str, Any], *, every_pair: bool) -> Any:
         found["test"] = tuple(chosen["test"].split(","))
     if chosen["min_effect"]:
         found["min_effect"] = _effects(chosen["min_effect"])
-    return atkay.compare(by_name, baseline=None if every_pair else next(iter(by_name)), **found)
+    return atkay.compare(chosen["runs"], baseline=None if every_pair else next(iter(chosen["runs"])), **found)
 
 
 def _effects(text: str) -> float | dict[str, float]:

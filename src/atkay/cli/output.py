@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -13,20 +12,29 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from atkay.grid import Tabular
+    import polars as pl
+
+
+def _rows(found: Any) -> pl.DataFrame:
+    """All rows of a record; those of segments say which."""
+    import polars as pl
+
+    segments = getattr(found, "slices", None)
+    frame: pl.DataFrame = found.to_polars()
+    return frame if segments is None or not len(segments) else pl.concat([frame, segments], how="diagonal")
 
 
 def _csv(found: Any) -> str:
     import polars as pl
 
-    frame: pl.DataFrame = found.to_polars()
+    frame = _rows(found)
     lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
-    return frame.with_columns(pl.col(lists).list.join(" ")).write_csv().rstrip("\n")
+    return frame.with_columns(pl.col(lists).cast(pl.List(pl.String)).list.join(" ")).write_csv().rstrip("\n")
 
 
 FORMS: dict[str, Callable[[Any], str]] = {
     "table": repr,
-    "json": lambda found: json.dumps(found.to_polars().to_dicts(), indent=2, ensure_ascii=False, default=str),
+    "json": lambda found: json.dumps(_rows(found).to_dicts(), indent=2, ensure_ascii=False, default=str),
     "csv": _csv,
     "markdown": lambda found: str(found.to_markdown()),
     "latex": lambda found: str(found.to_latex()),
@@ -36,12 +44,6 @@ FORMS: dict[str, Callable[[Any], str]] = {
 def show(found: Any, form: str) -> None:
     """Print a record in a form."""
     click.echo(FORMS[form](found))
-
-
-def show_listing(found: Tabular, form: str) -> None:
-    """Print a table that may be wider than the terminal."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    click.echo(found.text(width) if form == "table" else FORMS[form](found))
 
 
 @contextlib.contextmanager

@@ -35,3 +35,5 @@ def command(recs: str, truth: str, reported: dict[str, str], form: str, **chosen
     with working("Searching conventions"):
         found = atkay.reconcile(recs, truth, reported, **options.given(chosen))
     show(found, form)
+    if not found and form in ("json", "csv"):
+        click.echo(f"atkay: {found.verdict}", err=True)

@@ -15,9 +15,7 @@ from atkay.cli.output import working
 @options.runs(least=1)
 @options.metrics
 @options.tests
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path), default=Path("report.html"), show_default=True, help="The page."
-)
+@click.option("-o", "--output", type=options.Output(), default=Path("report.html"), show_default=True, help="The page.")
 @click.option("--title", help="What stands on top.")
 @click.option("--slices", type=options.Table(), help="A segment for each user.")
 @options.protocol
@@ -33,7 +31,7 @@ def command(output: Path, title: str | None, **chosen: Any) -> None:
     """  # noqa: D301
     import atkay
 
-    runs = options.named(chosen["runs"])
+    runs = chosen["runs"]
     if len(runs) > 1:
         found: Any = options.compared(chosen, every_pair=False)
     else:

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import shlex
 
 from atkay.protocol import Protocol
+
+PYTHON = {
+    r"atkay\.(metrics|dialects)\(\)": r"`atkay \1`",
+    r"result\.save\(path\)": "atkay evaluate --json FILE",
+    r", for instance with frame\.with_columns\(.*?\)\)": "",
+    r"pass truth as well": "pass --truth FILE",
+    r"'[^']*/standard input'": "standard input",
+}
+"""What is said otherwise in a shell."""
 
 _TABLES = ("train", "catalog", "features", "baseline", "exclude", "candidates", "slices")
 
@@ -16,6 +26,8 @@ def in_options(message: str) -> str:
     >>> in_options("Pass columns=Columns(user='uid'). Or choose ties='expected'.")
     'Pass --column user=uid. Or choose --ties expected.'
     """
+    for python, shell in PYTHON.items():
+        message = re.sub(python, shell, message)
     fields = "|".join(each.name for each in dataclasses.fields(Protocol))
     message = re.sub(r"columns=Columns\((\w+)='?([^')]+)'?\)", _column, message)
     message = re.sub(r"Columns\((\w+)='?([^')]+)'?\)", _column, message)
@@ -31,4 +43,4 @@ def option(name: str) -> str:
 
 def _column(found: re.Match[str]) -> str:
     name = "NAME" if found[2] == "..." else found[2]
-    return f"--column {found[1]}={name}"
+    return f"--column {shlex.quote(f'{found[1]}={name}')}"

@@ -94,7 +94,12 @@ def dots(data: Any, row: str, middle: str, colour: Any, more: Sequence[str] = ()
         *(alt.Tooltip(f"{name}:N") for name in more),
     ]
     chart = alt.Chart(data)
-    axis = alt.X(f"{middle}:Q", title=f"{middle}, 95 % interval", scale=alt.Scale(zero=False, padding=12))
+    axis = alt.X(
+        f"{middle}:Q",
+        title=f"{middle}, 95 % interval",
+        scale=alt.Scale(zero=False, padding=12),
+        axis=alt.Axis(format=".4~f"),
+    )
     return [
         chart.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q", y=y, color=colour, tooltip=tooltip),
         chart.mark_point(filled=True, size=60, opacity=1).encode(x=axis, y=y, color=colour, tooltip=tooltip),
@@ -232,7 +237,9 @@ def _segments(data: Any, colour: Any) -> Any:
         alt.Tooltip("users:Q", format=","),
     ]
     base = alt.Chart(data).encode(y=y, yOffset=alt.YOffset("run:N", sort=None), color=colour, tooltip=tooltip)
-    axis = alt.X("mean:Q", title="mean, 95 % interval", scale=alt.Scale(zero=False, padding=12))
+    axis = alt.X(
+        "mean:Q", title="mean, 95 % interval", scale=alt.Scale(zero=False, padding=12), axis=alt.Axis(format=".4~f")
+    )
     return alt.layer(
         base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q"),
         base.mark_point(filled=True, size=45, opacity=1).encode(x=axis),

@@ -36,7 +36,7 @@ def _of_result(view: View) -> list[str]:
     result = next(iter(view.results.values()))
     found = result.summaries[str(view.headline)]
     said = [f"{view.headline} is {_with_interval(found)}, for {number_of(found.users, 'user')}."]
-    if not math.isnan(found.low) and found.mean:
+    if not math.isnan(found.low) and found.mean and found.high > found.low:
         half = (found.high - found.low) / 2 / abs(found.mean)
         said.append(f"The interval is {half:.0%} of the number to either side.")
     population = result.population
