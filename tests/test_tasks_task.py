@@ -58,6 +58,15 @@ def test_compare_takes_the_tasks_protocol_along() -> None:
     assert by_list["mrr"][0].difference == 0
 
 
+def test_runs_that_list_different_items_compare_under_the_same_exclusions() -> None:
+    # Of what user 1 had and lists, old has tea and new has nothing. Rye then stands first in both.
+    columns = atkay.Columns(user="uid", item="product_id")
+    runs = {"old": {user: ["tea", "rye"] for user in (1, 2)}, "new": {user: ["rye", "x"] for user in (1, 2)}}
+    given = {"exclude": TASK.history, "columns": {"truth": columns, "exclude": columns}, "no_recs": "skip"}
+    assert atkay.compare(runs, TASK.truth, "mrr", **given)["mrr"][0].difference == 0
+    assert TASK.compare(runs, "mrr", no_recs="skip")["mrr"][0].difference == 0
+
+
 def test_metrics_and_runs_in_other_forms() -> None:
     assert list(TASK.evaluate(OLD, (name for name in ("mrr", "hit@1")))) == ["mrr", "hit@1"]
     ready = {"old": TASK.evaluate(OLD, ["mrr", "hit@1"]), "new": NEW}

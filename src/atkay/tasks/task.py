@@ -131,7 +131,7 @@ class Task:
         metrics, results = _kept(metrics), runs
         if isinstance(runs, Mapping):
             results = {
-                name: _without_taken_out(run if isinstance(run, Result) else self.evaluate(run, metrics, **settings))
+                name: run if isinstance(run, Result) else self.evaluate(run, metrics, **settings)
                 for name, run in runs.items()
             }
         return compare(results, **{name: value for name, value in given.items() if name in own})
@@ -194,15 +194,6 @@ _AVERAGE_WORDS = {
 def _kept(metrics: Specs) -> Specs:
     """Metrics that can be gone through more than once."""
     return metrics if isinstance(metrics, str | Metric) else list(metrics)
-
-
-def _without_taken_out(result: Result) -> Result:
-    """The result without the fingerprints of exclude and candidates.
-
-    They are of the rows that lists or truth know, so they differ between runs that list different items.
-    """
-    stays = {name: value for name, value in result.fingerprint.items() if name not in ("exclude", "candidates")}
-    return replace(result, fingerprint=stays)
 
 
 def _pooled(metric: Metric) -> Metric:
