@@ -7,7 +7,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from atkay.tasks import Task, leave_last_out, next_item, split_by_time
+from atkay.tasks import Task, leave_last_k_out, leave_last_out, next_item, split_by_time
 
 LOG = pl.DataFrame(
     {
@@ -110,6 +110,17 @@ def test_an_item_exists_from_its_first_event_on() -> None:
     what, recs = "listed items that did not exist yet", {1: ["b"]}
     assert leave_last_out(log).check(recs)[what].count == 0
     assert split_by_time(log, 2).check(recs)[what].examples == ((1, "b"),)
+
+
+def test_what_is_wanted_twice_is_wanted_from_the_first_time_on() -> None:
+    what = "training events after the test's start"
+    # User 1's test is x at 2 and at 9, user 2's c and d at 7 and 8: of the training, b at 6 comes after 2.
+    log = pl.DataFrame({"user": [1, 1, 1, 2, 2, 2, 2], "item": list("axxabcd"), "time": [1, 2, 9, 1, 6, 7, 8]})
+    assert leave_last_k_out(log, 2).check()[what].examples == ((2, "b", 6),)
+    # x exists from 2 on, and user 2 is asked at 3; b exists from 3 on, and user 1 is asked at 2.
+    log = pl.DataFrame({"user": [1, 1, 1, 2, 2, 2], "item": list("axxabc"), "time": [1, 2, 5, 1, 3, 4]})
+    found = leave_last_k_out(log, 2).check({1: ["b"], 2: ["x"]})
+    assert found["listed items that did not exist yet"].examples == ((1, "b"),)
 
 
 def test_many_are_counted_and_a_few_shown() -> None:

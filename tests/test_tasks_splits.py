@@ -142,6 +142,19 @@ def test_another_seed_another_part() -> None:
     assert set(random_holdout(MANY, seed=1).truth.rows()) != set(random_holdout(MANY, seed=2).truth.rows())
 
 
+def test_a_seed_does_more_than_swap_users() -> None:
+    # Seeds 0 and 1 once swapped the draws of users 2n and 2n + 1, as whole numbers they differ in the last bit.
+    log = {user: list(range(10)) for user in range(8)}
+    zero, one = (random_holdout(log, 0.3, within="user", seed=seed).truth for seed in (0, 1))
+    swapped = zero.with_columns(user=pl.col("user") + 1 - 2 * (pl.col("user") % 2))
+    # Three of ten items each: by chance all eight users agree once in 120⁸, 10!/(3! 7!) = 120.
+    for other in (zero, swapped):
+        assert set(other.select("user", "item").rows()) != set(one.rows())
+    folds = [{frozenset(task.truth["user"]) for task in k_folds(log, 4, over="users", seed=seed)} for seed in range(8)]
+    # Pairs of users, out of 8!/(2⁴ · 4!) = 105 ways.
+    assert len(set(map(frozenset, folds))) > 1
+
+
 def test_the_share_of_each_user() -> None:
     counts = random_holdout(MANY, 0.3, within="user").truth.group_by("user").len()["len"]
     assert counts.unique().to_list() == [15]  # 0.3 · 50
@@ -180,6 +193,16 @@ def test_folds_are_a_partition() -> None:
     assert folds[0].queries["items"].to_list() == [[]] * len(users[0])  # nothing is known of them
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_folds_are_equally_large(seed: int) -> None:
+    few = MANY.filter((pl.col("user") < 10) & (pl.col("item") < 2))
+    assert [task.truth["user"].n_unique() for task in k_folds(few, 5, over="users", seed=seed)] == [2] * 5
+    assert [len(task.truth) for task in k_folds(pl.concat([few, few]), 5, seed=seed)] == [20 // 5] * 5
+    # 10 users in 4 parts, 20 pairs in 3: 10 = 3 + 3 + 2 + 2, 20 = 7 + 7 + 6.
+    assert [task.truth["user"].n_unique() for task in k_folds(few, 4, over="users", seed=seed)] == [3, 3, 2, 2]
+    assert [len(task.truth) for task in k_folds(few, 3, seed=seed)] == [7, 7, 6]
+
+
 def test_seen_items_are_taken_out_unless_they_are_kept() -> None:
     recs = {1: ["a", "b", "c"], 2: ["a", "c"]}
     # User 1 trains with a and b, user 2 with a: c then stands first.
@@ -192,7 +215,7 @@ def test_what_is_wanted_twice_counts_once_with_its_last_grade() -> None:
         {"user": [1, 1, 1, 2], "item": ["a", "b", "b", "b"], "time": [1, 5, 4, 1], "rating": [1, 2, 3, 4]}
     )
     task = split_by_time(log, 4)
-    assert task.truth.rows() == [(1, "b", 5, 2.0)]
+    assert task.truth.rows() == [(1, "b", 4, 2.0)]  # wanted from 4 on
     # Grade 2 at rank 2: (2² - 1) / log2(3), over the same at rank 1.
     result = task.evaluate({1: ["x", "b"]}, ["dcg", "ndcg"])
     assert result["dcg"] == pytest.approx(3 / np.log2(3))
@@ -227,6 +250,8 @@ def test_train_reaches_the_metrics_that_need_it() -> None:
         (lambda: leave_last_k_out(LOG, 0), "leave_last_k_out: k is a whole number from 1, given was 0"),
         (lambda: leave_last_k_out(LOG, 9), "nothing is left for the test"),
         (lambda: k_folds(LOG, 1), "k_folds: k is a whole number from 2, given was 1"),
+        (lambda: k_folds(LOG, over="users"), "5 parts need 5 users, and the log has 4. Choose a smaller k."),
+        (lambda: k_folds(LOG, 8), "8 parts need 8 pairs, and the log has 7."),
         (lambda: k_folds(LOG, over="items"), "'items' is no word for 'over'"),
         (lambda: leave_last_out(LOG.drop("time")), "log: no column for the time"),
         (lambda: leave_last_out(LOG, columns=atkay.Columns(user=("user", "item"))), "names its users by one column"),
