@@ -142,6 +142,14 @@ def test_seen_items_are_taken_out_on_request() -> None:
     assert task.evaluate(recs, "mrr").per_query["mrr"].to_list() == [1 / 2, 1]
 
 
+def test_new_to_user_looks_at_the_session_so_far() -> None:
+    # Session 1 is training; of a and b session 2 has seen a.
+    events = pl.DataFrame({"session": [1, 1, 2, 2], "item": list("abab"), "time": [1, 2, 3, 4]})
+    for task in (next_item(events, test_from=3), next_item(events.tail(2))):
+        result = task.evaluate({(2, 1): ["a", "b"]}, ["new_to_user@1", "new_to_user@2"])
+        assert (result["new_to_user@1"], result["new_to_user@2"]) == (0, 1 / 2)
+
+
 def test_a_repeated_session_that_excludes_warns() -> None:
     events = pl.DataFrame({"session": [1] * 4, "item": ["a", "a", "a", "b"], "time": [1, 2, 3, 4]})
     with pytest.warns(RepeatsWarning, match="2 of 3 wanted items were seen before"):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import polars as pl
 
 from atkay.columns import Columns
-from atkay.errors import InputError, RepeatsWarning, SpecError, number_of
+from atkay.errors import InputError, RepeatsWarning, SpecError, listing, number_of
 from atkay.evaluate import USUAL, evaluate
 from atkay.metrics.base import Metric, Ratio, parse_all
 from atkay.result import Result
@@ -61,6 +61,8 @@ class Task:
     """How many of these events each query may see; all, where nothing else is said."""
     start: Any = None
     """When the test starts, where this is the same for all queries."""
+    no_truth: str | None = None
+    """What a query without a wanted item scores, a word of the protocol; as the dialect says, where it is None."""
     notes: tuple[str, ...] = ()
     """How the task was made, in words."""
 
@@ -111,13 +113,15 @@ class Task:
         if word == "pooled":
             metrics = asked = [_pooled(metric) for metric in asked]
         own: dict[str, Any] = {"average_over": level} if level else {}
+        if self.no_truth is not None and not {"no_truth", "protocol"} & set(given):
+            own["no_truth"] = self.no_truth
         columns = self._columns(recs, given.pop("columns", None))
         if self.seen == "exclude" and "exclude" not in given:
-            own["exclude"] = self.history
-            columns["exclude"] = Columns(user=tuple(self.history.columns[:-1]), item=self.item)
-        if "train" not in given and any({"train", "pairs"} & set(metric.needs) for metric in asked):
-            own["train"] = self.train
-            columns["train"] = Columns(user=self.owner, item=self.item)
+            own["exclude"], columns["exclude"] = self.history, self._names(self.history)
+        needing = [metric for metric in asked if {"train", "pairs"} & set(metric.needs)]
+        if needing and "train" not in given:
+            own["train"] = self._learned(needing)
+            columns["train"] = self._names(own["train"])
         return evaluate(recs, self.truth, metrics, columns=columns, **own | given)
 
     def compare(self, runs: Mapping[str, Any], metrics: Specs = USUAL, **given: Any) -> Comparison:
@@ -166,6 +170,26 @@ class Task:
             )
         return (column,) if column else ()
 
+    def _learned(self, metrics: Sequence[Metric]) -> pl.DataFrame:
+        """The training data as metrics need them: each user's, or each query's where they ask what it had.
+
+        Where queries look back at more than the training data, these are two tables, and an evaluation takes one.
+        """
+        if self.past is None or not any(map(looks_back, metrics)):
+            return self.train.select(self.owner, self.item)
+        if all(metric.name in LOOKING_BACK_ALONE for metric in metrics):
+            return self.history
+        several = listing(str(metric) for metric in metrics)
+        raise InputError(
+            f"{self.name}: {several} look at the training data of all and at what a query had before, which are two "
+            "tables here, and a call takes one. Ask for new_to_user and calibration in a call of their own; for what "
+            "needs both, pass train=."
+        )
+
+    def _names(self, table: pl.DataFrame) -> Columns:
+        """The names of the columns of a table whose last one has items."""
+        return Columns(user=tuple(table.columns[:-1]), item=self.item)
+
     def _meant(self, metrics: Any, dialect: str | None) -> Sequence[Metric]:
         if dialect is None:
             return parse_all(metrics)
@@ -194,6 +218,19 @@ _AVERAGE_WORDS = {
 def _kept(metrics: Specs) -> Specs:
     """Metrics that can be gone through more than once."""
     return metrics if isinstance(metrics, str | Metric) else list(metrics)
+
+
+LOOKING_BACK_ALONE = ("new_to_user", "calibration")
+"""Metrics that look at the training data of the query's own user and at no others."""
+
+
+def looks_back(metric: Metric) -> bool:
+    """Whether a metric looks at the training data of the query's own user."""
+    return (
+        metric.name in (*LOOKING_BACK_ALONE, "popularity_lift")
+        or (metric.name == "serendipity" and vars(metric)["kind"] == "cosine")
+        or (metric.name == "pop_rsp" and vars(metric)["items"] == "unseen")
+    )
 
 
 def _pooled(metric: Metric) -> Metric:
