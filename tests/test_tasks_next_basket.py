@@ -230,6 +230,11 @@ def test_bad_orders(orders: object, error: type[Exception], message: str) -> Non
     assert message in str(caught.value)
 
 
+def test_baskets_have_no_sessions() -> None:
+    with pytest.raises(InputError, match="next_item alone reads sessions"):
+        next_basket(ORDERS, average="session")
+
+
 def test_what_evaluate_takes_goes_before_what_the_task_says() -> None:
     task = next_basket(ORDERS)
     recs = LISTS["global_top"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from typing import Any
 
 import polars as pl
@@ -133,6 +134,34 @@ def test_training_events_of_other_types() -> None:
     assert task.check({(1, 1): [2]})
     with pytest.raises(IdError, match="train and events have values of different types: 'item' is String, such as '1'"):
         next_item(test, train=train.cast({"item": pl.String}))
+
+
+@pytest.mark.parametrize(
+    ("test", "train"),
+    [
+        # The test's first truth is at the second time. Training's second event is a little after it.
+        ([5, 6], [4.0, 6.9]),
+        ([date(2024, 1, 5), date(2024, 1, 6)], [datetime(2024, 1, 5, 18), datetime(2024, 1, 6, 20)]),
+        (pl.Series([5, 6]).cast(pl.Datetime("ms")), pl.Series([4_000_000, 6_000_001]).cast(pl.Datetime("ns"))),
+        (
+            pl.Series([5, 6]).cast(pl.Datetime("ms", "UTC")),
+            pl.Series([4_000, 6_001]).cast(pl.Datetime("us", "Europe/Paris")),
+        ),
+    ],
+)
+def test_times_of_other_types_are_not_cut(test: Any, train: Any) -> None:
+    events = pl.DataFrame({"session": [2, 2], "item": ["a", "b"], "time": test})
+    learned = pl.DataFrame({"session": [1, 1], "item": ["a", "b"], "time": train})
+    found = next_item(events, train=learned).check()["training events after the test's start"]
+    assert [row[:2] for row in found.examples] == [(1, "b")]
+
+
+def test_times_with_and_without_a_zone() -> None:
+    days = pl.Series([datetime(2024, 1, 5), datetime(2024, 1, 6)])
+    events = pl.DataFrame({"session": [2, 2], "item": ["a", "b"], "time": days})
+    zoned = events.with_columns(session=1, time=days.dt.replace_time_zone("UTC"))
+    with pytest.raises(IdError, match="train and events have values of different types: 'time' is Datetime"):
+        next_item(events, train=zoned)
 
 
 def test_seen_items_are_taken_out_on_request() -> None:

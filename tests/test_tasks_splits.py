@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -68,6 +69,46 @@ def test_events_of_one_time_go_the_same_way() -> None:
 )
 def test_moments(times: pl.Series, at: Any) -> None:
     assert pairs(split_by_time(LOG.with_columns(time=times), at).truth) == [(3, "b"), (4, "a")]
+
+
+DAYS = pl.datetime_range(datetime(2024, 1, 1), datetime(2024, 1, 7), "1d", eager=True)
+PARIS = DAYS.dt.replace_time_zone("Europe/Paris")
+
+
+@pytest.mark.parametrize(
+    ("times", "at"),
+    [
+        (DAYS, date(2024, 1, 6)),
+        (DAYS, np.datetime64("2024-01-06")),
+        (DAYS, np.datetime64("2024-01-06T00:00:00")),
+        (DAYS, np.datetime64("2024-01-06", "ns")),
+        (DAYS, pd.Timestamp("2024-01-06")),
+        (DAYS.cast(pl.Date), np.datetime64("2024-01-06")),
+        # Midnight in Paris is 23:00 of the day before in UTC. What has no zone is of Paris.
+        (PARIS, "2024-01-06"),
+        (PARIS, "2024-01-06T00:00:00"),
+        (PARIS, "2024-01-05T23:00:00+00:00"),
+        (PARIS, "2024-01-05T23:00:00Z"),
+        (PARIS, date(2024, 1, 6)),
+        (PARIS, datetime(2024, 1, 6)),
+        (PARIS, datetime(2024, 1, 5, 23, tzinfo=UTC)),
+        (PARIS, pd.Timestamp("2024-01-05T23:00", tz="UTC")),
+        (PARIS, pd.Timestamp("2024-01-06", tz="Europe/Paris")),
+        (PARIS, np.datetime64("2024-01-06")),
+    ],
+)
+def test_moments_of_other_kinds(times: pl.Series, at: Any) -> None:
+    log = LOG.with_columns(time=times)
+    for table in (log, log.to_pandas()):
+        task = split_by_time(table, at)
+        assert pairs(task.truth) == [(3, "b"), (4, "a")]
+        assert task.check()
+
+
+def test_a_zone_does_not_compare_with_none() -> None:
+    for at in ("2024-01-06T00:00:00+00:00", datetime(2024, 1, 6, tzinfo=UTC)):
+        with pytest.raises(InputError, match="does not compare with the times of the log"):
+            split_by_time(LOG.with_columns(time=DAYS), at)
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,8 @@ def _finding(what: str, kind: str, found: pl.DataFrame, of: int) -> Finding:
 
 def _late(task: Task, time: str) -> Finding:
     """Training events after the test's first one."""
-    after = pl.col(time) > task.truth[time].min() if task.start is None else pl.col(time) >= task.start
+    first = pl.lit(task.truth.select(pl.col(time).min())[time]).first()  # as Python has it, nanoseconds would be cut
+    after = pl.col(time) > first if task.start is None else pl.col(time) >= task.start
     late = task.train.filter(after)
     return _finding("training events after the test's start", "leak", late, len(task.train))
 

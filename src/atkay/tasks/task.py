@@ -164,9 +164,10 @@ class Task:
         word_of(word, "average", AVERAGES)
         column = {"session": self.session, "user": self.user}.get(word, "")
         if column is None:
+            mend = "Name the column with columns=Columns(user=...), or choose another word."
             raise InputError(
-                f"{self.name}: average='{word}' needs a {word} in the log, and there is none. Name the column with "
-                f"columns=Columns({word}=...), or choose another word."
+                f"{self.name}: average='{word}' needs a {word} in the log, and there is none. "
+                + (mend if word == "user" else "next_item alone reads sessions. Choose another word.")
             )
         return (column,) if column else ()
 
