@@ -134,8 +134,25 @@ def test_without_times_something_can_still_be_said() -> None:
     task = replace(TASK, time=None, train=TASK.train.drop("time"), truth=TASK.truth.drop("time"))
     found = task.check({"ann": ["c", "never"]})
     assert "the log has no times" in repr(found)
+    assert repr(found).endswith("no leak found in what could be looked for")
+    assert found
     assert next(each.what for each in found.findings) == "(user, item) in both parts"
     assert found["listed items that never occur in the log"].count == 1
+
+
+def test_a_check_of_nothing_is_not_true() -> None:
+    events = LOG.rename({"user": "session"})
+    found = next_item(events).check()
+    assert not found
+    assert not found.leaks
+    assert repr(found) == "there is no training data\nno leak could be looked for"
+    # b is first seen at 2, in the session itself, and c at 4: of lists something can be said.
+    assert next_item(events).check({("ann", 1): ["b"]})
+    assert not next_item(events).check({("ann", 1): ["c"]})
+    # Nothing that could leak was looked for: whether an item is unknown says nothing of that.
+    timeless = replace(TASK, time=None, train=TASK.train.clear().drop("time"), truth=TASK.truth.drop("time"))
+    assert not timeless.check({"ann": ["c"]})
+    assert repr(timeless.check({"ann": ["c"]})).endswith("no leak could be looked for")
 
 
 def test_an_unknown_finding() -> None:

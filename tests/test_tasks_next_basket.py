@@ -195,6 +195,16 @@ def test_global_lists_reach_below_what_was_seen() -> None:
     assert listed == {1: ["c", "d"], 2: ["d", "f"], 3: ["f"]}
 
 
+def test_one_long_history_makes_no_other_list_longer() -> None:
+    # User 0 had items 0 to 99, the others 0 and 1 or 2: each is offered 3 items and as many more as it had.
+    rows = [(0, item) for item in range(101)] + [(user, item) for user in (1, 2, 3) for item in (0, user % 2 + 1, 100)]
+    log = pl.DataFrame(rows, schema=["user", "item"], orient="row").with_row_index("time")
+    task = atkay.tasks.leave_last_out(log)
+    offered = baselines._global(task, 3, task.queries.select("user"), task.history)
+    # By frequency, then id: 0 (4), 2 (3), 1 (2), 3, 4 ... (1 each). User 0 had all there is.
+    assert sorted(offered.rows()) == [(1, 1), (1, 3), (1, 4), (2, 2), (2, 3), (2, 4), (3, 1), (3, 3), (3, 4)]
+
+
 def test_taking_out_what_is_wanted_warns() -> None:
     # Without Bob, two of three wanted items are ordered again.
     with pytest.warns(RepeatsWarning, match="next basket: 2 of 3 wanted items were seen before"):

@@ -33,6 +33,16 @@ def test_a_task_is_frozen() -> None:
         TASK.seen = "keep"  # type: ignore[misc]
 
 
+def test_a_column_of_users_is_not_named_items() -> None:
+    log = LOG.rename({"uid": "items"})
+    with pytest.raises(AtkayError, match="leave last out: 'items' is the name of the column with what a query may see"):
+        leave_last_out(log, columns=atkay.Columns(user="items"))
+    with pytest.raises(AtkayError, match="'items' is the name of the column"):
+        next_item(log.with_columns(session=1, items=1), columns=atkay.Columns(user="items"))
+    named = leave_last_out(LOG.rename({"product_id": "items"}), columns=atkay.Columns(item="items"))
+    assert named.queries["items"].to_list() == [["tea"], ["tea"], ["jam"], ["jam"]]
+
+
 def test_lists_in_any_form(tmp_path: pytest.TempPathFactory) -> None:
     own = pl.DataFrame(
         [(user, item) for user, items in OLD.items() for item in items], ["uid", "product_id"], orient="row"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import polars as pl
 
 from atkay.columns import Columns
-from atkay.errors import InputError, RepeatsWarning, SpecError, listing, number_of
+from atkay.errors import ColumnError, InputError, RepeatsWarning, SpecError, listing, number_of
 from atkay.evaluate import USUAL, evaluate
 from atkay.metrics.base import Metric, Ratio, parse_all
 from atkay.result import Result
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 Specs = str | Metric | Iterable[str | Metric]
 
 AVERAGES = ("query", "session", "user", "pooled")
+ITEMS = "items"
+"""The column of a task's queries with what they may see."""
 SEEN = "events seen"
 """The column that says how many events of the past a query may see."""
 
@@ -68,6 +70,11 @@ class Task:
 
     def __post_init__(self) -> None:
         word_of(self.seen, "seen", ("keep", "exclude"))
+        if ITEMS in (*self.key, self.user):
+            raise ColumnError(
+                f"{self.name}: '{ITEMS}' is the name of the column with what a query may see, and here it names "
+                "users, orders or sessions. Rename yours."
+            )
         self._level(self.average)
 
     @cached_property
@@ -77,19 +84,19 @@ class Task:
         asked = self.truth.select(*self.key, *user).unique(maintain_order=True)
         past = self.train if self.past is None else self.past
         past = past if self.time is None else past.sort(self.time, maintain_order=True)
-        items = past.group_by(self.owner).agg(pl.col(self.item).alias("items"))
+        items = past.group_by(self.owner).agg(pl.col(self.item).alias(ITEMS))
         asked = asked.join(items, on=self.owner, how="left", maintain_order="left")
         if self.reach is not None:
             asked = asked.join(self.reach, on=self.key, how="left", maintain_order="left")
-            asked = asked.with_columns(pl.col("items").list.head(SEEN)).drop(SEEN)
-        return asked.with_columns(pl.col("items").fill_null([]))
+            asked = asked.with_columns(pl.col(ITEMS).list.head(SEEN)).drop(SEEN)
+        return asked.with_columns(pl.col(ITEMS).fill_null([]))
 
     @cached_property
     def history(self) -> pl.DataFrame:
         """What queries look back at as a table of keys and items, a row per event."""
         if self.reach is None and self.key == (self.owner,):
             return (self.train if self.past is None else self.past).select(self.owner, self.item)
-        seen = self.queries.select(*self.key, pl.col("items").alias(self.item))
+        seen = self.queries.select(*self.key, pl.col(ITEMS).alias(self.item))
         return seen.explode(self.item, empty_as_null=False)
 
     def evaluate(
@@ -143,7 +150,8 @@ class Task:
     def check(self, recs: Any = None, *, columns: Columns | Mapping[str, Columns] | None = None) -> Check:
         """Look for leaks: true where there is none, so that ``assert task.check()`` reads as it should.
 
-        Given lists as well, look for items in them that did not exist yet.
+        Given lists as well, look for items in them that did not exist yet. Where nothing could be looked for, it is
+        false, and says why.
         """
         from atkay.tasks.check import check
 
