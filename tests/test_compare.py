@@ -566,9 +566,6 @@ def test_different_data_are_refused() -> None:
     one, other = (atkay.evaluate(OLD, TRUTH | {"a": [item]}, "mrr") for item in "xy")
     with pytest.raises(InputError, match="'a' and 'b' were evaluated with a different truth"):
         atkay.compare({"a": one, "b": other})
-    ways = [atkay.evaluate(OLD, TRUTH, "mrr", exclude=[item]) for item in "xy"]
-    with pytest.raises(InputError, match="with a different exclude"):
-        atkay.compare({"a": ways[0], "b": ways[1]})
     sampled = atkay.Sampled(catalog_size=9, negatives=2)
     with pytest.warns(atkay.errors.SampledWarning):
         some = atkay.evaluate(OLD, TRUTH, "mrr", sampled=sampled)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from atkay.tasks import Task, leave_last_out, next_item, split_by_time
+from atkay.tasks import Task, leave_last_k_out, leave_last_out, next_item, split_by_time
 
 LOG = pl.DataFrame(
     {
@@ -112,6 +112,17 @@ def test_an_item_exists_from_its_first_event_on() -> None:
     assert split_by_time(log, 2).check(recs)[what].examples == ((1, "b"),)
 
 
+def test_what_is_wanted_twice_is_wanted_from_the_first_time_on() -> None:
+    what = "training events after the test's start"
+    # User 1's test is x at 2 and at 9, user 2's c and d at 7 and 8: of the training, b at 6 comes after 2.
+    log = pl.DataFrame({"user": [1, 1, 1, 2, 2, 2, 2], "item": list("axxabcd"), "time": [1, 2, 9, 1, 6, 7, 8]})
+    assert leave_last_k_out(log, 2).check()[what].examples == ((2, "b", 6),)
+    # x exists from 2 on, and user 2 is asked at 3; b exists from 3 on, and user 1 is asked at 2.
+    log = pl.DataFrame({"user": [1, 1, 1, 2, 2, 2], "item": list("axxabc"), "time": [1, 2, 5, 1, 3, 4]})
+    found = leave_last_k_out(log, 2).check({1: ["b"], 2: ["x"]})
+    assert found["listed items that did not exist yet"].examples == ((1, "b"),)
+
+
 def test_many_are_counted_and_a_few_shown() -> None:
     found = planted(*[("ann", "a", 10 + n) for n in range(1500)]).check()
     leak = found["training events after the test's start"]
@@ -123,8 +134,25 @@ def test_without_times_something_can_still_be_said() -> None:
     task = replace(TASK, time=None, train=TASK.train.drop("time"), truth=TASK.truth.drop("time"))
     found = task.check({"ann": ["c", "never"]})
     assert "the log has no times" in repr(found)
+    assert repr(found).endswith("no leak found in what could be looked for")
+    assert found
     assert next(each.what for each in found.findings) == "(user, item) in both parts"
     assert found["listed items that never occur in the log"].count == 1
+
+
+def test_a_check_of_nothing_is_not_true() -> None:
+    events = LOG.rename({"user": "session"})
+    found = next_item(events).check()
+    assert not found
+    assert not found.leaks
+    assert repr(found) == "there is no training data\nno leak could be looked for"
+    # b is first seen at 2, in the session itself, and c at 4: of lists something can be said.
+    assert next_item(events).check({("ann", 1): ["b"]})
+    assert not next_item(events).check({("ann", 1): ["c"]})
+    # Nothing that could leak was looked for: whether an item is unknown says nothing of that.
+    timeless = replace(TASK, time=None, train=TASK.train.clear().drop("time"), truth=TASK.truth.drop("time"))
+    assert not timeless.check({"ann": ["c"]})
+    assert repr(timeless.check({"ann": ["c"]})).endswith("no leak could be looked for")
 
 
 def test_an_unknown_finding() -> None:

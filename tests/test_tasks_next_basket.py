@@ -94,6 +94,40 @@ def test_the_ranks_are_those_of_the_whole_list() -> None:
     assert "the part of each basket to explore: 3 items of 5" in repr(task.explore)
 
 
+@pytest.mark.parametrize("dialect", ["ranx", "trec_eval", "ir_measures", "lenskit", "rectools"])
+def test_who_has_no_such_part_is_left_out_in_every_dialect(dialect: str) -> None:
+    # Dan has nothing new, Bob nothing again. Of the new: Ann's oat is missed, of Bob's two the first is milk.
+    task = next_basket(ORDERS)
+    recs = {"ann": ["tea", "jam"], "bob": ["milk", "jam"], "dan": ["milk", "jam"]}
+    assert task.explore.evaluate(recs, "recall@2", dialect=dialect)["recall@2"] == (0 + 1 / 2) / 2
+    assert task.repeat.evaluate(recs, "recall@2", dialect=dialect)["recall@2"] == (1 + 1) / 2
+    # What the caller says goes before: Dan then scores 0.
+    zero = task.explore.evaluate(recs, "recall@2", dialect=dialect, no_truth="zero")
+    assert zero["recall@2"] == pytest.approx((0 + 1 / 2 + 0) / 3)
+
+
+def test_what_a_query_had_is_more_than_the_training_data() -> None:
+    # Before order 2 there was a, before order 3 a and b: both lists are of what the query had.
+    orders = pl.DataFrame({"user": [1, 1, 1], "order": [1, 2, 3], "time": [1, 2, 3], "item": ["a", "b", "b"]})
+    task = next_basket(orders, last=2)
+    recs = {(1, 2): ["a"], (1, 3): ["b"]}
+    assert task.evaluate(recs, "new_to_user@1")["new_to_user@1"] == 0
+    assert 1 - task.repetition_ratio(recs, 1) == 0
+    # Before order 3 both kinds had the same share, as they have in the list.
+    given: dict[str, Any] = {"features": {"a": "x", "b": "y"}, "no_recs": "skip"}
+    assert task.evaluate({(1, 3): ["a", "b"]}, "calibration@2", **given)["calibration@2"] == pytest.approx(0)
+    # The training data have a alone: one user.
+    assert task.evaluate(recs, "arp@1")["arp@1"] == (1 + 0) / 2
+    with pytest.raises(InputError, match="'arp@1', 'new_to_user@1' look at the training data of all and at what"):
+        task.evaluate(recs, ["arp@1", "new_to_user@1"])
+    with pytest.raises(InputError, match=r"'popularity_lift@1' look at .* for what needs both, pass train="):
+        task.evaluate(recs, ["popularity_lift@1"])
+    # Given as such, user 1 had a alone: 1 for both.
+    assert task.evaluate(recs, "popularity_lift@1", train={1: ["a"]})["popularity_lift@1"] == (0 - 1) / 2
+    found = task.compare({"one": recs, "other": {(1, 2): ["b"], (1, 3): ["y"]}}, "new_to_user@1")
+    assert found["new_to_user@1"][0].difference == 1
+
+
 def test_several_orders_of_a_user() -> None:
     task = next_basket(ORDERS, last=2)
     assert task.key == ("user", "order")
@@ -161,6 +195,16 @@ def test_global_lists_reach_below_what_was_seen() -> None:
     assert listed == {1: ["c", "d"], 2: ["d", "f"], 3: ["f"]}
 
 
+def test_one_long_history_makes_no_other_list_longer() -> None:
+    # User 0 had items 0 to 99, the others 0 and 1 or 2: each is offered 3 items and as many more as it had.
+    rows = [(0, item) for item in range(101)] + [(user, item) for user in (1, 2, 3) for item in (0, user % 2 + 1, 100)]
+    log = pl.DataFrame(rows, schema=["user", "item"], orient="row").with_row_index("time")
+    task = atkay.tasks.leave_last_out(log)
+    offered = baselines._global(task, 3, task.queries.select("user"), task.history)
+    # By frequency, then id: 0 (4), 2 (3), 1 (2), 3, 4 ... (1 each). User 0 had all there is.
+    assert sorted(offered.rows()) == [(1, 1), (1, 3), (1, 4), (2, 2), (2, 3), (2, 4), (3, 1), (3, 3), (3, 4)]
+
+
 def test_taking_out_what_is_wanted_warns() -> None:
     # Without Bob, two of three wanted items are ordered again.
     with pytest.warns(RepeatsWarning, match="next basket: 2 of 3 wanted items were seen before"):
@@ -194,6 +238,11 @@ def test_bad_orders(orders: object, error: type[Exception], message: str) -> Non
     with pytest.raises(error) as caught:
         next_basket(orders)
     assert message in str(caught.value)
+
+
+def test_baskets_have_no_sessions() -> None:
+    with pytest.raises(InputError, match="next_item alone reads sessions"):
+        next_basket(ORDERS, average="session")
 
 
 def test_what_evaluate_takes_goes_before_what_the_task_says() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
 from typing import Any
 
 import polars as pl
@@ -135,11 +136,47 @@ def test_training_events_of_other_types() -> None:
         next_item(test, train=train.cast({"item": pl.String}))
 
 
+@pytest.mark.parametrize(
+    ("test", "train"),
+    [
+        # The test's first truth is at the second time. Training's second event is a little after it.
+        ([5, 6], [4.0, 6.9]),
+        ([date(2024, 1, 5), date(2024, 1, 6)], [datetime(2024, 1, 5, 18), datetime(2024, 1, 6, 20)]),
+        (pl.Series([5, 6]).cast(pl.Datetime("ms")), pl.Series([4_000_000, 6_000_001]).cast(pl.Datetime("ns"))),
+        (
+            pl.Series([5, 6]).cast(pl.Datetime("ms", "UTC")),
+            pl.Series([4_000, 6_001]).cast(pl.Datetime("us", "Europe/Paris")),
+        ),
+    ],
+)
+def test_times_of_other_types_are_not_cut(test: Any, train: Any) -> None:
+    events = pl.DataFrame({"session": [2, 2], "item": ["a", "b"], "time": test})
+    learned = pl.DataFrame({"session": [1, 1], "item": ["a", "b"], "time": train})
+    found = next_item(events, train=learned).check()["training events after the test's start"]
+    assert [row[:2] for row in found.examples] == [(1, "b")]
+
+
+def test_times_with_and_without_a_zone() -> None:
+    days = pl.Series([datetime(2024, 1, 5), datetime(2024, 1, 6)])
+    events = pl.DataFrame({"session": [2, 2], "item": ["a", "b"], "time": days})
+    zoned = events.with_columns(session=1, time=days.dt.replace_time_zone("UTC"))
+    with pytest.raises(IdError, match="train and events have values of different types: 'time' is Datetime"):
+        next_item(events, train=zoned)
+
+
 def test_seen_items_are_taken_out_on_request() -> None:
     # Step 1 of session 1 has seen a: what is left of x a b is x b.
     recs = {(1, 1): ["x", "a", "b"], (1, 2): ["a", "b", "c"]}
     task = next_item(EVENTS.filter(pl.col("session") == 1), seen="exclude")
     assert task.evaluate(recs, "mrr").per_query["mrr"].to_list() == [1 / 2, 1]
+
+
+def test_new_to_user_looks_at_the_session_so_far() -> None:
+    # Session 1 is training; of a and b session 2 has seen a.
+    events = pl.DataFrame({"session": [1, 1, 2, 2], "item": list("abab"), "time": [1, 2, 3, 4]})
+    for task in (next_item(events, test_from=3), next_item(events.tail(2))):
+        result = task.evaluate({(2, 1): ["a", "b"]}, ["new_to_user@1", "new_to_user@2"])
+        assert (result["new_to_user@1"], result["new_to_user@2"]) == (0, 1 / 2)
 
 
 def test_a_repeated_session_that_excludes_warns() -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -68,6 +69,46 @@ def test_events_of_one_time_go_the_same_way() -> None:
 )
 def test_moments(times: pl.Series, at: Any) -> None:
     assert pairs(split_by_time(LOG.with_columns(time=times), at).truth) == [(3, "b"), (4, "a")]
+
+
+DAYS = pl.datetime_range(datetime(2024, 1, 1), datetime(2024, 1, 7), "1d", eager=True)
+PARIS = DAYS.dt.replace_time_zone("Europe/Paris")
+
+
+@pytest.mark.parametrize(
+    ("times", "at"),
+    [
+        (DAYS, date(2024, 1, 6)),
+        (DAYS, np.datetime64("2024-01-06")),
+        (DAYS, np.datetime64("2024-01-06T00:00:00")),
+        (DAYS, np.datetime64("2024-01-06", "ns")),
+        (DAYS, pd.Timestamp("2024-01-06")),
+        (DAYS.cast(pl.Date), np.datetime64("2024-01-06")),
+        # Midnight in Paris is 23:00 of the day before in UTC. What has no zone is of Paris.
+        (PARIS, "2024-01-06"),
+        (PARIS, "2024-01-06T00:00:00"),
+        (PARIS, "2024-01-05T23:00:00+00:00"),
+        (PARIS, "2024-01-05T23:00:00Z"),
+        (PARIS, date(2024, 1, 6)),
+        (PARIS, datetime(2024, 1, 6)),
+        (PARIS, datetime(2024, 1, 5, 23, tzinfo=UTC)),
+        (PARIS, pd.Timestamp("2024-01-05T23:00", tz="UTC")),
+        (PARIS, pd.Timestamp("2024-01-06", tz="Europe/Paris")),
+        (PARIS, np.datetime64("2024-01-06")),
+    ],
+)
+def test_moments_of_other_kinds(times: pl.Series, at: Any) -> None:
+    log = LOG.with_columns(time=times)
+    for table in (log, log.to_pandas()):
+        task = split_by_time(table, at)
+        assert pairs(task.truth) == [(3, "b"), (4, "a")]
+        assert task.check()
+
+
+def test_a_zone_does_not_compare_with_none() -> None:
+    for at in ("2024-01-06T00:00:00+00:00", datetime(2024, 1, 6, tzinfo=UTC)):
+        with pytest.raises(InputError, match="does not compare with the times of the log"):
+            split_by_time(LOG.with_columns(time=DAYS), at)
 
 
 @pytest.mark.parametrize(
@@ -142,6 +183,19 @@ def test_another_seed_another_part() -> None:
     assert set(random_holdout(MANY, seed=1).truth.rows()) != set(random_holdout(MANY, seed=2).truth.rows())
 
 
+def test_a_seed_does_more_than_swap_users() -> None:
+    # Seeds 0 and 1 once swapped the draws of users 2n and 2n + 1, as whole numbers they differ in the last bit.
+    log = {user: list(range(10)) for user in range(8)}
+    zero, one = (random_holdout(log, 0.3, within="user", seed=seed).truth for seed in (0, 1))
+    swapped = zero.with_columns(user=pl.col("user") + 1 - 2 * (pl.col("user") % 2))
+    # Three of ten items each: by chance all eight users agree once in 120⁸, 10!/(3! 7!) = 120.
+    for other in (zero, swapped):
+        assert set(other.select("user", "item").rows()) != set(one.rows())
+    folds = [{frozenset(task.truth["user"]) for task in k_folds(log, 4, over="users", seed=seed)} for seed in range(8)]
+    # Pairs of users, out of 8!/(2⁴ · 4!) = 105 ways.
+    assert len(set(map(frozenset, folds))) > 1
+
+
 def test_the_share_of_each_user() -> None:
     counts = random_holdout(MANY, 0.3, within="user").truth.group_by("user").len()["len"]
     assert counts.unique().to_list() == [15]  # 0.3 · 50
@@ -180,6 +234,16 @@ def test_folds_are_a_partition() -> None:
     assert folds[0].queries["items"].to_list() == [[]] * len(users[0])  # nothing is known of them
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_folds_are_equally_large(seed: int) -> None:
+    few = MANY.filter((pl.col("user") < 10) & (pl.col("item") < 2))
+    assert [task.truth["user"].n_unique() for task in k_folds(few, 5, over="users", seed=seed)] == [2] * 5
+    assert [len(task.truth) for task in k_folds(pl.concat([few, few]), 5, seed=seed)] == [20 // 5] * 5
+    # 10 users in 4 parts, 20 pairs in 3: 10 = 3 + 3 + 2 + 2, 20 = 7 + 7 + 6.
+    assert [task.truth["user"].n_unique() for task in k_folds(few, 4, over="users", seed=seed)] == [3, 3, 2, 2]
+    assert [len(task.truth) for task in k_folds(few, 3, seed=seed)] == [7, 7, 6]
+
+
 def test_seen_items_are_taken_out_unless_they_are_kept() -> None:
     recs = {1: ["a", "b", "c"], 2: ["a", "c"]}
     # User 1 trains with a and b, user 2 with a: c then stands first.
@@ -192,7 +256,7 @@ def test_what_is_wanted_twice_counts_once_with_its_last_grade() -> None:
         {"user": [1, 1, 1, 2], "item": ["a", "b", "b", "b"], "time": [1, 5, 4, 1], "rating": [1, 2, 3, 4]}
     )
     task = split_by_time(log, 4)
-    assert task.truth.rows() == [(1, "b", 5, 2.0)]
+    assert task.truth.rows() == [(1, "b", 4, 2.0)]  # wanted from 4 on
     # Grade 2 at rank 2: (2² - 1) / log2(3), over the same at rank 1.
     result = task.evaluate({1: ["x", "b"]}, ["dcg", "ndcg"])
     assert result["dcg"] == pytest.approx(3 / np.log2(3))
@@ -227,6 +291,8 @@ def test_train_reaches_the_metrics_that_need_it() -> None:
         (lambda: leave_last_k_out(LOG, 0), "leave_last_k_out: k is a whole number from 1, given was 0"),
         (lambda: leave_last_k_out(LOG, 9), "nothing is left for the test"),
         (lambda: k_folds(LOG, 1), "k_folds: k is a whole number from 2, given was 1"),
+        (lambda: k_folds(LOG, over="users"), "5 parts need 5 users, and the log has 4. Choose a smaller k."),
+        (lambda: k_folds(LOG, 8), "8 parts need 8 pairs, and the log has 7."),
         (lambda: k_folds(LOG, over="items"), "'items' is no word for 'over'"),
         (lambda: leave_last_out(LOG.drop("time")), "log: no column for the time"),
         (lambda: leave_last_out(LOG, columns=atkay.Columns(user=("user", "item"))), "names its users by one column"),

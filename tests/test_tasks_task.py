@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError
+from typing import Any
 
 import polars as pl
 import pytest
 
 import atkay
 from atkay.errors import AtkayError, NumberError
+from atkay.metrics.base import Metric
 from atkay.tasks import leave_last_out, next_item
+from atkay.tasks.task import LOOKING_BACK_ALONE, looks_back
+from variants import every_variant, side
 
 # Four users had tea or jam; three then want rye, and one oat.
 LOG = pl.DataFrame(
@@ -27,6 +31,16 @@ NEW = {user: ["rye", "oat"] for user in (1, 2, 3, 4)}
 def test_a_task_is_frozen() -> None:
     with pytest.raises(FrozenInstanceError):
         TASK.seen = "keep"  # type: ignore[misc]
+
+
+def test_a_column_of_users_is_not_named_items() -> None:
+    log = LOG.rename({"uid": "items"})
+    with pytest.raises(AtkayError, match="leave last out: 'items' is the name of the column with what a query may see"):
+        leave_last_out(log, columns=atkay.Columns(user="items"))
+    with pytest.raises(AtkayError, match="'items' is the name of the column"):
+        next_item(log.with_columns(session=1, items=1), columns=atkay.Columns(user="items"))
+    named = leave_last_out(LOG.rename({"product_id": "items"}), columns=atkay.Columns(item="items"))
+    assert named.queries["items"].to_list() == [["tea"], ["tea"], ["jam"], ["jam"]]
 
 
 def test_lists_in_any_form(tmp_path: pytest.TempPathFactory) -> None:
@@ -58,6 +72,19 @@ def test_compare_takes_the_tasks_protocol_along() -> None:
     assert by_list["mrr"][0].difference == 0
 
 
+def test_runs_that_list_different_items_compare_under_the_same_exclusions() -> None:
+    # Of what user 1 had and lists, old has tea and new has nothing. Rye then stands first in both.
+    columns = atkay.Columns(user="uid", item="product_id")
+    runs = {"old": {user: ["tea", "rye"] for user in (1, 2)}, "new": {user: ["rye", "x"] for user in (1, 2)}}
+    given: dict[str, Any] = {
+        "exclude": TASK.history,
+        "columns": {"truth": columns, "exclude": columns},
+        "no_recs": "skip",
+    }
+    assert atkay.compare(runs, TASK.truth, "mrr", **given)["mrr"][0].difference == 0
+    assert TASK.compare(runs, "mrr", no_recs="skip")["mrr"][0].difference == 0
+
+
 def test_metrics_and_runs_in_other_forms() -> None:
     assert list(TASK.evaluate(OLD, (name for name in ("mrr", "hit@1")))) == ["mrr", "hit@1"]
     ready = {"old": TASK.evaluate(OLD, ["mrr", "hit@1"]), "new": NEW}
@@ -73,6 +100,26 @@ def test_compare_of_a_metric_that_needs_training_data_and_a_primitive_run() -> N
     primitive = TASK.compare({"old": OLD, "new": NEW}, "serendipity(kind=ge)@1", primitive=["oat"])
     # New lists rye, which the primitive list does not: useful for three of four.
     assert primitive.means["new"][primitive.metrics[0]].mean == pytest.approx(3 / 4)
+
+
+LEARNING = [metric for metric in every_variant(3) if {"train", "pairs"} & set(metric.needs)]
+
+
+@pytest.mark.parametrize("metric", LEARNING, ids=str)
+def test_which_metrics_look_back(metric: Metric) -> None:
+    """Users who swap their training data change nothing else; a training user without lists changes all but theirs."""
+    recs = {0: [0, 5, 7], 1: [6, 1, 2], 3: [4, 2, 0]}
+    truth = {0: [5, 7], 1: [1, 2], 3: [4]}
+    given = side()
+    learned = given.pop("train")
+    swapped = learned | {0: learned[4], 4: learned[0], 1: learned[3], 3: learned[1]}  # 4 has no list
+
+    def value(train: dict[int, list[int]]) -> float:
+        return atkay.evaluate(recs, truth, metric, train=train, **given)[str(metric)]
+
+    assert (value(swapped) == pytest.approx(value(learned), abs=1e-12)) is not looks_back(metric)
+    if metric.name in LOOKING_BACK_ALONE:
+        assert value(learned | {77: [0, 7]}) == value(learned)
 
 
 def test_a_protocol_can_be_given_whole() -> None:

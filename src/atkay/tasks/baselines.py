@@ -73,13 +73,16 @@ def _popularity(task: Task) -> pl.DataFrame:
 
 def _global(task: Task, k: int, asked: pl.DataFrame, without: pl.DataFrame | None) -> pl.DataFrame:
     """For each query its most frequent items, k of them that are not in ``without``, the best first."""
-    width = count_of(k, "baselines: k")
-    often = _popularity(task).select(task.item)
+    often = _popularity(task)[task.item]
+    width = pl.lit(count_of(k, "baselines: k"))
     if without is not None:
         on = [name for name in without.columns if name in (*task.key, task.item)]
         without = without.select(on).unique()
-        width += max(without.group_by(on[:-1]).len(_OWN)[_OWN].to_list(), default=0)
-    listed = asked.join(often.head(width), how="cross", maintain_order="left_right")
+        asked = asked.join(without.group_by(on[:-1]).len(_OWN), on=on[:-1], how="left", maintain_order="left")
+        width += pl.col(_OWN).fill_null(0)  # so many may be taken out: a query's own number, as one may have very many
+    listed = asked.with_columns(pl.int_ranges(pl.min_horizontal(width, len(often))).alias(task.item))
+    listed = listed.select(*task.key, task.item).explode(task.item)
+    listed = listed.with_columns(often.gather(listed[task.item]))
     return listed if without is None else listed.join(without, on=on, how="anti", maintain_order="left")
 
 

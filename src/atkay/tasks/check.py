@@ -34,7 +34,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Check:
-    """What was looked for and what was found; true where nothing leaks."""
+    """What was looked for and what was found; true where leaks could be looked for and there is none."""
 
     findings: tuple[Finding, ...]
     skipped: tuple[str, ...] = ()
@@ -46,7 +46,11 @@ class Check:
         return tuple(each for each in self.findings if each.kind == "leak" and each.count)
 
     def __bool__(self) -> bool:
-        return not self.leaks
+        return self._looked and not self.leaks
+
+    @property
+    def _looked(self) -> bool:
+        return any(each.kind == "leak" for each in self.findings)
 
     def __getitem__(self, what: str) -> Finding:
         """The finding of that name."""
@@ -56,13 +60,22 @@ class Check:
         return found[what]
 
     def __repr__(self) -> str:
+        if not self.findings:
+            return "\n".join([*self.skipped, self._verdict])
         rows = [
             (each.what, each.kind, f"{each.count:,}", f"{each.of:,}", "; ".join(map(_example, each.examples)))
             for each in self.findings
         ]
         said = Grid(("looked for", "kind", "found", "of", "for example"), rows, right=("found", "of")).text()
-        end = "no leak found" if self else f"leaks: {', '.join(each.what for each in self.leaks)}"
-        return "\n".join([said, "", *self.skipped, end])
+        return "\n".join([said, "", *self.skipped, self._verdict])
+
+    @property
+    def _verdict(self) -> str:
+        if self.leaks:
+            return f"leaks: {', '.join(each.what for each in self.leaks)}"
+        if not self._looked:
+            return "no leak could be looked for"
+        return "no leak found" + (" in what could be looked for" if self.skipped else "")
 
 
 def _example(ids: tuple[Any, ...]) -> str:
@@ -94,7 +107,8 @@ def _finding(what: str, kind: str, found: pl.DataFrame, of: int) -> Finding:
 
 def _late(task: Task, time: str) -> Finding:
     """Training events after the test's first one."""
-    after = pl.col(time) > task.truth[time].min() if task.start is None else pl.col(time) >= task.start
+    first = pl.lit(task.truth.select(pl.col(time).min())[time]).first()  # as Python has it, nanoseconds would be cut
+    after = pl.col(time) > first if task.start is None else pl.col(time) >= task.start
     late = task.train.filter(after)
     return _finding("training events after the test's start", "leak", late, len(task.train))
 

@@ -68,9 +68,19 @@ def split(frame: pl.DataFrame, held: Bools) -> tuple[pl.DataFrame, pl.DataFrame]
 
 
 def moment(given: Any, time: pl.Series, what: str) -> Any:
-    """A point in time that can be held against the times of a log; text is read as a date or an instant."""
+    """A point in time that can be held against the times of a log; text is read as a date or an instant.
+
+    In a log with a time zone, what has none is local there.
+    """
     try:
-        value = times(pl.Series(what, [given]), what)[0]
+        plain = given.astype("datetime64[us]").item() if isinstance(given, np.datetime64) else given
+        at = times(pl.Series(what, [plain]), what)
+        if isinstance(time.dtype, pl.Datetime) and at.dtype.is_temporal():
+            at = at.cast(pl.Datetime("us")) if at.dtype == pl.Date else at
+            zone, own = time.dtype.time_zone, getattr(at.dtype, "time_zone", None)
+            if zone is not None:
+                at = at.dt.replace_time_zone(zone) if own is None else at.dt.convert_time_zone(zone)
+        value = at[0]
         (time[:1] >= value).to_list()
     except (pl.exceptions.PolarsError, NotImplementedError, TypeError, ValueError) as error:
         raise InputError(
@@ -80,20 +90,33 @@ def moment(given: Any, time: pl.Series, what: str) -> Any:
     return value
 
 
-def alike(table: pl.DataFrame, other: pl.DataFrame, what: str) -> pl.DataFrame:
-    """The table with the types of the other, as far as both have a column."""
+def alike(table: pl.DataFrame, other: pl.DataFrame, time: str, what: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Both tables with the same types: ids as the other has them, times as the finer of both, so that none is cut."""
     for name in (name for name in table.columns if name in other.columns):
         here, there = table.schema[name], other.schema[name]
-        kinds = [
-            "number" if each.is_numeric() else "time" if each.is_temporal() else str(each) for each in (here, there)
-        ]
-        if kinds[0] != kinds[1]:
+        if _kind(here) != _kind(there):
             raise IdError(
                 f"{what} and events have values of different types: '{name}' is {here}, such as {table[name][0]!r}, "
                 f"and {there}, such as {other[name][0]!r}. Nothing would match. Convert one of them."
             )
-        table = table.with_columns(pl.col(name).cast(there))
-    return table
+        shared = _finer(here, there) if name == time else there
+        table, other = (each.with_columns(pl.col(name).cast(shared)) for each in (table, other))
+    return table, other
+
+
+def _kind(dtype: pl.DataType) -> str:
+    if dtype in (pl.Date, pl.Datetime):
+        return "time" if getattr(dtype, "time_zone", None) is None else "time in a zone"
+    return "number" if dtype.is_numeric() else str(dtype)
+
+
+def _finer(one: pl.DataType, other: pl.DataType) -> pl.DataType:
+    """The type that has all times of two types of one kind."""
+    if isinstance(one, pl.Datetime) and isinstance(other, pl.Datetime):
+        units = (one.time_unit, other.time_unit)
+        return pl.Datetime(min(units, key=("ns", "us", "ms").index), other.time_zone)
+    empty = (pl.DataFrame(schema={"time": dtype}) for dtype in (one, other))
+    return pl.concat(empty, how="vertical_relaxed").schema["time"]
 
 
 def share_of(given: Any, what: str) -> float:

@@ -27,7 +27,7 @@ class BasketTask(Task):
     """Next baskets, and what of them is a repeat.
 
     ``repeat`` and ``explore`` judge the same lists by a part of the basket: what the user had ordered before, and what
-    is new to the user. A user whose basket has no such part is left out there.
+    is new to the user. A user whose basket has no such part is left out there, whatever the dialect.
     """
 
     repeats: pl.Series
@@ -49,19 +49,21 @@ class BasketTask(Task):
             of_query = self.truth.select(*self.key, self.repeats.alias(_REPEATED)).group_by(self.key)
             return float(of_query.agg(pl.col(_REPEATED).mean())[_REPEATED].mean())  # type: ignore[arg-type]
         spec = "new_to_user" if k is None else f"new_to_user@{k}"
-        columns = self._columns(recs, None)
-        columns["train"] = Columns(user=tuple(self.history.columns[:-1]), item=self.item)
+        columns = self._columns(recs, None) | {"train": self._names(self.history)}
         return 1 - evaluate(recs, self.truth, spec, train=self.history, columns=columns)[spec]
 
     def _part(self, name: str, part: pl.Series) -> Task:
-        """The rest of a basket stays as judged and not wanted, so that lists are read alike."""
+        """The rest of a basket stays as judged and not wanted, so that lists are read alike.
+
+        A basket without the part would then score 0 in some dialects: it is skipped in all.
+        """
         if not part.any():
             raise InputError(f"{self.name}: no basket has a part to {name}.")
         plain = {each: getattr(self, each) for each in Task.__dataclass_fields__}
         truth = self.truth.with_columns(part.cast(pl.Float64).alias(_WANTED))
         note = f"the part of each basket to {name}: {number_of(int(part.sum()), 'item')} of {len(part):,}"
         plain |= {"name": f"{self.name}, {name}", "truth": truth, "relevance": _WANTED, "notes": (*self.notes, note)}
-        return Task(**plain)
+        return Task(**plain | {"no_truth": "skip"})
 
 
 _REPEATED, _WANTED = "ordered before", "relevance"

@@ -99,7 +99,7 @@ def next_item(
     if train is not None:
         roles, learned = read_log(train, "events", columns_of(columns, "train"), needed, wanted)
         learned = learned.select(pl.col(roles[role]).alias(name) for role, name in used.items() if role in roles)
-        learned = alike(learned, frame, "train")
+        learned, frame = alike(learned, frame, time, "train")
     elif test_from is not None:
         start = moment(test_from, frame[time], "test_from")
         before = pl.col(time).max().over(session) < start

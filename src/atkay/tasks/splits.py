@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from atkay.errors import InputError, number_of
-from atkay.hashing import scrambled
+from atkay.hashing import mix, scrambled
 from atkay.lists import rows_between
 from atkay.ranking import together
 from atkay.tables import columns_of, read_log
@@ -20,7 +20,7 @@ from atkay.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from atkay.arrays import Bools
+    from atkay.arrays import Bools, Ints
     from atkay.columns import Columns
     from atkay.hashing import Hashes
 
@@ -135,7 +135,8 @@ def k_folds(
     """Judge by each of k parts in turn, learn from the others.
 
     ``over="pairs"`` deals out the pairs of user and item, ``over="users"`` whole users, of whom training then knows
-    nothing. The part depends on the ids and the seed alone, so the parts are about equally large.
+    nothing. They are dealt out in the order of a hash of their ids and the seed, so that the numbers of pairs or users
+    in two parts differ by one at most, and the order of the rows changes nothing.
 
     Examples
     --------
@@ -148,7 +149,7 @@ def k_folds(
     word_of(over, "over", ("pairs", "users"))
     used, frame = _pairs(log, columns)
     number = _numbers(frame, used if over == "pairs" else {"user": used["user"]}, seed)
-    fold = number % np.uint64(k)
+    fold = _dealt(number, k, over)
     return tuple(
         settled(_task("fold", used, frame, fold == part, seen, f"fold {part + 1} of {k} over {over}, seed {seed}"))
         for part in range(k)
@@ -162,7 +163,16 @@ def _pairs(log: Any, columns: Named) -> tuple[dict[str, str], pl.DataFrame]:
 def _numbers(frame: pl.DataFrame, used: Mapping[str, str], seed: int) -> Hashes:
     """A random number per row, the same for the same ids."""
     coded = [Vocabulary.of([(frame[used[role]],)]) for role in ("user", "item") if role in used]
-    return scrambled(count_of(seed, "seed", 0), *(ids.numbers(code) for ids, (code,) in coded))
+    # A whole number is its own number: mixed first, as a seed would only swap the draws of users such as 4 and 5.
+    return scrambled(count_of(seed, "seed", 0), *(mix(ids.numbers(code)) for ids, (code,) in coded))
+
+
+def _dealt(number: Hashes, k: int, over: str) -> Ints:
+    """The part of each row: those with the same number go to the same part."""
+    distinct, place = np.unique(number, return_inverse=True)
+    if len(distinct) < k:
+        raise InputError(f"k_folds: {k} parts need {k} {over}, and the log has {len(distinct)}. Choose a smaller k.")
+    return place % k
 
 
 def _lowest(user: pl.Series, number: Hashes, share: float) -> Bools:
@@ -205,8 +215,9 @@ def _task(name: str, used: Mapping[str, str], frame: pl.DataFrame, held: Bools, 
 
 
 def _each_once(truth: pl.DataFrame, names: tuple[str, ...], time: str | None) -> pl.DataFrame:
-    """Of what is wanted several times in one query, the last event."""
+    """Of what is wanted several times in one query, the last event, with the time from which on it was wanted."""
     if not truth.select(names).is_duplicated().any():
         return truth
-    last = truth if time is None else truth.sort(time, maintain_order=True)
-    return last.unique(names, keep="last", maintain_order=True)
+    if time is not None:
+        truth = truth.sort(time, maintain_order=True).with_columns(pl.col(time).min().over(names))
+    return truth.unique(names, keep="last", maintain_order=True)

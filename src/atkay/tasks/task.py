@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import polars as pl
 
 from atkay.columns import Columns
-from atkay.errors import InputError, RepeatsWarning, SpecError, number_of
+from atkay.errors import ColumnError, InputError, RepeatsWarning, SpecError, listing, number_of
 from atkay.evaluate import USUAL, evaluate
 from atkay.metrics.base import Metric, Ratio, parse_all
 from atkay.result import Result
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 Specs = str | Metric | Iterable[str | Metric]
 
 AVERAGES = ("query", "session", "user", "pooled")
+ITEMS = "items"
+"""The column of a task's queries with what they may see."""
 SEEN = "events seen"
 """The column that says how many events of the past a query may see."""
 
@@ -61,11 +63,18 @@ class Task:
     """How many of these events each query may see; all, where nothing else is said."""
     start: Any = None
     """When the test starts, where this is the same for all queries."""
+    no_truth: str | None = None
+    """What a query without a wanted item scores, a word of the protocol; as the dialect says, where it is None."""
     notes: tuple[str, ...] = ()
     """How the task was made, in words."""
 
     def __post_init__(self) -> None:
         word_of(self.seen, "seen", ("keep", "exclude"))
+        if ITEMS in (*self.key, self.user):
+            raise ColumnError(
+                f"{self.name}: '{ITEMS}' is the name of the column with what a query may see, and here it names "
+                "users, orders or sessions. Rename yours."
+            )
         self._level(self.average)
 
     @cached_property
@@ -75,19 +84,19 @@ class Task:
         asked = self.truth.select(*self.key, *user).unique(maintain_order=True)
         past = self.train if self.past is None else self.past
         past = past if self.time is None else past.sort(self.time, maintain_order=True)
-        items = past.group_by(self.owner).agg(pl.col(self.item).alias("items"))
+        items = past.group_by(self.owner).agg(pl.col(self.item).alias(ITEMS))
         asked = asked.join(items, on=self.owner, how="left", maintain_order="left")
         if self.reach is not None:
             asked = asked.join(self.reach, on=self.key, how="left", maintain_order="left")
-            asked = asked.with_columns(pl.col("items").list.head(SEEN)).drop(SEEN)
-        return asked.with_columns(pl.col("items").fill_null([]))
+            asked = asked.with_columns(pl.col(ITEMS).list.head(SEEN)).drop(SEEN)
+        return asked.with_columns(pl.col(ITEMS).fill_null([]))
 
     @cached_property
     def history(self) -> pl.DataFrame:
         """What queries look back at as a table of keys and items, a row per event."""
         if self.reach is None and self.key == (self.owner,):
             return (self.train if self.past is None else self.past).select(self.owner, self.item)
-        seen = self.queries.select(*self.key, pl.col("items").alias(self.item))
+        seen = self.queries.select(*self.key, pl.col(ITEMS).alias(self.item))
         return seen.explode(self.item, empty_as_null=False)
 
     def evaluate(
@@ -111,13 +120,15 @@ class Task:
         if word == "pooled":
             metrics = asked = [_pooled(metric) for metric in asked]
         own: dict[str, Any] = {"average_over": level} if level else {}
+        if self.no_truth is not None and not {"no_truth", "protocol"} & set(given):
+            own["no_truth"] = self.no_truth
         columns = self._columns(recs, given.pop("columns", None))
         if self.seen == "exclude" and "exclude" not in given:
-            own["exclude"] = self.history
-            columns["exclude"] = Columns(user=tuple(self.history.columns[:-1]), item=self.item)
-        if "train" not in given and any({"train", "pairs"} & set(metric.needs) for metric in asked):
-            own["train"] = self.train
-            columns["train"] = Columns(user=self.owner, item=self.item)
+            own["exclude"], columns["exclude"] = self.history, self._names(self.history)
+        needing = [metric for metric in asked if {"train", "pairs"} & set(metric.needs)]
+        if needing and "train" not in given:
+            own["train"] = self._learned(needing)
+            columns["train"] = self._names(own["train"])
         return evaluate(recs, self.truth, metrics, columns=columns, **own | given)
 
     def compare(self, runs: Mapping[str, Any], metrics: Specs = USUAL, **given: Any) -> Comparison:
@@ -131,7 +142,7 @@ class Task:
         metrics, results = _kept(metrics), runs
         if isinstance(runs, Mapping):
             results = {
-                name: _without_taken_out(run if isinstance(run, Result) else self.evaluate(run, metrics, **settings))
+                name: run if isinstance(run, Result) else self.evaluate(run, metrics, **settings)
                 for name, run in runs.items()
             }
         return compare(results, **{name: value for name, value in given.items() if name in own})
@@ -139,7 +150,8 @@ class Task:
     def check(self, recs: Any = None, *, columns: Columns | Mapping[str, Columns] | None = None) -> Check:
         """Look for leaks: true where there is none, so that ``assert task.check()`` reads as it should.
 
-        Given lists as well, look for items in them that did not exist yet.
+        Given lists as well, look for items in them that did not exist yet. Where nothing could be looked for, it is
+        false, and says why.
         """
         from atkay.tasks.check import check
 
@@ -160,11 +172,32 @@ class Task:
         word_of(word, "average", AVERAGES)
         column = {"session": self.session, "user": self.user}.get(word, "")
         if column is None:
+            mend = "Name the column with columns=Columns(user=...), or choose another word."
             raise InputError(
-                f"{self.name}: average='{word}' needs a {word} in the log, and there is none. Name the column with "
-                f"columns=Columns({word}=...), or choose another word."
+                f"{self.name}: average='{word}' needs a {word} in the log, and there is none. "
+                + (mend if word == "user" else "next_item alone reads sessions. Choose another word.")
             )
         return (column,) if column else ()
+
+    def _learned(self, metrics: Sequence[Metric]) -> pl.DataFrame:
+        """The training data as metrics need them: each user's, or each query's where they ask what it had.
+
+        Where queries look back at more than the training data, these are two tables, and an evaluation takes one.
+        """
+        if self.past is None or not any(map(looks_back, metrics)):
+            return self.train.select(self.owner, self.item)
+        if all(metric.name in LOOKING_BACK_ALONE for metric in metrics):
+            return self.history
+        several = listing(str(metric) for metric in metrics)
+        raise InputError(
+            f"{self.name}: {several} look at the training data of all and at what a query had before, which are two "
+            "tables here, and a call takes one. Ask for new_to_user and calibration in a call of their own; for what "
+            "needs both, pass train=."
+        )
+
+    def _names(self, table: pl.DataFrame) -> Columns:
+        """The names of the columns of a table whose last one has items."""
+        return Columns(user=tuple(table.columns[:-1]), item=self.item)
 
     def _meant(self, metrics: Any, dialect: str | None) -> Sequence[Metric]:
         if dialect is None:
@@ -196,13 +229,17 @@ def _kept(metrics: Specs) -> Specs:
     return metrics if isinstance(metrics, str | Metric) else list(metrics)
 
 
-def _without_taken_out(result: Result) -> Result:
-    """The result without the fingerprints of exclude and candidates.
+LOOKING_BACK_ALONE = ("new_to_user", "calibration")
+"""Metrics that look at the training data of the query's own user and at no others."""
 
-    They are of the rows that lists or truth know, so they differ between runs that list different items.
-    """
-    stays = {name: value for name, value in result.fingerprint.items() if name not in ("exclude", "candidates")}
-    return replace(result, fingerprint=stays)
+
+def looks_back(metric: Metric) -> bool:
+    """Whether a metric looks at the training data of the query's own user."""
+    return (
+        metric.name in (*LOOKING_BACK_ALONE, "popularity_lift")
+        or (metric.name == "serendipity" and vars(metric)["kind"] == "cosine")
+        or (metric.name == "pop_rsp" and vars(metric)["items"] == "unseen")
+    )
 
 
 def _pooled(metric: Metric) -> Metric:
