@@ -90,9 +90,9 @@ def _plain(name: str) -> str:
     return re.sub(r"[\W_]", "", name.lower())
 
 
-def names_a_time(name: str) -> bool:
-    """Whether a column of that name would be found by itself as a time."""
-    return _plain(name) in {_plain(alias) for alias in TIME}
+def names_an_id_or_time(name: str) -> bool:
+    """Whether a column of that name holds ids or times, and so neither scores nor grades."""
+    return _plain(name) in {_plain(alias) for alias in (*USER, *ITEM, *SESSION, *ORDER, *TIME, "step")}
 
 
 def names_a_column(name: str) -> bool:

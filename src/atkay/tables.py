@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from atkay.columns import USER, Columns, find, names_a_time
+from atkay.columns import USER, Columns, find, names_an_id_or_time
 from atkay.errors import (
     ColumnError,
     IdError,
@@ -155,7 +155,7 @@ def read_truth(given: Any, columns: Columns, extra: Sequence[str] = ()) -> Table
 
 def _say_unused(source: Source, table: str, role: str, used: Sequence[str | None], instead: str) -> None:
     """Warn where a column of numbers could have the role that no column was found for."""
-    others = [name for name in source.names if name not in used and not names_a_time(name)][:FEW]
+    others = [name for name in source.names if name not in used and not names_an_id_or_time(name)][:FEW]
     numbers = [name for name in others if _all_numbers(source.select([name]).get_column(name).head(SOME))]
     if numbers:
         warnings.warn(
