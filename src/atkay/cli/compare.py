@@ -30,7 +30,7 @@ def command(saved: Path | None, form: str, every_pair: bool, **chosen: Any) -> N
     Examples:
       $ atkay compare recs.csv new=other.csv --truth truth.csv -m ndcg@5,map@5
       $ atkay compare recs.csv other.csv --truth truth.csv -m ndcg@5 --slices users.csv --min-effect 0.01
-    """  # noqa: D301
+    """
     found = options.compared(chosen, every_pair=every_pair)
     show(found, form)
     if saved:

@@ -17,7 +17,7 @@ def command(ctx: click.Context, shell: str) -> None:
       $ atkay completion bash
     Put `eval "$(atkay completion bash)"` into ~/.bashrc, or the same for zsh; for fish,
       atkay completion fish > ~/.config/fish/completions/atkay.fish
-    """  # noqa: D301
+    """
     found = get_completion_class(shell)
     assert found is not None  # a choice of those that click has
     click.echo(found(ctx.find_root().command, {}, "atkay", "_ATKAY_COMPLETE").source())

@@ -26,7 +26,7 @@ def command(output: Path, data: Path | None) -> None:
     \b
     Example:
       $ atkay demo
-    """  # noqa: D301
+    """
     import atkay
     from atkay.cli.sample import sample
     from atkay.errors import AtkayWarning

@@ -16,7 +16,7 @@ def command(form: str) -> None:
     \b
     Example:
       $ atkay dialects
-    """  # noqa: D301
+    """
     import atkay
 
     show(atkay.dialects(), form)

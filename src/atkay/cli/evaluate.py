@@ -63,7 +63,7 @@ def command(
       $ atkay evaluate recs.csv truth.csv -m ndcg@5,map@5
       $ atkay evaluate recs.csv truth.csv --dialect ranx --slices users.csv --format markdown
       $ atkay evaluate recs.csv truth.csv -m ndcg@5 --json today.json --fail-under ndcg@5=0.1
-    """  # noqa: D301 - \b is for click: lines that stay as they are
+    """
     import atkay
 
     with working("Evaluating"):

@@ -31,7 +31,7 @@ def command(recs: str, truth: str, metric: str, theirs: str, their: dict[str, st
     \b
     Example:
       $ atkay explain recs.csv truth.csv map@5 --theirs replay
-    """  # noqa: D301
+    """
     import atkay
 
     with working("Explaining"):

@@ -24,7 +24,7 @@ def command(name: str | None, form: str) -> None:
     Examples:
       $ atkay metrics
       $ atkay metrics ndcg
-    """  # noqa: D301
+    """
     import atkay
     from atkay.grid import Listing
     from atkay.metrics.base import conventions, parse

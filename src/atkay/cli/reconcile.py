@@ -29,7 +29,7 @@ def command(recs: str, truth: str, reported: dict[str, str], form: str, **chosen
     \b
     Example:
       $ atkay reconcile recs.csv truth.csv map@5=0.4507 ndcg@5=0.5384
-    """  # noqa: D301
+    """
     import atkay
 
     with working("Searching conventions"):

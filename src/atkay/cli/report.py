@@ -28,7 +28,7 @@ def command(output: Path, title: str | None, **chosen: Any) -> None:
     Examples:
       $ atkay report recs.csv --truth truth.csv -m ndcg@5,map@5
       $ atkay report recs.csv other.csv --truth truth.csv -m ndcg@5,10 --slices users.csv -o two.html
-    """  # noqa: D301
+    """
     import atkay
 
     runs = chosen["runs"]

@@ -21,7 +21,7 @@ def command(recs: str, truth: str, metric: str, form: str, **chosen: Any) -> Non
     \b
     Example:
       $ atkay variants recs.csv truth.csv map@5
-    """  # noqa: D301
+    """
     import atkay
 
     with working("Trying all conventions"):
