@@ -1,0 +1,388 @@
+"""Ranks by counting: how many items score above an item, and how many as high. torch and NumPy.
+
+Vectors are rounded to the precision that was asked for; from there on the ranks are exact. A fast product, in single
+precision or on the matrix units of a GPU, tells the items that score clearly above an item from those clearly below.
+The few in between, nearer than the product's rounding could move them, are scored again in double precision, in which
+the products of two components are exact and are added in one fixed order: equal vectors have equal scores, and every
+device gives the same ranks.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from atkay.errors import InputError
+from atkay.lists import in_threads, ranges
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from atkay.engines.torch_kernels import Shape
+
+USERS, ITEMS = 256, 4096
+"""A block of scores on a CPU: large enough for the product, small enough for the cache."""
+
+WIDEST = 16
+"""Targets of a user that are counted in one go; a user with more has several rows."""
+
+DEVICE_ITEMS = 1 << 14
+"""Items of a block on other devices; users as the memory allows."""
+
+ENOUGH = 1 << 16
+"""So many near pairs are scored in one call."""
+
+ROOM = 64
+"""Near pairs that the kernel has room for, for each target."""
+
+
+class Vectors(NamedTuple):
+    """Users and items, a row each, rounded to a precision."""
+
+    users: Tensor
+    items: Tensor
+
+    def part(self, users: Tensor) -> Vectors:
+        """Some of the users."""
+        return Vectors(self.users[users], self.items)
+
+
+class Targets(NamedTuple):
+    """The items whose ranks are asked for: the user of each, in rising order, and the item."""
+
+    user: Tensor
+    item: Tensor
+
+
+class Ranks(NamedTuple):
+    """Of each target: the items that score above it, those as high (itself among them), and of these the earlier."""
+
+    above: Tensor
+    equal: Tensor
+    before: Tensor
+
+    @classmethod
+    def none(cls, like: Tensor) -> Ranks:
+        """Nothing counted yet."""
+        return cls(*(torch.zeros(len(like), dtype=torch.int64, device=like.device) for _ in range(3)))
+
+    def add(self, target: Tensor, score: Tensor, item: Tensor, targets: Targets, own: Tensor, sign: int = 1) -> None:
+        """Count more items: the target that each one is held against, and its score; ``own``: those of the targets."""
+        equal = score == own[target]
+        for count, these in (
+            (self.above, score > own[target]),
+            (self.equal, equal),
+            (self.before, equal & (item < targets.item[target])),
+        ):
+            chosen = target[these]
+            count.index_add_(0, chosen, torch.full_like(chosen, sign))
+
+
+class Rows(NamedTuple):
+    """Users to go through together: the user of each row, and its targets, -1 filling up."""
+
+    user: Tensor
+    target: Tensor
+
+
+def rounded(vectors: Tensor, precision: str) -> Tensor:
+    """Vectors in the precision: "float32"; "tf32", with 11 bits; "bfloat16", with 8 bits."""
+    if precision == "bfloat16":
+        return vectors.to(torch.bfloat16)
+    vectors = vectors.to(torch.float32)
+    if precision == "tf32":
+        bits = vectors.contiguous().view(torch.int32)
+        return ((bits + 0x1000) & ~0x1FFF).view(torch.float32)
+    return vectors
+
+
+def with_bias(vectors: Vectors, bias: Tensor | None, precision: str) -> Vectors:
+    """The items' biases as further components, which the users have as 1: as many as hold a bias to its last digit."""
+    if bias is None:
+        return vectors
+    left, parts = bias.to(torch.float32), []
+    while len(parts) < 3 and (not parts or bool((left != 0).any())):
+        parts.append(rounded(left, precision))
+        left = left - parts[-1].to(torch.float32)
+    ones = torch.ones((len(vectors.users), len(parts)), dtype=vectors.users.dtype, device=vectors.users.device)
+    return Vectors(torch.cat((vectors.users, ones), 1), torch.cat((vectors.items, torch.stack(parts, 1)), 1))
+
+
+def exact(vectors: Vectors, user: Tensor, item: Tensor, memory: int) -> Tensor:
+    """Scores of pairs in double precision, added up in an order that depends on nothing but the number of components."""
+    depth = vectors.items.shape[1]
+    out = torch.empty(len(user), dtype=torch.float64, device=user.device)
+    for first, last in blocks(len(user), memory // (24 * depth)):
+        score = vectors.users[user[first:last]].double() * vectors.items[item[first:last]].double()
+        left = depth
+        while left > 1:
+            half = left // 2
+            score[:, :half] += score[:, left - half : left]
+            left -= half
+        out[first:last] = score[:, 0]
+    return out
+
+
+def rank(
+    vectors: Vectors, targets: Targets, excluded: Excluded | None, memory: int, kernel: Kernel | None
+) -> tuple[Ranks, Tensor]:
+    """The ranks of the targets among all items but the user's excluded ones, and their scores."""
+    own = exact(vectors, *targets, memory)
+    work = Work(vectors, targets, own, Ranks.none(own), memory)
+    # A user without a direction scores all items alike: there is nothing to count, and everything would be near.
+    flat = (vectors.users == 0).all(1)[targets.user]
+    if bool(flat.any()):
+        work.ranks.equal[flat], work.ranks.before[flat] = len(vectors.items), targets.item[flat]
+    for rows in grouped(targets.user, ~flat):
+        count_in_blocks(work, rows) if kernel is None else count_on_device(work, rows, *kernel)
+    if excluded is not None:
+        _take_out(work, excluded)
+    return work.ranks, own
+
+
+def grouped(user: Tensor, counts: Tensor) -> Iterator[Rows]:
+    """The targets that count, by user: rows with 1, 2, 4, 8 or 16 targets, and no more than half of it fill."""
+    chosen = torch.nonzero(counts)[:, 0]
+    if not len(chosen):
+        return
+    users, sizes = torch.unique_consecutive(user[chosen], return_counts=True)
+    begin = torch.cumsum(sizes, 0) - sizes
+    rows = (sizes + WIDEST - 1) // WIDEST
+    row = torch.repeat_interleave(torch.arange(len(users), device=user.device), rows)
+    nth = torch.arange(len(row), device=user.device) - (torch.cumsum(rows, 0) - rows)[row]
+    first, size = begin[row] + nth * WIDEST, (sizes[row] - nth * WIDEST).clamp(max=WIDEST)
+    width, least = 1, 0
+    while width <= WIDEST:
+        these = torch.nonzero((size > least) & (size <= width))[:, 0]
+        if len(these):
+            place = torch.arange(width, device=user.device)
+            target = chosen[(first[these, None] + place).clamp(max=len(chosen) - 1)]
+            yield Rows(users[row[these]], torch.where(place < size[these, None], target, -1))
+        width, least = 2 * width, width
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """What is being counted."""
+
+    vectors: Vectors
+    targets: Targets
+    own: Tensor
+    ranks: Ranks
+    memory: int
+
+    @functools.cached_property
+    def norms(self) -> Tensor:
+        """The lengths of the items' vectors."""
+        return torch.linalg.vector_norm(self.vectors.items.double(), dim=1)
+
+    @functools.cached_property
+    def exponent(self) -> int:
+        """Items are multiplied by 2 to this, so that no score is too large or too small for single precision."""
+        most = int(torch.frexp(self.norms.max()).exponent)
+        return 0 if abs(most) < 40 else -most
+
+    @functools.cached_property
+    def items(self) -> Tensor:
+        """The items as the fast product takes them."""
+        items = self.vectors.items.contiguous()
+        return items if self.exponent == 0 else _shifted(items, torch.tensor(self.exponent)).to(items.dtype)
+
+    def users(self, rows: Rows) -> tuple[Tensor, Tensor]:
+        """The rows' users, each multiplied by a power of two that makes it about 1 long, and the targets' scores."""
+        chosen = self.vectors.users[rows.user]
+        exponent = -torch.frexp(torch.linalg.vector_norm(chosen.double(), dim=1)).exponent
+        own = _shifted(self.own[rows.target.clamp(min=0)], (exponent + self.exponent)[:, None])
+        return _shifted(chosen, exponent[:, None]).to(chosen.dtype), own.masked_fill(rows.target < 0, torch.inf)
+
+    def slack(self, share: float, size: int) -> Tensor:
+        """How far the fast scores of each block of items may be off, for users of length 1."""
+        norms = _shifted(self.norms, torch.tensor(self.exponent))
+        padded = torch.nn.functional.pad(norms, (0, -len(norms) % size))
+        return padded.view(-1, size).amax(1) * share + 2.0**-100
+
+    def add(self, target: Tensor, item: Tensor) -> int:
+        """Count items that were too near to tell, by their exact scores; how many are the targets themselves."""
+        for first, last in blocks(len(target), self.memory // 256):
+            some, those = target[first:last], item[first:last]
+            score = exact(self.vectors, self.targets.user[some], those, self.memory // 4)
+            self.ranks.add(some, score, those, self.targets, self.own)
+        return int((item == self.targets.item[target]).sum())
+
+
+def _shifted(values: Tensor, exponent: Tensor) -> Tensor:
+    """Values times powers of two, in double precision."""
+    return torch.ldexp(values.double(), exponent.to(values.device))
+
+
+def count_in_blocks(work: Work, rows: Rows) -> None:
+    """Count by plain products: on any device, a block of users and a block of items at a time."""
+    n_items, depth = work.vectors.items.shape
+    on_cpu = work.own.device.type == "cpu"
+    size = (USERS, ITEMS) if on_cpu else (max(1, work.memory // (16 * DEVICE_ITEMS)), DEVICE_ITEMS)
+    items = work.items.float()
+    # Whatever the order of the sum, its error is within depth times half a unit in the last place; the bounds
+    # themselves are rounded, too.
+    slack = work.slack((depth + 4) * 2.0**-24, size[1]).tolist()
+
+    def of_block(block: tuple[int, int]) -> int:
+        part = Rows(*(each[slice(*block)] for each in rows))
+        users, own = work.users(part)
+        users, found = users.float(), Found(work)
+        above = torch.zeros_like(part.target)
+        room = torch.empty((len(users), size[1]), device=users.device)
+        marks = torch.empty((len(users), size[1]), dtype=torch.bool, device=users.device)
+        for (first, last), wide in zip(blocks(n_items, size[1]), slack, strict=True):
+            score = torch.mm(users, items[first:last].T, out=_narrow(room, last - first))
+            for j in range(own.shape[1]):
+                low, high = ((own[:, j, None] + by).float() for by in (-wide, wide))
+                clear, near = (over(score, bound, marks) for bound in (high, low))
+                above[:, j] += clear
+                row = torch.nonzero(near != clear)[:, 0]
+                if len(row):
+                    at, item = torch.nonzero((score[row] > low[row]) & (score[row] <= high[row]), as_tuple=True)
+                    found.add(part.target[row[at], j], item + first)
+        some = part.target >= 0
+        work.ranks.above.index_add_(0, part.target[some], above[some])
+        return found.settle()
+
+    every = blocks(len(rows.user), size[0])
+    found = sum(one_core_each(of_block, every) if on_cpu else map(of_block, every))
+    if found != int((rows.target >= 0).sum()):
+        raise InputError(
+            "full_ranking: products are less precise than float32 here. Call "
+            "torch.set_float32_matmul_precision('highest') before."
+        )
+
+
+@dataclass(eq=False)
+class Found:
+    """Pairs of target and item that were near, scored again when there are enough of them to be worth the call."""
+
+    work: Work
+    pairs: list[tuple[Tensor, Tensor]] = field(default_factory=list)
+    waiting: int = 0
+    themselves: int = 0
+
+    def add(self, target: Tensor, item: Tensor) -> None:
+        """Keep pairs for later."""
+        self.pairs.append((target, item))
+        self.waiting += len(target)
+        if self.waiting > ENOUGH:
+            self.settle()
+
+    def settle(self) -> int:
+        """Score what was kept; how many targets have been found near to themselves so far."""
+        if self.pairs:
+            target, item = (torch.cat(each) for each in zip(*self.pairs, strict=True))
+            self.themselves += self.work.add(target, item)
+            self.pairs, self.waiting = [], 0
+        return self.themselves
+
+
+def over(score: Tensor, bound: Tensor, marks: Tensor) -> Tensor:
+    """How many scores of each row are above the row's bound; ``marks`` is room for marking them."""
+    if score.device.type != "cpu":
+        return torch.gt(score, bound, out=_narrow(marks, score.shape[1])).sum(1)
+    above = np.greater(score.numpy(), bound.numpy(), out=_narrow(marks, score.shape[1]).numpy())
+    if above.shape[1] % 64:
+        return torch.from_numpy(np.count_nonzero(above, axis=1))
+    # Bits are counted 64 at a time, four times faster than bytes are added up.
+    return torch.from_numpy(np.bitwise_count(np.packbits(above, axis=1).view(np.uint64)).sum(1, dtype=np.int64))
+
+
+def _narrow(room: Tensor, columns: int) -> Tensor:
+    """Room for fewer columns, without gaps."""
+    return room.view(-1)[: len(room) * columns].view(len(room), columns)
+
+
+def one_core_each(work: Callable[[tuple[int, int]], int], every: list[tuple[int, int]]) -> list[int]:
+    """The blocks in threads, each of which multiplies on its own: small products are not worth sharing."""
+    threads = torch.get_num_threads()
+
+    def alone(block: tuple[int, int]) -> int:
+        torch.set_num_threads(1)
+        return work(block)
+
+    try:
+        return in_threads(alone, every)
+    finally:
+        torch.set_num_threads(threads)
+
+
+class Kernel(NamedTuple):
+    """How the kernel for CUDA multiplies, how far its scores may be off, and how its work is cut."""
+
+    dot: str
+    slack: float
+    shape: Shape
+
+
+def count_on_device(work: Work, rows: Rows, dot: str, slack: float, shape: Shape) -> None:
+    """Count by the kernel, some rows at a time; what is near is written down and scored again."""
+    from atkay.engines.torch_kernels import count
+
+    width = rows.target.shape[1]
+    for block in blocks(len(rows.user), work.memory // (width * 32 * ROOM)):
+        part = Rows(*(each[slice(*block)] for each in rows))
+        users, own = work.users(part)
+        room = ROOM * part.target.numel() + ENOUGH
+        while True:
+            wide = work.slack(slack, shape.items).float()
+            above, at, item, found = count(users, work.items, own.float(), wide, room, dot, shape)
+            near = int(found)
+            target = part.target.view(-1)[at[:near].long()]
+            item = item[:near].long()
+            # Every target is near to itself. Where one is not, rounding is worse than was thought.
+            if near > room or bool((item == work.targets.item[target]).sum() == (part.target >= 0).sum()):
+                break
+            slack *= 4
+        some = part.target >= 0
+        if near > room:
+            _compare_all(work, part.target[some])
+            continue
+        work.ranks.above.index_add_(0, part.target[some], above[some].long())
+        work.add(target, item)
+
+
+def _compare_all(work: Work, target: Tensor) -> None:
+    """Score every item exactly: for users to whom so many items are alike that there was no room for them."""
+    every = torch.arange(len(work.vectors.items), device=target.device)
+    for one in target:
+        work.add(one.expand(len(every)), every)
+
+
+@dataclass(frozen=True, eq=False)
+class Excluded:
+    """Items that are not ranked, each once, of one user after the other; those of a user start at ``start``."""
+
+    start: Tensor
+    item: Tensor
+
+
+def _take_out(work: Work, excluded: Excluded) -> None:
+    """Take the excluded items out of the count: they are few, so they are scored one by one."""
+    user, start = work.targets.user, excluded.start
+    size = start[1:] - start[:-1]
+    begin = torch.cumsum(size[user], 0)
+    # Targets are taken in turns that have about as many excluded items each.
+    edges = torch.searchsorted(begin, torch.arange(0, int(begin[-1]) if len(begin) else 0, work.memory // 128, device=user.device))
+    for first, last in itertools.pairwise([*torch.unique_consecutive(edges).tolist(), len(user)]):
+        some = torch.arange(first, last, device=user.device)
+        length = size[user[first:last]]
+        target = torch.repeat_interleave(some, length)
+        nth = torch.arange(len(target), device=user.device) - (torch.cumsum(length, 0) - length)[target - first]
+        item = excluded.item[start[user[target]] + nth]
+        score = exact(work.vectors, user[target], item, work.memory // 4)
+        work.ranks.add(target, score, item, work.targets, work.own, sign=-1)
+
+
+def blocks(rows: int, size: int) -> list[tuple[int, int]]:
+    """The rows in blocks of a size, at least one row each."""
+    return ranges(rows, max(1, size))
