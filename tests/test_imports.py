@@ -64,8 +64,8 @@ def test_the_public_surface() -> None:
     classes = {each.__name__ for each in atkay.metrics().values()}
     assert {"DCG", "F1", "HitRate", "MAP", "MNAP", "MRR", "NDCG", "Precision", "RPrecision", "Recall"} <= classes
     assert set(dir(atkay)) - classes == {
-        "Columns", "Comparison", "Metric", "Overlap", "Population", "Protocol", "Result", "Sampled",
-        "__version__", "compare", "dialects", "errors", "evaluate", "explain", "metrics", "overlap", "parse",
+        "Columns", "Comparison", "FullRanking", "Metric", "Overlap", "Population", "Protocol", "Result", "Sampled",
+        "__version__", "compare", "dialects", "errors", "evaluate", "explain", "full_ranking", "metrics", "overlap", "parse",
         "power", "reconcile", "report", "tasks", "variants",
     }  # fmt: skip
     for name in dir(atkay):

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from atkay.compare.comparison import Comparison as Comparison
     from atkay.compare.power import power as power
     from atkay.dialects.base import dialects as dialects
+    from atkay.engines.torch import FullRanking as FullRanking
+    from atkay.engines.torch import full_ranking as full_ranking
     from atkay.evaluate import evaluate as evaluate
     from atkay.metrics.alpha_ndcg import AlphaNDCG as AlphaNDCG
     from atkay.metrics.auc import AUC as AUC
@@ -88,6 +90,8 @@ _HOMES = {
     "Population": "result",
     "Result": "result",
     "Sampled": "sampling",
+    "full_ranking": "engines.torch",
+    "FullRanking": "engines.torch",
     "dialects": "dialects.base",
     "variants": "audit.variants",
     "reconcile": "audit.reconcile",

@@ -57,7 +57,7 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
     relevant, above = aligned.truth, np.broadcast_to(0, len(row))
     if not (grade > 0).all():
         hit = grade[at] > 0
-        above = _missed_above(aligned.truth.owner().take(at), hit, ranking.n_queries)
+        above = missed_above(aligned.truth.owner().take(at), hit, ranking.n_queries)
         row, at, relevant = row[hit], at[hit], relevant.only(grade > 0)
     n_nonrelevant = aligned.truth.length - relevant.length
     if protocol.unlisted == "ignored":
@@ -78,7 +78,7 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
         n_relevant=relevant.length,
         n_listed=ranking.length,
         answered=aligned.recs.length > 0,
-        grades=_best_first(relevant, grade_of),
+        grades=best_first(relevant, grade_of),
         ranking=ranking,
         side=aligned.side,
         tied=group,
@@ -217,12 +217,12 @@ def _grades(aligned: Aligned, protocol: Protocol) -> Floats:
     return np.where(aligned.grade > 0 if least is None else aligned.grade >= least, aligned.grade, 0.0)
 
 
-def _best_first(relevant: Lists, grade: Floats) -> Floats:
+def best_first(relevant: Lists, grade: Floats) -> Floats:
     """The grades of one query after the other, the best of each first."""
     return grade if (grade == grade[:1]).all() else grade[by_score(relevant, grade)]
 
 
-def _missed_above(query: Ints, hit: Bools, n_queries: int) -> Ints:
+def missed_above(query: Ints, hit: Bools, n_queries: int) -> Ints:
     """How many graded rows of the same list that are no hits stand above each hit; ``query``: of all graded rows."""
     missed = np.concatenate(([0], np.cumsum(~hit)))
     graded = np.bincount(query, minlength=n_queries)

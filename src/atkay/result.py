@@ -160,6 +160,8 @@ class Result(Mapping[str, float]):
     """The same for each segment of each slicing."""
     examples: Examples | None = None
     """A few users in full; not saved."""
+    engine: str | None = None
+    """How the ranks were found, where it was not from lists."""
 
     @cached_property
     def _single(self) -> dict[str, Metric]:
@@ -362,6 +364,7 @@ class Result(Mapping[str, float]):
             *self._over(),
             *([self.sampled.words] if self.sampled else []),
             *spoken,
+            *([self.engine] if self.engine else []),
         ]
 
     @property

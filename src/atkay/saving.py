@@ -60,6 +60,7 @@ def _record(result: Result) -> dict[str, Any]:
         ],
         "dialect": result.dialect,
         "names": dict(result.names),
+        "engine": result.engine,
         "sampled": None if result.sampled is None else dataclasses.asdict(result.sampled),
         "whole": plain(dict(result.whole)),
         "whole_of": [
@@ -112,6 +113,7 @@ def _result(record: dict[str, Any]) -> Result:
         version=record["atkay"],
         dialect=record["dialect"],
         names=record["names"],
+        engine=record.get("engine"),
         sampled=None if record["sampled"] is None else Sampled(**record["sampled"]),
         whole=numbers(record["whole"]),
         whole_of={(each["slice"], each["segment"]): numbers(each["numbers"]) for each in record["whole_of"]},

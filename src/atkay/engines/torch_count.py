@@ -24,13 +24,11 @@ from atkay.lists import in_threads, ranges
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from atkay.engines.torch_kernels import Shape
-
 USERS, ITEMS = 256, 4096
 """A block of scores on a CPU: large enough for the product, small enough for the cache."""
 
-WIDEST = 16
-"""Targets of a user that are counted in one go; a user with more has several rows."""
+WIDTHS = (1, 2, 5, 10)
+"""Targets of a user that are counted in one go: rows are filled up to one of these; a user with more has several."""
 
 DEVICE_ITEMS = 1 << 14
 """Items of a block on other devices; users as the memory allows."""
@@ -40,6 +38,9 @@ ENOUGH = 1 << 16
 
 ROOM = 64
 """Near pairs that the kernel has room for, for each target."""
+
+SPARE = 16
+"""Items beyond the end of a list that are scored exactly with it, because they may belong into it."""
 
 
 class Vectors(NamedTuple):
@@ -142,29 +143,25 @@ def rank(
     for rows in grouped(targets.user, ~flat):
         count_in_blocks(work, rows) if kernel is None else count_on_device(work, rows, *kernel)
     if excluded is not None:
-        _take_out(work, excluded)
+        take_out(work.ranks, targets, own, excluded, lambda u, i: exact(vectors, u, i, memory // 4), memory)
     return work.ranks, own
 
 
 def grouped(user: Tensor, counts: Tensor) -> Iterator[Rows]:
-    """The targets that count, by user: rows with 1, 2, 4, 8 or 16 targets, and no more than half of it fill."""
+    """The targets that count, in rows of one user each; those of a width come together."""
     chosen = torch.nonzero(counts)[:, 0]
-    if not len(chosen):
-        return
     users, sizes = torch.unique_consecutive(user[chosen], return_counts=True)
-    begin = torch.cumsum(sizes, 0) - sizes
-    rows = (sizes + WIDEST - 1) // WIDEST
+    rows = (sizes + WIDTHS[-1] - 1) // WIDTHS[-1]
     row = torch.repeat_interleave(torch.arange(len(users), device=user.device), rows)
     nth = torch.arange(len(row), device=user.device) - (torch.cumsum(rows, 0) - rows)[row]
-    first, size = begin[row] + nth * WIDEST, (sizes[row] - nth * WIDEST).clamp(max=WIDEST)
-    width, least = 1, 0
-    while width <= WIDEST:
+    first = (torch.cumsum(sizes, 0) - sizes)[row] + nth * WIDTHS[-1]
+    size = (sizes[row] - nth * WIDTHS[-1]).clamp(max=WIDTHS[-1])
+    for least, width in itertools.pairwise((0, *WIDTHS)):
         these = torch.nonzero((size > least) & (size <= width))[:, 0]
         if len(these):
             place = torch.arange(width, device=user.device)
             target = chosen[(first[these, None] + place).clamp(max=len(chosen) - 1)]
             yield Rows(users[row[these]], torch.where(place < size[these, None], target, -1))
-        width, least = 2 * width, width
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,6 +313,19 @@ def one_core_each(work: Callable[[tuple[int, int]], int], every: list[tuple[int,
         torch.set_num_threads(threads)
 
 
+class Shape(NamedTuple):
+    """How the work is cut: users and items of a tile, warps of a program, tiles under way."""
+
+    users: int = 128
+    items: int = 128
+    warps: int = 8
+    stages: int = 3
+    depth: int = 128
+    """Components of the vectors that are multiplied in one go."""
+    waves: int = 16
+    """Programs for each place on the device, so that the last ones end at about the same time."""
+
+
 class Kernel(NamedTuple):
     """How the kernel for CUDA multiplies, how far its scores may be off, and how its work is cut."""
 
@@ -360,27 +370,64 @@ def _compare_all(work: Work, target: Tensor) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Excluded:
-    """Items that are not ranked, each once, of one user after the other; those of a user start at ``start``."""
+    """Items that are not ranked, each once, of one user after the other; those of user u start at ``start[u]``."""
 
     start: Tensor
     item: Tensor
 
+    def of(self, user: Tensor) -> tuple[Tensor, Tensor]:
+        """The excluded items of each of the users, and the place of their user among those asked for."""
+        size = self.start[user + 1] - self.start[user]
+        place = torch.repeat_interleave(torch.arange(len(user), device=user.device), size)
+        nth = torch.arange(len(place), device=user.device) - (torch.cumsum(size, 0) - size)[place]
+        return place, self.item[self.start[user[place]] + nth]
 
-def _take_out(work: Work, excluded: Excluded) -> None:
+
+def take_out(
+    ranks: Ranks,
+    targets: Targets,
+    own: Tensor,
+    excluded: Excluded,
+    score: Callable[[Tensor, Tensor], Tensor],
+    memory: int,
+) -> None:
     """Take the excluded items out of the count: they are few, so they are scored one by one."""
-    user, start = work.targets.user, excluded.start
-    size = start[1:] - start[:-1]
-    begin = torch.cumsum(size[user], 0)
-    # Targets are taken in turns that have about as many excluded items each.
-    edges = torch.searchsorted(begin, torch.arange(0, int(begin[-1]) if len(begin) else 0, work.memory // 128, device=user.device))
-    for first, last in itertools.pairwise([*torch.unique_consecutive(edges).tolist(), len(user)]):
-        some = torch.arange(first, last, device=user.device)
-        length = size[user[first:last]]
-        target = torch.repeat_interleave(some, length)
-        nth = torch.arange(len(target), device=user.device) - (torch.cumsum(length, 0) - length)[target - first]
-        item = excluded.item[start[user[target]] + nth]
-        score = exact(work.vectors, user[target], item, work.memory // 4)
-        work.ranks.add(target, score, item, work.targets, work.own, sign=-1)
+    most = int((excluded.start[1:] - excluded.start[:-1]).max())
+    for first, last in blocks(len(own), memory // (128 * max(1, most))):
+        place, item = excluded.of(targets.user[first:last])
+        target = place + first
+        ranks.add(target, score(targets.user[target], item), item, targets, own, sign=-1)
+
+
+def count_scores(score: Tensor, row: Tensor, targets: Targets, memory: int) -> tuple[Ranks, Tensor]:
+    """The ranks of targets among all items where all scores are there; ``row``: the row of each target's user."""
+    own = score[row, targets.item]
+    ranks = Ranks.none(own)
+    place = torch.arange(score.shape[1], device=score.device)
+    for first, last in blocks(len(row), memory // (16 * score.shape[1])):
+        some, mine = score[row[first:last]], own[first:last, None]
+        equal = some == mine
+        ranks.above[first:last] = (some > mine).sum(1)
+        ranks.equal[first:last] = equal.sum(1)
+        ranks.before[first:last] = (equal & (place < targets.item[first:last, None])).sum(1)
+    return ranks, own
+
+
+def best(
+    score: Tensor, excluded: tuple[Tensor, Tensor] | None, depth: int, again: Callable[[Tensor], Tensor] | None
+) -> Tensor:
+    """The best items of each row, equal scores by index; ``excluded``: row and item of what must not be there.
+
+    ``again`` scores chosen items exactly, a few more than are asked for. A row with fewer items ends in excluded ones.
+    """
+    if excluded is not None:
+        score = score.index_put(excluded, torch.tensor(-torch.inf, dtype=score.dtype, device=score.device))
+    worth, item = score.topk(min(depth + SPARE, score.shape[1]), dim=1)
+    item, order = item.sort(1)
+    worth = worth.gather(1, order)
+    if again is not None:
+        worth = torch.where(worth == -torch.inf, -torch.inf, again(item))
+    return item.gather(1, worth.sort(dim=1, descending=True, stable=True).indices)[:, :depth]
 
 
 def blocks(rows: int, size: int) -> list[tuple[int, int]]:

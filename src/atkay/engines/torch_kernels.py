@@ -19,21 +19,17 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from atkay.engines.torch_count import Kernel, Shape
+
 NEAR = 0.1
 """Σ f - Σ f² above which something may be near. One f from 1/4 to 3/4 alone gives 3/16; rounding gives 0.001."""
 
 
-class Shape(NamedTuple):
-    """How the work is cut: users and items of a tile, warps of a program, tiles under way."""
-
-    users: int = 128
-    items: int = 128
-    warps: int = 8
-    stages: int = 3
-    depth: int = 128
-    """Components of the vectors that are multiplied in one go."""
-    waves: int = 16
-    """Programs for each place on the device, so that the last ones end at about the same time."""
+KERNELS = {
+    "float32": Kernel("tf32x3", 2.0**-21, Shape(users=128, items=128, warps=8, stages=2, depth=64)),
+    "tf32": Kernel("tf32", 2.0**-21, Shape(users=128, items=128, warps=8, stages=2)),
+    "bfloat16": Kernel("tf32", 2.0**-21, Shape()),
+}
 
 
 @triton.jit
@@ -90,7 +86,7 @@ def _write_near(score, low, high, target, item, near_target, near_item, n_near, 
         left -= 1
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["capacity", "n_users", "n_items", "tiles"])
 def _count(
     users,
     items,

@@ -1,0 +1,445 @@
+"""Full ranking: every item is ranked for every user, on a GPU or a CPU, without a list being made.
+
+Accuracy follows from the ranks of the relevant items, and a rank is one more than the number of items that score
+higher. So items are counted while their scores are formed, and neither sorted nor kept.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from atkay.engines import torch_count as counting
+from atkay.engines.torch_count import Excluded, Kernel, Targets, Vectors
+from atkay.engines.torch_truth import Ranked, Truth, list_depth
+from atkay.errors import InputError, ProtocolError, number_of, offer
+from atkay.evaluate import USUAL, conclude, understand
+from atkay.protocol import Described
+from atkay.ranking import Ranking
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from atkay.arrays import Ints
+    from atkay.metrics.base import Metric
+    from atkay.protocol import Protocol
+    from atkay.result import Result
+
+PRECISIONS = ("float32", "tf32", "bfloat16")
+SIMILARITIES = ("dot", "cosine")
+
+LEAST = 1 << 20
+"""The least memory that can be asked for, in bytes."""
+
+FEW = 16
+"""Users that are scored first, to learn how many items there are."""
+
+NONE = Ranked(*(np.empty(0, np.int64) for _ in range(3)), np.empty(0, bool))
+
+SAMPLE = 64
+"""Targets that are ranked again in float32, to tell what a lower precision does."""
+
+
+def full_ranking(
+    user_vectors: Any = None,
+    item_vectors: Any = None,
+    truth: Any = None,
+    metrics: str | Metric | Iterable[str | Metric] = USUAL,
+    *,
+    score: Callable[[Tensor], Any] | None = None,
+    exclude: Any = None,
+    similarity: str = "dot",
+    user_bias: Any = None,
+    item_bias: Any = None,
+    precision: str = "float32",
+    memory: int | str = "1GB",
+    device: Any = None,
+    ids: Any = None,
+    dialect: str | None = None,
+    protocol: Protocol | None = None,
+    **fields: Any,
+) -> Result:
+    """Rank all items for every user, exactly, and hold that against the truth.
+
+    No lists are made: of each relevant item the items that score higher are counted, and those that score the same.
+
+    Parameters
+    ----------
+    user_vectors, item_vectors
+        A row per user, a row per item: tensors, on any device, or arrays. Users and items are numbered by their rows.
+    truth
+        The relevant items of each user, a row per user: a SciPy sparse matrix or a torch sparse CSR tensor, whose
+        values are grades, or ``(indptr, indices)`` or ``(indptr, indices, grades)``.
+    metrics, dialect, protocol, **fields
+        As in :func:`evaluate`. Metrics of whole lists need a cutoff, and of ``train``, ``catalog``, ``features`` and
+        ``baseline`` know the catalogue alone, which is all items.
+    score
+        In place of vectors, any model: called with a tensor of users' numbers, it gives their scores for all items, a
+        row per user; or yields them in blocks of consecutive items.
+    exclude
+        Items that are not ranked for a user, such as those seen in training; in any form that the truth may have.
+    similarity
+        "dot": the score is the dot product; "cosine": that of vectors of length 1.
+    user_bias, item_bias
+        A number per user, which changes no rank; a number per item, which is added to its scores.
+    precision
+        "float32"; "tf32" or "bfloat16", in which vectors are rounded to 11 or 8 bits and a GPU is faster. Whichever it
+        is, the ranks are exactly those of the rounded vectors, and ``result.engine`` tells how far ranks moved.
+    memory
+        What may be used besides the input, such as "500MB".
+    device
+        Where to count; left out, where the item vectors are, or for arrays a GPU if there is one.
+    ids
+        The users' ids; left out, they are numbered from 0.
+
+    Examples
+    --------
+    One user, along the first axis; items score 3, 2, 1. The wanted one is the second, and once the first is excluded,
+    the first.
+
+    >>> user, items = np.array([[1.0, 0.0]]), np.array([[3.0, 5.0], [2.0, 0.0], [1.0, 9.0]])
+    >>> truth = ([0, 1], [1])
+    >>> atkay.full_ranking(user, items, truth, "mrr")["mrr"]
+    0.5
+    >>> atkay.full_ranking(user, items, truth, "mrr", exclude=([0, 1], [0]))["mrr"]
+    1.0
+    """
+    if truth is None:
+        raise InputError("full_ranking: no truth. Pass the relevant items of each user as compressed rows.")
+    ranking = FullRanking(
+        truth,
+        metrics,
+        exclude=exclude,
+        similarity=similarity,
+        precision=precision,
+        memory=memory,
+        device=device,
+        ids=ids,
+        dialect=dialect,
+        protocol=protocol,
+        **fields,
+    )
+    if score is not None:
+        if user_vectors is not None or item_vectors is not None:
+            raise InputError("full_ranking: score= stands in place of vectors. Leave out one of them.")
+        return ranking.evaluate_scores(score)
+    if user_vectors is None or item_vectors is None:
+        raise InputError("full_ranking: vectors of users and of items are needed, or score=, a function.")
+    return ranking.evaluate(user_vectors, item_vectors, user_bias=user_bias, item_bias=item_bias)
+
+
+class FullRanking:
+    """A validation set that is read once, for models that are evaluated again and again.
+
+    Truth and seen items are kept on the device; of an evaluation only the ranks of the relevant items leave it.
+    The arguments are those of :func:`full_ranking`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> validation = atkay.FullRanking(([0, 1, 2], [1, 0]), "mrr")
+    >>> items = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    >>> validation.evaluate(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), items)["mrr"]
+    0.75
+    >>> validation.evaluate(torch.tensor([[0.0, 1.0], [1.0, 0.0]]), items)["mrr"]
+    1.0
+    """
+
+    def __init__(
+        self,
+        truth: Any,
+        metrics: str | Metric | Iterable[str | Metric] = USUAL,
+        *,
+        exclude: Any = None,
+        similarity: str = "dot",
+        precision: str = "float32",
+        memory: int | str = "1GB",
+        device: Any = None,
+        ids: Any = None,
+        dialect: str | None = None,
+        protocol: Protocol | None = None,
+        **fields: Any,
+    ) -> None:
+        self._asked = understand(metrics, dialect, protocol, fields)
+        self._depth = list_depth(self._asked.metrics)
+        self._truth = Truth.read(truth, exclude, self._asked.protocol)
+        self._similarity = _one_of("similarity", similarity, SIMILARITIES)
+        self._precision = _one_of("precision", precision, PRECISIONS)
+        self._memory = parse_memory(memory)
+        self._device = device
+        self._ids = np.arange(self._truth.n_users) if ids is None else np.asarray(ids)
+        if self._ids.shape != (self._truth.n_users,):
+            raise InputError(f"ids: {number_of(len(self._ids), 'id')} for {number_of(self._truth.n_users, 'user')}.")
+        self._placed: dict[torch.device, Placed] = {}
+
+    def evaluate(
+        self, user_vectors: Any, item_vectors: Any, *, user_bias: Any = None, item_bias: Any = None
+    ) -> Result:
+        """The result of a model whose scores are products of vectors."""
+        device = _device(self._device, item_vectors)
+        users, items = (_vectors(each, what, device) for each, what in ((user_vectors, "user"), (item_vectors, "item")))
+        self._check_sizes(users, items)
+        bias = None if item_bias is None else _finite(_tensor(item_bias, device).view(-1), "item_bias")
+        if user_bias is not None:  # the same for all items of a user: no rank depends on it
+            _finite(_tensor(user_bias, device), "user_bias")
+        if bias is not None and len(bias) != len(items):
+            raise InputError(f"item_bias: {len(bias):,} numbers for {number_of(len(items), 'item')}.")
+        if self._similarity == "cosine":
+            items = _unit(items)
+
+        def rounded(precision: str) -> Vectors:
+            vectors = Vectors(counting.rounded(users, precision), counting.rounded(items, precision))
+            return counting.with_bias(vectors, bias, precision)
+
+        place = self._place(device)
+        vectors, kernel = rounded(self._precision), _kernel(self._precision, device)
+        ranks, own = counting.rank(vectors, place.targets, place.excluded, self._memory, kernel)
+        way = "a fused kernel" if kernel else "products in blocks"
+        said = f"all {number_of(len(items), 'item')} ranked by counting: {way} on {_name(device)}, {self._precision}"
+        if self._precision != "float32" and len(own):
+            said += "; " + self._effect(rounded("float32"), place, ranks.above)
+        lists = None
+        if self._depth:
+            lists = self._tops(
+                [self._top_of_products(vectors, part, place) for part in _users(len(users), len(items), self._memory)],
+                len(items),
+            )
+        return self._conclude(Ranked(*(_host(each) for each in (*ranks, own > 0))), len(items), lists, said)
+
+    def evaluate_scores(self, score: Callable[[Tensor], Any]) -> Result:
+        """The result of any model: ``score`` takes users' numbers and gives their scores for all items."""
+        device = _device(self._device, None)
+        place = self._place(device)
+        asked = np.arange(self._truth.n_users) if self._depth else np.unique(self._truth.targets[0])
+        users = torch.from_numpy(asked).to(device)
+        found, tops, n_items, first = [], [], 0, 0
+        while first < len(users):
+            # How many items there are is known once a few users have been scored.
+            last = first + (max(1, self._memory // (48 * n_items)) if n_items else FEW)
+            some = users[first:last]
+            scores = _scored(score, some, n_items)
+            n_items = scores.shape[1]
+            self._check_items(n_items)
+            found.append(self._count(scores, some, place))
+            if self._depth:
+                tops.append(counting.best(scores, place.seen(some), self._depth, None))
+            first = last
+        ranked = Ranked(*(np.concatenate(each) for each in zip(*found, strict=True))) if found else NONE
+        lists = self._tops(tops, n_items) if self._depth else None
+        said = f"all {number_of(n_items, 'item')} ranked by counting scores on {_name(device)}"
+        return self._conclude(ranked, n_items, lists, said)
+
+    def _count(self, scores: Tensor, users: Tensor, place: Placed) -> tuple[Any, ...]:
+        """Of the targets of some users, all of whose scores are there: how many items stand where."""
+        first, last = torch.searchsorted(place.targets.user, users[[0, -1]] + torch.tensor([0, 1], device=users.device))
+        targets = Targets(*(each[first:last] for each in place.targets))
+        row = torch.searchsorted(users, targets.user)
+        ranks, own = counting.count_scores(scores, row, targets, self._memory)
+        if place.excluded is not None:
+
+            def score(user: Tensor, item: Tensor) -> Tensor:
+                return scores[torch.searchsorted(users, user), item]
+
+            counting.take_out(ranks, targets, own, place.excluded, score, self._memory)
+        return tuple(_host(each) for each in (*ranks, own > 0))
+
+    def _place(self, device: torch.device) -> Placed:
+        """Truth and seen items on the device, where they stay."""
+        if device not in self._placed:
+            seen = self._truth.seen
+
+            def there(array: Ints) -> Tensor:
+                return torch.from_numpy(np.ascontiguousarray(array)).to(device)
+
+            excluded = None if seen is None else Excluded(there(seen.start), there(seen.item))
+            self._placed[device] = Placed(Targets(*map(there, self._truth.targets)), excluded)
+        return self._placed[device]
+
+    def _top_of_products(self, vectors: Vectors, block: tuple[int, int], place: Placed) -> Tensor:
+        user = torch.arange(*block, device=vectors.users.device)
+
+        def again(item: Tensor) -> Tensor:
+            exact = counting.exact(vectors, user.repeat_interleave(item.shape[1]), item.reshape(-1), self._memory // 4)
+            return exact.view(item.shape)
+
+        scores = vectors.users[slice(*block)].float() @ vectors.items.float().T
+        return counting.best(scores, place.seen(user), self._depth, again)
+
+    def _tops(self, tops: list[Tensor], n_items: int) -> Ranking:
+        """The top lists, cut where a user has no more items."""
+        items = np.concatenate([_host(each) for each in tops])
+        length = np.minimum(n_items - self._truth.n_seen, items.shape[1])
+        inside = np.arange(items.shape[1]) < length[:, None]
+        return Ranking.of(length, items[inside], n_items)
+
+    def _effect(self, vectors: Vectors, place: Placed, above: Tensor) -> str:
+        """What the precision does to the ranks, on a sample of the targets."""
+        chosen = torch.linspace(0, len(above) - 1, min(SAMPLE, len(above)), device=above.device).long()
+        sample = Targets(*(each[chosen] for each in place.targets))
+        kernel = _kernel("float32", above.device)
+        ranks, _ = counting.rank(vectors, sample, place.excluded, self._memory, kernel)
+        moved = (ranks.above - above[chosen]).abs()
+        return (
+            f"of {number_of(len(moved), 'rank')} in float32, {int((moved > 0).sum())} are others, by {int(moved.max()):,} "
+            f"places at most and {float(moved.double().mean()):,.1f} on average"
+        )
+
+    def _check_sizes(self, users: Tensor, items: Tensor) -> None:
+        if users.shape[1] != items.shape[1]:
+            raise InputError(
+                f"user_vectors have {number_of(users.shape[1], 'component')} and item_vectors {items.shape[1]:,}. "
+                "Scores are their products: both need as many."
+            )
+        if len(users) != self._truth.n_users:
+            raise InputError(
+                f"truth has {number_of(self._truth.n_users, 'row')} and user_vectors {len(users):,}: a row per user in "
+                "both. Pass the vectors of the users in the truth, in its order."
+            )
+        self._check_items(len(items))
+
+    def _check_items(self, n_items: int) -> None:
+        if n_items < self._truth.n_named:
+            raise InputError(
+                f"truth or exclude name item {self._truth.n_named - 1}, and there are {number_of(n_items, 'item')}, "
+                "numbered from 0."
+            )
+
+    def _conclude(self, ranked: Ranked, n_items: int, lists: Ranking | None, said: str) -> Result:
+        truth, protocol = self._truth, self._asked.protocol
+        if truth.seen is not None:
+            protocol = protocol.with_fields(exclude=Described(f"{number_of(len(truth.seen), 'row')} of seen items"))
+        result = conclude(
+            truth.judged(ranked, n_items, lists),
+            self._asked.metrics,
+            protocol,
+            ids={"user": self._ids},
+            counts=truth.counts(ranked, n_items),
+            fingerprint=truth.fingerprints(self._ids),
+            names=self._asked.names,
+            dialect=self._asked.dialect,
+        )
+        return replace(result, engine=said)
+
+
+class Placed(NamedTuple):
+    """What is asked for, on a device."""
+
+    targets: Targets
+    excluded: Excluded | None
+
+    def seen(self, users: Tensor) -> tuple[Tensor, Tensor] | None:
+        """The excluded items of some users, and the place of each one's user among these."""
+        return None if self.excluded is None else self.excluded.of(users)
+
+
+def parse_memory(given: int | str) -> int:
+    """A number of bytes: 500_000_000, "500MB", "2 GB"."""
+    if isinstance(given, int) and not isinstance(given, bool):
+        size = given
+    else:
+        found = re.fullmatch(r"\s*([\d.]+)\s*([kMGT]?)i?B?\s*", str(given), re.IGNORECASE)
+        size = 0 if found is None else int(float(found[1]) * 1000 ** " KMGT".index(found[2].upper() or " "))
+    if size < LEAST:
+        raise InputError(f"memory: {given!r} is no size of at least {LEAST:,} bytes. Write it like '500MB' or '2GB'.")
+    return size
+
+
+def _kernel(precision: str, device: torch.device) -> Kernel | None:
+    """The fused kernel, where there is one: on CUDA, with Triton."""
+    if device.type != "cuda":
+        return None
+    try:
+        from atkay.engines.torch_kernels import KERNELS
+    except ImportError:
+        return None
+    return KERNELS[precision]
+
+
+def _one_of(name: str, given: object, words: tuple[str, ...]) -> str:
+    if given not in words:
+        raise ProtocolError(f"full_ranking: {given!r} is no word for '{name}'. {offer(given, words)}")
+    return str(given)
+
+
+def _device(asked: Any, vectors: Any) -> torch.device:
+    if asked is not None:
+        device = torch.device(asked)
+    elif isinstance(vectors, Tensor):
+        device = vectors.device
+    else:
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    # Elsewhere there is no double precision to rely on.
+    if device.type not in ("cuda", "cpu"):
+        return torch.device("cpu")
+    return torch.device("cuda", torch.cuda.current_device()) if str(device) == "cuda" else device
+
+
+def _name(device: torch.device) -> str:
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else "the CPU"
+
+
+def _tensor(given: Any, device: torch.device) -> Tensor:
+    tensor = given.detach() if isinstance(given, Tensor) else torch.from_numpy(np.array(given))
+    return tensor.to(device)
+
+
+def _vectors(given: Any, what: str, device: torch.device) -> Tensor:
+    vectors = _tensor(given, device)
+    if vectors.dim() != 2 or 0 in vectors.shape or not vectors.dtype.is_floating_point:
+        kind = str(vectors.dtype).removeprefix("torch.")
+        raise InputError(
+            f"{what}_vectors: a row of numbers per {what} is needed, given was {kind} of shape {tuple(vectors.shape)}."
+        )
+    return _finite(vectors, f"{what}_vectors")
+
+
+def _finite(values: Tensor, what: str) -> Tensor:
+    single = values.to(torch.float32)
+    if not bool(torch.isfinite(single).all()):
+        wrong = ~torch.isfinite(single).view(len(single), -1).all(1)
+        raise InputError(
+            f"{what}: row {int(wrong.nonzero()[0])} has a number that is not finite, and so have "
+            f"{int(wrong.sum()) - 1:,} other rows. Such scores have no order; mend the model."
+        )
+    return values
+
+
+def _unit(vectors: Tensor) -> Tensor:
+    """Vectors of length 1, in single precision; 0 stays 0."""
+    double = vectors.double()
+    largest = double.abs().amax(1, keepdim=True)
+    double = double / torch.where(largest > 0, largest, 1.0)  # squares of tiny numbers would vanish
+    length = torch.linalg.vector_norm(double, dim=1, keepdim=True)
+    return (double / torch.where(length > 0, length, 1.0)).float()
+
+
+def _users(users: int, items: int, memory: int) -> list[tuple[int, int]]:
+    """Users in blocks, so that their scores for all items are within the memory."""
+    return counting.blocks(users, memory // (32 * items))
+
+
+def _scored(score: Callable[[Tensor], Any], users: Tensor, n_items: int) -> Tensor:
+    """The scores of some users for all items."""
+    given = score(users)
+    parts = [given] if hasattr(given, "shape") else list(given)
+    scores = torch.cat([_tensor(each, users.device) for each in parts], 1) if parts else torch.empty(0)
+    fits = scores.dim() == 2 and len(scores) == len(users) and n_items in (0, scores.shape[1]) and scores.shape[1] > 0
+    if not fits:
+        raise InputError(
+            f"score: of {number_of(len(users), 'user')} came scores of shape {tuple(scores.shape)}. Return a row per user and "
+            "a column per item, or blocks of columns."
+        )
+    if not bool(torch.isfinite(scores).all()):
+        raise InputError(
+            "score: a score is not finite. Such scores have no order; pass items that are not to be ranked as exclude=."
+        )
+    return scores
+
+
+def _host(tensor: Tensor) -> Any:
+    return tensor.cpu().numpy()
