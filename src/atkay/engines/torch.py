@@ -177,9 +177,7 @@ class FullRanking:
             raise InputError(f"ids: {number_of(len(self._ids), 'id')} for {number_of(self._truth.n_users, 'user')}.")
         self._placed: dict[torch.device, Placed] = {}
 
-    def evaluate(
-        self, user_vectors: Any, item_vectors: Any, *, user_bias: Any = None, item_bias: Any = None
-    ) -> Result:
+    def evaluate(self, user_vectors: Any, item_vectors: Any, *, user_bias: Any = None, item_bias: Any = None) -> Result:
         """The result of a model whose scores are products of vectors."""
         device = _device(self._device, item_vectors)
         users, items = (_vectors(each, what, device) for each, what in ((user_vectors, "user"), (item_vectors, "item")))

@@ -177,7 +177,10 @@ class Work:
     @functools.cached_property
     def norms(self) -> Tensor:
         """The lengths of the items' vectors."""
-        return torch.linalg.vector_norm(self.vectors.items.double(), dim=1)
+        items = self.vectors.items
+        size = self.memory // (16 * items.shape[1])
+        parts = (items[first:last].double() for first, last in blocks(len(items), size))
+        return torch.cat([torch.linalg.vector_norm(part, dim=1) for part in parts])
 
     @functools.cached_property
     def exponent(self) -> int:
@@ -215,7 +218,7 @@ class Work:
 
 def _shifted(values: Tensor, exponent: Tensor) -> Tensor:
     """Values times powers of two, in double precision."""
-    return torch.ldexp(values.double(), exponent.to(values.device))
+    return torch.ldexp(values.double(), exponent.to(values.device, torch.float64))
 
 
 def count_in_blocks(work: Work, rows: Rows) -> None:
@@ -338,8 +341,8 @@ def count_on_device(work: Work, rows: Rows, dot: str, slack: float, shape: Shape
     """Count by the kernel, some rows at a time; what is near is written down and scored again."""
     from atkay.engines.torch_kernels import count
 
-    width = rows.target.shape[1]
-    for block in blocks(len(rows.user), work.memory // (width * 32 * ROOM)):
+    width, depth = rows.target.shape[1], work.vectors.items.shape[1]
+    for block in blocks(len(rows.user), work.memory // (32 * (width * ROOM + depth))):
         part = Rows(*(each[slice(*block)] for each in rows))
         users, own = work.users(part)
         room = ROOM * part.target.numel() + ENOUGH

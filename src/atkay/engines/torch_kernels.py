@@ -48,12 +48,16 @@ def _share(score, slope, offset, SATURATE: tl.constexpr):
 
 
 @triton.jit
-def _scores(user_tile, users, row, items, item, n_users, n_items, D: tl.constexpr, K: tl.constexpr, PRECISION: tl.constexpr):
+def _scores(
+    user_tile, users, row, items, item, n_users, n_items, D: tl.constexpr, K: tl.constexpr, PRECISION: tl.constexpr
+):
     """Scores of a tile; the users' vectors are at hand where they fit in one piece."""
     k = tl.arange(0, K)
     inside = (item < n_items)[:, None]
     if D <= K:
-        item_tile = tl.load(items + item.to(tl.int64)[:, None] * D + k[None, :], mask=inside & (k < D)[None, :], other=0.0)
+        item_tile = tl.load(
+            items + item.to(tl.int64)[:, None] * D + k[None, :], mask=inside & (k < D)[None, :], other=0.0
+        )
         return tl.dot(user_tile, tl.trans(item_tile), input_precision=PRECISION)
     score = tl.zeros((row.shape[0], item.shape[0]), tl.float32)
     for first in tl.static_range(0, D, K):

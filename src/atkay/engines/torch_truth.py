@@ -30,7 +30,8 @@ TIES = ("given", "item", "item_desc", "reversed", "best", "worst", "expected", "
 
 class Ranked(NamedTuple):
     """Of each target, in the order of the truth: how many items score above, how many as high, itself among them, how
-    many of these have a lower index, and whether the score is above 0."""
+    many of these have a lower index, and whether the score is above 0.
+    """
 
     above: Ints
     equal: Ints
@@ -93,7 +94,9 @@ class Truth:
         start, item, grade, n_items = read_rows(truth, "truth")
         grades = np.ones(len(item)) if grade is None else grade
         if not (np.isfinite(grades) & (grades >= 0)).all():
-            raise RelevanceError("truth: grades are numbers of at least 0. Leave out what is not wanted, or grade it 0.")
+            raise RelevanceError(
+                "truth: grades are numbers of at least 0. Leave out what is not wanted, or grade it 0."
+            )
         seen = None
         if exclude is not None:
             begin, other, _, columns = read_rows(exclude, "exclude")
@@ -238,7 +241,9 @@ def _check(protocol: Protocol) -> None:
                 f"are {listing(words)}. Or make lists, and pass them to evaluate."
             )
     if protocol.candidates is not None:
-        raise ProtocolError("full_ranking: no candidates=. Pass the vectors of these items alone, or exclude the others.")
+        raise ProtocolError(
+            "full_ranking: no candidates=. Pass the vectors of these items alone, or exclude the others."
+        )
     if protocol.groups:
         raise ProtocolError("full_ranking: no average_over=: truth has no columns. Average result.query_values by ids.")
 

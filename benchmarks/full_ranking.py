@@ -1,0 +1,385 @@
+"""Seconds for ranking every item for every user by counting, next to products and products with top-k.
+
+    python benchmarks/full_ranking.py --out FOLDER [--only PART ...]     on a GPU
+    python benchmarks/full_ranking.py --cpu                              on a CPU, next to NumPy
+
+Parts on a GPU, in this order: count, check, product, sweep, large. Each number is the median of several runs, timed by
+events on the device, warm. Vectors are normal numbers and targets uniform over the items: the hardest case, in which
+scores lie close to each other around every target.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from atkay.engines import torch_count as counting
+from atkay.engines.torch_count import Excluded, Kernel, Shape, Targets, Vectors, Work
+
+USERS, ITEMS, DEPTH, SEEN = 16_384, 1_000_000, 128, 50
+PRECISIONS = ("bfloat16", "float32", "tf32")
+MEMORY = 8 << 30
+ROOF = {"bfloat16": 790e12, "bytes": 4.8e12}
+"""Operations and bytes a second that an H200 reaches in large products and copies."""
+
+SWEEP: dict[str, list[tuple[str, Shape]]] = {
+    "bfloat16": [
+        ("tf32", Shape(128, 128, 8, 3)),
+        ("tf32", Shape(128, 128, 8, 2)),
+        ("tf32", Shape(64, 128, 4, 2)),
+        ("tf32", Shape(64, 128, 4, 3)),
+        ("tf32", Shape(64, 64, 4, 3)),
+        ("tf32", Shape(128, 64, 8, 3)),
+        ("tf32", Shape(128, 64, 4, 3)),
+        ("tf32", Shape(128, 256, 8, 2)),
+        ("tf32", Shape(64, 256, 4, 2)),
+        ("tf32", Shape(128, 128, 4, 2)),
+        ("tf32", Shape(128, 128, 8, 3, 128, 4)),
+    ],
+    "float32": [
+        ("tf32x3", Shape(128, 128, 8, 2, 64)),
+        ("tf32x3", Shape(64, 128, 4, 1, 128)),
+        ("tf32x3", Shape(128, 64, 8, 1, 128)),
+        ("tf32x3", Shape(64, 64, 4, 2, 128)),
+        ("tf32x3", Shape(128, 128, 8, 2, 32)),
+        ("bf16x3", Shape(128, 128, 8, 2, 64)),
+        ("bf16x3", Shape(128, 128, 8, 2, 128)),
+        ("bf16x3", Shape(128, 64, 8, 2, 128)),
+        ("bf16x3", Shape(64, 128, 4, 1, 128)),
+        ("bf16x6", Shape(128, 128, 8, 2, 64)),
+    ],
+    "tf32": [
+        ("tf32", Shape(128, 128, 8, 2)),
+        ("tf32", Shape(64, 128, 4, 2)),
+        ("tf32", Shape(128, 64, 8, 2)),
+    ],
+}
+"""How products can be formed and cut, for one target per user and for ten."""
+
+
+class Log:
+    """Lines that are printed and kept, and numbers for a file."""
+
+    def __init__(self, out: Path | None) -> None:
+        self.out, self.started = out, time.perf_counter()
+        self.rows: list[dict[str, Any]] = []
+        self.lines: list[str] = []
+
+    def say(self, line: str) -> None:
+        line = f"[{time.perf_counter() - self.started:6.1f}] {line}"
+        print(line, flush=True)
+        self.lines.append(line)
+
+    def row(self, part: str, what: str, seconds: float | None, **more: Any) -> None:
+        told = ", ".join(f"{name} {value}" for name, value in more.items())
+        shown = "-" if seconds is None else f"{1000 * seconds:9.2f} ms"
+        self.say(f"{part:8} {what:60} {shown}  {told}")
+        self.rows.append({"part": part, "what": what, "seconds": seconds, **more})
+        self.write()
+
+    def write(self) -> None:
+        if self.out is not None:
+            (self.out / "full_ranking.json").write_text(json.dumps(self.rows, indent=1) + "\n")
+            (self.out / "full_ranking.log").write_text("\n".join(self.lines) + "\n")
+
+
+def timed(call: Callable[[], Any], runs: int = 5) -> float:
+    """Seconds of a call on the device, in the middle of several runs."""
+    call()
+    torch.cuda.synchronize()
+    found = []
+    for _ in range(runs):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        call()
+        end.record()
+        torch.cuda.synchronize()
+        found.append(begin.elapsed_time(end) / 1000)
+    return median(found)
+
+
+def vectors(users: int, items: int, device: str, precision: str, depth: int = DEPTH) -> Vectors:
+    made = torch.Generator(device).manual_seed(1)
+    both = (torch.randn((n, depth), generator=made, device=device) for n in (users, items))
+    return Vectors(*(counting.rounded(each, precision) for each in both))
+
+
+def targets(users: int, items: int, each: int, device: str) -> Targets:
+    made = torch.Generator(device).manual_seed(2)
+    user = torch.arange(users, device=device).repeat_interleave(each)
+    return Targets(user, torch.randint(items, (users * each,), generator=made, device=device))
+
+
+def seen(users: int, items: int, device: str) -> Excluded:
+    """Fifty items each, at a distance from each other, so that none comes twice."""
+    made = torch.Generator(device).manual_seed(3)
+    step = items // SEEN
+    item = torch.randint(step, (users, SEEN), generator=made, device=device) + torch.arange(SEEN, device=device) * step
+    return Excluded(torch.arange(users + 1, device=device) * SEEN, item.view(-1))
+
+
+def kernels() -> dict[str, Kernel]:
+    from atkay.engines.torch_kernels import KERNELS
+
+    return KERNELS
+
+
+def share_of_roof(seconds: float, users: int, precision: str) -> str:
+    passes = {"bfloat16": 1, "tf32": 2, "float32": 3}[precision]
+    least = 2 * users * ITEMS * DEPTH * passes / ROOF["bfloat16"]
+    return f"{100 * least / seconds:.0f} % of the roof ({1000 * least:.1f} ms)"
+
+
+def part_count(log: Log) -> None:
+    """The whole call: thresholds, seen items, near pairs and all."""
+    for precision in PRECISIONS:
+        for each in (1, 10):
+            given = vectors(USERS, ITEMS, "cuda", precision)
+            asked, out = targets(USERS, ITEMS, each, "cuda"), seen(USERS, ITEMS, "cuda")
+            kernel = kernels()[precision]
+
+            def call(of: tuple[Any, ...] = (given, asked, out, MEMORY, kernel)) -> None:
+                counting.rank(*of)
+
+            torch.cuda.reset_peak_memory_stats()
+            before = torch.cuda.memory_allocated()
+            took = timed(call, 3)
+            used = torch.cuda.max_memory_allocated() - before
+            log.row("count", f"{precision}, {each} targets, {SEEN} seen", took, workspace=f"{used / 1e9:.2f} GB")
+            for name, row in launches(given, asked, kernel, timed_only=True):
+                log.row("count", f"{precision}, {each} targets, {name}", row[0], **row[1])
+            del given
+
+
+def launches(given: Vectors, asked: Targets, kernel: Kernel, timed_only: bool) -> Iterator[tuple[str, Any]]:
+    """The kernel alone, its near pairs, and the share of targets that it found near to themselves."""
+    from atkay.engines.torch_kernels import count
+
+    own = counting.exact(given, *asked, MEMORY)
+    work = Work(given, asked, own, counting.Ranks.none(own), MEMORY)
+    (rows,) = counting.grouped(asked.user, torch.ones_like(asked.user, dtype=torch.bool))
+    users, scores = work.users(rows)
+    room = counting.ROOM * rows.target.numel() + counting.ENOUGH
+    wide = work.slack(kernel.slack, kernel.shape.items).float()
+    items, bound = work.items, scores.float()
+    took = timed(lambda: count(users, items, bound, wide, room, kernel.dot, kernel.shape), 5)
+    found = count(users, items, bound, wide, room, kernel.dot, kernel.shape)
+    near = int(found.found)
+    at = rows.target.view(-1)[found.target[: min(near, room)].long()]
+    themselves = int((found.item[: min(near, room)].long() == asked.item[at]).sum())
+    yield (
+        "kernel alone",
+        (took, {"near": f"{near / len(own):.1f} a target", "own": f"{themselves} of {len(own)}", "room": room}),
+    )
+    if not timed_only:
+        for less in (2, 4, 8, 16):
+            found = count(users, items, bound, wide / less, room, kernel.dot, kernel.shape)
+            near = min(int(found.found), room)
+            at = rows.target.view(-1)[found.target[:near].long()]
+            lost = len(own) - int((found.item[:near].long() == asked.item[at]).sum())
+            yield f"slack / {less}", (None, {"targets not near to themselves": lost})
+
+
+def part_check(log: Log) -> None:
+    """Ranks against a product in double precision, for some of the users; and how much slack there is to spare."""
+    for precision in PRECISIONS:
+        given = vectors(USERS, ITEMS, "cuda", precision)
+        asked, out = targets(USERS, ITEMS, 10, "cuda"), seen(USERS, ITEMS, "cuda")
+        ranks, _ = counting.rank(given, asked, out, MEMORY, kernels()[precision])
+        wrong, off = 0, 0
+        users = torch.arange(0, USERS, USERS // 64, device="cuda")
+        for user in users.tolist():
+            score = given.items.double() @ given.users[user].double()
+            score[out.item[out.start[user] : out.start[user + 1]]] = -torch.inf
+            at = torch.nonzero(asked.user == user)[:, 0]
+            own = given.items[asked.item[at]].double() @ given.users[user].double()
+            above = (score > own[:, None] + 1e-12).sum(1)
+            wrong += int((above != ranks.above[at]).sum())
+            off = max(off, int((above - ranks.above[at]).abs().max()))
+        log.row("check", f"{precision}: ranks of {len(users)} users", None, wrong=wrong, of=10 * len(users), off=off)
+        for name, (took, more) in launches(given, targets(USERS, ITEMS, 1, "cuda"), kernels()[precision], False):
+            log.row("check", f"{precision}, {name}", took, **more)
+
+
+def part_product(log: Log) -> None:
+    """What the product costs by itself, and with the 100 best."""
+    block, wide = 2048, 125_000
+    for name, kind, tf32 in (
+        ("bfloat16", torch.bfloat16, False),
+        ("tf32", torch.float32, True),
+        ("float32", torch.float32, False),
+    ):
+        torch.backends.cuda.matmul.allow_tf32 = tf32
+        users, items = (each.to(kind) for each in vectors(USERS, ITEMS, "cuda", "float32"))
+        room = torch.empty((USERS, wide), dtype=kind, device="cuda")
+
+        def product(users: Tensor = users, items: Tensor = items, room: Tensor = room) -> None:
+            for first in range(0, ITEMS, wide):
+                torch.mm(users, items[first : first + wide].T, out=room)
+
+        log.row("product", f"{name} product", timed(product, 3))
+        room = torch.empty((block, ITEMS), dtype=kind, device="cuda")
+
+        def best(users: Tensor = users, items: Tensor = items, room: Tensor = room) -> None:
+            for first in range(0, USERS, block):
+                torch.mm(users[first : first + block], items.T, out=room).topk(100, dim=1)
+
+        log.row("product", f"{name} product and topk(100)", timed(best, 2))
+    torch.backends.cuda.matmul.allow_tf32 = False
+
+
+def part_sweep(log: Log) -> None:
+    """Every way to form and cut the products; compiled before, in several processes."""
+    compile_all(log)
+    for precision, ways in SWEEP.items():
+        given = vectors(USERS, ITEMS, "cuda", precision)
+        for each in (1, 10):
+            asked = targets(USERS, ITEMS, each, "cuda")
+            for dot, shape in ways:
+                try:
+                    slack = 2.0**-18 if dot == "bf16x3" else 2.0**-21
+                    for name, (took, more) in launches(given, asked, Kernel(dot, slack, shape), True):
+                        log.row("sweep", f"{precision} {dot} {each} targets {tuple(shape)} {name}", took, **more)
+                except Exception as error:  # the others go on
+                    log.say(f"sweep {precision} {dot} {each} {tuple(shape)}: {type(error).__name__} {str(error)[:120]}")
+
+
+def compile_all(log: Log) -> None:
+    """Fill the cache of compiled kernels, many at a time."""
+    cells = [(precision, at, each) for precision, ways in SWEEP.items() for at in range(len(ways)) for each in (1, 10)]
+    lots = [cells[first::8] for first in range(8)]
+    children = [
+        subprocess.Popen(
+            [sys.executable, __file__, "--compile", json.dumps(lot)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for lot in lots
+    ]
+    for child in children:
+        try:
+            child.wait(90)
+        except subprocess.TimeoutExpired:
+            child.kill()
+    log.say(f"sweep: {len(cells)} kernels compiled")
+
+
+def compile_some(cells: list[tuple[str, int, int]]) -> None:
+    for precision, at, each in cells:
+        dot, shape = SWEEP[precision][at]
+        try:
+            given = vectors(256, 4096, "cuda", precision)
+            list(launches(given, targets(256, 4096, each, "cuda"), Kernel(dot, 2.0**-21, shape), True))
+        except Exception:  # told by the process that measures
+            traceback.print_exc()
+
+
+def part_large(log: Log) -> None:
+    """A million users."""
+    users = 1_000_000
+    for precision, each in (("bfloat16", 1), ("float32", 1), ("bfloat16", 10), ("float32", 10)):
+        given = vectors(users, ITEMS, "cuda", precision)
+        asked, out = targets(users, ITEMS, each, "cuda"), seen(users, ITEMS, "cuda")
+        kernel = kernels()[precision]
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        for name, excluded in (("", None), (f", {SEEN} seen", out)):
+            start = time.perf_counter()
+            counting.rank(given, asked, excluded, MEMORY, kernel)
+            torch.cuda.synchronize()
+            took = time.perf_counter() - start
+            used = f"{(torch.cuda.max_memory_allocated() - before) / 1e9:.2f} GB"
+            roof = share_of_roof(took, users, precision)
+            log.row("large", f"{precision}, {users:,} users, {each} targets{name}", took, workspace=used, roof=roof)
+        del given, asked, out
+        torch.cuda.empty_cache()
+
+
+PARTS = {"count": part_count, "check": part_check, "product": part_product, "sweep": part_sweep, "large": part_large}
+
+
+def on_gpu(log: Log, only: list[str]) -> None:
+    import triton
+
+    device = torch.cuda.get_device_properties(0)
+    driver = subprocess.run(
+        ["nvidia-smi", "--query-gpu=driver_version,clocks.sm,power.limit", "--format=csv,noheader"],
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout.strip()
+    log.say(f"{device.name}, {device.multi_processor_count} processors, {device.total_memory / 1e9:.0f} GB, {driver}")
+    log.say(
+        f"python {platform.python_version()}, torch {torch.__version__}, triton {triton.__version__}, CUDA {torch.version.cuda}"
+    )
+    log.say(
+        f"{USERS:,} users x {ITEMS:,} items x {DEPTH}; at {ROOF['bfloat16'] / 1e12:.0f} TFLOP/s in bfloat16 "
+        f"{2000 * USERS * ITEMS * DEPTH / ROOF['bfloat16']:.1f} ms, items read once {1000 * 2 * ITEMS * DEPTH / ROOF['bytes']:.2f} ms"
+    )
+    for name in only:
+        try:
+            PARTS[name](log)
+        except Exception:  # the other parts go on
+            log.say(f"{name}: {traceback.format_exc()}")
+    log.write()
+
+
+def on_cpu(users: int, items: int, depth: int) -> None:
+    """Ours and NumPy's, in turn."""
+    given = vectors(users, items, "cpu", "float32", depth)
+    asked = targets(users, items, 1, "cpu")
+    of_numpy = tuple(each.numpy() for each in given)
+
+    def ours() -> Any:
+        return counting.rank(given, asked, None, 1 << 30, None)
+
+    def theirs() -> None:
+        for first in range(0, users, 500):
+            scores = of_numpy[0][first : first + 500] @ of_numpy[1].T
+            np.argpartition(scores, items - 100, axis=1)[:, items - 100 :]
+
+    seconds: dict[str, list[float]] = {"counting": [], "product and argpartition": []}
+    for _ in range(3):
+        for name, call in zip(seconds, (ours, theirs), strict=True):
+            start = time.perf_counter()
+            call()
+            seconds[name].append(time.perf_counter() - start)
+            print(f"{name:28} {seconds[name][-1]:6.2f} s", flush=True)
+    best = {name: min(each) for name, each in seconds.items()}
+    print(f"{users:,} users x {items:,} items x {depth}, {torch.get_num_threads()} threads, best of 3: {best}")
+    print(f"counting is {best['product and argpartition'] / best['counting']:.1f} times faster")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
+    parser.add_argument("--out", type=Path, help="a folder for the log and the numbers")
+    parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS))
+    parser.add_argument("--cpu", nargs="*", type=int, help="users, items and components; 10,000 x 100,000 x 64")
+    parser.add_argument("--compile", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.cpu is not None:
+        on_cpu(*(options.cpu or (10_000, 100_000, 64)))
+    elif options.compile:
+        compile_some(json.loads(options.compile))
+    else:
+        if options.out is not None:
+            options.out.mkdir(parents=True, exist_ok=True)
+        on_gpu(Log(options.out), options.only)
+
+
+if __name__ == "__main__":
+    main()
