@@ -16,10 +16,10 @@ import atkay
 from atkay.align import Aligned, align
 from atkay.arrays import Floats, Ints
 from atkay.columns import Columns
-from atkay.evaluate import measure
 from atkay.judge import judge
 from atkay.judged import Judged
 from atkay.lists import Lists
+from atkay.measure import measure
 from atkay.metrics.base import Metric, RunMetric, conventions
 from atkay.protocol import Protocol
 from atkay.ranking import Scores
