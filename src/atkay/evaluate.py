@@ -180,14 +180,14 @@ def gather(tables: Mapping[str, Table], metrics: Sequence[Metric], protocol: Pro
     rules = describe(protocol, tables)
     aligned = align_tables(tables, rules, pairs=any("pairs" in metric.needs for metric in metrics))
     groups = group_queries(aligned, rules.groups)
-    judged, counts, fingerprint = judge(aligned, rules)
+    judged, counts, marks = judge(aligned, rules)
     about = {
         "ids": aligned.ids,
         "counts": counts,
         "groups": None if groups is None else groups.code,
-        "slicings": slice_queries(aligned, tables.get("slices"), groups),
+        "slicings": slice_queries(aligned.queries, tables.get("slices"), groups),
         "columns": {name: table.used for name, table in tables.items()},
-        "fingerprint": fingerprint,
+        "fingerprint": {name: str(mark) for name, mark in marks.items()},
     }
     return Gathered(aligned, judged, rules, about)
 
@@ -229,11 +229,7 @@ def conclude(
 
     ``ids``, ``groups`` (-1 for none) and ``slicings`` have an entry per query.
     """
-    if protocol.ties in ("expected", "together") and (without := [each for each in metrics if not each.averages]):
-        raise ProtocolError(
-            f"{without[0]} has no closed form for ties='{protocol.ties}'; {listing(_averaging())} have. Choose "
-            "ties='random', or leave the metric out."
-        )
+    check_averages(metrics, protocol)
     part = tally(judged, metrics, protocol, ids=ids, counts=counts, slicings=slicings, sampled=sampled)
     return finish(
         part,
@@ -298,6 +294,15 @@ def check_sampled(sampled: object, metrics: Sequence[Metric]) -> None:
         raise ProtocolError(f"evaluate: sampled is Sampled(catalog_size=..., negatives=...), given was {sampled!r}.")
     for metric in metrics if sampled.estimator != "none" else ():
         check_of_rank(metric)
+
+
+def check_averages(metrics: Sequence[Metric], protocol: Protocol) -> None:
+    """Every metric can be averaged over the orders of equal scores, where that is asked for."""
+    if protocol.ties in ("expected", "together") and (without := [each for each in metrics if not each.averages]):
+        raise ProtocolError(
+            f"{without[0]} has no closed form for ties='{protocol.ties}'; {listing(_averaging())} have. Choose "
+            "ties='random', or leave the metric out."
+        )
 
 
 def _averaging() -> list[str]:
