@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import atkay
@@ -104,7 +105,7 @@ def test_a_word_that_does_not_exist(result: atkay.Result, what: str) -> None:
 
 def test_plain_names_of_all_metrics_are_plain_and_their_own() -> None:
     specs = {str(one) for one in every_variant(None, 1, 5, 10, 100)}
-    specs |= {"rbp(p=0.85)", "f1(beta=1e-06)", "f1(beta=1e+06)", "f1(beta=0.1)", "f1(beta=10)"}
+    specs |= {"rbp(p=0.85)", "f1(beta=1e-06)", "f1(beta=1e+06)", "f1(beta=1.5)", "f1(beta=15)"}
     names = [f"{plain_name(spec)}{end}" for spec in specs for end in ("", "_low", "_high")]
     assert len(specs) > 500
     assert len(set(names)) == len(names)
@@ -184,6 +185,21 @@ def test_another_librarys_dialect_is_said(mlflow: Any) -> None:
     assert found.params["dialect"].startswith("rectools")
 
 
+@pytest.mark.filterwarnings("ignore::atkay.errors.SampledWarning")
+def test_samples_and_averages_are_said(mlflow: Any) -> None:
+    sampled = atkay.Sampled(catalog_size=101, negatives=2, estimator="rank")
+    recs = {"user": ["a", "a", "a"], "week": [1, 1, 1], "item": [5, 6, 7]}
+    truth = {"user": ["a"], "week": [1], "item": [6]}
+    columns = atkay.Columns(user=("user", "week"))
+    result = atkay.evaluate(
+        pl.DataFrame(recs), pl.DataFrame(truth), "mrr", columns=columns, average_over="user", sampled=sampled
+    )
+    found = logged(mlflow, result.log_mlflow(report=None, saved=None)).data
+    assert found.params["sampled"].endswith("from a sample of it; 2 of 101 items were ranked")
+    assert found.params["protocol.average_over"] == "user"
+    assert found.metrics == {"mrr": 1 / 51}  # sampled rank 2 of 3 stands for 1 + 100 * 1/2; one user has no interval
+
+
 def test_steps_of_a_training_loop(mlflow: Any) -> None:
     lists = [["i9", "i8", "i1"], ["i9", "i1"], ["i1"]]  # the hit moves up: 1/3, 1/2, 1
     with mlflow.start_run() as run:
@@ -192,7 +208,9 @@ def test_steps_of_a_training_loop(mlflow: Any) -> None:
             result.log_mlflow(prefix="val/", step=epoch, report=None, saved=None)
     history = mlflow.MlflowClient().get_metric_history(run.info.run_id, "val/mrr")
     assert [(each.step, each.value) for each in history] == [(0, 1 / 3), (1, 1 / 2), (2, 1.0)]
-    assert logged(mlflow, run.info.run_id).data.params["val/protocol.ties"] == "given"
+    found = logged(mlflow, run.info.run_id).data
+    assert found.params["val/protocol.ties"] == "given"
+    assert found.tags["val/definition.mrr"].startswith("mrr: ")
 
 
 def test_numbers_of_another_protocol_are_not_mixed_in(result: atkay.Result, mlflow: Any) -> None:
