@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import json
 import math
@@ -158,8 +159,10 @@ def test_protocol_and_definitions(result: atkay.Result, mlflow: Any) -> None:
     found = logged(mlflow, result.log_mlflow(report=None, saved=None)).data
     assert found.params["protocol.no_recs"] == "zero"
     assert found.params["protocol.ties"] == "given"
-    assert "protocol.exclude" not in found.params
-    assert "dialect" not in found.params
+    assert set(found.params) == {
+        *(f"protocol.{each.name}" for each in dataclasses.fields(atkay.Protocol)), "dialect", "sampled",
+    }  # fmt: skip
+    assert found.params["protocol.exclude"] == found.params["dialect"] == "none"
     assert found.tags["definition.precision_at_5"] == (
         "precision@5: relevant items in the top 5, divided by 5; mean over users. h / 5"
     )
@@ -213,16 +216,19 @@ def test_steps_of_a_training_loop(mlflow: Any) -> None:
     assert found.tags["val/definition.mrr"].startswith("mrr: ")
 
 
-def test_numbers_of_another_protocol_are_not_mixed_in(result: atkay.Result, mlflow: Any) -> None:
-    other = atkay.evaluate(RECS, TRUTH, "precision@5", no_recs="skip")  # without C: (3/5 + 1/5) / 2
+@pytest.mark.parametrize(
+    "other", [{"no_recs": "skip"}, {"min_relevance": 0.5}, {"exclude": ["i9"]}, {"dialect": "rectools"}]
+)
+def test_numbers_of_another_protocol_are_not_mixed_in(mlflow: Any, other: dict[str, Any]) -> None:
+    first, second = atkay.evaluate(RECS, TRUTH, "precision@5"), atkay.evaluate(RECS, TRUTH, "precision@5", **other)
     with mlflow.start_run() as run:
-        result.log_mlflow(report=None, saved=None)
-        with pytest.raises(mlflow.MlflowException, match=r"protocol\.no_recs"):
-            other.log_mlflow(report=None, saved=None)
-        other.log_mlflow(prefix="skip_", report=None, saved=None)
-    found = logged(mlflow, run.info.run_id).data.metrics
-    assert found["precision_at_5"] == result["precision@5"]
-    assert found["skip_precision_at_5"] == pytest.approx(0.4)
+        first.log_mlflow(report=None, saved=None)
+        with pytest.raises(mlflow.MlflowException, match="Changing param values is not allowed"):
+            second.log_mlflow(step=1, report=None, saved=None)
+        second.log_mlflow(prefix="other_", report=None, saved=None)
+    history = mlflow.MlflowClient().get_metric_history(run.info.run_id, "precision_at_5")
+    assert [each.value for each in history] == [first["precision@5"]]
+    assert logged(mlflow, run.info.run_id).data.metrics["other_precision_at_5"] == second["precision@5"]
 
 
 class Texts(HTMLParser):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import importlib.util
 import math
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from atkay.errors import InputError, SpecError, offer
+from atkay.protocol import Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -121,11 +123,14 @@ def _mlflow() -> ModuleType:
 
 
 def _params(result: Result) -> dict[str, Any]:
-    """What decides how the numbers are made, besides their own conventions."""
-    fields = {f"protocol.{name}": getattr(result.protocol, name) for name in result.protocol.words()}
+    """What decides how the numbers are made, besides their own conventions.
+
+    What was not asked for is said, too: MLflow refuses to change a param, not to add one.
+    """
+    fields = {f"protocol.{each.name}": getattr(result.protocol, each.name) for each in dataclasses.fields(Protocol)}
     sampled = None if result.sampled is None else result.sampled.words
     found = {**fields, "dialect": result.dialect, "sampled": sampled}
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: "none" if value is None else value for name, value in found.items()}
 
 
 def _tags(result: Result) -> dict[str, str]:
