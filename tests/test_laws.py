@@ -13,17 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import atkay
-from atkay.align import Aligned, align
+from atkay.align import Aligned, align_tables
 from atkay.arrays import Floats, Ints
-from atkay.columns import Columns
-from atkay.evaluate import measure
 from atkay.judge import judge
 from atkay.judged import Judged
 from atkay.lists import Lists
+from atkay.measure import measure
 from atkay.metrics.base import Metric, RunMetric, conventions
 from atkay.protocol import Protocol
 from atkay.ranking import Scores
-from atkay.tables import read_catalog, read_features, read_recs, read_train, read_truth
+from atkay.tables import read_tables
 from variants import ANCHOR, Row, every_variant, grades, recs_frame, rows, scores, side, truth_frame
 
 VARIANTS = list(every_variant(None, 1, 3, 10))
@@ -126,20 +125,13 @@ def part_of(aligned: Aligned, queries: Ints) -> Aligned:
 
 @given(recs=lists, truth=truths, seed=st.integers(0, 99), cuts=st.lists(st.integers(0, 7), max_size=3))
 def test_chunks_of_users_merge_to_the_whole(recs: list[Row], truth: list[Row], seed: int, cuts: list[int]) -> None:
-    readers: dict[str, Any] = {
-        "train": read_train,
-        "catalog": read_catalog,
-        "features": read_features,
-        "baseline": lambda given, columns: read_recs(given, columns, "baseline"),
-    }
-    beside = {name: readers[name](given, Columns()) for name, given in side().items()}
-    tables = read_recs(recs_frame(recs), Columns()), read_truth(truth_frame(truth), Columns())
-    aligned = align(*tables, beside=beside, pairs=True)
+    protocol = Protocol(no_truth="zero")
+    tables = read_tables({"recs": recs_frame(recs), "truth": truth_frame(truth), **side()}, protocol)
+    aligned = align_tables(tables, protocol, pairs=True)
     n = len(aligned.queries)
     order = np.random.default_rng(seed).permutation(n)
     parts = np.split(order, sorted(cut for cut in cuts if cut < n))
     everyone = np.ones(n, bool)
-    protocol = Protocol(no_truth="zero")
     whole = judge(aligned, protocol)[0]
     assert whole.ranking is not None
     merged = Judged.concatenate([judge(part_of(aligned, part), protocol)[0] for part in parts])

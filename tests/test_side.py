@@ -12,24 +12,19 @@ import polars as pl
 import pytest
 
 import atkay
-from atkay.align import Aligned, align
+from atkay.align import Aligned, align_tables
 from atkay.columns import Columns
 from atkay.errors import ColumnError, DuplicateError, IdError, InputError, OrderError, SideError
-from atkay.tables import read_catalog, read_features, read_recs, read_train, read_truth
+from atkay.protocol import Protocol
+from atkay.tables import read_tables
 
 RECS = {"ann": ["tea", "jam"], "bob": ["jam", "rye"], "eve": ["tea"]}
 TRUTH = {"ann": ["jam"], "bob": ["tea"], "eve": ["tea"]}
-READERS: dict[str, Any] = {
-    "train": read_train,
-    "catalog": read_catalog,
-    "features": read_features,
-    "baseline": lambda given, columns: read_recs(given, columns, "baseline"),
-}
 
 
 def aligned(columns: Columns | None = None, pairs: bool = False, **beside: Any) -> Aligned:
-    tables = {name: READERS[name](given, columns or Columns()) for name, given in beside.items()}
-    return align(read_recs(RECS, Columns()), read_truth(TRUTH, Columns()), beside=tables, pairs=pairs)
+    tables = read_tables({"recs": RECS, "truth": TRUTH, **beside}, Protocol(), columns)
+    return align_tables(tables, Protocol(), pairs=pairs)
 
 
 def names(known: Aligned, codes: Any) -> list[str]:
@@ -134,10 +129,9 @@ def test_vectors(features: Any) -> None:
 
 
 def test_vectors_of_numbered_items() -> None:
-    known = align(
-        read_recs([[0, 2]], Columns()), read_truth([[2]], Columns()),
-        beside={"features": read_features(np.array([[1, 0], [0, 1], [5, 5]]), Columns())},
-    )  # fmt: skip
+    features = np.array([[1, 0], [0, 1], [5, 5]])
+    tables = read_tables({"recs": [[0, 2]], "truth": [[2]], "features": features}, Protocol())
+    known = align_tables(tables, Protocol())
     assert known.side is not None
     assert known.side.features is not None
     assert known.side.features.vectors is not None

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from atkay.errors import IdError, SourceError, listing
+from atkay.errors import IdError, SourceError
 from atkay.hashing import Hashes, id_numbers, scrambled
-from atkay.lists import Lists, count, in_threads, mask, ranges, rows_of, taken
-from atkay.match import Match, match, repeated
-from atkay.ranking import Scores, together
+from atkay.keyed import MANY, Keyed, grouped, keyed_by
+from atkay.lists import Lists, count, in_threads, mask, ranges, taken
+from atkay.match import Match, match
+from atkay.ranking import Scores
 from atkay.tables import BESIDE, integers
 from atkay.vocabulary import Vocabulary
 
@@ -23,13 +24,11 @@ if TYPE_CHECKING:
     from atkay.arrays import Bools, Floats, Ints
     from atkay.protocol import Protocol
     from atkay.side import Side
+    from atkay.siding import Beside
     from atkay.tables import Table
 
 SAMPLE = 10_000
 """The first so many rows tell whether those of a user come together."""
-
-MANY = 100
-"""So many users or items, and none of them in common, are no accident."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +58,16 @@ class Aligned:
     """The names of the lists' columns, for messages."""
 
     @property
+    def n_common(self) -> int:
+        """How many queries have both a list and truth."""
+        return int(np.count_nonzero((self.recs.length > 0) & (self.truth.length > 0)))
+
+    @property
+    def has_baseline(self) -> bool:
+        """Whether any query has a list of the baseline."""
+        return self.side is not None and self.side.baseline is not None and len(self.side.baseline) > 0
+
+    @property
     def ids(self) -> dict[str, pl.Series]:
         """The ids of the queries, by column."""
         return {column.name: column for column in self.queries.get_columns()}
@@ -78,67 +87,67 @@ class Aligned:
         return self.items.numbers(item)
 
 
-def align_tables(tables: Mapping[str, Table], protocol: Protocol, *, pairs: bool = False) -> Aligned:
-    """The codes of all tables that were read, their scores and groups as the protocol says."""
-    recs = tables["recs"]
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What all queries share: the codes of items, which of these the truth mentions, and the tables beside it."""
+
+    items: Vocabulary
+    wanted: Bools
+    beside: Beside | None
+
+    @classmethod
+    def of(
+        cls, recs: Table, truth: Table, around: Mapping[str, Table], *, pairs: bool = False, room: int | None = None
+    ) -> tuple[Ground, list[Ints]]:
+        """The codes of all items of some tables, and those of the rows of lists and truth.
+
+        ``pairs``: also count which items share users in the training data. ``room``: see Vocabulary.
+        """
+        tables = [recs, truth, *around.values()]
+        items, codes = Vocabulary.of([table.ids[-1:] for table in tables], room=room)
+        wanted = mask(codes[1], items.size)
+        if not around:
+            return cls(items, wanted, None), codes
+        from atkay.siding import Beside
+
+        either = wanted.copy()
+        either[codes[0]] = True
+        for table, code in zip(around.values(), codes[2:], strict=True):
+            if not either[code].any() and min(int(np.count_nonzero(either)), len(np.unique(code))) >= MANY:
+                raise nothing_common(recs, table, "item")
+        beside = Beside.of(around, dict(zip(around, codes[2:], strict=True)), items, pairs=pairs)
+        return cls(items, wanted, beside), codes[:2]
+
+
+def align_tables(
+    tables: Mapping[str, Table], protocol: Protocol, ground: Ground | None = None, *, pairs: bool = False
+) -> Aligned:
+    """The codes of all tables that were read, their scores and groups as the protocol says.
+
+    What only ``exclude`` and ``candidates`` know is left out. ``ground``: what some of the queries share with all
+    others; these are then not the whole, and need not have anything in common. ``pairs``: see Ground.
+    """
+    recs, truth = tables["recs"], tables["truth"]
     if protocol.scores == "float32" and recs.score is not None:
         recs = replace(recs, score=recs.score.cast(pl.Float32))
-    beside = {name: tables[name] for name in BESIDE if name in tables}
-    outside = tables.get("exclude"), tables.get("candidates")
-    return align(recs, tables["truth"], *outside, protocol.groups, beside, pairs=pairs)
-
-
-def align(
-    recs: Table,
-    truth: Table,
-    exclude: Table | None = None,
-    candidates: Table | None = None,
-    groups: tuple[str, ...] = (),
-    beside: Mapping[str, Table] | None = None,
-    *,
-    pairs: bool = False,
-) -> Aligned:
-    """Codes for the queries and items of the lists, the truth and the tables beside them.
-
-    What only ``exclude`` and ``candidates`` know is left out. ``pairs``: also count which items share users in the
-    training data.
-    """
-    if len(recs.key) != len(truth.key):
-        raise IdError(
-            f"recs names a query by {recs.key}, truth by {truth.key}. Name as many columns with Columns(user=(...))."
-        )
-    if recs.n_rows is not None and truth.n_rows is not None and recs.n_rows != truth.n_rows:
-        raise SourceError(
-            f"recs has {recs.n_rows:,} rows and truth {truth.n_rows:,}; a user is a row number, so both need as many."
-        )
+    check_keys(recs, truth)
     recs, truth = same_types(recs, truth)
     runs = [Runs.of(table.ids[:-1]) for table in (recs, truth)]
     users, user_codes = Vocabulary.of([run.ids for run in runs], dense=True)
     queries = users.ids(np.arange(users.size)).rename(dict(zip(users.names, truth.key, strict=True)))
-    around = {name: beside_lists(table, truth, queries, groups) for name, table in (beside or {}).items()}
-    items, item_codes = Vocabulary.of([recs.ids[-1:], truth.ids[-1:], *(table.ids[-1:] for table in around.values())])
+    whole = ground is None
+    if ground is None:
+        ground, codes = Ground.of(recs, truth, fitting_tables(tables, truth, queries, protocol.groups), pairs=pairs)
+    else:
+        codes = [ground.items.codes(table.ids[-1:]) for table in (recs, truth)]
+    items = ground.items
     score = None if recs.score is None else Scores(recs.score.to_numpy())
     sort_by = score if recs.rank is None else None
-    listed, order, equal = _lists(user_codes[0], runs[0].length, item_codes[0], users.size, items.size, sort_by)
-    known, truth_order, _ = _lists(user_codes[1], runs[1].length, item_codes[1], users.size, items.size)
+    listed, order, equal = grouped(user_codes[0], runs[0].length, codes[0], users.size, items.size, sort_by)
+    known, truth_order, _ = grouped(user_codes[1], runs[1].length, codes[1], users.size, items.size)
     score = None if score is None else replace(score, order=order, equal=equal)
-    if not ((listed.length > 0) & (known.length > 0)).any():
-        raise _nothing_common(recs, truth, "user", slice(0, -1))
-    wanted = mask(known.item, known.n_items)
-    n_unknown = 0 if wanted[items.first :].all() else len(listed) - count(wanted, listed.item)
-    if n_unknown == len(listed):
-        raise _nothing_common(recs, truth, "item", slice(-1, None))
-    if around:
-        wanted[listed.item] = True
-    for table, code in zip(around.values(), item_codes[2:], strict=True):
-        if not wanted[code].any() and min(int(np.count_nonzero(wanted)), len(np.unique(code))) >= MANY:
-            raise _nothing_common(recs, table, "item", slice(-1, None))
-    side = None
-    if around:
-        from atkay.siding import gather_side
-
-        side = gather_side(around, dict(zip(around, item_codes[2:], strict=True)), items, queries, groups, pairs=pairs)
-    return Aligned(
+    n_unknown = 0 if ground.wanted[items.first :].all() else len(listed) - count(ground.wanted, listed.item)
+    aligned = Aligned(
         queries=queries,
         items=items,
         recs=listed,
@@ -147,12 +156,37 @@ def align(
         score=score,
         rank=_in_order(recs.rank, order),
         grade=_in_order(truth.grade, truth_order),
-        exclude=_outside(exclude, truth, queries, groups, items),
-        candidates=_outside(candidates, truth, queries, groups, items),
+        exclude=_outside(tables.get("exclude"), truth, queries, protocol.groups, items),
+        candidates=_outside(tables.get("candidates"), truth, queries, protocol.groups, items),
         extra=truth.extra if truth.extra is None or truth_order is None else truth.extra[truth_order],
         names=recs.used,
-        side=side,
+        side=None if ground.beside is None else ground.beside.side(queries, protocol.groups),
     )
+    if whole:
+        check_common(recs, truth, aligned.n_common, len(listed) - n_unknown)
+        if ground.beside is not None:
+            ground.beside.check(aligned.has_baseline, queries)
+    return aligned
+
+
+def check_keys(recs: Table, truth: Table) -> None:
+    """Lists and truth name their queries alike."""
+    if len(recs.key) != len(truth.key):
+        raise IdError(
+            f"recs names a query by {recs.key}, truth by {truth.key}. Name as many columns with Columns(user=(...))."
+        )
+    if recs.n_rows is not None and truth.n_rows is not None and recs.n_rows != truth.n_rows:
+        raise SourceError(
+            f"recs has {recs.n_rows:,} rows and truth {truth.n_rows:,}; a user is a row number, so both need as many."
+        )
+
+
+def check_common(recs: Table, truth: Table, users: int, items: int) -> None:
+    """Lists and truth have so many users in common, and so many listed rows name an item of the truth."""
+    if not users:
+        raise nothing_common(recs, truth, "user")
+    if not items:
+        raise nothing_common(recs, truth, "item")
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +204,7 @@ class Runs:
     def of(cls, ids: tuple[pl.Series, ...]) -> Runs:
         """The runs of some columns."""
         rows = len(ids[0])
-        if len(changes(ids[0][:SAMPLE])) > min(rows, SAMPLE) // 4:
+        if not rows or len(changes(ids[0][:SAMPLE])) > min(rows, SAMPLE) // 4:
             return cls(ids, None)
         start = np.concatenate(([0], changes(ids[0])))
         for column in ids[1:]:
@@ -191,24 +225,6 @@ def changes(column: pl.Series) -> Ints:
         return np.flatnonzero(values[first + 1 : last] != values[first : last - 1]) + first + 1
 
     return np.concatenate(in_threads(of_block, ranges(len(values))))
-
-
-def _lists(
-    code: Ints, run: Ints | None, item: Ints, n_queries: int, n_items: int, score: Scores | None = None
-) -> tuple[Lists, Ints | None, Ints | None]:
-    """The items by query, and the order of the rows that this took; None where they stand so.
-
-    Rows that have to move anyway go where their score puts them: the rows with equal scores are then known, too.
-    """
-    stands = bool((code[1:] >= code[:-1]).all())
-    if run is None and not stands:
-        order, start, equal = together(code, n_queries, None if score is None else score.given)
-        return Lists(start, taken(item, order), n_items), order, None if score is None else equal
-    length = np.bincount(code, weights=run, minlength=n_queries).astype(np.int64)
-    if run is None or stands:
-        return Lists.of(length, item, n_items), None, None
-    order = rows_of(np.concatenate(([0], np.cumsum(run))), np.argsort(code, kind="stable"))
-    return Lists.of(length, taken(item, order), n_items), order, None
 
 
 def _in_order(column: pl.Series | None, order: Ints | None) -> Any:
@@ -256,7 +272,9 @@ def _same(one: Table, other: Table, at: int, outside: bool) -> tuple[pl.Series, 
     return ids[0], ids[1]
 
 
-def _nothing_common(recs: Table, truth: Table, what: str, part: slice) -> IdError:
+def nothing_common(recs: Table, truth: Table, what: str) -> IdError:
+    """An example of either side, where they have no user or no item in common."""
+    part = slice(0, -1) if what == "user" else slice(-1, None)
     here, there = (tuple(column[0] for column in table.ids[part]) for table in (recs, truth))
     first, second = (one[0] if len(one) == 1 else one for one in (here, there))
     return IdError(
@@ -285,26 +303,21 @@ def _outside(
         )
     if table.n_rows is not None and truth.n_rows is not None and table.n_rows != truth.n_rows:
         raise SourceError(f"{table.name} has {table.n_rows:,} rows and truth {truth.n_rows:,}; both need as many.")
-    keyed = keyed_by(table, queries, groups)
-    table = _fitting(table, replace(truth, ids=(*keyed.get_columns(), truth.ids[-1]), text=False))
+    table = fitting(table, truth, queries, groups)
     item = items.codes(table.ids[-1:])
-    of_user, of_query = by_user(table, keyed, item, items.size, items.known(item))
-    return of_user.pick(of_query)
+    keyed = Keyed.of(table, item, items.size, items.known(item))
+    return keyed.once().pick(keyed.codes(queries, groups))
 
 
-def by_user(
-    table: Table, keyed: pl.DataFrame, item: Ints, n_items: int, known: Bools | None = None
-) -> tuple[Lists, Ints]:
-    """The items of each user of a table, each once, and which of these users each query belongs to."""
-    users, (of_query, user) = Vocabulary.of([tuple(keyed.get_columns()), table.ids[:-1]], dense=True)
-    if known is not None:
-        user, item = user[known], item[known]
-    of_user = _lists(user, None, item, users.size, n_items)[0]
-    return of_user.only(~mask(repeated(of_user), len(of_user))), of_query
+def fitting_tables(
+    tables: Mapping[str, Table], truth: Table, queries: pl.DataFrame, groups: tuple[str, ...]
+) -> dict[str, Table]:
+    """The tables beside lists and truth, with the types of ids that these have."""
+    return {name: fitting(tables[name], truth, queries, groups) for name in BESIDE if name in tables}
 
 
-def beside_lists(table: Table, truth: Table, queries: pl.DataFrame, groups: tuple[str, ...]) -> Table:
-    """A table with the types of ids that the lists have."""
+def fitting(table: Table, truth: Table, queries: pl.DataFrame, groups: tuple[str, ...]) -> Table:
+    """A table with the types of ids that lists and truth have."""
     ids = truth.ids[-1:] if not table.key else (*keyed_by(table, queries, groups).get_columns(), truth.ids[-1])
     return _fitting(table, replace(truth, ids=ids, text=False))
 
@@ -318,18 +331,4 @@ def _fitting(table: Table, side: Table) -> Table:
     raise IdError(
         f"{table.name}: none of its ids can be an id of the lists: it has {', '.join(map(repr, here))}, they have "
         f"{', '.join(map(repr, there))}, for example."
-    )
-
-
-def keyed_by(table: Table, queries: pl.DataFrame, groups: tuple[str, ...]) -> pl.DataFrame:
-    """The columns of the queries by which a table names them: all of the key, or a part such as the user alone."""
-    if set(table.key) <= set(queries.columns):
-        return queries.select(table.key)
-    if len(table.key) == len(queries.columns):
-        return queries
-    if len(table.key) == len(groups) and set(groups) <= set(queries.columns):
-        return queries.select(groups)
-    raise IdError(
-        f"{table.name} names a user by {listing(table.key)}, the lists by {listing(queries.columns)}. "
-        "Use the same columns."
     )

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from atkay.arrays import Bools, Floats, Ints
+from atkay.arrays import Ints
 from atkay.errors import (
     ColumnError,
     InputError,
-    PopulationError,
     ProtocolError,
     SampledWarning,
     SideError,
@@ -21,13 +20,11 @@ from atkay.errors import (
     number_of,
     who,
 )
-from atkay.expected import groups
-from atkay.lists import in_threads, mask, ranges
-from atkay.metrics.base import Metric, Ratio, RunMetric, parse_all, separate
+from atkay.measure import Tally, check_anybody, finish_run, tally, who_counts
+from atkay.metrics.base import Metric, parse_all, separate
 from atkay.metrics.base import metrics as metric_catalogue
-from atkay.metrics.dcg import DCG
 from atkay.protocol import Described, Protocol
-from atkay.result import Population, Result, Slicing
+from atkay.result import Result, Slicing
 from atkay.side import ASKS
 
 if TYPE_CHECKING:
@@ -42,9 +39,6 @@ if TYPE_CHECKING:
 
 DECIDED = 0.01
 """From so large a share of lists on that ties decide, it is said."""
-
-QUERIES = 1 << 14
-"""Queries that are measured in one go: what lies in between then stays in the cache."""
 
 USUAL = ("ndcg@10", "map@10", "mrr@10", "recall@10", "precision@10", "hit@10")
 
@@ -186,14 +180,14 @@ def gather(tables: Mapping[str, Table], metrics: Sequence[Metric], protocol: Pro
     rules = describe(protocol, tables)
     aligned = align_tables(tables, rules, pairs=any("pairs" in metric.needs for metric in metrics))
     groups = group_queries(aligned, rules.groups)
-    judged, counts, fingerprint = judge(aligned, rules)
+    judged, counts, marks = judge(aligned, rules)
     about = {
         "ids": aligned.ids,
         "counts": counts,
         "groups": None if groups is None else groups.code,
-        "slicings": slice_queries(aligned, tables.get("slices"), groups),
+        "slicings": slice_queries(aligned.queries, tables.get("slices"), groups),
         "columns": {name: table.used for name, table in tables.items()},
-        "fingerprint": fingerprint,
+        "fingerprint": {name: str(mark) for name, mark in marks.items()},
     }
     return Gathered(aligned, judged, rules, about)
 
@@ -235,61 +229,60 @@ def conclude(
 
     ``ids``, ``groups`` (-1 for none) and ``slicings`` have an entry per query.
     """
-    counted = who_counts(judged, protocol, ids)
-    if groups is not None and (lost := counted & (groups < 0)).any():
-        columns_of_groups = listing(protocol.groups)
-        raise InputError(
-            f"average_over: {who(ids, int(np.argmax(lost)))} has no {columns_of_groups} in the truth. Fill it in; or "
-            "make it a part of the query with columns=Columns(user=(...)); or skip such queries."
-        )
-    if protocol.ties in ("expected", "together") and (without := [each for each in metrics if not each.averages]):
-        raise ProtocolError(
-            f"{without[0]} has no closed form for ties='{protocol.ties}'; {listing(_averaging())} have. Choose "
-            "ties='random', or leave the metric out."
-        )
-    n_decided = decided(judged.where(counted), metrics)
-    if protocol.ties == "given" and n_decided > DECIDED * counted.sum():
-        warnings.warn(
-            f"the order of equal scores decides {n_decided:,} of {counted.sum():,} lists, and ties='given' takes the "
-            "order of the rows. A model that scores everything alike can look good by luck. Choose ties='expected' "
-            "for the average over all orders, or another word.",
-            TiesWarning,
-            stacklevel=3,
-        )
-    by_query = [metric for metric in metrics if not isinstance(metric, RunMetric)]
-    values, parts = measure(judged, by_query, protocol, counted)
-    if sampled is not None:
-        warnings.warn(
-            f"these are {sampled.words}. Such numbers do not compare with others, and can put models in another order "
-            "than the whole catalogue would.",
-            SampledWarning,
-            stacklevel=3,
-        )
-        if sampled.estimator != "none":
-            values, parts = sampled.of_queries(judged, by_query, counted, ids), {}
-    rows = np.flatnonzero(counted)
-    of_run = [metric for metric in metrics if isinstance(metric, RunMetric)]
-    return Result(
-        metrics=tuple(metrics),
-        query_values=values,
-        ids={name: column[rows] for name, column in ids.items()},
-        population=replace(_population(judged, counted, counts), tie_decided=n_decided),
-        protocol=protocol,
-        parts=parts,
-        groups=None if groups is None else groups[rows],
-        slicings=tuple(replace(slicing, code=slicing.code[rows]) for slicing in slicings),
+    check_averages(metrics, protocol)
+    part = tally(judged, metrics, protocol, ids=ids, counts=counts, slicings=slicings, sampled=sampled)
+    return finish(
+        part,
+        metrics,
+        protocol,
+        judged,
+        ids={name: column[part.rows] for name, column in ids.items()},
+        groups=None if groups is None else groups[part.rows],
+        slicings=tuple(replace(slicing, code=slicing.code[part.rows]) for slicing in slicings),
         columns=columns or {},
         fingerprint=fingerprint or {},
         sampled=sampled,
         names=names or {},
         dialect=dialect,
-        whole=measure_run(judged.where(counted), of_run) if of_run else {},
-        whole_of={
-            (slicing.name, segment): measure_run(judged.where(counted & (slicing.code == code)), of_run)
-            for slicing in (slicings if of_run else ())
-            for code, segment in enumerate(slicing.segments)
-            if (counted & (slicing.code == code)).any()
-        },
+    )
+
+
+def finish(
+    found: Tally, metrics: Sequence[Metric], protocol: Protocol, items: Judged, *, stacklevel: int = 4, **about: Any
+) -> Result:
+    """A result out of what was measured; ``items`` knows what is known of items, ``about`` has a row per value."""
+    population, groups, sampled = found.population, about["groups"], about["sampled"]
+    check_anybody(population.evaluated, protocol)
+    if groups is not None and (groups < 0).any():
+        raise InputError(
+            f"average_over: {who(about['ids'], int(np.argmax(groups < 0)))} has no {listing(protocol.groups)} in the "
+            "truth. Fill it in; or make it a part of the query with columns=Columns(user=(...)); or skip such queries."
+        )
+    if protocol.ties == "given" and population.tie_decided > DECIDED * population.evaluated:
+        warnings.warn(
+            f"the order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists, and "
+            "ties='given' takes the order of the rows. A model that scores everything alike can look good by luck. "
+            "Choose ties='expected' for the average over all orders, or another word.",
+            TiesWarning,
+            stacklevel=stacklevel,
+        )
+    if sampled is not None:
+        warnings.warn(
+            f"these are {sampled.words}. Such numbers do not compare with others, and can put models in another order "
+            "than the whole catalogue would.",
+            SampledWarning,
+            stacklevel=stacklevel,
+        )
+    whole = {segment: finish_run(metrics, states, items) for segment, states in found.states.items()}
+    return Result(
+        metrics=tuple(metrics),
+        query_values=found.values,
+        parts=found.parts,
+        population=population,
+        protocol=protocol,
+        whole=whole.pop(None, {}),
+        whole_of={segment: numbers for segment, numbers in whole.items() if segment is not None},
+        **about,
     )
 
 
@@ -303,22 +296,13 @@ def check_sampled(sampled: object, metrics: Sequence[Metric]) -> None:
         check_of_rank(metric)
 
 
-def decided(judged: Judged, metrics: Sequence[Metric]) -> int:
-    """How many lists depend on the order of equal scores.
-
-    For metrics of hits, where items of different relevance have the same score and one may come before the cutoff;
-    for metrics of whole lists, where a cutoff goes through equal scores.
-    """
-    if judged.tied is None:
-        return 0
-    depth = max((k for metric in metrics if metric.needs_truth for k in metric.cutoffs), default=0)
-    t, n, r, _, first = groups(judged)
-    mixed = (r < n) | (judged.grade != judged.grade[first])
-    lists = mask(judged.query[mixed & (t < depth)], judged.n_queries)
-    cuts = [k for metric in metrics if not metric.needs_truth for k in metric.cutoffs]
-    if judged.level is not None and cuts:
-        lists[judged.level.owner()[np.isin(judged.level.item, cuts)]] = True
-    return int(np.count_nonzero(lists))
+def check_averages(metrics: Sequence[Metric], protocol: Protocol) -> None:
+    """Every metric can be averaged over the orders of equal scores, where that is asked for."""
+    if protocol.ties in ("expected", "together") and (without := [each for each in metrics if not each.averages]):
+        raise ProtocolError(
+            f"{without[0]} has no closed form for ties='{protocol.ties}'; {listing(_averaging())} have. Choose "
+            "ties='random', or leave the metric out."
+        )
 
 
 def _averaging() -> list[str]:
@@ -331,108 +315,3 @@ def check_needs(metrics: Sequence[Metric], given: Iterable[str]) -> None:
         needed = ["train" if name == "pairs" else name for name in metric.needs]
         if missing := [name for name in needed if name not in given]:
             raise SideError(f"{metric} needs {missing[0]}=: {ASKS[missing[0]]}. Pass evaluate(..., {missing[0]}=...).")
-
-
-def measure_run(judged: Judged, metrics: Sequence[RunMetric]) -> dict[str, float]:
-    """The numbers of the whole run."""
-    found: dict[str, float] = {}
-    for metric in metrics:
-        numbers = metric.finish(metric.state(judged), judged)
-        found |= dict(zip(map(str, metric.split()), numbers.tolist(), strict=True))
-    return found
-
-
-def who_counts(judged: Judged, protocol: Protocol, ids: Mapping[str, Any]) -> Bools:
-    """The queries that enter the means."""
-    truth, answered = judged.n_relevant > 0, judged.answered
-    missing = {"no_recs": truth & ~answered, "no_truth": answered & ~truth}
-    what = {"no_recs": "with truth and no list", "no_truth": "with a list and no relevant item"}
-    counted = truth & answered
-    for name, queries in missing.items():
-        word = getattr(protocol, name)
-        if word == "error" and queries.any():
-            raise PopulationError(
-                f"{number_of(int(queries.sum()), 'user')} {what[name]}, {who(ids, int(np.argmax(queries)))} for "
-                f"example, and the protocol says {name}='error'. Mend the data, or choose {name}='zero' or 'skip'."
-            )
-        if word in ("zero", "one", "dcg_zero"):
-            counted = counted | queries
-        if word == "judged":
-            # Without a list, too, where such users count at all.
-            asked = queries | (~truth & (protocol.no_recs == "zero"))
-            counted = counted | (asked & (judged.nonrelevant[0] > 0))
-    if not counted.any():
-        raise PopulationError(
-            "no user is left to evaluate: nobody has both a list and a relevant item. Are all grades "
-            + ("0?" if protocol.min_relevance is None else f"below min_relevance={protocol.min_relevance:g}?")
-        )
-    return counted
-
-
-def measure(
-    judged: Judged, metrics: Sequence[Metric], protocol: Protocol, counted: Bools
-) -> tuple[Floats, dict[str, tuple[Floats, Floats]]]:
-    """The values of the counted queries, and numerators and denominators where they are pooled."""
-    lost, place = (judged.n_relevant == 0)[counted], np.concatenate(([0], np.cumsum(counted)))
-    column = np.cumsum([0, *(len(metric.cutoffs) for metric in metrics)])
-    values = np.empty((column[-1], place[-1])).T  # a number's values lie together
-    ratios = [metric for metric in metrics if isinstance(metric, Ratio) and is_pooled(metric)]
-
-    def of_block(block: tuple[int, int]) -> list[tuple[Floats, Floats]]:
-        part, here = judged.part(*block), counted[slice(*block)]
-        chosen = slice(None) if here.all() else here
-        for metric, first, last in zip(metrics, column[:-1], column[1:], strict=True):
-            of_queries = metric.values(part.above_zero if metric.by_score else part)
-            values[place[block[0]] : place[block[1]], first:last] = of_queries[chosen]
-        sides = (metric.parts(part.above_zero if metric.by_score else part) for metric in ratios)
-        return [(above[chosen], below[chosen]) for above, below in sides]
-
-    blocks = in_threads(of_block, ranges(judged.n_queries, QUERIES))
-    parts: dict[str, tuple[Floats, Floats]] = {}
-    for metric, of_metric in zip(ratios, zip(*blocks, strict=True), strict=False):
-        above, below = (np.concatenate(side) for side in zip(*of_metric, strict=True))
-        parts |= {str(one): (above[:, at], below[:, at]) for at, one in enumerate(metric.split())}
-    score_missing(values, parts, metrics, protocol, lost, ~judged.answered[counted])
-    return values, parts
-
-
-def is_pooled(metric: Metric) -> bool:
-    """Whether users' numerators and denominators are summed before dividing."""
-    return isinstance(metric, Ratio) and metric.average == "pooled"
-
-
-def score_missing(
-    values: Floats,
-    parts: Mapping[str, tuple[Floats, Floats]],
-    metrics: Sequence[Metric],
-    protocol: Protocol,
-    lost: Bools,
-    unanswered: Bools,
-) -> None:
-    """Give users without truth (``lost``) or without a list what the protocol gives them, in place."""
-    width = [len(metric.cutoffs) for metric in metrics]
-    for metric in metrics:
-        for above, below in (parts[str(one)] for one in (metric.split() if is_pooled(metric) else ())):
-            if protocol.no_truth == "one" and metric.needs_truth:
-                above[lost] = below[lost]
-            if protocol.no_recs == "dcg_zero":
-                above[unanswered], below[unanswered] = 0.0, 0.0
-    if lost.any():
-        about_truth = np.repeat(np.array([metric.needs_truth for metric in metrics], bool), width)
-        values[np.ix_(lost, about_truth)] = 1.0 if protocol.no_truth == "one" else 0.0
-    if protocol.no_recs == "dcg_zero":
-        others = np.repeat([not isinstance(metric, DCG) for metric in metrics], width)
-        values[np.ix_(unanswered, others)] = np.nan
-
-
-def _population(judged: Judged, counted: Bools, counts: Counts) -> Population:
-    truth, answered = judged.n_relevant > 0, judged.answered
-    return Population(
-        evaluated=int(counted.sum()),
-        without_list=int((truth & ~answered).sum()),
-        without_truth=int((answered & ~truth).sum()),
-        emptied=int((answered & (judged.n_listed == 0)).sum()),
-        relevant=int(judged.n_relevant.sum()),
-        hits=len(judged.query),
-        **asdict(counts),
-    )

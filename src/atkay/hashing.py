@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,23 @@ if TYPE_CHECKING:
 
 Hashes = NDArray[np.uint64]
 
+WRAP = 1 << 64
+
 _BASE = 0x100000001B3  # odd, so that its powers never vanish
+
+
+class Mark(NamedTuple):
+    """What tells inputs apart: ``rows`` adds up over parts of the queries, ``fixed`` is the same for all of them."""
+
+    rows: int = 0
+    fixed: int = 0
+
+    def merge(self, other: Mark) -> Mark:
+        """The mark of the queries of both."""
+        return Mark((self.rows + other.rows) % WRAP, self.fixed)
+
+    def __str__(self) -> str:
+        return f"{self.rows ^ self.fixed:016x}"
 
 
 def id_numbers(ids: pl.Series) -> Hashes:
@@ -46,7 +62,7 @@ def id_numbers(ids: pl.Series) -> Hashes:
 
 def scrambled(seed: int, *parts: Hashes) -> Hashes:
     """A number per row that looks random and depends on nothing but the row's parts and the seed."""
-    mixed = mix(parts[0] ^ np.uint64(seed % (1 << 64)))
+    mixed = mix(parts[0] ^ np.uint64(seed % WRAP))
     for part in parts[1:]:
         mixed = mix(mixed ^ part)
     return mixed
@@ -70,11 +86,12 @@ def fingerprint(
     grade: Floats | None = None,
     *,
     ranked: bool = False,
-) -> str:
+) -> int:
     """A hash of all rows: their order counts within a list where it is ranked, that of the lists never.
 
     ``query`` has a number per query, ``item`` gives those of items. A ranked list is the sum of its items' numbers,
-    each times a number of its place; any other the sum of its rows' hashes. Unsigned sums wrap around, losing nothing.
+    each times a number of its place; any other the sum of its rows' hashes, in which a grade of 1 is the same as none.
+    Unsigned sums wrap around, losing nothing.
     """
     places = mix(np.arange(lists.length.max(initial=0) if ranked else 0, dtype=np.uint64))
 
@@ -90,8 +107,11 @@ def fingerprint(
             if ranked:
                 rows = number * places.take(np.arange(len(number)) - np.repeat(start, length))
             else:
-                rows = scrambled(1, number, *(() if grade is None else (grade[begin:end].view(np.uint64),)))
+                rows = scrambled(1, number)
+                graded = () if grade is None else np.flatnonzero(grade[begin:end] != 1)
+                if grade is not None and len(graded):
+                    rows[graded] = scrambled(1, number[graded], grade[begin:end][graded].view(np.uint64))
             of_list = np.add.reduceat(rows, start)
         return int(scrambled(2, query[some], of_list, length.view(np.uint64)).sum())
 
-    return f"{sum(in_threads(of_block, lists.blocks())) % (1 << 64):016x}"
+    return sum(in_threads(of_block, lists.blocks())) % WRAP

@@ -9,7 +9,7 @@ import numpy as np
 
 from atkay.arrays import Array
 from atkay.errors import DuplicateError, OrderError, who
-from atkay.hashing import Hashes, fingerprint, mix, scrambled
+from atkay.hashing import WRAP, Hashes, Mark, fingerprint, mix, scrambled
 from atkay.judged import Judged
 from atkay.lists import Lists, mask, taken
 from atkay.match import match, repeated
@@ -35,8 +35,8 @@ class Counts:
     unjudged: int = 0
 
 
-def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str, str]]:
-    """The hits of the lists, what was done to the lists before, and the fingerprints of all that came in."""
+def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str, Mark]]:
+    """The hits of the lists, what was done to the lists before, and the marks of all that came in."""
     aligned, found = _each_pair_once(_turned(given) if protocol.ties == "reversed" else given, protocol)
     row, at = found.row, found.at
     grade = _grades(aligned, protocol)
@@ -46,7 +46,7 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
         ranking = Ranking(ranking.start, taken(ranking.item, order), ranking.n_items)
         place = np.flatnonzero(mask(row, len(order))[order])  # where the graded rows have come to stand
         row, at = place, at[np.searchsorted(row, order[place])]
-    fingerprints = _fingerprints(aligned, ranking)
+    marks = _marks(aligned, ranking)
     gone, counts = _take_out(aligned, protocol, ranking, row)
     if gone is not None:
         stays = ~gone[row]
@@ -96,7 +96,7 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
         duplicated=len(given.recs) - len(aligned.recs),
         **counts,
     )
-    return judged, done, fingerprints
+    return judged, done, marks
 
 
 def _found(aligned: Aligned, protocol: Protocol, order: Ints | None, gone: Bools | None, row: Ints) -> Bools | None:
@@ -127,31 +127,29 @@ def _group_of(equal: Bools, row: Ints, first: Ints) -> tuple[Ints, Ints]:
     return starts[group] - first, starts[group + 1] - starts[group]
 
 
-def _fingerprints(aligned: Aligned, ranking: Ranking) -> dict[str, str]:
+def _marks(aligned: Aligned, ranking: Ranking) -> dict[str, Mark]:
     """What tells two inputs apart, in whatever form and order of rows they came.
 
     Of the truth its pairs and grades count, of the lists their order, of the others their pairs.
     """
     query, item = aligned.query_numbers, aligned.item_numbers
-    grade = aligned.grade
-    graded = grade is not None and bool((grade != 1).any())
-    found = {"truth": fingerprint(aligned.truth, query, item, grade if graded else None)}
-    found["recs"] = fingerprint(ranking, query, item, ranked=True)
+    found = {"truth": Mark(fingerprint(aligned.truth, query, item, aligned.grade))}
+    found["recs"] = Mark(fingerprint(ranking, query, item, ranked=True))
     for name, these in (("exclude", aligned.exclude), ("candidates", aligned.candidates)):
         if isinstance(these, Lists):
-            found[name] = fingerprint(these, query, item)
+            found[name] = Mark(fingerprint(these, query, item))
         elif these is not None:
-            found[name] = _of_items(item(np.flatnonzero(these)))
+            found[name] = Mark(fixed=_of_items(item(np.flatnonzero(these))))
     return found | _beside(aligned, query)
 
 
-def _of_items(numbers: Hashes) -> str:
-    return f"{int(mix(numbers).sum()):016x}"
+def _of_items(numbers: Hashes) -> int:
+    return int(mix(numbers).sum())
 
 
-def _beside(aligned: Aligned, query: Hashes) -> dict[str, str]:
+def _beside(aligned: Aligned, query: Hashes) -> dict[str, Mark]:
     """The same for what was given besides lists and truth."""
-    found: dict[str, str] = {}
+    found: dict[str, Mark] = {}
     side, item = aligned.side, aligned.item_numbers
     if side is None:
         return found
@@ -159,11 +157,11 @@ def _beside(aligned: Aligned, query: Hashes) -> dict[str, str]:
         # Users of the training data have no numbers here; what they had together tells them apart.
         anybody = np.zeros(side.train.items.n_queries, np.uint64)
         own = fingerprint(side.train.history, query, item)
-        found["train"] = f"{int(fingerprint(side.train.items, anybody, item), 16) ^ int(own, 16):016x}"
+        found["train"] = Mark(own, fixed=fingerprint(side.train.items, anybody, item))
     if side.catalog is not None:
-        found["catalog"] = _of_items(item(np.flatnonzero(side.catalog)))
+        found["catalog"] = Mark(fixed=_of_items(item(np.flatnonzero(side.catalog))))
     if side.baseline is not None:
-        found["baseline"] = fingerprint(side.baseline, query, item, ranked=True)
+        found["baseline"] = Mark(fingerprint(side.baseline, query, item, ranked=True))
     if side.features is not None:
         every, parts = item(np.arange(side.n_items)), []
         if side.features.vectors is not None:
@@ -172,8 +170,8 @@ def _beside(aligned: Aligned, query: Hashes) -> dict[str, str]:
             parts.append(int(scrambled(3, every[known], *numbers.T).sum()))
         if side.features.categories is not None:
             kinds = side.features.categories
-            parts.append(int(fingerprint(kinds, every, lambda code: code.astype(np.uint64)), 16))
-        found["features"] = f"{sum(parts) % (1 << 64):016x}"
+            parts.append(fingerprint(kinds, every, lambda code: code.astype(np.uint64)))
+        found["features"] = Mark(fixed=sum(parts) % WRAP)
     return found
 
 

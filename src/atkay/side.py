@@ -36,6 +36,12 @@ class Train:
     pairs: Pairs | None = None
     """Which items share users; counted where a metric asks for it."""
 
+    def of(self, user: Ints) -> Train:
+        """The same for other queries; what was counted is not counted again."""
+        other = replace(self, user=user)
+        vars(other).update({name: getattr(self, name) for name in ("users", "popularity")})
+        return other
+
     @cached_property
     def users(self) -> int:
         """How many training users there are."""
@@ -85,14 +91,12 @@ class Side:
 
     def part(self, first: int, last: int) -> Side:
         """The side information of the queries from ``first`` to before ``last``."""
-        train = None if self.train is None else replace(self.train, user=self.train.user[first:last])
-        if train is not None and self.train is not None:
-            vars(train).update({name: getattr(self.train, name) for name in ("users", "popularity")})
+        train = None if self.train is None else self.train.of(self.train.user[first:last])
         return replace(self, train=train, baseline=None if self.baseline is None else self.baseline.part(first, last))
 
     def pick(self, queries: Ints) -> Side:
         """The side information of the given queries."""
-        train = None if self.train is None else replace(self.train, user=self.train.user[queries])
+        train = None if self.train is None else self.train.of(self.train.user[queries])
         return replace(self, train=train, baseline=None if self.baseline is None else self.baseline.pick(queries))
 
     @classmethod

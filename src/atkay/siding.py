@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from atkay.align import MANY, by_user, keyed_by
-from atkay.errors import DuplicateError, IdError, InputError, OrderError, listing
+from atkay.errors import DuplicateError, InputError, OrderError, listing
+from atkay.keyed import Keyed
 from atkay.lists import Lists, mask
 from atkay.match import repeated
 from atkay.pairs import Pairs
-from atkay.ranking import by_rank, together
+from atkay.ranking import by_rank, by_score, together
 from atkay.side import Features, Side, Train
 from atkay.vocabulary import Vocabulary
 
@@ -23,27 +24,47 @@ if TYPE_CHECKING:
     from atkay.tables import Table
 
 
-def gather_side(
-    tables: Mapping[str, Table],
-    codes: Mapping[str, Ints],
-    items: Vocabulary,
-    queries: pl.DataFrame,
-    groups: tuple[str, ...],
-    *,
-    pairs: bool,
-) -> Side:
-    """What the tables say of items and queries; ``codes`` are those of their items."""
-    train = catalog = features = baseline = None
-    if "train" in tables:
-        lists, user = by_user(tables["train"], keyed_by(tables["train"], queries, groups), codes["train"], items.size)
-        train = Train(lists, user, Pairs.of(lists) if pairs else None)
-    if "catalog" in tables:
-        catalog = mask(codes["catalog"], items.size)
-    if "features" in tables:
-        features = _features(tables["features"], codes["features"], items)
-    if "baseline" in tables:
-        baseline = _baseline(tables["baseline"], codes["baseline"], items, queries, groups)
-    return Side(items.size, train, catalog, features, baseline)
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """The tables beside lists and truth: what they say of items, and of each of their users."""
+
+    known: Side
+    """What is said of items; of no query yet."""
+    train: Keyed | None = None
+    baseline: Keyed | Lists | None = None
+    """Lists by user, or one list for everybody."""
+
+    @classmethod
+    def of(cls, tables: Mapping[str, Table], codes: Mapping[str, Ints], items: Vocabulary, *, pairs: bool) -> Beside:
+        """The tables by user and item; ``codes`` are those of their items."""
+        train = catalog = features = baseline = nobody = None
+        if "train" in tables:
+            train = Keyed.of(tables["train"], codes["train"], items.size)
+            train = replace(train, lists=train.once())
+            nobody = Train(train.lists, np.empty(0, np.int64), Pairs.of(train.lists) if pairs else None)
+        if "catalog" in tables:
+            catalog = mask(codes["catalog"], items.size)
+        if "features" in tables:
+            features = _features(tables["features"], codes["features"], items)
+        if "baseline" in tables:
+            baseline = _baseline(tables["baseline"], codes["baseline"], items)
+        return cls(Side(items.size, nobody, catalog, features), train, baseline)
+
+    def side(self, queries: pl.DataFrame, groups: tuple[str, ...]) -> Side:
+        """What is known of items, and of these queries."""
+        train, baseline = self.known.train, None
+        if train is not None and self.train is not None:
+            train = train.of(self.train.codes(queries, groups))
+        if isinstance(self.baseline, Keyed):
+            baseline = self.baseline.lists.pick(self.baseline.codes(queries, groups))
+        elif self.baseline is not None:
+            baseline = self.baseline.pick(np.zeros(len(queries), np.int64))
+        return replace(self.known, train=train, baseline=baseline)
+
+    def check(self, named: bool, queries: pl.DataFrame) -> None:
+        """Refuse a baseline that has no list for any of many queries."""
+        if isinstance(self.baseline, Keyed):
+            self.baseline.check(named, queries)
 
 
 def _features(table: Table, item: Ints, items: Vocabulary) -> Features:
@@ -104,34 +125,33 @@ def _numbers(column: pl.Series) -> Floats:
     return matrix
 
 
-def _baseline(table: Table, item: Ints, items: Vocabulary, queries: pl.DataFrame, groups: tuple[str, ...]) -> Lists:
-    """The baseline's list of each query, the best item first."""
+def _baseline(table: Table, item: Ints, items: Vocabulary) -> Keyed | Lists:
+    """The baseline's lists, the best item first."""
     if not table.key:
         lists = Lists.of(np.array([len(item)]), item, items.size)
-        of_query = np.zeros(len(queries), np.int64)
-    else:
-        keyed = keyed_by(table, queries, groups)
-        users, (of_query, user) = Vocabulary.of([tuple(keyed.get_columns()), table.ids[:-1]], dense=True)
-        score = None if table.score is None or table.rank is not None else table.score.to_numpy()
-        order, start, _ = together(user, users.size, score)
-        lists = Lists(start, item[order], items.size)
-        if table.rank is not None:
-            place, wrong = by_rank(lists, table.rank.to_numpy()[order])
-            if wrong >= 0:
-                raise OrderError(
-                    f"baseline: the ranks of user {users.ids(np.array([wrong])).row(0)[0]!r} are not 1 to "
-                    f"{lists.length[wrong]}, each once. Number each list again, or order by score."
-                )
-            lists = lists if place is None else Lists(start, lists.item[place], items.size)
-        if len(queries) >= MANY and not lists.length[of_query].any():
-            there = ", ".join(map(repr, queries.row(0)))
-            raise IdError(
-                f"baseline: it names none of the users of recs and truth: it has {table.ids[0][0]!r}, they have "
-                f"{there}, for example. Are these the ids of the same users?"
+        _refuse_repeats(lists, items)
+        return lists
+    keyed = Keyed.of(table, item, items.size)
+    lists = keyed.lists
+    if table.rank is not None:
+        rank = table.rank.to_numpy()
+        place, wrong = by_rank(lists, rank if keyed.order is None else rank[keyed.order])
+        if wrong >= 0:
+            raise OrderError(
+                f"baseline: the ranks of user {keyed.users.ids(np.array([wrong])).row(0)[0]!r} are not 1 to "
+                f"{lists.length[wrong]}, each once. Number each list again, or order by score."
             )
+    else:
+        score = None if table.score is None else table.score.to_numpy()
+        place = None if score is None else by_score(lists, score if keyed.order is None else score[keyed.order])
+    lists = lists if place is None else Lists(lists.start, lists.item[place], items.size)
+    _refuse_repeats(lists, items)
+    return replace(keyed, lists=lists)
+
+
+def _refuse_repeats(lists: Lists, items: Vocabulary) -> None:
     again = repeated(lists)
     if len(again):
         raise DuplicateError(
             f"baseline: item {items.ids(lists.item[again[:1]]).item()!r} stands twice in one list. Drop one of the two."
         )
-    return lists.pick(of_query)

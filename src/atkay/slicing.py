@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from atkay.align import keyed_by, same_types
+from atkay.align import same_types
 from atkay.errors import DuplicateError, IdError, InputError, listing, who
+from atkay.keyed import keyed_by
 from atkay.result import Slicing
 from atkay.tables import Table
 
@@ -25,15 +26,20 @@ class Groups:
     code: Ints
     ids: pl.DataFrame
 
+    @classmethod
+    def of(cls, ids: pl.DataFrame) -> Groups:
+        """The groups of some queries, by name."""
+        missing = ids.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy()
+        code = ids.select(pl.struct(ids.columns).rank("dense")).to_series().cast(pl.Int64).to_numpy() - 1
+        return cls(np.where(missing, -1, code), ids)
+
 
 def group_queries(aligned: Aligned, names: tuple[str, ...]) -> Groups | None:
     """The groups that ``average_over`` asks for."""
     if not names:
         return None
     ids = aligned.queries.select(names) if set(names) <= set(aligned.queries.columns) else _groups(aligned, names)
-    missing = ids.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy()
-    code = ids.select(pl.struct(names).rank("dense")).to_series().cast(pl.Int64).to_numpy() - 1
-    return Groups(np.where(missing, -1, code), ids)
+    return Groups.of(ids)
 
 
 def _groups(aligned: Aligned, names: tuple[str, ...]) -> pl.DataFrame:
@@ -52,16 +58,18 @@ def _groups(aligned: Aligned, names: tuple[str, ...]) -> pl.DataFrame:
     return codes.join(of_query, on=code, how="left", maintain_order="left").select(names)
 
 
-def slice_queries(aligned: Aligned, slices: Table | None, groups: Groups | None) -> tuple[Slicing, ...]:
-    """The segments of the queries, per column of the slices' table."""
+def slice_queries(
+    queries: pl.DataFrame, slices: Table | None, groups: Groups | None, *, part: bool = False
+) -> tuple[Slicing, ...]:
+    """The segments of the queries, per column of the slices' table; it may name nobody where they are a part."""
     if slices is None:
         return ()
-    queries = aligned.queries
+    key = queries
     if groups is not None:
         queries = pl.concat([queries, groups.ids.drop(queries.columns, strict=False)], how="horizontal")
     named = set(slices.key) <= set(queries.columns)
     group_names = () if groups is None else tuple(groups.ids.columns)
-    asked = queries.select(slices.key) if named else keyed_by(slices, aligned.queries, group_names)
+    asked = queries.select(slices.key) if named else keyed_by(slices, key, group_names)
     side = Table("truth", "", tuple(asked.columns), tuple(asked.get_columns()), {})
     typed, _ = same_types(slices, side, outside=True)
     assert typed.extra is not None
@@ -80,7 +88,7 @@ def slice_queries(aligned: Aligned, slices: Table | None, groups: Groups | None)
     there = "there beside " + "".join(typed.extra.columns)
     table = pl.concat([table, typed.extra], how="horizontal").with_columns(pl.lit(True).alias(there))
     found = asked.join(table, on=keys, how="left", maintain_order="left").drop(keys)
-    if found.drop_in_place(there).null_count() == len(asked):
+    if found.drop_in_place(there).null_count() == len(asked) and not part:
         raise _nobody(typed.ids[0][0], asked)
     return tuple(_slicing(column) for column in found.get_columns())
 

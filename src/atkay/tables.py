@@ -80,12 +80,19 @@ def columns_of(columns: Columns | Mapping[str, Columns] | None, table: str) -> C
 
 
 def read_tables(
-    given: Mapping[str, Any], protocol: Protocol, columns: Columns | Mapping[str, Columns] | None = None
+    given: Mapping[str, Any],
+    protocol: Protocol,
+    columns: Columns | Mapping[str, Columns] | None = None,
+    *,
+    part: bool = False,
 ) -> dict[str, Table]:
-    """All tables that were given, and those of the protocol, by name; what is None was not given."""
+    """All tables that were given, and those of the protocol, by name; what is None was not given.
+
+    ``part``: these are some of the users, who may have no lists, or no truth.
+    """
     tables = {
-        "recs": read_recs(given["recs"], columns_of(columns, "recs")),
-        "truth": read_truth(given["truth"], columns_of(columns, "truth"), protocol.groups),
+        "recs": read_recs(given["recs"], columns_of(columns, "recs"), empty=part),
+        "truth": read_truth(given["truth"], columns_of(columns, "truth"), protocol.groups, empty=part),
     }
     if protocol.min_relevance is not None and protocol.min_relevance > 1 and tables["truth"].grade is None:
         raise RelevanceError(
@@ -111,7 +118,7 @@ def read_tables(
     return tables
 
 
-def read_recs(given: Any, columns: Columns, name: str = "recs") -> Table:
+def read_recs(given: Any, columns: Columns, name: str = "recs", *, empty: bool = False) -> Table:
     """Recommended lists: ordered by rank, by score, or as given. A baseline may be one list for every user."""
     source = open_source(given, name)
     named = source.columns or columns
@@ -124,7 +131,7 @@ def read_recs(given: Any, columns: Columns, name: str = "recs") -> Table:
         roles["score"] = _find(source, name, "score", named.score, named)
     if name in RANKED and not (roles.get("rank") or roles.get("score")):
         _say_unused(source, name, "score", [*roles.values()], "the order of the rows is the order of each list")
-    table, frame = _load(source, name, roles)
+    table, frame = _load(source, name, roles, empty=empty)
     rank, score = (None if roles.get(role) is None else frame[roles[role] or ""] for role in ("rank", "score"))
     return replace(
         table,
@@ -133,7 +140,7 @@ def read_recs(given: Any, columns: Columns, name: str = "recs") -> Table:
     )
 
 
-def read_truth(given: Any, columns: Columns, extra: Sequence[str] = ()) -> Table:
+def read_truth(given: Any, columns: Columns, extra: Sequence[str] = (), *, empty: bool = False) -> Table:
     """What is relevant to whom, with grades where there are any; ``extra`` columns are taken along."""
     source = open_source(given, "truth")
     named = source.columns or columns
@@ -147,7 +154,7 @@ def read_truth(given: Any, columns: Columns, extra: Sequence[str] = ()) -> Table
         )
     if roles["relevance"] is None:
         _say_unused(source, "truth", "relevance", [*roles.values(), *extra], "every row counts as relevant")
-    table, frame = _load(source, "truth", roles, extra)
+    table, frame = _load(source, "truth", roles, extra, empty=empty)
     relevance = roles["relevance"]
     grade = None if relevance is None else _graded(frame[relevance])
     return replace(table, grade=grade, extra=frame.select(extra) if extra else None)

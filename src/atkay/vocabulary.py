@@ -45,13 +45,19 @@ class Vocabulary:
     table: pl.DataFrame | None = None
 
     @classmethod
-    def of(cls, tables: Sequence[Ids], *, dense: bool = False) -> tuple[Vocabulary, list[Ints]]:
-        """All ids of the tables, and each table's codes. With ``dense`` each code belongs to an id that occurs."""
+    def of(
+        cls, tables: Sequence[Ids], *, dense: bool = False, room: int | None = None
+    ) -> tuple[Vocabulary, list[Ints]]:
+        """All ids of the tables, and each table's codes.
+
+        With ``dense`` each code belongs to an id that occurs. Integers may leave so much ``room`` between the lowest
+        and the highest to be codes as they are; usually about four times their number.
+        """
         names = tuple(f"id {n}" for n in range(len(tables[0])))
         columns = [_common_type(ids) for ids in zip(*tables, strict=True)]
         tables = list(zip(*columns, strict=True))
         if len(columns) == 1 and columns[0][0].dtype.is_integer():
-            vocabulary = cls._of_integers(columns[0], names, dense=dense)
+            vocabulary = cls._of_integers(columns[0], names, room, dense=dense)
             if vocabulary is not None:
                 return vocabulary, [vocabulary.codes(ids) for ids in tables]
         return cls._of_any(tables, names)
@@ -75,10 +81,13 @@ class Vocabulary:
         return numbered, [taken(place, codes[at]) for at in range(len(tables))]
 
     @classmethod
-    def _of_integers(cls, columns: list[pl.Series], names: tuple[str, ...], *, dense: bool) -> Vocabulary | None:
+    def _of_integers(
+        cls, columns: list[pl.Series], names: tuple[str, ...], room: int | None, *, dense: bool
+    ) -> Vocabulary | None:
         """Integers as their own codes; None where they are too far apart."""
         low, high = _span(columns)
-        if high - low >= 4 * sum(map(len, columns)) + 1024 or not fits(low) or not fits(high):
+        room = 4 * sum(map(len, columns)) + 1024 if room is None else room
+        if high - low >= room or not fits(low) or not fits(high):
             return None
         dtype = columns[0].dtype
         if not dense:
@@ -192,6 +201,7 @@ def fits(value: int) -> bool:
 
 def _span(columns: Sequence[pl.Series]) -> tuple[int, int]:
     """The lowest and the highest of integer ids."""
+    columns = [column for column in columns if len(column)]
     if any(column.dtype in (pl.Int128, pl.UInt128) for column in columns):
         return min(int(c.min()) for c in columns), max(int(c.max()) for c in columns)  # type: ignore[arg-type]  # not null
 

@@ -17,8 +17,9 @@ from atkay.audit.variants import plain
 from atkay.dialects.base import Dialect
 from atkay.dialects.base import dialect as named
 from atkay.errors import AtkayError, ProtocolError, SpecError, TiesWarning, who
-from atkay.evaluate import Gathered, check_needs, conclude, gather, who_counts
+from atkay.evaluate import Gathered, check_needs, conclude, gather
 from atkay.examples import by_item
+from atkay.measure import who_counts
 from atkay.metrics.base import Metric, RunMetric, conventions, parse
 from atkay.protocol import Protocol
 from atkay.tables import BESIDE, read_tables

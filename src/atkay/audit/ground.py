@@ -17,9 +17,10 @@ import numpy as np
 
 from atkay.align import align_tables
 from atkay.errors import InputError, PopulationError
-from atkay.evaluate import describe, is_pooled, measure, score_missing, who_counts
+from atkay.evaluate import describe
 from atkay.judge import judge
 from atkay.judged import Judged
+from atkay.measure import is_pooled, measure, score_missing, who_counts
 from atkay.protocol import Protocol
 from atkay.slicing import group_queries
 from atkay.sources import open_source
@@ -192,7 +193,7 @@ class Sums:
             counted = who_counts(self.rows, protocol, {})
         except PopulationError:
             return nothing
-        if (counted & (self.group < 0)).any():
+        if not counted.any() or (counted & (self.group < 0)).any():
             return nothing
         with np.errstate(invalid="ignore", divide="ignore"):
             values = (self.total / self.defined)[counted]

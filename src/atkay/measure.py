@@ -1,0 +1,212 @@
+"""Measure: the values of judged queries, and whom they count. NumPy and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from atkay.arrays import Bools, Floats, Ints
+from atkay.errors import PopulationError, number_of, who
+from atkay.expected import groups
+from atkay.lists import in_threads, mask, ranges
+from atkay.metrics.base import Metric, Ratio, RunMetric
+from atkay.metrics.dcg import DCG
+from atkay.result import Population, Slicing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from atkay.judge import Counts
+    from atkay.judged import Judged
+    from atkay.protocol import Protocol
+    from atkay.sampling import Sampled
+
+QUERIES = 1 << 14
+"""Queries that are measured in one go: what lies in between then stays in the cache."""
+
+Segment = tuple[str, Any] | None
+"""A slicing's name and one of its segments; None stands for everybody."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """What was measured of some queries; tallies of different queries make that of all of them.
+
+    A row per counted query: ``rows`` tells which ones these are, ``values`` has a column per number and ``parts``
+    numerators and denominators where they are pooled. ``states`` are those of the metrics of the whole run, which add
+    up, for everybody and for each segment.
+    """
+
+    rows: Ints
+    values: Floats
+    parts: Mapping[str, tuple[Floats, Floats]]
+    population: Population
+    states: Mapping[Segment, Mapping[str, Ints]] = field(default_factory=dict)
+
+
+def tally(
+    judged: Judged,
+    metrics: Sequence[Metric],
+    protocol: Protocol,
+    *,
+    ids: Mapping[str, Any],
+    counts: Counts,
+    slicings: Sequence[Slicing] = (),
+    sampled: Sampled | None = None,
+) -> Tally:
+    """Measure the queries that count; ``ids`` and ``slicings`` have an entry per query."""
+    counted = who_counts(judged, protocol, ids)
+    by_query = [metric for metric in metrics if not isinstance(metric, RunMetric)]
+    values, parts = measure(judged, by_query, protocol, counted)
+    if sampled is not None and sampled.estimator != "none":
+        values, parts = sampled.of_queries(judged, by_query, counted, ids), {}
+    of_run = [metric for metric in metrics if isinstance(metric, RunMetric)]
+    states: dict[Segment, Mapping[str, Ints]] = {}
+    if of_run:
+        members = [(None, counted)] + [
+            ((slicing.name, segment), counted & (slicing.code == code))
+            for slicing in slicings
+            for code, segment in enumerate(slicing.segments)
+        ]
+        for segment, queries in members:
+            if segment is None or queries.any():
+                chosen = judged.where(queries)
+                states[segment] = {str(metric): metric.state(chosen) for metric in of_run}
+    return Tally(
+        rows=np.flatnonzero(counted),
+        values=values,
+        parts=parts,
+        population=_population(judged, counted, counts, decided(judged.where(counted), metrics)),
+        states=states,
+    )
+
+
+def who_counts(judged: Judged, protocol: Protocol, ids: Mapping[str, Any]) -> Bools:
+    """The queries that enter the means."""
+    truth, answered = judged.n_relevant > 0, judged.answered
+    missing = {"no_recs": truth & ~answered, "no_truth": answered & ~truth}
+    what = {"no_recs": "with truth and no list", "no_truth": "with a list and no relevant item"}
+    counted = truth & answered
+    for name, queries in missing.items():
+        word = getattr(protocol, name)
+        if word == "error" and queries.any():
+            raise PopulationError(
+                f"{number_of(int(queries.sum()), 'user')} {what[name]}, {who(ids, int(np.argmax(queries)))} for "
+                f"example, and the protocol says {name}='error'. Mend the data, or choose {name}='zero' or 'skip'."
+            )
+        if word in ("zero", "one", "dcg_zero"):
+            counted = counted | queries
+        if word == "judged":
+            # Without a list, too, where such users count at all.
+            asked = queries | (~truth & (protocol.no_recs == "zero"))
+            counted = counted | (asked & (judged.nonrelevant[0] > 0))
+    return counted
+
+
+def check_anybody(evaluated: int, protocol: Protocol) -> None:
+    """Somebody is left to take a mean of."""
+    if not evaluated:
+        raise PopulationError(
+            "no user is left to evaluate: nobody has both a list and a relevant item. Are all grades "
+            + ("0?" if protocol.min_relevance is None else f"below min_relevance={protocol.min_relevance:g}?")
+        )
+
+
+def decided(judged: Judged, metrics: Sequence[Metric]) -> int:
+    """How many lists depend on the order of equal scores.
+
+    For metrics of hits, where items of different relevance have the same score and one may come before the cutoff;
+    for metrics of whole lists, where a cutoff goes through equal scores.
+    """
+    if judged.tied is None:
+        return 0
+    depth = max((k for metric in metrics if metric.needs_truth for k in metric.cutoffs), default=0)
+    t, n, r, _, first = groups(judged)
+    mixed = (r < n) | (judged.grade != judged.grade[first])
+    lists = mask(judged.query[mixed & (t < depth)], judged.n_queries)
+    cuts = [k for metric in metrics if not metric.needs_truth for k in metric.cutoffs]
+    if judged.level is not None and cuts:
+        lists[judged.level.owner()[np.isin(judged.level.item, cuts)]] = True
+    return int(np.count_nonzero(lists))
+
+
+def measure(
+    judged: Judged, metrics: Sequence[Metric], protocol: Protocol, counted: Bools
+) -> tuple[Floats, dict[str, tuple[Floats, Floats]]]:
+    """The values of the counted queries, and numerators and denominators where they are pooled."""
+    lost, place = (judged.n_relevant == 0)[counted], np.concatenate(([0], np.cumsum(counted)))
+    column = np.cumsum([0, *(len(metric.cutoffs) for metric in metrics)])
+    values = np.empty((column[-1], place[-1])).T  # a number's values lie together
+    ratios = [metric for metric in metrics if isinstance(metric, Ratio) and is_pooled(metric)]
+
+    def of_block(block: tuple[int, int]) -> list[tuple[Floats, Floats]]:
+        part, here = judged.part(*block), counted[slice(*block)]
+        chosen = slice(None) if here.all() else here
+        for metric, first, last in zip(metrics, column[:-1], column[1:], strict=True):
+            of_queries = metric.values(part.above_zero if metric.by_score else part)
+            values[place[block[0]] : place[block[1]], first:last] = of_queries[chosen]
+        sides = (metric.parts(part.above_zero if metric.by_score else part) for metric in ratios)
+        return [(above[chosen], below[chosen]) for above, below in sides]
+
+    blocks = in_threads(of_block, ranges(judged.n_queries, QUERIES))
+    parts: dict[str, tuple[Floats, Floats]] = {}
+    for metric, of_metric in zip(ratios, zip(*blocks, strict=True), strict=False):
+        above, below = (np.concatenate(side) for side in zip(*of_metric, strict=True))
+        parts |= {str(one): (above[:, at], below[:, at]) for at, one in enumerate(metric.split())}
+    score_missing(values, parts, metrics, protocol, lost, ~judged.answered[counted])
+    return values, parts
+
+
+def is_pooled(metric: Metric) -> bool:
+    """Whether users' numerators and denominators are summed before dividing."""
+    return isinstance(metric, Ratio) and metric.average == "pooled"
+
+
+def score_missing(
+    values: Floats,
+    parts: Mapping[str, tuple[Floats, Floats]],
+    metrics: Sequence[Metric],
+    protocol: Protocol,
+    lost: Bools,
+    unanswered: Bools,
+) -> None:
+    """Give users without truth (``lost``) or without a list what the protocol gives them, in place."""
+    width = [len(metric.cutoffs) for metric in metrics]
+    for metric in metrics:
+        for above, below in (parts[str(one)] for one in (metric.split() if is_pooled(metric) else ())):
+            if protocol.no_truth == "one" and metric.needs_truth:
+                above[lost] = below[lost]
+            if protocol.no_recs == "dcg_zero":
+                above[unanswered], below[unanswered] = 0.0, 0.0
+    if lost.any():
+        about_truth = np.repeat(np.array([metric.needs_truth for metric in metrics], bool), width)
+        values[np.ix_(lost, about_truth)] = 1.0 if protocol.no_truth == "one" else 0.0
+    if protocol.no_recs == "dcg_zero":
+        others = np.repeat([not isinstance(metric, DCG) for metric in metrics], width)
+        values[np.ix_(unanswered, others)] = np.nan
+
+
+def finish_run(metrics: Sequence[Metric], states: Mapping[str, Ints], items: Judged) -> dict[str, float]:
+    """The numbers of the whole run from their states; ``items`` knows what is known of items."""
+    found: dict[str, float] = {}
+    for metric in metrics:
+        if isinstance(metric, RunMetric):
+            numbers = metric.finish(states[str(metric)], items)
+            found |= dict(zip(map(str, metric.split()), numbers.tolist(), strict=True))
+    return found
+
+
+def _population(judged: Judged, counted: Bools, counts: Counts, n_decided: int) -> Population:
+    truth, answered = judged.n_relevant > 0, judged.answered
+    return Population(
+        evaluated=int(counted.sum()),
+        without_list=int((truth & ~answered).sum()),
+        without_truth=int((answered & ~truth).sum()),
+        emptied=int((answered & (judged.n_listed == 0)).sum()),
+        relevant=int(judged.n_relevant.sum()),
+        hits=len(judged.query),
+        tie_decided=n_decided,
+        **asdict(counts),
+    )

@@ -1,0 +1,103 @@
+"""Users dealt out to parts give what all of them give at once, to the last bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import atkay
+from atkay.errors import IdError
+from atkay.evaluate import understand
+from atkay.parts import Plan, judge_part, merge
+from atkay.tables import BESIDE, read_tables
+from variants import Row, every_variant, grades, recs_frame, rows, scores, side, truth_frame
+
+VARIANTS = list(every_variant(None, 1, 3))
+SEGMENTS = pl.DataFrame({"user": [0, 1, 2, 3, 99], "age": ["old", "young", "old", None, "young"]})
+
+
+def dealt(recs: pl.DataFrame, truth: pl.DataFrame, metrics: Any, n_parts: int, **given: Any) -> atkay.Result:
+    """The result of parts, users going to part ``user % n_parts``."""
+    beside = {name: given.pop(name) for name in (*BESIDE, "slices") if name in given}
+    asked = understand(metrics, fields=given)
+    tables = read_tables({"recs": recs, "truth": truth, **beside}, asked.protocol)
+    plan = Plan.of(asked, tables)
+    outside = {name: getattr(asked.protocol, name) for name in ("exclude", "candidates")}
+    found = []
+    for part in range(n_parts):
+        here = pl.col("user") % n_parts == part
+        some = {
+            n: t.filter(here) if isinstance(t, pl.DataFrame) and "user" in t.columns else t for n, t in outside.items()
+        }
+        if len(recs.filter(here)) + len(truth.filter(here)):
+            found.append(judge_part(plan, recs.filter(here), truth.filter(here), **some))
+    used = {name: table.used for name, table in tables.items()}
+    return merge(plan, [part for part, _ in found], found[0][1], used)
+
+
+def assert_same(one: atkay.Result, other: atkay.Result) -> None:
+    assert np.array_equal(one.query_values, other.query_values, equal_nan=True)
+    assert one.per_query.equals(other.per_query)
+    assert one.table.equals(other.table)
+    assert one.slices.equals(other.slices)
+    for what in ("population", "fingerprint", "columns", "protocol", "names"):
+        assert getattr(one, what) == getattr(other, what), what
+    assert repr(one) == repr(other)
+
+
+@given(recs=rows(scores, 0.0), truth=rows(grades, 3.0), n_parts=st.integers(1, 7))
+def test_every_metric(recs: list[Row], truth: list[Row], n_parts: int) -> None:
+    given: dict[str, Any] = {**side(), "slices": SEGMENTS, "no_truth": "zero"}
+    frames = recs_frame(recs), truth_frame(truth)
+    assert_same(dealt(*frames, VARIANTS, n_parts, **given), atkay.evaluate(*frames, VARIANTS, **given))
+
+
+@pytest.mark.parametrize("ties", ["given", "item", "item_desc", "best", "worst", "random", "text", "reversed"])
+@given(recs=rows(scores, 0.0), truth=rows(grades, 3.0), exclude=rows(grades, 1.0), candidates=rows(grades, 1.0))
+def test_every_way_to_read_lists(
+    ties: str, recs: list[Row], truth: list[Row], exclude: list[Row], candidates: list[Row]
+) -> None:
+    words: dict[str, Any] = {
+        "ties": ties,
+        "no_recs": "skip",
+        "no_truth": "judged",
+        "exclude": truth_frame(exclude).select("user", "item"),
+        "candidates": [row[1] for row in candidates] + list(range(0, 8, 2)),
+        "seed": 3,
+    }
+    frames = recs_frame(recs), truth_frame(truth)
+    metrics = ["ndcg@3", "map", "precision(average=pooled)@2", "inter_list_distance@2"]
+    try:
+        whole = atkay.evaluate(*frames, metrics, **words)
+    except atkay.errors.AtkayError as error:
+        with pytest.raises(type(error)):
+            dealt(*frames, metrics, 3, **words)
+        return
+    found = dealt(*frames, metrics, 3, **words)
+    assert np.array_equal(found.query_values, whole.query_values, equal_nan=True)
+    assert (found.population, found.fingerprint) == (whole.population, whole.fingerprint)
+    assert found.table.equals(whole.table)
+
+
+def test_groups_that_several_parts_have() -> None:
+    recs = pl.DataFrame({"user": [1, 1, 2, 3, 4], "item": [1, 2, 1, 3, 2], "score": [2.0, 1.0, 1.0, 1.0, 1.0]})
+    truth = pl.DataFrame({"user": [1, 2, 3, 4], "item": [1, 2, 3, 2], "house": ["b", "a", "a", "b"]})
+    given: dict[str, Any] = {
+        "average_over": "house",
+        "slices": pl.DataFrame({"house": ["a", "b"], "street": ["x", "y"]}),
+    }
+    assert_same(dealt(recs, truth, "mrr,coverage", 3, catalog=[1, 2, 3], **given),
+                atkay.evaluate(recs, truth, "mrr,coverage", catalog=[1, 2, 3], **given))  # fmt: skip
+
+
+def test_nothing_in_common() -> None:
+    truth = pl.DataFrame({"user": [1, 2], "item": [1, 2]})
+    with pytest.raises(IdError, match="no user in common: recs has 3"):
+        dealt(pl.DataFrame({"user": [3, 4], "item": [1, 2]}), truth, "mrr", 2)
+    with pytest.raises(IdError, match="no item in common: recs has 7"):
+        dealt(pl.DataFrame({"user": [1, 2], "item": [7, 8]}), truth, "mrr", 2)
