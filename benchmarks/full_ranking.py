@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -27,7 +27,8 @@ import torch
 from torch import Tensor
 
 from atkay.engines import torch_count as counting
-from atkay.engines.torch_count import Excluded, Kernel, Shape, Targets, Vectors, Work
+from atkay.engines.torch_count import Excluded, Targets, Vectors
+from atkay.engines.torch_device import KERNELS, STEEP, Device, Kernel, Shape, count, longest, own_scores
 
 USERS, ITEMS, DEPTH, SEEN = 16_384, 1_000_000, 128, 50
 PRECISIONS = ("bfloat16", "float32", "tf32")
@@ -37,34 +38,23 @@ ROOF = {"bfloat16": 790e12, "bytes": 4.8e12}
 
 SWEEP: dict[str, list[tuple[str, Shape]]] = {
     "bfloat16": [
+        ("tf32", Shape(128, 256, 8, 3)),
         ("tf32", Shape(128, 128, 8, 3)),
         ("tf32", Shape(128, 128, 8, 2)),
-        ("tf32", Shape(64, 128, 4, 2)),
+        ("tf32", Shape(128, 128, 4, 3)),
         ("tf32", Shape(64, 128, 4, 3)),
-        ("tf32", Shape(64, 64, 4, 3)),
-        ("tf32", Shape(128, 64, 8, 3)),
+        ("tf32", Shape(64, 128, 4, 2)),
         ("tf32", Shape(128, 64, 4, 3)),
-        ("tf32", Shape(128, 256, 8, 2)),
-        ("tf32", Shape(64, 256, 4, 2)),
-        ("tf32", Shape(128, 128, 4, 2)),
         ("tf32", Shape(128, 128, 8, 3, 128, 4)),
     ],
     "float32": [
         ("tf32x3", Shape(128, 128, 8, 2, 64)),
-        ("tf32x3", Shape(64, 128, 4, 1, 128)),
         ("tf32x3", Shape(128, 64, 8, 1, 128)),
-        ("tf32x3", Shape(64, 64, 4, 2, 128)),
-        ("tf32x3", Shape(128, 128, 8, 2, 32)),
-        ("bf16x3", Shape(128, 128, 8, 2, 64)),
-        ("bf16x3", Shape(128, 128, 8, 2, 128)),
-        ("bf16x3", Shape(128, 64, 8, 2, 128)),
-        ("bf16x3", Shape(64, 128, 4, 1, 128)),
-        ("bf16x6", Shape(128, 128, 8, 2, 64)),
+        ("tf32x3", Shape(128, 64, 8, 2, 64)),
     ],
     "tf32": [
+        ("tf32", Shape(128, 64, 4, 3)),
         ("tf32", Shape(128, 128, 8, 2)),
-        ("tf32", Shape(64, 128, 4, 2)),
-        ("tf32", Shape(128, 64, 8, 2)),
     ],
 }
 """How products can be formed and cut, for one target per user and for ten."""
@@ -131,12 +121,6 @@ def seen(users: int, items: int, device: str) -> Excluded:
     return Excluded(torch.arange(users + 1, device=device) * SEEN, item.view(-1))
 
 
-def kernels() -> dict[str, Kernel]:
-    from atkay.engines.torch_kernels import KERNELS
-
-    return KERNELS
-
-
 def share_of_roof(seconds: float, users: int, precision: str) -> str:
     passes = {"bfloat16": 1, "tf32": 2, "float32": 3}[precision]
     least = 2 * users * ITEMS * DEPTH * passes / ROOF["bfloat16"]
@@ -144,53 +128,61 @@ def share_of_roof(seconds: float, users: int, precision: str) -> str:
 
 
 def part_count(log: Log) -> None:
-    """The whole call: thresholds, seen items, near pairs and all."""
+    """The whole call, with and without seen items, and its stages."""
     for precision in PRECISIONS:
         for each in (1, 10):
             given = vectors(USERS, ITEMS, "cuda", precision)
             asked, out = targets(USERS, ITEMS, each, "cuda"), seen(USERS, ITEMS, "cuda")
-            kernel = kernels()[precision]
+            kernel = KERNELS[precision]
+            for name, excluded in (("nothing seen", None), (f"{SEEN} seen", out)):
 
-            def call(of: tuple[Any, ...] = (given, asked, out, MEMORY, kernel)) -> None:
-                counting.rank(*of)
+                def call(of: tuple[Any, ...] = (given, asked, excluded, MEMORY, kernel)) -> None:
+                    counting.rank(*of)
 
-            torch.cuda.reset_peak_memory_stats()
-            before = torch.cuda.memory_allocated()
-            took = timed(call, 3)
-            used = torch.cuda.max_memory_allocated() - before
-            log.row("count", f"{precision}, {each} targets, {SEEN} seen", took, workspace=f"{used / 1e9:.2f} GB")
-            for name, row in launches(given, asked, kernel, timed_only=True):
-                log.row("count", f"{precision}, {each} targets, {name}", row[0], **row[1])
+                torch.cuda.reset_peak_memory_stats()
+                before = torch.cuda.memory_allocated()
+                took = timed(call)
+                used = torch.cuda.max_memory_allocated() - before
+                log.row("count", f"{precision}, {each} targets, {name}", took, workspace=f"{used / 1e9:.2f} GB")
+            stages(log, f"{precision}, {each} targets", given, asked, out, kernel)
             del given
 
 
-def launches(given: Vectors, asked: Targets, kernel: Kernel, timed_only: bool) -> Iterator[tuple[str, Any]]:
-    """The kernel alone, its near pairs, and the share of targets that it found near to themselves."""
-    from atkay.engines.torch_kernels import count
+def stages(log: Log, name: str, given: Vectors, asked: Targets, out: Excluded, kernel: Kernel) -> None:
+    """Each stage by itself."""
+    launch = Launch(given, asked, kernel.dot, kernel.slack, kernel.shape(asked.rows[0].target.shape[1]))
+    log.row("stage", f"{name}, longest vectors", timed(lambda: longest(given.items, launch.shape.items)))
+    log.row("stage", f"{name}, own scores", timed(lambda: own_scores(given, asked)))
+    log.row("stage", f"{name}, users scaled", timed(lambda: launch.scaled.users(launch.rows, launch.device.own)))
+    log.row("stage", f"{name}, count", timed(launch.count))
+    log.row("stage", f"{name}, settle", timed(launch.settle), **launch.about())
+    log.row("stage", f"{name}, {SEEN} seen", timed(lambda: launch.device.compare(out)))
+    log.row("stage", f"{name}, last items", timed(lambda: launch.device.compare(None, launch.full, ITEMS)))
 
-    own = counting.exact(given, *asked, MEMORY)
-    work = Work(given, asked, own, counting.Ranks.none(own), MEMORY)
-    (rows,) = counting.grouped(asked.user, torch.ones_like(asked.user, dtype=torch.bool))
-    users, scores = work.users(rows)
-    room = counting.ROOM * rows.target.numel() + counting.ENOUGH
-    wide = work.slack(kernel.slack, kernel.shape.items).float()
-    items, bound = work.items, scores.float()
-    took = timed(lambda: count(users, items, bound, wide, room, kernel.dot, kernel.shape), 5)
-    found = count(users, items, bound, wide, room, kernel.dot, kernel.shape)
-    near = int(found.found)
-    at = rows.target.view(-1)[found.target[: min(near, room)].long()]
-    themselves = int((found.item[: min(near, room)].long() == asked.item[at]).sum())
-    yield (
-        "kernel alone",
-        (took, {"near": f"{near / len(own):.1f} a target", "own": f"{themselves} of {len(own)}", "room": room}),
-    )
-    if not timed_only:
-        for less in (2, 4, 8, 16):
-            found = count(users, items, bound, wide / less, room, kernel.dot, kernel.shape)
-            near = min(int(found.found), room)
-            at = rows.target.view(-1)[found.target[:near].long()]
-            lost = len(own) - int((found.item[:near].long() == asked.item[at]).sum())
-            yield f"slack / {less}", (None, {"targets not near to themselves": lost})
+
+class Launch:
+    """The kernels with what they are given, so that each can be run by itself."""
+
+    def __init__(self, given: Vectors, asked: Targets, dot: str, slack: float, shape: Shape) -> None:
+        self.dot, self.shape, self.full = dot, shape, len(given.items) - len(given.items) % shape.items
+        self.device = Device(given, asked, own_scores(given, asked))
+        (self.rows,) = asked.rows
+        self.scaled = self.device.scaled(self.full, shape.items)
+        self.users, scores = self.scaled.users(self.rows, self.device.own)
+        self.threshold = scores.float()
+        self.slope = (STEEP / self.scaled.slack(slack)).float()
+        self.found, self.doubts = self.count()
+
+    def count(self) -> tuple[Tensor, Tensor]:
+        return count(self.users, self.scaled.items, self.threshold, self.slope, self.dot, self.shape)
+
+    def settle(self) -> Tensor:
+        return self.device.settle(self.rows, self.found, self.doubts, self.shape)
+
+    def about(self) -> dict[str, Any]:
+        bits = sum(int(((self.doubts >> n) & 1).sum()) for n in range(32))
+        inside = int((self.device.targets.item < self.full).sum())
+        return {"cells": f"{bits / len(self.device.own):.2f} a target", "own": f"{int(self.settle())} of {inside}"}
 
 
 def part_check(log: Log) -> None:
@@ -198,7 +190,7 @@ def part_check(log: Log) -> None:
     for precision in PRECISIONS:
         given = vectors(USERS, ITEMS, "cuda", precision)
         asked, out = targets(USERS, ITEMS, 10, "cuda"), seen(USERS, ITEMS, "cuda")
-        ranks, _ = counting.rank(given, asked, out, MEMORY, kernels()[precision])
+        ranks, _ = counting.rank(given, asked, out, MEMORY, KERNELS[precision])
         wrong, off = 0, 0
         users = torch.arange(0, USERS, USERS // 64, device="cuda")
         for user in users.tolist():
@@ -210,8 +202,10 @@ def part_check(log: Log) -> None:
             wrong += int((above != ranks.above[at]).sum())
             off = max(off, int((above - ranks.above[at]).abs().max()))
         log.row("check", f"{precision}: ranks of {len(users)} users", None, wrong=wrong, of=10 * len(users), off=off)
-        for name, (took, more) in launches(given, targets(USERS, ITEMS, 1, "cuda"), kernels()[precision], False):
-            log.row("check", f"{precision}, {name}", took, **more)
+        kernel, one = KERNELS[precision], targets(USERS, ITEMS, 1, "cuda")
+        for less in (1, 2, 4, 8):
+            launch = Launch(given, one, kernel.dot, kernel.slack / less, kernel.few)
+            log.row("check", f"{precision}, slack / {less}", None, **launch.about())
 
 
 def part_product(log: Log) -> None:
@@ -250,9 +244,8 @@ def part_sweep(log: Log) -> None:
             asked = targets(USERS, ITEMS, each, "cuda")
             for dot, shape in ways:
                 try:
-                    slack = 2.0**-18 if dot == "bf16x3" else 2.0**-21
-                    for name, (took, more) in launches(given, asked, Kernel(dot, slack, shape), True):
-                        log.row("sweep", f"{precision} {dot} {each} targets {tuple(shape)} {name}", took, **more)
+                    launch = Launch(given, asked, dot, 2.0**-22, shape)
+                    log.row("sweep", f"{precision} {dot} {each} targets {tuple(shape)}", timed(launch.count, 3))
                 except Exception as error:  # the others go on
                     log.say(f"sweep {precision} {dot} {each} {tuple(shape)}: {type(error).__name__} {str(error)[:120]}")
 
@@ -282,7 +275,7 @@ def compile_some(cells: list[tuple[str, int, int]]) -> None:
         dot, shape = SWEEP[precision][at]
         try:
             given = vectors(256, 4096, "cuda", precision)
-            list(launches(given, targets(256, 4096, each, "cuda"), Kernel(dot, 2.0**-21, shape), True))
+            Launch(given, targets(256, 4096, each, "cuda"), dot, 2.0**-22, shape)
         except Exception:  # told by the process that measures
             traceback.print_exc()
 
@@ -293,7 +286,7 @@ def part_large(log: Log) -> None:
     for precision, each in (("bfloat16", 1), ("float32", 1), ("bfloat16", 10), ("float32", 10)):
         given = vectors(users, ITEMS, "cuda", precision)
         asked, out = targets(users, ITEMS, each, "cuda"), seen(users, ITEMS, "cuda")
-        kernel = kernels()[precision]
+        kernel = KERNELS[precision]
         torch.cuda.synchronize()
         torch.cuda.reset_peak_memory_stats()
         before = torch.cuda.memory_allocated()

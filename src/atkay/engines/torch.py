@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from atkay.engines import torch_count as counting
-from atkay.engines.torch_count import Excluded, Kernel, Targets, Vectors
+from atkay.engines.torch_count import Excluded, Targets, Vectors
 from atkay.engines.torch_truth import Ranked, Truth, list_depth
 from atkay.errors import InputError, ProtocolError, number_of, offer
 from atkay.evaluate import USUAL, conclude, understand
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from atkay.arrays import Ints
+    from atkay.engines.torch_device import Kernel
     from atkay.metrics.base import Metric
     from atkay.protocol import Protocol
     from atkay.result import Result
@@ -235,7 +236,7 @@ class FullRanking:
     def _count(self, scores: Tensor, users: Tensor, place: Placed) -> tuple[Any, ...]:
         """Of the targets of some users, all of whose scores are there: how many items stand where."""
         first, last = torch.searchsorted(place.targets.user, users[[0, -1]] + torch.tensor([0, 1], device=users.device))
-        targets = Targets(*(each[first:last] for each in place.targets))
+        targets = place.targets.only(slice(first, last))
         row = torch.searchsorted(users, targets.user)
         ranks, own = counting.count_scores(scores, row, targets, self._memory)
         if place.excluded is not None:
@@ -278,7 +279,7 @@ class FullRanking:
     def _effect(self, vectors: Vectors, place: Placed, above: Tensor) -> str:
         """What the precision does to the ranks, on a sample of the targets."""
         chosen = torch.linspace(0, len(above) - 1, min(SAMPLE, len(above)), device=above.device).long()
-        sample = Targets(*(each[chosen] for each in place.targets))
+        sample = place.targets.only(chosen)
         kernel = _kernel("float32", above.device)
         ranks, _ = counting.rank(vectors, sample, place.excluded, self._memory, kernel)
         moved = (ranks.above - above[chosen]).abs()
@@ -352,7 +353,7 @@ def _kernel(precision: str, device: torch.device) -> Kernel | None:
     if device.type != "cuda":
         return None
     try:
-        from atkay.engines.torch_kernels import KERNELS
+        from atkay.engines.torch_device import KERNELS
     except ImportError:
         return None
     return KERNELS[precision]

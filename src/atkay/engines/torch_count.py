@@ -24,6 +24,8 @@ from atkay.lists import in_threads, ranges
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from atkay.engines.torch_device import Kernel
+
 USERS, ITEMS = 256, 4096
 """A block of scores on a CPU: large enough for the product, small enough for the cache."""
 
@@ -36,8 +38,8 @@ DEVICE_ITEMS = 1 << 14
 ENOUGH = 1 << 16
 """So many near pairs are scored in one call."""
 
-ROOM = 64
-"""Near pairs that the kernel has room for, for each target."""
+LANES = 128
+"""Components whose products are added up side by side where scores are exact."""
 
 SPARE = 16
 """Items beyond the end of a list that are scored exactly with it, because they may belong into it."""
@@ -54,11 +56,24 @@ class Vectors(NamedTuple):
         return Vectors(self.users[users], self.items)
 
 
-class Targets(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Targets:
     """The items whose ranks are asked for: the user of each, in rising order, and the item."""
 
     user: Tensor
     item: Tensor
+
+    def __len__(self) -> int:
+        return len(self.user)
+
+    def only(self, which: slice | Tensor) -> Targets:
+        """Some of the targets."""
+        return Targets(self.user[which], self.item[which])
+
+    @functools.cached_property
+    def rows(self) -> list[Rows]:
+        """The targets in rows of one user each; those of a width come together."""
+        return list(grouped(self.user))
 
 
 class Ranks(NamedTuple):
@@ -70,8 +85,8 @@ class Ranks(NamedTuple):
 
     @classmethod
     def none(cls, like: Tensor) -> Ranks:
-        """Nothing counted yet."""
-        return cls(*(torch.zeros(len(like), dtype=torch.int64, device=like.device) for _ in range(3)))
+        """Nothing counted yet; the three are the rows of one array."""
+        return cls(*torch.zeros((3, len(like)), dtype=torch.int64, device=like.device))
 
     def add(self, target: Tensor, score: Tensor, item: Tensor, targets: Targets, own: Tensor, sign: int = 1) -> None:
         """Count more items: the target that each one is held against, and its score; ``own``: those of the targets."""
@@ -116,16 +131,21 @@ def with_bias(vectors: Vectors, bias: Tensor | None, precision: str) -> Vectors:
 
 
 def exact(vectors: Vectors, user: Tensor, item: Tensor, memory: int) -> Tensor:
-    """Scores of pairs in double precision, added up in an order that depends on nothing but the number of components."""
+    """Scores of pairs in double precision, added up in an order that depends on nothing but the number of components.
+
+    Component n goes to lane n modulo 128; then the second half of the lanes is added to the first, until one is left.
+    """
     depth = vectors.items.shape[1]
     out = torch.empty(len(user), dtype=torch.float64, device=user.device)
     for first, last in blocks(len(user), memory // (24 * depth)):
         score = vectors.users[user[first:last]].double() * vectors.items[item[first:last]].double()
-        left = depth
+        for lane in range(LANES, depth, LANES):
+            score[:, : min(LANES, depth - lane)] += score[:, lane : lane + LANES]
+        left = min(LANES, depth)
         while left > 1:
-            half = left // 2
-            score[:, :half] += score[:, left - half : left]
-            left -= half
+            half = (1 << (left - 1).bit_length()) // 2
+            score[:, : left - half] += score[:, half:left]
+            left = half
         out[first:last] = score[:, 0]
     return out
 
@@ -134,23 +154,37 @@ def rank(
     vectors: Vectors, targets: Targets, excluded: Excluded | None, memory: int, kernel: Kernel | None
 ) -> tuple[Ranks, Tensor]:
     """The ranks of the targets among all items but the user's excluded ones, and their scores."""
-    own = exact(vectors, *targets, memory)
-    work = Work(vectors, targets, own, Ranks.none(own), memory)
-    # A user without a direction scores all items alike: there is nothing to count, and everything would be near.
-    flat = (vectors.users == 0).all(1)[targets.user]
-    if bool(flat.any()):
-        work.ranks.equal[flat], work.ranks.before[flat] = len(vectors.items), targets.item[flat]
-    for rows in grouped(targets.user, ~flat):
-        count_in_blocks(work, rows) if kernel is None else count_on_device(work, rows, *kernel)
+    if kernel is not None:
+        from atkay.engines.torch_device import rank_on_device
+
+        return rank_on_device(vectors, targets, excluded, memory, kernel)
+    own = exact(vectors, targets.user, targets.item, memory)
+    work = Work(
+        Scaled(vectors, longest(vectors.items, block_size(own.device, memory)[1])),
+        targets,
+        own,
+        Ranks.none(own),
+        memory,
+    )
+    for rows in targets.rows:
+        count_in_blocks(work, rows)
+    ranks = all_alike(work.ranks, vectors, targets)
     if excluded is not None:
-        take_out(work.ranks, targets, own, excluded, lambda u, i: exact(vectors, u, i, memory // 4), memory)
-    return work.ranks, own
+        take_out(ranks, targets, own, excluded, lambda u, i: exact(vectors, u, i, memory // 4), memory)
+    return ranks, own
 
 
-def grouped(user: Tensor, counts: Tensor) -> Iterator[Rows]:
-    """The targets that count, in rows of one user each; those of a width come together."""
-    chosen = torch.nonzero(counts)[:, 0]
-    users, sizes = torch.unique_consecutive(user[chosen], return_counts=True)
+def all_alike(ranks: Ranks, vectors: Vectors, targets: Targets) -> Ranks:
+    """The ranks where users without a direction are set right: they score all items alike, and nothing was counted."""
+    flat = ~vectors.users.any(1)[targets.user]
+    ranks.equal[:] = torch.where(flat, len(vectors.items), ranks.equal)
+    ranks.before[:] = torch.where(flat, targets.item, ranks.before)
+    return ranks
+
+
+def grouped(user: Tensor) -> Iterator[Rows]:
+    """Targets, given by their users, in rows of one user each; those of a width come together."""
+    users, sizes = torch.unique_consecutive(user, return_counts=True)
     rows = (sizes + WIDTHS[-1] - 1) // WIDTHS[-1]
     row = torch.repeat_interleave(torch.arange(len(users), device=user.device), rows)
     nth = torch.arange(len(row), device=user.device) - (torch.cumsum(rows, 0) - rows)[row]
@@ -160,58 +194,72 @@ def grouped(user: Tensor, counts: Tensor) -> Iterator[Rows]:
         these = torch.nonzero((size > least) & (size <= width))[:, 0]
         if len(these):
             place = torch.arange(width, device=user.device)
-            target = chosen[(first[these, None] + place).clamp(max=len(chosen) - 1)]
+            target = first[these, None] + place
             yield Rows(users[row[these]], torch.where(place < size[these, None], target, -1))
+
+
+def longest(items: Tensor, size: int) -> Tensor:
+    """The length of the longest vector of each block of items."""
+    found = [
+        torch.linalg.vector_norm(items[slice(*block)].double(), dim=1).amax() for block in blocks(len(items), size)
+    ]
+    return torch.stack(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled:
+    """Vectors as the fast product takes them: times powers of two, so that single precision holds every score.
+
+    ``longest``: the length of the longest vector of each block of items.
+    """
+
+    vectors: Vectors
+    longest: Tensor
+
+    @functools.cached_property
+    def exponent(self) -> int:
+        """Items are multiplied by 2 to this."""
+        most = int(torch.frexp(self.longest.max()).exponent)
+        return 0 if abs(most) < 40 else -most
+
+    @functools.cached_property
+    def items(self) -> Tensor:
+        """The items."""
+        items = self.vectors.items.contiguous()
+        return items if self.exponent == 0 else _shifted(items, torch.tensor(self.exponent)).to(items.dtype)
+
+    def users(self, rows: Rows, own: Tensor) -> tuple[Tensor, Tensor]:
+        """The rows' users, each about 1 long, and the scores of their targets; infinity where nothing is to be counted.
+
+        A user without a direction scores all items alike: there is nothing to count, and everything would be near.
+        """
+        chosen = self.vectors.users[rows.user]
+        length = torch.linalg.vector_norm(chosen, dim=1, dtype=torch.float64)
+        exponent = -torch.frexp(length).exponent
+        scores = _shifted(own[rows.target.clamp(min=0)], (exponent + self.exponent)[:, None])
+        nothing = (rows.target < 0) | (length == 0)[:, None]
+        return _shifted(chosen, exponent[:, None]).to(chosen.dtype), scores.masked_fill(nothing, torch.inf)
+
+    def slack(self, share: float) -> Tensor:
+        """How far the fast scores of each block of items may be off, for users of length 1."""
+        return _shifted(self.longest, torch.tensor(self.exponent)) * share + 2.0**-100
 
 
 @dataclass(frozen=True, eq=False)
 class Work:
     """What is being counted."""
 
-    vectors: Vectors
+    scaled: Scaled
     targets: Targets
     own: Tensor
     ranks: Ranks
     memory: int
 
-    @functools.cached_property
-    def norms(self) -> Tensor:
-        """The lengths of the items' vectors."""
-        items = self.vectors.items
-        size = self.memory // (16 * items.shape[1])
-        parts = (items[first:last].double() for first, last in blocks(len(items), size))
-        return torch.cat([torch.linalg.vector_norm(part, dim=1) for part in parts])
-
-    @functools.cached_property
-    def exponent(self) -> int:
-        """Items are multiplied by 2 to this, so that no score is too large or too small for single precision."""
-        most = int(torch.frexp(self.norms.max()).exponent)
-        return 0 if abs(most) < 40 else -most
-
-    @functools.cached_property
-    def items(self) -> Tensor:
-        """The items as the fast product takes them."""
-        items = self.vectors.items.contiguous()
-        return items if self.exponent == 0 else _shifted(items, torch.tensor(self.exponent)).to(items.dtype)
-
-    def users(self, rows: Rows) -> tuple[Tensor, Tensor]:
-        """The rows' users, each multiplied by a power of two that makes it about 1 long, and the targets' scores."""
-        chosen = self.vectors.users[rows.user]
-        exponent = -torch.frexp(torch.linalg.vector_norm(chosen.double(), dim=1)).exponent
-        own = _shifted(self.own[rows.target.clamp(min=0)], (exponent + self.exponent)[:, None])
-        return _shifted(chosen, exponent[:, None]).to(chosen.dtype), own.masked_fill(rows.target < 0, torch.inf)
-
-    def slack(self, share: float, size: int) -> Tensor:
-        """How far the fast scores of each block of items may be off, for users of length 1."""
-        norms = _shifted(self.norms, torch.tensor(self.exponent))
-        padded = torch.nn.functional.pad(norms, (0, -len(norms) % size))
-        return padded.view(-1, size).amax(1) * share + 2.0**-100
-
     def add(self, target: Tensor, item: Tensor) -> int:
         """Count items that were too near to tell, by their exact scores; how many are the targets themselves."""
         for first, last in blocks(len(target), self.memory // 256):
             some, those = target[first:last], item[first:last]
-            score = exact(self.vectors, self.targets.user[some], those, self.memory // 4)
+            score = exact(self.scaled.vectors, self.targets.user[some], those, self.memory // 4)
             self.ranks.add(some, score, those, self.targets, self.own)
         return int((item == self.targets.item[target]).sum())
 
@@ -221,19 +269,24 @@ def _shifted(values: Tensor, exponent: Tensor) -> Tensor:
     return torch.ldexp(values.double(), exponent.to(values.device, torch.float64))
 
 
+def block_size(device: torch.device, memory: int) -> tuple[int, int]:
+    """Users and items whose scores are formed in one go."""
+    return (USERS, ITEMS) if device.type == "cpu" else (max(1, memory // (16 * DEVICE_ITEMS)), DEVICE_ITEMS)
+
+
 def count_in_blocks(work: Work, rows: Rows) -> None:
     """Count by plain products: on any device, a block of users and a block of items at a time."""
-    n_items, depth = work.vectors.items.shape
+    n_items, depth = work.scaled.vectors.items.shape
     on_cpu = work.own.device.type == "cpu"
-    size = (USERS, ITEMS) if on_cpu else (max(1, work.memory // (16 * DEVICE_ITEMS)), DEVICE_ITEMS)
-    items = work.items.float()
+    size = block_size(work.own.device, work.memory)
+    items = work.scaled.items.float()
     # Whatever the order of the sum, its error is within depth times half a unit in the last place; the bounds
     # themselves are rounded, too.
-    slack = work.slack((depth + 4) * 2.0**-24, size[1]).tolist()
+    slack = work.scaled.slack((depth + 4) * 2.0**-24).tolist()
 
     def of_block(block: tuple[int, int]) -> int:
         part = Rows(*(each[slice(*block)] for each in rows))
-        users, own = work.users(part)
+        users, own = work.scaled.users(part, work.own)
         users, found = users.float(), Found(work)
         above = torch.zeros_like(part.target)
         room = torch.empty((len(users), size[1]), device=users.device)
@@ -250,11 +303,10 @@ def count_in_blocks(work: Work, rows: Rows) -> None:
                     found.add(part.target[row[at], j], item + first)
         some = part.target >= 0
         work.ranks.above.index_add_(0, part.target[some], above[some])
-        return found.settle()
+        return found.settle() - int((own.isfinite()).sum())
 
     every = blocks(len(rows.user), size[0])
-    found = sum(one_core_each(of_block, every) if on_cpu else map(of_block, every))
-    if found != int((rows.target >= 0).sum()):
+    if any(one_core_each(of_block, every) if on_cpu else map(of_block, every)):
         raise InputError(
             "full_ranking: products are less precise than float32 here. Call "
             "torch.set_float32_matmul_precision('highest') before."
@@ -314,61 +366,6 @@ def one_core_each(work: Callable[[tuple[int, int]], int], every: list[tuple[int,
         return in_threads(alone, every)
     finally:
         torch.set_num_threads(threads)
-
-
-class Shape(NamedTuple):
-    """How the work is cut: users and items of a tile, warps of a program, tiles under way."""
-
-    users: int = 128
-    items: int = 128
-    warps: int = 8
-    stages: int = 3
-    depth: int = 128
-    """Components of the vectors that are multiplied in one go."""
-    waves: int = 16
-    """Programs for each place on the device, so that the last ones end at about the same time."""
-
-
-class Kernel(NamedTuple):
-    """How the kernel for CUDA multiplies, how far its scores may be off, and how its work is cut."""
-
-    dot: str
-    slack: float
-    shape: Shape
-
-
-def count_on_device(work: Work, rows: Rows, dot: str, slack: float, shape: Shape) -> None:
-    """Count by the kernel, some rows at a time; what is near is written down and scored again."""
-    from atkay.engines.torch_kernels import count
-
-    width, depth = rows.target.shape[1], work.vectors.items.shape[1]
-    for block in blocks(len(rows.user), work.memory // (32 * (width * ROOM + depth))):
-        part = Rows(*(each[slice(*block)] for each in rows))
-        users, own = work.users(part)
-        room = ROOM * part.target.numel() + ENOUGH
-        while True:
-            wide = work.slack(slack, shape.items).float()
-            above, at, item, found = count(users, work.items, own.float(), wide, room, dot, shape)
-            near = int(found)
-            target = part.target.view(-1)[at[:near].long()]
-            item = item[:near].long()
-            # Every target is near to itself. Where one is not, rounding is worse than was thought.
-            if near > room or bool((item == work.targets.item[target]).sum() == (part.target >= 0).sum()):
-                break
-            slack *= 4
-        some = part.target >= 0
-        if near > room:
-            _compare_all(work, part.target[some])
-            continue
-        work.ranks.above.index_add_(0, part.target[some], above[some].long())
-        work.add(target, item)
-
-
-def _compare_all(work: Work, target: Tensor) -> None:
-    """Score every item exactly: for users to whom so many items are alike that there was no room for them."""
-    every = torch.arange(len(work.vectors.items), device=target.device)
-    for one in target:
-        work.add(one.expand(len(every)), every)
 
 
 @dataclass(frozen=True, eq=False)

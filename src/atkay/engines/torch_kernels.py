@@ -1,35 +1,28 @@
-"""The count as the tail of the matrix product: one Triton kernel, for CUDA.
+"""The count as the tail of the matrix product, in Triton, for CUDA.
 
 A program holds a block of users and walks over tiles of items. Of each tile it forms the scores, and for each of the
-users' targets ``f = min(max((score - t) / (4 slack) + 1/2, 0), 1)``, which is 1 for a score clearly above the target's
-``t``, 0 for one clearly below, and in between for one that is near. Two sums over the tile tell all: ``Σ f``, the
-count, and ``Σ f - Σ f²``, which is 0 where nothing is near. Only where something is, scores are compared one by one,
-and the near items are written down, to be scored again exactly. Scores never leave the chip.
+users' targets ``f = min(max((score - t) / (2 slack) + 1/2, 0), 1)``, which is 1 for a score clearly above the target's
+``t``, 0 for one clearly below, and in between for one that is near. Two sums tell all: ``Σ f``, the count, and
+``Σ f - Σ f²``, which is 0 where nothing is near. Where something is, nothing is counted, and one bit is set: the cell,
+the items of a tile that have met in one sum, is scored again, exactly, by another kernel. Scores never leave the chip.
 
 Clamping to 0 and 1 is a free part of a multiply-add on the device, and all three operations run at full rate, where
-comparisons and integer additions run at half of it.
+comparisons and integer additions run at half of it. A tile's scores are added up in four cells, as the matrix units
+leave them to the threads: so no thread has to ask another one before the end.
 """
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator,misc"
+# ruff: noqa: RUF005 - the compiler knows tuples that are added up, and not those that are unpacked
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import torch
 import triton
 import triton.language as tl
-from torch import Tensor
 
-from atkay.engines.torch_count import Kernel, Shape
+CELLS = 4
+"""Cells of a tile. Items 0 and 1 are in the first, 2 and 3 in the second, 8 and 9 in the first again."""
 
-NEAR = 0.1
-"""Σ f - Σ f² above which something may be near. One f from 1/4 to 3/4 alone gives 3/16; rounding gives 0.001."""
-
-
-KERNELS = {
-    "float32": Kernel("tf32x3", 2.0**-21, Shape(users=128, items=128, warps=8, stages=2, depth=64)),
-    "tf32": Kernel("tf32", 2.0**-21, Shape(users=128, items=128, warps=8, stages=2)),
-    "bfloat16": Kernel("tf32", 2.0**-21, Shape()),
-}
+TILES = 32
+"""Tiles whose bits are in one word."""
 
 
 @triton.jit
@@ -48,164 +41,265 @@ def _share(score, slope, offset, SATURATE: tl.constexpr):
 
 
 @triton.jit
+def _add(values, total, square):
+    """Add values to a total and their squares to another, in one chain: as multiply-adds, which a tree is not."""
+    rows: tl.constexpr = values.shape[0]
+    cells: tl.constexpr = values.shape[1]
+    size: tl.constexpr = values.shape[2]
+    if size == 1:
+        one = tl.reshape(values, (rows, cells))
+        return total + one, tl.fma(one, one, square)
+    else:
+        first, second = tl.split(tl.reshape(values, (rows, cells, size // 2, 2)))
+        total, square = _add(first, total, square)
+        return _add(second, total, square)
+
+
+@triton.jit
+def _by_cell(values, CELLS: tl.constexpr):
+    """Sums over the cells of a tile, and sums of squares."""
+    apart = tl.reshape(values, (values.shape[0], values.shape[1] // (2 * CELLS), CELLS, 2))
+    apart = tl.reshape(tl.permute(apart, (0, 2, 1, 3)), (values.shape[0], CELLS, values.shape[1] // CELLS))
+    none = tl.zeros((values.shape[0], CELLS), tl.float32)
+    return _add(apart, none, none)
+
+
+@triton.jit
 def _scores(
-    user_tile, users, row, items, item, n_users, n_items, D: tl.constexpr, K: tl.constexpr, PRECISION: tl.constexpr
-):
+    user_tile, users, row, items, tile, n_users, D: tl.constexpr, K: tl.constexpr, ITEMS: tl.constexpr,
+    PRECISION: tl.constexpr,
+):  # fmt: skip
     """Scores of a tile; the users' vectors are at hand where they fit in one piece."""
     k = tl.arange(0, K)
-    inside = (item < n_items)[:, None]
+    place = tl.arange(0, ITEMS)
+    there = items + tl.full((), ITEMS * D, tl.int64) * tile
     if D <= K:
-        item_tile = tl.load(
-            items + item.to(tl.int64)[:, None] * D + k[None, :], mask=inside & (k < D)[None, :], other=0.0
-        )
+        item_tile = tl.load(there + place[:, None] * D + k[None, :], mask=(k < D)[None, :], other=0.0)
         return tl.dot(user_tile, tl.trans(item_tile), input_precision=PRECISION)
-    score = tl.zeros((row.shape[0], item.shape[0]), tl.float32)
+    score = tl.zeros((row.shape[0], ITEMS), tl.float32)
     for first in tl.static_range(0, D, K):
         depth = first + k
-        here = tl.load(
+        user_part = tl.load(
             users + row.to(tl.int64)[:, None] * D + depth[None, :],
             mask=(row < n_users)[:, None] & (depth < D)[None, :],
             other=0.0,
         )
-        there = tl.load(
-            items + item.to(tl.int64)[:, None] * D + depth[None, :], mask=inside & (depth < D)[None, :], other=0.0
-        )
-        score = tl.dot(here, tl.trans(there), score, input_precision=PRECISION)
+        item_part = tl.load(there + place[:, None] * D + depth[None, :], mask=(depth < D)[None, :], other=0.0)
+        score = tl.dot(user_part, tl.trans(item_part), score, input_precision=PRECISION)
     return score
 
 
-@triton.jit
-def _write_near(score, low, high, target, item, near_target, near_item, n_near, capacity):
-    """Write down the items from low to high, one per user at a time."""
-    near = (score >= low[:, None]) & (score <= high[:, None])
-    left = tl.max(tl.sum(near.to(tl.int32), 1), 0)
-    while left > 0:
-        which = tl.max(tl.where(near, item[None, :], -1), 1)
-        some = which >= 0
-        place = tl.atomic_add(n_near + 0 * which, 1, mask=some)
-        fits = some & (place < capacity)
-        tl.store(near_target + place, target, mask=fits)
-        tl.store(near_item + place, which, mask=fits)
-        near = near & (item[None, :] != which[:, None])
-        left -= 1
-
-
-@triton.jit(do_not_specialize=["capacity", "n_users", "n_items", "tiles"])
-def _count(
+@triton.jit(do_not_specialize=["n_users", "n_tiles", "tiles"])
+def count(
     users,
     items,
     threshold,
-    slack,
+    slope,
     above,
-    near_target,
-    near_item,
-    n_near,
-    capacity,
+    doubts,
     n_users,
-    n_items,
+    n_tiles,
     tiles,
     TARGETS: tl.constexpr,
     D: tl.constexpr,
     K: tl.constexpr,
     USERS: tl.constexpr,
     ITEMS: tl.constexpr,
+    CELLS: tl.constexpr,
+    TILES: tl.constexpr,
     PRECISION: tl.constexpr,
     SATURATE: tl.constexpr,
     LIMIT: tl.constexpr,
 ):
+    """Count for each user and each of its targets the items that score above, but for the cells that are in doubt."""
     # Neighbouring programs have the same items and different users: what one reads the others find in the cache.
     row = tl.program_id(0) * USERS + tl.arange(0, USERS)
     k = tl.arange(0, K)
+    cell = tl.arange(0, CELLS)
     user_tile = tl.load(
         users + row.to(tl.int64)[:, None] * D + k[None, :], mask=(row < n_users)[:, None] & (k < D)[None, :], other=0.0
     )
     t = ()
     counted = ()
+    words = ()
     for j in tl.static_range(TARGETS):
-        t = t + (tl.load(threshold + row * TARGETS + j, mask=row < n_users, other=float("inf")),)
-        counted = counted + (tl.zeros((USERS,), tl.float32),)
+        t = t + (tl.load(threshold + row.to(tl.int64) * TARGETS + j, mask=row < n_users, other=float("inf")),)
+        counted = counted + (tl.zeros((USERS, CELLS), tl.float32),)
+        words = words + (tl.zeros((USERS, CELLS), tl.int32),)
     first = tl.program_id(1) * tiles
-    last = tl.minimum(first + tiles, tl.cdiv(n_items, ITEMS))
+    last = tl.minimum(first + tiles, n_tiles)
     for tile in range(first, last):
-        item = tile * ITEMS + tl.arange(0, ITEMS)
-        score = _scores(user_tile, users, row, items, item, n_users, n_items, D, K, PRECISION)
-        if (tile + 1) * ITEMS > n_items:
-            score = tl.where((item < n_items)[None, :], score, float("-inf"))
-        wide = tl.load(slack + tile)
-        slope = 0.25 / wide
-        doubt = tl.zeros((USERS,), tl.float32)
-        new = ()
+        score = _scores(user_tile, users, row, items, tile, n_users, D, K, ITEMS, PRECISION)
+        steep = tl.load(slope + tile)
+        bit = 1 << (tile % TILES)
+        more = ()
+        marked = ()
         for j in tl.static_range(TARGETS):
-            share = _share(score, slope, (0.5 - t[j] * slope)[:, None], SATURATE)
-            total = tl.sum(share, 1)
-            doubt = tl.maximum(doubt, total - tl.sum(share * share, 1))
-            new = new + (total,)
-        if tl.max(doubt, 0) > LIMIT:
-            exact = ()
+            share = _share(score, steep, tl.fma(-t[j], steep, 0.5)[:, None], SATURATE)
+            total, square = _by_cell(share, CELLS)
+            clear = total - square <= LIMIT
+            # Adding and subtracting 1.5 x 2^23 rounds to a whole number, at full rate.
+            whole = (total + 12582912.0) - 12582912.0
+            more = more + (counted[j] + tl.where(clear, whole, 0.0),)
+            marked = marked + (words[j] | tl.where(clear, 0, bit),)
+        counted = more
+        words = marked
+        if (tile % TILES == TILES - 1) | (tile == last - 1):
+            fresh = ()
             for j in tl.static_range(TARGETS):
-                low, high = t[j] - wide, t[j] + wide
-                target = row * TARGETS + j
-                _write_near(score, low, high, target, item, near_target, near_item, n_near, capacity)
-                exact = exact + (tl.sum((score > high[:, None]).to(tl.float32), 1),)
-            new = exact
-        after = ()
-        for j in tl.static_range(TARGETS):
-            after = after + (counted[j] + tl.floor(new[j] + 0.5),)
-        counted = after
+                place = (tl.full((), 1, tl.int64) * (tile // TILES) * n_users + row) * TARGETS + j
+                tl.store(doubts + place[:, None] * CELLS + cell[None, :], words[j], mask=(row < n_users)[:, None])
+                fresh = fresh + (tl.zeros((USERS, CELLS), tl.int32),)
+            words = fresh
     for j in tl.static_range(TARGETS):
-        tl.atomic_add(above + row * TARGETS + j, counted[j].to(tl.int32), mask=row < n_users)
+        found = tl.sum(counted[j].to(tl.int32), 1)
+        tl.atomic_add(above + row.to(tl.int64) * TARGETS + j, found, mask=row < n_users)
 
 
-class Near(NamedTuple):
-    """What a launch found: scores clearly above each target, and the pairs that were too near to tell.
-
-    ``found`` pairs were near; where that is more than ``target`` and ``item`` have room for, the rest was lost.
-    """
-
-    above: Tensor
-    target: Tensor
-    item: Tensor
-    found: Tensor
+@triton.jit
+def _folded(values, SIZE: tl.constexpr):
+    """The sum of each row of a power of two, the second half added to the first until one is left."""
+    if SIZE == 1:
+        return tl.reshape(values, (values.shape[0],))
+    else:
+        return _folded(tl.sum(tl.reshape(values, (values.shape[0], 2, SIZE // 2)), 1), SIZE // 2)
 
 
-def count(users: Tensor, items: Tensor, threshold: Tensor, slack: Tensor, room: int, dot: str, shape: Shape) -> Near:
-    """Count for each user (rows x D) and each of its targets (rows x targets) the items that score above.
-
-    ``slack`` has a number per tile of items: a score is nearer than that to what it would be without rounding.
-    """
-    rows, targets = threshold.shape
-    n_items, depth = items.shape
-    new = {"dtype": torch.int32, "device": users.device}
-    found = Near(
-        torch.zeros((rows, targets), **new), torch.empty(room, **new), torch.empty(room, **new), torch.zeros(1, **new)
-    )
-    tiles, blocks = triton.cdiv(n_items, shape.items), triton.cdiv(rows, shape.users)
-    splits = max(1, min(tiles, places(users.device) * shape.waves // blocks))
-    each = triton.cdiv(tiles, splits)
-    _count[(blocks, triton.cdiv(tiles, each))](
-        users,
-        items,
-        threshold,
-        slack,
-        *found,
-        room,
-        rows,
-        n_items,
-        each,
-        TARGETS=targets,
-        D=depth,
-        K=min(triton.next_power_of_2(depth), shape.depth),
-        USERS=shape.users,
-        ITEMS=shape.items,
-        PRECISION=dot,
-        SATURATE=users.is_cuda and torch.version.hip is None,
-        LIMIT=NEAR,
-        num_warps=shape.warps,
-        num_stages=shape.stages,
-    )
-    return found
+@triton.jit
+def _exact(user, item, inside, D: tl.constexpr, LANES: tl.constexpr):
+    """Scores of pairs, given where their vectors begin, in double precision; added in the order of ``exact``."""
+    lane = tl.arange(0, LANES)
+    total = tl.zeros((inside.shape[0], LANES), tl.float64)
+    for first in range(0, D, LANES):
+        depth = first + lane
+        here = inside[:, None] & (depth < D)[None, :]
+        a = tl.load(user[:, None] + depth[None, :], mask=here, other=0.0).to(tl.float32).to(tl.float64)
+        b = tl.load(item[:, None] + depth[None, :], mask=here, other=0.0).to(tl.float32).to(tl.float64)
+        total += a * b
+    return _folded(total, LANES)
 
 
-def places(device: torch.device) -> int:
-    """How many programs run at the same time, about."""
-    return 2 * torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 1
+@triton.jit
+def own_scores(users, items, user, item, own, n_targets, D: tl.constexpr, LANES: tl.constexpr, PAIRS: tl.constexpr):
+    """The exact score of each target."""
+    target = tl.program_id(0) * PAIRS + tl.arange(0, PAIRS)
+    inside = target < n_targets
+    of_user = users + tl.load(user + target, mask=inside, other=0) * D
+    of_item = items + tl.load(item + target, mask=inside, other=0) * D
+    tl.store(own + target, _exact(of_user, of_item, inside, D, LANES), mask=inside)
+
+
+@triton.jit
+def _tell(score, item, inside, mine, its):
+    """How many items score above a target, how many as high, and how many of these have a lower index."""
+    above = tl.sum((inside & (score > mine)).to(tl.int32), 0)
+    equal = tl.sum((inside & (score == mine)).to(tl.int32), 0)
+    before = tl.sum((inside & (score == mine) & (item < its)).to(tl.int32), 0)
+    return above, equal, before
+
+
+@triton.jit(do_not_specialize=["n_words", "n_cells"])
+def settle(
+    doubts,
+    users,
+    items,
+    user,
+    target,
+    target_item,
+    own,
+    counts,
+    themselves,
+    n_words,
+    n_cells,
+    TARGETS: tl.constexpr,
+    D: tl.constexpr,
+    LANES: tl.constexpr,
+    ITEMS: tl.constexpr,
+    CELLS: tl.constexpr,
+    TILES: tl.constexpr,
+    WORDS: tl.constexpr,
+):
+    """Score the items of each cell in doubt exactly, and count them; and how many of them are targets themselves."""
+    begin = tl.program_id(0).to(tl.int64) * WORDS
+    place = tl.arange(0, WORDS)
+    word = tl.load(doubts + begin + place, mask=begin + place < n_words, other=0)
+    which = tl.max(tl.where(word != 0, place, -1), 0)
+    while which >= 0:
+        bits = tl.sum(tl.where(place == which, word, 0), 0)
+        each = tl.arange(0, TILES)
+        bit = tl.max(tl.where(((bits >> each) & 1) != 0, each, -1), 0)
+        word = tl.where(place == which, word & ~(1 << bit), word)
+        at = begin + which
+        cell = (at // CELLS) % n_cells
+        tile = at // CELLS // n_cells * TILES + bit
+        nth = tl.arange(0, ITEMS // CELLS)
+        item = tile * ITEMS + (nth // 2) * (2 * CELLS) + (at % CELLS) * 2 + nth % 2
+        goal = tl.load(target + cell)
+        inside = item >= 0
+        of_user = users + tl.load(user + cell // TARGETS) * D + item * 0
+        its = tl.load(target_item + goal)
+        score = _exact(of_user, items + item * D, inside, D, LANES)
+        above, equal, before = _tell(score, item, inside, tl.load(own + goal), its)
+        tl.atomic_add(counts + cell, above)
+        tl.atomic_add(counts + n_cells + cell, equal)
+        tl.atomic_add(counts + 2 * n_cells + cell, before)
+        tl.atomic_add(themselves, tl.sum((inside & (item == its)).to(tl.int32), 0))
+        which = tl.max(tl.where(word != 0, place, -1), 0)
+
+
+@triton.jit(do_not_specialize=["first_item", "last_item"])
+def compare(
+    users,
+    items,
+    first_target,
+    target_item,
+    own,
+    start,
+    listed,
+    counts,
+    n_targets,
+    first_item,
+    last_item,
+    D: tl.constexpr,
+    LANES: tl.constexpr,
+    PAIRS: tl.constexpr,
+    LISTED: tl.constexpr,
+):
+    """Count some items one by one, held against all targets of a user: listed ones are taken out, a range is added."""
+    user = tl.program_id(0).to(tl.int64)
+    begin = tl.load(first_target + user)
+    end = tl.load(first_target + user + 1)
+    if begin < end:
+        first = first_item.to(tl.int64)
+        last = last_item.to(tl.int64)
+        if LISTED:
+            first = tl.load(start + user)
+            last = tl.load(start + user + 1)
+        for block in range(first, last, PAIRS):
+            item = block + tl.arange(0, PAIRS)
+            inside = item < last
+            sign = 1
+            if LISTED:
+                item = tl.load(listed + item, mask=inside, other=0)
+                sign = -1
+            score = _exact(users + user * D + item * 0, items + item * D, inside, D, LANES)
+            for goal in range(begin, end):
+                its = tl.load(target_item + goal)
+                above, equal, before = _tell(score, item, inside, tl.load(own + goal), its)
+                tl.atomic_add(counts + goal, sign * above.to(tl.int64))
+                tl.atomic_add(counts + n_targets + goal, sign * equal.to(tl.int64))
+                tl.atomic_add(counts + 2 * n_targets + goal, sign * before.to(tl.int64))
+
+
+@triton.jit
+def longest(items, norms, D: tl.constexpr, LANES: tl.constexpr, ITEMS: tl.constexpr):
+    """The length of the longest vector of each tile of items."""
+    item = tl.program_id(0).to(tl.int64) * ITEMS + tl.arange(0, ITEMS)
+    lane = tl.arange(0, LANES)
+    total = tl.zeros((ITEMS,), tl.float64)
+    for first in range(0, D, LANES):
+        depth = first + lane
+        here = (item >= 0)[:, None] & (depth < D)[None, :]
+        part = tl.load(items + item[:, None] * D + depth[None, :], mask=here, other=0.0).to(tl.float32).to(tl.float64)
+        total += tl.sum(part * part, 1)
+    tl.store(norms + tl.program_id(0), tl.sqrt(tl.max(total, 0)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from atkay.errors import DuplicateError, InputError, ProtocolError, RelevanceError, SourceError, listing
-from atkay.hashing import fingerprint, scrambled
+from atkay.hashing import Mark, fingerprint, scrambled
 from atkay.judge import Counts, best_first, missed_above
 from atkay.judged import Judged, within
 from atkay.lists import Lists, mask
@@ -202,9 +202,9 @@ class Truth:
         if ids.dtype.kind not in "iu":
             return {}
         query = scrambled(0, _number(ids.astype(np.int64)))
-        found = {"truth": fingerprint(self.wanted, query, _number, self.given)}
+        found = {"truth": str(Mark(fingerprint(self.wanted, query, _number, self.given)))}
         if self.seen is not None:
-            found["exclude"] = fingerprint(self.seen, query, _number)
+            found["exclude"] = str(Mark(fingerprint(self.seen, query, _number)))
         return found
 
 
