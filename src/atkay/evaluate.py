@@ -229,11 +229,7 @@ def conclude(
 
     ``ids``, ``groups`` (-1 for none) and ``slicings`` have an entry per query.
     """
-    if protocol.ties in ("expected", "together") and (without := [each for each in metrics if not each.averages]):
-        raise ProtocolError(
-            f"{without[0]} has no closed form for ties='{protocol.ties}'; {listing(_averaging())} have. Choose "
-            "ties='random', or leave the metric out."
-        )
+    check_averages(metrics, protocol)
     part = tally(judged, metrics, protocol, ids=ids, counts=counts, slicings=slicings, sampled=sampled)
     return finish(
         part,
@@ -299,6 +295,15 @@ def check_sampled(sampled: object, metrics: Sequence[Metric]) -> None:
         raise ProtocolError(f"evaluate: sampled is Sampled(catalog_size=..., negatives=...), given was {sampled!r}.")
     for metric in metrics if sampled.estimator != "none" else ():
         check_of_rank(metric)
+
+
+def check_averages(metrics: Sequence[Metric], protocol: Protocol) -> None:
+    """Every metric has a closed form, where the protocol takes averages over the orders of equal scores."""
+    if protocol.ties in ("expected", "together") and (without := [each for each in metrics if not each.averages]):
+        raise ProtocolError(
+            f"{without[0]} has no closed form for ties='{protocol.ties}'; {listing(_averaging())} have. Choose "
+            "ties='random', or leave the metric out."
+        )
 
 
 def _averaging() -> list[str]:

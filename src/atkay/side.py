@@ -85,15 +85,19 @@ class Side:
 
     def part(self, first: int, last: int) -> Side:
         """The side information of the queries from ``first`` to before ``last``."""
-        train = None if self.train is None else replace(self.train, user=self.train.user[first:last])
-        if train is not None and self.train is not None:
-            vars(train).update({name: getattr(self.train, name) for name in ("users", "popularity")})
-        return replace(self, train=train, baseline=None if self.baseline is None else self.baseline.part(first, last))
+        return self._of(slice(first, last), None if self.baseline is None else self.baseline.part(first, last))
 
     def pick(self, queries: Ints) -> Side:
         """The side information of the given queries."""
-        train = None if self.train is None else replace(self.train, user=self.train.user[queries])
-        return replace(self, train=train, baseline=None if self.baseline is None else self.baseline.pick(queries))
+        return self._of(queries, None if self.baseline is None else self.baseline.pick(queries))
+
+    def _of(self, queries: slice | Ints, baseline: Lists | None) -> Side:
+        """That of some queries; what was counted over all training users is counted once."""
+        train = self.train
+        if train is not None:
+            train = replace(train, user=train.user[queries])
+            vars(train).update({name: getattr(self.train, name) for name in ("users", "popularity")})
+        return replace(self, train=train, baseline=baseline)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Side]) -> Side:
