@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from atkay.errors import IdError, InputError, OrderError, RelevanceError
+from atkay.judged import within
 from atkay.lists import Lists
 
 if TYPE_CHECKING:
@@ -111,17 +112,34 @@ def read_batch(
     n_users = len(recs.length if recs is not None else score)  # type: ignore[arg-type]  # one of the two is there
     seen = None if exclude is None else _codes(exclude, "exclude", n_items, n_users)
     only = None if candidates is None else _codes(candidates, "candidates", n_items, n_users)
-    truth = _codes(targets, "targets", n_items, n_users)
+    truth = _graded(_codes(targets, "targets", n_items, n_users))
     if recs is None:
         assert score is not None
         gone = 0 if seen is None else int(seen.length.max(initial=0))
         recs = _best(score, None if depth is None or only is not None else depth + gone)
-    if truth.value is not None and ((truth.value < 0).any() or not np.isfinite(truth.value).all()):
-        raise RelevanceError("update: targets holds a grade below 0, or none that is finite; a grade is 0 or more.")
     if n_items is None:
         every = [rows.item for rows in (recs, truth, seen, only) if rows is not None]
         n_items = 1 + max((int(codes.max()) for codes in every if len(codes)), default=0)
     return Batch(recs, truth, seen, only, n_items)
+
+
+def by_index(scores: Any, grades: Any, indexes: Any) -> Batch:
+    """A batch out of flat arrays with an entry for each item of each query; ``indexes`` says whose it is.
+
+    Who has the same index is one query, all of whose items are here, and all of them are judged.
+    """
+    score, grade, index = (np.asarray(array(each)) for each in (scores, grades, indexes))
+    if score.ndim != 1 or score.shape != grade.shape or score.shape != index.shape or index.dtype.kind not in "iu":
+        raise InputError(
+            "update: with indexes, scores and grades are flat and there is a whole number for each; the shapes are "
+            f"{score.shape}, {grade.shape} and {index.shape}, the indexes are {index.dtype}."
+        )
+    order = np.argsort(index, kind="stable")
+    length = np.unique(index, return_counts=True)[1].astype(np.int64)
+    code = within(np.repeat(np.arange(len(length)), length), len(length)) - 1
+    of_item = _scores(score[order][None])[0]
+    recs = Rows(length, code, of_item).where(of_item > -np.inf)
+    return Batch(recs, _graded(Rows(length, code, grade[order])), None, None, int(length.max(initial=1)))
 
 
 def array(given: Any) -> Any:
@@ -145,6 +163,12 @@ def _scores(given: Any) -> Array:
             "item is not to be listed."
         )
     return score
+
+
+def _graded(truth: Rows) -> Rows:
+    if truth.value is not None and ((truth.value < 0).any() or not np.isfinite(truth.value).all()):
+        raise RelevanceError("update: targets holds a grade below 0, or none that is finite; a grade is 0 or more.")
+    return truth
 
 
 def _best(score: Array, depth: int | None) -> Rows:

@@ -156,7 +156,7 @@ class Stream:
         exclude, candidates
             Items that are taken out of a user's list, and those that alone may stay, in the forms that targets take.
         """
-        self._count(
+        self.count(
             read_batch(
                 items,
                 targets,
@@ -176,7 +176,8 @@ class Stream:
         whole = deepest == WHOLE or rules.unjudged == "drop" or rules.unlisted == "ignored"
         return None if whole else deepest
 
-    def _count(self, batch: Batch, users: Array | None) -> None:
+    def count(self, batch: Batch, users: Array | None = None) -> None:
+        """Count the users of a batch that was read."""
         least = self.protocol.min_relevance
         if least is not None and least > 1 and batch.truth.value is None:
             raise RelevanceError(
