@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -335,11 +336,17 @@ def test_an_update_that_fails_changes_nothing() -> None:
     assert stream.to_bytes() == before
 
 
-def test_a_result_of_sums() -> None:
-    stream = atkay.Stream("mrr")
-    stream.update([[1]], [[1]])
+@pytest.mark.parametrize("metrics", [["mrr", "coverage@2"], ["coverage@2"]])
+def test_a_result_of_sums_is_saved_and_reported(metrics: list[str], tmp_path: Path) -> None:
+    stream = atkay.Stream(metrics, n_items=4)
+    stream.update([[1, 2], [3, 0]], [[1], [2]], exclude=[[2], [-1]])
+    result = stream.compute()
+    assert result["coverage@2"] == 0.75  # items 0, 1 and 3
+    result.save(tmp_path / "result.json")
+    assert repr(atkay.Result.load(tmp_path / "result.json")) == repr(result)
+    atkay.report(result, tmp_path / "report.html")
     with pytest.raises(RowsError):
-        stream.compute().per_query  # noqa: B018 - the mistake
+        result.per_query  # noqa: B018 - the mistake
 
 
 def test_ties_that_decide_are_said() -> None:
@@ -417,6 +424,7 @@ def test_bytes_whose_parts_do_not_fit() -> None:
         ({"n_items": 3, "train": {1: ["a"]}}, IdError, "train names the item 'a'"),
         ({"average_over": "user"}, ProtocolError, "average_over"),
         ({"exclude": [1]}, ProtocolError, "exclude comes with each batch"),
+        ({"slices": {1: "a"}}, ProtocolError, "'slices' is for evaluate"),
         ({"metrics": "bpref", "ties": "together"}, ProtocolError, "closed form"),
         ({"metrics": "ndgc"}, SpecError, "ndcg"),
         ({"tie": "item"}, ProtocolError, "no argument 'tie'"),

@@ -93,6 +93,8 @@ class Stream:
         protocol: Protocol | None = None,
         **fields: Any,
     ) -> None:
+        if strange := [name for name in ("columns", "slices", "sampled") if name in fields]:
+            raise ProtocolError(f"Stream: {listing(strange)} is for evaluate(recs, truth, ...), which has all users.")
         asked = understand(metrics, dialect, protocol, fields)
         _check_protocol(asked.protocol)
         check_averages(asked.metrics, asked.protocol)
@@ -214,7 +216,10 @@ class Stream:
             self._found = found if self._found is None else self._found.merge(found)
 
     def compute(self) -> Result:
-        """The numbers so far, with intervals and counts; there is no value per user."""
+        """The numbers so far, with intervals and counts.
+
+        There is no value per user, and ``population.unknown`` stays 0: what the truth never mentions shows at the end.
+        """
         if self._found is None:
             raise PopulationError("compute: nobody was counted yet. Call update(...) first.")
         found = self._found.population
