@@ -210,6 +210,13 @@ def test_scores_of_all_items(metrics: list[Metric], words: dict[str, Any]) -> No
         assert found == pytest.approx(whole.summaries[name], rel=1e-12, abs=1e-12, nan_ok=True), name
 
 
+def test_scores_are_rounded_before_the_best_are_chosen() -> None:
+    # In single precision both items have the same score, so that the relevant one is first in every second order.
+    stream = atkay.Stream("hit@1", ties="expected", scores="float32")
+    stream.update(scores=np.array([[1.0, 1.0 + 1e-12, 0.5]]), targets=[[0]])
+    assert stream.compute()["hit@1"] == 0.5
+
+
 def test_what_is_excluded_makes_room_for_others() -> None:
     scores, grades = scored(5)
     seen = np.random.default_rng(1).random((USERS, ITEMS)) < 0.4

@@ -59,8 +59,8 @@ class Batch:
         """How many users there are."""
         return len(self.recs.length)
 
-    def align(self, users: Array | None, *, single: bool = False) -> Aligned:
-        """The rows as they are judged; ``single``: scores are rounded to single precision."""
+    def align(self, users: Array | None) -> Aligned:
+        """The rows as they are judged."""
         import polars as pl
 
         from atkay.align import Aligned
@@ -75,7 +75,7 @@ class Batch:
             items=Vocabulary(self.n_items, ("item",)),
             recs=self.recs.lists(self.n_items),
             truth=self.truth.lists(self.n_items),
-            score=None if score is None else Scores(score.astype(np.float32) if single else score),
+            score=None if score is None else Scores(score),
             grade=None if grade is None else grade.astype(float),
             exclude=exclude,
             candidates=candidates,
@@ -91,15 +91,16 @@ def read_batch(
     candidates: Any = None,
     n_items: int | None = None,
     depth: int | None = None,
+    precision: str = "exact",
 ) -> Batch:
     """A batch in any of the forms that :meth:`atkay.Stream.update` takes.
 
-    ``depth``: where all items have scores, no more than so many of each user are looked at, and what has the score of
-    the last of them.
+    ``precision``: the protocol's word for scores, which are rounded before anything else. ``depth``: where all items
+    have scores, no more than so many of each user are looked at, and what has the score of the last of them.
     """
     if targets is None or (items is None and scores is None):
         raise InputError("update: a batch is update(items, targets), or update(scores=..., targets=...).")
-    score = None if scores is None else _scores(array(scores))
+    score = None if scores is None else _scores(array(scores), precision)
     recs = None
     if items is not None:
         recs = _ranked(array(items), score, n_items)
@@ -123,7 +124,7 @@ def read_batch(
     return Batch(recs, truth, seen, only, n_items)
 
 
-def by_index(scores: Any, grades: Any, indexes: Any) -> Batch:
+def by_index(scores: Any, grades: Any, indexes: Any, precision: str) -> Batch:
     """A batch out of flat arrays with an entry for each item of each query; ``indexes`` says whose it is.
 
     Who has the same index is one query, all of whose items are here, and all of them are judged.
@@ -137,7 +138,7 @@ def by_index(scores: Any, grades: Any, indexes: Any) -> Batch:
     order = np.argsort(index, kind="stable")
     length = np.unique(index, return_counts=True)[1].astype(np.int64)
     code = within(np.repeat(np.arange(len(length)), length), len(length)) - 1
-    of_item = _scores(score[order][None])[0]
+    of_item = _scores(score[order][None], precision)[0]
     recs = Rows(length, code, of_item).where(of_item > -np.inf)
     return Batch(recs, _graded(Rows(length, code, grade[order])), None, None, int(length.max(initial=1)))
 
@@ -150,7 +151,7 @@ def array(given: Any) -> Any:
     return given
 
 
-def _scores(given: Any) -> Array:
+def _scores(given: Any, precision: str) -> Array:
     score = np.asarray(given)
     if score.ndim != 2 or score.dtype.kind not in "iuf":
         raise OrderError(
@@ -162,7 +163,7 @@ def _scores(given: Any) -> Array:
             f"update: scores[{user}, {place}] is {score[user, place]}, which puts nothing in order. -inf says that an "
             "item is not to be listed."
         )
-    return score
+    return score.astype(np.float32) if precision == "float32" else score
 
 
 def _graded(truth: Rows) -> Rows:

@@ -167,6 +167,7 @@ class Stream:
                 candidates=candidates,
                 n_items=self._n_items,
                 depth=self._depth,
+                precision=self.protocol.scores,
             ),
             None if users is None else np.asarray(array(users)),
         )
@@ -196,7 +197,7 @@ class Stream:
             raise InputError(f"update: users is of shape {users.shape}, and the batch has {batch.n_users:,} rows.")
         if users is None and self.protocol.ties == "random":
             raise InputError("update: ties='random' depends on the users' ids. Pass users=, or choose another word.")
-        aligned = batch.align(users, single=self.protocol.scores == "float32")
+        aligned = batch.align(users)
         if self._beside is not None:
             aligned = replace(
                 aligned, side=self._beside.of_batch(aligned.queries.get_column("user"), named=users is not None)

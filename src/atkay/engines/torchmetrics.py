@@ -100,7 +100,7 @@ class StreamMetric(Metric):
         if indexes is not None:
             if stream.n_items is not None:
                 raise InputError("update: with indexes nobody knows which item is which, and n_items says there are.")
-            stream.count(by_index(preds, target, indexes))
+            stream.count(by_index(preds, target, indexes, stream.protocol.scores))
         elif items is None and not _floating(preds):
             stream.update(preds, target, users=users, exclude=exclude, candidates=candidates)
         else:
