@@ -6,8 +6,9 @@ merge to the result that one evaluation of everybody gives.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -123,7 +124,7 @@ def judge_part(plan: Plan, recs: Any, truth: Any, exclude: Any = None, candidate
 
 def merge(plan: Plan, parts: Sequence[Part], items: Judged, columns: Mapping[str, Mapping[str, str]]) -> Result:
     """The result of all parts; ``items`` knows what is known of items, as any part's Judged does."""
-    population = _added(part.tally.population for part in parts)
+    population = reduce(Population.merge, (part.tally.population for part in parts))
     listed = population.listed - population.unknown
     check_common(plan.recs, plan.truth, sum(part.n_common for part in parts), listed)
     queries = pl.concat([part.queries for part in parts])
@@ -153,12 +154,6 @@ def merge(plan: Plan, parts: Sequence[Part], items: Judged, columns: Mapping[str
     )
 
 
-def _added(populations: Iterable[Population]) -> Population:
-    """The counts of all parts together."""
-    each = list(populations)
-    return Population(**{field.name: sum(getattr(one, field.name) for one in each) for field in fields(Population)})
-
-
 def _joined(tallies: Sequence[Tally], order: np.ndarray[Any, Any], population: Population) -> Tally:
     """The rows of all tallies in a given order, and their states added up."""
     join = np.concatenate
@@ -170,6 +165,7 @@ def _joined(tallies: Sequence[Tally], order: np.ndarray[Any, Any], population: P
                 so_far[name] = so_far[name] + state if name in so_far else state
     return Tally(
         rows=order,
+        names=tallies[0].names,
         values=join([each.values for each in tallies])[order],
         parts={
             name: tuple(join([each.parts[name][side] for each in tallies])[order] for side in (0, 1))
