@@ -153,7 +153,7 @@ def stages(log: Log, name: str, given: Vectors, asked: Targets, out: Excluded, k
     launch = Launch(given, asked, kernel.dot, kernel.slack, kernel.shape(asked.rows[0].target.shape[1]))
     log.row("stage", f"{name}, longest vectors", timed(lambda: longest(given.items, launch.shape.items)))
     log.row("stage", f"{name}, own scores", timed(lambda: own_scores(given, asked)))
-    log.row("stage", f"{name}, users scaled", timed(lambda: launch.scaled.users(launch.rows, launch.device.own)))
+    log.row("stage", f"{name}, users scaled", timed(launch.scale))
     log.row("stage", f"{name}, count", timed(launch.count))
     log.row("stage", f"{name}, settle", timed(launch.settle), **launch.about())
     log.row("stage", f"{name}, {SEEN} seen", timed(lambda: launch.device.compare(out)))
@@ -168,21 +168,26 @@ class Launch:
         self.device = Device(given, asked, own_scores(given, asked))
         (self.rows,) = asked.rows
         self.scaled = self.device.scaled(self.full, shape.items)
-        self.users, scores = self.scaled.users(self.rows, self.device.own)
-        self.threshold = scores.float()
+        self.users, self.threshold, self.missing = self.scale()
+        self.wanted = int(self.missing)
         self.slope = (STEEP / self.scaled.slack(slack)).float()
         self.found, self.doubts = self.count()
+
+    def scale(self) -> tuple[Tensor, Tensor, Tensor]:
+        return self.device.scale(self.rows, self.full, self.scaled.exponent)
 
     def count(self) -> tuple[Tensor, Tensor]:
         return count(self.users, self.scaled.items, self.threshold, self.slope, self.dot, self.shape)
 
-    def settle(self) -> Tensor:
-        return self.device.settle(self.rows, self.found, self.doubts, self.shape)
+    def settle(self) -> None:
+        self.device.settle(self.rows, self.found, self.doubts, self.missing, self.shape)
 
     def about(self) -> dict[str, Any]:
         bits = sum(int(((self.doubts >> n) & 1).sum()) for n in range(32))
-        inside = int((self.device.targets.item < self.full).sum())
-        return {"cells": f"{bits / len(self.device.own):.2f} a target", "own": f"{int(self.settle())} of {inside}"}
+        self.missing.fill_(self.wanted)
+        self.settle()
+        found = self.wanted - int(self.missing)
+        return {"cells": f"{bits / len(self.device.own):.2f} a target", "own": f"{found} of {self.wanted}"}
 
 
 def part_check(log: Log) -> None:

@@ -242,7 +242,7 @@ class Scaled:
 
     def slack(self, share: float) -> Tensor:
         """How far the fast scores of each block of items may be off, for users of length 1."""
-        return _shifted(self.longest, torch.tensor(self.exponent)) * share + 2.0**-100
+        return self.longest * (share * 2.0**self.exponent) + 2.0**-100
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import NamedTuple
 
 import torch
@@ -21,8 +22,8 @@ STEEP = 0.5 - 0.0102
 DEPTH = 128
 """Components up to which the slack holds as it is; beyond, it grows with them."""
 
-WORDS, PAIRS = 512, 32
-"""Words of bits, and pairs of user and item, that a program takes at a time."""
+WORDS, PAIRS, ROWS = 512, 32, 16
+"""Words of bits, pairs of user and item, and users to be scaled, that a program takes at a time."""
 
 
 class Shape(NamedTuple):
@@ -56,9 +57,9 @@ class Kernel(NamedTuple):
 
 
 KERNELS = {
-    "float32": Kernel("tf32x3", 2.0**-22, Shape(stages=2, depth=64), Shape(stages=2, depth=64)),
+    "float32": Kernel("tf32x3", 2.0**-22, Shape(stages=2, depth=64), Shape(items=64, stages=2, depth=64)),
     "tf32": Kernel("tf32", 2.0**-22, Shape(items=64, warps=4), Shape(stages=2)),
-    "bfloat16": Kernel("tf32", 2.0**-22, Shape(items=256), Shape()),
+    "bfloat16": Kernel("tf32", 2.0**-22, Shape(stages=2), Shape(items=64, warps=4)),
 }
 
 
@@ -71,14 +72,28 @@ def rank_on_device(
     # What does not fill a tile is compared item by item.
     n_items = len(vectors.items)
     full = n_items - n_items % max(kernel.few.items, kernel.many.items)
-    for rows in targets.rows if full else ():
-        device.count(rows, full, memory, kernel)
+    left = [part for rows in (targets.rows if full else ()) for part in parts(rows, full, vectors, memory, kernel)]
+    slack = kernel.slack * max(1.0, vectors.items.shape[1] / DEPTH)
+    missing = [device.count(part, full, kernel, slack) for part in left]
     if full < n_items:
         device.compare(None, full, n_items)
     ranks = all_alike(Ranks(*device.counts), vectors, targets)
     if excluded is not None:
         device.compare(excluded)
+    # Every target is near to itself. Where one is not, rounding is worse than was thought. To ask is to wait for the
+    # device: so it is done once, at the end.
+    while missing and any(wrong := torch.cat(missing).tolist()):
+        left = [part for part, n in zip(left, wrong, strict=True) if n]
+        slack *= 4
+        missing = [device.count(part, full, kernel, slack) for part in left]
     return ranks, device.own
+
+
+def parts(rows: Rows, full: int, vectors: Vectors, memory: int, kernel: Kernel) -> list[Rows]:
+    """The rows in parts that are counted within the memory."""
+    width = rows.target.shape[1]
+    each = width * (words(full, kernel.shape(width)) * 4 + 64) + vectors.users.shape[1] * vectors.users.itemsize
+    return [Rows(*(one[slice(*block)] for one in rows)) for block in blocks(len(rows.user), memory // each)]
 
 
 def own_scores(vectors: Vectors, targets: Targets) -> Tensor:
@@ -113,41 +128,61 @@ class Device:
             self._scaled[size] = Scaled(self.vectors, longest(self.vectors.items[:full], size))
         return self._scaled[size]
 
-    def count(self, rows: Rows, full: int, memory: int, kernel: Kernel) -> None:
-        """Count the items in full tiles for some rows, a part of them at a time."""
-        width, depth = rows.target.shape[1], self.vectors.items.shape[1]
-        shape = kernel.shape(width)
-        scaled = self.scaled(full, shape.items)
-        size = width * (words(full, shape) * 4 + 64) + depth * 24
-        for block in blocks(len(rows.user), memory // size):
-            part = Rows(*(each[slice(*block)] for each in rows))
-            users, scores = scaled.users(part, self.own)
-            goal = part.target.clamp(min=0).view(-1)
-            expected = (scores.isfinite().view(-1) & (self.targets.item[goal] < full)).sum()
-            slack = kernel.slack * max(1.0, depth / DEPTH)
-            while True:
-                slope = (STEEP / scaled.slack(slack)).float()
-                found, doubts = count(users, scaled.items, scores.float(), slope, kernel.dot, shape)
-                themselves = self.settle(part, found, doubts, shape)
-                # Every target is near to itself. Where one is not, rounding is worse than was thought.
-                if bool(themselves == expected):
-                    break
-                slack *= 4
-            found = found.view(3, -1).masked_fill_(part.target.view(-1) < 0, 0)
-            self.counts.index_add_(1, goal, found.long())
+    @functools.cached_property
+    def first(self) -> Tensor:
+        """Where the targets of each user begin."""
+        return torch.searchsorted(self.targets.user, torch.arange(len(self.vectors.users) + 1, device=self.own.device))
 
-    def settle(self, rows: Rows, found: Tensor, doubts: Tensor, shape: Shape) -> Tensor:
-        """Count the cells that are in doubt by exact scores; how many of their items are the targets themselves."""
-        themselves = torch.zeros(1, dtype=torch.int32, device=doubts.device)
+    def count(self, rows: Rows, full: int, kernel: Kernel, slack: float) -> Tensor:
+        """Count the items in full tiles, unless targets are missing where they should be near; how many are."""
+        shape = kernel.shape(rows.target.shape[1])
+        scaled = self.scaled(full, shape.items)
+        users, threshold, missing = self.scale(rows, full, scaled.exponent)
+        slope = (STEEP / scaled.slack(slack)).float()
+        found, doubts = count(users, scaled.items, threshold, slope, kernel.dot, shape)
+        self.settle(rows, found, doubts, missing, shape)
+        # Nothing was counted for what fills up the rows.
+        self.counts.index_add_(1, rows.target.clamp(min=0).view(-1), found.view(3, -1) * (missing == 0).long())
+        return missing
+
+    def scale(self, rows: Rows, full: int, exponent: int) -> tuple[Tensor, Tensor, Tensor]:
+        """What :meth:`Scaled.users` gives, in single precision; and how many targets are in full tiles."""
+        n_rows, targets = rows.target.shape
+        users = torch.empty(
+            (n_rows, self.vectors.users.shape[1]), dtype=self.vectors.users.dtype, device=self.own.device
+        )
+        threshold = torch.empty((n_rows, targets), device=self.own.device)
+        missing = torch.zeros(1, dtype=torch.int32, device=self.own.device)
+        kernels.scale[(triton.cdiv(n_rows, ROWS),)](
+            self.vectors.users,
+            rows.user,
+            rows.target,
+            self.targets.item,
+            self.own,
+            users,
+            threshold,
+            missing,
+            n_rows,
+            full,
+            exponent,
+            TARGETS=targets,
+            WIDTH=triton.next_power_of_2(targets),
+            **_lanes(self.vectors),
+            ROWS=ROWS,
+        )
+        return users, threshold, missing
+
+    def settle(self, rows: Rows, found: Tensor, doubts: Tensor, missing: Tensor, shape: Shape) -> None:
+        """Count the cells that are in doubt by exact scores, and take the targets among them from the missing ones."""
         kernels.settle[(triton.cdiv(doubts.numel(), WORDS),)](
             doubts,
             *self.vectors,
             rows.user,
-            rows.target.contiguous(),
+            rows.target,
             self.targets.item,
             self.own,
             found,
-            themselves,
+            missing,
             doubts.numel(),
             rows.target.numel(),
             TARGETS=rows.target.shape[1],
@@ -157,19 +192,16 @@ class Device:
             TILES=TILES,
             WORDS=WORDS,
         )
-        return themselves
 
     def compare(self, excluded: Excluded | None, first: int = 0, last: int = 0) -> None:
         """Take the excluded items out of the counts, or add those from first to before last, one by one."""
-        users = len(self.vectors.users)
-        start = torch.searchsorted(self.targets.user, torch.arange(users + 1, device=self.own.device))
-        kernels.compare[(users,)](
+        kernels.compare[(len(self.vectors.users),)](
             *self.vectors,
-            start,
+            self.first,
             self.targets.item,
             self.own,
-            start if excluded is None else excluded.start,
-            start if excluded is None else excluded.item,
+            self.first if excluded is None else excluded.start,
+            self.first if excluded is None else excluded.item,
             self.counts,
             len(self.targets),
             first,

@@ -166,17 +166,41 @@ def _folded(values, SIZE: tl.constexpr):
 
 
 @triton.jit
-def _exact(user, item, inside, D: tl.constexpr, LANES: tl.constexpr):
-    """Scores of pairs, given where their vectors begin, in double precision; added in the order of ``exact``."""
-    lane = tl.arange(0, LANES)
-    total = tl.zeros((inside.shape[0], LANES), tl.float64)
+def _products(user, item, inside, PIECE: tl.constexpr, SIZE: tl.constexpr, D: tl.constexpr, LANES: tl.constexpr):
+    """A piece of the lanes: products of components, in double precision."""
+    lane = PIECE * SIZE + tl.arange(0, SIZE)
+    total = tl.zeros((inside.shape[0], SIZE), tl.float64)
     for first in range(0, D, LANES):
-        depth = first + lane
-        here = inside[:, None] & (depth < D)[None, :]
-        a = tl.load(user[:, None] + depth[None, :], mask=here, other=0.0).to(tl.float32).to(tl.float64)
-        b = tl.load(item[:, None] + depth[None, :], mask=here, other=0.0).to(tl.float32).to(tl.float64)
+        depth = (first + lane)[None, :]
+        a = tl.load(user[:, None] + depth, mask=depth < D, other=0.0).to(tl.float32).to(tl.float64)
+        b = tl.load(item[:, None] + depth, mask=inside[:, None] & (depth < D), other=0.0).to(tl.float32).to(tl.float64)
         total += a * b
-    return _folded(total, LANES)
+    return total
+
+
+@triton.jit
+def _pieces(
+    user, item, inside, PIECE: tl.constexpr, LEFT: tl.constexpr, SIZE: tl.constexpr, D: tl.constexpr,
+    LANES: tl.constexpr,
+):  # fmt: skip
+    """What is in a piece when so many are left: itself and the one that was added to it."""
+    if LEFT * SIZE == LANES:
+        return _products(user, item, inside, PIECE, SIZE, D, LANES)
+    else:
+        return _pieces(user, item, inside, PIECE, 2 * LEFT, SIZE, D, LANES) + _pieces(
+            user, item, inside, PIECE + LEFT, 2 * LEFT, SIZE, D, LANES
+        )
+
+
+@triton.jit
+def _exact(user, item, inside, D: tl.constexpr, LANES: tl.constexpr):
+    """Scores of pairs, given where their vectors begin, in double precision; added in the order of ``exact``.
+
+    ``user`` has one place for all pairs, or one for each. Pieces of 16 lanes are added where they are: only the last 16
+    have to be sent from thread to thread.
+    """
+    SIZE: tl.constexpr = 16 if LANES > 16 else LANES
+    return _folded(_pieces(user, item, inside, 0, 1, SIZE, D, LANES), SIZE)
 
 
 @triton.jit
@@ -187,6 +211,55 @@ def own_scores(users, items, user, item, own, n_targets, D: tl.constexpr, LANES:
     of_user = users + tl.load(user + target, mask=inside, other=0) * D
     of_item = items + tl.load(item + target, mask=inside, other=0) * D
     tl.store(own + target, _exact(of_user, of_item, inside, D, LANES), mask=inside)
+
+
+@triton.jit(do_not_specialize=["n_rows", "n_items", "exponent"])
+def scale(
+    users,
+    user,
+    target,
+    target_item,
+    own,
+    scaled,
+    threshold,
+    missing,
+    n_rows,
+    n_items,
+    exponent,
+    TARGETS: tl.constexpr,
+    WIDTH: tl.constexpr,
+    D: tl.constexpr,
+    LANES: tl.constexpr,
+    ROWS: tl.constexpr,
+):
+    """The rows' users times powers of two, about 1 long, and the scores of their targets; how many are to be found."""
+    row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    inside = row < n_rows
+    here = users + tl.load(user + row, mask=inside, other=0) * D
+    lane = tl.arange(0, LANES)
+    square = tl.zeros((ROWS,), tl.float64)
+    for first in range(0, D, LANES):
+        depth = (first + lane)[None, :]
+        part = tl.load(here[:, None] + depth, mask=depth < D, other=0.0).to(tl.float32).to(tl.float64)
+        square += tl.sum(part * part, 1)
+    # A double's bits from 52 on are its exponent plus 1022, for a number between 1/2 and 1 times a power of two.
+    length = tl.where(square > 0, (tl.sqrt(square).to(tl.int64, bitcast=True) >> 52) - 1022, 0)
+    power = ((1023 - length) << 52).to(tl.float64, bitcast=True)
+    for first in range(0, D, LANES):
+        depth = (first + lane)[None, :]
+        part = tl.load(here[:, None] + depth, mask=depth < D, other=0.0).to(tl.float32).to(tl.float64)
+        part = (part * power[:, None]).to(tl.float32).to(scaled.dtype.element_ty)
+        tl.store(scaled + row[:, None] * D + depth, part, mask=inside[:, None] & (depth < D))
+    nth = tl.arange(0, WIDTH)[None, :]
+    room = inside[:, None] & (nth < TARGETS)
+    goal = tl.load(target + row[:, None] * TARGETS + nth, mask=room, other=-1)
+    # A user without a direction scores all items alike: there is nothing to count, and everything would be near.
+    some = (goal >= 0) & (square > 0)[:, None]
+    both = ((1023 - length + exponent) << 52).to(tl.float64, bitcast=True)
+    score = tl.load(own + goal, mask=some, other=0.0) * both[:, None]
+    tl.store(threshold + row[:, None] * TARGETS + nth, tl.where(some, score, float("inf")).to(tl.float32), mask=room)
+    found = (tl.load(target_item + goal, mask=some, other=n_items) < n_items).to(tl.int32)
+    tl.atomic_add(missing, tl.sum(tl.sum(found, 1), 0))
 
 
 @triton.jit
@@ -208,7 +281,7 @@ def settle(
     target_item,
     own,
     counts,
-    themselves,
+    missing,
     n_words,
     n_cells,
     TARGETS: tl.constexpr,
@@ -219,7 +292,7 @@ def settle(
     TILES: tl.constexpr,
     WORDS: tl.constexpr,
 ):
-    """Score the items of each cell in doubt exactly, and count them; and how many of them are targets themselves."""
+    """Score the items of each cell in doubt exactly, and count them; a target that is found is missing no more."""
     begin = tl.program_id(0).to(tl.int64) * WORDS
     place = tl.arange(0, WORDS)
     word = tl.load(doubts + begin + place, mask=begin + place < n_words, other=0)
@@ -236,14 +309,15 @@ def settle(
         item = tile * ITEMS + (nth // 2) * (2 * CELLS) + (at % CELLS) * 2 + nth % 2
         goal = tl.load(target + cell)
         inside = item >= 0
-        of_user = users + tl.load(user + cell // TARGETS) * D + item * 0
+        of_user = users + tl.load(user + cell // TARGETS) * D + tl.arange(0, 1)
         its = tl.load(target_item + goal)
         score = _exact(of_user, items + item * D, inside, D, LANES)
         above, equal, before = _tell(score, item, inside, tl.load(own + goal), its)
-        tl.atomic_add(counts + cell, above)
-        tl.atomic_add(counts + n_cells + cell, equal)
-        tl.atomic_add(counts + 2 * n_cells + cell, before)
-        tl.atomic_add(themselves, tl.sum((inside & (item == its)).to(tl.int32), 0))
+        itself = tl.sum((item == its).to(tl.int32), 0)
+        tl.atomic_add(counts + cell, above, mask=above > 0)
+        tl.atomic_add(counts + n_cells + cell, equal, mask=equal > 0)
+        tl.atomic_add(counts + 2 * n_cells + cell, before, mask=before > 0)
+        tl.atomic_add(missing, -itself, mask=itself > 0)
         which = tl.max(tl.where(word != 0, place, -1), 0)
 
 
@@ -282,13 +356,13 @@ def compare(
             if LISTED:
                 item = tl.load(listed + item, mask=inside, other=0)
                 sign = -1
-            score = _exact(users + user * D + item * 0, items + item * D, inside, D, LANES)
+            score = _exact(users + user * D + tl.arange(0, 1), items + item * D, inside, D, LANES)
             for goal in range(begin, end):
                 its = tl.load(target_item + goal)
                 above, equal, before = _tell(score, item, inside, tl.load(own + goal), its)
-                tl.atomic_add(counts + goal, sign * above.to(tl.int64))
-                tl.atomic_add(counts + n_targets + goal, sign * equal.to(tl.int64))
-                tl.atomic_add(counts + 2 * n_targets + goal, sign * before.to(tl.int64))
+                tl.atomic_add(counts + goal, sign * above.to(tl.int64), mask=above > 0)
+                tl.atomic_add(counts + n_targets + goal, sign * equal.to(tl.int64), mask=equal > 0)
+                tl.atomic_add(counts + 2 * n_targets + goal, sign * before.to(tl.int64), mask=before > 0)
 
 
 @triton.jit
