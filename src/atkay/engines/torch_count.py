@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,15 +20,21 @@ import torch
 from torch import Tensor
 
 from atkay.errors import InputError
-from atkay.lists import in_threads, ranges
+from atkay.lists import ranges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from atkay.engines.torch_device import Kernel
 
-USERS, ITEMS = 256, 4096
+USERS, ITEMS = 512, 4096
 """A block of scores on a CPU: large enough for the product, small enough for the cache."""
+
+LEAST = 16
+"""Users whose scores are formed together at least, however many threads wait for some."""
+
+WORD = 64
+"""Bits that are looked at together."""
 
 WIDTHS = (1, 2, 5, 10)
 """Targets of a user that are counted in one go: rows are filled up to one of these; a user with more has several."""
@@ -160,7 +167,7 @@ def rank(
         return rank_on_device(vectors, targets, excluded, memory, kernel)
     own = exact(vectors, targets.user, targets.item, memory)
     work = Work(
-        Scaled(vectors, longest(vectors.items, block_size(own.device, memory)[1])),
+        Scaled(vectors, longest(vectors.items, block_size(1, own.device, memory)[1])),
         targets,
         own,
         Ranks.none(own),
@@ -269,38 +276,40 @@ def _shifted(values: Tensor, exponent: Tensor) -> Tensor:
     return torch.ldexp(values.double(), exponent.to(values.device, torch.float64))
 
 
-def block_size(device: torch.device, memory: int) -> tuple[int, int]:
-    """Users and items whose scores are formed in one go."""
-    return (USERS, ITEMS) if device.type == "cpu" else (max(1, memory // (16 * DEVICE_ITEMS)), DEVICE_ITEMS)
+def block_size(rows: int, device: torch.device, memory: int) -> tuple[int, int]:
+    """Users and items whose scores are formed in one go; on a CPU by every thread, and so that each has some."""
+    if device.type != "cpu":
+        return max(1, memory // (16 * DEVICE_ITEMS)), DEVICE_ITEMS
+    threads = torch.get_num_threads()
+    return max(1, min(USERS, memory // (8 * ITEMS * threads), max(LEAST, -(-rows // threads)))), ITEMS
 
 
 def count_in_blocks(work: Work, rows: Rows) -> None:
     """Count by plain products: on any device, a block of users and a block of items at a time."""
     n_items, depth = work.scaled.vectors.items.shape
     on_cpu = work.own.device.type == "cpu"
-    size = block_size(work.own.device, work.memory)
-    items = work.scaled.items.float()
+    size = block_size(len(rows.user), work.own.device, work.memory)
+    # One more component takes the score of the first target off: then one bound is right for all users.
+    items = torch.nn.functional.pad(work.scaled.items.float(), (0, 1), value=1.0)
     # Whatever the order of the sum, its error is within depth times half a unit in the last place; the bounds
     # themselves are rounded, too.
-    slack = work.scaled.slack((depth + 4) * 2.0**-24).tolist()
+    share = (depth + 5) * 2.0**-24
+    slack = (work.scaled.slack(share) + work.scaled.slack(share).max()).tolist()
 
     def of_block(block: tuple[int, int]) -> int:
         part = Rows(*(each[slice(*block)] for each in rows))
         users, own = work.scaled.users(part, work.own)
-        users, found = users.float(), Found(work)
+        users, found = torch.cat((users.float(), -own[:, :1].float()), 1), Found(work)
+        apart = torch.where(own.isinf(), torch.inf, own - own[:, :1])
         above = torch.zeros_like(part.target)
-        room = torch.empty((len(users), size[1]), device=users.device)
-        marks = torch.empty((len(users), size[1]), dtype=torch.bool, device=users.device)
+        room = Room.of(len(users), size[1], users.device)
         for (first, last), wide in zip(blocks(n_items, size[1]), slack, strict=True):
-            score = torch.mm(users, items[first:last].T, out=_narrow(room, last - first))
+            score = room.product(users, items[first:last])
             for j in range(own.shape[1]):
-                low, high = ((own[:, j, None] + by).float() for by in (-wide, wide))
-                clear, near = (over(score, bound, marks) for bound in (high, low))
-                above[:, j] += clear
-                row = torch.nonzero(near != clear)[:, 0]
-                if len(row):
-                    at, item = torch.nonzero((score[row] > low[row]) & (score[row] <= high[row]), as_tuple=True)
-                    found.add(part.target[row[at], j], item + first)
+                low, high = ((apart[:, j, None] + by).float() for by in (-wide, wide)) if j else (-wide, wide)
+                more, row, item = room.told(score, low, high)
+                above[:, j] += more
+                found.add(part.target[row, j], item + first)
         some = part.target >= 0
         work.ranks.above.index_add_(0, part.target[some], above[some])
         return found.settle() - int((own.isfinite()).sum())
@@ -338,20 +347,44 @@ class Found:
         return self.themselves
 
 
-def over(score: Tensor, bound: Tensor, marks: Tensor) -> Tensor:
-    """How many scores of each row are above the row's bound; ``marks`` is room for marking them."""
-    if score.device.type != "cpu":
-        return torch.gt(score, bound, out=_narrow(marks, score.shape[1])).sum(1)
-    above = np.greater(score.numpy(), bound.numpy(), out=_narrow(marks, score.shape[1]).numpy())
-    if above.shape[1] % 64:
-        return torch.from_numpy(np.count_nonzero(above, axis=1))
-    # Bits are counted 64 at a time, four times faster than bytes are added up.
-    return torch.from_numpy(np.bitwise_count(np.packbits(above, axis=1).view(np.uint64)).sum(1, dtype=np.int64))
+class Room(NamedTuple):
+    """Room for a block of scores, and for marking them."""
 
+    scores: Tensor
+    marks: Tensor
 
-def _narrow(room: Tensor, columns: int) -> Tensor:
-    """Room for fewer columns, without gaps."""
-    return room.view(-1)[: len(room) * columns].view(len(room), columns)
+    @classmethod
+    def of(cls, users: int, items: int, device: torch.device) -> Room:
+        """Room for so many scores, which every block uses again."""
+        size = users * -(-items // WORD) * WORD
+        return cls(torch.empty(size, device=device), torch.empty(size, dtype=torch.bool, device=device))
+
+    def product(self, users: Tensor, items: Tensor) -> Tensor:
+        """The scores, in columns filled up with -infinity to whole words of bits."""
+        n = len(items)
+        score = self.scores[: len(users) * -(-n // WORD) * WORD].view(len(users), -1)
+        if n % WORD:
+            score[:, n:] = -torch.inf
+        torch.mm(users, items.T, out=score[:, :n])
+        return score
+
+    def told(self, score: Tensor, low: float | Tensor, high: float | Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """How many scores of each row are above the higher bound; and where those are between both."""
+        marks = self.marks[: score.numel()].view(score.shape)
+        if score.device.type != "cpu":
+            clear = torch.gt(score, high, out=marks).sum(1)
+            return clear, *torch.nonzero((score > low) & ~marks, as_tuple=True)
+        # Bits are counted and compared 64 at a time.
+        scores, ends = score.numpy(), [np.asarray(bound, np.float32) for bound in (low, high)]
+        above, above_low = (
+            np.packbits(np.greater(scores, end, out=marks.numpy()), axis=1).view(np.uint64) for end in reversed(ends)
+        )
+        row, word = np.nonzero(above != above_low)
+        near = scores.reshape(len(scores), -1, WORD)[row, word]
+        least, most = (end[row] if end.ndim else end for end in ends)
+        at, place = np.nonzero((near > least) & (near <= most))
+        clear = np.bitwise_count(above).sum(1, dtype=np.int64)
+        return torch.from_numpy(clear), torch.from_numpy(row[at]), torch.from_numpy(word[at] * WORD + place)
 
 
 def one_core_each(work: Callable[[tuple[int, int]], int], every: list[tuple[int, int]]) -> list[int]:
@@ -363,7 +396,8 @@ def one_core_each(work: Callable[[tuple[int, int]], int], every: list[tuple[int,
         return work(block)
 
     try:
-        return in_threads(alone, every)
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(alone, every))
     finally:
         torch.set_num_threads(threads)
 
