@@ -90,9 +90,10 @@ def timed(call: Callable[[], Any], runs: int = 5) -> float:
     """Seconds of a call on the device, in the middle of several runs."""
     call()
     torch.cuda.synchronize()
-    found = []
+    found: list[float] = []
+    event: Any = torch.cuda.Event
     for _ in range(runs):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin, end = (event(enable_timing=True) for _ in range(2))
         begin.record()
         call()
         end.record()
@@ -322,11 +323,13 @@ def on_gpu(log: Log, only: list[str]) -> None:
     ).stdout.strip()
     log.say(f"{device.name}, {device.multi_processor_count} processors, {device.total_memory / 1e9:.0f} GB, {driver}")
     log.say(
-        f"python {platform.python_version()}, torch {torch.__version__}, triton {triton.__version__}, CUDA {torch.version.cuda}"
+        f"python {platform.python_version()}, torch {torch.__version__}, triton {triton.__version__}, "
+        f"CUDA {torch.version.cuda}"
     )
     log.say(
         f"{USERS:,} users x {ITEMS:,} items x {DEPTH}; at {ROOF['bfloat16'] / 1e12:.0f} TFLOP/s in bfloat16 "
-        f"{2000 * USERS * ITEMS * DEPTH / ROOF['bfloat16']:.1f} ms, items read once {1000 * 2 * ITEMS * DEPTH / ROOF['bytes']:.2f} ms"
+        f"{2000 * USERS * ITEMS * DEPTH / ROOF['bfloat16']:.1f} ms, items read once "
+        f"{1000 * 2 * ITEMS * DEPTH / ROOF['bytes']:.2f} ms"
     )
     for name in only:
         try:

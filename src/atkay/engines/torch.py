@@ -40,7 +40,7 @@ LEAST = 1 << 20
 FEW = 16
 """Users that are scored first, to learn how many items there are."""
 
-NONE = Ranked(*(np.empty(0, np.int64) for _ in range(3)), np.empty(0, bool))
+NONE = Ranked(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, bool))
 
 SAMPLE = 64
 """Targets that are ranked again in float32, to tell what a lower precision does."""
@@ -284,8 +284,8 @@ class FullRanking:
         ranks, _ = counting.rank(vectors, sample, place.excluded, self._memory, kernel)
         moved = (ranks.above - above[chosen]).abs()
         return (
-            f"of {number_of(len(moved), 'rank')} in float32, {int((moved > 0).sum())} are others, by {int(moved.max()):,} "
-            f"places at most and {float(moved.double().mean()):,.1f} on average"
+            f"of {number_of(len(moved), 'rank')} in float32, {int((moved > 0).sum())} are others, by "
+            f"{int(moved.max()):,} places at most and {float(moved.double().mean()):,.1f} on average"
         )
 
     def _check_sizes(self, users: Tensor, items: Tensor) -> None:
@@ -425,14 +425,15 @@ def _users(users: int, items: int, memory: int) -> list[tuple[int, int]]:
 def _scored(score: Callable[[Tensor], Any], users: Tensor, n_items: int) -> Tensor:
     """The scores of some users for all items."""
     given = score(users)
-    parts = [given] if hasattr(given, "shape") else list(given)
-    scores = torch.cat([_tensor(each, users.device) for each in parts], 1) if parts else torch.empty(0)
-    fits = scores.dim() == 2 and len(scores) == len(users) and n_items in (0, scores.shape[1]) and scores.shape[1] > 0
-    if not fits:
+    parts = [_tensor(each, users.device) for each in ([given] if hasattr(given, "shape") else given)]
+    shapes = [tuple(each.shape) for each in parts]
+    width = sum(shape[1] for shape in shapes if len(shape) == 2)
+    if {(len(shape), *shape[:1]) for shape in shapes} != {(2, len(users))} or width == 0 or n_items not in (0, width):
         raise InputError(
-            f"score: of {number_of(len(users), 'user')} came scores of shape {tuple(scores.shape)}. Return a row per user and "
-            "a column per item, or blocks of columns."
+            f"score: of {number_of(len(users), 'user')} came scores of shape {', '.join(map(str, shapes[:3])) or '()'}."
+            " Return a row per user and a column per item, or blocks of columns; as many items for all users."
         )
+    scores = parts[0] if len(parts) == 1 else torch.cat(parts, 1)
     if not bool(torch.isfinite(scores).all()):
         raise InputError(
             "score: a score is not finite. Such scores have no order; pass items that are not to be ranked as exclude=."

@@ -11,15 +11,12 @@ from __future__ import annotations
 
 import functools
 import itertools
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from atkay.errors import InputError
 from atkay.lists import ranges
 
 if TYPE_CHECKING:
@@ -27,23 +24,8 @@ if TYPE_CHECKING:
 
     from atkay.engines.torch_device import Kernel
 
-USERS, ITEMS = 512, 4096
-"""A block of scores on a CPU: large enough for the product, small enough for the cache."""
-
-LEAST = 16
-"""Users whose scores are formed together at least, however many threads wait for some."""
-
-WORD = 64
-"""Bits that are looked at together."""
-
 WIDTHS = (1, 2, 5, 10)
 """Targets of a user that are counted in one go: rows are filled up to one of these; a user with more has several."""
-
-DEVICE_ITEMS = 1 << 14
-"""Items of a block on other devices; users as the memory allows."""
-
-ENOUGH = 1 << 16
-"""So many near pairs are scored in one call."""
 
 LANES = 128
 """Components whose products are added up side by side where scores are exact."""
@@ -129,7 +111,8 @@ def with_bias(vectors: Vectors, bias: Tensor | None, precision: str) -> Vectors:
     """The items' biases as further components, which the users have as 1: as many as hold a bias to its last digit."""
     if bias is None:
         return vectors
-    left, parts = bias.to(torch.float32), []
+    left = bias.to(torch.float32)
+    parts: list[Tensor] = []
     while len(parts) < 3 and (not parts or bool((left != 0).any())):
         parts.append(rounded(left, precision))
         left = left - parts[-1].to(torch.float32)
@@ -144,7 +127,7 @@ def exact(vectors: Vectors, user: Tensor, item: Tensor, memory: int) -> Tensor:
     """
     depth = vectors.items.shape[1]
     out = torch.empty(len(user), dtype=torch.float64, device=user.device)
-    for first, last in blocks(len(user), memory // (24 * depth)):
+    for first, last in blocks(len(user), memory // (32 * depth)):
         score = vectors.users[user[first:last]].double() * vectors.items[item[first:last]].double()
         for lane in range(LANES, depth, LANES):
             score[:, : min(LANES, depth - lane)] += score[:, lane : lane + LANES]
@@ -165,17 +148,10 @@ def rank(
         from atkay.engines.torch_device import rank_on_device
 
         return rank_on_device(vectors, targets, excluded, memory, kernel)
+    from atkay.engines.torch_blocks import count_in_blocks
+
     own = exact(vectors, targets.user, targets.item, memory)
-    work = Work(
-        Scaled(vectors, longest(vectors.items, block_size(1, own.device, memory)[1])),
-        targets,
-        own,
-        Ranks.none(own),
-        memory,
-    )
-    for rows in targets.rows:
-        count_in_blocks(work, rows)
-    ranks = all_alike(work.ranks, vectors, targets)
+    ranks = all_alike(count_in_blocks(vectors, targets, own, memory), vectors, targets)
     if excluded is not None:
         take_out(ranks, targets, own, excluded, lambda u, i: exact(vectors, u, i, memory // 4), memory)
     return ranks, own
@@ -203,14 +179,6 @@ def grouped(user: Tensor) -> Iterator[Rows]:
             place = torch.arange(width, device=user.device)
             target = first[these, None] + place
             yield Rows(users[row[these]], torch.where(place < size[these, None], target, -1))
-
-
-def longest(items: Tensor, size: int) -> Tensor:
-    """The length of the longest vector of each block of items."""
-    found = [
-        torch.linalg.vector_norm(items[slice(*block)].double(), dim=1).amax() for block in blocks(len(items), size)
-    ]
-    return torch.stack(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,154 +220,9 @@ class Scaled:
         return self.longest * (share * 2.0**self.exponent) + 2.0**-100
 
 
-@dataclass(frozen=True, eq=False)
-class Work:
-    """What is being counted."""
-
-    scaled: Scaled
-    targets: Targets
-    own: Tensor
-    ranks: Ranks
-    memory: int
-
-    def add(self, target: Tensor, item: Tensor) -> int:
-        """Count items that were too near to tell, by their exact scores; how many are the targets themselves."""
-        for first, last in blocks(len(target), self.memory // 256):
-            some, those = target[first:last], item[first:last]
-            score = exact(self.scaled.vectors, self.targets.user[some], those, self.memory // 4)
-            self.ranks.add(some, score, those, self.targets, self.own)
-        return int((item == self.targets.item[target]).sum())
-
-
 def _shifted(values: Tensor, exponent: Tensor) -> Tensor:
     """Values times powers of two, in double precision."""
     return torch.ldexp(values.double(), exponent.to(values.device, torch.float64))
-
-
-def block_size(rows: int, device: torch.device, memory: int) -> tuple[int, int]:
-    """Users and items whose scores are formed in one go; on a CPU by every thread, and so that each has some."""
-    if device.type != "cpu":
-        return max(1, memory // (16 * DEVICE_ITEMS)), DEVICE_ITEMS
-    threads = torch.get_num_threads()
-    return max(1, min(USERS, memory // (8 * ITEMS * threads), max(LEAST, -(-rows // threads)))), ITEMS
-
-
-def count_in_blocks(work: Work, rows: Rows) -> None:
-    """Count by plain products: on any device, a block of users and a block of items at a time."""
-    n_items, depth = work.scaled.vectors.items.shape
-    on_cpu = work.own.device.type == "cpu"
-    size = block_size(len(rows.user), work.own.device, work.memory)
-    # One more component takes the score of the first target off: then one bound is right for all users.
-    items = torch.nn.functional.pad(work.scaled.items.float(), (0, 1), value=1.0)
-    # Whatever the order of the sum, its error is within depth times half a unit in the last place; the bounds
-    # themselves are rounded, too.
-    share = (depth + 5) * 2.0**-24
-    slack = (work.scaled.slack(share) + work.scaled.slack(share).max()).tolist()
-
-    def of_block(block: tuple[int, int]) -> int:
-        part = Rows(*(each[slice(*block)] for each in rows))
-        users, own = work.scaled.users(part, work.own)
-        users, found = torch.cat((users.float(), -own[:, :1].float()), 1), Found(work)
-        apart = torch.where(own.isinf(), torch.inf, own - own[:, :1])
-        above = torch.zeros_like(part.target)
-        room = Room.of(len(users), size[1], users.device)
-        for (first, last), wide in zip(blocks(n_items, size[1]), slack, strict=True):
-            score = room.product(users, items[first:last])
-            for j in range(own.shape[1]):
-                low, high = ((apart[:, j, None] + by).float() for by in (-wide, wide)) if j else (-wide, wide)
-                more, row, item = room.told(score, low, high)
-                above[:, j] += more
-                found.add(part.target[row, j], item + first)
-        some = part.target >= 0
-        work.ranks.above.index_add_(0, part.target[some], above[some])
-        return found.settle() - int((own.isfinite()).sum())
-
-    every = blocks(len(rows.user), size[0])
-    if any(one_core_each(of_block, every) if on_cpu else map(of_block, every)):
-        raise InputError(
-            "full_ranking: products are less precise than float32 here. Call "
-            "torch.set_float32_matmul_precision('highest') before."
-        )
-
-
-@dataclass(eq=False)
-class Found:
-    """Pairs of target and item that were near, scored again when there are enough of them to be worth the call."""
-
-    work: Work
-    pairs: list[tuple[Tensor, Tensor]] = field(default_factory=list)
-    waiting: int = 0
-    themselves: int = 0
-
-    def add(self, target: Tensor, item: Tensor) -> None:
-        """Keep pairs for later."""
-        self.pairs.append((target, item))
-        self.waiting += len(target)
-        if self.waiting > ENOUGH:
-            self.settle()
-
-    def settle(self) -> int:
-        """Score what was kept; how many targets have been found near to themselves so far."""
-        if self.pairs:
-            target, item = (torch.cat(each) for each in zip(*self.pairs, strict=True))
-            self.themselves += self.work.add(target, item)
-            self.pairs, self.waiting = [], 0
-        return self.themselves
-
-
-class Room(NamedTuple):
-    """Room for a block of scores, and for marking them."""
-
-    scores: Tensor
-    marks: Tensor
-
-    @classmethod
-    def of(cls, users: int, items: int, device: torch.device) -> Room:
-        """Room for so many scores, which every block uses again."""
-        size = users * -(-items // WORD) * WORD
-        return cls(torch.empty(size, device=device), torch.empty(size, dtype=torch.bool, device=device))
-
-    def product(self, users: Tensor, items: Tensor) -> Tensor:
-        """The scores, in columns filled up with -infinity to whole words of bits."""
-        n = len(items)
-        score = self.scores[: len(users) * -(-n // WORD) * WORD].view(len(users), -1)
-        if n % WORD:
-            score[:, n:] = -torch.inf
-        torch.mm(users, items.T, out=score[:, :n])
-        return score
-
-    def told(self, score: Tensor, low: float | Tensor, high: float | Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """How many scores of each row are above the higher bound; and where those are between both."""
-        marks = self.marks[: score.numel()].view(score.shape)
-        if score.device.type != "cpu":
-            clear = torch.gt(score, high, out=marks).sum(1)
-            return clear, *torch.nonzero((score > low) & ~marks, as_tuple=True)
-        # Bits are counted and compared 64 at a time.
-        scores, ends = score.numpy(), [np.asarray(bound, np.float32) for bound in (low, high)]
-        above, above_low = (
-            np.packbits(np.greater(scores, end, out=marks.numpy()), axis=1).view(np.uint64) for end in reversed(ends)
-        )
-        row, word = np.nonzero(above != above_low)
-        near = scores.reshape(len(scores), -1, WORD)[row, word]
-        least, most = (end[row] if end.ndim else end for end in ends)
-        at, place = np.nonzero((near > least) & (near <= most))
-        clear = np.bitwise_count(above).sum(1, dtype=np.int64)
-        return torch.from_numpy(clear), torch.from_numpy(row[at]), torch.from_numpy(word[at] * WORD + place)
-
-
-def one_core_each(work: Callable[[tuple[int, int]], int], every: list[tuple[int, int]]) -> list[int]:
-    """The blocks in threads, each of which multiplies on its own: small products are not worth sharing."""
-    threads = torch.get_num_threads()
-
-    def alone(block: tuple[int, int]) -> int:
-        torch.set_num_threads(1)
-        return work(block)
-
-    try:
-        with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(alone, every))
-    finally:
-        torch.set_num_threads(threads)
 
 
 @dataclass(frozen=True, eq=False)

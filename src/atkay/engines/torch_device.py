@@ -222,10 +222,9 @@ def count(
     """
     rows, targets = threshold.shape
     depth, tiles = items.shape[1], len(slope)
-    new = {"dtype": torch.int32, "device": users.device}
-    found = torch.zeros((3, rows, targets), **new)
+    found = torch.zeros((3, rows, targets), dtype=torch.int32, device=users.device)
     groups = triton.cdiv(tiles, TILES)
-    doubts = torch.empty((groups, rows, targets, CELLS), **new)
+    doubts = torch.empty((groups, rows, targets, CELLS), dtype=torch.int32, device=users.device)
     programs = triton.cdiv(rows, shape.users)
     splits = max(1, min(groups, places(users.device) * shape.waves // programs))
     # A float counts to 2^24.
@@ -258,7 +257,7 @@ def count(
 
 def words(items: int, shape: Shape) -> int:
     """Words of bits that a target needs."""
-    return CELLS * triton.cdiv(items // shape.items, TILES)
+    return CELLS * -(-(items // shape.items) // TILES)
 
 
 def places(device: torch.device) -> int:
@@ -272,4 +271,4 @@ def _lanes(vectors: Vectors) -> dict[str, int]:
 
 def _width(items: Tensor) -> int:
     """Lanes of exact sums: those beyond the last component would add 0."""
-    return min(LANES, triton.next_power_of_2(items.shape[1]))
+    return min(LANES, 1 << (items.shape[1] - 1).bit_length())

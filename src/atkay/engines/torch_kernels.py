@@ -10,7 +10,7 @@ Clamping to 0 and 1 is a free part of a multiply-add on the device, and all thre
 comparisons and integer additions run at half of it. A tile's scores are added up in four cells, as the matrix units
 leave them to the threads: so no thread has to ask another one before the end.
 """
-# mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator,misc"
+# mypy: disable-error-code="assignment,no-untyped-def,no-untyped-call,untyped-decorator,misc,unreachable"
 # ruff: noqa: RUF005 - the compiler knows tuples that are added up, and not those that are unpacked
 
 from __future__ import annotations

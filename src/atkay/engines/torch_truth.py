@@ -237,8 +237,8 @@ def _check(protocol: Protocol) -> None:
     for name, words in {"ties": TIES, "scores": ("exact",), "unjudged": ("irrelevant",)}.items():
         if getattr(protocol, name) not in words:
             raise ProtocolError(
-                f"full_ranking: {name}='{getattr(protocol, name)}' needs whole lists, and here items are counted; words "
-                f"are {listing(words)}. Or make lists, and pass them to evaluate."
+                f"full_ranking: {name}='{getattr(protocol, name)}' needs whole lists, and here items are counted; "
+                f"words are {listing(words)}. Or make lists, and pass them to evaluate."
             )
     if protocol.candidates is not None:
         raise ProtocolError(
