@@ -16,7 +16,7 @@ from atkay.errors import ColumnError, SourceError, listing
 from atkay.sources import Pieces, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 SUFFIXES = {
     ".csv": "CSV",
@@ -42,7 +42,7 @@ KNOWN = "CSV, TSV, Parquet, Arrow or Feather, JSON Lines, TREC run and TREC qrel
 FIELD, GAP = "[^ \\t]+", "[ \\t]+"
 _RUN = rf"(?<qid>{FIELD}){GAP}{FIELD}{GAP}(?<docno>{FIELD}){GAP}{FIELD}{GAP}(?<score>{FIELD}){GAP}{FIELD}"
 _QRELS = rf"(?<qid>{FIELD}){GAP}{FIELD}{GAP}(?<docno>{FIELD}){GAP}(?<rel>{FIELD})"
-SKIPPING = {"Parquet": pl.scan_parquet, "Arrow": pl.scan_ipc}
+SKIPPING: dict[str, Callable[[list[Path]], pl.LazyFrame]] = {"Parquet": pl.scan_parquet, "Arrow": pl.scan_ipc}
 """Kinds of which a part can be read without the rest, and what scans several of them."""
 TREC = {"TREC run": (_RUN, ("qid", "docno", "score")), "TREC qrels": (_QRELS, ("qid", "docno", "rel"))}
 
@@ -53,7 +53,7 @@ def open_file(path: Path, table: str) -> Source:
     The kind of a file is told by its suffix, or else by its first line. Several files are one table, in the order of
     their names.
     """
-    paths = _find(path, table)
+    paths = find_files(path, table)
     kinds = {each: _known(each, table) for each in paths}
     kind = kinds[paths[0]]
     if len(set(kinds.values())) > 1:
@@ -105,13 +105,14 @@ def open_file(path: Path, table: str) -> Source:
     return Source(names, select, label=label, text=text, pieces=pieces)
 
 
-def _find(path: Path, table: str) -> list[Path]:
+def find_files(path: Path, table: str) -> list[Path]:
     """The file, or the files of a folder or pattern in the order of their names."""
     try:
         there, folder = path.exists(), path.is_dir()
         if there and not folder:
             return [path]
-        found = [*path.iterdir()] if folder else [Path(each) for each in glob.glob(str(path), recursive=True)]
+        # Path.glob takes no absolute pattern.
+        found = path.iterdir() if folder else map(Path, glob.glob(str(path), recursive=True))  # noqa: PTH207
         files = sorted(each for each in found if each.is_file() and not each.name.startswith((".", "_")))
     except OSError as error:
         raise SourceError(f"{table}: cannot look for the file '{str(path)[:80]}...': {error.strerror}.") from error

@@ -162,6 +162,9 @@ def _added(populations: Iterable[Population]) -> Population:
 def _joined(tallies: Sequence[Tally], order: np.ndarray[Any, Any], population: Population) -> Tally:
     """The rows of all tallies in a given order, and their states added up."""
     join = np.concatenate
+    values = np.empty((tallies[0].values.shape[1], len(order))).T  # a number's values lie together
+    for column in range(values.shape[1]):
+        values[:, column] = join([each.values[:, column] for each in tallies])[order]
     states: dict[Any, dict[str, Any]] = {}
     for each in tallies:
         for segment, numbers in each.states.items():
@@ -170,7 +173,7 @@ def _joined(tallies: Sequence[Tally], order: np.ndarray[Any, Any], population: P
                 so_far[name] = so_far[name] + state if name in so_far else state
     return Tally(
         rows=order,
-        values=join([each.values for each in tallies])[order],
+        values=values,
         parts={
             name: tuple(join([each.parts[name][side] for each in tallies])[order] for side in (0, 1))
             for name in tallies[0].parts
