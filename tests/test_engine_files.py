@@ -1,0 +1,453 @@
+"""Files in parts give what they give in memory, to the last bit; and whatever happens on the way, nothing is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+
+import atkay
+from atkay import Columns
+from atkay.engines import files
+from atkay.engines.files import bytes_of
+from atkay.engines.folder import Folder
+from atkay.errors import (
+    AtkayError,
+    ColumnError,
+    DuplicateError,
+    IdError,
+    OrderError,
+    PopulationError,
+    ProtocolError,
+    RelevanceError,
+    SourceError,
+    SpillError,
+    UnusedWarning,
+)
+from test_parts import SEGMENTS, VARIANTS, assert_same
+from variants import Row, grades, recs_frame, rows, scores, side, truth_frame
+
+FEW = 4_000
+"""Bytes of memory: a part has about twenty rows."""
+MANY = ["ndcg@3", "map", "precision(average=pooled)@2", "inter_list_distance@2", "mrr@5"]
+
+
+def lists(users: int = 40, length: int = 6, seed: int = 3) -> pl.DataFrame:
+    """Lists of different items, the best first, the users in order."""
+    rng = np.random.default_rng(seed)
+    item = np.concatenate([rng.choice(15, length, replace=False) for _ in range(users)])
+    score = np.tile(np.arange(length, 0, -1) / 4, users)
+    return pl.DataFrame({"user": np.repeat(np.arange(users), length), "item": item, "score": score})
+
+
+def wanted(users: int = 44, seed: int = 4) -> pl.DataFrame:
+    """Truth for these and four more users, with grades of 0, too."""
+    rng = np.random.default_rng(seed)
+    item = np.concatenate([rng.choice(15, 3, replace=False) for _ in range(2, users)])
+    grade = rng.integers(0, 4, len(item)).astype(float)
+    return pl.DataFrame({"user": np.repeat(np.arange(2, users), 3), "item": item, "relevance": grade})
+
+
+RECS, TRUTH = lists(), wanted()
+
+
+def shuffled(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.sample(fraction=1, shuffle=True, seed=1)
+
+
+def mixed(frame: pl.DataFrame) -> pl.DataFrame:
+    """Users in no order, each one's rows apart from each other and in the order in which they were."""
+    return (
+        frame.with_columns(place=pl.int_range(pl.len()).over("user")).sort("place", maintain_order=True).drop("place")
+    )
+
+
+def as_text(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.with_columns(pl.format("u{}", "user").alias("user"), pl.format("i{}", "item").alias("item"))
+
+
+def write(frame: pl.DataFrame, path: Path) -> str:
+    path.parent.mkdir(exist_ok=True)
+    ways: dict[str, Callable[[Path], Any]] = {
+        ".parquet": frame.write_parquet,
+        ".csv": frame.write_csv,
+        ".arrow": frame.write_ipc,
+        ".jsonl": frame.write_ndjson,
+    }
+    ways[path.suffix](path)
+    return str(path)
+
+
+def several(frame: pl.DataFrame, folder: Path, n_files: int, suffix: str = ".parquet") -> str:
+    """The rows in several files; their names tell the order."""
+    size = -(-len(frame) // n_files)
+    for number in range(n_files):
+        write(frame[number * size : (number + 1) * size], folder / f"{number}{suffix}")
+    return str(folder)
+
+
+@pytest.fixture
+def nothing_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A folder for what is written on the way, which is empty again afterwards."""
+    spill = tmp_path / "spill"
+    spill.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(spill))
+    yield spill
+    assert not list(spill.iterdir())
+
+
+pytestmark = pytest.mark.usefixtures("nothing_left")
+
+
+def same(recs: Any, truth: Any, metrics: Any = MANY, memory: Any = FEW, **given: Any) -> atkay.Result:
+    found = atkay.evaluate(recs, truth, metrics, memory=memory, **given)
+    assert_same(found, atkay.evaluate(recs, truth, metrics, **given))
+    return found
+
+
+def judged_parts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows each part has that is judged from now on."""
+    found: list[int] = []
+
+    def judge_part(plan: Any, recs: Any, truth: Any, **others: Any) -> Any:
+        found.append(len(recs.select(recs.names)))
+        return before(plan, recs, truth, **others)
+
+    before = files.judge_part
+    monkeypatch.setattr(files, "judge_part", judge_part)
+    return found
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".arrow", ".jsonl"])
+@pytest.mark.parametrize("order", [lambda frame: frame, shuffled, mixed], ids=["sorted", "shuffled", "mixed"])
+def test_every_format_and_order(
+    suffix: str, order: Callable[[pl.DataFrame], pl.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = judged_parts(monkeypatch)
+    same(write(order(RECS), tmp_path / f"r{suffix}"), write(order(TRUTH), tmp_path / f"t{suffix}"))
+    assert len(parts) > 5
+    assert sum(parts) == len(RECS)
+
+
+@settings(max_examples=8)
+@given(recs=rows(scores, 0.0), truth=rows(grades, 3.0))
+def test_every_metric(tmp_path_factory: pytest.TempPathFactory, recs: list[Row], truth: list[Row]) -> None:
+    folder = tmp_path_factory.mktemp("every")
+    given: dict[str, Any] = {**side(), "slices": SEGMENTS, "no_truth": "zero"}
+    both = write(recs_frame(recs), folder / "r.parquet"), write(truth_frame(truth), folder / "t.csv")
+    same(*both, VARIANTS, **given)
+    both = write(recs_frame(recs).sort("user"), folder / "r.parquet"), write(truth_frame(truth).sort("user"), folder / "t.parquet")  # fmt: skip
+    same(*both, VARIANTS, memory=2_000, **given)
+
+
+@pytest.mark.parametrize("ties", ["given", "item_desc", "best", "random", "text", "reversed", "expected"])
+def test_every_way_to_read_lists(ties: str, tmp_path: Path) -> None:
+    recs = RECS.with_columns(score=(pl.col("score") * 2).floor())
+    seen = shuffled(lists(60, 2, seed=8).select("user", "item"))
+    for order in (shuffled, lambda frame: frame):
+        given: dict[str, Any] = {
+            "ties": ties,
+            "no_recs": "skip",
+            "no_truth": "judged",
+            "min_relevance": 2,
+            "exclude": write(order(seen).sort("user") if order is not shuffled else seen, tmp_path / "seen.csv"),
+            "candidates": write(pl.DataFrame({"item": range(0, 15, 2)}), tmp_path / "some.csv"),
+            "seed": 3,
+        }
+        both = write(order(recs), tmp_path / "r.parquet"), write(order(TRUTH), tmp_path / "t.parquet")
+        found = same(*both, ["ndcg@3", "map", "hit@1"], **given)
+        assert str(found.protocol.exclude) == "120 rows of 'seen.csv'"
+        given["candidates"] = write(lists(70, 9, seed=9), tmp_path / "c.parquet")
+        given["exclude"] = [1, 2]
+        same(*both, ["ndcg@3", "map", "hit@1"], **given)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+def test_lists_without_scores_stay_in_their_order(suffix: str, tmp_path: Path) -> None:
+    truth = write(TRUTH, tmp_path / f"t{suffix}")
+    for order in (mixed, lambda frame: frame):
+        same(write(order(RECS).drop("score"), tmp_path / f"r{suffix}"), truth)
+
+
+def test_ranks(tmp_path: Path) -> None:
+    ranked = RECS.with_columns(rank=pl.int_range(pl.len()).over("user") + 1).drop("score")
+    same(write(shuffled(ranked), tmp_path / "r.csv"), write(TRUTH, tmp_path / "t.parquet"))
+
+
+def test_several_files(tmp_path: Path) -> None:
+    recs, truth = several(RECS, tmp_path / "recs", 5), several(TRUTH, tmp_path / "truth", 3, ".csv")
+    Path(recs, "_SUCCESS").touch()
+    Path(recs, ".hidden").touch()
+    whole = atkay.evaluate(RECS, TRUTH, MANY)
+    for pattern in (recs, f"{recs}/", f"{recs}/*.parquet", f"{tmp_path}/r*/*"):
+        assert atkay.evaluate(pattern, truth, MANY).per_query.equals(whole.per_query)
+        assert same(pattern, truth).per_query.equals(whole.per_query)
+    same(several(mixed(RECS), tmp_path / "mixed", 4), truth)
+    gone = tmp_path / "narrow"
+    write(RECS[:120].with_columns(pl.col("item").cast(pl.Int8)), gone / "a.parquet")
+    write(RECS[120:].select("score", "item", "user"), gone / "b.parquet")
+    assert same(str(gone), truth).per_query.equals(whole.per_query)
+
+
+def test_files_that_are_no_table(tmp_path: Path) -> None:
+    def refused(error: type[AtkayError], message: str, pattern: Any) -> None:
+        for more in ({}, {"memory": "1GB"}):
+            with pytest.raises(error, match=message):
+                atkay.evaluate(pattern, TRUTH, "mrr", **more)
+
+    write(RECS, tmp_path / "x" / "a.parquet")
+    write(RECS, tmp_path / "x" / "b.csv")
+    refused(
+        SourceError, r"a.parquet' is Parquet, and '.*b.csv' is CSV. Files of one table are of one kind", tmp_path / "x"
+    )
+    write(RECS.drop("score"), tmp_path / "y" / "b.parquet")
+    write(RECS, tmp_path / "y" / "a.parquet")
+    refused(ColumnError, "'user', 'item', 'score', and '.*b.parquet' has 'user', 'item'. Files of", tmp_path / "y")
+    write(as_text(RECS), tmp_path / "z" / "b.parquet")
+    write(RECS, tmp_path / "z" / "a.parquet")
+    refused(SourceError, "'user' is Int64 in '.*a.parquet' and String in '.*b.parquet'", tmp_path / "z")
+    refused(SourceError, r"no file matches '.*\*.tsv'", tmp_path / "*.tsv")
+    (tmp_path / "empty").mkdir()
+    refused(SourceError, "there are no files in the folder", tmp_path / "empty")
+
+
+def test_text_ids(tmp_path: Path) -> None:
+    for order in (shuffled, lambda frame: frame.sort("user", maintain_order=True)):
+        for suffix in (".parquet", ".csv"):
+            recs, truth = (
+                write(order(as_text(frame)), tmp_path / f"{n}{suffix}") for n, frame in enumerate((RECS, TRUTH))
+            )
+            same(recs, truth)
+            same(recs, truth, ["coverage", "gini"], catalog=[f"i{n}" for n in range(15)])
+
+
+def test_all_rows_decide_on_types(tmp_path: Path) -> None:
+    """One id that is no integer, in the last row, makes text of all; and one score that is none floats."""
+    truth = write(TRUTH, tmp_path / "t.csv")
+    odd = pl.concat([RECS.cast(pl.String), pl.DataFrame({"user": ["9"], "item": ["007"], "score": ["0.25"]})])
+    for name in ("item", "user"):
+        found = same(write(odd.rename({"item": "user", "user": "item"}) if name == "user" else odd, tmp_path / "r.csv"), truth)  # fmt: skip
+    assert found.ids["user"].dtype == pl.String
+    huge = 2**53
+    close = [(0, 1, huge), (0, 2, huge + 1), (1, 1, 1), (2, 1, 1), (3, 2, 5)]  # the same as floats
+    frame = pl.DataFrame(close, schema=["user", "item", "score"], orient="row")
+    answer = pl.DataFrame({"user": [0, 1, 2, 3], "item": [2, 1, 1, 1]})
+    found = same(write(frame, tmp_path / "r.csv"), write(answer, tmp_path / "t.csv"), "hit@1", memory=300)
+    assert found["hit@1"] == 0.75  # all but user 3: of user 0 the second row is the best
+    text = frame.cast(pl.String).vstack(pl.DataFrame({"user": ["4"], "item": ["1"], "score": ["0.5"]}))
+    found = same(write(text, tmp_path / "r.csv"), tmp_path / "t.csv", "hit@1", memory=300)
+    assert found["hit@1"] == 0.5
+
+
+def test_text_and_typed_files(tmp_path: Path) -> None:
+    same(write(RECS, tmp_path / "r.csv"), write(TRUTH, tmp_path / "t.parquet"), memory=9_000)
+    odd = RECS.cast(pl.String).vstack(pl.DataFrame({"user": ["x"], "item": ["1"], "score": ["1"]}))
+    with pytest.raises(IdError, match="ids of different types: 'user' is String"):
+        atkay.evaluate(write(odd, tmp_path / "r.csv"), str(tmp_path / "t.parquet"), "mrr", memory=FEW)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"user": pl.Int8, "item": pl.UInt16, "score": pl.Float32},
+        {"user": pl.Float64, "item": pl.Float32, "score": pl.Int64},
+        {"user": pl.UInt64, "item": pl.UInt64, "score": pl.Decimal(10, 2)},
+        {"user": pl.Int128, "item": pl.Int64, "score": pl.UInt8},
+    ],
+    ids=["narrow", "floats", "unsigned", "wide"],
+)
+def test_types_of_numbers(change: dict[Any, Any], tmp_path: Path) -> None:
+    truth = write(TRUTH, tmp_path / "t.parquet")
+    for order in (shuffled, lambda frame: frame):
+        same(write(order(RECS).cast(change), tmp_path / "r.arrow"), truth)
+
+
+def test_ids_beyond_64_bits(tmp_path: Path) -> None:
+    high = 2**63 + 5
+    recs, truth = (
+        frame.with_columns(pl.when(user=39).then(pl.lit(high, pl.UInt64)).otherwise(pl.col("user").cast(pl.UInt64)).alias("user"))
+        for frame in (RECS, TRUTH)
+    )  # fmt: skip
+    found = same(write(recs, tmp_path / "r.parquet"), write(truth, tmp_path / "t.parquet"))
+    assert high in found.ids["user"]
+    same(write(recs, tmp_path / "r.parquet"), write(TRUTH, tmp_path / "t.parquet"))
+    turned = [frame.rename({"user": "item", "item": "user"}) for frame in (recs, truth)]
+    once = [frame.unique(["user", "item"], keep="first", maintain_order=True) for frame in turned]
+    same(write(once[0], tmp_path / "r.parquet"), write(once[1], tmp_path / "t.parquet"), ["ndcg@3", "map"])
+
+
+def test_categories(tmp_path: Path) -> None:
+    recs = as_text(RECS).cast({"user": pl.Categorical, "item": pl.Enum([f"i{n}" for n in range(15)])})
+    same(write(recs, tmp_path / "r.parquet"), write(as_text(TRUTH), tmp_path / "t.parquet"))
+
+
+def test_several_columns_name_a_query(tmp_path: Path) -> None:
+    def stepped(frame: pl.DataFrame) -> pl.DataFrame:
+        return frame.select(
+            pl.col("user").floordiv(7).alias("house"), pl.col("user").mod(7).alias("step"), *frame.columns[1:]
+        )
+
+    key = Columns(user=("house", "step"))
+    seen = stepped(lists(50, 3, seed=5)).drop("score")
+    slices = pl.DataFrame({"house": range(7), "street": list("abcabca")})
+    for order in (shuffled, lambda frame: frame):
+        recs, truth = (write(order(stepped(frame)), tmp_path / f"{n}.parquet") for n, frame in enumerate((RECS, TRUTH)))
+        same(recs, truth, columns=key)
+        given: dict[str, Any] = {"columns": key, "slices": slices, "average_over": "house", "no_truth": "zero"}
+        same(recs, truth, exclude=write(order(seen).select("step", "house", "item"), tmp_path / "s.parquet"), **given)
+        by_house = seen.select("house", "item").unique(maintain_order=True)
+        same(recs, truth, exclude=write(by_house, tmp_path / "h.csv"), **given)
+        same(recs, truth, exclude={(1, 2): [1, 2, 3], (3, 0): [4]}, columns=key)
+
+
+def test_groups_from_the_truth(tmp_path: Path) -> None:
+    truth = TRUTH.with_columns(house=pl.format("h{}", pl.col("user") % 3))
+    found = same(
+        write(RECS, tmp_path / "r.csv"), write(truth, tmp_path / "t.csv"), average_over="house", no_truth="skip"
+    )
+    assert found.groups is not None
+
+
+def test_dialects_and_samples(tmp_path: Path) -> None:
+    recs, truth = write(RECS, tmp_path / "r.parquet"), write(TRUTH, tmp_path / "t.parquet")
+    same(recs, truth, ["ndcg@3", "map@3"], dialect="ranx")
+    one = write(TRUTH.unique("user", keep="first", maintain_order=True).with_columns(relevance=1), tmp_path / "o.csv")
+    with pytest.warns(atkay.errors.SampledWarning):
+        same(recs, one, "ndcg@3", sampled=atkay.Sampled(catalog_size=100, negatives=5))
+
+
+def test_trec_files(tmp_path: Path) -> None:
+    run = "".join(f"q{user} Q0 d{item} 0 {score} me\n" for user, item, score in shuffled(RECS).rows())
+    qrels = "".join(f"q{user} 0 d{item} {grade:g}\n" for user, item, grade in TRUTH.rows())
+    (tmp_path / "a.run").write_text(run)
+    (tmp_path / "a.qrels").write_text(qrels)
+    same(tmp_path / "a.run", tmp_path / "a.qrels")
+    (tmp_path / "a.run").write_text(run + "\n\nq1 Q0 d2\n")
+    for more in ({}, {"memory": FEW}):
+        with pytest.raises(
+            SourceError, match=f"line {len(RECS) + 3} of '.*a.run' is no line of a TREC run file: 'q1 Q0"
+        ):
+            atkay.evaluate(tmp_path / "a.run", tmp_path / "a.qrels", **more)
+
+
+def test_what_is_in_memory_already(tmp_path: Path) -> None:
+    recs = write(RECS, tmp_path / "r.parquet")
+    same(recs, TRUTH)
+    same(recs, {user: {int(item): 1} for user, item, _ in TRUTH.rows()})
+    same(RECS.lazy(), TRUTH.lazy())
+    same(shuffled(RECS).lazy(), TRUTH)
+    same(RECS.to_arrow(), TRUTH.to_pandas())
+    same(RECS["item"].to_numpy().reshape(40, 6), {user: [user % 15] for user in range(40)})
+    with pytest.raises(ProtocolError, match=r"resume= is for files, and truth is a DataFrame"):
+        atkay.evaluate(recs, TRUTH, memory=FEW, resume=True)
+
+
+def test_one_user_has_most_rows(tmp_path: Path) -> None:
+    giant = pl.DataFrame(
+        {"user": [7] * 300, "item": pl.int_range(300, eager=True), "score": pl.int_range(300, 0, -1, eager=True) / 2}
+    )
+    recs = pl.concat([RECS.filter(pl.col("user") != 7), giant])
+    for frame in (recs.sort("user", maintain_order=True), recs):
+        same(write(frame, tmp_path / "r.parquet"), write(TRUTH, tmp_path / "t.parquet"))
+
+
+def test_items_far_apart(tmp_path: Path) -> None:
+    far = [frame.with_columns(pl.col("item") * 10**15 - 10**9) for frame in (RECS, TRUTH)]
+    same(write(far[0], tmp_path / "r.parquet"), write(far[1], tmp_path / "t.parquet"))
+
+
+def test_numbers_that_everything_works_with(tmp_path: Path) -> None:
+    recs, truth = write(RECS, tmp_path / "r.parquet"), write(TRUTH, tmp_path / "t.parquet")
+    other = write(RECS.with_columns(-pl.col("score")), tmp_path / "o.parquet")
+    found = atkay.compare({"a": recs, "b": other}, truth, "ndcg@3", memory=FEW, permutations=100)
+    want = atkay.compare({"a": recs, "b": other}, truth, "ndcg@3", permutations=100)
+    assert found.to_polars().equals(want.to_polars())
+    result = atkay.evaluate(recs, truth, MANY, memory=FEW)
+    result.save(tmp_path / "saved.json")
+    assert_same(atkay.Result.load(tmp_path / "saved.json"), result)
+
+
+@pytest.mark.parametrize("order", [shuffled, lambda frame: frame], ids=["shuffled", "sorted"])
+def test_errors_name_the_row_of_the_file(
+    order: Callable[[pl.DataFrame], pl.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("atkay.engines.files.BATCH", 50)
+    monkeypatch.setattr("atkay.engines.dealing.SOME", 10)
+
+    def refused(error: type[AtkayError], message: str, recs: pl.DataFrame, truth: pl.DataFrame, suffix: str) -> None:
+        both = write(recs, tmp_path / f"r{suffix}"), write(truth, tmp_path / f"t{suffix}")
+        with pytest.raises(error, match=message):
+            atkay.evaluate(*both, "mrr", memory=FEW)
+        with pytest.raises(error):
+            atkay.evaluate(*both, "mrr")
+
+    at = pl.int_range(pl.len())
+    recs, truth = order(RECS), order(TRUTH)
+    for suffix in (".parquet", ".csv"):
+        last = "" if suffix == ".csv" else r" Counted were rows 200 to 239\."
+        nan = recs.with_columns(score=pl.when(at == 207).then(float("nan")).otherwise("score"))
+        refused(OrderError, rf"recs: 'score' holds .* in row 207 \(counting from 0\).*{last}", nan, truth, suffix)
+        null = recs.with_columns(item=pl.when(at == 207).then(None).otherwise("item"))
+        refused(IdError, r"recs: 'item' is missing in 1 of 40 rows, first in row 207 \(", null, truth, suffix)
+        below = truth.with_columns(relevance=pl.when(at == 101).then(-1.0).otherwise("relevance"))
+        refused(RelevanceError, r"truth: 'relevance' holds -1.0 in row 101 \(counting", recs, below, suffix)
+    twice = pl.concat([recs, recs.tail(1)]).sort("user", maintain_order=True) if order is not shuffled else pl.concat([recs, recs.tail(1)])  # fmt: skip
+    refused(DuplicateError, "stands twice", twice, truth, ".parquet")
+    words = recs.cast(pl.String).with_columns(score=pl.when(at == 3).then(pl.lit("high")).otherwise("score"))
+    refused(
+        OrderError, "recs: 'score' holds 'high' in row 3 .* Counted were the first 1,000 rows", words, truth, ".csv"
+    )
+
+
+def test_other_errors(tmp_path: Path) -> None:
+    recs, truth = write(RECS, tmp_path / "r.parquet"), write(TRUTH, tmp_path / "t.parquet")
+    with pytest.raises(PopulationError, match=r"no_recs='error'.*\(Counted was one part of \d+\.\)"):
+        atkay.evaluate(recs, truth, memory=FEW, no_recs="error")
+    with pytest.raises(IdError, match="no user in common: recs has 0, truth has 1002"):
+        atkay.evaluate(recs, write(TRUTH.with_columns(pl.col("user") + 1000), tmp_path / "u.csv"), memory=FEW)
+    with pytest.raises(IdError, match="no item in common"):
+        atkay.evaluate(recs, write(TRUTH.with_columns(pl.col("item") + 1000), tmp_path / "u.csv"), memory=FEW)
+    with pytest.raises(SourceError, match="has no rows"):
+        atkay.evaluate(write(RECS.clear(), tmp_path / "none.parquet"), truth, memory=FEW)
+    Path(tmp_path, "broken.parquet").write_bytes(Path(recs).read_bytes()[:-100])
+    with pytest.raises(SourceError, match="cannot read"):
+        atkay.evaluate(tmp_path / "broken.parquet", truth, memory=FEW)
+    with pytest.raises(ProtocolError, match="a result's protocol only describes its exclude"):
+        described = atkay.evaluate(recs, truth, exclude=[1]).protocol
+        atkay.evaluate(recs, truth, protocol=described, memory=FEW)
+    with pytest.raises(ProtocolError, match=r"resume= and spill= are for files .*: pass memory='2GB'"):
+        atkay.evaluate(recs, truth, resume=True)
+    with pytest.raises(SpillError, match="no folder '/nowhere'"):
+        atkay.evaluate(recs, truth, memory=FEW, spill="/nowhere")
+
+
+def test_a_warning_comes_once(tmp_path: Path) -> None:
+    recs = write(RECS.rename({"score": "weight"}), tmp_path / "r.parquet")
+    with pytest.warns(UnusedWarning, match="'weight' is not used") as caught:
+        atkay.evaluate(recs, write(TRUTH, tmp_path / "t.parquet"), memory=FEW)
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "size"),
+    [("2GB", 2 * 10**9), ("1.5 gib", 3 * 2**29), ("512MB", 512 * 10**6), ("7", 7), (4096, 4096), ("1 kb", 1000)],
+)
+def test_sizes(given: Any, size: int) -> None:
+    assert bytes_of(given) == size
+
+
+@pytest.mark.parametrize("given", ["", "much", "2 G B", "-1GB", 0, True, "0GB", "1.2.3GB", "5IB"])
+def test_no_sizes(given: Any) -> None:
+    with pytest.raises(ProtocolError, match="memory is a size such as '2GB'"):
+        bytes_of(given)
