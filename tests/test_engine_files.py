@@ -19,6 +19,7 @@ from hypothesis import given, settings
 
 import atkay
 from atkay import Columns
+from atkay.compare import progress
 from atkay.engines import files
 from atkay.engines.files import bytes_of
 from atkay.engines.folder import Folder
@@ -147,7 +148,8 @@ def test_every_metric(tmp_path_factory: pytest.TempPathFactory, recs: list[Row],
     given: dict[str, Any] = {**side(), "slices": SEGMENTS, "no_truth": "zero"}
     both = write(recs_frame(recs), folder / "r.parquet"), write(truth_frame(truth), folder / "t.csv")
     same(*both, VARIANTS, **given)
-    both = write(recs_frame(recs).sort("user"), folder / "r.parquet"), write(truth_frame(truth).sort("user"), folder / "t.parquet")  # fmt: skip
+    frames = recs_frame(recs).sort("user"), truth_frame(truth).sort("user")
+    both = write(frames[0], folder / "r.parquet"), write(frames[1], folder / "t.parquet")
     same(*both, VARIANTS, memory=2_000, **given)
 
 
@@ -236,8 +238,8 @@ def test_all_rows_decide_on_types(tmp_path: Path) -> None:
     """One id that is no integer, in the last row, makes text of all; and one score that is none floats."""
     truth = write(TRUTH, tmp_path / "t.csv")
     odd = pl.concat([RECS.cast(pl.String), pl.DataFrame({"user": ["9"], "item": ["007"], "score": ["0.25"]})])
-    for name in ("item", "user"):
-        found = same(write(odd.rename({"item": "user", "user": "item"}) if name == "user" else odd, tmp_path / "r.csv"), truth)  # fmt: skip
+    same(write(odd, tmp_path / "r.csv"), truth)
+    found = same(write(odd.rename({"item": "user", "user": "item"}), tmp_path / "r.csv"), truth)
     assert found.ids["user"].dtype == pl.String
     huge = 2**53
     close = [(0, 1, huge), (0, 2, huge + 1), (1, 1, 1), (2, 1, 1), (3, 2, 5)]  # the same as floats
@@ -276,9 +278,11 @@ def test_types_of_numbers(change: dict[Any, Any], tmp_path: Path) -> None:
 def test_ids_beyond_64_bits(tmp_path: Path) -> None:
     high = 2**63 + 5
     recs, truth = (
-        frame.with_columns(pl.when(user=39).then(pl.lit(high, pl.UInt64)).otherwise(pl.col("user").cast(pl.UInt64)).alias("user"))
+        frame.cast({"user": pl.UInt64}).with_columns(
+            user=pl.when(user=39).then(pl.lit(high, pl.UInt64)).otherwise(pl.col("user"))
+        )
         for frame in (RECS, TRUTH)
-    )  # fmt: skip
+    )
     found = same(write(recs, tmp_path / "r.parquet"), write(truth, tmp_path / "t.parquet"))
     assert high in found.ids["user"]
     same(write(recs, tmp_path / "r.parquet"), write(TRUTH, tmp_path / "t.parquet"))
@@ -402,7 +406,7 @@ def test_errors_name_the_row_of_the_file(
         refused(IdError, r"recs: 'item' is missing in 1 of 40 rows, first in row 207 \(", null, truth, suffix)
         below = truth.with_columns(relevance=pl.when(at == 101).then(-1.0).otherwise("relevance"))
         refused(RelevanceError, r"truth: 'relevance' holds -1.0 in row 101 \(counting", recs, below, suffix)
-    twice = pl.concat([recs, recs.tail(1)]).sort("user", maintain_order=True) if order is not shuffled else pl.concat([recs, recs.tail(1)])  # fmt: skip
+    twice = pl.concat([recs, recs.tail(1)])
     refused(DuplicateError, "stands twice", twice, truth, ".parquet")
     words = recs.cast(pl.String).with_columns(score=pl.when(at == 3).then(pl.lit("high")).otherwise("score"))
     refused(
@@ -423,8 +427,8 @@ def test_other_errors(tmp_path: Path) -> None:
     Path(tmp_path, "broken.parquet").write_bytes(Path(recs).read_bytes()[:-100])
     with pytest.raises(SourceError, match="cannot read"):
         atkay.evaluate(tmp_path / "broken.parquet", truth, memory=FEW)
+    described = atkay.evaluate(recs, truth, exclude=[1]).protocol
     with pytest.raises(ProtocolError, match="a result's protocol only describes its exclude"):
-        described = atkay.evaluate(recs, truth, exclude=[1]).protocol
         atkay.evaluate(recs, truth, protocol=described, memory=FEW)
     with pytest.raises(ProtocolError, match=r"resume= and spill= are for files .*: pass memory='2GB'"):
         atkay.evaluate(recs, truth, resume=True)
@@ -451,3 +455,231 @@ def test_sizes(given: Any, size: int) -> None:
 def test_no_sizes(given: Any) -> None:
     with pytest.raises(ProtocolError, match="memory is a size such as '2GB'"):
         bytes_of(given)
+
+
+# What happens on the way: an evaluation in a process of its own, which stops at a given point and says so.
+
+SCRIPT = """
+import sys, time
+import atkay
+from atkay.compare.progress import Steps
+from atkay.engines import files
+
+where, at = sys.argv[1], int(sys.argv[2])
+judged, calls, told = files.judge_part, [], []
+
+def stop(seconds=60):
+    if not told:
+        told.append(sys.stdout.write("ready\\n"))  # from one thread alone
+        sys.stdout.flush()
+    time.sleep(seconds)
+
+def judge_part(*given, **others):
+    calls.append(1)
+    if where == "judging" and len(calls) > at:
+        stop()
+    return judged(*given, **others)
+
+files.judge_part = judge_part
+if where == "dealing":
+    Steps.next = lambda steps, rows=1: stop(1)  # on a thread of Polars, which waits for it
+if where == "shell":
+    where = "judging"
+    from atkay.cli.app import main
+    sys.argv = ["atkay", *sys.argv[3:]]
+    main()
+else:
+    result = atkay.evaluate(sys.argv[3], sys.argv[4], "ndcg@3,map,coverage", catalog=sys.argv[5], memory=4000,
+                            spill=sys.argv[6], resume="resume" in sys.argv[7:])
+    result.save(sys.argv[6] + ".json")
+    print(len(calls))
+"""
+
+
+def start(*given: object) -> subprocess.Popen[str]:
+    line = [sys.executable, "-c", textwrap.dedent(SCRIPT), *map(str, given)]
+    return subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def stopped(process: subprocess.Popen[str], how: signal.Signals) -> tuple[int, str]:
+    """Send a signal to a process once it is ready; how it ended, and what it said."""
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(how)
+    try:
+        _, said = process.communicate(timeout=50)
+    finally:
+        process.kill()
+    return process.returncode, said
+
+
+@pytest.fixture(params=["sorted", "shuffled"])
+def inputs(request: pytest.FixtureRequest, tmp_path: Path, nothing_left: Path) -> list[object]:
+    order = shuffled if request.param == "shuffled" else lambda frame: frame
+    catalog = write(pl.DataFrame({"item": range(15)}), tmp_path / "items.csv")
+    return [
+        write(order(RECS), tmp_path / "r.parquet"),
+        write(order(TRUTH), tmp_path / "t.parquet"),
+        catalog,
+        nothing_left,
+    ]
+
+
+def expected(inputs: list[object]) -> atkay.Result:
+    return atkay.evaluate(inputs[0], inputs[1], "ndcg@3,map,coverage", catalog=inputs[2])
+
+
+def test_an_interrupt_leaves_nothing(inputs: list[object], tmp_path: Path) -> None:
+    ended, said = stopped(start("judging", 3, *inputs), signal.SIGINT)
+    assert ended == -signal.SIGINT, said  # as Python ends where nobody catches it
+    assert said.rstrip().endswith("KeyboardInterrupt")
+    assert not Path(f"{inputs[3]}.json").exists()
+
+
+def test_an_interrupt_while_rows_are_dealt_out(tmp_path: Path, nothing_left: Path) -> None:
+    recs, truth = write(shuffled(RECS), tmp_path / "r.parquet"), write(TRUTH, tmp_path / "t.parquet")
+    ended, said = stopped(start("dealing", 0, recs, truth, recs, nothing_left), signal.SIGINT)
+    assert ended in (-signal.SIGINT, 1), said
+    assert "KeyboardInterrupt" in said
+
+
+def test_an_interrupt_in_the_shell(inputs: list[object], tmp_path: Path) -> None:
+    line = ["evaluate", *inputs[:2], "--memory", 4000, "--spill", inputs[3], "--json", tmp_path / "saved.json"]
+    process = start("shell", 0, *line)
+    ended, said = stopped(process, signal.SIGINT)
+    assert (ended, said) == (130, "atkay: interrupted\n")
+    assert not (tmp_path / "saved.json").exists()
+
+
+def parts_done(spill: object) -> int:
+    [folder] = Path(str(spill)).iterdir()
+    return len(list(folder.glob("measured-*.npz")))
+
+
+def test_a_killed_run_goes_on(inputs: list[object]) -> None:
+    ended, _ = stopped(start("judging", 5, *inputs), signal.SIGKILL)
+    assert ended == -signal.SIGKILL
+    assert parts_done(inputs[3]) == 5
+    done = start("none", 0, *inputs, "resume")
+    out, said = done.communicate(timeout=50)
+    assert done.returncode == 0, said
+    whole = start("none", 0, *inputs)
+    all_parts = int(whole.communicate(timeout=50)[0])
+    assert int(out) == all_parts - 5 > 5
+    assert_same(atkay.Result.load(f"{inputs[3]}.json"), expected(inputs))
+
+
+def test_a_run_that_was_killed_at_the_end_goes_on(
+    inputs: list[object], nothing_left: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Folder, "remove", lambda folder: folder.lock.close())  # as if it had been killed
+    given: dict[str, Any] = {"catalog": inputs[2], "memory": FEW}
+    atkay.evaluate(*inputs[:2], "ndcg@3,map,coverage", **given)
+    monkeypatch.undo()
+    monkeypatch.setattr("tempfile.tempdir", str(nothing_left))
+    assert parts_done(nothing_left) > 5
+    calls = judged_parts(monkeypatch)
+    found = atkay.evaluate(*inputs[:2], "ndcg@3,map,coverage", resume=True, **given)
+    assert len(calls) == 1
+    assert_same(found, expected(inputs))
+
+
+def test_nothing_is_resumed_of_other_inputs(inputs: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped(start("judging", 5, *inputs), signal.SIGKILL)
+    os.utime(str(inputs[1]), (0, 0))
+    done = start("none", 0, *inputs, "resume")
+    out, said = done.communicate(timeout=50)
+    assert done.returncode == 0, said
+    calls = judged_parts(monkeypatch)
+    atkay.evaluate(*inputs[:2], "ndcg@3,map,coverage", catalog=inputs[2], memory=FEW)
+    assert int(out) == len(calls)
+
+
+def test_without_resume_a_run_starts_again(inputs: list[object]) -> None:
+    stopped(start("judging", 5, *inputs), signal.SIGKILL)
+    assert_same(atkay.evaluate(*inputs[:2], "ndcg@3,map,coverage", catalog=inputs[2], memory=FEW), expected(inputs))
+
+
+def test_two_runs_at_the_same_time(inputs: list[object], nothing_left: Path) -> None:
+    process = start("judging", 3, *inputs)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    given: dict[str, Any] = {"catalog": inputs[2], "memory": FEW, "resume": True}
+    assert_same(atkay.evaluate(*inputs[:2], "ndcg@3,map,coverage", **given), expected(inputs))
+    assert parts_done(nothing_left) == 3  # the other one has its own still
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=50)
+
+
+FULL = """
+import resource, signal, sys
+import atkay
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[4]), int(sys.argv[4])))
+try:
+    atkay.evaluate(*sys.argv[1:3], memory="1GB", spill=sys.argv[3])
+except atkay.errors.SpillError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(("order", "most"), [("shuffled", 1_000), ("shuffled", 100_000), ("sorted", 1_000)])
+def test_a_disk_that_takes_no_more(order: str, most: int, tmp_path: Path, nothing_left: Path) -> None:
+    recs, truth = lists(9_000, 10), wanted(9_000)
+    if order == "shuffled":
+        recs, truth = shuffled(recs), shuffled(truth)
+    both = write(recs, tmp_path / "r.parquet"), write(truth, tmp_path / "t.parquet")
+    line = [sys.executable, "-c", FULL, *both, str(nothing_left), str(most)]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=50)
+    assert done.stdout.startswith(f"spill: cannot write to '{nothing_left}/atkay-"), done.stderr
+    assert "File too large. " in done.stdout
+    assert "are free there" in done.stdout
+    assert "spill=" in done.stdout
+
+
+def test_somebody_elses_folder(inputs: list[object], nothing_left: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    with pytest.raises(SpillError, match="evaluations of the same files"):
+        atkay.evaluate(*inputs[:2], memory=FEW)
+    for each in nothing_left.iterdir():
+        each.rmdir()
+
+
+class Terminal:
+    """What is written to a terminal."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self.said.append(text)
+        return len(text)
+
+    def flush(self) -> None: ...
+
+
+def test_progress_with_time_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    atkay.evaluate(write(shuffled(RECS), tmp_path / "r.parquet"), write(TRUTH, tmp_path / "t.parquet"), memory=FEW)
+    said = "".join(terminal.said)
+    assert "dealing out" in said
+    assert "judging" in said
+    assert "0:00:00" in said
+
+
+def test_the_folder_has_no_pickles(inputs: list[object], nothing_left: Path) -> None:
+    stopped(start("judging", 2, *inputs), signal.SIGKILL)
+    [folder] = nothing_left.iterdir()
+    names = {path.suffix for path in folder.rglob("*") if path.is_file()}
+    assert names <= {".npz", ".json", ".parquet", ""}
+    for path in folder.glob("*.npz"):
+        with np.load(path, allow_pickle=False) as file:
+            assert json.loads(file["facts"].tobytes())["n_queries"]
+            assert all(file[name].dtype != object for name in file)
+    atkay.evaluate(*inputs[:2], "ndcg@3,map,coverage", catalog=inputs[2], memory=FEW, resume=True)

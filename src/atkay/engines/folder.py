@@ -17,7 +17,7 @@ import shutil
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import polars as pl
@@ -42,10 +42,10 @@ SEVERAL = 100
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder that this process holds; ``lock`` is an open file."""
+    """A folder that this process holds, as long as ``lock`` is open."""
 
     path: Path
-    lock: int
+    lock: BinaryIO
 
     @classmethod
     def of(cls, where: Path | None, asked: Mapping[str, Any], state: Mapping[str, Any], *, resume: bool) -> Folder:
@@ -77,14 +77,17 @@ class Folder:
                 path.mkdir(mode=0o700, exist_ok=True)
                 if path.stat().st_uid != os.getuid():
                     break
-                lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+                try:
+                    lock = (path / "lock").open("ab")
+                except FileNotFoundError:  # whoever held the folder before has just removed it
+                    continue
                 if not _locked(lock):
-                    os.close(lock)
+                    lock.close()
                     break
                 with contextlib.suppress(FileNotFoundError):
-                    if os.fstat(lock).st_ino == (path / "lock").stat().st_ino:
+                    if os.fstat(lock.fileno()).st_ino == (path / "lock").stat().st_ino:
                         return cls(path, lock)
-                os.close(lock)  # whoever held it before has just removed it
+                lock.close()
         raise SpillError(
             f"spill: {SEVERAL} evaluations of the same files are at work in '{where}'. Name another folder."
         )
@@ -100,15 +103,14 @@ class Folder:
     def remove(self) -> None:
         """Remove all of it."""
         shutil.rmtree(self.path, ignore_errors=True)
-        with contextlib.suppress(OSError):  # closed before
-            os.close(self.lock)
+        self.lock.close()
 
     def part(self, number: int) -> Path:
         """Where a part is kept that was measured."""
         return self.path / f"measured-{number:05}.npz"
 
 
-def _locked(lock: int) -> bool:
+def _locked(lock: BinaryIO) -> bool:
     """Whether nobody else holds the lock; the system lets go of it when a process ends, however it ends."""
     try:
         import fcntl
