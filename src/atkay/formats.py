@@ -42,7 +42,7 @@ KNOWN = "CSV, TSV, Parquet, Arrow or Feather, JSON Lines, TREC run and TREC qrel
 FIELD, GAP = "[^ \\t]+", "[ \\t]+"
 _RUN = rf"(?<qid>{FIELD}){GAP}{FIELD}{GAP}(?<docno>{FIELD}){GAP}{FIELD}{GAP}(?<score>{FIELD}){GAP}{FIELD}"
 _QRELS = rf"(?<qid>{FIELD}){GAP}{FIELD}{GAP}(?<docno>{FIELD}){GAP}(?<rel>{FIELD})"
-SKIPPING: dict[str, Callable[[list[Path]], pl.LazyFrame]] = {"Parquet": pl.scan_parquet, "Arrow": pl.scan_ipc}
+SKIPPING: dict[str, Callable[..., pl.LazyFrame]] = {"Parquet": pl.scan_parquet, "Arrow": pl.scan_ipc}
 """Kinds of which a part can be read without the rest, and what scans several of them."""
 TREC = {"TREC run": (_RUN, ("qid", "docno", "score")), "TREC qrels": (_QRELS, ("qid", "docno", "rel"))}
 
@@ -74,10 +74,11 @@ def open_file(path: Path, table: str) -> Source:
         _refuse_twice(each, schema.names() if text else (), table)
     _check_alike(schemas, table)
     lazy = scans[0]
+    streams = kind == "Arrow" and not all(map(_is_arrow_file, paths))
     if len(paths) > 1:
-        alike = kind in SKIPPING and len({tuple(schema.items()) for schema in schemas.values()}) == 1
+        alike = kind in SKIPPING and not streams and len({tuple(schema.items()) for schema in schemas.values()}) == 1
         # One scan of all files passes over rows that nobody asks for; put together from several it does not.
-        lazy = SKIPPING[kind](list(paths)) if alike else _together(scans, names)
+        lazy = SKIPPING[kind](paths, glob=False) if alike else _together(scans, names)
     check = functools.cache(lambda: _check_lines(paths, kind, table))
 
     def rows(chosen: Sequence[str]) -> pl.LazyFrame:
@@ -100,8 +101,7 @@ def open_file(path: Path, table: str) -> Source:
         return rows(chosen)
 
     label = f"'{path.name}'" if len(paths) == 1 else f"'{path.name}' ({len(paths)} files)"
-    streams = kind == "Arrow" and not all(map(_is_arrow_file, paths))
-    pieces = None if streams else Pieces(scan, tuple(paths), kind in SKIPPING, reading)
+    pieces = None if streams else Pieces(scan, kind in SKIPPING, reading)
     return Source(names, select, label=label, text=text, pieces=pieces)
 
 
@@ -229,12 +229,12 @@ def _is_arrow_file(path: Path) -> bool:
 
 
 def _scan(path: Path, kind: str) -> pl.LazyFrame:
-    if kind == "Parquet":
-        return pl.scan_parquet(path, glob=False)
     if kind == "JSON Lines":
         return pl.scan_ndjson(path, infer_schema_length=None)
-    if kind == "Arrow":
-        return pl.scan_ipc(path, glob=False) if _is_arrow_file(path) else pl.read_ipc_stream(path).lazy()
+    if kind == "Arrow" and not _is_arrow_file(path):
+        return pl.read_ipc_stream(path).lazy()
+    if kind in SKIPPING:
+        return SKIPPING[kind](path, glob=False)
     if kind in TREC:
         return _fields(path, kind).drop("number")
     # Everything is read as text: a type that is guessed from the first rows would turn "007" into 7.

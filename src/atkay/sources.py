@@ -33,8 +33,6 @@ class Pieces:
     """A table that need not be read as a whole."""
 
     scan: Callable[[Sequence[str]], pl.LazyFrame]
-    paths: tuple[Path, ...] = ()
-    """The files that hold it."""
     skips: bool = False
     """Rows can be passed over without reading them, and are the same rows each time."""
     reading: Callable[[], AbstractContextManager[None]] = nullcontext

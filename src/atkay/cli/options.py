@@ -163,7 +163,9 @@ def metrics(command: Command) -> Command:
 def larger(command: Command) -> Command:
     """For files that are larger than memory."""
     options = [
-        click.option("--memory", metavar="SIZE", help="About how much to use, such as 2GB: read larger files in parts."),
+        click.option(
+            "--memory", metavar="SIZE", help="About how much to use, such as 2GB: read larger files in parts."
+        ),
         click.option("--resume", flag_value=True, default=None, help="Go on where the same command was killed."),
         click.option(
             "--spill", type=click.Path(), metavar="FOLDER", help="Where parts are kept on the way. [default: temporary]"

@@ -226,7 +226,9 @@ class Dealt:
 
     def rows(self, name: str) -> pl.LazyFrame:
         """All rows of a table, in any order."""
-        return self.deals[name].rows() if self.folder is None else pl.scan_parquet(self.folder / name / "*" / "*")
+        if self.folder is None:
+            return self.deals[name].rows()
+        return pl.scan_parquet(sorted((self.folder / name).glob("*/*")), glob=False)
 
     def part(self, name: str, number: int) -> Source:
         """The rows of a table in one part."""
@@ -237,8 +239,8 @@ class Dealt:
                 return deal.part_source(deal.rows().slice(int(first), int(last - first)).collect())
         assert self.folder is not None
         files = sorted((self.folder / name / str(number)).glob("*"))
-        schema = deal.rows().collect_schema()
-        return deal.part_source(pl.read_parquet(files) if files else pl.DataFrame(schema=schema))
+        frame = pl.read_parquet(files, glob=False) if files else deal.first.clear()
+        return deal.part_source(frame)
 
 
 def parts_needed(deals: Mapping[str, Deal], room: float) -> int:
@@ -256,10 +258,7 @@ def in_order(deals: Mapping[str, Deal], n_parts: int) -> Dealt | None:
     by = keys(deals)
     for name, deal in deals.items():
         column = deal.table.ids[deal.table.key.index(deal.key[0])]
-        plain = not (column.dtype.is_float() or column.dtype in WIDE or deal.first[deal.key[0]].dtype == pl.Categorical)
-        if not (deal.pieces.skips and plain and column.is_sorted()):
-            return None
-        found = _runs(deal, by[name][0])
+        found = _runs(deal, by[name][0]) if deal.pieces.skips and column.is_sorted() else None
         if found is None:
             return None
         runs[name] = found

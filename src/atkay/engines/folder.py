@@ -62,10 +62,14 @@ class Folder:
         now = json.dumps(state, sort_keys=True).encode()
         with refusing(where):
             folder = cls._held(where, name)
-            there = folder.path / "state.json"
-            if not (resume and there.exists() and there.read_bytes() == now):
-                folder.empty()
-                write_whole(there, now)
+            try:
+                there = folder.path / "state.json"
+                if not (resume and there.exists() and there.read_bytes() == now):
+                    folder.empty()
+                    write_whole(there, now)
+            except BaseException:
+                folder.remove()
+                raise
         return folder
 
     @classmethod
@@ -75,9 +79,9 @@ class Folder:
             path = where / (name if number == 1 else f"{name}-{number}")
             while True:
                 path.mkdir(mode=0o700, exist_ok=True)
-                if path.stat().st_uid != os.getuid():
-                    break
                 try:
+                    if hasattr(os, "getuid") and path.stat().st_uid != os.getuid():
+                        break
                     lock = (path / "lock").open("ab")
                 except FileNotFoundError:  # whoever held the folder before has just removed it
                     continue
