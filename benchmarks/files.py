@@ -75,8 +75,8 @@ def one(folder: str, files: str | None = None) -> None:
     if files is None:
         result = atkay.evaluate(recs, truth, memory=MEMORY)
     else:
-        some = [sorted(Path(folder, name).glob("*"))[: int(files)] for name in ("recs", "truth")]
-        result = atkay.evaluate(*map(pl.scan_parquet, some))
+        first = [sorted(Path(folder, name).glob("*"))[: int(files)] for name in ("recs", "truth")]
+        result = atkay.evaluate(pl.scan_parquet(first[0]), pl.scan_parquet(first[1]))
     took = time.perf_counter() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     rows = result.population.listed

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 
 import atkay
-from atkay import Columns
+from atkay import Columns, parts
 from atkay.compare import progress
 from atkay.engines import files
 from atkay.engines.files import bytes_of
@@ -61,6 +61,8 @@ def wanted(users: int = 44, seed: int = 4) -> pl.DataFrame:
 
 
 RECS, TRUTH = lists(), wanted()
+BOTH: list[dict[str, Any]] = [{}, {"memory": FEW}]
+"""In memory, and in parts."""
 
 
 def shuffled(frame: pl.DataFrame) -> pl.DataFrame:
@@ -123,9 +125,8 @@ def judged_parts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def judge_part(plan: Any, recs: Any, truth: Any, **others: Any) -> Any:
         found.append(len(recs.select(recs.names)))
-        return before(plan, recs, truth, **others)
+        return parts.judge_part(plan, recs, truth, **others)
 
-    before = files.judge_part
     monkeypatch.setattr(files, "judge_part", judge_part)
     return found
 
@@ -135,10 +136,10 @@ def judged_parts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_every_format_and_order(
     suffix: str, order: Callable[[pl.DataFrame], pl.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    parts = judged_parts(monkeypatch)
+    judged = judged_parts(monkeypatch)
     same(write(order(RECS), tmp_path / f"r{suffix}"), write(order(TRUTH), tmp_path / f"t{suffix}"))
-    assert len(parts) > 5
-    assert sum(parts) == len(RECS)
+    assert len(judged) > 5
+    assert sum(judged) == len(RECS)
 
 
 @settings(max_examples=4)
@@ -221,7 +222,7 @@ def test_streams_of_arrow(tmp_path: Path) -> None:
 
 def test_files_that_are_no_table(tmp_path: Path) -> None:
     def refused(error: type[AtkayError], message: str, pattern: Any) -> None:
-        for more in ({}, {"memory": "1GB"}):
+        for more in BOTH:
             with pytest.raises(error, match=message):
                 atkay.evaluate(pattern, TRUTH, "mrr", **more)
 
@@ -355,7 +356,7 @@ def test_trec_files(tmp_path: Path) -> None:
     (tmp_path / "a.qrels").write_text(qrels)
     same(tmp_path / "a.run", tmp_path / "a.qrels")
     (tmp_path / "a.run").write_text(run + "\n\nq1 Q0 d2\n")
-    for more in ({}, {"memory": FEW}):
+    for more in BOTH:
         with pytest.raises(
             SourceError, match=f"line {len(RECS) + 3} of '.*a.run' is no line of a TREC run file: 'q1 Q0"
         ):
@@ -386,6 +387,14 @@ def test_one_user_has_most_rows(tmp_path: Path) -> None:
 def test_items_far_apart(tmp_path: Path) -> None:
     far = [frame.with_columns(pl.col("item") * 10**15 - 10**9) for frame in (RECS, TRUTH)]
     same(write(far[0], tmp_path / "r.parquet"), write(far[1], tmp_path / "t.parquet"))
+
+
+def test_a_catalogue_of_items_that_are_only_listed(tmp_path: Path) -> None:
+    """So many items and none in common would be refused; the lists have them, between their lowest and highest."""
+    recs = pl.DataFrame({"user": np.repeat(np.arange(20), 10), "item": np.arange(200)}).with_row_index("score")
+    truth = pl.DataFrame({"user": np.arange(150) % 20, "item": np.where(np.arange(150), np.arange(1000, 1150), 0)})
+    both = write(recs, tmp_path / "r.parquet"), write(truth, tmp_path / "t.parquet")
+    same(*both, ["coverage@5", "mrr"], catalog=list(range(20, 150)))
 
 
 def test_numbers_that_everything_works_with(tmp_path: Path) -> None:
@@ -530,23 +539,22 @@ def stopped(process: subprocess.Popen[str], how: signal.Signals) -> tuple[int, s
     return process.returncode, said
 
 
+Inputs = tuple[str, str, str, Path]
+"""Lists, truth, all items, and the folder for what is written on the way."""
+
+
 @pytest.fixture(params=["sorted", "shuffled"])
-def inputs(request: pytest.FixtureRequest, tmp_path: Path, nothing_left: Path) -> list[object]:
+def inputs(request: pytest.FixtureRequest, tmp_path: Path, nothing_left: Path) -> Inputs:
     order = shuffled if request.param == "shuffled" else lambda frame: frame
-    catalog = write(pl.DataFrame({"item": range(15)}), tmp_path / "items.csv")
-    return [
-        write(order(RECS), tmp_path / "r.parquet"),
-        write(order(TRUTH), tmp_path / "t.parquet"),
-        catalog,
-        nothing_left,
-    ]
+    recs, truth = write(order(RECS), tmp_path / "r.parquet"), write(order(TRUTH), tmp_path / "t.parquet")
+    return recs, truth, write(pl.DataFrame({"item": range(15)}), tmp_path / "items.csv"), nothing_left
 
 
-def expected(inputs: list[object]) -> atkay.Result:
+def expected(inputs: Inputs) -> atkay.Result:
     return atkay.evaluate(inputs[0], inputs[1], "ndcg@3,map,coverage", catalog=inputs[2])
 
 
-def test_an_interrupt_leaves_nothing(inputs: list[object], tmp_path: Path) -> None:
+def test_an_interrupt_leaves_nothing(inputs: Inputs, tmp_path: Path) -> None:
     ended, said = stopped(start("judging", 3, *inputs), signal.SIGINT)
     assert ended == -signal.SIGINT, said  # as Python ends where nobody catches it
     assert said.rstrip().endswith("KeyboardInterrupt")
@@ -560,7 +568,7 @@ def test_an_interrupt_while_rows_are_dealt_out(tmp_path: Path, nothing_left: Pat
     assert "KeyboardInterrupt" in said
 
 
-def test_an_interrupt_in_the_shell(inputs: list[object], tmp_path: Path) -> None:
+def test_an_interrupt_in_the_shell(inputs: Inputs, tmp_path: Path) -> None:
     line = ["evaluate", *inputs[:2], "--memory", 4000, "--spill", inputs[3], "--json", tmp_path / "saved.json"]
     process = start("shell", 0, *line)
     ended, said = stopped(process, signal.SIGINT)
@@ -573,7 +581,7 @@ def parts_done(spill: object) -> int:
     return len(list(folder.glob("measured-*.npz")))
 
 
-def test_a_killed_run_goes_on(inputs: list[object]) -> None:
+def test_a_killed_run_goes_on(inputs: Inputs) -> None:
     ended, _ = stopped(start("judging", 5, *inputs), signal.SIGKILL)
     assert ended == -signal.SIGKILL
     assert parts_done(inputs[3]) == 5
@@ -587,7 +595,7 @@ def test_a_killed_run_goes_on(inputs: list[object]) -> None:
 
 
 def test_a_run_that_was_killed_at_the_end_goes_on(
-    inputs: list[object], nothing_left: Path, monkeypatch: pytest.MonkeyPatch
+    inputs: Inputs, nothing_left: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Folder, "remove", lambda folder: folder.lock.close())  # as if it had been killed
     given: dict[str, Any] = {"catalog": inputs[2], "memory": FEW}
@@ -601,7 +609,7 @@ def test_a_run_that_was_killed_at_the_end_goes_on(
     assert_same(found, expected(inputs))
 
 
-def test_nothing_is_resumed_of_other_inputs(inputs: list[object], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_resumed_of_other_inputs(inputs: Inputs, monkeypatch: pytest.MonkeyPatch) -> None:
     stopped(start("judging", 5, *inputs), signal.SIGKILL)
     os.utime(str(inputs[1]), (0, 0))
     done = start("none", 0, *inputs, "resume")
@@ -612,12 +620,12 @@ def test_nothing_is_resumed_of_other_inputs(inputs: list[object], monkeypatch: p
     assert int(out) == len(calls)
 
 
-def test_without_resume_a_run_starts_again(inputs: list[object]) -> None:
+def test_without_resume_a_run_starts_again(inputs: Inputs) -> None:
     stopped(start("judging", 5, *inputs), signal.SIGKILL)
     assert_same(atkay.evaluate(*inputs[:2], "ndcg@3,map,coverage", catalog=inputs[2], memory=FEW), expected(inputs))
 
 
-def test_two_runs_at_the_same_time(inputs: list[object], nothing_left: Path) -> None:
+def test_two_runs_at_the_same_time(inputs: Inputs, nothing_left: Path) -> None:
     process = start("judging", 3, *inputs)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
@@ -657,7 +665,7 @@ def test_a_disk_that_takes_no_more(order: str, most: int, tmp_path: Path, nothin
     assert "spill=" in done.stdout
 
 
-def test_somebody_elses_folder(inputs: list[object], nothing_left: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_somebody_elses_folder(inputs: Inputs, nothing_left: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "getuid", lambda: 12345)
     with pytest.raises(SpillError, match="evaluations of the same files"):
         atkay.evaluate(*inputs[:2], memory=FEW)
@@ -692,7 +700,7 @@ def test_progress_with_time_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert "0:00:00" in said
 
 
-def test_the_folder_has_no_pickles(inputs: list[object], nothing_left: Path) -> None:
+def test_the_folder_has_no_pickles(inputs: Inputs, nothing_left: Path) -> None:
     stopped(start("judging", 2, *inputs), signal.SIGKILL)
     [folder] = nothing_left.iterdir()
     names = {path.suffix for path in folder.rglob("*") if path.is_file()}
