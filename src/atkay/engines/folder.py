@@ -130,6 +130,7 @@ def _locked(lock: BinaryIO) -> bool:
 @contextlib.contextmanager
 def refusing(where: Path, needed: int | None = None) -> Iterator[None]:
     """What a disk refuses, as an error that says what to do; ``needed``: bytes that are about to be written."""
+    free = shutil.disk_usage(where).free
     try:
         yield
     except (OSError, pl.exceptions.PolarsError) as error:
@@ -137,10 +138,9 @@ def refusing(where: Path, needed: int | None = None) -> Iterator[None]:
         number = error.errno if isinstance(error, OSError) else int(found[1]) if found else None
         if number not in (*FULL, errno.EROFS, errno.EACCES, errno.EPERM):
             raise
-        free = shutil.disk_usage(where).free
         about = "" if needed is None else f"; about {size_in_words(needed)} are needed"
         raise SpillError(
-            f"spill: cannot write to '{where}': {os.strerror(number)}. {size_in_words(free)} are free there{about}. "
+            f"spill: cannot write to '{where}': {os.strerror(number)}. {size_in_words(free)} were free there{about}. "
             "Name a folder on a larger disk with spill=, or sort the files by user, which takes next to none."
         ) from error
 
