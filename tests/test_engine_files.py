@@ -342,6 +342,16 @@ def test_several_columns_name_a_query(tmp_path: Path) -> None:
         same(recs, truth, exclude={(1, 2): [1, 2, 3], (3, 0): [4]}, columns=key)
 
 
+def test_columns_in_another_order(tmp_path: Path) -> None:
+    """Lists and truth go by the order in which their columns are named."""
+    recs = RECS.select(a=pl.col("user") // 7, b=pl.col("user") % 7, item="item", score="score")
+    truth = TRUTH.select(b=pl.col("user") // 7, a=pl.col("user") % 7, item="item", relevance="relevance")
+    key = {"recs": Columns(user=("a", "b")), "truth": Columns(user=("b", "a"))}
+    for order in (shuffled, lambda frame: frame):
+        both = write(order(recs), tmp_path / "r.parquet"), write(order(truth), tmp_path / "t.parquet")
+        assert same(*both, columns=key).population.hits > 10
+
+
 def test_groups_from_the_truth(tmp_path: Path) -> None:
     truth = TRUTH.with_columns(house=pl.format("h{}", pl.col("user") % 3))
     found = same(

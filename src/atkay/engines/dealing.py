@@ -134,7 +134,8 @@ def deal_tables(sources: Mapping[str, Source], tables: Mapping[str, Table]) -> d
     for name, source in sources.items():
         key = tables[name].key
         if len(key) == len(truth):
-            deals[name] = Deal(source, tables[name], truth if set(key) == set(truth) else key)
+            by_name = set(key) == set(truth) and name != "recs"  # lists and truth go by the order of the columns
+            deals[name] = Deal(source, tables[name], truth if by_name else key)
     found = {name: _survey(deal) for name, deal in deals.items()}
     both = (deals["recs"], deals["truth"])
     kinds = [[_kind(deal, at, found[deal.table.name]) for deal in both] for at in range(len(truth) + 1)]

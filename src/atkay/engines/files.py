@@ -207,13 +207,18 @@ def _ends(dealt: Dealt, truth: pl.Series, room: int) -> pl.Series | None:
     deal = dealt.deals["recs"]
     if not (truth.dtype.is_integer() and deal.first[deal.item].dtype.is_integer()):
         return None
-    with deal.pieces.reading():
-        item = pl.col(deal.item)
-        found = dealt.rows("recs").select(pl.concat_list(item.min(), item.max())).collect(engine="streaming")
-    ends = as_ids(found.to_series().explode().drop_nulls(), "recs")
+    ends = _extremes(dealt, "recs", deal.item)
     every = [*ends, *truth[:1], *truth[-1:]]
     low, high = min(every), max(every)
     return ends if high - low < room and fits(low) and fits(high) else None
+
+
+def _extremes(dealt: Dealt, name: str, column: str) -> pl.Series:
+    """The lowest and the highest id of a column."""
+    ids = pl.col(column)
+    with dealt.deals[name].pieces.reading():
+        found = dealt.rows(name).select(pl.concat_list(ids.min(), ids.max())).collect(engine="streaming")
+    return as_ids(found.to_series().explode().drop_nulls(), name)
 
 
 def _judged(
@@ -256,8 +261,8 @@ def _of_all_rows(error: InputError, dealt: Dealt, plan: Plan) -> InputError:
             try:
                 _read(name, deal, frame, plan.columns, plan.protocol.groups)
             except InputError as found:
-                [within] = re.findall(r"row (\d+)", str(found))
-                told = str(found).replace(f"row {within}", f"row {first + int(within)}")
+                head, row, tail = re.split(r"row (\d+) (?=\(counting)", str(found), maxsplit=1)
+                told = f"{head}row {first + int(row)} {tail}"
                 return type(found)(f"{told} Counted were rows {first:,} to {first + len(frame) - 1:,}.")
             first += len(frame)
     return error
@@ -285,11 +290,6 @@ def _wide_keys(dealt: Dealt) -> dict[Any, pl.DataType]:
     both = {name: dealt.deals[name] for name in ("recs", "truth")}
     for at, column in enumerate(both["truth"].key):
         if any(deal.first[deal.key[at]].dtype in WIDE for deal in both.values()):
-            ends = []
-            for name, deal in both.items():
-                key = pl.col(deal.key[at])
-                highest = dealt.rows(name).select(key.max()).collect(engine="streaming").to_series()
-                ends.append((as_ids(highest, name),))
-            users, _ = Vocabulary.of(ends)
+            users, _ = Vocabulary.of([(_extremes(dealt, name, deal.key[at]),) for name, deal in both.items()])
             found[column] = users.ids(np.arange(1)).dtypes[0]
     return found

@@ -80,7 +80,7 @@ class Folder:
             while True:
                 path.mkdir(mode=0o700, exist_ok=True)
                 try:
-                    if hasattr(os, "getuid") and path.stat().st_uid != os.getuid():
+                    if hasattr(os, "getuid") and path.lstat().st_uid != os.getuid():  # whatever a link leads to
                         break
                     lock = (path / "lock").open("ab")
                 except FileNotFoundError:  # whoever held the folder before has just removed it
