@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 
 import atkay
 from atkay import Columns, parts
+from atkay.cli.app import app
 from atkay.compare import progress
 from atkay.engines import files
 from atkay.engines.files import bytes_of
@@ -483,6 +485,22 @@ def test_other_errors(tmp_path: Path) -> None:
         atkay.evaluate(recs, truth, memory=FEW, spill="/nowhere")
 
 
+def test_the_shell(tmp_path: Path) -> None:
+    both = [write(shuffled(RECS), tmp_path / "r.csv"), write(TRUTH, tmp_path / "t.csv")]
+
+    def run(*given: object) -> Any:
+        return CliRunner().invoke(app, ["evaluate", *both, *map(str, given)], prog_name="atkay")
+
+    assert run("--memory", FEW, "--resume").stdout == run().stdout
+    assert run("--memory", FEW, "--spill", tmp_path / "spill", "--format", "csv").stdout == run("-f", "csv").stdout
+    found = run("--resume")
+    assert found.exit_code == 2
+    assert found.stderr == (
+        "atkay: evaluate: --resume and --spill are for files that are larger than memory: pass --memory 2GB.\n"
+    )
+    assert "memory is a size such as '2GB'" in run("--memory", "much").stderr
+
+
 def test_a_warning_comes_once(tmp_path: Path) -> None:
     recs = write(RECS.rename({"score": "weight"}), tmp_path / "r.parquet")
     with pytest.warns(UnusedWarning, match="'weight' is not used") as caught:
@@ -507,11 +525,12 @@ def test_no_sizes(given: Any) -> None:
 # What happens on the way: an evaluation in a process of its own, which stops at a given point and says so.
 
 SCRIPT = """
-import sys, time
+import signal, sys, time
 import atkay
 from atkay.compare.progress import Steps
 from atkay.engines import files
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs do not hear it
 where, at = sys.argv[1], int(sys.argv[2])
 judged, calls, told = files.judge_part, [], []
 
