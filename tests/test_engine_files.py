@@ -410,6 +410,34 @@ def test_items_far_apart(tmp_path: Path) -> None:
     same(write(far[0], tmp_path / "r.parquet"), write(far[1], tmp_path / "t.parquet"))
 
 
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+@pytest.mark.parametrize("order", [shuffled, lambda frame: frame], ids=["shuffled", "sorted"])
+def test_what_exclude_may_hold(order: Callable[[pl.DataFrame], pl.DataFrame], suffix: str, tmp_path: Path) -> None:
+    both = write(order(RECS), tmp_path / "r.parquet"), write(order(TRUTH), tmp_path / "t.parquet")
+    seen = RECS[::7].select("user", "item")
+    same(*both, exclude=write(seen.clear(), tmp_path / f"e{suffix}"))
+    same(*both, candidates=write(RECS.select("user", "item")[30:], tmp_path / f"c{suffix}"))
+    strangers = pl.DataFrame({"user": [7000, 8000], "item": [1, 2]})
+    same(*both, exclude=write(strangers, tmp_path / f"e{suffix}"))
+
+    def refused(message: str, exclude: pl.DataFrame) -> None:
+        path = write(exclude, tmp_path / f"e{suffix}")
+        for more in BOTH:
+            with pytest.raises(IdError, match=message):
+                atkay.evaluate(*both, exclude=path, **more)
+
+    refused(
+        "exclude: 'item' is missing in 1 of",
+        pl.concat([seen, pl.DataFrame({"user": [3], "item": [None]}, seen.schema)]),
+    )
+    words = as_text(seen)
+    if suffix == ".csv":
+        same(*both, exclude=write(pl.concat([words, seen.cast(pl.String)]), tmp_path / "e.csv"))
+        refused("exclude: none of its ids can be an id of the lists: it has 'u0', 'i", words)
+    else:
+        refused("exclude and truth have ids of different types", words)
+
+
 def test_a_catalogue_of_items_that_are_only_listed(tmp_path: Path) -> None:
     """So many items and none in common would be refused; the lists have them, between their lowest and highest."""
     recs = pl.DataFrame({"user": np.repeat(np.arange(20), 10), "item": np.arange(200)}).with_row_index("score")

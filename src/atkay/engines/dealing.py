@@ -55,8 +55,8 @@ class Deal:
     """A table that is dealt out.
 
     ``table`` was read from its first rows, and tells which column is what; ``key`` are those that name the user, in
-    the order of the truth's. ``typed`` says what becomes of text, for all rows alike; rows that have nothing in
-    ``needed`` afterwards cannot be meant, and are left out.
+    the order of the truth's. ``typed`` says what becomes of text, for all rows alike; rows whose text in ``needed`` it
+    can make nothing of name nobody, and are left out.
     """
 
     source: Source
@@ -88,9 +88,9 @@ class Deal:
         found = self.pieces.scan(self.names)
         if seen is not None:
             found = found.map_batches(_telling(seen), streamable=True)
-        if self.typed:
-            found = found.with_columns(expression.alias(name) for name, expression in self.typed.items())
-        return found.drop_nulls(self.needed) if self.needed else found
+        for name in self.needed:
+            found = found.filter(self.typed[name].is_not_null() | pl.col(name).is_null())  # a gap is an error later on
+        return found.with_columns(expression.alias(name) for name, expression in self.typed.items())
 
     def ask(self, *expressions: pl.Expr) -> tuple[Any, ...]:
         """Numbers about all rows, of which few are in memory at a time."""
@@ -284,11 +284,13 @@ def _runs(deal: Deal, user: pl.Expr) -> pl.DataFrame | None:
     with deal.pieces.reading():
         for frame in deal.rows().select(user.alias("user")).collect_batches(chunk_size=BATCH):
             column = frame.to_series()
+            if not len(column):
+                continue
             if column.null_count() or not column.is_sorted() or (last is not None and column[0] < last):
                 return None
             last = column[-1]
             runs.append(column.rle().struct.unnest().select(rows="len", user="value"))
-    return pl.concat(runs)
+        return pl.concat(runs or [deal.first.select(rows=pl.lit(0, pl.UInt32), user=user).clear()])
 
 
 def spilled(deals: Mapping[str, Deal], n_parts: int, folder: Path, steps: Steps) -> Dealt:

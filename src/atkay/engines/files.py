@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from atkay import __version__
+from atkay.align import fitting
 from atkay.compare.progress import Steps
 from atkay.engines.dealing import (
     BATCH,
@@ -183,6 +184,10 @@ def _plan(
         name: replace(table, ids=(*(column.head(1) for column in table.ids[:-1]), items[name]))
         for name, table in examples.items()
     }
+    for name, deal in dealt.deals.items():
+        if deal.n_rows and deal.first.is_empty():  # no row names anybody: said as it is in memory
+            queries = pl.DataFrame(small["truth"].ids[:-1], schema=small["truth"].key)
+            fitting(tables[name], small["truth"], queries, asked.protocol.groups)
     return Plan.of(asked, {**tables, **small}, columns, sampled, room=room)
 
 
