@@ -87,10 +87,7 @@ def test_every_way_to_read_lists(
 def test_groups_that_several_parts_have() -> None:
     recs = pl.DataFrame({"user": [1, 1, 2, 3, 4], "item": [1, 2, 1, 3, 2], "score": [2.0, 1.0, 1.0, 1.0, 1.0]})
     truth = pl.DataFrame({"user": [1, 2, 3, 4], "item": [1, 2, 3, 2], "house": ["b", "a", "a", "b"]})
-    given: dict[str, Any] = {
-        "average_over": "house",
-        "slices": pl.DataFrame({"house": ["a", "b"], "street": ["x", "y"]}),
-    }
+    given: dict[str, Any] = {"average_over": "house", "slices": pl.DataFrame({"house": ["a", "b"], "street": ["x", "y"]})}
     assert_same(dealt(recs, truth, "mrr,coverage", 3, catalog=[1, 2, 3], **given),
                 atkay.evaluate(recs, truth, "mrr,coverage", catalog=[1, 2, 3], **given))  # fmt: skip
 
