@@ -32,6 +32,8 @@ Every message says what was wrong, where, what was given, and what to do.
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -126,6 +128,14 @@ class OrderError(InputError):
 
 class RelevanceError(InputError):
     """Grades that are not numbers of at least zero."""
+
+
+def warn(message: str, category: type[AtkayWarning]) -> None:
+    """Warn where atkay was called, through however many of its own functions that went."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "atkay":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def listing(words: Iterable[object]) -> str:

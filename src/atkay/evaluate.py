@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +17,7 @@ from atkay.errors import (
     TiesWarning,
     listing,
     number_of,
+    warn,
     who,
 )
 from atkay.measure import Tally, check_anybody, finish_run, tally, who_counts
@@ -268,9 +268,7 @@ def conclude(
     )
 
 
-def finish(
-    found: Tally, metrics: Sequence[Metric], protocol: Protocol, items: Judged, *, stacklevel: int = 4, **about: Any
-) -> Result:
+def finish(found: Tally, metrics: Sequence[Metric], protocol: Protocol, items: Judged, **about: Any) -> Result:
     """A result out of what was measured; ``items`` knows what is known of items, ``about`` has a row per value."""
     population, groups, sampled = found.population, about["groups"], about["sampled"]
     check_anybody(population.evaluated, protocol)
@@ -280,19 +278,17 @@ def finish(
             "truth. Fill it in; or make it a part of the query with columns=Columns(user=(...)); or skip such queries."
         )
     if protocol.ties == "given" and population.tie_decided > DECIDED * population.evaluated:
-        warnings.warn(
+        warn(
             f"the order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists, and "
             "ties='given' takes the order of the rows. A model that scores everything alike can look good by luck. "
             "Choose ties='expected' for the average over all orders, or another word.",
             TiesWarning,
-            stacklevel=stacklevel,
         )
     if sampled is not None:
-        warnings.warn(
+        warn(
             f"these are {sampled.words}. Such numbers do not compare with others, and can put models in another order "
             "than the whole catalogue would.",
             SampledWarning,
-            stacklevel=stacklevel,
         )
     whole = {segment: finish_run(metrics, states, items) for segment, states in found.states.items()}
     return Result(

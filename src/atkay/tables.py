@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from atkay.errors import (
     SourceError,
     UnusedWarning,
     listing,
+    warn,
 )
 from atkay.protocol import Described
 from atkay.sources import RANKED, open_source
@@ -163,11 +163,10 @@ def _say_unused(source: Source, table: str, role: str, used: Sequence[str | None
     others = [name for name in source.names if name not in used and not names_an_id_or_time(name)][:FEW]
     numbers = [name for name in others if _all_numbers(source.select([name]).get_column(name).head(SOME))]
     if numbers:
-        warnings.warn(
+        warn(
             f"{table}: no column is known as the {role}, so {instead}; {listing(numbers)} is not used. Pass "
             f"columns=Columns({role}='{numbers[0]}') if it is the {role}; else leave it out.",
             UnusedWarning,
-            stacklevel=4,
         )
 
 
