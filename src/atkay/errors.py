@@ -6,6 +6,7 @@
     ├── SpecError          a metric's name, a convention's word, a cutoff
     │   └── NumberError    a number that a result does not have (a KeyError, too)
     ├── ProtocolError      a protocol's field or word
+    ├── RowsError          a value per user, of a result that has sums over users alone
     ├── PopulationError    users without a list or without truth, where the protocol says "error"
     └── InputError         what recs, truth or another table holds
         ├── SourceError    nothing we can read: another kind of object, a missing, broken or foreign file
@@ -80,6 +81,10 @@ class NumberError(SpecError, KeyError):
 
 class ProtocolError(AtkayError):
     """A protocol field or word that does not exist."""
+
+
+class RowsError(AtkayError):
+    """A value per user is asked for where none is kept."""
 
 
 class PopulationError(AtkayError):

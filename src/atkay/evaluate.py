@@ -278,6 +278,7 @@ def finish(
         metrics=tuple(metrics),
         query_values=found.values,
         parts=found.parts,
+        sums=found.sums,
         population=population,
         protocol=protocol,
         whole=whole.pop(None, {}),

@@ -8,11 +8,14 @@ in any order.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from atkay.arrays import Floats, Ints
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 CONFIDENCE = 0.95
 
@@ -57,6 +60,39 @@ def group_means(values: Floats, groups: Ints, n_groups: int) -> Floats:
     return means
 
 
+Unit = Floats | tuple[Floats, Floats]
+"""What a number is the mean of; numerators and denominators where it is pooled."""
+
+
+def units(
+    names: Sequence[str],
+    values: Floats,
+    parts: Mapping[str, tuple[Floats, Floats]],
+    groups: Ints | None = None,
+    rows: Ints | None = None,
+) -> Iterator[tuple[str, Unit]]:
+    """What each number is the mean of, for some of the queries or for all.
+
+    ``values`` has a column per name, ``parts`` the pairs of those that are pooled. A unit is a query, or all queries of
+    one group.
+    """
+
+    def of_units(of_queries: Floats, merge: Any) -> Floats:
+        of_queries = of_queries if rows is None else of_queries[rows]
+        return of_queries if code is None else merge(of_queries, code, n_groups)
+
+    code, n_groups = None, 1
+    if groups is not None:
+        code = np.unique(groups if rows is None else groups[rows], return_inverse=True)[1]
+        n_groups = int(code.max()) + 1
+    for at, name in enumerate(names):
+        if name in parts:
+            above, below = (of_units(part, exact_sum) for part in parts[name])
+            yield name, (above, below)
+        else:
+            yield name, of_units(values[:, at], group_means)
+
+
 def mean(values: Floats) -> float:
     """The mean of the values that are not NaN."""
     there = _defined(values)
@@ -72,7 +108,7 @@ def summarise(values: Floats) -> Summary:
     there = _defined(values)
     n, middle = len(there), mean(values)
     spread = math.sqrt(float(exact_sum((there - middle) ** 2)) / (n - 1)) if n > 1 else math.nan
-    return Summary(middle, *_interval(middle, spread, n), spread, n, len(values) - n)
+    return Summary(middle, *interval(middle, spread, n), spread, n, len(values) - n)
 
 
 def pooled(numerator: Floats, denominator: Floats) -> float:
@@ -88,10 +124,11 @@ def summarise_pooled(numerator: Floats, denominator: Floats) -> Summary:
         return Summary(ratio, math.nan, math.nan, math.nan, n, 0)
     away = (numerator - ratio * denominator) * (n / float(exact_sum(denominator)))
     spread = math.sqrt(float(exact_sum(away**2)) / (n - 1))
-    return Summary(ratio, *_interval(ratio, spread, n), math.nan, n, 0)
+    return Summary(ratio, *interval(ratio, spread, n), math.nan, n, 0)
 
 
-def _interval(mean: float, deviation: float, n: int) -> tuple[float, float]:
+def interval(mean: float, deviation: float, n: int) -> tuple[float, float]:
+    """Student's interval of a mean of n values."""
     if n < 2:
         return math.nan, math.nan
     from scipy.special import stdtrit

@@ -2,48 +2,93 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from atkay.arrays import Bools, Floats, Ints
-from atkay.errors import PopulationError, number_of, who
+from atkay.errors import PopulationError, RowsError, number_of, who
 from atkay.expected import groups
 from atkay.lists import in_threads, mask, ranges
+from atkay.means import units
 from atkay.metrics.base import Metric, Ratio, RunMetric
 from atkay.metrics.dcg import DCG
-from atkay.result import Population, Slicing
+from atkay.result import Population, Segment, Slicing
+from atkay.sums import Moments, Sums, sum_up
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from atkay.judge import Counts
     from atkay.judged import Judged
     from atkay.protocol import Protocol
     from atkay.sampling import Sampled
 
+K = TypeVar("K")
+T = TypeVar("T")
+
 QUERIES = 1 << 14
 """Queries that are measured in one go: what lies in between then stays in the cache."""
-
-Segment = tuple[str, Any] | None
-"""A slicing's name and one of its segments; None stands for everybody."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tally:
     """What was measured of some queries; tallies of different queries make that of all of them.
 
-    A row per counted query: ``rows`` tells which ones these are, ``values`` has a column per number and ``parts``
-    numerators and denominators where they are pooled. ``states`` are those of the metrics of the whole run, which add
-    up, for everybody and for each segment.
+    A row per counted query: ``rows`` tells which ones these are, ``values`` has a column for each of the ``names`` and
+    ``parts`` numerators and denominators where they are pooled. ``states`` are those of the metrics of the whole run,
+    which add up, for everybody and for each segment. Where it is :meth:`summed`, there are ``sums`` and no rows.
     """
 
     rows: Ints
+    names: tuple[str, ...]
     values: Floats
     parts: Mapping[str, tuple[Floats, Floats]]
     population: Population
     states: Mapping[Segment, Mapping[str, Ints]] = field(default_factory=dict)
+    sums: Mapping[Segment, Sums] | None = None
+
+    def summed(self, *, groups: Ints | None = None, slicings: Sequence[Slicing] = ()) -> Tally:
+        """The same with exact sums in the place of rows.
+
+        ``groups`` and ``slicings`` have an entry per query, as :func:`tally` takes them. All queries of one group are
+        in this tally.
+        """
+        every = None if groups is None else groups[self.rows]
+        found: dict[Segment, Sums] = {None: self._sums(every, None)}
+        for slicing in slicings:
+            code = slicing.code[self.rows]
+            for at in np.unique(code).tolist():
+                found[slicing.name, slicing.segments[at]] = self._sums(every, np.flatnonzero(code == at))
+        return replace(self, rows=self.rows[:0], values=self.values[:0], parts={}, sums=found)
+
+    def _sums(self, groups: Ints | None, rows: Ints | None) -> Sums:
+        found = dict(units(self.names, self.values, self.parts, groups, rows))
+        plain = {name: unit for name, unit in found.items() if not isinstance(unit, tuple)}
+        pairs = {name: unit for name, unit in found.items() if isinstance(unit, tuple)}
+        sums: dict[str, Moments] = {}
+        if plain:
+            sums |= sum_up(list(plain), np.array(list(plain.values())).T)
+        if pairs:
+            sums |= sum_up(list(pairs), *(np.array(side).T for side in zip(*pairs.values(), strict=True)))
+        return Sums(len(self.rows) if rows is None else len(rows), {name: sums[name] for name in self.names})
+
+    def merge(self, other: Tally) -> Tally:
+        """The tally of both parts' queries, which are different ones; both are summed."""
+        if self.sums is None or other.sums is None:
+            raise RowsError("tallies merge once they are summed: call summed() on both.")
+        sums = _merged(self.sums, other.sums, lambda one, two: one.merge(two))
+        states = _merged(
+            self.states, other.states, lambda one, two: {name: state + two[name] for name, state in one.items()}
+        )
+        return replace(self, population=self.population.merge(other.population), sums=sums, states=states)
+
+
+def _merged(one: Mapping[K, T], other: Mapping[K, T], merge: Callable[[T, T], T]) -> dict[K, T]:
+    """What either side has, and what both have as one."""
+    both = {key: merge(found, other[key]) if key in other else found for key, found in one.items()}
+    return both | {key: found for key, found in other.items() if key not in one}
 
 
 def tally(
@@ -76,6 +121,7 @@ def tally(
                 states[segment] = {str(metric): metric.state(chosen) for metric in of_run}
     return Tally(
         rows=np.flatnonzero(counted),
+        names=tuple(str(one) for metric in by_query for one in metric.split()),
         values=values,
         parts=parts,
         population=_population(judged, counted, counts, decided(judged.where(counted), metrics)),

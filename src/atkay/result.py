@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,10 +14,10 @@ import numpy as np
 
 from atkay import __version__
 from atkay.arrays import Floats, Ints
-from atkay.errors import NumberError, SpecError, listing, number_of
+from atkay.errors import NumberError, RowsError, SpecError, listing, number_of
 from atkay.grid import Grid
 from atkay.lists import BLOCK, in_threads
-from atkay.means import Summary, exact_sum, group_means, mean, pooled, summarise, summarise_pooled
+from atkay.means import Summary, mean, pooled, summarise, summarise_pooled, units
 from atkay.metrics.base import Definition, Metric, parse
 from atkay.protocol import Protocol
 
@@ -31,9 +31,13 @@ if TYPE_CHECKING:
 
     from atkay.examples import Examples
     from atkay.sampling import Sampled
+    from atkay.sums import Sums
 
 
 T = TypeVar("T")
+
+Segment = tuple[str, Any] | None
+"""A slicing's name and one of its segments; None stands for everybody."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,10 @@ class Population:
     duplicated: int
     tied: int
     tie_decided: int = 0
+
+    def merge(self, other: Population) -> Population:
+        """Both parts of the users together."""
+        return Population(**{each.name: getattr(self, each.name) + getattr(other, each.name) for each in fields(self)})
 
     def sentences(self, protocol: Protocol, undefined: bool, unit: str = "user") -> list[str]:
         """What a reader of the numbers should know; ``undefined`` tells that not every ``unit`` has a value."""
@@ -134,7 +142,8 @@ class Result(Mapping[str, float]):
     """The numbers of an evaluation; behaves like a table, and like a record of names and means.
 
     ``result["ndcg@10"]`` is a number; ``table`` adds intervals and counts; ``per_query`` has a row per user;
-    ``population``, ``definitions`` and ``protocol`` say what the numbers are.
+    ``population``, ``definitions`` and ``protocol`` say what the numbers are. An evaluation that runs over parts of the
+    users may keep ``sums`` in the place of a row per user: then there is all of this but ``per_query``.
     """
 
     metrics: tuple[Metric, ...]
@@ -160,6 +169,8 @@ class Result(Mapping[str, float]):
     """The same for each segment of each slicing."""
     examples: Examples | None = None
     """A few users in full; not saved."""
+    sums: Mapping[Segment, Sums] | None = None
+    """Where no value per user is kept: the sums over everybody, and over each segment of each slicing."""
 
     @cached_property
     def _single(self) -> dict[str, Metric]:
@@ -183,22 +194,34 @@ class Result(Mapping[str, float]):
     @cached_property
     def means(self) -> Numbers[float]:
         """Each number."""
-        names, units = zip(*self._units(None), strict=True) if self.by_query else ((), ())
+        if self.sums is not None:
+            found = {name: sums.mean for name, sums in self.sums[None].numbers.items()}
+            return self._in_order({**found, **self.whole})
+        every = list(units(self.by_query, self.query_values, self.parts, self.groups))
         at_once = in_threads if self.query_values.size > BLOCK else map
-        found = zip(names, at_once(lambda u: pooled(*u) if isinstance(u, tuple) else mean(u), units), strict=True)
-        return self._in_order({**dict(found), **self.whole})
+        numbers = at_once(lambda unit: pooled(*unit) if isinstance(unit, tuple) else mean(unit), [u for _, u in every])
+        found = dict(zip([name for name, _ in every], numbers, strict=True))
+        return self._in_order({**found, **self.whole})
 
     @cached_property
     def summaries(self) -> Numbers[Summary]:
         """Each number with its interval, spread and counts."""
+        if self.sums is not None:
+            return self._of_sums(self.sums[None], self.whole)
         return self._summarise(None, self.whole)
 
     def _summarise(self, rows: Ints | None, whole: Mapping[str, float]) -> Numbers[Summary]:
-        users = len(self.query_values) if rows is None else len(rows)
         found = {
             name: summarise_pooled(*unit) if isinstance(unit, tuple) else summarise(unit)
-            for name, unit in self._units(rows)
+            for name, unit in units(self.by_query, self.query_values, self.parts, self.groups, rows)
         }
+        return self._with_whole(found, whole, len(self.query_values) if rows is None else len(rows))
+
+    def _of_sums(self, sums: Sums, whole: Mapping[str, float]) -> Numbers[Summary]:
+        return self._with_whole({name: found.summary for name, found in sums.numbers.items()}, whole, sums.queries)
+
+    def _with_whole(self, found: Mapping[str, Summary], whole: Mapping[str, float], users: int) -> Numbers[Summary]:
+        """Beside the means the numbers of the whole run, which have no spread."""
         alone = {name: Summary(value, math.nan, math.nan, math.nan, users, 0) for name, value in whole.items()}
         return self._in_order({**found, **alone})
 
@@ -210,26 +233,12 @@ class Result(Mapping[str, float]):
         """The numbers that are a mean over users, in the order of the columns of ``query_values``."""
         return [name for name in self._single if name not in self.whole]
 
-    def _units(self, rows: Ints | None) -> Iterator[tuple[str, Floats | tuple[Floats, Floats]]]:
-        """What each number is the mean of (a pair where it is pooled), for some of the queries or for all.
-
-        A unit is a query, or all queries of one group.
-        """
-
-        def of_units(values: Floats, merge: Any) -> Floats:
-            values = values if rows is None else values[rows]
-            return values if groups is None else merge(values, groups, n_groups)
-
-        groups, n_groups = None, 1
-        if self.groups is not None:
-            groups = np.unique(self.groups if rows is None else self.groups[rows], return_inverse=True)[1]
-            n_groups = int(groups.max()) + 1
-        for at, name in enumerate(self.by_query):
-            if name in self.parts:
-                above, below = (of_units(part, exact_sum) for part in self.parts[name])
-                yield name, (above, below)
-            else:
-                yield name, of_units(self.query_values[:, at], group_means)
+    @property
+    def _pooled(self) -> set[str]:
+        """The numbers whose users are pooled."""
+        if self.sums is None:
+            return set(self.parts)
+        return {name for name, found in self.sums[None].numbers.items() if found.pooled}
 
     @cached_property
     def definitions(self) -> Numbers[Definition]:
@@ -238,12 +247,13 @@ class Result(Mapping[str, float]):
         if self.protocol.groups:
             unit = " and ".join(self.protocol.groups)
             over = f"mean over the queries of one {unit} first, then over all"
+        pooled_ones = self._pooled
         summed, of_run = "summed over all users before dividing", "of all lists together"
         return Numbers(
             (
                 name,
                 Definition(
-                    f"{words}; {summed if name in self.parts else of_run if name in self.whole else over}", formula
+                    f"{words}; {summed if name in pooled_ones else of_run if name in self.whole else over}", formula
                 ),
             )
             for name, one in self._single.items()
@@ -304,18 +314,38 @@ class Result(Mapping[str, float]):
         return [
             (slicing.name, None if segment is None else str(segment), name, found)
             for slicing in self.slicings
-            for segment, members in _members(slicing)
-            for name, found in self._summarise(members, self.whole_of.get((slicing.name, segment), {})).items()
+            for segment, summaries in self._segments(slicing)
+            for name, found in summaries.items()
         ]
+
+    def _segments(self, slicing: Slicing) -> Iterator[tuple[Any, Numbers[Summary]]]:
+        """Each segment that has users, and its numbers."""
+        of_run = {segment: numbers for (name, segment), numbers in self.whole_of.items() if name == slicing.name}
+        if self.sums is None:
+            for segment, members in _members(slicing):
+                yield segment, self._summarise(members, of_run.get(segment, {}))
+            return
+        for segment in slicing.segments:
+            if (slicing.name, segment) in self.sums:
+                yield segment, self._of_sums(self.sums[slicing.name, segment], of_run.get(segment, {}))
 
     @property
     def per_query(self) -> pl.DataFrame:
         """A row per evaluated user: the ids as they came in, and each number; null where it is undefined."""
         import polars as pl
 
+        self.check_rows("per_query")
         ids = pl.DataFrame(dict(self.ids))
         values = pl.DataFrame(dict(zip(self.by_query, self.query_values.T, strict=True))).fill_nan(None)
         return pl.concat([ids, values], how="horizontal")
+
+    def check_rows(self, what: str) -> None:
+        """A value per user is there, for something that takes it."""
+        if self.sums is not None:
+            raise RowsError(
+                f"{what} takes a value per user, and this result has sums over users alone. Evaluate lists and truth "
+                "in one go: evaluate(recs, truth, ...)."
+            )
 
     def to_dict(self) -> dict[str, float]:
         """Names and means."""
@@ -352,7 +382,11 @@ class Result(Mapping[str, float]):
 
     def counted(self) -> list[str]:
         """Whom and what the numbers count, in words."""
-        return self.population.sentences(self.protocol, bool(np.isnan(self.query_values).any()), self._unit)
+        if self.sums is None:
+            undefined = bool(np.isnan(self.query_values).any())
+        else:
+            undefined = any(found.undefined for found in self.sums[None].numbers.values())
+        return self.population.sentences(self.protocol, undefined, self._unit)
 
     def _notes(self) -> list[str]:
         spoken = [f"in the dialect of {self.dialect}"] if self.dialect else []

@@ -15,10 +15,12 @@ from atkay.errors import SourceError
 from atkay.metrics.base import parse
 from atkay.output import write_whole
 from atkay.protocol import Described, Protocol
-from atkay.result import Population, Result, Slicing
+from atkay.result import Population, Result, Segment, Slicing
 from atkay.sampling import Sampled
+from atkay.sums import Sums
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     import polars as pl
@@ -80,7 +82,17 @@ def _record(result: Result) -> dict[str, Any]:
                 for each in result.slicings
             ],
         },
+        "sums": None if result.sums is None else _sums(result.sums),
     }
+
+
+def _sums(sums: Mapping[Segment, Sums]) -> list[dict[str, Any]]:
+    """The sums of everybody, and of each segment."""
+    found = []
+    for segment, of_segment in sums.items():
+        name, value = segment or (None, None)
+        found.append({"slice": name, "segment": None if value is None else str(value), **of_segment.record()})
+    return found
 
 
 def _result(record: dict[str, Any]) -> Result:
@@ -88,12 +100,11 @@ def _result(record: dict[str, Any]) -> Result:
     metrics = tuple(parse(spec) for spec in record["metrics"])
     names = [str(one) for metric in metrics for one in metric.split() if str(one) not in record["whole"]]
     ids = {name: _unpacked(name, column) for name, column in rows["ids"].items()}
-    values = np.empty((record["population"]["evaluated"], 0))
+    n_rows = record["population"]["evaluated"] if record.get("sums") is None else 0
+    values = np.empty((n_rows, 0))
     if names:
         values = np.array([rows["values"][name] for name in names], dtype=float).reshape(len(names), -1).T
-    if set(rows["values"]) != set(names) or {len(values), record["population"]["evaluated"]} != {
-        len(column) for column in ids.values()
-    }:
+    if set(rows["values"]) != set(names) or {len(values), n_rows} != {len(column) for column in ids.values()}:
         raise ValueError("its parts do not fit together")
     protocol = record["protocol"]
     for name in ("exclude", "candidates"):
@@ -115,7 +126,20 @@ def _result(record: dict[str, Any]) -> Result:
         sampled=None if record["sampled"] is None else Sampled(**record["sampled"]),
         whole=numbers(record["whole"]),
         whole_of={(each["slice"], each["segment"]): numbers(each["numbers"]) for each in record["whole_of"]},
+        sums=_of_sums(record.get("sums"), names),
     )
+
+
+def _of_sums(records: list[dict[str, Any]] | None, names: list[str]) -> dict[Segment, Sums] | None:
+    """The sums, where there are any; a file of an earlier version has none."""
+    if records is None:
+        return None
+    found: dict[Segment, Sums] = {
+        None if each["slice"] is None else (each["slice"], each["segment"]): Sums.of_record(each) for each in records
+    }
+    if None not in found or any(list(sums.numbers) != names for sums in found.values()):
+        raise ValueError("its parts do not fit together")
+    return found
 
 
 def numbers(record: dict[str, float | None]) -> dict[str, float]:

@@ -292,6 +292,7 @@ def _results(
     single = tuple(each for metric in asked for each in metric.split())
     results = {name: (ready | evaluated)[name] for name in runs}
     for run, result in results.items():
+        result.check_rows(f"compare: '{run}'")
         for metric in single:
             if str(metric) not in result:
                 raise NumberError(

@@ -90,8 +90,10 @@ def _short(value: float) -> float | None:
 
 
 def _column(result: Result, name: str) -> Floats | None:
-    """Each user's value; None where the number has none."""
-    return result.query_values[:, result.by_query.index(name)] if name in result.by_query else None
+    """Each user's value; None where the number has none, or the result keeps none."""
+    if result.sums is not None or name not in result.by_query:
+        return None
+    return result.query_values[:, result.by_query.index(name)]
 
 
 def _distribution(view: View, metric: Metric) -> dict[str, Any] | None:
