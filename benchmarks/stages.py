@@ -21,7 +21,7 @@ from atkay.grid import Grid
 
 STAGES = {
     "tables.py read_recs": "read: find the columns, scores are finite",
-    "align.py align": "align",
+    "align.py align_tables": "align",
     "align.py changes": "  find where the user changes",
     "vocabulary.py of": "  codes for users and items",
     "ranking.py together": "  sort the rows by user and score",
@@ -29,9 +29,9 @@ STAGES = {
     "judge.py judge": "judge",
     "match.py match": "  match with the truth, find duplicates",
     "judge.py _order": "  scores fall along each list",
-    "judge.py _fingerprints": "  fingerprints",
+    "judge.py _marks": "  fingerprints",
     "judge.py _best_first": "  order the truth's grades",
-    "evaluate.py measure": "values of 36 numbers per user",
+    "measure.py measure": "values of 36 numbers per user",
     "result.py means": "means",
 }
 

@@ -14,7 +14,7 @@ import atkay
 from atkay.errors import IdError
 from atkay.evaluate import understand
 from atkay.parts import Plan, judge_part, merge
-from atkay.tables import read_tables
+from atkay.tables import BESIDE, read_tables
 from variants import Row, every_variant, grades, recs_frame, rows, scores, side, truth_frame
 
 VARIANTS = list(every_variant(None, 1, 3))
@@ -23,7 +23,7 @@ SEGMENTS = pl.DataFrame({"user": [0, 1, 2, 3, 99], "age": ["old", "young", "old"
 
 def dealt(recs: pl.DataFrame, truth: pl.DataFrame, metrics: Any, n_parts: int, **given: Any) -> atkay.Result:
     """The result of parts, users going to part ``user % n_parts``."""
-    beside = {name: given.pop(name) for name in ("train", "catalog", "features", "baseline", "slices") if name in given}
+    beside = {name: given.pop(name) for name in (*BESIDE, "slices") if name in given}
     asked = understand(metrics, fields=given)
     tables = read_tables({"recs": recs, "truth": truth, **beside}, asked.protocol)
     plan = Plan.of(asked, tables)
@@ -87,7 +87,10 @@ def test_every_way_to_read_lists(
 def test_groups_that_several_parts_have() -> None:
     recs = pl.DataFrame({"user": [1, 1, 2, 3, 4], "item": [1, 2, 1, 3, 2], "score": [2.0, 1.0, 1.0, 1.0, 1.0]})
     truth = pl.DataFrame({"user": [1, 2, 3, 4], "item": [1, 2, 3, 2], "house": ["b", "a", "a", "b"]})
-    given: dict[str, Any] = {"average_over": "house", "slices": pl.DataFrame({"house": ["a", "b"], "street": ["x", "y"]})}
+    given: dict[str, Any] = {
+        "average_over": "house",
+        "slices": pl.DataFrame({"house": ["a", "b"], "street": ["x", "y"]}),
+    }
     assert_same(dealt(recs, truth, "mrr,coverage", 3, catalog=[1, 2, 3], **given),
                 atkay.evaluate(recs, truth, "mrr,coverage", catalog=[1, 2, 3], **given))  # fmt: skip
 
