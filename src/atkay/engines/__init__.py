@@ -1,0 +1,1 @@
+"""What else produces a Judged: files, Spark, torch, a stream."""
