@@ -10,40 +10,26 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import pickle
 import re
 import shutil
 import subprocess
 import sys
 import weakref
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 
 from atkay import errors
 from atkay.align import check_keys, check_numbered, fitting, same_types
 from atkay.columns import Columns
-from atkay.errors import (
-    AtkayError,
-    ColumnError,
-    DuplicateError,
-    IdError,
-    ProtocolError,
-    SourceError,
-    listing,
-    number_of,
-)
+from atkay.engines.spark_part import SETTLED, Failure, Written, as_polars, judging_of, merged, merging
+from atkay.errors import AtkayError, ColumnError, IdError, ProtocolError, SourceError, listing, number_of
 from atkay.keyed import keyed_by
-from atkay.measure import is_pooled
-from atkay.metrics.base import RunMetric
-from atkay.parts import Part, Plan, conclude_sums, judge_part, known_items, merge
+from atkay.parts import Part, Plan, conclude_sums, known_items, merge
 from atkay.protocol import Described
 from atkay.sources import Source, is_spark
 from atkay.tables import SOME, Table, read_items, read_tables
@@ -62,8 +48,6 @@ ROWS = 1_000_000
 """Rows that a part has, about: few enough for a worker's memory, and enough to be worth a task."""
 STATES = 16
 """More parts than this send what they counted to a few workers first, not all of it to the driver."""
-SETTLED = "part"
-"""The column of what a part counted; the rows of users have nothing there."""
 UNORDERED = ("given", "reversed")
 """How ties can be settled by the order of the rows."""
 
@@ -129,8 +113,9 @@ def evaluate_frames(
     by = _dealt_by(plan, {name: table for name, table in outside.items() if name in dealt})
     n_parts = max(session.sparkContext.defaultParallelism, math.ceil(sum(sizes.values()) / ROWS))
     rows = _dealt_out(dealt, by, n_parts)
-    written = Written.of(plan, tables["recs"], tables["truth"], dealt["truth"])
-    judging = _judging(plan, {name: frame.columns for name, frame in dealt.items()}, whole, written)
+    types = as_polars(dealt["truth"].limit(0).toArrow()).schema
+    written = Written.of(plan, tables["recs"], tables["truth"], types)
+    judging = judging_of(plan, {name: frame.columns for name, frame in dealt.items()}, whole, written)
     judged = rows.mapInArrow(judging, _spark_schema(session, written.schema)).persist()
     try:
         part = _settled(judged, n_parts)
@@ -210,15 +195,8 @@ def collected(frame: DataFrame, table: str, names: Sequence[str]) -> pl.DataFram
     for name in names:
         if frame.columns.count(name) > 1:
             raise ColumnError(f"{table}: there are {frame.columns.count(name)} columns '{name}'. Rename all but one.")
-    found = _polars(frame.select(*map(_column, names)).toArrow())
+    found = as_polars(frame.select(*map(_column, names)).toArrow())
     return found.sort(pl.all()) if table == "baseline" else found
-
-
-def _polars(table: pa.Table) -> pl.DataFrame:
-    """An Arrow table of Spark; instants in one zone, which Spark writes here in one and there in another."""
-    frame = pl.from_arrow(table)
-    assert isinstance(frame, pl.DataFrame)
-    return frame.with_columns(pl.selectors.datetime(time_zone="*").dt.convert_time_zone("UTC"))
 
 
 def _column(name: str) -> Column:
@@ -244,7 +222,7 @@ def _with_items(table: Table, frame: DataFrame) -> tuple[Table, int]:
 
     item = table.used["item"]
     gaps = [f.count_if(_column(name).isNull()).alias(f"gaps {at}") for at, name in enumerate(table.key)]
-    found = _polars(frame.groupBy(_column(item).alias(item)).agg(f.count(f.lit(1)).alias("rows"), *gaps).toArrow())
+    found = as_polars(frame.groupBy(_column(item).alias(item)).agg(f.count(f.lit(1)).alias("rows"), *gaps).toArrow())
     size = int(found["rows"].sum())
     missing = {name: int(found[f"gaps {at}"].sum()) for at, name in enumerate(table.key)}
     missing[item] = int(found.filter(pl.col(item).is_null())["rows"].sum())
@@ -309,178 +287,13 @@ def _dealt_out(dealt: Mapping[str, DataFrame], by: Mapping[str, list[str]], n_pa
     return rows.repartition(n_parts, *keys).drop(*keys)
 
 
-@dataclass(frozen=True)
-class Written:
-    """How the rows of users are written: their ids, a column per number, and both sides of those that are pooled.
-
-    ``groups`` are those that the key does not tell apart.
-    """
-
-    schema: pa.Schema
-    key: tuple[str, ...]
-    numbers: tuple[str, ...]
-    pooled: tuple[str, ...]
-    groups: tuple[str, ...]
-
-    @classmethod
-    def of(cls, plan: Plan, recs: Table, truth: Table, frame: DataFrame) -> Written:
-        """The columns for what a plan asks for; ``frame`` has the truth's types."""
-        import pyarrow as pa
-
-        groups = () if set(plan.protocol.groups) <= set(truth.key) else plan.protocol.groups
-        by_query = [metric for metric in plan.asked.metrics if not isinstance(metric, RunMetric)]
-        estimated = plan.sampled is not None and plan.sampled.estimator != "none"
-        numbers = tuple(str(one) for metric in by_query for one in metric.split())
-        pooled = tuple(str(one) for metric in by_query if is_pooled(metric) and not estimated for one in metric.split())
-        ids = {
-            f"id {at}": here.dtype if here.dtype == there.dtype else pl.Int64()
-            for at, (here, there) in enumerate(zip(recs.ids[:-1], truth.ids[:-1], strict=True))
-        }
-        found = _polars(frame.select(*map(_column, groups)).limit(0).toArrow()).schema
-        ids |= {f"group {at}": found[name] for at, name in enumerate(groups)}
-        plain = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
-        fields = [
-            (field.name, plain.get(field.type, field.type)) for field in pl.DataFrame(schema=ids).to_arrow().schema
-        ]
-        fields += [(f"value {at}", pa.float64()) for at in range(len(numbers))]
-        fields += [(f"{side} {at}", pa.float64()) for at in range(len(pooled)) for side in SIDES]
-        return cls(pa.schema([(SETTLED, pa.binary()), *fields]), truth.key, numbers, pooled, groups)
-
-    def rows(self, part: Part) -> pa.Table:
-        """The rows of a part's users."""
-        found = {f"id {at}": column for at, column in enumerate(part.queries.get_columns())}
-        if self.groups and part.groups is not None:
-            found |= {f"group {at}": column for at, column in enumerate(part.groups.get_columns())}
-        found |= {f"value {at}": pl.Series(column) for at, column in enumerate(part.tally.values.T)}
-        for at, name in enumerate(self.pooled):
-            found |= {f"{side} {at}": pl.Series(part.tally.parts[name][n]) for n, side in enumerate(SIDES)}
-        nothing = pl.Series(SETTLED, [None], pl.Binary).new_from_index(0, len(part.queries))
-        frame = pl.DataFrame([nothing, *(column.alias(name) for name, column in found.items())])
-        return frame.fill_nan(None).select(self.schema.names).to_arrow().cast(self.schema)
-
-    def part(self, found: pl.DataFrame, whole: Part) -> Part:
-        """All users as one part: their rows, and what was counted of all of them."""
-        queries = found.select(pl.col(f"id {at}").alias(name) for at, name in enumerate(self.key))
-        groups = found.select(pl.col(f"group {at}").alias(name) for at, name in enumerate(self.groups))
-
-        def numbers(what: str, names: Sequence[str]) -> Any:
-            return found.select(pl.col(f"{what} {at}").fill_null(math.nan) for at in range(len(names))).to_numpy()
-
-        sides = [numbers(side, self.pooled) for side in SIDES]
-        tally = replace(
-            whole.tally,
-            rows=np.arange(len(found)),
-            values=numbers("value", self.numbers).reshape(len(found), -1),
-            parts={name: (sides[0][:, at], sides[1][:, at]) for at, name in enumerate(self.pooled)},
-            sums=None,
-        )
-        return replace(whole, tally=tally, queries=queries, groups=groups if self.groups else None)
-
-
-SIDES = ("above", "below")
-"""Numerators and denominators."""
-
-
-@dataclass(frozen=True, order=True)
-class Failure:
-    """What atkay refused in a part."""
-
-    kind: str
-    message: str
-
-
-def _judging(
-    plan: Plan, columns: Mapping[str, list[str]], whole: dict[str, pl.DataFrame], written: Written
-) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What a worker does with a part: its users' rows, and a row with what was counted, or why it was refused."""
-
-    def judging(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
-        received = [batch for batch in batches if batch.num_rows]
-        if not received:
-            return
-        rows = _polars(pa.Table.from_batches(received))
-        try:
-            part = _judged(plan, _apart(rows, columns) | whole)
-            settled: Part | Failure = part.summed(plan)
-            yield from written.rows(part).to_batches()
-        except AtkayError as error:
-            settled = Failure(type(error).__name__, str(error))
-        yield from pa.Table.from_pylist([{SETTLED: _packed(settled)}], written.schema).to_batches()
-
-    return judging
-
-
-def _apart(rows: pl.DataFrame, columns: Mapping[str, list[str]]) -> dict[str, pl.DataFrame]:
-    """The rows of each table, under the names that its columns had."""
-    return {
-        name: rows.filter(pl.col("table") == at).select(pl.col(f"{at} {n}").alias(own) for n, own in enumerate(names))
-        for at, (name, names) in enumerate(columns.items())
-    }
-
-
-def _judged(plan: Plan, tables: dict[str, pl.DataFrame]) -> Part:
-    """A part, judged. Rows come in any order, and after a failure in another: they are put in one."""
-    assert isinstance(plan.columns, Mapping)
-    for name in ("recs", "truth"):
-        roles = plan.columns[name]
-        tables[name] = tables[name].sort(*roles.key, roles.item or "")
-    if plan.protocol.duplicates == "first":
-        _check_first(tables["truth"], plan.columns["truth"])
-    return judge_part(plan, **tables)[0]
-
-
-def _check_first(truth: pl.DataFrame, roles: Columns) -> None:
-    """Of rows that are repeated, it does not matter which one is the first."""
-    pair = [*roles.key, roles.item or ""]
-    twice = truth.unique().filter(pl.struct(pair).is_duplicated())
-    if len(twice):
-        *who, item = twice.select(pair).row(0)
-        raise DuplicateError(
-            f"truth: item {item!r} of user {', '.join(map(repr, who))} has rows that differ, and duplicates='first' "
-            "takes the first one, which Spark's rows have not. Keep one row per user and item: "
-            "frame.groupBy(user, item).agg(max(grade))."
-        )
-
-
-def _packed(settled: Part | Failure) -> bytes:
-    # From our own worker to our own driver, as Spark sends functions and their data.
-    return zlib.compress(pickle.dumps(settled), 1)
-
-
-def _merged(packed: Iterable[bytes]) -> Part | Failure:
-    """All parts as one; of what was refused, always the same is said."""
-    whole: Part | Failure | None = None
-    for each in packed:
-        one: Part | Failure = pickle.loads(zlib.decompress(each))
-        if whole is None:
-            whole = one
-        elif isinstance(whole, Failure):
-            whole = min(whole, one) if isinstance(one, Failure) else whole
-        else:
-            whole = one if isinstance(one, Failure) else whole.merge(one)
-    assert whole is not None
-    return whole
-
-
-def _merging(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """What some parts counted, as one."""
-    import pyarrow as pa
-
-    packed = (one.as_py() for batch in batches for one in batch.column(0))
-    first = next(packed, None)
-    if first is not None:
-        yield pa.RecordBatch.from_pydict({SETTLED: [_packed(_merged(chain([first], packed)))]})
-
-
 def _settled(judged: DataFrame, n_parts: int) -> Part:
     """What all parts counted, which has them judged."""
     from pyspark.errors import PythonException
 
     settled = judged.select(SETTLED).where(_column(SETTLED).isNotNull())
     if n_parts > STATES:
-        settled = settled.repartition(math.ceil(math.sqrt(n_parts))).mapInArrow(_merging, settled.schema)
+        settled = settled.repartition(math.ceil(math.sqrt(n_parts))).mapInArrow(merging, settled.schema)
     try:
         packed = settled.toArrow().column(0).to_pylist()
     except PythonException as error:
@@ -491,7 +304,7 @@ def _settled(judged: DataFrame, n_parts: int) -> Part:
             f"Spark's workers cannot judge: {absent[1]}. Install 'atkay[spark]' where they run, or set PYSPARK_PYTHON "
             f"to a Python that has it (here it is '{sys.executable}')."
         ) from error
-    whole = _merged(packed)
+    whole = merged(packed)
     if isinstance(whole, Failure):
         refused: AtkayError = getattr(errors, whole.kind)(whole.message)
         refused.add_note(f"Judged in {n_parts:,} parts, of which this is one: rows and users are counted within it.")
@@ -526,8 +339,8 @@ class Kept:
 
     def result(self) -> Result:
         """The result with a row per user, brought here."""
-        rows = _polars(self._rows.drop(SETTLED).toArrow())
-        part = self.written.part(rows, self.whole)
+        rows = as_polars(self._rows.drop(SETTLED).toArrow())
+        part = self.written.part(self.plan, rows, self.whole)
         return replace(merge(self.plan, [part], known_items(self.plan), self.used), kept=self)
 
     def frame(self) -> DataFrame:
