@@ -22,7 +22,6 @@ import pytest
 import atkay
 from atkay import Columns, errors
 from atkay.engines import spark as engine
-from atkay.means import Summary
 from variants import ANCHOR, Row, every_variant, recs_frame, side, truth_frame
 
 pyspark = pytest.importorskip("pyspark", reason="the extra 'spark' is not installed")
@@ -67,14 +66,14 @@ def some(n_users: int = 7, *, seed: int = 7) -> tuple[pl.DataFrame, pl.DataFrame
 def assert_same(found: atkay.Result, memory: atkay.Result) -> None:
     """The same values to the last bit; the same means and intervals, which come out of sums, to 1e-12."""
     assert found.sums is not None
-    for here, there in ((found.summaries, memory.summaries),):
-        assert list(here) == list(there)
-        for name in here:
-            assert here[name] == pytest.approx(there[name], rel=1e-12, abs=1e-12, nan_ok=True), name
-    assert [each[:3] for each in found.slice_summaries] == [each[:3] for each in memory.slice_summaries]
-    for here, there in zip(found.slice_summaries, memory.slice_summaries, strict=True):
-        one, other = (Summary(*each[3]) for each in (here, there))
-        assert one == pytest.approx(other, rel=1e-12, abs=1e-12, nan_ok=True), here[:3]
+    assert list(found) == list(memory)
+    here, there = (
+        {**each.summaries, **{(*names, number): one for *names, number, one in each.slice_summaries}}
+        for each in (found, memory)
+    )
+    assert list(here) == list(there)
+    for name, one in here.items():
+        assert one == pytest.approx(there[name], rel=1e-12, abs=1e-12, nan_ok=True), name
     assert_alike(found, memory)
 
 
@@ -132,8 +131,8 @@ def test_queries_of_two_columns_and_tables_that_name_them_by_one(spark: Session)
     # A number on one side is a float, on the other a short integer; exclude and slices know users alone.
     recs, truth = some(12)
     order = pl.col("user") % 2
-    whole = {"recs": recs.select(uid=pl.col("user") // 2 * 1.0, step=order, item="item", score="score")}
-    whole["truth"] = truth.select((pl.col("user") // 2).cast(pl.Int16), order.alias("step"), "item", "relevance")
+    recs = recs.select(uid=pl.col("user") // 2 * 1.0, step=order, item="item", score="score")
+    truth = truth.select((pl.col("user") // 2).cast(pl.Int16), order.alias("step"), "item", "relevance")
     exclude = pl.DataFrame({"user": [0, 1, 2, 2], "item": [1, 2, 3, 4]})
     slices = {0: "a", 1: "b", 2: "a", 5: "b"}
     columns = {
@@ -144,8 +143,8 @@ def test_queries_of_two_columns_and_tables_that_name_them_by_one(spark: Session)
     given: dict[str, Any] = {"slices": slices, "average_over": "user", "columns": columns, "exclude": exclude}
     metrics = "mrr,ndcg@3,recall(average=pooled)@3,coverage@2"
     given["catalog"] = list(range(8))
-    found = atkay.evaluate(in_spark(spark, whole["recs"]), in_spark(spark, whole["truth"]), metrics, **given)
-    memory = atkay.evaluate(*whole.values(), metrics, **given)
+    found = atkay.evaluate(in_spark(spark, recs), in_spark(spark, truth), metrics, **given)
+    memory = atkay.evaluate(recs, truth, metrics, **given)
     assert_same(found, memory)
     assert dict(found.to_spark().dtypes)["user"] == "bigint"
 
@@ -272,11 +271,28 @@ def test_what_only_spark_refuses(spark: Session) -> None:
     with pytest.raises(errors.RowsError, match="not evaluated on Spark"):
         atkay.evaluate(LISTS, TRUTH, "mrr").to_spark()
     pairs = pl.DataFrame({"user": [1, 2], "step": [1, 2], "item": [1, 2], "score": [1.0, 2.0]})
-    outside = {"exclude": pairs.select("user", "item"), "candidates": pairs.select("step", "item")}
+    outside: dict[str, Any] = {"exclude": pairs.select("user", "item"), "candidates": pairs.select("step", "item")}
     columns = {"recs": Columns(user=("user", "step")), "truth": Columns(user=("user", "step"), relevance="score"),
                "candidates": Columns(user="step")}  # fmt: skip
     with pytest.raises(errors.IdError, match="exclude names queries by 'user', candidates by 'step'"):
         atkay.evaluate(in_spark(spark, pairs), pairs, "mrr", columns=columns, **outside)
+
+
+def test_spark_connect_is_refused(spark: Session) -> None:
+    told = {"__module__": "pyspark.sql.connect.dataframe", "columns": LISTS.columns, "sparkSession": spark}
+    remote = type("DataFrame", (pyspark.sql.DataFrame,), {**told, "limit": lambda self, _: self})
+    with pytest.raises(errors.SourceError, match="recs: a frame of Spark Connect"):
+        atkay.evaluate(object.__new__(remote), TRUTH, "mrr")
+
+
+def test_workers_that_lack_a_module(spark: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "judging_of", lambda *_: iter_nothing)  # which is in a module that workers do not have
+    with pytest.raises(ImportError, match=f"Spark's workers cannot judge: No module named '{__name__}'"):
+        atkay.evaluate(in_spark(spark, LISTS), TRUTH, "mrr")
+
+
+def iter_nothing(batches: Any) -> Iterator[Any]:
+    return iter(())
 
 
 def test_an_error_in_a_part_says_that_it_is_one(spark: Session) -> None:
@@ -424,7 +440,7 @@ def test_a_worker_dies_in_the_middle(cluster: Cluster, monkeypatch: pytest.Monke
     found: list[atkay.Result] = []
     work = threading.Thread(target=lambda: found.append(atkay.evaluate(lists, wanted, metrics, **given)))
     work.start()
-    wait_until(lambda: 0 < judged_parts(session, n_parts))
+    wait_until(lambda: judged_parts(session, n_parts) > 0)
     cluster.kill(cluster.workers[0])
     assert 0 < judged_parts(session, n_parts) < n_parts
     work.join(timeout=120)

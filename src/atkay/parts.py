@@ -183,6 +183,7 @@ def conclude_sums(plan: Plan, part: Part, columns: Mapping[str, Mapping[str, str
         plan.asked.metrics,
         plan.protocol,
         known_items(plan),
+        stacklevel=5,
         groups=None,
         slicings=slicings,
         **_about(plan, part.queries, part.marks, columns),

@@ -46,6 +46,8 @@ JAVA = 17
 """The oldest Java that Spark 4 runs on."""
 ROWS = 1_000_000
 """Rows that a part has, about: few enough for a worker's memory, and enough to be worth a task."""
+FEWEST = 20_000
+"""With fewer rows a part is not worth a task."""
 STATES = 16
 """More parts than this send what they counted to a few workers first, not all of it to the driver."""
 UNORDERED = ("given", "reversed")
@@ -103,15 +105,18 @@ def evaluate_frames(
         tables[name], sizes[name] = _with_items(tables[name], dealt[name])
     outside = {name: tables.pop(name) for name in ("exclude", "candidates") if name in tables}
     sizes |= {name: dealt[name].count() if name in dealt else len(whole[name]) for name in outside}
-    bare = asked._replace(protocol=asked.protocol.with_fields(exclude=None, candidates=None))
+    # Where the order of the rows decides, it is refused below; until then any will do that is always the same.
+    ties = "item" if asked.protocol.ties in UNORDERED else asked.protocol.ties
+    bare = asked._replace(protocol=asked.protocol.with_fields(exclude=None, candidates=None, ties=ties))
     explicit = {name: _roles((tables | outside)[name]) for name in dealt}
     plan = Plan.of(bare, tables, explicit, sampled)
     described = {
         name: Described(f"{number_of(sizes[name], 'row')} of {table.label}") for name, table in outside.items()
     }
-    plan = replace(plan, protocol=plan.protocol.with_fields(**described))
+    plan = replace(plan, protocol=plan.protocol.with_fields(ties=asked.protocol.ties, **described))
     by = _dealt_by(plan, {name: table for name, table in outside.items() if name in dealt})
-    n_parts = max(session.sparkContext.defaultParallelism, math.ceil(sum(sizes.values()) / ROWS))
+    busy = min(session.sparkContext.defaultParallelism, math.ceil(sum(sizes.values()) / FEWEST))
+    n_parts = max(busy, math.ceil(sum(sizes.values()) / ROWS))
     rows = _dealt_out(dealt, by, n_parts)
     types = as_polars(dealt["truth"].limit(0).toArrow()).schema
     written = Written.of(plan, tables["recs"], tables["truth"], types)
@@ -195,7 +200,8 @@ def collected(frame: DataFrame, table: str, names: Sequence[str]) -> pl.DataFram
     for name in names:
         if frame.columns.count(name) > 1:
             raise ColumnError(f"{table}: there are {frame.columns.count(name)} columns '{name}'. Rename all but one.")
-    found = as_polars(frame.select(*map(_column, names)).toArrow())
+    chosen = frame.select(*map(_column, names))
+    found = as_polars((chosen.distinct() if table == "train" else chosen).toArrow())
     return found.sort(pl.all()) if table == "baseline" else found
 
 

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 SETTLED = "part"
 """The column of what a part counted; the rows of users have nothing there."""
 
+LEVEL = ("best", "worst", "expected", "together")
+"""How ties can be settled that leaves some rows of equal scores as they stand."""
+
 SIDES = ("above", "below")
 """Numerators and denominators."""
 
@@ -140,9 +143,9 @@ def _apart(rows: pl.DataFrame, columns: Mapping[str, list[str]]) -> dict[str, pl
 
 
 def _judged(plan: Plan, tables: dict[str, pl.DataFrame]) -> Part:
-    """A part, judged. Rows come in any order, and after a failure in another: they are put in one."""
+    """A part, judged. Rows come in any order, and after a failure in another: where it matters they are put in one."""
     assert isinstance(plan.columns, Mapping)
-    for name in ("recs", "truth"):
+    for name in ("recs", "truth") if plan.protocol.ties in LEVEL else ("truth",):
         roles = plan.columns[name]
         tables[name] = tables[name].sort(*roles.key, roles.item or "")
     if plan.protocol.duplicates == "first":
