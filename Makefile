@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PANDAS2 := .venv-pandas2
+TORCH := torch==2.13.0
 
 .PHONY: help setup demo browser examples test test-pandas2 check format bench conformance docs lock clean
 .DEFAULT_GOAL := help
@@ -10,9 +11,11 @@ PANDAS2 := .venv-pandas2
 help:  ## what can be made
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /' | awk -F': ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
+# torch is not locked by hash: what is a wheel of a few hundred megabytes here has gigabytes of CUDA elsewhere.
 $(VENV)/ready: requirements/dev.txt pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	@touch $@
 
@@ -73,8 +76,10 @@ docs: $(VENV)/ready  ## write the reference of all metrics to docs/build/
 
 lock:  ## choose the newest versions and lock them
 	$(PYTHON) -m venv .venv-lock && .venv-lock/bin/python -m pip install --quiet --disable-pip-version-check uv
+	echo "torch; sys_platform == 'none'" > .venv-lock/overrides.txt  # installed before, see above
 	for group in dev pandas2; do .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-		--no-header --no-annotate --upgrade pyproject.toml --group $$group -o requirements/$$group.txt; done
+		--no-header --no-annotate --upgrade --overrides .venv-lock/overrides.txt pyproject.toml --group $$group \
+		-o requirements/$$group.txt; done
 	.venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 		--no-deps --upgrade --only-binary :all: --group examples -o requirements/examples.txt
 

@@ -28,6 +28,7 @@ def test_importing_atkay_loads_nothing_heavy() -> None:
     [
         "import atkay; atkay.parse('ndcg@10'); atkay.metrics()",
         "import atkay.judged, atkay.metrics.dcg, atkay.match, atkay.ranking, atkay.arithmetic",
+        "import atkay; atkay.Stream(['ndcg@10', 'coverage@10'], n_items=5)",
     ],
 )
 def test_formulas_and_judged_need_numpy_alone(code: str) -> None:
@@ -64,7 +65,7 @@ def test_the_public_surface() -> None:
     classes = {each.__name__ for each in atkay.metrics().values()}
     assert {"DCG", "F1", "HitRate", "MAP", "MNAP", "MRR", "NDCG", "Precision", "RPrecision", "Recall"} <= classes
     assert set(dir(atkay)) - classes == {
-        "Columns", "Comparison", "Metric", "Overlap", "Population", "Protocol", "Result", "Sampled",
+        "Columns", "Comparison", "Metric", "Overlap", "Population", "Protocol", "Result", "Sampled", "Stream",
         "__version__", "compare", "dialects", "errors", "evaluate", "explain", "metrics", "overlap", "parse",
         "power", "reconcile", "report", "tasks", "variants",
     }  # fmt: skip

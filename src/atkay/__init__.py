@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from atkay.result import Population as Population
     from atkay.result import Result as Result
     from atkay.sampling import Sampled as Sampled
+    from atkay.stream import Stream as Stream
 
 __version__ = "0.1.0"
 
@@ -88,6 +89,7 @@ _HOMES = {
     "Population": "result",
     "Result": "result",
     "Sampled": "sampling",
+    "Stream": "stream",
     "dialects": "dialects.base",
     "variants": "audit.variants",
     "reconcile": "audit.reconcile",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,10 +16,13 @@ from atkay.match import match, repeated
 from atkay.ranking import Ranking, Scores, by_rank, by_score, steps
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from atkay.align import Aligned
     from atkay.arrays import Bools, Floats, Ints
     from atkay.match import Match
     from atkay.protocol import Protocol
+    from atkay.side import Side
 
 
 @dataclass(frozen=True)
@@ -35,8 +38,23 @@ class Counts:
     unjudged: int = 0
 
 
+class Settled(NamedTuple):
+    """Judged lists, what was done to them before, and lists and truth as they were when nothing was taken out yet."""
+
+    judged: Judged
+    counts: Counts
+    aligned: Aligned
+    ranking: Ranking
+
+
 def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str, Mark]]:
     """The hits of the lists, what was done to the lists before, and the marks of all that came in."""
+    judged, counts, aligned, ranking = settle(given, protocol)
+    return judged, counts, _marks(aligned, ranking)
+
+
+def settle(given: Aligned, protocol: Protocol) -> Settled:
+    """The lists in order, what must not stand in them taken out, and their hits."""
     aligned, found = _each_pair_once(_turned(given) if protocol.ties == "reversed" else given, protocol)
     row, at = found.row, found.at
     grade = _grades(aligned, protocol)
@@ -46,7 +64,7 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
         ranking = Ranking(ranking.start, taken(ranking.item, order), ranking.n_items)
         place = np.flatnonzero(mask(row, len(order))[order])  # where the graded rows have come to stand
         row, at = place, at[np.searchsorted(row, order[place])]
-    marks = _marks(aligned, ranking)
+    before = ranking
     gone, counts = _take_out(aligned, protocol, ranking, row)
     if gone is not None:
         stays = ~gone[row]
@@ -96,7 +114,7 @@ def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str,
         duplicated=len(given.recs) - len(aligned.recs),
         **counts,
     )
-    return judged, done, marks
+    return Settled(judged, done, aligned, before)
 
 
 def _found(aligned: Aligned, protocol: Protocol, order: Ints | None, gone: Bools | None, row: Ints) -> Bools | None:
@@ -140,17 +158,16 @@ def _marks(aligned: Aligned, ranking: Ranking) -> dict[str, Mark]:
             found[name] = Mark(fingerprint(these, query, item))
         elif these is not None:
             found[name] = Mark(fixed=_of_items(item(np.flatnonzero(these))))
-    return found | _beside(aligned, query)
+    return found | beside_marks(aligned.side, query, item)
 
 
 def _of_items(numbers: Hashes) -> int:
     return int(mix(numbers).sum())
 
 
-def _beside(aligned: Aligned, query: Hashes) -> dict[str, Mark]:
+def beside_marks(side: Side | None, query: Hashes, item: Callable[[Ints], Hashes]) -> dict[str, Mark]:
     """The same for what was given besides lists and truth."""
     found: dict[str, Mark] = {}
-    side, item = aligned.side, aligned.item_numbers
     if side is None:
         return found
     if side.train is not None:

@@ -232,6 +232,24 @@ class Judged:
         return np.concatenate(([0], np.cumsum(self.n_relevant)))
 
     @classmethod
+    def of_nobody(cls, n_items: int, side: Side | None) -> Judged:
+        """No query at all, and what is known of items: from what was counted elsewhere, the numbers of a run follow."""
+        none, no_grade = np.empty(0, np.int64), np.empty(0)
+        return cls(
+            query=none,
+            rank=none,
+            grade=no_grade,
+            item=none,
+            n_relevant=none,
+            n_listed=none,
+            answered=np.empty(0, bool),
+            grades=no_grade,
+            ranking=Ranking.of(none, none, n_items),
+            side=side,
+            truth=Lists.of(none, none, n_items),
+        )
+
+    @classmethod
     def concatenate(cls, parts: Sequence[Judged]) -> Judged:
         """One Judged out of several with different queries and the same item codes."""
         shift = np.cumsum([0, *(part.n_queries for part in parts)])

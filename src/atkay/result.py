@@ -381,9 +381,34 @@ class Result(Mapping[str, float]):
             )
         return self.kept.frame()
 
-    def to_dict(self) -> dict[str, float]:
-        """Names and means."""
-        return dict(self)
+    def to_dict(
+        self, *, names: str = "spec", intervals: str = "none", undefined: str = "nan", prefix: str = ""
+    ) -> dict[str, float]:
+        """Names and means as plain floats, for any tracker of experiments.
+
+        With ``names="plain"`` a name has letters, digits and underscores alone (``ndcg_at_10``); with
+        ``intervals="ends"`` the ends of the 95 % interval follow each mean (``ndcg_at_10_low``, ``ndcg_at_10_high``);
+        a number that is undefined is NaN, or with ``undefined="drop"`` not there. ``prefix`` is put before each name.
+        """
+        from atkay.tracking import flat
+
+        return flat(self, names=names, intervals=intervals, undefined=undefined, prefix=prefix)
+
+    def log_mlflow(
+        self,
+        *,
+        prefix: str = "",
+        step: int | None = None,
+        report: str | None = "report.html",
+        saved: str | None = "result.json",
+    ) -> str:
+        """Log to MLflow's active run, or to a new one (``atkay[mlflow]``): numbers with intervals, protocol, report.
+
+        ``atkay.tracking.log_mlflow`` says what is logged, and under which names. Gives the id of the run.
+        """
+        from atkay.tracking import log_mlflow
+
+        return log_mlflow(self, prefix=prefix, step=step, report=report, saved=saved)
 
     def to_polars(self) -> pl.DataFrame:
         """The table."""

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 DIGIT = 20
 """Bits of a digit."""
 
-USERS = 1 << (53 - 2 * DIGIT)
-"""The products of so many pairs of digits add up to a number that a float holds."""
+USERS = 1 << 11
+"""Users that are summed in one go. The products of 2^(53 - 2·20) pairs of digits add up to what a float holds; with
+fewer, what lies in between stays in the cache."""
 
 FAR = 1000
 """Powers of 2 up to this one are floats; beyond, a multiplication would round."""

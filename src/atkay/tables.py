@@ -107,11 +107,9 @@ def read_tables(
             )
         if table is not None:
             tables[name] = read_items(table, name, columns_of(columns, name))
-    readers = {"train": read_train, "catalog": read_catalog, "features": read_features}
     for name in BESIDE:
         if given.get(name) is not None:
-            named = columns_of(columns, name)
-            tables[name] = readers[name](given[name], named) if name in readers else read_recs(given[name], named, name)
+            tables[name] = read_beside(name, given[name], columns_of(columns, name))
     if given.get("slices") is not None:
         key = tables["truth"].key
         tables["slices"] = read_slices(given["slices"], columns_of(columns, "slices"), key, protocol.groups)
@@ -200,6 +198,12 @@ def read_items(given: Any, name: str, columns: Columns) -> Table:
         item = find(name, "item", named.item, source.names, needed=True)
         return _load(source, name, {"item": item}, empty=True)[0]
     return _load(source, name, _ids(source, name, named), empty=True)[0]
+
+
+def read_beside(name: str, given: Any, columns: Columns) -> Table:
+    """One of the tables beside lists and truth."""
+    readers = {"train": read_train, "catalog": read_catalog, "features": read_features}
+    return readers[name](given, columns) if name in readers else read_recs(given, columns, name)
 
 
 def read_train(given: Any, columns: Columns) -> Table:

@@ -120,6 +120,11 @@ class Metric:
             return (WHOLE,)
         return self.k if isinstance(self.k, tuple) else (self.k,)
 
+    @property
+    def reach(self) -> int:
+        """How far down a list anything matters: to the deepest cutoff."""
+        return max(self.cutoffs)
+
     def values(self, judged: Judged) -> Floats:
         """One value per query and cutoff; NaN where the metric is undefined."""
         raise NotImplementedError

@@ -183,6 +183,11 @@ class NDCG(DCG):
         """Grades above 1 can beat an ideal of grade 1."""
         return self.ideal != "full"
 
+    @property
+    def reach(self) -> int:
+        """A list in its best order begins with what stands below the cutoff."""
+        return WHOLE if self.ideal == "listed" else super().reach
+
     def values(self, judged: Judged) -> Floats:
         """NDCG per query and cutoff."""
         return divide(super().values(judged), self._ideal(judged))

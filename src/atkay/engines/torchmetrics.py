@@ -1,0 +1,149 @@
+"""Every metric under torchmetrics' interface, for training loops, Lightning and distributed training."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from atkay.batches import by_index
+from atkay.errors import InputError, PopulationError
+from atkay.evaluate import USUAL
+from atkay.packing import split
+from atkay.stream import Stream
+
+try:
+    import torch
+    from torchmetrics import Metric
+    from torchmetrics.utilities.data import dim_zero_cat
+except ImportError as error:
+    raise ImportError(
+        "atkay.engines.torchmetrics needs torch and torchmetrics: pip install torch torchmetrics"
+    ) from error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from torch import Tensor
+
+    from atkay.metrics.base import Metric as Spec
+    from atkay.result import Result
+
+SETTINGS = (
+    "compute_on_cpu",
+    "compute_with_cache",
+    "dist_sync_fn",
+    "dist_sync_on_step",
+    "distributed_available_fn",
+    "process_group",
+    "sync_on_compute",
+)
+"""Arguments that are torchmetrics' own."""
+
+
+class StreamMetric(Metric):
+    """A :class:`atkay.Stream` as a torchmetrics metric: ``compute`` gives ``{name: value}``.
+
+    Parameters
+    ----------
+    metrics, **given
+        What :class:`atkay.Stream` takes, and the arguments of torchmetrics' own metrics, such as ``process_group``.
+
+    What is kept are exact sums, so processes that share the users give the same numbers as one that has them all, to
+    the last bit. A sampler that repeats users to make parts even (as Lightning's does) counts these twice.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from atkay.engines.torchmetrics import StreamMetric
+    >>> metric = StreamMetric(["mrr", "recall@1"])
+    >>> metric.update(torch.tensor([[0.1, 0.9, 0.5], [0.3, 0.2, 0.1]]), torch.tensor([[2], [0]]))
+    >>> metric.compute()["mrr"].item()
+    0.75
+    """
+
+    is_differentiable = False
+    higher_is_better = None
+    full_state_update = False
+    parts: list[Tensor] | Tensor
+
+    def __init__(self, metrics: str | Spec | Iterable[str | Spec] = USUAL, **given: Any) -> None:
+        super().__init__(**{name: given.pop(name) for name in SETTINGS if name in given})
+        self._stream = Stream(metrics, **given)
+        # The bytes of streams: they stand one after the other wherever torchmetrics puts states together.
+        self.add_state("parts", default=[], dist_reduce_fx="cat")
+
+    def update(
+        self,
+        preds: Any,
+        target: Any,
+        indexes: Any = None,
+        *,
+        items: Any = None,
+        users: Any = None,
+        exclude: Any = None,
+        candidates: Any = None,
+    ) -> None:
+        """Count some more users.
+
+        Parameters
+        ----------
+        preds
+            Floats: the scores of all items, users x items, or with ``items`` those of the listed ones. Whole numbers:
+            lists of item codes, users x k.
+        target, items, users, exclude, candidates
+            As :meth:`atkay.Stream.update` takes targets, items, users, exclude and candidates.
+        indexes
+            As torchmetrics' retrieval metrics take it: then ``preds``, ``target`` (grades) and it are flat and have an
+            entry for each item of each query. All items of a query come in the same batch.
+        """
+        stream = self._merged()
+        if indexes is not None:
+            if stream.n_items is not None:
+                raise InputError("update: with indexes nobody knows which item is which, and n_items says there are.")
+            stream.count(by_index(preds, target, indexes, stream.protocol.scores))
+        elif items is None and not _floating(preds):
+            stream.update(preds, target, users=users, exclude=exclude, candidates=candidates)
+        else:
+            stream.update(items, target, scores=preds, users=users, exclude=exclude, candidates=candidates)
+        self._keep(stream)
+
+    def compute(self) -> dict[str, Tensor]:
+        """Each number; NaN where nobody counts."""
+        exact = torch.float32 if self.device.type == "mps" else torch.float64
+        try:
+            numbers = dict(self.result())
+        except PopulationError:
+            numbers = {str(one): math.nan for metric in self._stream.metrics for one in metric.split()}
+        return {name: torch.tensor(value, dtype=exact, device=self.device) for name, value in numbers.items()}
+
+    def result(self) -> Result:
+        """The numbers of this process so far with their intervals, counts and definitions."""
+        return self._merged().compute()
+
+    def forward(self, *args: Any, **given: Any) -> Any:
+        """Count a batch, and the numbers of that batch alone."""
+        value = super().forward(*args, **given)
+        self._keep(self._merged())  # else there would be a part for each step
+        return value
+
+    def sync(self, *args: Any, **given: Any) -> None:
+        """Put the states of all processes together; one that has counted nobody takes part, too."""
+        if isinstance(self.parts, list) and not self.parts:
+            self._keep(self._merged())
+        super().sync(*args, **given)
+
+    def _merged(self) -> Stream:
+        """The stream with all that was counted."""
+        self._stream.reset()
+        if len(self.parts):
+            for part in split(dim_zero_cat(self.parts).cpu().numpy().tobytes()):
+                self._stream.merge(part)
+        return self._stream
+
+    def _keep(self, stream: Stream) -> None:
+        self.parts = [torch.frombuffer(bytearray(stream.to_bytes()), dtype=torch.uint8).to(self.device)]
+
+
+def _floating(preds: Any) -> bool:
+    dtype = getattr(preds, "dtype", None)
+    return dtype.is_floating_point if isinstance(dtype, torch.dtype) else getattr(dtype, "kind", "i") == "f"

@@ -1,0 +1,346 @@
+"""Stream: a running evaluation, for training loops, servers and jobs in parts."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from atkay import __version__
+from atkay.arrays import WHOLE
+from atkay.batches import array, read_batch
+from atkay.beside import Known
+from atkay.errors import (
+    InputError,
+    PopulationError,
+    ProtocolError,
+    RelevanceError,
+    SideError,
+    SourceError,
+    listing,
+)
+from atkay.evaluate import USUAL, check_averages, check_needs, finish, understand
+from atkay.judged import Judged
+from atkay.measure import Tally, tally
+from atkay.metrics.base import RunMetric
+from atkay.packing import pack, unpack
+from atkay.protocol import Described, Protocol
+from atkay.result import Population, Result
+from atkay.sums import Sums
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from atkay.arrays import Array, Ints
+    from atkay.batches import Batch
+    from atkay.judge import Settled
+    from atkay.metrics.base import Metric
+
+WHY_N_ITEMS = "Pass Stream(..., n_items=...): all items are codes below it."
+
+
+class Stream:
+    """Metrics over users that come in batches; parts merge to the whole, exactly and in any order.
+
+    What is kept are sums over users and, for metrics of all lists together, counts per item: never a value per user.
+    Sums are exact, so that the numbers are the same to the last bit in whatever order and parts the users come. No
+    user may come twice: that is not noticed.
+
+    Parameters
+    ----------
+    metrics
+        As :func:`evaluate` takes them.
+    n_items
+        How many items there are; their codes are 0 to n_items - 1. It may be left out where no metric looks at all
+        lists together (such as coverage) and no table is given.
+    train, catalog, features, baseline
+        What some metrics need besides, as :func:`evaluate` takes them, with item codes for items. The catalogue is all
+        n_items where it is left out. With training data, or a list of the baseline for each user, ``update`` takes the
+        users' ids, too.
+    dialect, protocol, **fields
+        As :func:`evaluate` takes them. What is excluded, and the candidates, come with each batch.
+
+    Examples
+    --------
+    Two users, lists of two items; the second user has one relevant item, at rank 2.
+
+    >>> stream = atkay.Stream(["mrr", "recall@1"])
+    >>> stream.update(items=[[3, 1], [0, 2]], targets=[[3, 2], [2, -1]])
+    >>> stream.compute()["mrr"]
+    0.75
+
+    Another part of the users, elsewhere: the sums travel as bytes.
+
+    >>> other = atkay.Stream(["mrr", "recall@1"])
+    >>> other.update(items=[[5]], targets=[[4]])
+    >>> stream.merge(other.to_bytes())
+    >>> stream.compute()["mrr"]
+    0.5
+    """
+
+    def __init__(
+        self,
+        metrics: str | Metric | Iterable[str | Metric] = USUAL,
+        *,
+        n_items: int | None = None,
+        train: Any = None,
+        catalog: Any = None,
+        features: Any = None,
+        baseline: Any = None,
+        dialect: str | None = None,
+        protocol: Protocol | None = None,
+        **fields: Any,
+    ) -> None:
+        if strange := [name for name in ("columns", "slices", "sampled") if name in fields]:
+            raise ProtocolError(f"Stream: {listing(strange)} is for evaluate(recs, truth, ...), which has all users.")
+        asked = understand(metrics, dialect, protocol, fields)
+        _check_protocol(asked.protocol)
+        check_averages(asked.metrics, asked.protocol)
+        given = {"train": train, "catalog": catalog, "features": features, "baseline": baseline}
+        given = {name: table for name, table in given.items() if table is not None}
+        check_needs(asked.metrics, {*given, *(() if n_items is None else ["catalog"])})
+        if n_items is None and (given or any(isinstance(metric, RunMetric) for metric in asked.metrics)):
+            why = next((f"{name}= is given" for name in given), "a metric counts how often each item is listed")
+            raise SideError(f"{why}, so the number of items has to be known. {WHY_N_ITEMS}")
+        if n_items is not None and (isinstance(n_items, bool) or not hasattr(n_items, "__index__") or n_items < 1):
+            raise InputError(f"Stream: n_items is a whole number from 1, given was {n_items!r}.")
+        self._asked = asked
+        self._n_items = None if n_items is None else int(n_items)
+        self._beside = (
+            None
+            if n_items is None
+            else Known.of(given, int(n_items), pairs=any("pairs" in metric.needs for metric in asked.metrics))
+        )
+        self._found: Tally | None = None
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """What is measured."""
+        return self._asked.metrics
+
+    @property
+    def protocol(self) -> Protocol:
+        """Who counts, and how lists are read."""
+        return self._asked.protocol
+
+    @property
+    def n_items(self) -> int | None:
+        """How many items there are, where that was told."""
+        return self._n_items
+
+    def update(
+        self,
+        items: Any = None,
+        targets: Any = None,
+        *,
+        scores: Any = None,
+        users: Any = None,
+        exclude: Any = None,
+        candidates: Any = None,
+    ) -> None:
+        """Count some more users; NumPy arrays or torch tensors, a row for each user.
+
+        Parameters
+        ----------
+        items
+            The lists: users x k item codes, the best first; -1 fills up short lists.
+        targets
+            What is relevant: users x r item codes (-1 fills up), one code for each user, a list of such rows, a matrix
+            of users x items (of truth values, or of grades as floats), or a SciPy sparse matrix of grades.
+        scores
+            With ``items``: their scores, which then put them in order. Without: the scores of all items, users x items;
+            where every metric has a cutoff, only the best so many of each user are then looked at, together with what
+            is tied with the last of them. In either case an item with the score -inf is not listed.
+        users
+            The users' ids, where training data or a baseline are given, or the order of equal scores is random.
+        exclude, candidates
+            Items that are taken out of a user's list, and those that alone may stay, in the forms that targets take.
+        """
+        self.count(
+            read_batch(
+                items,
+                targets,
+                scores,
+                exclude=exclude,
+                candidates=candidates,
+                n_items=self._n_items,
+                depth=self._depth,
+                precision=self.protocol.scores,
+            ),
+            None if users is None else np.asarray(array(users)),
+        )
+
+    @property
+    def _depth(self) -> int | None:
+        """How far down a list anything can matter; None where all of it may."""
+        rules, deepest = self.protocol, max(metric.reach for metric in self.metrics)
+        whole = deepest == WHOLE or rules.unjudged == "drop" or rules.unlisted == "ignored"
+        return None if whole else deepest
+
+    def count(self, batch: Batch, users: Array | None = None) -> None:
+        """Count the users of a batch that was read."""
+        least = self.protocol.min_relevance
+        if least is not None and least > 1 and batch.truth.value is None:
+            raise RelevanceError(
+                f"update: min_relevance={least:g} needs grades, and targets has none. Pass them as a matrix of floats."
+            )
+        found = self._judge(batch, users)
+        part = tally(found.judged, self.metrics, self.protocol, ids=found.aligned.ids, counts=found.counts).summed()
+        self._found = part if self._found is None else self._found.merge(part)
+
+    def _judge(self, batch: Batch, users: Array | None) -> Settled:
+        from atkay.judge import settle
+
+        if users is not None and users.shape != (batch.n_users,):
+            raise InputError(f"update: users is of shape {users.shape}, and the batch has {batch.n_users:,} rows.")
+        if users is None and self.protocol.ties == "random":
+            raise InputError("update: ties='random' depends on the users' ids. Pass users=, or choose another word.")
+        aligned = batch.align(users)
+        if self._beside is not None:
+            aligned = replace(
+                aligned, side=self._beside.of_batch(aligned.queries.get_column("user"), told=users is not None)
+            )
+        return settle(aligned, self.protocol)
+
+    def merge(self, other: Stream | bytes) -> None:
+        """Count the users of another stream, too, or of its bytes; it measures the same, and has other users."""
+        if isinstance(other, Stream):
+            self._check_same(other._header())
+            found = other._found
+        else:
+            header, states = unpack(other)
+            self._check_same(header)
+            found = _restored(header, states, self.metrics)
+        if found is not None:
+            self._found = found if self._found is None else self._found.merge(found)
+
+    def compute(self) -> Result:
+        """The numbers so far, with intervals and counts.
+
+        There is no value per user, and ``population.unknown`` stays 0: what the truth never mentions shows at the end.
+        """
+        if self._found is None:
+            raise PopulationError("compute: nobody was counted yet. Call update(...) first.")
+        found = self._found.population
+        outside = {"exclude": found.excluded, "candidates": found.outside}
+        told = {name: Described("items given with each batch") for name, count in outside.items() if count}
+        return finish(
+            self._found,
+            self.metrics,
+            self.protocol.with_fields(**told),
+            Judged.of_nobody(self._n_items or 0, None if self._beside is None else self._beside.items),
+            stacklevel=3,
+            ids={"user": np.empty(0, np.int64)},
+            groups=None,
+            sampled=None,
+            names=self._asked.names,
+            dialect=self._asked.dialect,
+            fingerprint={} if self._beside is None else self._beside.fingerprint,
+        )
+
+    def reset(self) -> None:
+        """Begin anew: nobody is counted."""
+        self._found = None
+
+    def to_bytes(self) -> bytes:
+        """All that was counted, in a few bytes that any machine reads; the same whatever the order of the users.
+
+        The tables that were given besides are not in it, only what tells them apart.
+        """
+        header, states = self._header(), []
+        if self._found is not None:
+            assert self._found.sums is not None
+            header["population"] = dataclasses.asdict(self._found.population)
+            header["sums"] = self._found.sums[None].record()
+            states = list(self._found.states.get(None, {}).values())
+        return pack(header, states)
+
+    @classmethod
+    def from_bytes(cls, content: bytes, **beside: Any) -> Self:
+        """The stream that was written; the tables that it was given (train, ...) are given again."""
+        header, _ = unpack(content)
+        try:
+            protocol, specs = Protocol(**header["protocol"]), header["metrics"]
+            fingerprint, n_items = header["beside"], header["n_items"]
+            names, dialect = header["names"], header["dialect"]
+        except (LookupError, TypeError) as error:
+            raise _foreign(error) from error
+        missing = [name for name in fingerprint if name not in beside and name != "catalog"]
+        if missing:
+            raise SideError(
+                f"from_bytes: the stream was given {listing(missing)}, which its bytes do not hold. Pass "
+                f"from_bytes(..., {missing[0]}=...) again."
+            )
+        stream = cls(specs, n_items=n_items, protocol=protocol, **beside)
+        stream._asked = stream._asked._replace(names=names, dialect=dialect)
+        stream.merge(content)
+        return stream
+
+    def _header(self) -> dict[str, Any]:
+        """What is measured and how, as JSON can hold it."""
+        return {
+            "atkay": __version__,
+            "metrics": [str(metric) for metric in self.metrics],
+            "protocol": dataclasses.asdict(self.protocol),
+            "n_items": self._n_items,
+            "names": dict(self._asked.names),
+            "dialect": self._asked.dialect,
+            "beside": {} if self._beside is None else dict(self._beside.fingerprint),
+        }
+
+    def _check_same(self, header: Mapping[str, Any]) -> None:
+        """Another stream measures the same."""
+        own = self._header()
+        for name in ("metrics", "protocol", "n_items", "beside"):
+            if own[name] != header.get(name):
+                what = {"beside": "what is given besides (train, catalog, features, baseline)"}.get(name, name)
+                raise InputError(
+                    f"merge: the two streams differ in {what}: {_difference(own[name], header.get(name))}. Make both "
+                    "with the same arguments."
+                )
+
+
+def _difference(one: Any, other: Any) -> str:
+    """Two values, as far as they differ."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        name = next(name for name in [*one, *other] if one.get(name) != other.get(name))
+        return f"{name} is {one.get(name)!r} here and {other.get(name)!r} there"
+    return f"{one!r} here and {other!r} there"
+
+
+def _check_protocol(protocol: Protocol) -> None:
+    """The protocol asks for nothing that takes more than one batch."""
+    if protocol.groups:
+        raise ProtocolError("Stream: average_over takes all queries of a user at once. Use evaluate(recs, truth, ...).")
+    for name in ("exclude", "candidates"):
+        if getattr(protocol, name) is not None:
+            raise ProtocolError(f"Stream: {name} comes with each batch. Pass update(..., {name}=...).")
+
+
+def _restored(header: Mapping[str, Any], states: Sequence[Ints], metrics: Sequence[Metric]) -> Tally | None:
+    """What was counted, out of the bytes' parts; None where nobody was."""
+    of_run = [str(metric) for metric in metrics if isinstance(metric, RunMetric)]
+    names = [str(one) for metric in metrics if not isinstance(metric, RunMetric) for one in metric.split()]
+    try:
+        if header.get("population") is None:
+            return None
+        population, sums = Population(**header["population"]), Sums.of_record(header["sums"])
+        if set(sums.numbers) != set(names) or len(states) != len(of_run):
+            raise ValueError("its parts do not fit together")
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise _foreign(error) from error
+    return Tally(
+        rows=np.empty(0, np.int64),
+        names=tuple(names),
+        values=np.empty((0, len(names))),
+        parts={},
+        population=population,
+        states={None: dict(zip(of_run, states, strict=True))} if of_run else {},
+        sums={None: replace(sums, numbers={name: sums.numbers[name] for name in names})},
+    )
+
+
+def _foreign(error: Exception) -> SourceError:
+    return SourceError(f"these bytes are of no stream that this version reads: {error}.")
