@@ -73,7 +73,7 @@ def assert_same(found: atkay.Result, memory: atkay.Result) -> None:
     )
     assert list(here) == list(there)
     for name, one in here.items():
-        assert one == pytest.approx(there[name], rel=1e-12, abs=1e-12, nan_ok=True), name
+        assert tuple(one) == pytest.approx(tuple(there[name]), rel=1e-12, abs=1e-12, nan_ok=True), name
     assert_alike(found, memory)
 
 
@@ -127,20 +127,20 @@ def test_text_ids_ranks_and_tables_outside(spark: Session) -> None:
     assert found.protocol.candidates == memory.protocol.candidates == "7 rows of items"
 
 
-def test_queries_of_two_columns_and_tables_that_name_them_by_one(spark: Session) -> None:
+@pytest.mark.parametrize("outside", [{}, {"exclude": pl.DataFrame({"user": [0, 1, 2, 2], "item": [1, 2, 3, 4]})}])
+def test_queries_of_two_columns_and_tables_that_name_them_by_one(spark: Session, outside: dict[str, Any]) -> None:
     # A number on one side is a float, on the other a short integer; exclude and slices know users alone.
     recs, truth = some(12)
     order = pl.col("user") % 2
     recs = recs.select(uid=pl.col("user") // 2 * 1.0, step=order, item="item", score="score")
     truth = truth.select((pl.col("user") // 2).cast(pl.Int16), order.alias("step"), "item", "relevance")
-    exclude = pl.DataFrame({"user": [0, 1, 2, 2], "item": [1, 2, 3, 4]})
     slices = {0: "a", 1: "b", 2: "a", 5: "b"}
     columns = {
         "recs": Columns(user=("uid", "step")),
         "truth": Columns(user=("user", "step")),
         "slices": Columns(user="user"),
     }
-    given: dict[str, Any] = {"slices": slices, "average_over": "user", "columns": columns, "exclude": exclude}
+    given: dict[str, Any] = {"slices": slices, "average_over": "user", "columns": columns, **outside}
     metrics = "mrr,ndcg@3,recall(average=pooled)@3,coverage@2"
     given["catalog"] = list(range(8))
     found = atkay.evaluate(in_spark(spark, recs), in_spark(spark, truth), metrics, **given)

@@ -274,20 +274,15 @@ def _dealt_by(plan: Plan, outside: Mapping[str, Table]) -> dict[str, list[str]]:
 def _dealt_out(dealt: Mapping[str, DataFrame], by: Mapping[str, list[str]], n_parts: int) -> DataFrame:
     """The rows of all tables in one frame, in so many parts: which table's a row is, and the columns of each table."""
     from pyspark.sql import functions as f
-    from pyspark.sql.types import NumericType
 
-    frames = []
-    for at, (name, frame) in enumerate(dealt.items()):
-        # Equal numbers of different types would go to different parts.
-        numbers = {field.name for field in frame.schema.fields if isinstance(field.dataType, NumericType)}
-        keys = [_column(key).try_cast("bigint") if key in numbers else _column(key) for key in by[name]]
-        frames.append(
-            frame.select(
-                *(key.alias(f"by {n}") for n, key in enumerate(keys)),
-                f.lit(at).cast("tinyint").alias("table"),
-                *(_column(column).alias(f"{at} {n}") for n, column in enumerate(frame.columns)),
-            )
+    frames = [
+        frame.select(
+            *(_column(key).alias(f"by {n}") for n, key in enumerate(by[name])),  # of one type in all of them
+            f.lit(at).cast("tinyint").alias("table"),
+            *(_column(column).alias(f"{at} {n}") for n, column in enumerate(frame.columns)),
         )
+        for at, (name, frame) in enumerate(dealt.items())
+    ]
     rows = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
     keys = [f.col(f"by {n}") for n in range(len(by["recs"]))]
     return rows.repartition(n_parts, *keys).drop(*keys)
