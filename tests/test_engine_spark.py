@@ -263,6 +263,8 @@ def test_what_only_spark_refuses(spark: Session) -> None:
     lists = in_spark(spark, LISTS)
     with pytest.raises(errors.OrderError, match="recs: the rows of a Spark frame have no order, and there is neither"):
         atkay.evaluate(lists.drop("score"), TRUTH, "mrr")
+    with pytest.raises(errors.ProtocolError, match="are for files"):
+        atkay.evaluate(lists, TRUTH, "mrr", memory="2GB")
     with pytest.raises(errors.SourceError, match="taken by evaluate and compare alone"):
         atkay.explain(lists, TRUTH, "mrr", theirs="ranx")
     twice = lists.join(lists.select("user"), "user").select("user", lists["item"], lists["item"], "score")

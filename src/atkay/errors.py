@@ -8,6 +8,7 @@
     ├── ProtocolError      a protocol's field or word
     ├── RowsError          a value per user, of a result that has sums over users alone
     ├── PopulationError    users without a list or without truth, where the protocol says "error"
+    ├── SpillError         a folder for what is written on the way that is missing, full or not ours
     └── InputError         what recs, truth or another table holds
         ├── SourceError    nothing we can read: another kind of object, a missing, broken or foreign file
         ├── ColumnError    a column is missing, or several could be meant
@@ -89,6 +90,10 @@ class RowsError(AtkayError):
 
 class PopulationError(AtkayError):
     """Users without a list, or without truth, where the protocol does not allow them."""
+
+
+class SpillError(AtkayError):
+    """A disk that does not take what has to be written on the way."""
 
 
 class InputError(AtkayError):

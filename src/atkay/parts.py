@@ -237,6 +237,9 @@ def _merged(one: Mapping[str, Mark], other: Mapping[str, Mark]) -> dict[str, Mar
 def _joined(tallies: Sequence[Tally], order: np.ndarray[Any, Any], population: Population) -> Tally:
     """The rows of all tallies in a given order, and their states added up."""
     join = np.concatenate
+    values = np.empty((tallies[0].values.shape[1], len(order))).T  # a number's values lie together
+    for column in range(values.shape[1]):
+        values[:, column] = join([each.values[:, column] for each in tallies])[order]
     states: dict[Any, dict[str, Any]] = {}
     for each in tallies:
         for segment, numbers in each.states.items():
@@ -246,7 +249,7 @@ def _joined(tallies: Sequence[Tally], order: np.ndarray[Any, Any], population: P
     return Tally(
         rows=order,
         names=tallies[0].names,
-        values=join([each.values for each in tallies])[order],
+        values=values,
         parts={
             name: tuple(join([each.parts[name][side] for each in tallies])[order] for side in (0, 1))
             for name in tallies[0].parts

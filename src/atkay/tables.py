@@ -280,7 +280,7 @@ def read_log(
         elif role == "relevance":
             checked.append(_graded(frame[column], name))
         else:
-            ids = _id(frame[column], name)
+            ids = as_ids(frame[column], name)
             checked.append(typed(ids) if source.text else ids)
     return table.used, pl.DataFrame(checked)
 
@@ -293,11 +293,18 @@ def typed(text: pl.Series) -> pl.Series:
 
 def integers(text: pl.Series) -> pl.Series:
     """Text that is an integer and nothing but ("7", not "007") as that integer, null for any other."""
-    return (
-        pl.select(pl.when(text.str.contains(CANONICAL)).then(text.cast(pl.Int64, strict=False)))
-        .to_series()
-        .alias(text.name)
-    )
+    return text.to_frame().select(integer(text.name)).to_series()
+
+
+def integer(column: str) -> pl.Expr:
+    """The same for a column of a table."""
+    text = pl.col(column)
+    return pl.when(text.str.contains(CANONICAL)).then(text.cast(pl.Int64, strict=False))
+
+
+def number(column: str, dtype: type[pl.DataType]) -> pl.Expr:
+    """Text as numbers of a type, null where it is none."""
+    return pl.col(column).str.strip_chars().cast(dtype, strict=False)
 
 
 def times(given: pl.Series, table: str) -> pl.Series:
@@ -362,12 +369,12 @@ def _load(
     frame = source.select(list(dict.fromkeys([*used.values(), *extra])))
     if len(frame) == 0 and not empty:
         raise SourceError(f"{table}: {source.label} has no rows. There is nothing to evaluate.")
-    ids = tuple(_id(frame[name], table) for role, name in used.items() if role == "item" or role.startswith("user"))
+    ids = tuple(as_ids(frame[name], table) for role, name in used.items() if role == "item" or role.startswith("user"))
     key = tuple(name for role, name in used.items() if role.startswith("user"))
     return Table(table, source.label, key, ids, used, text=source.text, n_rows=source.n_rows), frame
 
 
-def _id(ids: pl.Series, table: str) -> pl.Series:
+def as_ids(ids: pl.Series, table: str) -> pl.Series:
     """Ids as integers, text or dates; whole floats, which pandas makes of integers, become integers again."""
     dtype = ids.dtype
     if dtype.is_float():
@@ -401,9 +408,9 @@ def _number(values: pl.Series, error: type[InputError], table: str, use: str) ->
     """Numbers without gaps; text, as from a file without types, is read as numbers."""
     read = values
     if values.dtype == pl.String:
-        text = values.str.strip_chars()
-        whole = text.cast(pl.Int64, strict=False)  # beyond 2^53 floats would merge whole numbers
-        read = text.cast(pl.Float64, strict=False) if whole.null_count() else whole
+        text = values.to_frame()
+        whole = text.select(number(values.name, pl.Int64)).to_series()  # beyond 2^53 floats would merge whole numbers
+        read = text.select(number(values.name, pl.Float64)).to_series() if whole.null_count() else whole
     if values.dtype == pl.Boolean:
         read = values.cast(pl.UInt8)
     if not read.dtype.is_numeric():
