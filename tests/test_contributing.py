@@ -12,7 +12,14 @@ from pathlib import Path
 import atkay
 
 ROOT = Path(__file__).parent.parent
-OTHERS = ("test_cli.py", "test_compare*.py", "test_examples.py", "test_re[cp]*.py", "test_tasks*.py")
+OTHERS = (
+    "test_cli.py",
+    "test_compare*.py",
+    "test_engine_spark.py",
+    "test_examples.py",
+    "test_re[cp]*.py",
+    "test_tasks*.py",
+)
 """Tests of what is built on numbers, whichever metrics there are; they take long, or need more than the copy has."""
 
 

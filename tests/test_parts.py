@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 import atkay
 from atkay.errors import IdError
 from atkay.evaluate import understand
-from atkay.parts import Plan, judge_part, merge
+from atkay.parts import Plan, conclude_sums, judge_part, merge
 from atkay.tables import BESIDE, read_tables
 from variants import Row, every_variant, grades, recs_frame, rows, scores, side, truth_frame
 
@@ -101,3 +102,31 @@ def test_nothing_in_common() -> None:
         dealt(pl.DataFrame({"user": [3, 4], "item": [1, 2]}), truth, "mrr", 2)
     with pytest.raises(IdError, match="no item in common: recs has 7"):
         dealt(pl.DataFrame({"user": [1, 2], "item": [7, 8]}), truth, "mrr", 2)
+
+
+def test_a_table_that_changes_while_it_is_read() -> None:
+    recs, truth = {1: [1, 2], 2: [4]}, {1: [1], 2: [2]}
+    asked = understand("mrr")
+    plan = Plan.of(asked, read_tables({"recs": recs, "truth": truth}, asked.protocol))
+    for item in (-1, 5):
+        with pytest.raises(IdError, match=f"recs: item {item} was not there when the items were gathered"):
+            judge_part(plan, {1: [item]}, truth)
+
+
+def test_sums_of_parts_are_those_of_everybody() -> None:
+    recs, truth = {n: [n % 3, 3] for n in range(9)}, {n: [n % 2] for n in range(9)}
+    asked = understand("mrr,coverage,precision(average=pooled)@1")
+    given: dict[str, Any] = {"catalog": [0, 1, 2, 3], "slices": {n: "ab"[n % 2] for n in range(9)}}
+    tables = read_tables({"recs": recs, "truth": truth, **given}, asked.protocol)
+    plan = Plan.of(asked, tables)
+    parts = [
+        judge_part(plan, *({n: each[n] for n in part} for each in (recs, truth)))[0].summed(plan)
+        for part in ([0], [1, 2, 3], [4, 5, 6, 7, 8])
+    ]
+    used = {name: table.used for name, table in tables.items()}
+    whole = atkay.evaluate(recs, truth, asked.metrics, **given)
+    for ordered in (parts, parts[::-1]):
+        found = conclude_sums(plan, functools.reduce(lambda one, other: one.merge(other), ordered), used)
+        assert dict(found) == pytest.approx(dict(whole), rel=1e-15)
+        assert (found.population, found.fingerprint) == (whole.population, whole.fingerprint)
+        assert repr(found) == repr(whole)

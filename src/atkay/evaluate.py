@@ -70,8 +70,9 @@ def evaluate(
     recs
         The lists: a table with a row per user and item and, where the rows are not in order, a ``rank`` or a ``score``
         (Polars, pandas, Arrow); ``{user: [items]}`` or ``{user: {item: score}}``; an array of users x k items, in which
-        -1 fills up short lists; a SciPy sparse matrix of scores; or the path of a file (CSV, TSV, Parquet, Arrow, JSON
-        Lines, TREC run), of a folder of files, or of several: ``"recs/*.parquet"``.
+        -1 fills up short lists; a SciPy sparse matrix of scores; the path of a file (CSV, TSV, Parquet, Arrow, JSON
+        Lines, TREC run), of a folder of files, or of several: ``"recs/*.parquet"``; or a Spark frame, which is judged
+        in its cluster (docs/spark.md).
     truth
         What is relevant, in any of these forms; a grade may stand where the lists have a score (TREC qrels included).
     metrics
@@ -113,6 +114,7 @@ def evaluate(
     1
     """
     from atkay.examples import choose
+    from atkay.sources import is_spark
     from atkay.tables import read_tables
 
     asked = understand(metrics, dialect, protocol, fields)
@@ -121,6 +123,12 @@ def evaluate(
     beside = {"train": train, "catalog": catalog, "features": features, "baseline": baseline}
     check_needs(asked.metrics, {name for name, table in beside.items() if table is not None})
     given = {"recs": recs, "truth": truth, **beside, "slices": slices}
+    if is_spark(recs):
+        from atkay.engines.spark import evaluate_frames
+
+        if memory is not None or resume or spill is not None:
+            raise ProtocolError("evaluate: memory=, resume= and spill= are for files. Spark's own settings hold here.")
+        return evaluate_frames(given, asked, columns, sampled)
     if memory is not None:
         from atkay.engines.files import evaluate_files
 

@@ -52,6 +52,8 @@ class Source:
     """The roles of the columns, where the kind of object settles them."""
     n_rows: int | None = None
     """How many users there are, where a user is a row number."""
+    ordered: bool = True
+    """Whether the order of the rows means anything."""
     pieces: Pieces | None = None
     """Where it is not in memory."""
 
@@ -60,6 +62,8 @@ def open_source(given: Any, table: str) -> Source:
     """The columns of whatever was given."""
     if isinstance(given, Source):
         return given
+    if is_spark(given):
+        return _spark(given, table)
     if isinstance(given, pl.LazyFrame):
         names = tuple(given.collect_schema().names())
         pieces = Pieces(given.select)
@@ -97,6 +101,23 @@ def open_source(given: Any, table: str) -> Source:
 def _is_from(package: str, name: str, given: Any) -> bool:
     module = sys.modules.get(package)
     return module is not None and isinstance(given, getattr(module, name))
+
+
+def is_spark(given: Any) -> bool:
+    """Whether it is a frame of Spark, which then has been imported already."""
+    return _is_from("pyspark.sql", "DataFrame", given)
+
+
+def _spark(given: Any, table: str) -> Source:
+    """A table beside lists and truth, brought here whole."""
+    if table in RANKED:
+        raise SourceError(
+            f"{table}: lists in a Spark frame are taken by evaluate and compare alone, which leave them where they "
+            "are. Pass polars.from_arrow(frame.toArrow()) if they fit into memory."
+        )
+    from atkay.engines.spark import collected
+
+    return Source(tuple(given.columns), lambda names: collected(given, table, names), "a Spark frame", ordered=False)
 
 
 def _pandas(given: Any, table: str) -> Source:

@@ -121,12 +121,15 @@ def read_recs(given: Any, columns: Columns, name: str = "recs", *, empty: bool =
     source = open_source(given, name)
     named = source.columns or columns
     if name == "baseline" and not {*named.key, *USER} & {*source.names}:
+        _check_ordered(source, name)
         return _load(source, name, {"item": _find(source, name, "item", named.item, named, needed=True)})[0]
     roles = _ids(source, name, named)
     if named.rank is not None or named.score is None:
         roles["rank"] = _find(source, name, "rank", named.rank, named)
     if named.score is not None or named.rank is None:
         roles["score"] = _find(source, name, "score", named.score, named)
+    if not (roles.get("rank") or roles.get("score")):
+        _check_ordered(source, name)
     if name in RANKED and not (roles.get("rank") or roles.get("score")):
         _say_unused(source, name, "score", [*roles.values()], "the order of the rows is the order of each list")
     table, frame = _load(source, name, roles, empty=empty)
@@ -136,6 +139,15 @@ def read_recs(given: Any, columns: Columns, name: str = "recs", *, empty: bool =
         rank=None if rank is None else _whole(rank, name),
         score=None if score is None else _finite(score, name),
     )
+
+
+def _check_ordered(source: Source, name: str) -> None:
+    """The rows of lists without ranks or scores have an order."""
+    if not source.ordered:
+        raise OrderError(
+            f"{name}: the rows of {source.label} have no order, and there is neither a rank nor a score; columns are "
+            f"{listing(source.names)}. Add one, or name it with columns=Columns(rank=...) or Columns(score=...)."
+        )
 
 
 def read_truth(given: Any, columns: Columns, extra: Sequence[str] = (), *, empty: bool = False) -> Table:

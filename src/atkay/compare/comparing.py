@@ -289,9 +289,8 @@ def _results(
     evaluated = {name: _evaluated(name, runs[name], truth, metrics, **given) for name in fresh}
     asked = evaluated[fresh[0]].metrics if fresh else parse_all(metrics)  # a dialect has names of its own
     single = tuple(each for metric in asked for each in metric.split())
-    results = {name: (ready | evaluated)[name] for name in runs}
+    results = {name: (ready | evaluated)[name].with_rows(f"compare: '{name}'") for name in runs}
     for run, result in results.items():
-        result.check_rows(f"compare: '{run}'")
         for metric in single:
             if str(metric) not in result:
                 raise NumberError(
