@@ -38,7 +38,7 @@ def dealt(recs: pl.DataFrame, truth: pl.DataFrame, metrics: Any, n_parts: int, *
         if len(recs.filter(here)) + len(truth.filter(here)):
             found.append(judge_part(plan, recs.filter(here), truth.filter(here), **some))
     used = {name: table.used for name, table in tables.items()}
-    return merge(plan, [part for part, _ in found], found[0][1], used)
+    return merge(plan, found, used)
 
 
 def assert_same(one: atkay.Result, other: atkay.Result) -> None:
@@ -120,7 +120,7 @@ def test_sums_of_parts_are_those_of_everybody() -> None:
     tables = read_tables({"recs": recs, "truth": truth, **given}, asked.protocol)
     plan = Plan.of(asked, tables)
     parts = [
-        judge_part(plan, *({n: each[n] for n in part} for each in (recs, truth)))[0].summed(plan)
+        judge_part(plan, *({n: each[n] for n in part} for each in (recs, truth))).summed(plan)
         for part in ([0], [1, 2, 3], [4, 5, 6, 7, 8])
     ]
     used = {name: table.used for name, table in tables.items()}

@@ -21,7 +21,6 @@ from atkay.judge import judge
 from atkay.judged import Judged
 from atkay.keyed import MANY
 from atkay.measure import Tally, tally
-from atkay.ranking import Ranking
 from atkay.result import Population, Result, Slicing
 from atkay.slicing import Groups, group_queries, nobody, slice_queries
 from atkay.tables import read_tables
@@ -115,8 +114,8 @@ class Part:
         )
 
 
-def judge_part(plan: Plan, recs: Any, truth: Any, exclude: Any = None, candidates: Any = None) -> tuple[Part, Judged]:
-    """Judge and measure some of the users; the Judged knows what is known of items."""
+def judge_part(plan: Plan, recs: Any, truth: Any, exclude: Any = None, candidates: Any = None) -> Part:
+    """Judge and measure some of the users."""
     rules = plan.asked.protocol.with_fields(exclude=exclude, candidates=candidates)
     tables = read_tables({"recs": recs, "truth": truth}, rules, plan.columns, part=True)
     aligned = align_tables(tables, rules, plan.ground)
@@ -131,7 +130,7 @@ def judge_part(plan: Plan, recs: Any, truth: Any, exclude: Any = None, candidate
         slicings=slice_queries(aligned.queries, plan.slices, groups, part=True),
         sampled=plan.sampled,
     )
-    part = Part(
+    return Part(
         found,
         aligned.queries[found.rows],
         None if groups is None else groups.ids[found.rows],
@@ -140,11 +139,10 @@ def judge_part(plan: Plan, recs: Any, truth: Any, exclude: Any = None, candidate
         aligned.n_common,
         aligned.has_baseline,
     )
-    return part, judged.part(0, 0)
 
 
-def merge(plan: Plan, parts: Sequence[Part], items: Judged, columns: Mapping[str, Mapping[str, str]]) -> Result:
-    """The result of all parts; ``items`` knows what is known of items, as any part's Judged does."""
+def merge(plan: Plan, parts: Sequence[Part], columns: Mapping[str, Mapping[str, str]]) -> Result:
+    """The result of all parts."""
     population = reduce(Population.merge, (part.tally.population for part in parts))
     queries = pl.concat([part.queries for part in parts])
     _check(plan, population, sum(part.n_common for part in parts), any(part.has_baseline for part in parts), queries)
@@ -158,7 +156,7 @@ def merge(plan: Plan, parts: Sequence[Part], items: Judged, columns: Mapping[str
         _joined([part.tally for part in parts], order, population),
         plan.asked.metrics,
         plan.protocol,
-        items,
+        known_items(plan),
         groups=None if groups is None else groups.code,
         slicings=slice_queries(queries, plan.slices, groups),
         **_about(plan, queries, marks, columns),
@@ -183,7 +181,6 @@ def conclude_sums(plan: Plan, part: Part, columns: Mapping[str, Mapping[str, str
         plan.asked.metrics,
         plan.protocol,
         known_items(plan),
-        stacklevel=5,
         groups=None,
         slicings=slicings,
         **_about(plan, part.queries, part.marks, columns),
@@ -192,21 +189,8 @@ def conclude_sums(plan: Plan, part: Part, columns: Mapping[str, Mapping[str, str
 
 def known_items(plan: Plan) -> Judged:
     """What is known of items, and no query."""
-    none, nobody = np.empty(0, np.int64), np.empty(0)
-    key = [column.alias(name).head(0) for name, column in zip(plan.truth.key, plan.truth.ids, strict=False)]
-    beside, n_items = plan.ground.beside, plan.ground.items.size
-    return Judged(
-        query=none,
-        rank=none,
-        grade=nobody,
-        item=none,
-        n_relevant=none,
-        n_listed=none,
-        answered=nobody > 0,
-        grades=nobody,
-        ranking=Ranking.of(none, none, n_items),
-        side=None if beside is None else beside.side(pl.DataFrame(key), plan.protocol.groups),
-    )
+    beside = plan.ground.beside
+    return Judged.of_nobody(plan.ground.items.size, None if beside is None else beside.known)
 
 
 def _check(plan: Plan, population: Population, n_common: int, has_baseline: bool, queries: pl.DataFrame) -> None:

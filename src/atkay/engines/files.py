@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from atkay.columns import Columns
     from atkay.evaluate import Asked
-    from atkay.judged import Judged
     from atkay.result import Result
     from atkay.sampling import Sampled
     from atkay.sources import Source
@@ -230,21 +229,19 @@ def _judged(
     plan: Plan, dealt: Dealt, whole: Mapping[str, Source], folder: Folder, used: Mapping[str, Mapping[str, str]]
 ) -> Result:
     """All parts, judged one by one; those that a run before has measured are taken from the folder."""
-    wide, items = _wide_keys(dealt), None
+    wide = _wide_keys(dealt)
     with Steps("judging", len(dealt.numbers)) as steps:
         for number in dealt.numbers:
             path = folder.part(number)
-            # Some part must be judged in any case: it knows what is known of items.
-            if not path.exists() or (items is None and number == dealt.numbers[-1]):
-                part, items = _judged_part(plan, dealt, whole, number)
+            if not path.exists():
+                part = _judged_part(plan, dealt, whole, number)
                 with refusing(folder.path):
                     save_part(replace(part, queries=part.queries.cast(wide)), path)
             steps.next()
-    assert items is not None
-    return merge(plan, [load_part(folder.part(number)) for number in dealt.numbers], items, used)
+    return merge(plan, [load_part(folder.part(number)) for number in dealt.numbers], used)
 
 
-def _judged_part(plan: Plan, dealt: Dealt, whole: Mapping[str, Source], number: int) -> tuple[Part, Judged]:
+def _judged_part(plan: Plan, dealt: Dealt, whole: Mapping[str, Source], number: int) -> Part:
     """One part; what is wrong with it is told in numbers of all parts."""
     some = {name: dealt.part(name, number) for name in dealt.deals}
     try:

@@ -29,7 +29,7 @@ from atkay.columns import Columns
 from atkay.engines.spark_part import SETTLED, Failure, Written, as_polars, judging_of, merged, merging
 from atkay.errors import AtkayError, ColumnError, IdError, ProtocolError, SourceError, listing, number_of
 from atkay.keyed import keyed_by
-from atkay.parts import Part, Plan, conclude_sums, known_items, merge
+from atkay.parts import Part, Plan, conclude_sums, merge
 from atkay.protocol import Described
 from atkay.sources import Source, is_spark
 from atkay.tables import SOME, Table, read_items, read_tables
@@ -342,7 +342,7 @@ class Kept:
         """The result with a row per user, brought here."""
         rows = as_polars(self._rows.drop(SETTLED).toArrow())
         part = self.written.part(self.plan, rows, self.whole)
-        return replace(merge(self.plan, [part], known_items(self.plan), self.used), kept=self)
+        return replace(merge(self.plan, [part], self.used), kept=self)
 
     def frame(self) -> DataFrame:
         """The values per user, where they are."""

@@ -150,7 +150,7 @@ def _judged(plan: Plan, tables: dict[str, pl.DataFrame]) -> Part:
         tables[name] = tables[name].sort(*roles.key, roles.item or "")
     if plan.protocol.duplicates == "first":
         _check_first(tables["truth"], plan.columns["truth"])
-    return judge_part(plan, **tables)[0]
+    return judge_part(plan, **tables)
 
 
 def _check_first(truth: pl.DataFrame, roles: Columns) -> None:
