@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import atkay
@@ -18,7 +18,8 @@ from atkay.parts import Plan, conclude_sums, judge_part, merge
 from atkay.tables import BESIDE, read_tables
 from variants import Row, every_variant, grades, recs_frame, rows, scores, side, truth_frame
 
-VARIANTS = list(every_variant(None, 1, 3))
+VARIANTS = list(every_variant(None, (1, 3)))
+FEWER = settings(max_examples=min(25, settings().max_examples))
 SEGMENTS = pl.DataFrame({"user": [0, 1, 2, 3, 99], "age": ["old", "young", "old", None, "young"]})
 
 
@@ -51,6 +52,7 @@ def assert_same(one: atkay.Result, other: atkay.Result) -> None:
     assert repr(one) == repr(other)
 
 
+@FEWER
 @given(recs=rows(scores, 0.0), truth=rows(grades, 3.0), n_parts=st.integers(1, 7))
 def test_every_metric(recs: list[Row], truth: list[Row], n_parts: int) -> None:
     given: dict[str, Any] = {**side(), "slices": SEGMENTS, "no_truth": "zero"}
@@ -59,6 +61,7 @@ def test_every_metric(recs: list[Row], truth: list[Row], n_parts: int) -> None:
 
 
 @pytest.mark.parametrize("ties", ["given", "item", "item_desc", "best", "worst", "random", "text", "reversed"])
+@FEWER
 @given(recs=rows(scores, 0.0), truth=rows(grades, 3.0), exclude=rows(grades, 1.0), candidates=rows(grades, 1.0))
 def test_every_way_to_read_lists(
     ties: str, recs: list[Row], truth: list[Row], exclude: list[Row], candidates: list[Row]
