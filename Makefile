@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PANDAS2 := .venv-pandas2
 TORCH := torch==2.13.0
 
-.PHONY: help setup demo browser examples test test-pandas2 check format bench conformance docs lock clean
+.PHONY: help setup demo browser java examples test test-pandas2 check format bench conformance docs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
@@ -44,6 +44,12 @@ browser:  ## the browser that the tests of the report need, where it can be inst
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
 	else echo "no chromium, and it cannot be installed from here: tests in a browser will be skipped"; fi
+
+java:  ## the Java that the tests of Spark need, where it can be installed (Debian, as root)
+	@if command -v java >/dev/null; then echo "java is there"; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends openjdk-17-jre-headless >/dev/null; \
+	else echo "no java, and it cannot be installed from here: tests of Spark will be skipped"; fi
 
 examples: $(WHEELS)/ready  ## next baskets and films: tables, comparisons and checks on real data
 	@$(BIN)/python examples/next_basket.py

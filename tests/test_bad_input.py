@@ -241,7 +241,8 @@ def test_missing_files(tmp_path: Path) -> None:
     refused(
         SourceError, f"recs: no file '{tmp_path / 'nowhere.csv'}'. The working directory is", tmp_path / "nowhere.csv"
     )
-    refused(SourceError, "is a folder; name a file in it", tmp_path)
+    refused(SourceError, f"recs: there are no files in the folder '{tmp_path}'", tmp_path)
+    refused(SourceError, f"recs: no file matches '{tmp_path}/*.csv'", str(tmp_path / "*.csv"))
     (tmp_path / "empty.csv").touch()
     refused(SourceError, "empty.csv' is empty", tmp_path / "empty.csv")
 

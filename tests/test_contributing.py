@@ -12,7 +12,16 @@ from pathlib import Path
 import atkay
 
 ROOT = Path(__file__).parent.parent
-OTHERS = ("test_cli.py", "test_compare*.py", "test_examples.py", "test_re[cp]*.py", "test_tasks*.py")
+OTHERS = (
+    "test_cli.py",
+    "test_compare*.py",
+    "test_engine_*.py",
+    "test_examples.py",
+    "test_re[cp]*.py",
+    "test_tasks*.py",
+    "test_torchmetrics.py",
+    "test_tracking.py",
+)
 """Tests of what is built on numbers, whichever metrics there are; they take long, or need more than the copy has."""
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import atkay
 
-HEAVY = ["numpy", "polars", "scipy", "pandas", "rich", "pyarrow", "altair"]
+HEAVY = ["numpy", "polars", "scipy", "pandas", "rich", "pyarrow", "altair", "pyspark"]
 
 
 def loaded_after(code: str) -> set[str]:
@@ -58,7 +58,7 @@ assert result["mrr"] == 0.5
 
 def test_evaluating_loads_neither_pandas_nor_rich() -> None:
     loaded = loaded_after("import atkay; atkay.evaluate({1: [2]}, {1: [2]}, 'mrr')")
-    assert not loaded & {"pandas", "rich", "pyarrow", "altair"}
+    assert not loaded & {"pandas", "rich", "pyarrow", "altair", "pyspark"}
 
 
 def test_the_public_surface() -> None:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import atkay
 from atkay.errors import IdError
 from atkay.evaluate import understand
-from atkay.parts import Plan, judge_part, merge
+from atkay.parts import Plan, conclude_sums, judge_part, merge
 from atkay.tables import BESIDE, read_tables
 from variants import Row, every_variant, grades, recs_frame, rows, scores, side, truth_frame
 
-VARIANTS = list(every_variant(None, 1, 3))
+VARIANTS = list(every_variant(None, (1, 3)))
+FEWER = settings(max_examples=min(25, settings().max_examples))
 SEGMENTS = pl.DataFrame({"user": [0, 1, 2, 3, 99], "age": ["old", "young", "old", None, "young"]})
 
 
@@ -37,7 +39,7 @@ def dealt(recs: pl.DataFrame, truth: pl.DataFrame, metrics: Any, n_parts: int, *
         if len(recs.filter(here)) + len(truth.filter(here)):
             found.append(judge_part(plan, recs.filter(here), truth.filter(here), **some))
     used = {name: table.used for name, table in tables.items()}
-    return merge(plan, [part for part, _ in found], found[0][1], used)
+    return merge(plan, found, used)
 
 
 def assert_same(one: atkay.Result, other: atkay.Result) -> None:
@@ -50,6 +52,7 @@ def assert_same(one: atkay.Result, other: atkay.Result) -> None:
     assert repr(one) == repr(other)
 
 
+@FEWER
 @given(recs=rows(scores, 0.0), truth=rows(grades, 3.0), n_parts=st.integers(1, 7))
 def test_every_metric(recs: list[Row], truth: list[Row], n_parts: int) -> None:
     given: dict[str, Any] = {**side(), "slices": SEGMENTS, "no_truth": "zero"}
@@ -58,6 +61,7 @@ def test_every_metric(recs: list[Row], truth: list[Row], n_parts: int) -> None:
 
 
 @pytest.mark.parametrize("ties", ["given", "item", "item_desc", "best", "worst", "random", "text", "reversed"])
+@FEWER
 @given(recs=rows(scores, 0.0), truth=rows(grades, 3.0), exclude=rows(grades, 1.0), candidates=rows(grades, 1.0))
 def test_every_way_to_read_lists(
     ties: str, recs: list[Row], truth: list[Row], exclude: list[Row], candidates: list[Row]
@@ -101,3 +105,31 @@ def test_nothing_in_common() -> None:
         dealt(pl.DataFrame({"user": [3, 4], "item": [1, 2]}), truth, "mrr", 2)
     with pytest.raises(IdError, match="no item in common: recs has 7"):
         dealt(pl.DataFrame({"user": [1, 2], "item": [7, 8]}), truth, "mrr", 2)
+
+
+def test_a_table_that_changes_while_it_is_read() -> None:
+    recs, truth = {1: [1, 2], 2: [4]}, {1: [1], 2: [2]}
+    asked = understand("mrr")
+    plan = Plan.of(asked, read_tables({"recs": recs, "truth": truth}, asked.protocol))
+    for item in (-1, 5):
+        with pytest.raises(IdError, match=f"recs: item {item} was not there when the items were gathered"):
+            judge_part(plan, {1: [item]}, truth)
+
+
+def test_sums_of_parts_are_those_of_everybody() -> None:
+    recs, truth = {n: [n % 3, 3] for n in range(9)}, {n: [n % 2] for n in range(9)}
+    asked = understand("mrr,coverage,precision(average=pooled)@1")
+    given: dict[str, Any] = {"catalog": [0, 1, 2, 3], "slices": {n: "ab"[n % 2] for n in range(9)}}
+    tables = read_tables({"recs": recs, "truth": truth, **given}, asked.protocol)
+    plan = Plan.of(asked, tables)
+    parts = [
+        judge_part(plan, *({n: each[n] for n in part} for each in (recs, truth))).summed(plan)
+        for part in ([0], [1, 2, 3], [4, 5, 6, 7, 8])
+    ]
+    used = {name: table.used for name, table in tables.items()}
+    whole = atkay.evaluate(recs, truth, asked.metrics, **given)
+    for ordered in (parts, parts[::-1]):
+        found = conclude_sums(plan, functools.reduce(lambda one, other: one.merge(other), ordered), used)
+        assert dict(found) == pytest.approx(dict(whole), rel=1e-15)
+        assert (found.population, found.fingerprint) == (whole.population, whole.fingerprint)
+        assert repr(found) == repr(whole)

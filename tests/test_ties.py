@@ -6,6 +6,7 @@ import itertools
 import math
 import random
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -198,3 +199,12 @@ def test_many_ties_at_once() -> None:
 def test_the_oracle_knows_every_averaged_metric() -> None:
     elsewhere = {"auc", "group_auc"}  # their plain loops are in test_auc.py
     assert {metric.name for metric in AVERAGED} <= set(METRICS) | elsewhere
+
+
+@pytest.mark.parametrize("memory", [None, "1GB"])
+def test_the_warning_points_to_the_caller(tmp_path: Path, memory: str | None) -> None:
+    path = tmp_path / "recs.csv"
+    path.write_text("user,item,score\n1,1,0\n1,2,0\n")
+    with pytest.warns(TiesWarning) as caught:
+        atkay.evaluate(path, {1: [1]}, "mrr", memory=memory)
+    assert [warning.filename for warning in caught] == [__file__]

@@ -118,6 +118,17 @@ class Ground:
         beside = Beside.of(around, dict(zip(around, codes[2:], strict=True)), items, pairs=pairs)
         return cls(items, wanted, beside), codes[:2]
 
+    def known(self, table: Table) -> Ints:
+        """The codes of a table's items, each of which was there when the ground was laid."""
+        codes = self.items.codes(table.ids[-1:])
+        there = self.items.known(codes)
+        if not there.all():
+            raise IdError(
+                f"{table.name}: item {table.ids[-1][int(np.argmin(there))]!r} was not there when the items were "
+                "gathered: the table changed while it was read. Write it down first, and read that."
+            )
+        return codes
+
 
 def align_tables(
     tables: Mapping[str, Table], protocol: Protocol, ground: Ground | None = None, *, pairs: bool = False
@@ -139,7 +150,7 @@ def align_tables(
     if ground is None:
         ground, codes = Ground.of(recs, truth, fitting_tables(tables, truth, queries, protocol.groups), pairs=pairs)
     else:
-        codes = [ground.items.codes(table.ids[-1:]) for table in (recs, truth)]
+        codes = [ground.known(table) for table in (recs, truth)]
     items = ground.items
     score = None if recs.score is None else Scores(recs.score.to_numpy())
     sort_by = score if recs.rank is None else None
@@ -296,6 +307,15 @@ def _outside(
         side = replace(truth, ids=truth.ids[-1:], text=False)
         item = items.codes(_fitting(table, side).ids)
         return mask(item[items.known(item)], items.size)
+    check_numbered(table, truth)
+    table = fitting(table, truth, queries, groups)
+    item = items.codes(table.ids[-1:])
+    keyed = Keyed.of(table, item, items.size, items.known(item))
+    return keyed.once().pick(keyed.codes(queries, groups))
+
+
+def check_numbered(table: Table, truth: Table) -> None:
+    """Where a table's users are row numbers, those of the truth are, too."""
     if table.label == "lists" and truth.n_rows is None:
         raise SourceError(
             f"{table.name}: lists without users are numbered, and truth names its users. Write {{user: [items]}}, or a "
@@ -303,10 +323,6 @@ def _outside(
         )
     if table.n_rows is not None and truth.n_rows is not None and table.n_rows != truth.n_rows:
         raise SourceError(f"{table.name} has {table.n_rows:,} rows and truth {truth.n_rows:,}; both need as many.")
-    table = fitting(table, truth, queries, groups)
-    item = items.codes(table.ids[-1:])
-    keyed = Keyed.of(table, item, items.size, items.known(item))
-    return keyed.once().pick(keyed.codes(queries, groups))
 
 
 def fitting_tables(

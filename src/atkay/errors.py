@@ -8,6 +8,7 @@
     ├── ProtocolError      a protocol's field or word
     ├── RowsError          a value per user, of a result that has sums over users alone
     ├── PopulationError    users without a list or without truth, where the protocol says "error"
+    ├── SpillError         a folder for what is written on the way that is missing, full or not ours
     └── InputError         what recs, truth or another table holds
         ├── SourceError    nothing we can read: another kind of object, a missing, broken or foreign file
         ├── ColumnError    a column is missing, or several could be meant
@@ -31,6 +32,8 @@ Every message says what was wrong, where, what was given, and what to do.
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -91,6 +94,10 @@ class PopulationError(AtkayError):
     """Users without a list, or without truth, where the protocol does not allow them."""
 
 
+class SpillError(AtkayError):
+    """A disk that does not take what has to be written on the way."""
+
+
 class InputError(AtkayError):
     """Something in the given tables that would lead to a wrong number."""
 
@@ -121,6 +128,14 @@ class OrderError(InputError):
 
 class RelevanceError(InputError):
     """Grades that are not numbers of at least zero."""
+
+
+def warn(message: str, category: type[AtkayWarning]) -> None:
+    """Warn where atkay was called, through however many of its own functions that went."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "atkay":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def listing(words: Iterable[object]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +17,7 @@ from atkay.errors import (
     TiesWarning,
     listing,
     number_of,
+    warn,
     who,
 )
 from atkay.measure import Tally, check_anybody, finish_run, tally, who_counts
@@ -28,6 +28,7 @@ from atkay.result import Result, Slicing
 from atkay.side import ASKS
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Mapping, Sequence
 
     from atkay.align import Aligned
@@ -56,6 +57,9 @@ def evaluate(
     baseline: Any = None,
     sampled: Sampled | None = None,
     dialect: str | None = None,
+    memory: str | int | None = None,
+    resume: bool = False,
+    spill: str | os.PathLike[str] | None = None,
     protocol: Protocol | None = None,
     **fields: Any,
 ) -> Result:
@@ -66,8 +70,9 @@ def evaluate(
     recs
         The lists: a table with a row per user and item and, where the rows are not in order, a ``rank`` or a ``score``
         (Polars, pandas, Arrow); ``{user: [items]}`` or ``{user: {item: score}}``; an array of users x k items, in which
-        -1 fills up short lists; a SciPy sparse matrix of scores; or the path of a file (CSV, TSV, Parquet, Arrow, JSON
-        Lines, TREC run).
+        -1 fills up short lists; a SciPy sparse matrix of scores; the path of a file (CSV, TSV, Parquet, Arrow, JSON
+        Lines, TREC run), of a folder of files, or of several: ``"recs/*.parquet"``; or a Spark frame, which is judged
+        in its cluster (docs/spark.md).
     truth
         What is relevant, in any of these forms; a grade may stand where the lists have a score (TREC qrels included).
     metrics
@@ -87,6 +92,14 @@ def evaluate(
     dialect
         The name of a library, such as "ranx": metrics and protocol then mean what they mean there, as far as nothing
         else is said, and its own names of metrics work, too. ``atkay.dialects()`` lists them.
+    memory
+        About how much may be used, such as "2GB", for files that do not fit: users are then dealt out to parts, judged
+        one part after the other, and the result is the same. Lists, truth, ``exclude`` and ``candidates`` may be
+        larger than memory where they are files or Polars lazy frames; everything else is read whole, and so is what
+        was given as something else. Values per user stay in memory, 8 bytes for each number.
+    resume, spill
+        With ``memory``: go on where the same evaluation was killed; the folder in which parts are kept on the way, by
+        default the system's for temporary files. It is empty again afterwards, even after an error or Ctrl-C.
     protocol, **fields
         Who counts, and how lists are read: the fields of :class:`Protocol`, as a whole or one by one.
 
@@ -101,6 +114,7 @@ def evaluate(
     1
     """
     from atkay.examples import choose
+    from atkay.sources import is_spark
     from atkay.tables import read_tables
 
     asked = understand(metrics, dialect, protocol, fields)
@@ -108,7 +122,22 @@ def evaluate(
         check_sampled(sampled, asked.metrics)
     beside = {"train": train, "catalog": catalog, "features": features, "baseline": baseline}
     check_needs(asked.metrics, {name for name, table in beside.items() if table is not None})
-    tables = read_tables({"recs": recs, "truth": truth, **beside, "slices": slices}, asked.protocol, columns)
+    given = {"recs": recs, "truth": truth, **beside, "slices": slices}
+    if is_spark(recs):
+        from atkay.engines.spark import evaluate_frames
+
+        if memory is not None or resume or spill is not None:
+            raise ProtocolError("evaluate: memory=, resume= and spill= are for files. Spark's own settings hold here.")
+        return evaluate_frames(given, asked, columns, sampled)
+    if memory is not None:
+        from atkay.engines.files import evaluate_files
+
+        return evaluate_files(given, asked, columns, sampled, memory=memory, resume=resume, spill=spill)
+    if resume or spill is not None:
+        raise ProtocolError(
+            "evaluate: resume= and spill= are for files that are larger than memory: pass memory='2GB'."
+        )
+    tables = read_tables(given, asked.protocol, columns)
     found = gather(tables, asked.metrics, asked.protocol)
     result = conclude(
         found.judged,
@@ -247,9 +276,7 @@ def conclude(
     )
 
 
-def finish(
-    found: Tally, metrics: Sequence[Metric], protocol: Protocol, items: Judged, *, stacklevel: int = 4, **about: Any
-) -> Result:
+def finish(found: Tally, metrics: Sequence[Metric], protocol: Protocol, items: Judged, **about: Any) -> Result:
     """A result out of what was measured; ``items`` knows what is known of items, ``about`` has a row per value."""
     population, groups, sampled = found.population, about["groups"], about["sampled"]
     check_anybody(population.evaluated, protocol)
@@ -259,19 +286,17 @@ def finish(
             "truth. Fill it in; or make it a part of the query with columns=Columns(user=(...)); or skip such queries."
         )
     if protocol.ties == "given" and population.tie_decided > DECIDED * population.evaluated:
-        warnings.warn(
+        warn(
             f"the order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists, and "
             "ties='given' takes the order of the rows. A model that scores everything alike can look good by luck. "
             "Choose ties='expected' for the average over all orders, or another word.",
             TiesWarning,
-            stacklevel=stacklevel,
         )
     if sampled is not None:
-        warnings.warn(
+        warn(
             f"these are {sampled.words}. Such numbers do not compare with others, and can put models in another order "
             "than the whole catalogue would.",
             SampledWarning,
-            stacklevel=stacklevel,
         )
     whole = {segment: finish_run(metrics, states, items) for segment, states in found.states.items()}
     return Result(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import glob
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,10 +13,10 @@ import polars as pl
 
 from atkay.columns import names_a_column
 from atkay.errors import ColumnError, SourceError, listing
-from atkay.sources import Source
+from atkay.sources import Pieces, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 SUFFIXES = {
     ".csv": "CSV",
@@ -40,19 +42,90 @@ KNOWN = "CSV, TSV, Parquet, Arrow or Feather, JSON Lines, TREC run and TREC qrel
 FIELD, GAP = "[^ \\t]+", "[ \\t]+"
 _RUN = rf"(?<qid>{FIELD}){GAP}{FIELD}{GAP}(?<docno>{FIELD}){GAP}{FIELD}{GAP}(?<score>{FIELD}){GAP}{FIELD}"
 _QRELS = rf"(?<qid>{FIELD}){GAP}{FIELD}{GAP}(?<docno>{FIELD}){GAP}(?<rel>{FIELD})"
+SKIPPING: dict[str, Callable[..., pl.LazyFrame]] = {"Parquet": pl.scan_parquet, "Arrow": pl.scan_ipc}
+"""Kinds of which a part can be read without the rest, and what scans several of them."""
 TREC = {"TREC run": (_RUN, ("qid", "docno", "score")), "TREC qrels": (_QRELS, ("qid", "docno", "rel"))}
 
 
 def open_file(path: Path, table: str) -> Source:
-    """A file as a source of columns; its kind is told by its suffix, or else by its first line."""
+    """A file, a folder of files, or files by a pattern, as a source of columns.
+
+    The kind of a file is told by its suffix, or else by its first line. Several files are one table, in the order of
+    their names.
+    """
+    paths = find_files(path, table)
+    kinds = {each: _known(each, table) for each in paths}
+    kind = kinds[paths[0]]
+    if len(set(kinds.values())) > 1:
+        other = next(each for each in paths if kinds[each] != kind)
+        raise SourceError(
+            f"{table}: '{paths[0]}' is {kind}, and '{other}' is {kinds[other]}. Files of one table are of one kind."
+        )
+
+    def reading() -> contextlib.AbstractContextManager[None]:
+        return _reading(path, kind, table)
+
+    with reading():
+        scans = [_scan(each, kind) for each in paths]
+        schemas = {each: scan.collect_schema() for each, scan in zip(paths, scans, strict=True)}
+    names = tuple(schemas[paths[0]].names())
+    text = kind in ("CSV", "TSV", *TREC)
+    for each, schema in schemas.items():
+        _refuse_twice(each, schema.names() if text else (), table)
+    _check_alike(schemas, table)
+    lazy = scans[0]
+    streams = kind == "Arrow" and not all(map(_is_arrow_file, paths))
+    if len(paths) > 1:
+        alike = kind in SKIPPING and not streams and len({tuple(schema.items()) for schema in schemas.values()}) == 1
+        # One scan of all files passes over rows that nobody asks for; put together from several it does not.
+        lazy = SKIPPING[kind](paths, glob=False) if alike else _together(scans, names)
+    check = functools.cache(lambda: _check_lines(paths, kind, table))
+
+    def rows(chosen: Sequence[str]) -> pl.LazyFrame:
+        found = lazy.select(chosen)
+        lines = kind in ("CSV", "TSV")
+        return found.filter(~pl.all_horizontal(pl.all().is_null())) if lines else found  # empty lines
+
+    def select(chosen: Sequence[str]) -> pl.DataFrame:
+        with reading():
+            if kind not in TREC:
+                return rows(chosen).collect()
+            frame = rows(names).collect()
+            if frame.select(_is_bad(kind).any()).item():
+                check()
+            return frame.select(chosen)
+
+    def scan(chosen: Sequence[str]) -> pl.LazyFrame:
+        if kind in TREC:
+            check()
+        return rows(chosen)
+
+    label = f"'{path.name}'" if len(paths) == 1 else f"'{path.name}' ({len(paths)} files)"
+    pieces = None if streams else Pieces(scan, kind in SKIPPING, reading)
+    return Source(names, select, label=label, text=text, pieces=pieces)
+
+
+def find_files(path: Path, table: str) -> list[Path]:
+    """The file, or the files of a folder or pattern in the order of their names."""
     try:
         there, folder = path.exists(), path.is_dir()
+        if there and not folder:
+            return [path]
+        # Path.glob takes no absolute pattern.
+        found = path.iterdir() if folder else map(Path, glob.glob(str(path), recursive=True))  # noqa: PTH207
+        files = sorted(each for each in found if each.is_file() and not each.name.startswith((".", "_")))
     except OSError as error:
         raise SourceError(f"{table}: cannot look for the file '{str(path)[:80]}...': {error.strerror}.") from error
-    if not there:
-        raise SourceError(f"{table}: no file '{path}'. The working directory is '{Path.cwd()}'.")
+    if files:
+        return files
     if folder:
-        raise SourceError(f"{table}: '{path}' is a folder; name a file in it.")
+        raise SourceError(f"{table}: there are no files in the folder '{path}'. Name its files, such as '{path}/*/*'.")
+    what = "no file matches" if glob.has_magic(str(path)) else "no file"
+    raise SourceError(f"{table}: {what} '{path}'. The working directory is '{Path.cwd()}'.")
+
+
+def _known(path: Path, table: str) -> str:
+    """What kind of file it is."""
     if path.stat().st_size == 0:
         raise SourceError(f"{table}: '{path}' is empty.")
     kind = _kind(path)
@@ -61,25 +134,40 @@ def open_file(path: Path, table: str) -> Source:
             f"{table}: cannot tell what kind of file '{path}' is. Files that can be read: {KNOWN}; "
             "give it the suffix of one of them."
         )
-    with _reading(path, kind, table):
-        if kind in TREC:
-            return _trec(path, kind, table)
-        lazy = _scan(path, kind)
-        names = tuple(lazy.collect_schema().names())
-    text = kind in ("CSV", "TSV")
+    return kind
+
+
+def _refuse_twice(path: Path, names: Sequence[str], table: str) -> None:
+    """A header that has a name twice, of which the reader makes two names."""
     twice = [name for name in names if re.sub(r"_duplicated_\d+$", "", name) in names and "_duplicated_" in name]
-    if text and twice:
+    if twice:
         first = sorted({re.sub(r"_duplicated_\d+$", "", name) for name in twice})
         raise ColumnError(
             f"{table}: the header of '{path}' has {listing(first)} twice. Give every column its own name."
         )
 
-    def select(chosen: Sequence[str]) -> pl.DataFrame:
-        with _reading(path, kind, table):
-            frame = lazy.select(chosen).collect()
-        return frame.filter(~pl.all_horizontal(pl.all().is_null())) if text else frame  # empty lines
 
-    return Source(names, select, label=f"'{path.name}'", text=text)
+def _check_alike(schemas: Mapping[Path, pl.Schema], table: str) -> None:
+    """Files of one table have the same columns, of types that go together."""
+    [(one, schema), *others] = schemas.items()
+    for other, there in others:
+        if set(schema) != set(there):
+            raise ColumnError(
+                f"{table}: '{one}' has the columns {listing(schema)}, and '{other}' has {listing(there)}. Files of one "
+                "table have the same columns."
+            )
+        for name, dtype in schema.items():
+            wide = {dtype, there[name]} & {pl.UInt64, pl.Int128, pl.UInt128}  # floats would be made of both
+            numbers = dtype.is_numeric() and there[name].is_numeric() and not wide
+            if dtype != there[name] and not numbers and pl.Null not in (dtype, there[name]):
+                raise SourceError(
+                    f"{table}: '{name}' is {dtype} in '{one}' and {there[name]} in '{other}'. Files of one table have "
+                    "columns of the same types."
+                )
+
+
+def _together(scans: Sequence[pl.LazyFrame], names: Sequence[str]) -> pl.LazyFrame:
+    return pl.concat([scan.select(names) for scan in scans], how="vertical_relaxed")
 
 
 def _kind(path: Path) -> str | None:
@@ -100,9 +188,9 @@ def _kind(path: Path) -> str | None:
     return next((kind for char, kind in SEPARATES.items() if any(map(names_a_column, line.split(char)[:-1]))), None)
 
 
-def _lines(path: Path, n_rows: int | None = None) -> pl.Series:
+def _lines(path: Path, n_rows: int | None = None) -> pl.LazyFrame:
     """The lines of a text file, compressed or not."""
-    return pl.read_csv(
+    return pl.scan_csv(
         path,
         has_header=False,
         separator="\x01",
@@ -112,12 +200,12 @@ def _lines(path: Path, n_rows: int | None = None) -> pl.Series:
         n_rows=n_rows,
         truncate_ragged_lines=True,
         glob=False,
-    ).get_column("line")
+    )
 
 
 def _first_line(path: Path) -> str:
     try:
-        return next((line for line in _lines(path, 20) if line and line.strip()), "")
+        return next((line for line in _lines(path, 20).collect().to_series() if line and line.strip()), "")
     except (pl.exceptions.PolarsError, OSError):
         return ""  # a broken file is met again, and named, when it is read
 
@@ -134,35 +222,51 @@ def _reading(path: Path, kind: str, table: str) -> Iterator[None]:
         ) from error
 
 
+def _is_arrow_file(path: Path) -> bool:
+    """Whether an Arrow file is one, and no stream, which has no table of contents."""
+    with path.open("rb") as file:
+        return file.read(6) == b"ARROW1"
+
+
 def _scan(path: Path, kind: str) -> pl.LazyFrame:
-    if kind == "Parquet":
-        return pl.scan_parquet(path, glob=False)
     if kind == "JSON Lines":
         return pl.scan_ndjson(path, infer_schema_length=None)
-    if kind == "Arrow":
-        with path.open("rb") as file:
-            whole = file.read(6) == b"ARROW1"
-        return pl.scan_ipc(path, glob=False) if whole else pl.read_ipc_stream(path).lazy()
+    if kind == "Arrow" and not _is_arrow_file(path):
+        return pl.read_ipc_stream(path).lazy()
+    if kind in SKIPPING:
+        return SKIPPING[kind](path, glob=False)
+    if kind in TREC:
+        return _fields(path, kind).drop("number")
     # Everything is read as text: a type that is guessed from the first rows would turn "007" into 7.
     header = _first_line(path)
     separator = "\t" if kind == "TSV" else next((char for char in ",;\t|" if char in header), ",")
     return pl.scan_csv(path, separator=separator, infer_schema=False, glob=False)
 
 
-def _trec(path: Path, kind: str, table: str) -> Source:
-    # The rank in a run is not read: every TREC tool orders by score.
+def _fields(path: Path, kind: str) -> pl.LazyFrame:
+    """The fields of each line of a TREC file, and its number; null where it has others."""
+    # The rank column of a run is left alone: trec_eval, and everybody who writes these files, goes by score.
     pattern, names = TREC[kind]
-    lines = pl.DataFrame({"line": _lines(path)}).with_row_index("number", offset=1)
-    lines = lines.filter(pl.col("line").str.contains(r"\S"))
-    frame = lines.with_columns(pl.col("line").str.strip_chars(" \t\r").str.extract_groups(f"^{pattern}$")).unnest(
-        "line"
-    )
-    bad = frame.filter(pl.col(names[-1]).cast(pl.Float64, strict=False).is_null()).get_column("number")
-    if len(bad):
-        text = lines.filter(pl.col("number") == bad[0])["line"][0]
-        fields = "query Q0 document rank score tag" if kind == "TREC run" else "query 0 document relevance"
-        raise SourceError(
-            f"{table}: line {bad[0]} of '{path}' is no line of a {kind} file: {re.sub(r'[^ -~]+', ' ', text)[:80]!r}. "
-            f"A line holds {fields}, separated by spaces or tabs."
-        )
-    return Source(names, frame.select, label=f"'{path.name}'", text=True)
+    fields = pl.col("line").str.strip_chars(" \t\r").str.extract_groups(f"^{pattern}$")
+    lines = _lines(path).with_row_index("number", offset=1).filter(pl.col("line").str.contains(r"\S"))
+    return lines.select("number", *(fields.struct.field(name) for name in names))
+
+
+def _is_bad(kind: str) -> pl.Expr:
+    """Whether a line has other fields: its last one, which is a number, is none."""
+    return pl.col(TREC[kind][1][-1]).cast(pl.Float64, strict=False).is_null()
+
+
+def _check_lines(paths: Sequence[Path], kind: str, table: str) -> None:
+    """Refuse lines of a TREC file that have other fields."""
+    for path in paths:
+        found = _fields(path, kind).filter(_is_bad(kind)).select("number").head(1)
+        bad = found.collect(engine="streaming").to_series()
+        if len(bad):
+            text = _lines(path).slice(bad[0] - 1, 1).collect().item()
+            fields = "query Q0 document rank score tag" if kind == "TREC run" else "query 0 document relevance"
+            raise SourceError(
+                f"{table}: line {bad[0]} of '{path}' is no line of a {kind} file: "
+                f"{re.sub(r'[^ -~]+', ' ', text)[:80]!r}. "
+                f"A line holds {fields}, separated by spaces or tabs."
+            )

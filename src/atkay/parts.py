@@ -18,14 +18,15 @@ from atkay.align import Ground, align_tables, check_common, check_keys, fitting_
 from atkay.evaluate import Asked, check_averages, check_names, describe, finish
 from atkay.hashing import Mark
 from atkay.judge import judge
+from atkay.judged import Judged
+from atkay.keyed import MANY
 from atkay.measure import Tally, tally
-from atkay.result import Population, Result
-from atkay.slicing import Groups, group_queries, slice_queries
+from atkay.result import Population, Result, Slicing
+from atkay.slicing import Groups, group_queries, nobody, slice_queries
 from atkay.tables import read_tables
 
 if TYPE_CHECKING:
     from atkay.columns import Columns
-    from atkay.judged import Judged
     from atkay.protocol import Protocol
     from atkay.sampling import Sampled
     from atkay.tables import Table
@@ -93,9 +94,28 @@ class Part:
     """How many of them have both a list and truth."""
     has_baseline: bool
 
+    def summed(self, plan: Plan) -> Part:
+        """The same with exact sums in the place of rows; all queries of one group are in this part."""
+        groups = None if self.groups is None or not len(self.groups) else Groups.of(self.groups)
+        counted = replace(self.tally, rows=np.arange(len(self.queries)))
+        slicings = slice_queries(self.queries, plan.slices, groups, part=True) if len(self.queries) else ()
+        found = counted.summed(groups=None if groups is None else groups.code, slicings=slicings)
+        return replace(self, tally=found, queries=self.queries[:0], groups=None)
 
-def judge_part(plan: Plan, recs: Any, truth: Any, exclude: Any = None, candidates: Any = None) -> tuple[Part, Judged]:
-    """Judge and measure some of the users; the Judged knows what is known of items."""
+    def merge(self, other: Part) -> Part:
+        """Both parts, which are summed."""
+        return replace(
+            self,
+            tally=self.tally.merge(other.tally),
+            marks=_merged(self.marks, other.marks),
+            n_queries=self.n_queries + other.n_queries,
+            n_common=self.n_common + other.n_common,
+            has_baseline=self.has_baseline or other.has_baseline,
+        )
+
+
+def judge_part(plan: Plan, recs: Any, truth: Any, exclude: Any = None, candidates: Any = None) -> Part:
+    """Judge and measure some of the users."""
     rules = plan.asked.protocol.with_fields(exclude=exclude, candidates=candidates)
     tables = read_tables({"recs": recs, "truth": truth}, rules, plan.columns, part=True)
     aligned = align_tables(tables, rules, plan.ground)
@@ -110,7 +130,7 @@ def judge_part(plan: Plan, recs: Any, truth: Any, exclude: Any = None, candidate
         slicings=slice_queries(aligned.queries, plan.slices, groups, part=True),
         sampled=plan.sampled,
     )
-    part = Part(
+    return Part(
         found,
         aligned.queries[found.rows],
         None if groups is None else groups.ids[found.rows],
@@ -119,44 +139,91 @@ def judge_part(plan: Plan, recs: Any, truth: Any, exclude: Any = None, candidate
         aligned.n_common,
         aligned.has_baseline,
     )
-    return part, judged.part(0, 0)
 
 
-def merge(plan: Plan, parts: Sequence[Part], items: Judged, columns: Mapping[str, Mapping[str, str]]) -> Result:
-    """The result of all parts; ``items`` knows what is known of items, as any part's Judged does."""
+def merge(plan: Plan, parts: Sequence[Part], columns: Mapping[str, Mapping[str, str]]) -> Result:
+    """The result of all parts."""
     population = reduce(Population.merge, (part.tally.population for part in parts))
-    listed = population.listed - population.unknown
-    check_common(plan.recs, plan.truth, sum(part.n_common for part in parts), listed)
     queries = pl.concat([part.queries for part in parts])
-    if plan.ground.beside is not None:
-        plan.ground.beside.check(any(part.has_baseline for part in parts), queries)
+    _check(plan, population, sum(part.n_common for part in parts), any(part.has_baseline for part in parts), queries)
     order = queries.select(pl.arg_sort_by(queries.columns)).to_series().to_numpy()
     queries = queries[order]
     groups = None
     if parts[0].groups is not None:
         groups = Groups.of(pl.concat([part.groups for part in parts if part.groups is not None])[order])
-    marks = dict(parts[0].marks)
-    for part in parts[1:]:
-        marks = {name: mark.merge(part.marks[name]) for name, mark in marks.items()}
+    marks = reduce(_merged, (part.marks for part in parts))
     return finish(
         _joined([part.tally for part in parts], order, population),
         plan.asked.metrics,
         plan.protocol,
-        items,
-        ids={column.name: column for column in queries.get_columns()},
+        known_items(plan),
         groups=None if groups is None else groups.code,
         slicings=slice_queries(queries, plan.slices, groups),
-        columns=columns,
-        fingerprint={name: str(mark) for name, mark in marks.items()},
-        sampled=plan.sampled,
-        names=plan.asked.names,
-        dialect=plan.asked.dialect,
+        **_about(plan, queries, marks, columns),
     )
+
+
+def conclude_sums(plan: Plan, part: Part, columns: Mapping[str, Mapping[str, str]]) -> Result:
+    """The result of everybody out of one part, which is summed: there is no row per user."""
+    example = pl.DataFrame([column.alias(name) for name, column in zip(plan.truth.key, plan.truth.ids, strict=False)])
+    population = part.tally.population
+    some = example[[0] * min(population.evaluated, MANY)]
+    _check(plan, population, part.n_common, part.has_baseline, some)
+    slicings: tuple[Slicing, ...] = ()
+    if plan.slices is not None:
+        assert plan.slices.extra is not None
+        if all(segment is None or segment[1] is None for segment in part.tally.sums or ()):
+            raise nobody(plan.slices, example)
+        segments = [column.drop_nulls().unique().sort() for column in plan.slices.extra.get_columns()]
+        slicings = tuple(Slicing(each.name, [*each, None], np.empty(0, np.int64)) for each in segments)
+    return finish(
+        part.tally,
+        plan.asked.metrics,
+        plan.protocol,
+        known_items(plan),
+        groups=None,
+        slicings=slicings,
+        **_about(plan, part.queries, part.marks, columns),
+    )
+
+
+def known_items(plan: Plan) -> Judged:
+    """What is known of items, and no query."""
+    beside = plan.ground.beside
+    return Judged.of_nobody(plan.ground.items.size, None if beside is None else beside.known)
+
+
+def _check(plan: Plan, population: Population, n_common: int, has_baseline: bool, queries: pl.DataFrame) -> None:
+    """All parts together have what lists, truth and baseline must have in common."""
+    check_common(plan.recs, plan.truth, n_common, population.listed - population.unknown)
+    if plan.ground.beside is not None:
+        plan.ground.beside.check(has_baseline, queries)
+
+
+def _about(
+    plan: Plan, queries: pl.DataFrame, marks: Mapping[str, Mark], columns: Mapping[str, Mapping[str, str]]
+) -> dict[str, Any]:
+    """What a result says of where it comes from."""
+    return {
+        "ids": {column.name: column for column in queries.get_columns()},
+        "columns": columns,
+        "fingerprint": {name: str(mark) for name, mark in marks.items()},
+        "sampled": plan.sampled,
+        "names": plan.asked.names,
+        "dialect": plan.asked.dialect,
+    }
+
+
+def _merged(one: Mapping[str, Mark], other: Mapping[str, Mark]) -> dict[str, Mark]:
+    return {name: mark.merge(other[name]) for name, mark in one.items()}
 
 
 def _joined(tallies: Sequence[Tally], order: np.ndarray[Any, Any], population: Population) -> Tally:
     """The rows of all tallies in a given order, and their states added up."""
     join = np.concatenate
+    values = np.empty((tallies[0].values.shape[1], len(order))).T  # a number's values lie together
+    for column in range(values.shape[1]):
+        values[:, column] = join([each.values[:, column] for each in tallies])[order]
     states: dict[Any, dict[str, Any]] = {}
     for each in tallies:
         for segment, numbers in each.states.items():
@@ -166,7 +233,7 @@ def _joined(tallies: Sequence[Tally], order: np.ndarray[Any, Any], population: P
     return Tally(
         rows=order,
         names=tallies[0].names,
-        values=join([each.values for each in tallies])[order],
+        values=values,
         parts={
             name: tuple(join([each.parts[name][side] for each in tallies])[order] for side in (0, 1))
             for name in tallies[0].parts

@@ -116,6 +116,9 @@ class Protocol:
                     "baseline",
                     "sampled",
                     "dialect",
+                    "memory",
+                    "resume",
+                    "spill",
                     "protocol",
                     *known,
                 ]

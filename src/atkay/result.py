@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Protocol as Interface
 
 import numpy as np
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
     import polars as pl
+    import pyspark.sql
 
     from atkay.examples import Examples
     from atkay.sampling import Sampled
@@ -137,6 +139,16 @@ class Slicing:
     code: Ints
 
 
+class Kept(Interface):
+    """Values per user that stay where they were computed."""
+
+    def result(self) -> Result:
+        """The result with a row per user, brought here."""
+
+    def frame(self) -> pyspark.sql.DataFrame:
+        """The values per user, where they are."""
+
+
 @dataclass(frozen=True, eq=False)
 class Result(Mapping[str, float]):
     """The numbers of an evaluation; behaves like a table, and like a record of names and means.
@@ -171,6 +183,8 @@ class Result(Mapping[str, float]):
     """A few users in full; not saved."""
     sums: Mapping[Segment, Sums] | None = None
     """Where no value per user is kept: the sums over everybody, and over each segment of each slicing."""
+    kept: Kept | None = None
+    """Where the values per user are, if they are elsewhere; not saved."""
     engine: str | None = None
     """How the ranks were found, where it was not from lists."""
 
@@ -336,18 +350,38 @@ class Result(Mapping[str, float]):
         """A row per evaluated user: the ids as they came in, and each number; null where it is undefined."""
         import polars as pl
 
-        self.check_rows("per_query")
-        ids = pl.DataFrame(dict(self.ids))
-        values = pl.DataFrame(dict(zip(self.by_query, self.query_values.T, strict=True))).fill_nan(None)
+        here = self.with_rows("per_query")
+        ids = pl.DataFrame(dict(here.ids))
+        values = pl.DataFrame(dict(zip(here.by_query, here.query_values.T, strict=True))).fill_nan(None)
         return pl.concat([ids, values], how="horizontal")
 
-    def check_rows(self, what: str) -> None:
-        """A value per user is there, for something that takes it."""
-        if self.sums is not None:
+    def with_rows(self, what: str) -> Result:
+        """The same with a value per user, for something that takes it; brought here where they are elsewhere."""
+        if self.sums is None:
+            return self
+        if self.kept is None:
             raise RowsError(
                 f"{what} takes a value per user, and this result has sums over users alone. Evaluate lists and truth "
                 "in one go: evaluate(recs, truth, ...)."
             )
+        return self._brought
+
+    @cached_property
+    def _brought(self) -> Result:
+        assert self.kept is not None
+        return self.kept.result()
+
+    def to_spark(self) -> pyspark.sql.DataFrame:
+        """The rows of ``per_query`` as a Spark frame, for a result of Spark frames; they do not pass the driver.
+
+        They are kept in the cluster as long as the result is there; afterwards they would be computed again.
+        """
+        if self.kept is None:
+            raise RowsError(
+                "to_spark: this result was not evaluated on Spark frames, so its values are in none. Make one of them: "
+                "spark.createDataFrame(result.per_query.to_arrow())."
+            )
+        return self.kept.frame()
 
     def to_dict(
         self, *, names: str = "spec", intervals: str = "none", undefined: str = "nan", prefix: str = ""

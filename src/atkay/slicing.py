@@ -74,7 +74,7 @@ def slice_queries(
     typed, _ = same_types(slices, side, outside=True)
     assert typed.extra is not None
     if not len(typed):
-        raise _nobody(slices.ids[0][0], asked)
+        raise nobody(slices, asked)
     keys = [f"key {at} beside {''.join(typed.extra.columns)}" for at in range(len(asked.columns))]
     table = pl.DataFrame([column.alias(key) for key, column in zip(keys, typed.ids, strict=True)])
     asked = asked.rename(dict(zip(asked.columns, keys, strict=True)))
@@ -89,15 +89,15 @@ def slice_queries(
     table = pl.concat([table, typed.extra], how="horizontal").with_columns(pl.lit(True).alias(there))
     found = asked.join(table, on=keys, how="left", maintain_order="left").drop(keys)
     if found.drop_in_place(there).null_count() == len(asked) and not part:
-        raise _nobody(typed.ids[0][0], asked)
+        raise nobody(typed, asked)
     return tuple(_slicing(column) for column in found.get_columns())
 
 
-def _nobody(user: object, asked: pl.DataFrame) -> IdError:
+def nobody(slices: Table, asked: pl.DataFrame) -> IdError:
+    """What is said of slices that name none of the queries."""
     return IdError(
-        f"slices: it names none of the users of recs and truth: it has {user!r}, they have {asked.row(0)[0]!r}, for "
-        "example. "
-        "Are these the ids of the same users?"
+        f"slices: it names none of the users of recs and truth: it has {slices.ids[0][0]!r}, they have "
+        f"{asked.row(0)[0]!r}, for example. Are these the ids of the same users?"
     )
 
 

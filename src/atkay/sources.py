@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter, methodcaller
@@ -28,6 +29,17 @@ EXACT = {np.dtype(np.float16): 2**11, np.dtype(np.float32): 2**24, np.dtype(np.f
 
 
 @dataclass(frozen=True)
+class Pieces:
+    """A table that need not be read as a whole."""
+
+    scan: Callable[[Sequence[str]], pl.LazyFrame]
+    skips: bool = False
+    """Rows can be passed over without reading them, and are the same rows each time."""
+    reading: Callable[[], AbstractContextManager[None]] = nullcontext
+    """What turns an error of reading into one that says which file."""
+
+
+@dataclass(frozen=True)
 class Source:
     """Named columns that are loaded when chosen."""
 
@@ -40,13 +52,22 @@ class Source:
     """The roles of the columns, where the kind of object settles them."""
     n_rows: int | None = None
     """How many users there are, where a user is a row number."""
+    ordered: bool = True
+    """Whether the order of the rows means anything."""
+    pieces: Pieces | None = None
+    """Where it is not in memory."""
 
 
 def open_source(given: Any, table: str) -> Source:
     """The columns of whatever was given."""
+    if isinstance(given, Source):
+        return given
+    if is_spark(given):
+        return _spark(given, table)
     if isinstance(given, pl.LazyFrame):
         names = tuple(given.collect_schema().names())
-        return Source(names, lambda chosen: given.select(chosen).collect(), "a Polars frame")
+        pieces = Pieces(given.select)
+        return Source(names, lambda chosen: given.select(chosen).collect(), "a Polars frame", pieces=pieces)
     if isinstance(given, pl.DataFrame):
         return Source(tuple(given.columns), given.select, "a Polars frame")
     if _is_from("pandas", "DataFrame", given):
@@ -80,6 +101,23 @@ def open_source(given: Any, table: str) -> Source:
 def _is_from(package: str, name: str, given: Any) -> bool:
     module = sys.modules.get(package)
     return module is not None and isinstance(given, getattr(module, name))
+
+
+def is_spark(given: Any) -> bool:
+    """Whether it is a frame of Spark, which then has been imported already."""
+    return _is_from("pyspark.sql", "DataFrame", given)
+
+
+def _spark(given: Any, table: str) -> Source:
+    """A table beside lists and truth, brought here whole."""
+    if table in RANKED:
+        raise SourceError(
+            f"{table}: lists in a Spark frame are taken by evaluate and compare alone, which leave them where they "
+            "are. Pass polars.from_arrow(frame.toArrow()) if they fit into memory."
+        )
+    from atkay.engines.spark import collected
+
+    return Source(tuple(given.columns), lambda names: collected(given, table, names), "a Spark frame", ordered=False)
 
 
 def _pandas(given: Any, table: str) -> Source:

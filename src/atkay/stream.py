@@ -231,7 +231,6 @@ class Stream:
             self.metrics,
             self.protocol.with_fields(**told),
             Judged.of_nobody(self._n_items or 0, None if self._beside is None else self._beside.items),
-            stacklevel=3,
             ids={"user": np.empty(0, np.int64)},
             groups=None,
             sampled=None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from atkay.errors import (
     SourceError,
     UnusedWarning,
     listing,
+    warn,
 )
 from atkay.protocol import Described
 from atkay.sources import RANKED, open_source
@@ -121,12 +121,15 @@ def read_recs(given: Any, columns: Columns, name: str = "recs", *, empty: bool =
     source = open_source(given, name)
     named = source.columns or columns
     if name == "baseline" and not {*named.key, *USER} & {*source.names}:
+        _check_ordered(source, name)
         return _load(source, name, {"item": _find(source, name, "item", named.item, named, needed=True)})[0]
     roles = _ids(source, name, named)
     if named.rank is not None or named.score is None:
         roles["rank"] = _find(source, name, "rank", named.rank, named)
     if named.score is not None or named.rank is None:
         roles["score"] = _find(source, name, "score", named.score, named)
+    if not (roles.get("rank") or roles.get("score")):
+        _check_ordered(source, name)
     if name in RANKED and not (roles.get("rank") or roles.get("score")):
         _say_unused(source, name, "score", [*roles.values()], "the order of the rows is the order of each list")
     table, frame = _load(source, name, roles, empty=empty)
@@ -136,6 +139,15 @@ def read_recs(given: Any, columns: Columns, name: str = "recs", *, empty: bool =
         rank=None if rank is None else _whole(rank, name),
         score=None if score is None else _finite(score, name),
     )
+
+
+def _check_ordered(source: Source, name: str) -> None:
+    """The rows of lists without ranks or scores have an order."""
+    if not source.ordered:
+        raise OrderError(
+            f"{name}: the rows of {source.label} have no order, and there is neither a rank nor a score; columns are "
+            f"{listing(source.names)}. Add one, or name it with columns=Columns(rank=...) or Columns(score=...)."
+        )
 
 
 def read_truth(given: Any, columns: Columns, extra: Sequence[str] = (), *, empty: bool = False) -> Table:
@@ -163,11 +175,10 @@ def _say_unused(source: Source, table: str, role: str, used: Sequence[str | None
     others = [name for name in source.names if name not in used and not names_an_id_or_time(name)][:FEW]
     numbers = [name for name in others if _all_numbers(source.select([name]).get_column(name).head(SOME))]
     if numbers:
-        warnings.warn(
+        warn(
             f"{table}: no column is known as the {role}, so {instead}; {listing(numbers)} is not used. Pass "
             f"columns=Columns({role}='{numbers[0]}') if it is the {role}; else leave it out.",
             UnusedWarning,
-            stacklevel=4,
         )
 
 
@@ -268,7 +279,7 @@ def read_log(
         elif role == "relevance":
             checked.append(_graded(frame[column], name))
         else:
-            ids = _id(frame[column], name)
+            ids = as_ids(frame[column], name)
             checked.append(typed(ids) if source.text else ids)
     return table.used, pl.DataFrame(checked)
 
@@ -281,11 +292,18 @@ def typed(text: pl.Series) -> pl.Series:
 
 def integers(text: pl.Series) -> pl.Series:
     """Text that is an integer and nothing but ("7", not "007") as that integer, null for any other."""
-    return (
-        pl.select(pl.when(text.str.contains(CANONICAL)).then(text.cast(pl.Int64, strict=False)))
-        .to_series()
-        .alias(text.name)
-    )
+    return text.to_frame().select(integer(text.name)).to_series()
+
+
+def integer(column: str) -> pl.Expr:
+    """The same for a column of a table."""
+    text = pl.col(column)
+    return pl.when(text.str.contains(CANONICAL)).then(text.cast(pl.Int64, strict=False))
+
+
+def number(column: str, dtype: type[pl.DataType]) -> pl.Expr:
+    """Text as numbers of a type, null where it is none."""
+    return pl.col(column).str.strip_chars().cast(dtype, strict=False)
 
 
 def times(given: pl.Series, table: str) -> pl.Series:
@@ -350,12 +368,12 @@ def _load(
     frame = source.select(list(dict.fromkeys([*used.values(), *extra])))
     if len(frame) == 0 and not empty:
         raise SourceError(f"{table}: {source.label} has no rows. There is nothing to evaluate.")
-    ids = tuple(_id(frame[name], table) for role, name in used.items() if role == "item" or role.startswith("user"))
+    ids = tuple(as_ids(frame[name], table) for role, name in used.items() if role == "item" or role.startswith("user"))
     key = tuple(name for role, name in used.items() if role.startswith("user"))
     return Table(table, source.label, key, ids, used, text=source.text, n_rows=source.n_rows), frame
 
 
-def _id(ids: pl.Series, table: str) -> pl.Series:
+def as_ids(ids: pl.Series, table: str) -> pl.Series:
     """Ids as integers, text or dates; whole floats, which pandas makes of integers, become integers again."""
     dtype = ids.dtype
     if dtype.is_float():
@@ -389,9 +407,9 @@ def _number(values: pl.Series, error: type[InputError], table: str, use: str) ->
     """Numbers without gaps; text, as from a file without types, is read as numbers."""
     read = values
     if values.dtype == pl.String:
-        text = values.str.strip_chars()
-        whole = text.cast(pl.Int64, strict=False)  # beyond 2^53 floats would merge whole numbers
-        read = text.cast(pl.Float64, strict=False) if whole.null_count() else whole
+        text = values.to_frame()
+        whole = text.select(number(values.name, pl.Int64)).to_series()  # beyond 2^53 floats would merge whole numbers
+        read = text.select(number(values.name, pl.Float64)).to_series() if whole.null_count() else whole
     if values.dtype == pl.Boolean:
         read = values.cast(pl.UInt8)
     if not read.dtype.is_numeric():

@@ -19,6 +19,7 @@ from atkay.cli.output import show
 @click.option("--slices", type=options.Table(), help="A segment for each user: the differences per segment, too.")
 @click.option("--json", "saved", type=options.Output(), help="Save the whole comparison.")
 @options.protocol
+@options.larger
 @options.form
 def command(saved: Path | None, form: str, every_pair: bool, **chosen: Any) -> None:
     """Hold runs against the first one, user by user, and say which differences are real.

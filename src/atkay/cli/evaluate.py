@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,7 @@ WRITTEN = {
     help="Exit with 1 where a metric is worse than in a result that was saved with --json.",
 )
 @options.protocol
+@options.larger
 @options.form
 def command(
     recs: str,
@@ -58,15 +60,19 @@ def command(
 ) -> None:
     """Hold ranked lists against held-out truth.
 
+    RECS and TRUTH are files; a folder, or a pattern such as "recs/*.parquet", is one table in several files.
+
     \b
     Examples:
       $ atkay evaluate recs.csv truth.csv -m ndcg@5,map@5
       $ atkay evaluate recs.csv truth.csv --dialect ranx --slices users.csv --format markdown
       $ atkay evaluate recs.csv truth.csv -m ndcg@5 --json today.json --fail-under ndcg@5=0.1
+      $ atkay evaluate "recs*.csv" truth.csv --memory 2GB --resume
     """
     import atkay
 
-    with working("Evaluating"):
+    # What is read in parts shows how far it is by itself.
+    with contextlib.nullcontext() if chosen["memory"] else working("Evaluating"):
         result = atkay.evaluate(recs, truth, **options.given({"metrics": metrics, **chosen}))
     failed = [*_under(result, fail_under), *(_worse(result, fail_if_worse_than) if fail_if_worse_than else ())]
     show(result, form)

@@ -160,6 +160,22 @@ def metrics(command: Command) -> Command:
     )(command)
 
 
+def larger(command: Command) -> Command:
+    """For files that are larger than memory."""
+    options = [
+        click.option(
+            "--memory", metavar="SIZE", help="About how much to use, such as 2GB: read larger files in parts."
+        ),
+        click.option("--resume", flag_value=True, default=None, help="Go on where the same command was killed."),
+        click.option(
+            "--spill", type=click.Path(), metavar="FOLDER", help="Where parts are kept on the way. [default: temporary]"
+        ),
+    ]
+    for add in reversed(options):
+        command = add(command)
+    return command
+
+
 def form(command: Command) -> Command:
     """How the table is printed."""
     from atkay.cli.output import FORMS

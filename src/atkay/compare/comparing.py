@@ -6,7 +6,6 @@ import inspect
 import math
 import operator
 import os
-import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -34,6 +33,7 @@ from atkay.errors import (
     SpecError,
     listing,
     offer,
+    warn,
 )
 from atkay.evaluate import USUAL, evaluate
 from atkay.lists import in_threads
@@ -129,11 +129,10 @@ def compare(
     table = Table(results, asked, lay_out(results, asked), _pairs(names, baseline), plan)
     for name in plan.tests:
         if not TESTS[name].of_mean:
-            warnings.warn(
+            warn(
                 f"the {name} test does not test the mean: it can find a difference where the means are equal, and none "
                 "where they differ. Read it beside 't' or 'permutation'.",
                 NotMeanWarning,
-                stacklevel=2,
             )
     with table.steps:
         differences = _judge([table.differences((0,))], plan, least)
@@ -160,7 +159,7 @@ def compare(
         names=spoken,
     )
     for said in _too_few_permutations(found):
-        warnings.warn(said, PermutationsWarning, stacklevel=2)
+        warn(said, PermutationsWarning)
     return found
 
 
@@ -290,9 +289,8 @@ def _results(
     evaluated = {name: _evaluated(name, runs[name], truth, metrics, **given) for name in fresh}
     asked = evaluated[fresh[0]].metrics if fresh else parse_all(metrics)  # a dialect has names of its own
     single = tuple(each for metric in asked for each in metric.split())
-    results = {name: (ready | evaluated)[name] for name in runs}
+    results = {name: (ready | evaluated)[name].with_rows(f"compare: '{name}'") for name in runs}
     for run, result in results.items():
-        result.check_rows(f"compare: '{run}'")
         for metric in single:
             if str(metric) not in result:
                 raise NumberError(

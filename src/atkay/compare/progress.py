@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING, Self
 
@@ -20,6 +21,7 @@ class Steps:
         self._what, self._total, self._done, self._ahead = what, total, 0, 0.0
         self._began = time.monotonic()
         self._bar: Progress | None = None
+        self._lock = threading.Lock()
 
     def __enter__(self) -> Self:
         return self
@@ -33,10 +35,11 @@ class Steps:
         self._ahead = min(self._ahead + share, 1.0)
         self._show()
 
-    def next(self) -> None:
-        """The step at hand is done."""
-        self._done, self._ahead = self._done + 1, 0.0
-        self._show()
+    def next(self, steps: int = 1) -> None:
+        """The step at hand is done, or several are; any thread may say so."""
+        with self._lock:
+            self._done, self._ahead = self._done + steps, 0.0
+            self._show()
 
     def _show(self) -> None:
         if self._bar is None and time.monotonic() - self._began > PATIENCE and sys.stderr.isatty():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import polars as pl
 
 from atkay.columns import Columns
-from atkay.errors import ColumnError, InputError, RepeatsWarning, SpecError, listing, number_of
+from atkay.errors import ColumnError, InputError, RepeatsWarning, SpecError, listing, number_of, warn
 from atkay.evaluate import USUAL, evaluate
 from atkay.metrics.base import Metric, Ratio, parse_all
 from atkay.result import Result
@@ -259,11 +258,10 @@ def settled(task: T) -> T:
     if task.seen == "exclude":
         again = len(task.truth.join(task.history, on=task.history.columns, how="semi"))
         if again > len(task.truth) / 2:
-            warnings.warn(
+            warn(
                 f"{task.name}: {again:,} of {len(task.truth):,} wanted items were seen before, and seen='exclude' "
                 "takes seen items out of the lists, so that they count as missed. Choose seen='keep', or judge what "
                 "is new alone.",
                 RepeatsWarning,
-                stacklevel=3,
             )
     return task
