@@ -264,6 +264,8 @@ USER, ITEMS, TRUTH = np.ones((2, 3)), np.ones((4, 3)), ([0, 1, 2], [3, 0])
         ),
         ({"item_vectors": np.array([[1.0, 1, 1], [1, np.inf, 1]])}, InputError, "item_vectors: row 1"),
         ({"item_vectors": np.full((4, 3), 1e300)}, InputError, "not finite"),
+        ({"item_vectors": np.full((4, 3), 3.4e38, np.float32), "precision": "bfloat16"}, InputError, "not finite"),
+        ({"item_vectors": np.full((4, 3), 3.4027e38, np.float32), "precision": "tf32"}, InputError, "not finite"),
         ({"item_bias": [1, 2, 3, np.nan]}, InputError, "item_bias: row 3"),
         ({"item_bias": [1.0, 2]}, InputError, "item_bias: 2 numbers for 4 items"),
         ({"user_bias": [1.0, np.inf]}, InputError, "user_bias: row 1"),

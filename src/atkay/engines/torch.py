@@ -92,7 +92,8 @@ def full_ranking(
         "float32"; "tf32" or "bfloat16", in which vectors are rounded to 11 or 8 bits and a GPU is faster. Whichever it
         is, the ranks are exactly those of the rounded vectors, and ``result.engine`` tells how far ranks moved.
     memory
-        What may be used besides the input, such as "500MB".
+        What may be used for scores and what follows from them, such as "500MB"; besides it are the vectors in the
+        precision, and about 100 bytes for each relevant item.
     device
         Where to count; left out, where the item vectors are, or for arrays a GPU if there is one.
     ids
@@ -183,7 +184,7 @@ class FullRanking:
         device = _device(self._device, item_vectors)
         users, items = (_vectors(each, what, device) for each, what in ((user_vectors, "user"), (item_vectors, "item")))
         self._check_sizes(users, items)
-        bias = None if item_bias is None else _finite(_tensor(item_bias, device).view(-1), "item_bias")
+        bias = None if item_bias is None else _finite(_tensor(item_bias, device).view(-1).float(), "item_bias")
         if user_bias is not None:  # the same for all items of a user: no rank depends on it
             _finite(_tensor(user_bias, device), "user_bias")
         if bias is not None and len(bias) != len(items):
@@ -193,7 +194,9 @@ class FullRanking:
 
         def rounded(precision: str) -> Vectors:
             vectors = Vectors(counting.rounded(users, precision), counting.rounded(items, precision))
-            return counting.with_bias(vectors, bias, precision)
+            vectors = counting.with_bias(vectors, bias, precision)
+            # The largest numbers of a wider type are infinite in a narrower one.
+            return Vectors(_finite(vectors.users, "user_vectors"), _finite(vectors.items, "item_vectors"))
 
         place = self._place(device)
         vectors, kernel = rounded(self._precision), _kernel(self._precision, device)
@@ -398,9 +401,10 @@ def _vectors(given: Any, what: str, device: torch.device) -> Tensor:
 
 
 def _finite(values: Tensor, what: str) -> Tensor:
-    single = values.to(torch.float32)
-    if not bool(torch.isfinite(single).all()):
-        wrong = ~torch.isfinite(single).view(len(single), -1).all(1)
+    """The values, all of which are finite."""
+    finite = torch.isfinite(values)
+    if not bool(finite.all()):
+        wrong = ~finite.view(len(values), -1).all(1)
         raise InputError(
             f"{what}: row {int(wrong.nonzero()[0])} has a number that is not finite, and so have "
             f"{int(wrong.sum()) - 1:,} other rows. Such scores have no order; mend the model."
