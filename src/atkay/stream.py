@@ -10,7 +10,7 @@ import numpy as np
 
 from atkay import __version__
 from atkay.arrays import WHOLE
-from atkay.batches import array, read_batch
+from atkay.batches import read_batch, read_users
 from atkay.beside import Known
 from atkay.errors import (
     InputError,
@@ -33,7 +33,9 @@ from atkay.sums import Sums
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from atkay.arrays import Array, Ints
+    import polars as pl
+
+    from atkay.arrays import Ints
     from atkay.batches import Batch
     from atkay.judge import Settled
     from atkay.metrics.base import Metric
@@ -169,7 +171,7 @@ class Stream:
                 depth=self._depth,
                 precision=self.protocol.scores,
             ),
-            None if users is None else np.asarray(array(users)),
+            None if users is None else read_users(users),
         )
 
     @property
@@ -179,7 +181,7 @@ class Stream:
         whole = deepest == WHOLE or rules.unjudged == "drop" or rules.unlisted == "ignored"
         return None if whole else deepest
 
-    def count(self, batch: Batch, users: Array | None = None) -> None:
+    def count(self, batch: Batch, users: pl.Series | None = None) -> None:
         """Count the users of a batch that was read."""
         least = self.protocol.min_relevance
         if least is not None and least > 1 and batch.truth.value is None:
@@ -190,11 +192,13 @@ class Stream:
         part = tally(found.judged, self.metrics, self.protocol, ids=found.aligned.ids, counts=found.counts).summed()
         self._found = part if self._found is None else self._found.merge(part)
 
-    def _judge(self, batch: Batch, users: Array | None) -> Settled:
+    def _judge(self, batch: Batch, users: pl.Series | None) -> Settled:
         from atkay.judge import settle
 
-        if users is not None and users.shape != (batch.n_users,):
-            raise InputError(f"update: users is of shape {users.shape}, and the batch has {batch.n_users:,} rows.")
+        if users is not None and len(users) != batch.n_users:
+            raise InputError(
+                f"update: users has {len(users):,} ids, and the batch has {batch.n_users:,} rows. Pass one for each."
+            )
         if users is None and self.protocol.ties == "random":
             raise InputError("update: ties='random' depends on the users' ids. Pass users=, or choose another word.")
         aligned = batch.align(users)
