@@ -274,9 +274,9 @@ def test_a_stored_zero_says_no() -> None:
     # Item 3, the first, stays: of it 0 is stored. Item 1 goes, or alone stays.
     marks = sp.csr_array((np.array([0.0, 1.0]), (np.array([0, 0]), np.array([3, 1]))), shape=(1, 4))
     assert marks.nnz == 2
-    for given in (marks, marks.toarray(), marks.astype(int), marks.astype(bool)):
+    for excluded in (marks, marks.toarray(), marks.astype(int), marks.astype(bool)):
         stream = atkay.Stream("mrr", n_items=4)
-        stream.update([[3, 1, 2]], [[3]], exclude=given)
+        stream.update([[3, 1, 2]], [[3]], exclude=excluded)
         assert stream.compute()["mrr"] == 1
         assert stream.compute().population.excluded == 1
     alone = atkay.Stream("mrr", n_items=4)
@@ -442,14 +442,54 @@ def test_bytes_whose_parts_do_not_fit() -> None:
     from atkay.packing import pack, unpack
 
     header, states = unpack(GOOD)
+    sums = header["sums"]
+    pair = {"queries": 1, "numbers": {"mrr": [1, 0, ["1/0", "1/0"], ["1/0"] * 3]}}
     for content in (
+        pack([header], states),  # type: ignore[arg-type]  # the mistake
         pack(header, []),
+        pack(header, [states[0][:, :1]]),  # would be added to all items
+        pack(header, [states[0][:, :2]]),
+        pack(header, [states[0][0]]),
+        pack({**header, "sums": pair}, states),
+        pack({**header, "sums": {**sums, "queries": float("inf")}}, states),
+        pack({**header, "population": {**header["population"], "evaluated": "1"}}, states),
+        pack({**header, "beside": None}, states),
+        pack({**header, "names": ["mrr"]}, states),
+        pack({**header, "protocol": [1]}, states),
         pack({**header, "sums": {"queries": 1, "numbers": {}}}, states),
         pack({**header, "population": {"evaluated": 1}}, states),
         pack({"metrics": ["mrr"]}, []),
     ):
         with pytest.raises(SourceError, match="no stream that this version reads"):
             atkay.Stream.from_bytes(content)
+
+
+def test_bytes_of_another_version() -> None:
+    from atkay.packing import pack, unpack
+
+    header, states = unpack(GOOD)
+    rules = {name: word for name, word in header["protocol"].items() if name != "ties"}
+    for changed in (
+        {"protocol": {**header["protocol"], "moon": "full"}},
+        {"protocol": rules},
+        {"protocol": {**rules, "ties": "by_moon"}},
+        {"metrics": ["mrr", "moon@1"]},
+    ):
+        content = pack({**header, "atkay": "99.0", **changed}, states)
+        with pytest.raises(SourceError, match=r"written by atkay 99\.0.*this is atkay"):
+            atkay.Stream.from_bytes(content)
+    with pytest.raises(SourceError, match=r"other fields than here, 'moon'.*written by atkay 99\.0"):
+        atkay.Stream(["mrr", "coverage@1"], n_items=3).merge(
+            pack({**header, "atkay": "99.0", "protocol": {**header["protocol"], "moon": "full"}}, states)
+        )
+    same = pack({**header, "atkay": "99.0"}, states)  # nothing differs but the version
+    assert atkay.Stream.from_bytes(same).to_bytes() == GOOD
+
+
+def test_what_the_bytes_say_is_not_said_again() -> None:
+    for told in ({"n_items": 5}, {"ties": "item"}, {"metrics": "mrr"}):
+        with pytest.raises(ProtocolError, match=f"from_bytes: no argument '{next(iter(told))}'.*'train', 'catalog'"):
+            atkay.Stream.from_bytes(GOOD, **told)
 
 
 @pytest.mark.parametrize(
@@ -465,6 +505,8 @@ def test_bytes_whose_parts_do_not_fit() -> None:
         ({"average_over": "user"}, ProtocolError, "average_over"),
         ({"exclude": [1]}, ProtocolError, "exclude comes with each batch"),
         ({"slices": {1: "a"}}, ProtocolError, "'slices' is for evaluate"),
+        ({"memory": "2GB"}, ProtocolError, "'memory' is for evaluate"),
+        ({"resume": True, "spill": "."}, ProtocolError, "'resume', 'spill' is for evaluate"),
         ({"metrics": "bpref", "ties": "together"}, ProtocolError, "closed form"),
         ({"metrics": "ndgc"}, SpecError, "ndcg"),
         ({"tie": "item"}, ProtocolError, "no argument 'tie'"),
