@@ -260,6 +260,31 @@ def test_forms_of_targets(targets: Any, n_items: int | None) -> None:
     assert dict(stream.compute()) == {"mrr": 0.75, "recall@2": 0.75}  # ranks 2 and 1; 1/1 and 1/2
 
 
+def test_pandas_frames_are_refused_and_columns_are_read() -> None:
+    pandas = pytest.importorskip("pandas", reason="needs pandas")
+    with pytest.raises(InputError, match="items is a DataFrame"):
+        atkay.Stream("mrr").update(pandas.DataFrame([[3, 2], [1, 0]]), [[2], [1]])
+    for column in (pandas.Series([[2], [1]]), pl.Series([[2], [1]]), pandas.Series([2, 1]), pl.Series([2, 1])):
+        stream = atkay.Stream("mrr")
+        stream.update(pl.Series([[3, 2], [1, 0]]), column, users=pandas.Series(["a", "b"]))
+        assert stream.compute()["mrr"] == 0.75  # ranks 2 and 1
+
+
+def test_a_stored_zero_says_no() -> None:
+    # Item 3, the first, stays: of it 0 is stored. Item 1 goes, or alone stays.
+    marks = sp.csr_array((np.array([0.0, 1.0]), (np.array([0, 0]), np.array([3, 1]))), shape=(1, 4))
+    assert marks.nnz == 2
+    for excluded in (marks, marks.toarray(), marks.astype(int), marks.astype(bool)):
+        stream = atkay.Stream("mrr", n_items=4)
+        stream.update([[3, 1, 2]], [[3]], exclude=excluded)
+        assert stream.compute()["mrr"] == 1
+        assert stream.compute().population.excluded == 1
+    alone = atkay.Stream("mrr", n_items=4)
+    alone.update([[3, 1, 2]], [[1]], candidates=marks)
+    assert alone.compute()["mrr"] == 1
+    assert alone.compute().population.outside == 2
+
+
 def test_one_target_for_each_user() -> None:
     for targets in (np.array([2, 1]), [2, 1]):
         stream = atkay.Stream("mrr")
@@ -281,6 +306,14 @@ def test_torch_tensors() -> None:
     stream = atkay.Stream("mrr")
     stream.update(scores=scores, targets=wanted, users=torch.tensor([7]))
     assert stream.compute()["mrr"] == 0.5
+
+
+def test_tensors_that_are_no_arrays() -> None:
+    torch = pytest.importorskip("torch", reason="needs torch")
+    with pytest.raises(InputError, match=r"targets is a tensor of torch.float32 and layout torch.sparse_coo.*to_dense"):
+        atkay.Stream("mrr").update([[1]], torch.eye(3)[:1].to_sparse())
+    with pytest.raises(InputError, match=r"scores is a tensor of torch.float8_e4m3fn.*tensor.float\(\)"):
+        atkay.Stream("mrr").update(scores=torch.ones(1, 3).to(torch.float8_e4m3fn), targets=[[1]])
 
 
 def test_nothing_heavy_is_loaded_before_it_is_needed() -> None:
@@ -409,14 +442,54 @@ def test_bytes_whose_parts_do_not_fit() -> None:
     from atkay.packing import pack, unpack
 
     header, states = unpack(GOOD)
+    sums = header["sums"]
+    pair = {"queries": 1, "numbers": {"mrr": [1, 0, ["1/0", "1/0"], ["1/0"] * 3]}}
     for content in (
+        pack([header], states),  # type: ignore[arg-type]  # the mistake
         pack(header, []),
+        pack(header, [states[0][:, :1]]),  # would be added to all items
+        pack(header, [states[0][:, :2]]),
+        pack(header, [states[0][0]]),
+        pack({**header, "sums": pair}, states),
+        pack({**header, "sums": {**sums, "queries": float("inf")}}, states),
+        pack({**header, "population": {**header["population"], "evaluated": "1"}}, states),
+        pack({**header, "beside": None}, states),
+        pack({**header, "names": ["mrr"]}, states),
+        pack({**header, "protocol": [1]}, states),
         pack({**header, "sums": {"queries": 1, "numbers": {}}}, states),
         pack({**header, "population": {"evaluated": 1}}, states),
         pack({"metrics": ["mrr"]}, []),
     ):
         with pytest.raises(SourceError, match="no stream that this version reads"):
             atkay.Stream.from_bytes(content)
+
+
+def test_bytes_of_another_version() -> None:
+    from atkay.packing import pack, unpack
+
+    header, states = unpack(GOOD)
+    rules = {name: word for name, word in header["protocol"].items() if name != "ties"}
+    for changed in (
+        {"protocol": {**header["protocol"], "moon": "full"}},
+        {"protocol": rules},
+        {"protocol": {**rules, "ties": "by_moon"}},
+        {"metrics": ["mrr", "moon@1"]},
+    ):
+        content = pack({**header, "atkay": "99.0", **changed}, states)
+        with pytest.raises(SourceError, match=r"written by atkay 99\.0.*this is atkay"):
+            atkay.Stream.from_bytes(content)
+    with pytest.raises(SourceError, match=r"other fields than here, 'moon'.*written by atkay 99\.0"):
+        atkay.Stream(["mrr", "coverage@1"], n_items=3).merge(
+            pack({**header, "atkay": "99.0", "protocol": {**header["protocol"], "moon": "full"}}, states)
+        )
+    same = pack({**header, "atkay": "99.0"}, states)  # nothing differs but the version
+    assert atkay.Stream.from_bytes(same).to_bytes() == GOOD
+
+
+def test_what_the_bytes_say_is_not_said_again() -> None:
+    for told in ({"n_items": 5}, {"ties": "item"}, {"metrics": "mrr"}):
+        with pytest.raises(ProtocolError, match=f"from_bytes: no argument '{next(iter(told))}'.*'train', 'catalog'"):
+            atkay.Stream.from_bytes(GOOD, **told)
 
 
 @pytest.mark.parametrize(
@@ -432,6 +505,8 @@ def test_bytes_whose_parts_do_not_fit() -> None:
         ({"average_over": "user"}, ProtocolError, "average_over"),
         ({"exclude": [1]}, ProtocolError, "exclude comes with each batch"),
         ({"slices": {1: "a"}}, ProtocolError, "'slices' is for evaluate"),
+        ({"memory": "2GB"}, ProtocolError, "'memory' is for evaluate"),
+        ({"resume": True, "spill": "."}, ProtocolError, "'resume', 'spill' is for evaluate"),
         ({"metrics": "bpref", "ties": "together"}, ProtocolError, "closed form"),
         ({"metrics": "ndgc"}, SpecError, "ndcg"),
         ({"tie": "item"}, ProtocolError, "no argument 'tie'"),
@@ -462,7 +537,34 @@ def test_what_a_stream_refuses(given: dict[str, Any], error: type[Exception], sa
         ({"scores": np.full((1, 4), np.nan), "targets": [[1]]}, OrderError, r"scores\[0, 0\] is nan"),
         ({"scores": np.array([[1, np.inf, 0, 0]]), "targets": [[1]]}, OrderError, r"scores\[0, 1\] is inf"),
         ({"scores": np.ones(4), "targets": [[1]]}, OrderError, "of shape"),
-        ({"items": [[1]], "targets": [[1]], "users": [1, 2]}, InputError, "users is of shape"),
+        ({"items": [[1]], "targets": [[1]], "users": [1, 2]}, InputError, "users has 2 ids, and the batch has 1"),
+        ({"items": {0: [1]}, "targets": [[1]]}, InputError, "items is a dict, and the rows of a batch are users"),
+        ({"items": [[1]], "targets": {0: [1]}}, InputError, "targets is a dict"),
+        ({"items": [[1]], "targets": {1}}, InputError, "targets is a set"),
+        ({"items": [[1]], "targets": b"\x01"}, InputError, "targets is a bytes"),
+        ({"items": [[1]], "targets": [{1: 2.0}]}, InputError, "a row of targets is a dict"),
+        ({"items": [[1]], "targets": [[1]], "exclude": {0: [1]}}, InputError, "exclude is a dict"),
+        ({"items": [[1]], "targets": [[1]], "candidates": {0: [1]}}, InputError, "candidates is a dict"),
+        ({"items": pl.DataFrame({"0": [1, 2]}), "targets": [[1], [1]]}, InputError, "items is a DataFrame"),
+        ({"items": [[1]], "targets": pl.DataFrame({"0": [1]})}, InputError, r"targets is a DataFrame.*to_numpy\(\)"),
+        ({"items": [[1]], "targets": pl.LazyFrame({"0": [1]})}, InputError, "targets is a LazyFrame"),
+        ({"scores": pl.DataFrame(np.ones((1, 4))), "targets": [[1]]}, InputError, "scores is a DataFrame"),
+        ({"items": [[1]], "targets": [[1]], "users": {7: 1}}, InputError, "users is a dict"),
+        ({"items": [[1]], "targets": [[1]], "users": [True]}, IdError, "'users' is of type Boolean, which is no id"),
+        ({"items": [[1]], "targets": [[1]], "users": [0.5]}, IdError, "'users' holds 0.5, which is no id"),
+        ({"items": [[1]], "targets": [[1]], "users": [None]}, IdError, "'users' is missing in 1 of 1 rows"),
+        ({"items": [[1], [1]], "targets": [[1], [1]], "users": [1, "a"]}, IdError, "it mixes types"),
+        ({"items": [[1]], "targets": [[1]], "users": 5}, IdError, "users is a int that is no column of ids"),
+        (
+            {"items": [[1]], "targets": [[1]], "exclude": np.array([[0, 0, np.nan, 1]])},
+            InputError,
+            "exclude of row 0 has NaN for item 2, which says neither yes nor no",
+        ),
+        (
+            {"items": [[1]], "targets": [[1]], "candidates": sp.csr_array(np.array([[0, 0, np.nan, 1]]))},
+            InputError,
+            "candidates of row 0 has NaN for item 2",
+        ),
     ],
 )
 def test_what_a_batch_refuses(batch: dict[str, Any], error: type[Exception], said: str) -> None:
@@ -479,6 +581,33 @@ def test_who_the_users_are_is_asked_where_it_matters() -> None:
         atkay.Stream("mrr", ties="random").update(scores=np.ones((1, 4)), targets=[[1]])
     with pytest.raises(RelevanceError, match="min_relevance=2 needs grades"):
         atkay.Stream("mrr", min_relevance=2).update([[1]], [[1]])
+
+
+def test_users_of_another_kind_are_refused() -> None:
+    for known, users in (
+        ({"1": [2]}, [1.0]),
+        ({"1": [2]}, [1]),
+        ({1: [2]}, ["1"]),
+        ({"1": [2]}, np.array(["2020-01-01"], "M8[D]")),
+    ):
+        with pytest.raises(IdError, match="Nobody would be known"):
+            atkay.Stream("new_to_user@1", n_items=4, train=known).update([[2]], [[1]], users=users)
+    with pytest.raises(IdError, match="Boolean, which is no id"):
+        atkay.Stream("new_to_user@1", n_items=4, train={"true": [2]}).update([[2]], [[1]], users=[True])
+
+
+def test_whole_floats_are_the_integers_that_they_were() -> None:
+    stream = atkay.Stream("new_to_user@1", n_items=4, train={1: [2], 2: [3]})
+    stream.update([[2], [2]], [[1], [1]], users=np.array([1.0, 2.0]))
+    assert stream.compute()["new_to_user@1"] == 0.5  # user 1 had item 2, user 2 had not
+
+
+@pytest.mark.parametrize("known", [{"ann": [2]}, {1: [2]}])
+def test_a_batch_of_nobody_has_ids_of_no_kind(known: dict[Any, Any]) -> None:
+    stream = atkay.Stream("new_to_user@1", n_items=4, train=known)
+    stream.update(np.empty((0, 1), int), np.empty((0, 1), int), users=[])
+    stream.update([[2]], [[1]], users=list(known))
+    assert stream.compute()["new_to_user@1"] == 0
 
 
 def test_users_by_name() -> None:

@@ -122,6 +122,23 @@ def test_indexes_know_no_items() -> None:
         StreamMetric("mrr").update(torch.ones(2), torch.ones(1), torch.zeros(1, dtype=torch.long))
 
 
+@pytest.mark.parametrize("name", ["items", "users", "exclude", "candidates"])
+def test_indexes_stand_alone(name: str) -> None:
+    with pytest.raises(InputError, match=f"update: '{name}' is given with indexes"):
+        StreamMetric("mrr").update(torch.ones(1), torch.ones(1), torch.zeros(1, dtype=torch.long), **{name: [[0]]})
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bool])
+def test_the_state_stays_bytes(dtype: Any) -> None:
+    scores, wanted = data()
+    metric = StreamMetric(METRICS, **WORDS)
+    metric.update(scores[:8], wanted[:8])
+    assert metric.set_dtype(dtype) is metric
+    assert [part.dtype for part in metric.parts] == [torch.uint8]
+    metric.double().update(scores[8:], wanted[8:])
+    assert plain(metric.compute()) == pytest.approx(expected(), rel=1e-12)
+
+
 def test_torchmetrics_own_arguments() -> None:
     assert StreamMetric("mrr", sync_on_compute=False).sync_on_compute is False
 

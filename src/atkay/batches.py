@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +14,8 @@ from atkay.lists import Lists
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import polars as pl
 
     from atkay.align import Aligned
     from atkay.arrays import Array, Bools, Ints
@@ -59,7 +62,7 @@ class Batch:
         """How many users there are."""
         return len(self.recs.length)
 
-    def align(self, users: Array | None) -> Aligned:
+    def align(self, users: pl.Series | None) -> Aligned:
         """The rows as they are judged."""
         import polars as pl
 
@@ -100,10 +103,10 @@ def read_batch(
     """
     if targets is None or (items is None and scores is None):
         raise InputError("update: a batch is update(items, targets), or update(scores=..., targets=...).")
-    score = None if scores is None else _scores(array(scores), precision)
+    score = None if scores is None else _scores(array(scores, "scores"), precision)
     recs = None
     if items is not None:
-        recs = _ranked(array(items), score, n_items)
+        recs = _ranked(array(items, "items"), score, n_items)
     elif score is not None and n_items not in (None, score.shape[1]):
         raise InputError(
             f"update: scores has {score.shape[1]:,} columns, one for each item, and n_items is {n_items:,}. To pass "
@@ -129,7 +132,8 @@ def by_index(scores: Any, grades: Any, indexes: Any, precision: str) -> Batch:
 
     Who has the same index is one query, all of whose items are here, and all of them are judged.
     """
-    score, grade, index = (np.asarray(array(each)) for each in (scores, grades, indexes))
+    given = {"scores": scores, "grades": grades, "indexes": indexes}
+    score, grade, index = (np.asarray(array(each, name)) for name, each in given.items())
     if score.ndim != 1 or score.shape != grade.shape or score.shape != index.shape or index.dtype.kind not in "iu":
         raise InputError(
             "update: with indexes, scores and grades are flat and there is a whole number for each; the shapes are "
@@ -143,12 +147,43 @@ def by_index(scores: Any, grades: Any, indexes: Any, precision: str) -> Batch:
     return Batch(recs, _graded(Rows(length, code, grade[order])), None, None, int(length.max(initial=1)))
 
 
-def array(given: Any) -> Any:
-    """A torch tensor as an array that shares its memory where it can; anything else as it is."""
-    if hasattr(given, "detach"):
-        given = given.detach().cpu()
+def read_users(given: Any) -> pl.Series:
+    """The users' ids, which are whole numbers, text or dates, as those of tables are."""
+    import polars as pl
+
+    from atkay.tables import as_ids
+
+    ids = array(given, "users")
+    if isinstance(ids, np.ndarray) and (ids.ndim != 1 or ids.dtype == object):
+        ids = ids.tolist()
+    try:
+        column = pl.Series("users", ids)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        raise IdError(
+            f"update: users is a {type(given).__name__} that is no column of ids: it mixes types, or holds what no "
+            "column can. Pass an id for each row, all of them whole numbers or all of them text."
+        ) from None
+    return as_ids(column, "update").alias("user")
+
+
+def array(given: Any, name: str) -> Any:
+    """A torch tensor as an array that shares its memory where it can; anything else as it is, if it has rows."""
+    if isinstance(given, Mapping | Set | str | bytes) or hasattr(type(given), "columns"):
+        raise InputError(
+            f"update: {name} is a {type(given).__name__}, and the rows of a batch are users in their order. Pass an "
+            "array, a tensor or a list: list(d.values()) of a dict, frame.to_numpy() of a frame with a row for each "
+            "user."
+        )
+    if not hasattr(given, "detach"):
+        return given
+    given = given.detach().cpu()
+    try:
         return (given.float() if "bfloat16" in str(given.dtype) else given).numpy()
-    return given
+    except (TypeError, RuntimeError):
+        raise InputError(
+            f"update: {name} is a tensor of {given.dtype} and layout {given.layout}, which NumPy does not have. Pass "
+            "tensor.to_dense() of a sparse one, tensor.float() of another type."
+        ) from None
 
 
 def _scores(given: Any, precision: str) -> Array:
@@ -183,7 +218,7 @@ def _best(score: Array, depth: int | None) -> Rows:
 
 def _ranked(given: Any, score: Array | None, n_items: int | None) -> Rows:
     """Lists as given, and their scores."""
-    shape, kind = getattr(given, "shape", None), getattr(given, "dtype", np.dtype(int)).kind
+    shape, kind = getattr(given, "shape", None), getattr(getattr(given, "dtype", None), "kind", "i")
     if score is not None and shape != score.shape:
         raise InputError(
             f"update: items is {'a list' if shape is None else f'of shape {shape}'} and scores of shape {score.shape}; "
@@ -203,7 +238,7 @@ def _ranked(given: Any, score: Array | None, n_items: int | None) -> Rows:
 
 def _codes(given: Any, name: str, n_items: int | None, n_users: int | None = None) -> Rows:
     """Item codes by user, in any form; ``n_users`` is how many there must be."""
-    given = array(given)
+    given = array(given, name)
     if hasattr(given, "tocsr"):
         found = _sparse(given)
     elif isinstance(given, np.ndarray) and given.dtype != object:
@@ -212,6 +247,8 @@ def _codes(given: Any, name: str, n_items: int | None, n_users: int | None = Non
         found = _ragged(given, name)
     if n_users not in (None, len(found.length)):
         raise InputError(f"update: {name} has {len(found.length):,} rows, and there are {n_users:,} users.")
+    if found.value is not None and name != "targets":
+        found = _chosen(found, found.value, name)
     wrong = (found.item < 0) | (found.item >= (np.inf if n_items is None else n_items))
     if wrong.any():
         at = int(np.argmax(wrong))
@@ -230,6 +267,18 @@ def _sparse(given: Any) -> Rows:
         rows = rows.copy()
         rows.sum_duplicates()
     return Rows(np.diff(rows.indptr).astype(np.int64), rows.indices.astype(np.int64), rows.data)
+
+
+def _chosen(found: Rows, value: Array, name: str) -> Rows:
+    """The items of a matrix that says which: all that are not 0."""
+    if (unclear := np.isnan(value)).any():
+        at = int(np.argmax(unclear))
+        user = int(np.searchsorted(np.cumsum(found.length), at, side="right"))
+        raise InputError(
+            f"update: {name} of row {user} has NaN for item {found.item[at]}, which says neither yes nor no. Pass a "
+            "matrix of truth values, or of numbers that are 0 for no."
+        )
+    return found.where(value != 0)
 
 
 def _dense(given: Array, name: str, n_items: int | None) -> Rows:
@@ -256,7 +305,9 @@ def _dense(given: Array, name: str, n_items: int | None) -> Rows:
 
 def _ragged(given: Sequence[Any], name: str) -> Rows:
     try:
-        rows = [np.asarray(array(row)) for row in given]
+        rows = [np.asarray(array(row, f"a row of {name}")) for row in given]
+    except InputError:
+        raise
     except (TypeError, ValueError):
         raise InputError(f"update: {name} is a {type(given).__name__}; it takes {FORMS}.") from None
     if rows and all(row.ndim == 0 for row in rows):

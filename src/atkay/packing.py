@@ -54,7 +54,9 @@ def unpack(packed: bytes) -> tuple[dict[str, Any], list[Ints]]:
             size = int(np.prod(shape, dtype=np.int64))
             arrays.append(np.frombuffer(content, width, size, begin).astype(np.int64).reshape(shape))
             begin += size * np.dtype(width).itemsize
-    except (ValueError, TypeError) as error:
+        if not isinstance(record, dict):
+            raise ValueError(f"a {type(record).__name__} stands where their header should")
+    except (ValueError, TypeError, OverflowError) as error:
         raise SourceError(f"these bytes are of no stream that this version reads: {error}.") from error
     return record, arrays
 

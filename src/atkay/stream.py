@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from atkay import __version__
 from atkay.arrays import WHOLE
-from atkay.batches import array, read_batch
+from atkay.batches import read_batch, read_users
 from atkay.beside import Known
 from atkay.errors import (
+    AtkayError,
     InputError,
     PopulationError,
     ProtocolError,
@@ -23,22 +25,32 @@ from atkay.errors import (
 )
 from atkay.evaluate import USUAL, check_averages, check_needs, finish, understand
 from atkay.judged import Judged
-from atkay.measure import Tally, tally
-from atkay.metrics.base import RunMetric
+from atkay.measure import Tally, is_pooled, tally
+from atkay.metrics.base import RunMetric, parse_all
 from atkay.packing import pack, unpack
 from atkay.protocol import Described, Protocol
 from atkay.result import Population, Result
+from atkay.side import ASKS
 from atkay.sums import Sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from atkay.arrays import Array, Ints
+    import polars as pl
+
+    from atkay.arrays import Ints
     from atkay.batches import Batch
     from atkay.judge import Settled
     from atkay.metrics.base import Metric
 
 WHY_N_ITEMS = "Pass Stream(..., n_items=...): all items are codes below it."
+
+
+OF_EVALUATE = ("columns", "slices", "sampled", "memory", "resume", "spill")
+"""What evaluate takes and a stream does not."""
+
+HEADER = {"metrics": list, "protocol": dict, "names": dict, "beside": dict}
+"""What the header of a stream's bytes holds at least, by type."""
 
 
 class Stream:
@@ -93,7 +105,7 @@ class Stream:
         protocol: Protocol | None = None,
         **fields: Any,
     ) -> None:
-        if strange := [name for name in ("columns", "slices", "sampled") if name in fields]:
+        if strange := [name for name in OF_EVALUATE if name in fields]:
             raise ProtocolError(f"Stream: {listing(strange)} is for evaluate(recs, truth, ...), which has all users.")
         asked = understand(metrics, dialect, protocol, fields)
         _check_protocol(asked.protocol)
@@ -169,7 +181,7 @@ class Stream:
                 depth=self._depth,
                 precision=self.protocol.scores,
             ),
-            None if users is None else np.asarray(array(users)),
+            None if users is None else read_users(users),
         )
 
     @property
@@ -179,7 +191,7 @@ class Stream:
         whole = deepest == WHOLE or rules.unjudged == "drop" or rules.unlisted == "ignored"
         return None if whole else deepest
 
-    def count(self, batch: Batch, users: Array | None = None) -> None:
+    def count(self, batch: Batch, users: pl.Series | None = None) -> None:
         """Count the users of a batch that was read."""
         least = self.protocol.min_relevance
         if least is not None and least > 1 and batch.truth.value is None:
@@ -190,11 +202,13 @@ class Stream:
         part = tally(found.judged, self.metrics, self.protocol, ids=found.aligned.ids, counts=found.counts).summed()
         self._found = part if self._found is None else self._found.merge(part)
 
-    def _judge(self, batch: Batch, users: Array | None) -> Settled:
+    def _judge(self, batch: Batch, users: pl.Series | None) -> Settled:
         from atkay.judge import settle
 
-        if users is not None and users.shape != (batch.n_users,):
-            raise InputError(f"update: users is of shape {users.shape}, and the batch has {batch.n_users:,} rows.")
+        if users is not None and len(users) != batch.n_users:
+            raise InputError(
+                f"update: users has {len(users):,} ids, and the batch has {batch.n_users:,} rows. Pass one for each."
+            )
         if users is None and self.protocol.ties == "random":
             raise InputError("update: ties='random' depends on the users' ids. Pass users=, or choose another word.")
         aligned = batch.align(users)
@@ -210,9 +224,9 @@ class Stream:
             self._check_same(other._header())
             found = other._found
         else:
-            header, states = unpack(other)
+            header, states = _opened(other)
             self._check_same(header)
-            found = _restored(header, states, self.metrics)
+            found = self._restored(header, states)
         if found is not None:
             self._found = found if self._found is None else self._found.merge(found)
 
@@ -230,7 +244,7 @@ class Stream:
             self._found,
             self.metrics,
             self.protocol.with_fields(**told),
-            Judged.of_nobody(self._n_items or 0, None if self._beside is None else self._beside.items),
+            self._nobody,
             ids={"user": np.empty(0, np.int64)},
             groups=None,
             sampled=None,
@@ -259,21 +273,25 @@ class Stream:
     @classmethod
     def from_bytes(cls, content: bytes, **beside: Any) -> Self:
         """The stream that was written; the tables that it was given (train, ...) are given again."""
-        header, _ = unpack(content)
+        if strange := [name for name in beside if name not in ASKS]:
+            raise ProtocolError(
+                f"from_bytes: no argument {listing(strange)}: the bytes say what is measured and how, and only the "
+                f"tables are given again: {listing(ASKS)}."
+            )
+        header, _ = _opened(content)
         try:
-            protocol, specs = Protocol(**header["protocol"]), header["metrics"]
-            fingerprint, n_items = header["beside"], header["n_items"]
-            names, dialect = header["names"], header["dialect"]
-        except (LookupError, TypeError) as error:
-            raise _foreign(error) from error
+            protocol, metrics = Protocol(**header["protocol"]), parse_all(header["metrics"])
+        except (TypeError, AtkayError) as error:
+            raise _foreign(error, header) from error
+        fingerprint, n_items, dialect = header["beside"], header.get("n_items"), header.get("dialect")
         missing = [name for name in fingerprint if name not in beside and name != "catalog"]
         if missing:
             raise SideError(
                 f"from_bytes: the stream was given {listing(missing)}, which its bytes do not hold. Pass "
                 f"from_bytes(..., {missing[0]}=...) again."
             )
-        stream = cls(specs, n_items=n_items, protocol=protocol, **beside)
-        stream._asked = stream._asked._replace(names=names, dialect=dialect)
+        stream = cls(metrics, n_items=n_items, protocol=protocol, **beside)
+        stream._asked = stream._asked._replace(names=header["names"], dialect=dialect)
         stream.merge(content)
         return stream
 
@@ -288,6 +306,46 @@ class Stream:
             "dialect": self._asked.dialect,
             "beside": {} if self._beside is None else dict(self._beside.fingerprint),
         }
+
+    @cached_property
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each whole-run metric's state: that of nobody's."""
+        nobody = self._nobody
+        return {str(metric): metric.state(nobody).shape for metric in self.metrics if isinstance(metric, RunMetric)}
+
+    @property
+    def _nobody(self) -> Judged:
+        return Judged.of_nobody(self._n_items or 0, None if self._beside is None else self._beside.items)
+
+    def _restored(self, header: Mapping[str, Any], states: Sequence[Ints]) -> Tally | None:
+        """What was counted, out of the bytes' parts; None where nobody was."""
+        if header.get("population") is None:
+            return None
+        pooled = {
+            str(one): is_pooled(metric)
+            for metric in self.metrics
+            if not isinstance(metric, RunMetric)
+            for one in metric.split()
+        }
+        try:
+            population, sums = Population(**header["population"]), Sums.of_record(header["sums"])
+            if not all(type(count) is int and count >= 0 for count in vars(population).values()):
+                raise ValueError("a count of users or rows is none")
+            if {name: found.pooled for name, found in sums.numbers.items()} != pooled:
+                raise ValueError("their sums are not those of the metrics")
+            if [state.shape for state in states] != list(self._shapes.values()):
+                raise ValueError("their counts per item are not those of the metrics")
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise _foreign(error, header) from error
+        return Tally(
+            rows=np.empty(0, np.int64),
+            names=tuple(pooled),
+            values=np.empty((0, len(pooled))),
+            parts={},
+            population=population,
+            states={None: dict(zip(self._shapes, states, strict=True))} if states else {},
+            sums={None: replace(sums, numbers={name: sums.numbers[name] for name in pooled})},
+        )
 
     def _check_same(self, header: Mapping[str, Any]) -> None:
         """Another stream measures the same."""
@@ -318,28 +376,19 @@ def _check_protocol(protocol: Protocol) -> None:
             raise ProtocolError(f"Stream: {name} comes with each batch. Pass update(..., {name}=...).")
 
 
-def _restored(header: Mapping[str, Any], states: Sequence[Ints], metrics: Sequence[Metric]) -> Tally | None:
-    """What was counted, out of the bytes' parts; None where nobody was."""
-    of_run = [str(metric) for metric in metrics if isinstance(metric, RunMetric)]
-    names = [str(one) for metric in metrics if not isinstance(metric, RunMetric) for one in metric.split()]
-    try:
-        if header.get("population") is None:
-            return None
-        population, sums = Population(**header["population"]), Sums.of_record(header["sums"])
-        if set(sums.numbers) != set(names) or len(states) != len(of_run):
-            raise ValueError("its parts do not fit together")
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise _foreign(error) from error
-    return Tally(
-        rows=np.empty(0, np.int64),
-        names=tuple(names),
-        values=np.empty((0, len(names))),
-        parts={},
-        population=population,
-        states={None: dict(zip(of_run, states, strict=True))} if of_run else {},
-        sums={None: replace(sums, numbers={name: sums.numbers[name] for name in names})},
+def _opened(content: bytes) -> tuple[dict[str, Any], list[Ints]]:
+    """The header and the states of a stream's bytes; whatever wrote them has the same fields in its protocol."""
+    header, states = unpack(content)
+    for name, kind in HEADER.items():
+        if not isinstance(header.get(name), kind):
+            raise _foreign(f"their header has no {kind.__name__} '{name}'", header)
+    if strange := {each.name for each in dataclasses.fields(Protocol)} ^ set(header["protocol"]):
+        raise _foreign(f"their protocol has other fields than here, {listing(sorted(strange))}", header)
+    return header, states
+
+
+def _foreign(why: object, header: Mapping[str, Any]) -> SourceError:
+    return SourceError(
+        f"these bytes are of no stream that this version reads: {str(why).rstrip('.')}. They were written by atkay "
+        f"{header.get('atkay', 'of no version')}, and this is atkay {__version__}: write and read them with the same."
     )
-
-
-def _foreign(error: Exception) -> SourceError:
-    return SourceError(f"these bytes are of no stream that this version reads: {error}.")

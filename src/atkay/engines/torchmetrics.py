@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from atkay.batches import by_index
-from atkay.errors import InputError, PopulationError
+from atkay.errors import InputError, PopulationError, listing
 from atkay.evaluate import USUAL
 from atkay.packing import split
 from atkay.stream import Stream
@@ -98,6 +98,12 @@ class StreamMetric(Metric):
         """
         stream = self._merged()
         if indexes is not None:
+            others = {"items": items, "users": users, "exclude": exclude, "candidates": candidates}
+            if strange := [name for name, given in others.items() if given is not None]:
+                raise InputError(
+                    f"update: {listing(strange)} is given with indexes, where nobody knows which item is which and "
+                    "each query has its own. Leave it out; or pass a row of scores for each user, and no indexes."
+                )
             if stream.n_items is not None:
                 raise InputError("update: with indexes nobody knows which item is which, and n_items says there are.")
             stream.count(by_index(preds, target, indexes, stream.protocol.scores))
@@ -131,6 +137,10 @@ class StreamMetric(Metric):
         if isinstance(self.parts, list) and not self.parts:
             self._keep(self._merged())
         super().sync(*args, **given)
+
+    def set_dtype(self, dst_type: str | torch.dtype) -> Self:
+        """Nothing changes: the state is bytes of exact sums, which are of no other type."""
+        return self
 
     def _merged(self) -> Stream:
         """The stream with all that was counted."""
