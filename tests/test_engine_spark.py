@@ -127,6 +127,22 @@ def test_text_ids_ranks_and_tables_outside(spark: Session) -> None:
     assert found.protocol.candidates == memory.protocol.candidates == "7 rows of items"
 
 
+@pytest.mark.parametrize("name", ["exclude", "candidates"])
+def test_a_history_of_many_whom_nobody_evaluates(spark: Session, name: str) -> None:
+    recs = pl.DataFrame({"user": [1, 1], "item": [1, 2], "score": [2.0, 1.0]})
+    truth = pl.DataFrame({"user": [1], "item": [2]})
+    history = pl.DataFrame({"user": range(1, 61), "item": [1, 2, 3] * 20})  # in five parts, four of which have no list
+    given: dict[str, Any] = {"catalog": [1, 2, 3], "slices": {1: "a"}}
+    found = atkay.evaluate(
+        in_spark(spark, recs), truth, "mrr,coverage", **{name: in_spark(spark, history)}, no_recs="zero", **given
+    )
+    assert found["mrr"] == {"exclude": 1, "candidates": 0}[name]  # item 2 alone is left, or item 1
+    assert_same(found, atkay.evaluate(recs, truth, "mrr,coverage", **{name: history}, no_recs="zero", **given))
+    gap = pl.concat([history, pl.DataFrame({"user": [61], "item": [None]}, history.schema)])
+    with pytest.raises(errors.IdError, match=f"{name}: 'item' is missing in 1 of"):
+        atkay.evaluate(in_spark(spark, recs), truth, "mrr", **{name: in_spark(spark, gap)})
+
+
 @pytest.mark.parametrize("outside", [{}, {"exclude": pl.DataFrame({"user": [0, 1, 2, 2], "item": [1, 2, 3, 4]})}])
 def test_queries_of_two_columns_and_tables_that_name_them_by_one(spark: Session, outside: dict[str, Any]) -> None:
     # A number on one side is a float, on the other a short integer; exclude and slices know users alone.
