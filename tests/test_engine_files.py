@@ -430,6 +430,10 @@ def test_what_exclude_may_hold(order: Callable[[pl.DataFrame], pl.DataFrame], su
         "exclude: 'item' is missing in 1 of",
         pl.concat([seen, pl.DataFrame({"user": [3], "item": [None]}, seen.schema)]),
     )
+    far = pl.DataFrame({"user": range(7000, 8200), "item": 1}).cast(seen.schema)  # in parts of their own
+    same(*both, exclude=write(order(pl.concat([seen, far])), tmp_path / f"e{suffix}"))
+    gap = pl.DataFrame({"user": [9000], "item": [None]}, seen.schema)
+    refused("exclude: 'item' is missing in 1 of", pl.concat([seen, far, gap]))
     words = as_text(seen)
     if suffix == ".csv":
         same(*both, exclude=write(pl.concat([words, seen.cast(pl.String)]), tmp_path / "e.csv"))

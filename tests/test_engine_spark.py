@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 import gc
 import os
+import pickle
 import signal
 import socket
 import subprocess
@@ -125,6 +127,24 @@ def test_text_ids_ranks_and_tables_outside(spark: Session) -> None:
     assert_same(found, memory)
     assert found.protocol.exclude == f"{len(exclude)} rows of a Spark frame"
     assert found.protocol.candidates == memory.protocol.candidates == "7 rows of items"
+
+
+@pytest.mark.parametrize("name", ["exclude", "candidates"])
+def test_a_history_of_many_whom_nobody_evaluates(spark: Session, name: str) -> None:
+    recs = pl.DataFrame({"user": [1, 1], "item": [1, 2], "score": [2.0, 1.0]})
+    truth = pl.DataFrame({"user": [1], "item": [2]})
+    history = pl.DataFrame({"user": range(1, 61), "item": [1, 2, 3] * 20})  # in five parts, four of which have no list
+    gap = pl.concat([history, pl.DataFrame({"user": [61], "item": [None]}, history.schema)])
+    lists, given = in_spark(spark, recs), {"catalog": [1, 2, 3], "slices": {1: "a"}}
+
+    def outside(table: Any) -> dict[str, Any]:
+        return {**given, name: table}
+
+    found = atkay.evaluate(lists, truth, "mrr,coverage", **outside(in_spark(spark, history)))
+    assert found["mrr"] == {"exclude": 1, "candidates": 0}[name]  # item 2 alone is left, or item 1
+    assert_same(found, atkay.evaluate(recs, truth, "mrr,coverage", **outside(history)))
+    with pytest.raises(errors.IdError, match=f"{name}: 'item' is missing in 1 of"):
+        atkay.evaluate(lists, truth, "mrr", **outside(in_spark(spark, gap)))
 
 
 @pytest.mark.parametrize("outside", [{}, {"exclude": pl.DataFrame({"user": [0, 1, 2, 2], "item": [1, 2, 3, 4]})}])
@@ -270,7 +290,7 @@ def test_what_only_spark_refuses(spark: Session) -> None:
     twice = lists.join(lists.select("user"), "user").select("user", lists["item"], lists["item"], "score")
     with pytest.raises(errors.ColumnError, match="there are 2 columns 'item'"):
         atkay.evaluate(twice, TRUTH, "mrr", columns=Columns(item="item"))
-    with pytest.raises(errors.RowsError, match="not evaluated on Spark"):
+    with pytest.raises(errors.RowsError, match="are in no Spark frame"):
         atkay.evaluate(LISTS, TRUTH, "mrr").to_spark()
     pairs = pl.DataFrame({"user": [1, 2], "step": [1, 2], "item": [1, 2], "score": [1.0, 2.0]})
     outside: dict[str, Any] = {"exclude": pairs.select("user", "item"), "candidates": pairs.select("step", "item")}
@@ -313,6 +333,42 @@ def test_instants_name_queries(spark: Session) -> None:
     found = atkay.evaluate(in_spark(spark, recs), in_spark(spark, truth), "mrr", **given)
     assert found["mrr"] == (1 / 2 + 1) / 2
     assert found.per_query["when"].to_list() == when
+
+
+def test_ids_that_spark_has_no_integers_for(spark: Session) -> None:
+    far = TRUTH.with_columns(user=pl.Series([1, 2, 2**63], dtype=pl.UInt64))
+    with pytest.raises(errors.IdError, match="truth: 'user' holds 9223372036854775808, and Spark's integers end at"):
+        atkay.evaluate(in_spark(spark, LISTS), far, "mrr")
+    near = TRUTH.with_columns(user=pl.Series([1, 2, 2**63 - 1], dtype=pl.UInt64))
+    assert_same(atkay.evaluate(in_spark(spark, LISTS), near, "mrr"), atkay.evaluate(LISTS, near, "mrr"))
+
+
+def test_a_result_that_is_copied_or_goes_elsewhere(spark: Session) -> None:
+    found = atkay.evaluate(in_spark(spark, LISTS), TRUTH, "mrr", slices={1: "a", 2: "b"})
+    memory = atkay.evaluate(LISTS, TRUTH, "mrr", slices={1: "a", 2: "b"})
+    for again in (copy.copy(found), copy.deepcopy(found)):
+        assert_same(again, memory)  # the values are in the same cluster
+    sent = pickle.loads(pickle.dumps(atkay.evaluate(in_spark(spark, LISTS), TRUTH, "mrr")))
+    assert dict(sent) == dict(memory)
+    with pytest.raises(errors.RowsError, match="per_query takes a value per user"):
+        assert sent.per_query
+    with pytest.raises(errors.RowsError, match="to_spark: the values of this result are in no Spark frame"):
+        sent.to_spark()
+    assert found.per_query.equals(memory.per_query)
+    assert pickle.loads(pickle.dumps(found)).per_query.equals(memory.per_query)  # they were here
+
+
+def test_a_result_whose_session_has_ended(spark: Session) -> None:
+    found, other = (atkay.evaluate(in_spark(spark, LISTS), TRUTH, "mrr") for _ in range(2))
+    rows = other.per_query
+    spark.stop()
+    assert found["mrr"] == (1 + 1 / 2 + 0) / 3
+    for _ in range(2):
+        for ask in (lambda: found.per_query, found.to_spark):
+            with pytest.raises(errors.RowsError, match="a Spark session that has ended"):
+                ask()
+        engine.local_session(2)  # another one does not have them
+    assert other.per_query.equals(rows)
 
 
 def test_nothing_stays_in_the_cluster_when_the_result_is_gone(spark: Session) -> None:

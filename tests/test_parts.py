@@ -32,12 +32,11 @@ def dealt(recs: pl.DataFrame, truth: pl.DataFrame, metrics: Any, n_parts: int, *
     outside = {name: getattr(asked.protocol, name) for name in ("exclude", "candidates")}
     found = []
     for part in range(n_parts):
-        here = pl.col("user") % n_parts == part
+        here = pl.col("user").cast(pl.Int64) % n_parts == part
         some = {
             n: t.filter(here) if isinstance(t, pl.DataFrame) and "user" in t.columns else t for n, t in outside.items()
         }
-        if len(recs.filter(here)) + len(truth.filter(here)):
-            found.append(judge_part(plan, recs.filter(here), truth.filter(here), **some))
+        found.append(judge_part(plan, recs.filter(here), truth.filter(here), **some))
     used = {name: table.used for name, table in tables.items()}
     return merge(plan, found, used)
 
@@ -97,6 +96,23 @@ def test_groups_that_several_parts_have() -> None:
     }
     assert_same(dealt(recs, truth, "mrr,coverage", 3, catalog=[1, 2, 3], **given),
                 atkay.evaluate(recs, truth, "mrr,coverage", catalog=[1, 2, 3], **given))  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [pl.Int64, pl.UInt8, pl.String])
+def test_parts_in_which_nobody_has_a_list_or_truth(kind: type[pl.DataType]) -> None:
+    def frame(**columns: list[Any]) -> pl.DataFrame:
+        return pl.DataFrame(columns).with_columns(pl.col("user").cast(kind))
+
+    recs = frame(user=[3, 3, 6], item=[1, 2, 1], score=[2.0, 1.0, 1.0])
+    truth = frame(user=[3, 6], item=[2, 1], house=["a", "b"])
+    given: dict[str, Any] = {
+        "exclude": frame(user=[3, 4, 5, 9], item=[1, 1, 2, 2]),  # of 4 and 5 there is nothing else
+        "average_over": "house",
+        "slices": frame(user=[3, 6], age=["old", "young"]),
+    }
+    found = dealt(recs, truth, "mrr,precision(average=pooled)@1", 3, **given)
+    assert found["mrr"] == 1  # user 3 has item 2 alone, once item 1 is taken out
+    assert_same(found, atkay.evaluate(recs, truth, "mrr,precision(average=pooled)@1", **given))
 
 
 def test_nothing_in_common() -> None:

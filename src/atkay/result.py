@@ -184,7 +184,7 @@ class Result(Mapping[str, float]):
     sums: Mapping[Segment, Sums] | None = None
     """Where no value per user is kept: the sums over everybody, and over each segment of each slicing."""
     kept: Kept | None = None
-    """Where the values per user are, if they are elsewhere; not saved."""
+    """Where the values per user are, if they are elsewhere; neither saved nor pickled."""
     engine: str | None = None
     """How the ranks were found, where it was not from lists."""
 
@@ -359,7 +359,7 @@ class Result(Mapping[str, float]):
         """The same with a value per user, for something that takes it; brought here where they are elsewhere."""
         if self.sums is None:
             return self
-        if self.kept is None:
+        if self.kept is None and "_brought" not in vars(self):
             raise RowsError(
                 f"{what} takes a value per user, and this result has sums over users alone. Evaluate lists and truth "
                 "in one go: evaluate(recs, truth, ...)."
@@ -378,8 +378,8 @@ class Result(Mapping[str, float]):
         """
         if self.kept is None:
             raise RowsError(
-                "to_spark: this result was not evaluated on Spark frames, so its values are in none. Make one of them: "
-                "spark.createDataFrame(result.per_query.to_arrow())."
+                "to_spark: the values of this result are in no Spark frame: it was not evaluated on one, or saved or "
+                "pickled since. Make one of them: spark.createDataFrame(result.per_query.to_arrow())."
             )
         return self.kept.frame()
 

@@ -56,7 +56,7 @@ class Vocabulary:
         names = tuple(f"id {n}" for n in range(len(tables[0])))
         columns = [_common_type(ids) for ids in zip(*tables, strict=True)]
         tables = list(zip(*columns, strict=True))
-        if len(columns) == 1 and columns[0][0].dtype.is_integer():
+        if len(columns) == 1 and columns[0][0].dtype.is_integer() and any(map(len, columns[0])):
             vocabulary = cls._of_integers(columns[0], names, room, dense=dense)
             if vocabulary is not None:
                 return vocabulary, [vocabulary.codes(ids) for ids in tables]

@@ -217,7 +217,7 @@ def keys(deals: Mapping[str, Deal]) -> dict[str, list[pl.Expr]]:
 class Dealt:
     """Tables in parts: rows between two ``edges`` of each table, or files in a ``folder``.
 
-    ``numbers`` are those of the parts in which there are users.
+    ``numbers`` are those of the parts in which there are rows, if only of users who have neither list nor truth.
     """
 
     deals: Mapping[str, Deal]
@@ -274,7 +274,7 @@ def in_order(deals: Mapping[str, Deal], n_parts: int) -> Dealt | None:
         before = found.get_column("user").search_sorted(cuts, side="right").to_numpy()
         rows = np.concatenate(([0], found.get_column("rows").cast(pl.Int64).cum_sum().to_numpy()))
         edges[name] = np.concatenate(([0], rows[before], rows[-1:]))
-    some = np.diff(edges["recs"]) + np.diff(edges["truth"])
+    some = sum(np.diff(each) for each in edges.values())
     return Dealt(deals, np.flatnonzero(some).tolist(), edges=edges)
 
 
@@ -311,5 +311,5 @@ def spilled(deals: Mapping[str, Deal], n_parts: int, folder: Path, steps: Steps)
             deal.rows(steps).sink_parquet(target, compression="lz4", statistics=False, mkdir=True, engine="streaming")
     with refusing(folder):
         done.touch()
-    some = {int(part.name) for name in ("recs", "truth") for part in (folder / name).iterdir()}
+    some = {int(part.name) for name in deals for part in (folder / name).glob("*")}
     return Dealt(deals, sorted(some), folder=folder)

@@ -27,7 +27,7 @@ from atkay import errors
 from atkay.align import check_keys, check_numbered, fitting, same_types
 from atkay.columns import Columns
 from atkay.engines.spark_part import SETTLED, Failure, Written, as_polars, judging_of, merged, merging
-from atkay.errors import AtkayError, ColumnError, IdError, ProtocolError, SourceError, listing, number_of
+from atkay.errors import AtkayError, ColumnError, IdError, ProtocolError, RowsError, SourceError, listing, number_of
 from atkay.keyed import keyed_by
 from atkay.parts import Part, Plan, conclude_sums, merge
 from atkay.protocol import Described
@@ -219,7 +219,21 @@ def _written_out(table: Table) -> pl.DataFrame:
         columns[table.used["relevance"]] = table.grade.alias(table.used["relevance"])
     if table.extra is not None:
         columns = {column.name: column for column in table.extra.get_columns()} | columns
-    return pl.DataFrame(list(columns.values())).with_columns(pl.selectors.integer().cast(pl.Int64))
+    return pl.DataFrame([_narrow(column, table.name) for column in columns.values()])
+
+
+def _narrow(column: pl.Series, table: str) -> pl.Series:
+    """Integers in the widest type that Spark has for them."""
+    if not column.dtype.is_integer():
+        return column
+    narrow = column.cast(pl.Int64, strict=False)
+    beyond = column.filter(narrow.is_null() & column.is_not_null())
+    if len(beyond):
+        raise IdError(
+            f"{table}: '{column.name}' holds {beyond[0]}, and Spark's integers end at {2**63 - 1}. Write the ids as "
+            "text in all tables."
+        )
+    return narrow
 
 
 def _with_items(table: Table, frame: DataFrame) -> tuple[Table, int]:
@@ -330,13 +344,19 @@ def _check_ties(plan: Plan, part: Part) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """The values per user in Spark, kept there as long as this is."""
+    """The values per user in Spark, kept there as long as this is. A copy is the same; pickled, nothing is left."""
 
     judged: DataFrame
     plan: Plan
     whole: Part
     written: Written
     used: Mapping[str, Mapping[str, str]]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Kept:
+        return self
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        return type(None), ()
 
     def result(self) -> Result:
         """The result with a row per user, brought here."""
@@ -352,6 +372,11 @@ class Kept:
 
     @property
     def _rows(self) -> DataFrame:
+        if self.judged.sparkSession.sparkContext._jsc is None:
+            raise RowsError(
+                "the values per user were in a Spark session that has ended; the numbers of everybody are still here. "
+                "Ask for values per user (per_query, to_spark, compare) before it ends, or evaluate again."
+            )
         return self.judged.where(_column(SETTLED).isNull())
 
 
