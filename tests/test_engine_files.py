@@ -438,6 +438,25 @@ def test_what_exclude_may_hold(order: Callable[[pl.DataFrame], pl.DataFrame], su
         refused("exclude and truth have ids of different types", words)
 
 
+@pytest.mark.parametrize("order", [shuffled, lambda frame: frame], ids=["shuffled", "sorted"])
+@pytest.mark.parametrize("name", ["exclude", "candidates"])
+@pytest.mark.parametrize(
+    ("user", "item", "message"),
+    [
+        (1999.0, None, r"'item' is missing in 1 of 2,000 rows, first in row 1999 \(counting"),
+        (None, 1, r"'user' is missing in 1 of 2,000 rows, first in row 1999 \(counting"),
+        (1999.5, 1, "'user' holds 1999.5, which is no id"),
+    ],
+)
+def test_rows_of_strangers_are_checked(
+    user: float | None, item: int | None, message: str, name: str, order: Callable[[pl.DataFrame], pl.DataFrame]
+) -> None:
+    seen: Any = pl.DataFrame({"user": [*map(float, range(1999)), user], "item": [1] * 1999 + [item]})
+    for more in BOTH:
+        with pytest.raises(IdError, match=f"{name}: {message}"):
+            atkay.evaluate(order(RECS), order(TRUTH), "mrr", **{name: seen}, **more)
+
+
 def test_a_catalogue_of_items_that_are_only_listed(tmp_path: Path) -> None:
     """So many items and none in common would be refused; the lists have them, between their lowest and highest."""
     recs = pl.DataFrame({"user": np.repeat(np.arange(20), 10), "item": np.arange(200)}).with_row_index("score")

@@ -217,11 +217,13 @@ def keys(deals: Mapping[str, Deal]) -> dict[str, list[pl.Expr]]:
 class Dealt:
     """Tables in parts: rows between two ``edges`` of each table, or files in a ``folder``.
 
-    ``numbers`` are those of the parts in which there are users.
+    ``numbers`` are those of the parts in which there are users, ``strangers`` those in which there are rows of other
+    tables alone.
     """
 
     deals: Mapping[str, Deal]
     numbers: Sequence[int]
+    strangers: Sequence[int]
     edges: Mapping[str, Ints] | None = None
     folder: Path | None = None
 
@@ -274,8 +276,8 @@ def in_order(deals: Mapping[str, Deal], n_parts: int) -> Dealt | None:
         before = found.get_column("user").search_sorted(cuts, side="right").to_numpy()
         rows = np.concatenate(([0], found.get_column("rows").cast(pl.Int64).cum_sum().to_numpy()))
         edges[name] = np.concatenate(([0], rows[before], rows[-1:]))
-    some = np.diff(edges["recs"]) + np.diff(edges["truth"])
-    return Dealt(deals, np.flatnonzero(some).tolist(), edges=edges)
+    there = {name: np.flatnonzero(np.diff(edge)).tolist() for name, edge in edges.items()}
+    return Dealt(deals, *_told_apart(there), edges=edges)
 
 
 def _runs(deal: Deal, user: pl.Expr) -> pl.DataFrame | None:
@@ -311,5 +313,11 @@ def spilled(deals: Mapping[str, Deal], n_parts: int, folder: Path, steps: Steps)
             deal.rows(steps).sink_parquet(target, compression="lz4", statistics=False, mkdir=True, engine="streaming")
     with refusing(folder):
         done.touch()
-    some = {int(part.name) for name in ("recs", "truth") for part in (folder / name).iterdir()}
-    return Dealt(deals, sorted(some), folder=folder)
+    there = {name: [int(part.name) for part in (folder / name).glob("*")] for name in deals}
+    return Dealt(deals, *_told_apart(there), folder=folder)
+
+
+def _told_apart(there: Mapping[str, Sequence[int]]) -> tuple[list[int], list[int]]:
+    """Of the parts in which each table has rows, those with lists or truth, and the others."""
+    some = {*there["recs"], *there["truth"]}
+    return sorted(some), sorted(set().union(*there.values()) - some)

@@ -230,6 +230,7 @@ def _judged(
 ) -> Result:
     """All parts, judged one by one; those that a run before has measured are taken from the folder."""
     wide = _wide_keys(dealt)
+    _check_strangers(plan, dealt)
     with Steps("judging", len(dealt.numbers)) as steps:
         for number in dealt.numbers:
             path = folder.part(number)
@@ -239,6 +240,17 @@ def _judged(
                     save_part(replace(part, queries=part.queries.cast(wide)), path)
             steps.next()
     return merge(plan, [load_part(folder.part(number)) for number in dealt.numbers], used)
+
+
+def _check_strangers(plan: Plan, dealt: Dealt) -> None:
+    """Rows of users who have neither a list nor truth are judged with nobody, and refused as any others are."""
+    for number in dealt.strangers:
+        for name in dealt.deals:
+            source = dealt.part(name, number)
+            try:
+                _read(name, dealt.deals[name], source.select(source.names), plan.columns, plan.protocol.groups)
+            except InputError as error:
+                raise _of_all_rows(error, dealt, plan) from error
 
 
 def _judged_part(plan: Plan, dealt: Dealt, whole: Mapping[str, Source], number: int) -> Part:
