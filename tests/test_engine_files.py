@@ -510,6 +510,18 @@ def test_errors_name_the_row_of_the_file(
     )
 
 
+def test_two_errors_of_which_one_counts_rows() -> None:
+    """The user of row 1150 is no id, the item of row 1100 is missing; users are looked at first."""
+    at = pl.int_range(pl.len())
+    recs = lists(600, 2).with_columns(
+        user=pl.when(at == 1150).then(575.5).otherwise(pl.col("user").cast(float)),
+        item=pl.when(at == 1100).then(None).otherwise("item"),
+    )
+    for more in BOTH:
+        with pytest.raises(IdError, match="recs: 'user' holds 575.5, which is no id"):
+            atkay.evaluate(recs, TRUTH, "mrr", **more)
+
+
 def test_other_errors(tmp_path: Path) -> None:
     recs, truth = write(RECS, tmp_path / "r.parquet"), write(TRUTH, tmp_path / "t.parquet")
     with pytest.raises(PopulationError, match=r"no_recs='error'.*\(Counted was one part of \d+\.\)"):

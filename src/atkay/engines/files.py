@@ -275,8 +275,10 @@ def _of_all_rows(error: InputError, dealt: Dealt, plan: Plan) -> InputError:
             try:
                 _read(name, deal, frame, plan.columns, plan.protocol.groups)
             except InputError as found:
-                head, row, tail = re.split(r"row (\d+) (?=\(counting)", str(found), maxsplit=1)
-                told = f"{head}row {first + int(row)} {tail}"
+                head, *row = re.split(r"row (\d+) (?=\(counting)", str(found), maxsplit=1)
+                if not row:  # another error of the same rows, which comes first where all are looked at
+                    return found
+                told = f"{head}row {first + int(row[0])} {row[1]}"
                 return type(found)(f"{told} Counted were rows {first:,} to {first + len(frame) - 1:,}.")
             first += len(frame)
     return error
