@@ -325,6 +325,33 @@ def test_categories(tmp_path: Path) -> None:
     same(write(recs, tmp_path / "r.parquet"), write(as_text(TRUTH), tmp_path / "t.parquet"))
 
 
+@pytest.mark.parametrize("order", [shuffled, lambda frame: frame.sort("user")], ids=["shuffled", "sorted"])
+@pytest.mark.parametrize(
+    ("kind", "other"),
+    [
+        (pl.Categorical, pl.Int64),
+        (pl.Binary, pl.Int64),
+        (pl.Date, pl.Int64),
+        (pl.Binary, pl.String),
+        (pl.Date, pl.String),
+        (pl.Date, pl.Categorical),
+    ],
+)
+def test_users_of_different_types(
+    kind: Any, other: Any, order: Callable[[pl.DataFrame], pl.DataFrame], tmp_path: Path
+) -> None:
+    def typed(frame: pl.DataFrame, dtype: Any) -> pl.DataFrame:
+        plain = pl.Int32 if dtype in (pl.Date, pl.Int64) else pl.String
+        return order(frame.cast({"user": plain}).cast({"user": dtype}))
+
+    frames = typed(RECS, kind), typed(TRUTH, other)
+    both = write(frames[0], tmp_path / "r.parquet"), write(frames[1], tmp_path / "t.parquet")
+    for recs, truth in (frames, both):
+        for more in BOTH:
+            with pytest.raises(IdError, match="recs and truth have ids of different types: 'user' is"):
+                atkay.evaluate(recs, truth, "mrr", **more)
+
+
 def test_several_columns_name_a_query(tmp_path: Path) -> None:
     def stepped(frame: pl.DataFrame) -> pl.DataFrame:
         return frame.select(
@@ -518,7 +545,7 @@ def test_two_errors_of_which_one_counts_rows() -> None:
         item=pl.when(at == 1100).then(None).otherwise("item"),
     )
     for more in BOTH:
-        with pytest.raises(IdError, match="recs: 'user' holds 575.5, which is no id"):
+        with pytest.raises(IdError, match=r"recs: 'user' holds 575\.5, which is no id"):
             atkay.evaluate(recs, TRUTH, "mrr", **more)
 
 
