@@ -530,7 +530,7 @@ def test_errors_name_the_row_of_the_file(
         below = truth.with_columns(relevance=pl.when(at == 101).then(-1.0).otherwise("relevance"))
         refused(RelevanceError, r"truth: 'relevance' holds -1.0 in row 101 \(counting", recs, below, suffix)
     twice = pl.concat([recs, recs.tail(1)])
-    refused(DuplicateError, "stands twice", twice, truth, ".parquet")
+    refused(DuplicateError, r"stands twice .*\(Counted was one part of \d+\.\)", twice, truth, ".parquet")
     words = recs.cast(pl.String).with_columns(score=pl.when(at == 3).then(pl.lit("high")).otherwise("score"))
     refused(
         OrderError, "recs: 'score' holds 'high' in row 3 .* Counted were the first 1,000 rows", words, truth, ".csv"
@@ -553,6 +553,8 @@ def test_other_errors(tmp_path: Path) -> None:
     recs, truth = write(RECS, tmp_path / "r.parquet"), write(TRUTH, tmp_path / "t.parquet")
     with pytest.raises(PopulationError, match=r"no_recs='error'.*\(Counted was one part of \d+\.\)"):
         atkay.evaluate(recs, truth, memory=FEW, no_recs="error")
+    with pytest.raises(DuplicateError, match=r"slices: user 7 stands in two rows\. Give each user one segment\.$"):
+        atkay.evaluate(recs, truth, memory=FEW, slices=pl.DataFrame({"user": [7, 7], "age": [1, 2]}))
     with pytest.raises(IdError, match="no user in common: recs has 0, truth has 1002"):
         atkay.evaluate(recs, write(TRUTH.with_columns(pl.col("user") + 1000), tmp_path / "u.csv"), memory=FEW)
     with pytest.raises(IdError, match="no item in common"):

@@ -28,7 +28,7 @@ from atkay.engines.dealing import (
     spilled,
 )
 from atkay.engines.folder import Folder, load_part, refusing, save_part
-from atkay.errors import InputError, PopulationError, ProtocolError, number_of
+from atkay.errors import AtkayError, DuplicateError, InputError, PopulationError, ProtocolError, number_of
 from atkay.formats import find_files
 from atkay.parts import Part, Plan, judge_part, merge
 from atkay.protocol import Described
@@ -122,7 +122,7 @@ def _read_first(read: Callable[[], dict[str, Table]], sources: Mapping[str, Sour
     try:
         return read()
     except InputError as error:
-        if COUNTED in str(error) and str(error).partition(":")[0] in sources:
+        if COUNTED in str(error) and _named(error) in sources:
             raise type(error)(f"{error} Counted were the first {SOME:,} rows.") from error
         raise
 
@@ -259,14 +259,26 @@ def _judged_part(plan: Plan, dealt: Dealt, whole: Mapping[str, Source], number: 
     try:
         return judge_part(plan, **some, **whole)
     except InputError as error:
+        if isinstance(error, DuplicateError) and _named(error) in dealt.deals:
+            raise _of_one_part(error, dealt) from error
         raise _of_all_rows(error, dealt, plan) from error
     except PopulationError as error:
-        raise PopulationError(f"{error} (Counted was one part of {len(dealt.numbers)}.)") from error
+        raise _of_one_part(error, dealt) from error
+
+
+def _named(error: InputError) -> str:
+    """The table that an error speaks of."""
+    return str(error).partition(":")[0]
+
+
+def _of_one_part(error: DuplicateError | PopulationError, dealt: Dealt) -> AtkayError:
+    """The same error, which has counted some of the users alone."""
+    return type(error)(f"{error} (Counted was one part of {len(dealt.numbers)}.)")
 
 
 def _of_all_rows(error: InputError, dealt: Dealt, plan: Plan) -> InputError:
     """The same error with the number that the row has in its table: in a part rows have other numbers."""
-    name, first = str(error).partition(":")[0], 0
+    name, first = _named(error), 0
     if COUNTED not in str(error) or name not in dealt.deals:
         return error
     deal = dealt.deals[name]
