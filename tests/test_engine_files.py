@@ -527,6 +527,11 @@ def test_errors_name_the_row_of_the_file(
         refused(OrderError, rf"recs: 'score' holds .* in row 207 \(counting from 0\).*{last}", nan, truth, suffix)
         null = recs.with_columns(item=pl.when(at == 207).then(None).otherwise("item"))
         refused(IdError, r"recs: 'item' is missing in 1 of 40 rows, first in row 207 \(", null, truth, suffix)
+        if suffix == ".parquet":  # a CSV file has the text NaN, which is an id
+            nan = recs.with_columns(item=pl.when(at >= 207).then(float("nan")).otherwise(pl.col("item").cast(float)))
+            refused(
+                IdError, rf"recs: 'item' is missing in 33 of 40 rows, first in row 207 \(.*{last}", nan, truth, suffix
+            )
         below = truth.with_columns(relevance=pl.when(at == 101).then(-1.0).otherwise("relevance"))
         refused(RelevanceError, r"truth: 'relevance' holds -1.0 in row 101 \(counting", recs, below, suffix)
     twice = pl.concat([recs, recs.tail(1)])

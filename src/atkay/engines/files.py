@@ -203,7 +203,8 @@ def _items(dealt: Dealt, name: str) -> pl.Series:
     deal = dealt.deals[name]
     with deal.pieces.reading():
         found = dealt.rows(name).select(deal.item).unique().collect(engine="streaming")
-    return as_ids(found.to_series().drop_nulls(), name).sort()
+    there = found.to_series().drop_nulls()  # a gap is an error of its row, which is not known here
+    return as_ids(there.drop_nans() if there.dtype.is_float() else there, name).sort()
 
 
 def _ends(dealt: Dealt, truth: pl.Series, room: int) -> pl.Series | None:
