@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -603,13 +604,32 @@ def test_a_warning_comes_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("given", "size"),
-    [("2GB", 2 * 10**9), ("1.5 gib", 3 * 2**29), ("512MB", 512 * 10**6), ("7", 7), (4096, 4096), ("1 kb", 1000)],
+    [("2GB", 2 * 10**9), ("1.5 gib", 3 * 2**29), ("512MB", 512 * 10**6), ("7", 7), (4096, 4096), ("1 kb", 1000)]
+    + [("2G", 2 * 10**9), ("3 m", 3 * 10**6), ("1e9", 10**9), ("1.5e+2kb", 150_000), (1e17, 10**17), (2.5, 2)],
 )
 def test_sizes(given: Any, size: int) -> None:
     assert bytes_of(given) == size
 
 
-@pytest.mark.parametrize("given", ["", "much", "2 G B", "-1GB", 0, True, "0GB", "1.2.3GB", "5IB"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        "",
+        "much",
+        "2 G B",
+        "-1GB",
+        0,
+        True,
+        "0GB",
+        "1.2.3GB",
+        "5IB",
+        "2Gi",
+        "9" * 400 + "GB",
+        "1e400",
+        math.inf,
+        math.nan,
+    ],
+)
 def test_no_sizes(given: Any) -> None:
     with pytest.raises(ProtocolError, match="memory is a size such as '2GB'"):
         bytes_of(given)
