@@ -511,6 +511,7 @@ def test_errors_name_the_row_of_the_file(
     order: Callable[[pl.DataFrame], pl.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("atkay.engines.files.BATCH", 50)
+    monkeypatch.setattr("atkay.engines.files.SOME", 10)
     monkeypatch.setattr("atkay.engines.dealing.SOME", 10)
 
     def refused(error: type[AtkayError], message: str, recs: pl.DataFrame, truth: pl.DataFrame, suffix: str) -> None:
@@ -538,9 +539,9 @@ def test_errors_name_the_row_of_the_file(
     twice = pl.concat([recs, recs.tail(1)])
     refused(DuplicateError, r"stands twice .*\(Counted was one part of \d+\.\)", twice, truth, ".parquet")
     words = recs.cast(pl.String).with_columns(score=pl.when(at == 3).then(pl.lit("high")).otherwise("score"))
-    refused(
-        OrderError, "recs: 'score' holds 'high' in row 3 .* Counted were the first 1,000 rows", words, truth, ".csv"
-    )
+    holds = "recs: 'score' holds 'high' in row 3 .* in {} rows; .* give them a number\\.{}$"
+    refused(OrderError, holds.format("10", r" Counted were the first 10 rows\."), words, truth, ".csv")
+    refused(OrderError, holds.format("10", ""), words[:10], truth, ".csv")
 
 
 def test_two_errors_of_which_one_counts_rows() -> None:
@@ -604,8 +605,10 @@ def test_a_warning_comes_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("given", "size"),
-    [("2GB", 2 * 10**9), ("1.5 gib", 3 * 2**29), ("512MB", 512 * 10**6), ("7", 7), (4096, 4096), ("1 kb", 1000)]
-    + [("2G", 2 * 10**9), ("3 m", 3 * 10**6), ("1e9", 10**9), ("1.5e+2kb", 150_000), (1e17, 10**17), (2.5, 2)],
+    [
+        *[("2GB", 2 * 10**9), ("1.5 gib", 3 * 2**29), ("512MB", 512 * 10**6), ("7", 7), (4096, 4096), ("1 kb", 1000)],
+        *[("2G", 2 * 10**9), ("3 m", 3 * 10**6), ("1e9", 10**9), ("1.5e+2kb", 150_000), (1e17, 10**17), (2.5, 2)],
+    ],
 )
 def test_sizes(given: Any, size: int) -> None:
     assert bytes_of(given) == size

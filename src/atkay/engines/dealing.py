@@ -44,6 +44,11 @@ def first_rows(source: Source) -> Source:
     return replace(source, select=lambda chosen: _collected(source, chosen, SOME))
 
 
+def has_more(source: Source) -> bool:
+    """Whether there are rows after the first ones."""
+    return len(_collected(source, source.names[:1], SOME + 1)) > SOME
+
+
 def _collected(source: Source, chosen: Sequence[str], rows: int) -> pl.DataFrame:
     assert source.pieces is not None
     with source.pieces.reading():

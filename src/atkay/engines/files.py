@@ -22,6 +22,7 @@ from atkay.engines.dealing import (
     Dealt,
     deal_tables,
     first_rows,
+    has_more,
     in_order,
     opened,
     parts_needed,
@@ -123,7 +124,8 @@ def _read_first(read: Callable[[], dict[str, Table]], sources: Mapping[str, Sour
     try:
         return read()
     except InputError as error:
-        if COUNTED in str(error) and _named(error) in sources:
+        source = sources.get(_named(error))
+        if COUNTED in str(error) and source is not None and has_more(source):
             raise type(error)(f"{error} Counted were the first {SOME:,} rows.") from error
         raise
 
