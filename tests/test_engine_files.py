@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -325,6 +326,33 @@ def test_categories(tmp_path: Path) -> None:
     same(write(recs, tmp_path / "r.parquet"), write(as_text(TRUTH), tmp_path / "t.parquet"))
 
 
+@pytest.mark.parametrize("order", [shuffled, lambda frame: frame.sort("user")], ids=["shuffled", "sorted"])
+@pytest.mark.parametrize(
+    ("kind", "other"),
+    [
+        (pl.Categorical, pl.Int64),
+        (pl.Binary, pl.Int64),
+        (pl.Date, pl.Int64),
+        (pl.Binary, pl.String),
+        (pl.Date, pl.String),
+        (pl.Date, pl.Categorical),
+    ],
+)
+def test_users_of_different_types(
+    kind: Any, other: Any, order: Callable[[pl.DataFrame], pl.DataFrame], tmp_path: Path
+) -> None:
+    def typed(frame: pl.DataFrame, dtype: Any) -> pl.DataFrame:
+        plain = pl.Int32 if dtype in (pl.Date, pl.Int64) else pl.String
+        return order(frame.cast({"user": plain}).cast({"user": dtype}))
+
+    frames = typed(RECS, kind), typed(TRUTH, other)
+    both = write(frames[0], tmp_path / "r.parquet"), write(frames[1], tmp_path / "t.parquet")
+    for recs, truth in (frames, both):
+        for more in BOTH:
+            with pytest.raises(IdError, match="recs and truth have ids of different types: 'user' is"):
+                atkay.evaluate(recs, truth, "mrr", **more)
+
+
 def test_several_columns_name_a_query(tmp_path: Path) -> None:
     def stepped(frame: pl.DataFrame) -> pl.DataFrame:
         return frame.select(
@@ -442,6 +470,25 @@ def test_what_exclude_may_hold(order: Callable[[pl.DataFrame], pl.DataFrame], su
         refused("exclude and truth have ids of different types", words)
 
 
+@pytest.mark.parametrize("order", [shuffled, lambda frame: frame], ids=["shuffled", "sorted"])
+@pytest.mark.parametrize("name", ["exclude", "candidates"])
+@pytest.mark.parametrize(
+    ("user", "item", "message"),
+    [
+        (1999.0, None, r"'item' is missing in 1 of 2,000 rows, first in row 1999 \(counting"),
+        (None, 1, r"'user' is missing in 1 of 2,000 rows, first in row 1999 \(counting"),
+        (1999.5, 1, "'user' holds 1999.5, which is no id"),
+    ],
+)
+def test_rows_of_strangers_are_checked(
+    user: float | None, item: int | None, message: str, name: str, order: Callable[[pl.DataFrame], pl.DataFrame]
+) -> None:
+    seen: Any = pl.DataFrame({"user": [*map(float, range(1999)), user], "item": [1] * 1999 + [item]})
+    for more in BOTH:
+        with pytest.raises(IdError, match=f"{name}: {message}"):
+            atkay.evaluate(order(RECS), order(TRUTH), "mrr", **{name: seen}, **more)
+
+
 def test_a_catalogue_of_items_that_are_only_listed(tmp_path: Path) -> None:
     """So many items and none in common would be refused; the lists have them, between their lowest and highest."""
     recs = pl.DataFrame({"user": np.repeat(np.arange(20), 10), "item": np.arange(200)}).with_row_index("score")
@@ -468,6 +515,7 @@ def test_errors_name_the_row_of_the_file(
     order: Callable[[pl.DataFrame], pl.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("atkay.engines.files.BATCH", 50)
+    monkeypatch.setattr("atkay.engines.files.SOME", 10)
     monkeypatch.setattr("atkay.engines.dealing.SOME", 10)
 
     def refused(error: type[AtkayError], message: str, recs: pl.DataFrame, truth: pl.DataFrame, suffix: str) -> None:
@@ -485,20 +533,39 @@ def test_errors_name_the_row_of_the_file(
         refused(OrderError, rf"recs: 'score' holds .* in row 207 \(counting from 0\).*{last}", nan, truth, suffix)
         null = recs.with_columns(item=pl.when(at == 207).then(None).otherwise("item"))
         refused(IdError, r"recs: 'item' is missing in 1 of 40 rows, first in row 207 \(", null, truth, suffix)
+        if suffix == ".parquet":  # a CSV file has the text NaN, which is an id
+            nan = recs.with_columns(item=pl.when(at >= 207).then(float("nan")).otherwise(pl.col("item").cast(float)))
+            refused(
+                IdError, rf"recs: 'item' is missing in 33 of 40 rows, first in row 207 \(.*{last}", nan, truth, suffix
+            )
         below = truth.with_columns(relevance=pl.when(at == 101).then(-1.0).otherwise("relevance"))
         refused(RelevanceError, r"truth: 'relevance' holds -1.0 in row 101 \(counting", recs, below, suffix)
     twice = pl.concat([recs, recs.tail(1)])
-    refused(DuplicateError, "stands twice", twice, truth, ".parquet")
+    refused(DuplicateError, r"stands twice .*\(Counted was one part of \d+\.\)", twice, truth, ".parquet")
     words = recs.cast(pl.String).with_columns(score=pl.when(at == 3).then(pl.lit("high")).otherwise("score"))
-    refused(
-        OrderError, "recs: 'score' holds 'high' in row 3 .* Counted were the first 1,000 rows", words, truth, ".csv"
+    holds = "recs: 'score' holds 'high' in row 3 .* in {} rows; .* give them a number\\.{}$"
+    refused(OrderError, holds.format("10", r" Counted were the first 10 rows\."), words, truth, ".csv")
+    refused(OrderError, holds.format("10", ""), words[:10], truth, ".csv")
+
+
+def test_two_errors_of_which_one_counts_rows() -> None:
+    """The user of row 1150 is no id, the item of row 1100 is missing; users are looked at first."""
+    at = pl.int_range(pl.len())
+    recs = lists(600, 2).with_columns(
+        user=pl.when(at == 1150).then(575.5).otherwise(pl.col("user").cast(float)),
+        item=pl.when(at == 1100).then(None).otherwise("item"),
     )
+    for more in BOTH:
+        with pytest.raises(IdError, match=r"recs: 'user' holds 575\.5, which is no id"):
+            atkay.evaluate(recs, TRUTH, "mrr", **more)
 
 
 def test_other_errors(tmp_path: Path) -> None:
     recs, truth = write(RECS, tmp_path / "r.parquet"), write(TRUTH, tmp_path / "t.parquet")
     with pytest.raises(PopulationError, match=r"no_recs='error'.*\(Counted was one part of \d+\.\)"):
         atkay.evaluate(recs, truth, memory=FEW, no_recs="error")
+    with pytest.raises(DuplicateError, match=r"slices: user 7 stands in two rows\. Give each user one segment\.$"):
+        atkay.evaluate(recs, truth, memory=FEW, slices=pl.DataFrame({"user": [7, 7], "age": [1, 2]}))
     with pytest.raises(IdError, match="no user in common: recs has 0, truth has 1002"):
         atkay.evaluate(recs, write(TRUTH.with_columns(pl.col("user") + 1000), tmp_path / "u.csv"), memory=FEW)
     with pytest.raises(IdError, match="no item in common"):
@@ -542,13 +609,34 @@ def test_a_warning_comes_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("given", "size"),
-    [("2GB", 2 * 10**9), ("1.5 gib", 3 * 2**29), ("512MB", 512 * 10**6), ("7", 7), (4096, 4096), ("1 kb", 1000)],
+    [
+        *[("2GB", 2 * 10**9), ("1.5 gib", 3 * 2**29), ("512MB", 512 * 10**6), ("7", 7), (4096, 4096), ("1 kb", 1000)],
+        *[("2G", 2 * 10**9), ("3 m", 3 * 10**6), ("1e9", 10**9), ("1.5e+2kb", 150_000), (1e17, 10**17), (2.5, 2)],
+    ],
 )
 def test_sizes(given: Any, size: int) -> None:
     assert bytes_of(given) == size
 
 
-@pytest.mark.parametrize("given", ["", "much", "2 G B", "-1GB", 0, True, "0GB", "1.2.3GB", "5IB"])
+@pytest.mark.parametrize(
+    "given",
+    [
+        "",
+        "much",
+        "2 G B",
+        "-1GB",
+        0,
+        True,
+        "0GB",
+        "1.2.3GB",
+        "5IB",
+        "2Gi",
+        "9" * 400 + "GB",
+        "1e400",
+        math.inf,
+        math.nan,
+    ],
+)
 def test_no_sizes(given: Any) -> None:
     with pytest.raises(ProtocolError, match="memory is a size such as '2GB'"):
         bytes_of(given)
@@ -677,7 +765,7 @@ def test_a_run_that_was_killed_at_the_end_goes_on(
     assert parts_done(nothing_left) > 5
     calls = judged_parts(monkeypatch)
     found = atkay.evaluate(*inputs[:2], "ndcg@3,map,coverage", resume=True, **given)
-    assert len(calls) == 1
+    assert not calls
     assert_same(found, expected(inputs))
 
 

@@ -149,3 +149,12 @@ def test_sums_of_parts_are_those_of_everybody() -> None:
         assert dict(found) == pytest.approx(dict(whole), rel=1e-15)
         assert (found.population, found.fingerprint) == (whole.population, whole.fingerprint)
         assert repr(found) == repr(whole)
+
+
+def test_a_segment_that_is_no_number_is_none() -> None:
+    recs, truth = ({"user": [1, 1, 2], "item": [1, 2, 2]}, {"user": [1, 2], "item": [1, 3]})
+    frames = pl.DataFrame(recs), pl.DataFrame(truth)
+    given: dict[str, Any] = {"slices": pl.DataFrame({"user": [1, 2], "age": [float("nan"), 1.5]})}
+    whole = atkay.evaluate(*frames, ["mrr", "inter_list_distance@1"], **given)
+    assert whole.slices.get_column("segment").to_list() == ["1.5", "1.5", None, None]
+    assert_same(dealt(*frames, ["mrr", "inter_list_distance@1"], 2, **given), whole)

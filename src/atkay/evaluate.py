@@ -99,7 +99,8 @@ def evaluate(
         was given as something else. Values per user stay in memory, 8 bytes for each number.
     resume, spill
         With ``memory``: go on where the same evaluation was killed; the folder in which parts are kept on the way, by
-        default the system's for temporary files. It is empty again afterwards, even after an error or Ctrl-C.
+        default the system's for temporary files. What is written there is removed afterwards, even after an error or
+        Ctrl-C.
     protocol, **fields
         Who counts, and how lists are read: the fields of :class:`Protocol`, as a whole or one by one.
 

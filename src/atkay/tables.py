@@ -251,7 +251,7 @@ def read_slices(given: Any, columns: Columns, *keys: tuple[str, ...]) -> Table:
     for name in segments:
         if frame.schema[name].is_nested() or frame.schema[name] == pl.Object:
             raise InputError(f"slices: '{name}' is of type {frame.schema[name]}; a segment is text or a number.")
-    return replace(table, extra=frame.select(segments))
+    return replace(table, extra=frame.select(segments).fill_nan(None))  # NaN is how pandas writes a missing one
 
 
 def read_log(

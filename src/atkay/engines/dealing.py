@@ -44,6 +44,11 @@ def first_rows(source: Source) -> Source:
     return replace(source, select=lambda chosen: _collected(source, chosen, SOME))
 
 
+def has_more(source: Source) -> bool:
+    """Whether there are rows after the first ones."""
+    return len(_collected(source, source.names[:1], SOME + 1)) > SOME
+
+
 def _collected(source: Source, chosen: Sequence[str], rows: int) -> pl.DataFrame:
     assert source.pieces is not None
     with source.pieces.reading():
@@ -205,10 +210,12 @@ def keys(deals: Mapping[str, Deal]) -> dict[str, list[pl.Expr]]:
         kind: Any = None
         if any(dtype.is_numeric() for dtype in kinds):
             kind = pl.Int128 if any(dtype in WIDE for dtype in kinds) else pl.Int64
-        elif any(isinstance(dtype, pl.Categorical | pl.Enum) for dtype in kinds):
+        elif len(set(kinds)) > 1 or any(isinstance(dtype, pl.Categorical | pl.Enum) for dtype in kinds):
             kind = pl.String
-        for name, deal in deals.items():
+        for (name, deal), dtype in zip(deals.items(), kinds, strict=True):
             column = pl.col(deal.key[at])
+            if kind is not None and not dtype.is_numeric():  # ids of different types are refused when they are judged
+                column = column.cast(pl.String, strict=False)
             found[name].append(column if kind is None else column.cast(kind, strict=False))
     return found
 

@@ -22,13 +22,14 @@ from atkay.engines.dealing import (
     Dealt,
     deal_tables,
     first_rows,
+    has_more,
     in_order,
     opened,
     parts_needed,
     spilled,
 )
 from atkay.engines.folder import Folder, load_part, refusing, save_part
-from atkay.errors import InputError, PopulationError, ProtocolError, number_of
+from atkay.errors import AtkayError, DuplicateError, InputError, PopulationError, ProtocolError, number_of
 from atkay.formats import find_files
 from atkay.parts import Part, Plan, judge_part, merge
 from atkay.protocol import Described
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from atkay.sources import Source
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+UNITS |= {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 SHARE = 1 / 3
 """Of the memory, for the rows that are judged at a time; the rest is for what all parts share, and for the values."""
@@ -56,13 +58,13 @@ COUNTED = "(counting from 0)"
 def bytes_of(memory: str | float) -> int:
     """So much memory in bytes.
 
-    >>> bytes_of("2GB"), bytes_of("1.5 GiB"), bytes_of(4096)
-    (2000000000, 1610612736, 4096)
+    >>> bytes_of("2GB"), bytes_of("1.5 GiB"), bytes_of("2e9"), bytes_of(4096)
+    (2000000000, 1610612736, 2000000000, 4096)
     """
-    found = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?I?B|)\s*", str(memory).upper())
+    found = re.fullmatch(r"\s*([0-9.]+(?:E[+-]?[0-9]+)?)\s*([A-Z]*)\s*", str(memory).upper())
     try:
         size = int(float(found[1]) * UNITS[found[2]]) if found else 0
-    except (ValueError, KeyError):
+    except (ValueError, KeyError, OverflowError):
         size = 0
     if size < 1 or isinstance(memory, bool):
         raise ProtocolError(f"evaluate: memory is a size such as '2GB', '512MB' or bytes, given was {memory!r}.")
@@ -122,7 +124,8 @@ def _read_first(read: Callable[[], dict[str, Table]], sources: Mapping[str, Sour
     try:
         return read()
     except InputError as error:
-        if COUNTED in str(error) and str(error).partition(":")[0] in sources:
+        source = sources.get(_named(error))
+        if COUNTED in str(error) and source is not None and has_more(source):
             raise type(error)(f"{error} Counted were the first {SOME:,} rows.") from error
         raise
 
@@ -203,7 +206,8 @@ def _items(dealt: Dealt, name: str) -> pl.Series:
     deal = dealt.deals[name]
     with deal.pieces.reading():
         found = dealt.rows(name).select(deal.item).unique().collect(engine="streaming")
-    return as_ids(found.to_series().drop_nulls(), name).sort()
+    there = found.to_series().drop_nulls()  # a gap is an error of its row, which is not known here
+    return as_ids(there.drop_nans() if there.dtype.is_float() else there, name).sort()
 
 
 def _ends(dealt: Dealt, truth: pl.Series, room: int) -> pl.Series | None:
@@ -247,14 +251,26 @@ def _judged_part(plan: Plan, dealt: Dealt, whole: Mapping[str, Source], number: 
     try:
         return judge_part(plan, **some, **whole)
     except InputError as error:
+        if isinstance(error, DuplicateError) and _named(error) in dealt.deals:
+            raise _of_one_part(error, dealt) from error
         raise _of_all_rows(error, dealt, plan) from error
     except PopulationError as error:
-        raise PopulationError(f"{error} (Counted was one part of {len(dealt.numbers)}.)") from error
+        raise _of_one_part(error, dealt) from error
+
+
+def _named(error: InputError) -> str:
+    """The table that an error speaks of."""
+    return str(error).partition(":")[0]
+
+
+def _of_one_part(error: DuplicateError | PopulationError, dealt: Dealt) -> AtkayError:
+    """The same error, which has counted some of the users alone."""
+    return type(error)(f"{error} (Counted was one part of {len(dealt.numbers)}.)")
 
 
 def _of_all_rows(error: InputError, dealt: Dealt, plan: Plan) -> InputError:
     """The same error with the number that the row has in its table: in a part rows have other numbers."""
-    name, first = str(error).partition(":")[0], 0
+    name, first = _named(error), 0
     if COUNTED not in str(error) or name not in dealt.deals:
         return error
     deal = dealt.deals[name]
@@ -263,8 +279,10 @@ def _of_all_rows(error: InputError, dealt: Dealt, plan: Plan) -> InputError:
             try:
                 _read(name, deal, frame, plan.columns, plan.protocol.groups)
             except InputError as found:
-                head, row, tail = re.split(r"row (\d+) (?=\(counting)", str(found), maxsplit=1)
-                told = f"{head}row {first + int(row)} {tail}"
+                head, *row = re.split(r"row (\d+) (?=\(counting)", str(found), maxsplit=1)
+                if not row:  # another error of the same rows, which comes first where all are looked at
+                    return found
+                told = f"{head}row {first + int(row[0])} {row[1]}"
                 return type(found)(f"{told} Counted were rows {first:,} to {first + len(frame) - 1:,}.")
             first += len(frame)
     return error
