@@ -621,3 +621,9 @@ def test_a_baseline_for_everybody_needs_no_users() -> None:
     stream = atkay.Stream("unexpectedness@2", n_items=4, baseline=[1])
     stream.update([[1, 2]], [[1]])
     assert stream.compute()["unexpectedness@2"] == 0.5
+
+
+def test_a_masked_array_is_refused() -> None:
+    items = np.ma.masked_equal([[3, 1]], 1)
+    with pytest.raises(InputError, match=r"items is a masked array.*items\.filled\(-1\)"):
+        atkay.Stream("mrr").update(items, [[1]])

@@ -174,6 +174,11 @@ def array(given: Any, name: str) -> Any:
             "array, a tensor or a list: list(d.values()) of a dict, frame.to_numpy() of a frame with a row for each "
             "user."
         )
+    if np.ma.is_masked(given):
+        raise InputError(
+            f"update: {name} is a masked array, and what stands behind the mask would count. Pass items.filled(-1), "
+            "scores.filled(-np.inf) or grades.filled(0)."
+        )
     if not hasattr(given, "detach"):
         return given
     given = given.detach().cpu()
