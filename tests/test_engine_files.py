@@ -24,7 +24,6 @@ from atkay import Columns, parts
 from atkay.cli.app import app
 from atkay.compare import progress
 from atkay.engines import files
-from atkay.engines.files import bytes_of
 from atkay.engines.folder import Folder
 from atkay.errors import (
     AtkayError,
@@ -39,6 +38,7 @@ from atkay.errors import (
     SpillError,
     UnusedWarning,
 )
+from atkay.sizes import bytes_of
 from test_parts import SEGMENTS, VARIANTS, assert_same
 from variants import Row, grades, recs_frame, rows, scores, side, truth_frame
 

@@ -19,9 +19,9 @@ torch = pytest.importorskip("torch")
 sparse = pytest.importorskip("scipy.sparse")
 
 from atkay.engines import torch as engine  # noqa: E402 - needs torch
-from atkay.engines import torch_blocks  # noqa: E402
-from atkay.engines import torch_count as counting  # noqa: E402
-from atkay.engines.torch_truth import TIES  # noqa: E402
+from atkay.engines import torch_blocks  # noqa: E402 - needs torch
+from atkay.engines import torch_count as counting  # noqa: E402 - needs torch
+from atkay.engines.torch_truth import TIES  # noqa: E402 - needs torch
 
 METRICS = ["ndcg@5", "map@5", "mrr", "recall@3", "precision(per=listed)@5", "hit@1", "auc", "median_rank", "mpr"]
 Arrays = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
@@ -285,8 +285,8 @@ USER, ITEMS, TRUTH = np.ones((2, 3)), np.ones((4, 3)), ([0, 1, 2], [3, 0])
         ({"ids": ["a"]}, InputError, "1 id for 2 users"),
         ({"precision": "float16"}, ProtocolError, "'float16' is no word for 'precision'"),
         ({"similarity": "cosin"}, ProtocolError, "'cosine'"),
-        ({"memory": "much"}, InputError, "Write it like '500MB'"),
-        ({"memory": 1000}, InputError, "at least 1,048,576 bytes"),
+        ({"memory": "much"}, ProtocolError, "memory is a size such as '2GB'"),
+        ({"memory": 1000}, ProtocolError, "at least 1,048,576 bytes, given was 1000"),
         ({"ties": "random"}, ProtocolError, "make lists, and pass them to evaluate"),
         ({"unjudged": "drop"}, ProtocolError, "make lists, and pass them to evaluate"),
         ({"candidates": {0: [1]}}, ProtocolError, "exclude the others"),

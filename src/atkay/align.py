@@ -273,7 +273,7 @@ def _same(one: Table, other: Table, at: int, outside: bool) -> tuple[pl.Series, 
             whole = integers(ids[here])
             if outside or not whole.null_count():
                 ids[here] = whole
-    kinds = ["integer" if column.dtype.is_integer() else str(column.dtype) for column in ids]
+    kinds = [kind(column) for column in ids]
     if kinds[0] != kinds[1]:
         raise IdError(
             f"{one.name} and {other.name} have ids of different types: '{ids[0].name}' is {ids[0].dtype}, such as "
@@ -281,6 +281,11 @@ def _same(one: Table, other: Table, at: int, outside: bool) -> tuple[pl.Series, 
             "Convert one of them, for instance with frame.with_columns(pl.col(name).cast(pl.String))."
         )
     return ids[0], ids[1]
+
+
+def kind(ids: pl.Series) -> str:
+    """What ids are: those of different kinds are never the same, whatever their width."""
+    return "integer" if ids.dtype.is_integer() else str(ids.dtype)
 
 
 def nothing_common(recs: Table, truth: Table, what: str) -> IdError:

@@ -60,18 +60,15 @@ class Known:
                 "update: training data, or a baseline, tell what each user had. Pass users=, the ids that they have "
                 "there."
             )
+        from atkay.align import kind
+
         for known in self.named if len(users) else ():
-            if _kind(known) != _kind(users):
+            if kind(known) != kind(users):
                 raise IdError(
                     f"update: users are {users.dtype}, and those of the tables given besides are {known.dtype}, such "
                     f"as {known[0]!r}. Nobody would be known: pass the ids that they have there."
                 )
         return self.tables.side(users.to_frame(), ())
-
-
-def _kind(ids: pl.Series) -> str:
-    """What ids are: those of different kinds are never the same, whatever their width."""
-    return "integer" if ids.dtype.is_integer() else str(ids.dtype)
 
 
 def _read(given: Mapping[str, Any]) -> dict[str, Table]:

@@ -33,6 +33,7 @@ from atkay.errors import AtkayError, DuplicateError, InputError, PopulationError
 from atkay.formats import find_files
 from atkay.parts import Part, Plan, judge_part, merge
 from atkay.protocol import Described
+from atkay.sizes import bytes_of
 from atkay.tables import BESIDE, SOME, Table, as_ids, columns_of, read_items, read_recs, read_tables, read_truth
 from atkay.vocabulary import Vocabulary, fits
 
@@ -45,30 +46,11 @@ if TYPE_CHECKING:
     from atkay.sampling import Sampled
     from atkay.sources import Source
 
-UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-UNITS |= {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 SHARE = 1 / 3
 """Of the memory, for the rows that are judged at a time; the rest is for what all parts share, and for the values."""
 CODE = 64
 """Bytes of memory for each code of an item: flags, and the counts of metrics of the whole run."""
 COUNTED = "(counting from 0)"
-
-
-def bytes_of(memory: str | float) -> int:
-    """So much memory in bytes.
-
-    >>> bytes_of("2GB"), bytes_of("1.5 GiB"), bytes_of("2e9"), bytes_of(4096)
-    (2000000000, 1610612736, 2000000000, 4096)
-    """
-    found = re.fullmatch(r"\s*([0-9.]+(?:E[+-]?[0-9]+)?)\s*([A-Z]*)\s*", str(memory).upper())
-    try:
-        size = int(float(found[1]) * UNITS[found[2]]) if found else 0
-    except (ValueError, KeyError, OverflowError):
-        size = 0
-    if size < 1 or isinstance(memory, bool):
-        raise ProtocolError(f"evaluate: memory is a size such as '2GB', '512MB' or bytes, given was {memory!r}.")
-    return size
 
 
 def evaluate_files(

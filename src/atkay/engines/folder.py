@@ -28,6 +28,7 @@ from atkay.measure import Tally
 from atkay.output import write_whole
 from atkay.parts import Part
 from atkay.result import Population
+from atkay.sizes import size_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -143,18 +144,6 @@ def refusing(where: Path, needed: int | None = None) -> Iterator[None]:
             f"spill: cannot write to '{where}': {os.strerror(number)}. {size_in_words(free)} were free there{about}. "
             "Name a folder on a larger disk with spill=, or sort the files by user, which takes next to none."
         ) from error
-
-
-def size_in_words(count: int) -> str:
-    """So many bytes: 1.5 GB.
-
-    >>> size_in_words(1_500_000_000), size_in_words(12)
-    ('1.5 GB', '12 bytes')
-    """
-    for unit, size in (("GB", 10**9), ("MB", 10**6), ("KB", 10**3)):
-        if count >= size:
-            return f"{count / size:.3g} {unit}"
-    return f"{count} bytes"
 
 
 def save_part(part: Part, path: Path) -> None:

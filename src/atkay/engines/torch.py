@@ -6,7 +6,6 @@ higher. So items are counted while their scores are formed, and neither sorted n
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +20,7 @@ from atkay.errors import InputError, ProtocolError, number_of, offer
 from atkay.evaluate import USUAL, conclude, understand
 from atkay.protocol import Described
 from atkay.ranking import Ranking
+from atkay.sizes import bytes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -172,7 +172,7 @@ class FullRanking:
         self._truth = Truth.read(truth, exclude, self._asked.protocol)
         self._similarity = _one_of("similarity", similarity, SIMILARITIES)
         self._precision = _one_of("precision", precision, PRECISIONS)
-        self._memory = parse_memory(memory)
+        self._memory = bytes_of(memory, LEAST)
         self._device = device
         self._ids = np.arange(self._truth.n_users) if ids is None else np.asarray(ids)
         if self._ids.shape != (self._truth.n_users,):
@@ -337,18 +337,6 @@ class Placed(NamedTuple):
     def seen(self, users: Tensor) -> tuple[Tensor, Tensor] | None:
         """The excluded items of some users, and the place of each one's user among these."""
         return None if self.excluded is None else self.excluded.of(users)
-
-
-def parse_memory(given: int | str) -> int:
-    """A number of bytes: 500_000_000, "500MB", "2 GB"."""
-    if isinstance(given, int) and not isinstance(given, bool):
-        size = given
-    else:
-        found = re.fullmatch(r"\s*([\d.]+)\s*([kMGT]?)i?B?\s*", str(given), re.IGNORECASE)
-        size = 0 if found is None else int(float(found[1]) * 1000 ** " KMGT".index(found[2].upper() or " "))
-    if size < LEAST:
-        raise InputError(f"memory: {given!r} is no size of at least {LEAST:,} bytes. Write it like '500MB' or '2GB'.")
-    return size
 
 
 def _kernel(precision: str, device: torch.device) -> Kernel | None:
