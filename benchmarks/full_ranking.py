@@ -3,9 +3,9 @@
     python benchmarks/full_ranking.py --out FOLDER [--only PART ...]     on a GPU
     python benchmarks/full_ranking.py --cpu                              on a CPU, next to NumPy
 
-Parts on a GPU, in this order: count, check, product, sweep, large. Each number is the median of several runs, timed by
-events on the device, warm. Vectors are normal numbers and targets uniform over the items: the hardest case, in which
-scores lie close to each other around every target.
+Parts on a GPU, in this order: count, check, depths, product, sweep, large. Each number is the median of several runs,
+timed by events on the device, warm. Vectors are normal numbers and targets uniform over the items: the hardest case, in
+which scores lie close to each other around every target.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from torch import Tensor
 
 from atkay.engines import torch_count as counting
 from atkay.engines.torch_count import Excluded, Targets, Vectors
-from atkay.engines.torch_device import KERNELS, STEEP, Device, Kernel, Shape, count, longest, own_scores
+from atkay.engines.torch_device import KERNELS, Device, Kernel, Shape, count, cut, longest, own_scores
 
 USERS, ITEMS, DEPTH, SEEN = 16_384, 1_000_000, 128, 50
 PRECISIONS = ("bfloat16", "float32", "tf32")
@@ -36,28 +36,27 @@ MEMORY = 8 << 30
 ROOF = {"bfloat16": 790e12, "bytes": 4.8e12}
 """Operations and bytes a second that an H200 reaches in large products and copies."""
 
-SWEEP: dict[str, list[tuple[str, Shape]]] = {
+SWEEP: dict[str, list[Shape]] = {
     "bfloat16": [
-        ("tf32", Shape(128, 256, 8, 3)),
-        ("tf32", Shape(128, 128, 8, 3)),
-        ("tf32", Shape(128, 128, 8, 2)),
-        ("tf32", Shape(128, 128, 4, 3)),
-        ("tf32", Shape(64, 128, 4, 3)),
-        ("tf32", Shape(64, 128, 4, 2)),
-        ("tf32", Shape(128, 64, 4, 3)),
-        ("tf32", Shape(128, 128, 8, 3, 128, 4)),
+        Shape(),
+        Shape(stages=3),
+        Shape(128, 256),
+        Shape(128, 64, 4, 3),
+        Shape(64, 128, 4, 3),
+        Shape(64, 64, 4),
+        Shape(waves=4),
     ],
     "float32": [
-        ("tf32x3", Shape(128, 128, 8, 2, 64)),
-        ("tf32x3", Shape(128, 64, 8, 1, 128)),
-        ("tf32x3", Shape(128, 64, 8, 2, 64)),
+        Shape(items=64, stages=3),
+        Shape(),
+        Shape(128, 64, 4),
+        Shape(64, 64, 4),
+        Shape(64, 128, 4),
+        Shape(depth=64, stages=3),
     ],
-    "tf32": [
-        ("tf32", Shape(128, 64, 4, 3)),
-        ("tf32", Shape(128, 128, 8, 2)),
-    ],
+    "tf32": [Shape(), Shape(stages=3)],
 }
-"""How products can be formed and cut, for one target per user and for ten."""
+"""How the work can be cut, for one target per user and for ten."""
 
 
 class Log:
@@ -123,7 +122,7 @@ def seen(users: int, items: int, device: str) -> Excluded:
 
 
 def share_of_roof(seconds: float, users: int, precision: str) -> str:
-    passes = {"bfloat16": 1, "tf32": 2, "float32": 3}[precision]
+    passes = {"bfloat16": 1, "tf32": 1, "float32": 3}[precision]
     least = 2 * users * ITEMS * DEPTH * passes / ROOF["bfloat16"]
     return f"{100 * least / seconds:.0f} % of the roof ({1000 * least:.1f} ms)"
 
@@ -151,37 +150,38 @@ def part_count(log: Log) -> None:
 
 def stages(log: Log, name: str, given: Vectors, asked: Targets, out: Excluded, kernel: Kernel) -> None:
     """Each stage by itself."""
-    launch = Launch(given, asked, kernel.dot, kernel.slack, kernel.shape(asked.rows[0].target.shape[1]))
-    log.row("stage", f"{name}, longest vectors", timed(lambda: longest(given.items, launch.shape.items)))
+    launch = Launch(given, asked, kernel)
+    device, size = launch.device, launch.device.shape.items
+    log.row("stage", f"{name}, longest vectors", timed(lambda: longest(given.items, size)))
+    log.row("stage", f"{name}, items in pieces", timed(lambda: cut(given.items, device.scaled.longest, kernel, size)))
     log.row("stage", f"{name}, own scores", timed(lambda: own_scores(given, asked)))
-    log.row("stage", f"{name}, users scaled", timed(launch.scale))
+    log.row("stage", f"{name}, users in pieces", timed(launch.scale))
     log.row("stage", f"{name}, count", timed(launch.count))
     log.row("stage", f"{name}, settle", timed(launch.settle), **launch.about())
-    log.row("stage", f"{name}, {SEEN} seen", timed(lambda: launch.device.compare(out)))
-    log.row("stage", f"{name}, last items", timed(lambda: launch.device.compare(None, launch.full, ITEMS)))
+    log.row("stage", f"{name}, {SEEN} seen", timed(lambda: device.compare(out)))
+    log.row("stage", f"{name}, last items", timed(lambda: device.compare(None, launch.items[1], len(given.items))))
 
 
 class Launch:
     """The kernels with what they are given, so that each can be run by itself."""
 
-    def __init__(self, given: Vectors, asked: Targets, dot: str, slack: float, shape: Shape) -> None:
-        self.dot, self.shape, self.full = dot, shape, len(given.items) - len(given.items) % shape.items
-        self.device = Device(given, asked, own_scores(given, asked))
+    def __init__(self, given: Vectors, asked: Targets, kernel: Kernel) -> None:
+        self.device = Device(given, asked, own_scores(given, asked), kernel)
+        self.items = 0, len(given.items) - len(given.items) % self.device.shape.items
         (self.rows,) = asked.rows
-        self.scaled = self.device.scaled(self.full, shape.items)
+        self.tiles = self.device.tiles(self.items, kernel.slack)
         self.users, self.threshold, self.missing = self.scale()
         self.wanted = int(self.missing)
-        self.slope = (STEEP / self.scaled.slack(slack)).float()
         self.found, self.doubts = self.count()
 
     def scale(self) -> tuple[Tensor, Tensor, Tensor]:
-        return self.device.scale(self.rows, self.full, self.scaled.exponent)
+        return self.device.scale(self.rows, self.items)
 
     def count(self) -> tuple[Tensor, Tensor]:
-        return count(self.users, self.scaled.items, self.threshold, self.slope, self.dot, self.shape)
+        return count(self.users, self.tiles, self.threshold, self.device.shape)
 
     def settle(self) -> None:
-        self.device.settle(self.rows, self.found, self.doubts, self.missing, self.shape)
+        self.device.settle(self.rows, 0, self.found, self.doubts, self.missing)
 
     def about(self) -> dict[str, Any]:
         bits = sum(int(((self.doubts >> n) & 1).sum()) for n in range(32))
@@ -210,8 +210,26 @@ def part_check(log: Log) -> None:
         log.row("check", f"{precision}: ranks of {len(users)} users", None, wrong=wrong, of=10 * len(users), off=off)
         kernel, one = KERNELS[precision], targets(USERS, ITEMS, 1, "cuda")
         for less in (1, 2, 4, 8):
-            launch = Launch(given, one, kernel.dot, kernel.slack / less, kernel.few)
+            launch = Launch(given, one, kernel._replace(slack=kernel.slack / less))
             log.row("check", f"{precision}, slack / {less}", None, **launch.about())
+
+
+def part_depths(log: Log) -> None:
+    """All ranks against double precision, for vectors of other sizes, and for devices with less memory on the chip."""
+    users, items = 300, 20_000
+    for precision in PRECISIONS:
+        for depth in (3, 100, 128, 700):
+            given = vectors(users, items, "cuda", precision, depth)
+            asked = targets(users, items, 10, "cuda")
+            scores = given.users.double() @ given.items.double().T
+            own = scores[asked.user, asked.item]
+            above = (scores[asked.user] > own[:, None] + 1e-12 * own[:, None].abs()).sum(1)
+            for shape in (KERNELS[precision].shape(given), *KERNELS[precision].shapes[-2:]):
+                kernel = KERNELS[precision]._replace(shapes=(shape,))
+                ranks, _ = counting.rank(given, asked, None, MEMORY, kernel)
+                wrong = int((ranks.above != above).sum())
+                told = f"{precision}, {depth} components, {shape.users} x {shape.items} x {shape.depth}"
+                log.row("depths", told, None, wrong=wrong, of=len(asked))
 
 
 def part_product(log: Log) -> None:
@@ -248,12 +266,12 @@ def part_sweep(log: Log) -> None:
         given = vectors(USERS, ITEMS, "cuda", precision)
         for each in (1, 10):
             asked = targets(USERS, ITEMS, each, "cuda")
-            for dot, shape in ways:
+            for shape in ways:
                 try:
-                    launch = Launch(given, asked, dot, 2.0**-22, shape)
-                    log.row("sweep", f"{precision} {dot} {each} targets {tuple(shape)}", timed(launch.count, 3))
+                    launch = Launch(given, asked, KERNELS[precision]._replace(shapes=(shape,)))
+                    log.row("sweep", f"{precision} {each} targets {tuple(shape)}", timed(launch.count, 3))
                 except Exception as error:  # the others go on
-                    log.say(f"sweep {precision} {dot} {each} {tuple(shape)}: {type(error).__name__} {str(error)[:120]}")
+                    log.say(f"sweep {precision} {each} {tuple(shape)}: {type(error).__name__} {str(error)[:120]}")
 
 
 def compile_all(log: Log) -> None:
@@ -278,10 +296,10 @@ def compile_all(log: Log) -> None:
 
 def compile_some(cells: list[tuple[str, int, int]]) -> None:
     for precision, at, each in cells:
-        dot, shape = SWEEP[precision][at]
+        kernel = KERNELS[precision]._replace(shapes=(SWEEP[precision][at],))
         try:
             given = vectors(256, 4096, "cuda", precision)
-            Launch(given, targets(256, 4096, each, "cuda"), dot, 2.0**-22, shape)
+            Launch(given, targets(256, 4096, each, "cuda"), kernel)
         except Exception:  # told by the process that measures
             traceback.print_exc()
 
@@ -308,7 +326,14 @@ def part_large(log: Log) -> None:
         torch.cuda.empty_cache()
 
 
-PARTS = {"count": part_count, "check": part_check, "product": part_product, "sweep": part_sweep, "large": part_large}
+PARTS = {
+    "count": part_count,
+    "check": part_check,
+    "depths": part_depths,
+    "product": part_product,
+    "sweep": part_sweep,
+    "large": part_large,
+}
 
 
 def on_gpu(log: Log, only: list[str]) -> None:

@@ -16,14 +16,22 @@ from atkay.engines.torch_count import Excluded, Targets, Vectors, exact, rank, r
 from atkay.engines.torch_device import Kernel, Shape
 
 CUTS = [
-    Kernel("ieee", 2.0**-22, Shape(16, 16, depth=16), Shape(16, 32)),
-    Kernel("ieee", 2.0**-22, Shape(32, 16), Shape(16, 16, depth=32)),
+    Kernel(torch.float16, 2, shapes=(Shape(16, 16, depth=16),)),
+    Kernel(torch.float16, 2, shapes=(Shape(16, 32),)),
+    Kernel(torch.float16, 2, shapes=(Shape(32, 16, depth=32),)),
 ]
 
 
-def check(name: str, vectors: Vectors, targets: Targets, excluded: Excluded | None, kernel: Kernel) -> None:
+def check(
+    name: str,
+    vectors: Vectors,
+    targets: Targets,
+    excluded: Excluded | None,
+    kernel: Kernel,
+    memory: int = 1 << 20,
+) -> None:
     """The counts are those of all scores, compared one by one."""
-    ranks, own = rank(vectors, targets, excluded, 1 << 20, kernel)
+    ranks, own = rank(vectors, targets, excluded, memory, kernel)
     n_users, n_items = len(vectors.users), len(vectors.items)
     user, item = torch.arange(n_users).repeat_interleave(n_items), torch.arange(n_items).repeat(n_users)
     scores = exact(vectors, user, item, 1 << 24).view(n_users, n_items)
@@ -77,7 +85,7 @@ def cases() -> dict[str, tuple[Tensor, Tensor]]:
 
 
 def given(both: tuple[Tensor, Tensor], precision: str) -> Vectors:
-    """Rounded vectors, in single precision, since the interpreter multiplies the bits of bfloat16 as whole numbers."""
+    """Rounded vectors, in single precision: the interpreter multiplies the bits of bfloat16 as whole numbers."""
     return Vectors(*(rounded(each, precision).float() for each in both))
 
 
@@ -88,10 +96,13 @@ def main() -> None:
         vectors = given(both, precision)
         n_users, n_items = len(both[0]), len(both[1])
         targets = asked([(1, 2, 3, 10, 23, 0)[(n + at) % 6] for n in range(n_users)], n_items)
-        check(f"{precision}, {name}", vectors, targets, seen(n_users, n_items) if at % 2 else None, CUTS[at % 2])
+        check(f"{precision}, {name}", vectors, targets, seen(n_users, n_items) if at % 2 else None, CUTS[at % 3])
     # More tiles than there are bits in a word, and more users than in a block.
     vectors = given((normal(19, 24), normal(1100, 24)), "bfloat16")
     check("many tiles", vectors, asked([1] * 19, 1100), seen(19, 1100), CUTS[0])
+    # So little memory that items and users come in several parts.
+    vectors = given((normal(7, 24), normal(150, 24)), "float32")
+    check("little memory", vectors, asked([1, 4] * 3 + [2], 150), seen(7, 150), CUTS[0], memory=1 << 13)
     # A slack that is far too small is noticed, and grows.
     vectors = given((normal(6, 24), normal(50, 24)), "float32")
     check("small slack", vectors, asked([1, 3] * 3, 50), None, CUTS[0]._replace(slack=2.0**-30))

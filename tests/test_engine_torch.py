@@ -355,18 +355,47 @@ def test_blocks_stay_within_the_memory(memory: int, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("targets", [1, 10])
-def test_parts_on_a_device_stay_within_the_memory(targets: int) -> None:
+@pytest.mark.parametrize("memory", [1 << 20, 1 << 22, 1 << 28])
+def test_parts_on_a_device_stay_within_the_memory(targets: int, memory: int) -> None:
     pytest.importorskip("triton", reason="kernels are written in Triton")
-    from atkay.engines.torch_device import KERNELS, parts, words
+    from atkay.engines.torch_device import KERNELS, Device, words
 
-    rows = counting.Rows(torch.arange(5000), torch.zeros((5000, targets), dtype=torch.int64))
-    given, memory, n_items = counting.Vectors(torch.zeros((5000, 16)), torch.zeros((4, 16))), 1 << 22, 1_000_000
-    kernel = KERNELS["float32"]
-    every = parts(rows, n_items, given, memory, kernel)
-    # Bits that are in doubt, the users' vectors, and counts.
-    each = targets * words(n_items, kernel.shape(targets)) * 4 + 16 * 4 + targets * (3 * 4 + 3 * 8 + 4)
-    assert sum(len(part.user) for part in every) == 5000
-    assert max(len(part.user) for part in every) * each <= memory
+    n_users, n_items, depth = 5000, 100_000, 16
+    given = counting.Vectors(torch.zeros((n_users, depth)), torch.zeros((n_items, depth)))
+    user = torch.arange(n_users).repeat_interleave(targets)
+    device = Device(given, counting.Targets(user, user), torch.zeros(len(user)), KERNELS["float32"])
+    full = n_items - n_items % device.shape.items
+    of_items: dict[tuple[int, int], int] = {}
+    for (first, last), rows in device.parts(full, memory):
+        of_items[first, last] = of_items.get((first, last), 0) + len(rows.user)
+        # Bits that are in doubt, vectors in two pieces of two bytes, and counts.
+        bits = len(rows.user) * targets * words(last - first, device.shape) * 4
+        pieces = 2 * 2 * depth * (len(rows.user) + last - first)
+        assert bits + pieces + len(rows.user) * targets * (3 * 4 + 3 * 8 + 4) <= memory
+    assert set(of_items.values()) == {n_users}
+    ends = [0, *(last for _, last in of_items)]
+    assert [first for first, _ in of_items] == ends[:-1]
+    assert ends[-1] == full
+
+
+def test_the_work_on_a_device_is_cut_to_fit_on_its_chip(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("triton", reason="kernels are written in Triton")
+    from atkay.engines import torch_device
+
+    def items(precision: str, depth: int, room: int) -> tuple[int, int]:
+        monkeypatch.setattr(torch_device, "on_chip", lambda _: room)
+        given = counting.Vectors(torch.zeros((1, depth)), torch.zeros((1, depth)))
+        shape = torch_device.KERNELS[precision].shape(given)
+        assert shape.shared(depth, torch_device.KERNELS[precision].pieces) <= room
+        return shape.items, shape.depth
+
+    # An H200 has 227 KiB, an A100 163, a GeForce 99 and a T4 64. Half precision in two pieces: 4 bytes a component.
+    # 128 users and three tiles of 64 items, 128 components each: 4 x 128 x (128 + 192) bytes = 160 KiB.
+    assert [items("float32", 128, room << 10) for room in (227, 161, 159, 97, 64)] == [
+        (64, 128), (64, 128), (128, 64), (64, 128), (64, 64),
+    ]  # fmt: skip
+    assert items("bfloat16", 128, 99 << 10) == (128, 128)
+    assert items("float32", 1000, 227 << 10) == (128, 64)
 
 
 def test_in_a_training_loop_nothing_but_hits_leaves_the_device(monkeypatch: pytest.MonkeyPatch) -> None:

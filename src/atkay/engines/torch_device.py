@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import functools
-from typing import NamedTuple
+import math
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 import triton
 from torch import Tensor
+from triton.runtime import driver
 
 from atkay.engines import torch_kernels as kernels
 from atkay.engines.torch_count import LANES, Excluded, Ranks, Rows, Scaled, Targets, Vectors, all_alike, blocks
 from atkay.engines.torch_kernels import CELLS, TILES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LENGTH = 15
+"""Vectors in pieces are up to 2 to this long: their components are within the range of half precision."""
 
 CLEAR = 0.01
 """Σ f - Σ f² of a cell up to which nothing is near: every f is then below 0.0102 or above 0.9898."""
@@ -32,34 +40,53 @@ class Shape(NamedTuple):
     users: int = 128
     items: int = 128
     warps: int = 8
-    stages: int = 3
+    stages: int = 2
     depth: int = 128
     """Components of the vectors that are multiplied in one go."""
     waves: int = 16
     """Programs for each place on the device, so that the last ones end at about the same time."""
 
+    def piece(self, depth: int) -> int:
+        """Components in one go, of so many: a power of two."""
+        return min(max(16, 1 << (depth - 1).bit_length()), self.depth)
+
+    def shared(self, depth: int, pieces: int) -> int:
+        """Bytes on the chip that a program works with: all of its users', or a part of it for each tile under way."""
+        of_users = self.users if depth <= self.depth else self.users * self.stages
+        return 2 * pieces * self.piece(depth) * (of_users + self.items * self.stages)
+
+
+SHAPES = (Shape(), Shape(depth=64), Shape(64, 64, 4), Shape(64, 64, 4, depth=64), Shape(32, 32, 4, depth=32))
+"""Of these, the first that fits on the chip."""
+
 
 class Kernel(NamedTuple):
-    """How the kernel multiplies, how far its scores may be off, and how its work is cut for few and for many targets.
+    """The numbers that are multiplied, in how many pieces a component is held, and how far scores may be off.
 
     The slack is a share of the product of both vectors' lengths. It is several times what was measured, and every run
     measures it again on the targets, whose exact scores are known.
     """
 
-    dot: str
-    slack: float
-    few: Shape
-    many: Shape
+    kind: torch.dtype
+    pieces: int
+    slack: float = 2.0**-22
+    shapes: tuple[Shape, ...] = SHAPES
 
-    def shape(self, targets: int) -> Shape:
-        """How to cut, with so many targets in a row."""
-        return self.few if targets < 5 else self.many
+    def shape(self, vectors: Vectors) -> Shape:
+        """How to cut the work."""
+        room, depth = on_chip(vectors.items.device), vectors.items.shape[1]
+        return next((each for each in self.shapes if each.shared(depth, self.pieces) <= room), self.shapes[-1])
+
+    def bytes(self, vectors: Vectors) -> int:
+        """Of a vector in pieces."""
+        return self.pieces * self.kind.itemsize * vectors.items.shape[1]
 
 
+# Half precision has 11 bits. Rounding to the nearest gives one more: two pieces hold the 24 bits of single precision.
 KERNELS = {
-    "float32": Kernel("tf32x3", 2.0**-22, Shape(stages=2, depth=64), Shape(items=64, stages=2, depth=64)),
-    "tf32": Kernel("tf32", 2.0**-22, Shape(items=64, warps=4), Shape(stages=2)),
-    "bfloat16": Kernel("tf32", 2.0**-22, Shape(stages=2), Shape(items=64, warps=4)),
+    "float32": Kernel(torch.float16, 2, shapes=(Shape(items=64, stages=3), *SHAPES)),
+    "tf32": Kernel(torch.float16, 1),
+    "bfloat16": Kernel(torch.bfloat16, 1),
 }
 
 
@@ -68,13 +95,13 @@ def rank_on_device(
 ) -> tuple[Ranks, Tensor]:
     """The ranks of the targets among all items but the user's excluded ones, and their scores."""
     vectors = Vectors(vectors.users.contiguous(), vectors.items.contiguous())
-    device = Device(vectors, targets, own_scores(vectors, targets))
+    device = Device(vectors, targets, own_scores(vectors, targets), kernel)
     # What does not fill a tile is compared item by item.
-    n_items = len(vectors.items)
-    full = n_items - n_items % max(kernel.few.items, kernel.many.items)
-    left = [part for rows in (targets.rows if full else ()) for part in parts(rows, full, vectors, memory, kernel)]
+    n_items, size = len(vectors.items), device.shape.items
+    full = n_items - n_items % size
+    left = list(device.parts(full, memory)) if full else []
     slack = kernel.slack * max(1.0, vectors.items.shape[1] / DEPTH)
-    missing = [device.count(part, full, kernel, slack) for part in left]
+    missing = [device.count(*part, slack) for part in left]
     if full < n_items:
         device.compare(None, full, n_items)
     ranks = all_alike(Ranks(*device.counts), vectors, targets)
@@ -85,15 +112,8 @@ def rank_on_device(
     while missing and any(wrong := torch.cat(missing).tolist()):
         left = [part for part, n in zip(left, wrong, strict=True) if n]
         slack *= 4
-        missing = [device.count(part, full, kernel, slack) for part in left]
+        missing = [device.count(*part, slack) for part in left]
     return ranks, device.own
-
-
-def parts(rows: Rows, full: int, vectors: Vectors, memory: int, kernel: Kernel) -> list[Rows]:
-    """The rows in parts that are counted within the memory."""
-    width = rows.target.shape[1]
-    each = width * (words(full, kernel.shape(width)) * 4 + 64) + vectors.users.shape[1] * vectors.users.itemsize
-    return [Rows(*(one[slice(*block)] for one in rows)) for block in blocks(len(rows.user), memory // each)]
 
 
 def own_scores(vectors: Vectors, targets: Targets) -> Tensor:
@@ -114,42 +134,72 @@ def longest(items: Tensor, size: int) -> Tensor:
     return found
 
 
+class Tiles(NamedTuple):
+    """Items in full tiles, in pieces: the number of the first, and what scores and targets are multiplied by."""
+
+    first: int
+    pieces: Tensor
+    slope: Tensor
+    steepness: Tensor
+
+
 class Device:
     """What is counted, and the counts so far: above, equal and before, a row each."""
 
-    def __init__(self, vectors: Vectors, targets: Targets, own: Tensor) -> None:
-        self.vectors, self.targets, self.own = vectors, targets, own
+    def __init__(self, vectors: Vectors, targets: Targets, own: Tensor, kernel: Kernel) -> None:
+        self.vectors, self.targets, self.own, self.kernel = vectors, targets, own, kernel
+        self.shape = kernel.shape(vectors)
         self.counts = torch.zeros((3, len(targets)), dtype=torch.int64, device=own.device)
-        self._scaled: dict[int, Scaled] = {}
+        self._pieces: tuple[tuple[int, int], Tensor] | None = None
 
-    def scaled(self, full: int, size: int) -> Scaled:
-        """Vectors for the fast product, with items in tiles of a size."""
-        if size not in self._scaled:
-            self._scaled[size] = Scaled(self.vectors, longest(self.vectors.items[:full], size))
-        return self._scaled[size]
+    @functools.cached_property
+    def scaled(self) -> Scaled:
+        """The longest vector of each full tile, and what keeps scores in the range of single precision."""
+        full = len(self.vectors.items) // self.shape.items * self.shape.items
+        return Scaled(self.vectors, longest(self.vectors.items[:full], self.shape.items))
 
     @functools.cached_property
     def first(self) -> Tensor:
         """Where the targets of each user begin."""
         return torch.searchsorted(self.targets.user, torch.arange(len(self.vectors.users) + 1, device=self.own.device))
 
-    def count(self, rows: Rows, full: int, kernel: Kernel, slack: float) -> Tensor:
+    def parts(self, full: int, memory: int) -> Iterator[tuple[tuple[int, int], Rows]]:
+        """Items and rows that are counted together, within the memory: at most half of it for items in pieces."""
+        size, each = self.shape.items, self.kernel.bytes(self.vectors)
+        for first, last in blocks(full // size, memory // (2 * size * each)):
+            n_items = (last - first) * size
+            for rows in self.targets.rows:
+                width = rows.target.shape[1]
+                row = width * (words(n_items, self.shape) * 4 + 64) + each
+                for block in blocks(len(rows.user), (memory - n_items * each) // row):
+                    yield (first * size, last * size), Rows(*(one[slice(*block)] for one in rows))
+
+    def tiles(self, items: tuple[int, int], slack: float) -> Tiles:
+        """Some items, as the kernel takes them."""
+        size, scaled = self.shape.items, self.scaled
+        here = slice(items[0] // size, items[1] // size)
+        if self._pieces is None or self._pieces[0] != items:
+            self._pieces = None  # the memory of the last ones can be used again
+            self._pieces = items, cut(self.vectors.items[slice(*items)], scaled.longest[here], self.kernel, size)
+        steepness = (STEEP / scaled.slack(slack)[here]).float()
+        moved = scaled.exponent - 2 * LENGTH + torch.frexp(scaled.longest[here]).exponent
+        return Tiles(items[0], self._pieces[1], torch.ldexp(steepness, moved.float()), steepness)
+
+    def count(self, items: tuple[int, int], rows: Rows, slack: float) -> Tensor:
         """Count the items in full tiles, unless targets are missing where they should be near; how many are."""
-        shape = kernel.shape(rows.target.shape[1])
-        scaled = self.scaled(full, shape.items)
-        users, threshold, missing = self.scale(rows, full, scaled.exponent)
-        slope = (STEEP / scaled.slack(slack)).float()
-        found, doubts = count(users, scaled.items, threshold, slope, kernel.dot, shape)
-        self.settle(rows, found, doubts, missing, shape)
+        tiles = self.tiles(items, slack)
+        users, threshold, missing = self.scale(rows, items)
+        found, doubts = count(users, tiles, threshold, self.shape)
+        self.settle(rows, items[0], found, doubts, missing)
         # Nothing was counted for what fills up the rows.
         self.counts.index_add_(1, rows.target.clamp(min=0).view(-1), found.view(3, -1) * (missing == 0).long())
         return missing
 
-    def scale(self, rows: Rows, full: int, exponent: int) -> tuple[Tensor, Tensor, Tensor]:
-        """What :meth:`Scaled.users` gives, in single precision; and how many targets are in full tiles."""
+    def scale(self, rows: Rows, items: tuple[int, int]) -> tuple[Tensor, Tensor, Tensor]:
+        """The rows' users in pieces, what :meth:`Scaled.users` gives for their targets, how many are to be found."""
         n_rows, targets = rows.target.shape
         users = torch.empty(
-            (n_rows, self.vectors.users.shape[1]), dtype=self.vectors.users.dtype, device=self.own.device
+            (self.kernel.pieces, n_rows, self.vectors.users.shape[1]), dtype=self.kernel.kind, device=self.own.device
         )
         threshold = torch.empty((n_rows, targets), device=self.own.device)
         missing = torch.zeros(1, dtype=torch.int32, device=self.own.device)
@@ -163,8 +213,10 @@ class Device:
             threshold,
             missing,
             n_rows,
-            full,
-            exponent,
+            *items,
+            self.scaled.exponent,
+            LENGTH=LENGTH,
+            PIECES=self.kernel.pieces,
             TARGETS=targets,
             WIDTH=triton.next_power_of_2(targets),
             **_lanes(self.vectors),
@@ -172,7 +224,7 @@ class Device:
         )
         return users, threshold, missing
 
-    def settle(self, rows: Rows, found: Tensor, doubts: Tensor, missing: Tensor, shape: Shape) -> None:
+    def settle(self, rows: Rows, first: int, found: Tensor, doubts: Tensor, missing: Tensor) -> None:
         """Count the cells that are in doubt by exact scores, and take the targets among them from the missing ones."""
         kernels.settle[(triton.cdiv(doubts.numel(), WORDS),)](
             doubts,
@@ -185,9 +237,10 @@ class Device:
             missing,
             doubts.numel(),
             rows.target.numel(),
+            first,
             TARGETS=rows.target.shape[1],
             **_lanes(self.vectors),
-            ITEMS=shape.items,
+            ITEMS=self.shape.items,
             CELLS=CELLS,
             TILES=TILES,
             WORDS=WORDS,
@@ -212,18 +265,32 @@ class Device:
         )
 
 
-def count(
-    users: Tensor, items: Tensor, threshold: Tensor, slope: Tensor, dot: str, shape: Shape
-) -> tuple[Tensor, Tensor]:
-    """Count for each user (rows x D) and each of its targets (rows x targets) the items that score above.
+def cut(items: Tensor, longest: Tensor, kernel: Kernel, size: int) -> Tensor:
+    """Items in pieces, tile by tile times powers of two."""
+    pieces = torch.empty((kernel.pieces, *items.shape), dtype=kernel.kind, device=items.device)
+    kernels.cut[(len(longest),)](
+        items,
+        longest,
+        pieces,
+        len(items),
+        LENGTH=LENGTH,
+        PIECES=kernel.pieces,
+        D=items.shape[1],
+        LANES=_width(items),
+        ITEMS=size,
+    )
+    return pieces
 
-    ``slope`` has a number per tile. Returns the counts, with room for those of equal items, and the bits of the cells
-    that are in doubt and not counted.
+
+def count(users: Tensor, tiles: Tiles, threshold: Tensor, shape: Shape) -> tuple[Tensor, Tensor]:
+    """Count for each user (pieces x rows x D) and each of its targets (rows x targets) the items that score above.
+
+    Returns the counts, with room for those of equal items, and the bits of the cells that are in doubt and not counted.
     """
     rows, targets = threshold.shape
-    depth, tiles = items.shape[1], len(slope)
+    pieces, n_items, depth = tiles.pieces.shape
     found = torch.zeros((3, rows, targets), dtype=torch.int32, device=users.device)
-    groups = triton.cdiv(tiles, TILES)
+    groups = words(n_items, shape) // CELLS
     doubts = torch.empty((groups, rows, targets, CELLS), dtype=torch.int32, device=users.device)
     programs = triton.cdiv(rows, shape.users)
     splits = max(1, min(groups, places(users.device) * shape.waves // programs))
@@ -231,22 +298,23 @@ def count(
     each = min(triton.cdiv(groups, splits), 2**24 * CELLS // (TILES * shape.items))
     kernels.count[(programs, triton.cdiv(groups, each))](
         users,
-        items,
+        tiles.pieces,
         threshold,
-        slope,
+        tiles.slope,
+        tiles.steepness,
         found,
         doubts,
         rows,
-        tiles,
+        n_items // shape.items,
         each * TILES,
         TARGETS=targets,
+        PIECES=pieces,
         D=depth,
-        K=min(max(16, triton.next_power_of_2(depth)), shape.depth),
+        K=shape.piece(depth),
         USERS=shape.users,
         ITEMS=shape.items,
         CELLS=CELLS,
         TILES=TILES,
-        PRECISION=dot,
         SATURATE=users.is_cuda and torch.version.hip is None,
         LIMIT=CLEAR,
         num_warps=shape.warps,
@@ -263,6 +331,14 @@ def words(items: int, shape: Shape) -> int:
 def places(device: torch.device) -> int:
     """How many programs run at the same time, about."""
     return 2 * torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 1
+
+
+def on_chip(device: torch.device) -> float:
+    """Bytes of fast memory that a program can have."""
+    if device.type != "cuda":
+        return math.inf
+    # Some kilobytes are left for what moves from thread to thread.
+    return float(driver.active.utils.get_device_properties(device.index)["max_shared_mem"] - 4096)
 
 
 def _lanes(vectors: Vectors) -> dict[str, int]:

@@ -6,6 +6,10 @@ users' targets ``f = min(max((score - t) / (2 slack) + 1/2, 0), 1)``, which is 1
 ``Σ f - Σ f²``, which is 0 where nothing is near. Where something is, nothing is counted, and one bit is set: the cell,
 the items of a tile that have met in one sum, is scored again, exactly, by another kernel. Scores never leave the chip.
 
+Vectors come in pieces of 16 bits, which the matrix units multiply fastest: one in bfloat16; or half precision, of which
+one piece holds what tf32 has, and two, a number and its rest, what single precision has. They are multiplied by powers
+of two, the items tile by tile, so that half precision has the range for them.
+
 Clamping to 0 and 1 is a free part of a multiply-add on the device, and all three operations run at full rate, where
 comparisons and integer additions run at half of it. A tile's scores are added up in four cells, as the matrix units
 leave them to the threads: so no thread has to ask another one before the end.
@@ -65,28 +69,19 @@ def _by_cell(values, CELLS: tl.constexpr):
 
 
 @triton.jit
-def _scores(
-    user_tile, users, row, items, tile, n_users, D: tl.constexpr, K: tl.constexpr, ITEMS: tl.constexpr,
-    PRECISION: tl.constexpr,
-):  # fmt: skip
-    """Scores of a tile; the users' vectors are at hand where they fit in one piece."""
-    k = tl.arange(0, K)
-    place = tl.arange(0, ITEMS)
-    there = items + tl.full((), ITEMS * D, tl.int64) * tile
-    if D <= K:
-        item_tile = tl.load(there + place[:, None] * D + k[None, :], mask=(k < D)[None, :], other=0.0)
-        return tl.dot(user_tile, tl.trans(item_tile), input_precision=PRECISION)
-    score = tl.zeros((row.shape[0], ITEMS), tl.float32)
-    for first in tl.static_range(0, D, K):
-        depth = first + k
-        user_part = tl.load(
-            users + row.to(tl.int64)[:, None] * D + depth[None, :],
-            mask=(row < n_users)[:, None] & (depth < D)[None, :],
-            other=0.0,
-        )
-        item_part = tl.load(there + place[:, None] * D + depth[None, :], mask=(depth < D)[None, :], other=0.0)
-        score = tl.dot(user_part, tl.trans(item_part), score, input_precision=PRECISION)
-    return score
+def _load(vectors, row, k, n_rows, inside, PIECE: tl.constexpr, D: tl.constexpr):
+    """A piece of some vectors: their components k, with 0 beyond the last one."""
+    there = vectors + (tl.full((), PIECE, tl.int64) * n_rows + row)[:, None] * D + k[None, :]
+    return tl.load(there, mask=inside[:, None] & (k < D)[None, :], other=0.0)
+
+
+@triton.jit
+def _multiply(user, user_rest, item, item_rest, score, PIECES: tl.constexpr):
+    """Add the products of users and items to their scores. Rests times rests are less than what rounding takes."""
+    if PIECES == 2:
+        score = tl.dot(user_rest, tl.trans(item), score)
+        score = tl.dot(user, tl.trans(item_rest), score)
+    return tl.dot(user, tl.trans(item), score)
 
 
 @triton.jit(do_not_specialize=["n_users", "n_tiles", "tiles"])
@@ -95,47 +90,63 @@ def count(
     items,
     threshold,
     slope,
+    steepness,
     above,
     doubts,
     n_users,
     n_tiles,
     tiles,
     TARGETS: tl.constexpr,
+    PIECES: tl.constexpr,
     D: tl.constexpr,
     K: tl.constexpr,
     USERS: tl.constexpr,
     ITEMS: tl.constexpr,
     CELLS: tl.constexpr,
     TILES: tl.constexpr,
-    PRECISION: tl.constexpr,
     SATURATE: tl.constexpr,
     LIMIT: tl.constexpr,
 ):
     """Count for each user and each of its targets the items that score above, but for the cells that are in doubt."""
     # Neighbouring programs have the same items and different users: what one reads the others find in the cache.
     row = tl.program_id(0) * USERS + tl.arange(0, USERS)
+    there = row < n_users
     k = tl.arange(0, K)
     cell = tl.arange(0, CELLS)
-    user_tile = tl.load(
-        users + row.to(tl.int64)[:, None] * D + k[None, :], mask=(row < n_users)[:, None] & (k < D)[None, :], other=0.0
-    )
+    place = tl.arange(0, ITEMS)
+    if D <= K:
+        user = _load(users, row, k, n_users, there, 0, D)
+        user_rest = _load(users, row, k, n_users, there, PIECES - 1, D)
     t = ()
     counted = ()
     words = ()
     for j in tl.static_range(TARGETS):
-        t = t + (tl.load(threshold + row.to(tl.int64) * TARGETS + j, mask=row < n_users, other=float("inf")),)
+        t = t + (tl.load(threshold + row.to(tl.int64) * TARGETS + j, mask=there, other=float("inf")),)
         counted = counted + (tl.zeros((USERS, CELLS), tl.float32),)
         words = words + (tl.zeros((USERS, CELLS), tl.int32),)
     first = tl.program_id(1) * tiles
     last = tl.minimum(first + tiles, n_tiles)
     for tile in range(first, last):
-        score = _scores(user_tile, users, row, items, tile, n_users, D, K, ITEMS, PRECISION)
+        score = tl.zeros((USERS, ITEMS), tl.float32)
+        this = tile * ITEMS + place
+        if D <= K:
+            item = _load(items, this, k, n_tiles * ITEMS, place >= 0, 0, D)
+            item_rest = _load(items, this, k, n_tiles * ITEMS, place >= 0, PIECES - 1, D)
+            score = _multiply(user, user_rest, item, item_rest, score, PIECES)
+        else:
+            for depth in range(0, D, K):
+                user = _load(users, row, depth + k, n_users, there, 0, D)
+                user_rest = _load(users, row, depth + k, n_users, there, PIECES - 1, D)
+                item = _load(items, this, depth + k, n_tiles * ITEMS, place >= 0, 0, D)
+                item_rest = _load(items, this, depth + k, n_tiles * ITEMS, place >= 0, PIECES - 1, D)
+                score = _multiply(user, user_rest, item, item_rest, score, PIECES)
         steep = tl.load(slope + tile)
+        steep_t = tl.load(steepness + tile)
         bit = 1 << (tile % TILES)
         more = ()
         marked = ()
         for j in tl.static_range(TARGETS):
-            share = _share(score, steep, tl.fma(-t[j], steep, 0.5)[:, None], SATURATE)
+            share = _share(score, steep, tl.fma(-t[j], steep_t, 0.5)[:, None], SATURATE)
             total, square = _by_cell(share, CELLS)
             clear = total - square <= LIMIT
             # Adding and subtracting 1.5 x 2^23 rounds to a whole number, at full rate.
@@ -147,13 +158,13 @@ def count(
         if (tile % TILES == TILES - 1) | (tile == last - 1):
             fresh = ()
             for j in tl.static_range(TARGETS):
-                place = (tl.full((), 1, tl.int64) * (tile // TILES) * n_users + row) * TARGETS + j
-                tl.store(doubts + place[:, None] * CELLS + cell[None, :], words[j], mask=(row < n_users)[:, None])
+                word = (tl.full((), 1, tl.int64) * (tile // TILES) * n_users + row) * TARGETS + j
+                tl.store(doubts + word[:, None] * CELLS + cell[None, :], words[j], mask=there[:, None])
                 fresh = fresh + (tl.zeros((USERS, CELLS), tl.int32),)
             words = fresh
     for j in tl.static_range(TARGETS):
         found = tl.sum(counted[j].to(tl.int32), 1)
-        tl.atomic_add(above + row.to(tl.int64) * TARGETS + j, found, mask=row < n_users)
+        tl.atomic_add(above + row.to(tl.int64) * TARGETS + j, found, mask=there)
 
 
 @triton.jit
@@ -213,7 +224,32 @@ def own_scores(users, items, user, item, own, n_targets, D: tl.constexpr, LANES:
     tl.store(own + target, _exact(of_user, of_item, inside, D, LANES), mask=inside)
 
 
-@triton.jit(do_not_specialize=["n_rows", "n_items", "exponent"])
+@triton.jit
+def _exponent(length):
+    """The exponent of a number that is 1/2 to 1 times a power of two; 0 of 0."""
+    return tl.where(length > 0, (length.to(tl.int64, bitcast=True) >> 52) - 1022, 0)
+
+
+@triton.jit
+def _power(exponent):
+    """Two to a power, in double precision."""
+    return ((1023 + exponent.to(tl.int64)) << 52).to(tl.float64, bitcast=True)
+
+
+@triton.jit
+def _cut(here, pieces, row, k, n_rows, inside, exponent, LENGTH: tl.constexpr, PIECES: tl.constexpr, D: tl.constexpr):
+    """Write components k of vectors in pieces: what the pieces' kind of number holds, and what it holds of the rest."""
+    there = inside[:, None] & (k < D)[None, :]
+    part = tl.load(here[:, None] + k[None, :], mask=there, other=0.0).to(tl.float32).to(tl.float64)
+    part = (part * _power(LENGTH - exponent)[:, None]).to(tl.float32)
+    for piece in tl.static_range(PIECES):
+        held = part.to(pieces.dtype.element_ty)
+        at = (tl.full((), piece, tl.int64) * n_rows + row)[:, None] * D + k[None, :]
+        tl.store(pieces + at, held, mask=there)
+        part -= held.to(tl.float32)
+
+
+@triton.jit(do_not_specialize=["n_rows", "first_item", "last_item", "exponent"])
 def scale(
     users,
     user,
@@ -224,15 +260,21 @@ def scale(
     threshold,
     missing,
     n_rows,
-    n_items,
+    first_item,
+    last_item,
     exponent,
+    LENGTH: tl.constexpr,
+    PIECES: tl.constexpr,
     TARGETS: tl.constexpr,
     WIDTH: tl.constexpr,
     D: tl.constexpr,
     LANES: tl.constexpr,
     ROWS: tl.constexpr,
 ):
-    """The rows' users times powers of two, about 1 long, and the scores of their targets; how many are to be found."""
+    """The rows' users in pieces, about 2 to the LENGTH long, and the scores of their targets; how many are to be found.
+
+    Scores are those of users about 1 long and of items times 2 to the exponent.
+    """
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     inside = row < n_rows
     here = users + tl.load(user + row, mask=inside, other=0) * D
@@ -242,23 +284,18 @@ def scale(
         depth = (first + lane)[None, :]
         part = tl.load(here[:, None] + depth, mask=depth < D, other=0.0).to(tl.float32).to(tl.float64)
         square += tl.sum(part * part, 1)
-    # A double's bits from 52 on are its exponent plus 1022, for a number between 1/2 and 1 times a power of two.
-    length = tl.where(square > 0, (tl.sqrt(square).to(tl.int64, bitcast=True) >> 52) - 1022, 0)
-    power = ((1023 - length) << 52).to(tl.float64, bitcast=True)
+    length = _exponent(tl.sqrt(square))
     for first in range(0, D, LANES):
-        depth = (first + lane)[None, :]
-        part = tl.load(here[:, None] + depth, mask=depth < D, other=0.0).to(tl.float32).to(tl.float64)
-        part = (part * power[:, None]).to(tl.float32).to(scaled.dtype.element_ty)
-        tl.store(scaled + row[:, None] * D + depth, part, mask=inside[:, None] & (depth < D))
+        _cut(here, scaled, row, first + lane, n_rows, inside, length, LENGTH, PIECES, D)
     nth = tl.arange(0, WIDTH)[None, :]
     room = inside[:, None] & (nth < TARGETS)
     goal = tl.load(target + row[:, None] * TARGETS + nth, mask=room, other=-1)
     # A user without a direction scores all items alike: there is nothing to count, and everything would be near.
     some = (goal >= 0) & (square > 0)[:, None]
-    both = ((1023 - length + exponent) << 52).to(tl.float64, bitcast=True)
-    score = tl.load(own + goal, mask=some, other=0.0) * both[:, None]
+    score = tl.load(own + goal, mask=some, other=0.0) * _power(exponent - length)[:, None]
     tl.store(threshold + row[:, None] * TARGETS + nth, tl.where(some, score, float("inf")).to(tl.float32), mask=room)
-    found = (tl.load(target_item + goal, mask=some, other=n_items) < n_items).to(tl.int32)
+    item = tl.load(target_item + goal, mask=some, other=-1)
+    found = ((item >= first_item) & (item < last_item)).to(tl.int32)
     tl.atomic_add(missing, tl.sum(tl.sum(found, 1), 0))
 
 
@@ -271,7 +308,7 @@ def _tell(score, item, inside, mine, its):
     return above, equal, before
 
 
-@triton.jit(do_not_specialize=["n_words", "n_cells"])
+@triton.jit(do_not_specialize=["n_words", "n_cells", "first_item"])
 def settle(
     doubts,
     users,
@@ -284,6 +321,7 @@ def settle(
     missing,
     n_words,
     n_cells,
+    first_item,
     TARGETS: tl.constexpr,
     D: tl.constexpr,
     LANES: tl.constexpr,
@@ -306,7 +344,7 @@ def settle(
         cell = (at // CELLS) % n_cells
         tile = at // CELLS // n_cells * TILES + bit
         nth = tl.arange(0, ITEMS // CELLS)
-        item = tile * ITEMS + (nth // 2) * (2 * CELLS) + (at % CELLS) * 2 + nth % 2
+        item = first_item + tile * ITEMS + (nth // 2) * (2 * CELLS) + (at % CELLS) * 2 + nth % 2
         goal = tl.load(target + cell)
         inside = item >= 0
         of_user = users + tl.load(user + cell // TARGETS) * D + tl.arange(0, 1)
@@ -377,3 +415,23 @@ def longest(items, norms, D: tl.constexpr, LANES: tl.constexpr, ITEMS: tl.conste
         part = tl.load(items + item[:, None] * D + depth[None, :], mask=here, other=0.0).to(tl.float32).to(tl.float64)
         total += tl.sum(part * part, 1)
     tl.store(norms + tl.program_id(0), tl.sqrt(tl.max(total, 0)))
+
+
+@triton.jit(do_not_specialize=["n_items"])
+def cut(
+    items,
+    longest,
+    pieces,
+    n_items,
+    LENGTH: tl.constexpr,
+    PIECES: tl.constexpr,
+    D: tl.constexpr,
+    LANES: tl.constexpr,
+    ITEMS: tl.constexpr,
+):
+    """The items in pieces; the longest vector of each tile is then about 2 to the LENGTH long."""
+    item = tl.program_id(0).to(tl.int64) * ITEMS + tl.arange(0, ITEMS)
+    exponent = _exponent(tl.load(longest + tl.program_id(0) + tl.zeros((ITEMS,), tl.int32)))
+    for first in range(0, D, LANES):
+        k = first + tl.arange(0, LANES)
+        _cut(items + item * D, pieces, item, k, n_items, item >= 0, exponent, LENGTH, PIECES, D)
