@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import platform
 import subprocess
 import sys
@@ -28,7 +29,7 @@ from torch import Tensor
 
 from atkay.engines import torch_count as counting
 from atkay.engines.torch_count import Excluded, Targets, Vectors
-from atkay.engines.torch_device import KERNELS, Device, Kernel, Shape, count, cut, longest, own_scores
+from atkay.engines.torch_device import KERNELS, MARGIN, Device, Kernel, Shape, count, cut, longest, own_scores
 
 USERS, ITEMS, DEPTH, SEEN = 16_384, 1_000_000, 128, 50
 PRECISIONS = ("bfloat16", "float32", "tf32")
@@ -153,9 +154,10 @@ def stages(log: Log, name: str, given: Vectors, asked: Targets, out: Excluded, k
     launch = Launch(given, asked, kernel)
     device, size = launch.device, launch.device.shape.items
     log.row("stage", f"{name}, longest vectors", timed(lambda: longest(given.items, size)))
-    log.row("stage", f"{name}, items in pieces", timed(lambda: cut(given.items, device.scaled.longest, kernel, size)))
+    log.row("stage", f"{name}, items in pieces", timed(lambda: cut(given.items, device.longest, kernel, size)))
     log.row("stage", f"{name}, own scores", timed(lambda: own_scores(given, asked)))
     log.row("stage", f"{name}, users in pieces", timed(launch.scale))
+    log.row("stage", f"{name}, sample", timed(launch.off), off=f"2^{math.log2(float(launch.off())):.2f} of the lengths")
     log.row("stage", f"{name}, count", timed(launch.count))
     log.row("stage", f"{name}, settle", timed(launch.settle), **launch.about())
     log.row("stage", f"{name}, {SEEN} seen", timed(lambda: device.compare(out)))
@@ -165,20 +167,23 @@ def stages(log: Log, name: str, given: Vectors, asked: Targets, out: Excluded, k
 class Launch:
     """The kernels with what they are given, so that each can be run by itself."""
 
-    def __init__(self, given: Vectors, asked: Targets, kernel: Kernel) -> None:
+    def __init__(self, given: Vectors, asked: Targets, kernel: Kernel, less: float = 1.0) -> None:
         self.device = Device(given, asked, own_scores(given, asked), kernel)
         self.items = 0, len(given.items) - len(given.items) % self.device.shape.items
         (self.rows,) = asked.rows
-        self.tiles = self.device.tiles(self.items, kernel.slack)
         self.users, self.threshold, self.missing = self.scale()
+        self.slopes = self.device.slopes(self.items, self.off() / less, MARGIN)
         self.wanted = int(self.missing)
         self.found, self.doubts = self.count()
 
     def scale(self) -> tuple[Tensor, Tensor, Tensor]:
         return self.device.scale(self.rows, self.items)
 
+    def off(self) -> Tensor:
+        return self.device.off(self.items, self.rows, self.users)
+
     def count(self) -> tuple[Tensor, Tensor]:
-        return count(self.users, self.tiles, self.threshold, self.device.shape)
+        return count(self.users, self.device.pieces(self.items), self.threshold, self.slopes, self.device.shape)
 
     def settle(self) -> None:
         self.device.settle(self.rows, 0, self.found, self.doubts, self.missing)
@@ -191,27 +196,39 @@ class Launch:
         return {"cells": f"{bits / len(self.device.own):.2f} a target", "own": f"{found} of {self.wanted}"}
 
 
+def wrong_ranks(given: Vectors, asked: Targets, out: Excluded | None, users: Tensor, kernel: Kernel) -> dict[str, Any]:
+    """How many ranks of some users are others than those of a product in double precision, and by how much."""
+    ranks, _ = counting.rank(given, asked, out, MEMORY, kernel)
+    wrong, off, of = 0, 0, 0
+    for user in users.tolist():
+        score = given.items.double() @ given.users[user].double()
+        at = torch.nonzero(asked.user == user)[:, 0]
+        own = score[asked.item[at], None]
+        if out is not None:
+            score[out.item[out.start[user] : out.start[user + 1]]] = -torch.inf
+        above = (score > own + 1e-13 * own.abs()).sum(1)
+        wrong += int((above != ranks.above[at]).sum())
+        off = max(off, int((above - ranks.above[at]).abs().max()))
+        of += len(at)
+    return {"wrong": wrong, "of": of, "off": off}
+
+
 def part_check(log: Log) -> None:
     """Ranks against a product in double precision, for some of the users; and how much slack there is to spare."""
+    users = torch.arange(0, USERS, USERS // 64, device="cuda")
     for precision in PRECISIONS:
-        given = vectors(USERS, ITEMS, "cuda", precision)
         asked, out = targets(USERS, ITEMS, 10, "cuda"), seen(USERS, ITEMS, "cuda")
-        ranks, _ = counting.rank(given, asked, out, MEMORY, KERNELS[precision])
-        wrong, off = 0, 0
-        users = torch.arange(0, USERS, USERS // 64, device="cuda")
-        for user in users.tolist():
-            score = given.items.double() @ given.users[user].double()
-            score[out.item[out.start[user] : out.start[user + 1]]] = -torch.inf
-            at = torch.nonzero(asked.user == user)[:, 0]
-            own = given.items[asked.item[at]].double() @ given.users[user].double()
-            above = (score > own[:, None] + 1e-12).sum(1)
-            wrong += int((above != ranks.above[at]).sum())
-            off = max(off, int((above - ranks.above[at]).abs().max()))
-        log.row("check", f"{precision}: ranks of {len(users)} users", None, wrong=wrong, of=10 * len(users), off=off)
-        kernel, one = KERNELS[precision], targets(USERS, ITEMS, 1, "cuda")
-        for less in (1, 2, 4, 8):
-            launch = Launch(given, one, kernel._replace(slack=kernel.slack / less))
-            log.row("check", f"{precision}, slack / {less}", None, **launch.about())
+        given = vectors(USERS, ITEMS, "cuda", precision)
+        # Sums of what has one sign lose most.
+        positive = Vectors(*(each.abs() for each in given))
+        for name, these in (("positive", positive), ("normal", given)):
+            kernel = KERNELS[precision]
+            found = wrong_ranks(these, asked, out, users, kernel)
+            log.row("check", f"{precision}: ranks of {len(users)} users, {name} numbers", None, **found)
+            one = targets(USERS, ITEMS, 1, "cuda")
+            for less in (1, 2, 4, 8):
+                launch = Launch(these, one, kernel, less)
+                log.row("check", f"{precision}, {name}, margin / {less}", None, **launch.about())
 
 
 def part_depths(log: Log) -> None:
@@ -220,16 +237,11 @@ def part_depths(log: Log) -> None:
     for precision in PRECISIONS:
         for depth in (3, 100, 128, 700):
             given = vectors(users, items, "cuda", precision, depth)
-            asked = targets(users, items, 10, "cuda")
-            scores = given.users.double() @ given.items.double().T
-            own = scores[asked.user, asked.item]
-            above = (scores[asked.user] > own[:, None] + 1e-12 * own[:, None].abs()).sum(1)
+            asked, every = targets(users, items, 10, "cuda"), torch.arange(users, device="cuda")
             for shape in (KERNELS[precision].shape(given), *KERNELS[precision].shapes[-2:]):
                 kernel = KERNELS[precision]._replace(shapes=(shape,))
-                ranks, _ = counting.rank(given, asked, None, MEMORY, kernel)
-                wrong = int((ranks.above != above).sum())
                 told = f"{precision}, {depth} components, {shape.users} x {shape.items} x {shape.depth}"
-                log.row("depths", told, None, wrong=wrong, of=len(asked))
+                log.row("depths", told, None, **wrong_ranks(given, asked, None, every, kernel))
 
 
 def part_product(log: Log) -> None:

@@ -5,6 +5,7 @@ TRITON_INTERPRET=1 python tests/kernels_interpreted.py
 
 from __future__ import annotations
 
+import itertools
 import os
 
 os.environ["TRITON_INTERPRET"] = "1"
@@ -12,8 +13,9 @@ os.environ["TRITON_INTERPRET"] = "1"
 import torch
 from torch import Tensor
 
+from atkay.engines import torch_device
 from atkay.engines.torch_count import Excluded, Targets, Vectors, exact, rank, rounded
-from atkay.engines.torch_device import Kernel, Shape
+from atkay.engines.torch_device import Device, Kernel, Shape, own_scores
 
 CUTS = [
     Kernel(torch.float16, 2, shapes=(Shape(16, 16, depth=16),)),
@@ -49,6 +51,18 @@ def check(
         assert torch.equal(found, wanted.sum(1)), (name, what, found, wanted.sum(1))
 
 
+def check_off() -> None:
+    """What the product is off is measured to a few units in the last place, whatever the lengths are."""
+    for scale, kernel in itertools.product((1.0, 1e20, 1e-20), CUTS):
+        vectors = given(
+            (normal(20, 40) * scale, normal(64, 40) / scale * 10.0 ** torch.linspace(-9, 9, 64)[:, None]), "float32"
+        )
+        device = Device(vectors, targets := asked([2] * 20, 64), own_scores(vectors, targets), kernel)
+        (rows,) = targets.rows
+        off = device.off((0, 64), rows, device.scale(rows, (0, 64))[0])
+        assert 0 < float(off) < 2.0**-22, (scale, off)
+
+
 def asked(sizes: list[int], n_items: int) -> Targets:
     """So many targets for each of the users, spread over the items."""
     user = torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes))
@@ -80,6 +94,7 @@ def cases() -> dict[str, tuple[Tensor, Tensor]]:
         "whole numbers": (torch.randint(-2, 3, (6, 9)).float(), torch.randint(-2, 3, (100, 9)).float()),
         "huge": (normal(5, 24) * 1e30, normal(40, 24) * 1e30),
         "tiny": (normal(5, 24) * 1e-30, normal(40, 24) * 1e-30),
+        "tiny, and tiles of zero": (normal(5, 24), torch.cat((torch.zeros(64, 24), normal(40, 24) * 1e-30))),
         "huge and tiny": (normal(5, 24) * 1e25, normal(70, 24) * 10.0 ** torch.linspace(-30, 5, 70)[:, None]),
     }
 
@@ -100,12 +115,14 @@ def main() -> None:
     # More tiles than there are bits in a word, and more users than in a block.
     vectors = given((normal(19, 24), normal(1100, 24)), "bfloat16")
     check("many tiles", vectors, asked([1] * 19, 1100), seen(19, 1100), CUTS[0])
+    check_off()
     # So little memory that items and users come in several parts.
     vectors = given((normal(7, 24), normal(150, 24)), "float32")
     check("little memory", vectors, asked([1, 4] * 3 + [2], 150), seen(7, 150), CUTS[0], memory=1 << 13)
     # A slack that is far too small is noticed, and grows.
     vectors = given((normal(6, 24), normal(50, 24)), "float32")
-    check("small slack", vectors, asked([1, 3] * 3, 50), None, CUTS[0]._replace(slack=2.0**-30))
+    torch_device.LEAST, torch_device.MARGIN = 2.0**-32, 2.0**-12
+    check("small slack", vectors, asked([1, 3] * 3, 50), None, CUTS[0])
     print("as they should be")
 
 

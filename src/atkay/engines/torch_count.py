@@ -30,6 +30,9 @@ WIDTHS = (1, 2, 5, 10)
 LANES = 128
 """Components whose products are added up side by side where scores are exact."""
 
+FAR, TINY = 40, 2.0**-100
+"""The power of two from which on lengths are brought back to about 1, and what is added to a slack that may be 0."""
+
 SPARE = 16
 """Items beyond the end of a list that are scored exactly with it, because they may belong into it."""
 
@@ -195,7 +198,7 @@ class Scaled:
     def exponent(self) -> int:
         """Items are multiplied by 2 to this."""
         most = int(torch.frexp(self.longest.max()).exponent)
-        return 0 if abs(most) < 40 else -most
+        return 0 if abs(most) < FAR else -most
 
     @functools.cached_property
     def items(self) -> Tensor:
@@ -217,7 +220,7 @@ class Scaled:
 
     def slack(self, share: float) -> Tensor:
         """How far the fast scores of each block of items may be off, for users of length 1."""
-        return self.longest * (share * 2.0**self.exponent) + 2.0**-100
+        return self.longest * (share * 2.0**self.exponent) + TINY
 
 
 def _shifted(values: Tensor, exponent: Tensor) -> Tensor:

@@ -12,8 +12,9 @@ from torch import Tensor
 from triton.runtime import driver
 
 from atkay.engines import torch_kernels as kernels
-from atkay.engines.torch_count import LANES, Excluded, Ranks, Rows, Scaled, Targets, Vectors, all_alike, blocks
+from atkay.engines.torch_count import FAR, LANES, TINY, Excluded, Ranks, Rows, Targets, Vectors, all_alike, blocks
 from atkay.engines.torch_kernels import CELLS, TILES
+from atkay.errors import AtkayError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +28,14 @@ CLEAR = 0.01
 STEEP = 0.5 - 0.0102
 """How far f is from 1/2 for a score that is as far from the target's as the slack."""
 
-DEPTH = 128
-"""Components up to which the slack holds as it is; beyond, it grows with them."""
+LEAST = 2.0**-23
+"""Slack for rounding where scores are held against targets; that of the product is added."""
+
+MARGIN = 4.0
+"""How many times farther than any score of the sample a score may be off."""
+
+SAMPLE, FEW = 32, 64
+"""Tiles, and users at most, whose scores are held against double precision."""
 
 WORDS, PAIRS, ROWS = 512, 32, 16
 """Words of bits, pairs of user and item, and users to be scaled, that a program takes at a time."""
@@ -61,15 +68,10 @@ SHAPES = (Shape(), Shape(depth=64), Shape(64, 64, 4), Shape(64, 64, 4, depth=64)
 
 
 class Kernel(NamedTuple):
-    """The numbers that are multiplied, in how many pieces a component is held, and how far scores may be off.
-
-    The slack is a share of the product of both vectors' lengths. It is several times what was measured, and every run
-    measures it again on the targets, whose exact scores are known.
-    """
+    """The numbers that are multiplied, in how many pieces a component is held, and how the work is cut."""
 
     kind: torch.dtype
     pieces: int
-    slack: float = 2.0**-22
     shapes: tuple[Shape, ...] = SHAPES
 
     def shape(self, vectors: Vectors) -> Shape:
@@ -100,19 +102,23 @@ def rank_on_device(
     n_items, size = len(vectors.items), device.shape.items
     full = n_items - n_items % size
     left = list(device.parts(full, memory)) if full else []
-    slack = kernel.slack * max(1.0, vectors.items.shape[1] / DEPTH)
-    missing = [device.count(*part, slack) for part in left]
+    margin = MARGIN
+    missing = [device.count(*part, margin) for part in left]
     if full < n_items:
         device.compare(None, full, n_items)
     ranks = all_alike(Ranks(*device.counts), vectors, targets)
     if excluded is not None:
         device.compare(excluded)
-    # Every target is near to itself. Where one is not, rounding is worse than was thought. To ask is to wait for the
-    # device: so it is done once, at the end.
+    # Every target is near to itself. Where one is not, rounding is worse than the sample said. To ask is to wait for
+    # the device: so it is done once, at the end.
     while missing and any(wrong := torch.cat(missing).tolist()):
+        if margin > 2.0**40:
+            raise AtkayError(
+                "full_ranking: this device's products are wrong, beyond what rounding does. Pass device='cpu'."
+            )
         left = [part for part, n in zip(left, wrong, strict=True) if n]
-        slack *= 4
-        missing = [device.count(*part, slack) for part in left]
+        margin *= 4
+        missing = [device.count(*part, margin) for part in left]
     return ranks, device.own
 
 
@@ -134,15 +140,6 @@ def longest(items: Tensor, size: int) -> Tensor:
     return found
 
 
-class Tiles(NamedTuple):
-    """Items in full tiles, in pieces: the number of the first, and what scores and targets are multiplied by."""
-
-    first: int
-    pieces: Tensor
-    slope: Tensor
-    steepness: Tensor
-
-
 class Device:
     """What is counted, and the counts so far: above, equal and before, a row each."""
 
@@ -153,10 +150,20 @@ class Device:
         self._pieces: tuple[tuple[int, int], Tensor] | None = None
 
     @functools.cached_property
-    def scaled(self) -> Scaled:
-        """The longest vector of each full tile, and what keeps scores in the range of single precision."""
+    def longest(self) -> Tensor:
+        """The length of the longest vector of each full tile."""
         full = len(self.vectors.items) // self.shape.items * self.shape.items
-        return Scaled(self.vectors, longest(self.vectors.items[:full], self.shape.items))
+        return longest(self.vectors.items[:full], self.shape.items)
+
+    @functools.cached_property
+    def most(self) -> Tensor:
+        """The length of the longest of all."""
+        return self.longest.max()
+
+    @functools.cached_property
+    def length(self) -> Tensor:
+        """The length of each user's vector."""
+        return longest(self.vectors.users, 1)
 
     @functools.cached_property
     def first(self) -> Tensor:
@@ -174,29 +181,80 @@ class Device:
                 for block in blocks(len(rows.user), (memory - n_items * each) // row):
                     yield (first * size, last * size), Rows(*(one[slice(*block)] for one in rows))
 
-    def tiles(self, items: tuple[int, int], slack: float) -> Tiles:
-        """Some items, as the kernel takes them."""
-        size, scaled = self.shape.items, self.scaled
-        here = slice(items[0] // size, items[1] // size)
+    def pieces(self, items: tuple[int, int]) -> Tensor:
+        """Some items in pieces."""
         if self._pieces is None or self._pieces[0] != items:
             self._pieces = None  # the memory of the last ones can be used again
-            self._pieces = items, cut(self.vectors.items[slice(*items)], scaled.longest[here], self.kernel, size)
-        steepness = (STEEP / scaled.slack(slack)[here]).float()
-        moved = scaled.exponent - 2 * LENGTH + torch.frexp(scaled.longest[here]).exponent
-        return Tiles(items[0], self._pieces[1], torch.ldexp(steepness, moved.float()), steepness)
+            here, longest = self.vectors.items[slice(*items)], self.longest[self.tiles(items)]
+            self._pieces = items, cut(here, longest, self.kernel, self.shape.items)
+        return self._pieces[1]
 
-    def count(self, items: tuple[int, int], rows: Rows, slack: float) -> Tensor:
+    def tiles(self, items: tuple[int, int]) -> slice:
+        """The tiles of some items."""
+        return slice(items[0] // self.shape.items, items[1] // self.shape.items)
+
+    def count(self, items: tuple[int, int], rows: Rows, margin: float) -> Tensor:
         """Count the items in full tiles, unless targets are missing where they should be near; how many are."""
-        tiles = self.tiles(items, slack)
         users, threshold, missing = self.scale(rows, items)
-        found, doubts = count(users, tiles, threshold, self.shape)
+        slopes = self.slopes(items, self.off(items, rows, users), margin)
+        found, doubts = count(users, self.pieces(items), threshold, slopes, self.shape)
         self.settle(rows, items[0], found, doubts, missing)
         # Nothing was counted for what fills up the rows.
         self.counts.index_add_(1, rows.target.clamp(min=0).view(-1), found.view(3, -1) * (missing == 0).long())
         return missing
 
+    def off(self, items: tuple[int, int], rows: Rows, users: Tensor) -> Tensor:
+        """How far the scores of a sample are off, at most, as a share of the product of both vectors' lengths.
+
+        A score is a sum in some order and some precision of the device. It is off by more where all products have one
+        sign, and by less where few components are not 0.
+        """
+        worst = torch.zeros((), device=users.device)
+        n_rows, tiles = len(rows.user), (items[1] - items[0]) // self.shape.items
+        few, step = min(FEW, self.shape.users), triton.cdiv(tiles, SAMPLE)
+        kernels.probe[(triton.cdiv(tiles, step),)](
+            self.vectors.users,
+            self.vectors.items[slice(*items)],
+            rows.user,
+            self.length,
+            self.longest[self.tiles(items)],
+            users,
+            self.pieces(items),
+            worst,
+            n_rows,
+            tiles,
+            triton.cdiv(n_rows, few),
+            step,
+            LENGTH=LENGTH,
+            **_cuts(self.shape._replace(users=few), users),
+            num_warps=self.shape.warps,
+            num_stages=1,
+        )
+        return worst
+
+    def slopes(self, items: tuple[int, int], off: Tensor, margin: float) -> tuple[Tensor, Tensor]:
+        """What scores of each tile are multiplied by, and what those of the targets are."""
+        longest = self.longest[self.tiles(items)]
+        slope, steepness = torch.empty((2, len(longest)), device=off.device)
+        kernels.slopes[(triton.cdiv(len(longest), WORDS),)](
+            longest,
+            self.most,
+            off,
+            slope,
+            steepness,
+            len(longest),
+            margin,
+            LEAST,
+            FAR=FAR,
+            TINY=TINY,
+            STEEP=STEEP,
+            LENGTH=LENGTH,
+            SIZE=WORDS,
+        )
+        return slope, steepness
+
     def scale(self, rows: Rows, items: tuple[int, int]) -> tuple[Tensor, Tensor, Tensor]:
-        """The rows' users in pieces, what :meth:`Scaled.users` gives for their targets, how many are to be found."""
+        """The rows' users in pieces, the scores of their targets, and how many of these are among the items."""
         n_rows, targets = rows.target.shape
         users = torch.empty(
             (self.kernel.pieces, n_rows, self.vectors.users.shape[1]), dtype=self.kernel.kind, device=self.own.device
@@ -205,16 +263,18 @@ class Device:
         missing = torch.zeros(1, dtype=torch.int32, device=self.own.device)
         kernels.scale[(triton.cdiv(n_rows, ROWS),)](
             self.vectors.users,
+            self.length,
             rows.user,
             rows.target,
             self.targets.item,
             self.own,
+            self.most,
             users,
             threshold,
             missing,
             n_rows,
             *items,
-            self.scaled.exponent,
+            FAR=FAR,
             LENGTH=LENGTH,
             PIECES=self.kernel.pieces,
             TARGETS=targets,
@@ -282,13 +342,15 @@ def cut(items: Tensor, longest: Tensor, kernel: Kernel, size: int) -> Tensor:
     return pieces
 
 
-def count(users: Tensor, tiles: Tiles, threshold: Tensor, shape: Shape) -> tuple[Tensor, Tensor]:
+def count(
+    users: Tensor, items: Tensor, threshold: Tensor, slopes: tuple[Tensor, Tensor], shape: Shape
+) -> tuple[Tensor, Tensor]:
     """Count for each user (pieces x rows x D) and each of its targets (rows x targets) the items that score above.
 
     Returns the counts, with room for those of equal items, and the bits of the cells that are in doubt and not counted.
     """
     rows, targets = threshold.shape
-    pieces, n_items, depth = tiles.pieces.shape
+    n_items = items.shape[1]
     found = torch.zeros((3, rows, targets), dtype=torch.int32, device=users.device)
     groups = words(n_items, shape) // CELLS
     doubts = torch.empty((groups, rows, targets, CELLS), dtype=torch.int32, device=users.device)
@@ -298,21 +360,16 @@ def count(users: Tensor, tiles: Tiles, threshold: Tensor, shape: Shape) -> tuple
     each = min(triton.cdiv(groups, splits), 2**24 * CELLS // (TILES * shape.items))
     kernels.count[(programs, triton.cdiv(groups, each))](
         users,
-        tiles.pieces,
+        items,
         threshold,
-        tiles.slope,
-        tiles.steepness,
+        *slopes,
         found,
         doubts,
         rows,
         n_items // shape.items,
         each * TILES,
         TARGETS=targets,
-        PIECES=pieces,
-        D=depth,
-        K=shape.piece(depth),
-        USERS=shape.users,
-        ITEMS=shape.items,
+        **_cuts(shape, users),
         CELLS=CELLS,
         TILES=TILES,
         SATURATE=users.is_cuda and torch.version.hip is None,
@@ -339,6 +396,12 @@ def on_chip(device: torch.device) -> float:
         return math.inf
     # Some kilobytes are left for what moves from thread to thread.
     return float(driver.active.utils.get_device_properties(device.index)["max_shared_mem"] - 4096)
+
+
+def _cuts(shape: Shape, users: Tensor) -> dict[str, int]:
+    """How the work is cut, given the users in pieces."""
+    pieces, _, depth = users.shape
+    return {"PIECES": pieces, "D": depth, "K": shape.piece(depth), "USERS": shape.users, "ITEMS": shape.items}
 
 
 def _lanes(vectors: Vectors) -> dict[str, int]:

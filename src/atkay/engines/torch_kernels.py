@@ -84,6 +84,29 @@ def _multiply(user, user_rest, item, item_rest, score, PIECES: tl.constexpr):
     return tl.dot(user, tl.trans(item), score)
 
 
+@triton.jit
+def _scores(
+    user, user_rest, users, row, n_users, items, tile, n_tiles,
+    PIECES: tl.constexpr, D: tl.constexpr, K: tl.constexpr, ITEMS: tl.constexpr,
+):  # fmt: skip
+    """Scores of a tile; the users are at hand where their vectors fit in one go."""
+    k = tl.arange(0, K)
+    place = tl.arange(0, ITEMS)
+    item = tile * ITEMS + place
+    score = tl.zeros((row.shape[0], ITEMS), tl.float32)
+    if D <= K:
+        main = _load(items, item, k, n_tiles * ITEMS, place >= 0, 0, D)
+        rest = _load(items, item, k, n_tiles * ITEMS, place >= 0, PIECES - 1, D)
+        return _multiply(user, user_rest, main, rest, score, PIECES)
+    for depth in range(0, D, K):
+        user = _load(users, row, depth + k, n_users, row < n_users, 0, D)
+        user_rest = _load(users, row, depth + k, n_users, row < n_users, PIECES - 1, D)
+        main = _load(items, item, depth + k, n_tiles * ITEMS, place >= 0, 0, D)
+        rest = _load(items, item, depth + k, n_tiles * ITEMS, place >= 0, PIECES - 1, D)
+        score = _multiply(user, user_rest, main, rest, score, PIECES)
+    return score
+
+
 @triton.jit(do_not_specialize=["n_users", "n_tiles", "tiles"])
 def count(
     users,
@@ -113,10 +136,8 @@ def count(
     there = row < n_users
     k = tl.arange(0, K)
     cell = tl.arange(0, CELLS)
-    place = tl.arange(0, ITEMS)
-    if D <= K:
-        user = _load(users, row, k, n_users, there, 0, D)
-        user_rest = _load(users, row, k, n_users, there, PIECES - 1, D)
+    user = _load(users, row, k, n_users, there, 0, D)
+    user_rest = _load(users, row, k, n_users, there, PIECES - 1, D)
     t = ()
     counted = ()
     words = ()
@@ -127,19 +148,7 @@ def count(
     first = tl.program_id(1) * tiles
     last = tl.minimum(first + tiles, n_tiles)
     for tile in range(first, last):
-        score = tl.zeros((USERS, ITEMS), tl.float32)
-        this = tile * ITEMS + place
-        if D <= K:
-            item = _load(items, this, k, n_tiles * ITEMS, place >= 0, 0, D)
-            item_rest = _load(items, this, k, n_tiles * ITEMS, place >= 0, PIECES - 1, D)
-            score = _multiply(user, user_rest, item, item_rest, score, PIECES)
-        else:
-            for depth in range(0, D, K):
-                user = _load(users, row, depth + k, n_users, there, 0, D)
-                user_rest = _load(users, row, depth + k, n_users, there, PIECES - 1, D)
-                item = _load(items, this, depth + k, n_tiles * ITEMS, place >= 0, 0, D)
-                item_rest = _load(items, this, depth + k, n_tiles * ITEMS, place >= 0, PIECES - 1, D)
-                score = _multiply(user, user_rest, item, item_rest, score, PIECES)
+        score = _scores(user, user_rest, users, row, n_users, items, tile, n_tiles, PIECES, D, K, ITEMS)
         steep = tl.load(slope + tile)
         steep_t = tl.load(steepness + tile)
         bit = 1 << (tile % TILES)
@@ -249,20 +258,29 @@ def _cut(here, pieces, row, k, n_rows, inside, exponent, LENGTH: tl.constexpr, P
         part -= held.to(tl.float32)
 
 
-@triton.jit(do_not_specialize=["n_rows", "first_item", "last_item", "exponent"])
+@triton.jit
+def _back(most, FAR: tl.constexpr):
+    """The exponent that brings the longest items back into the range of single precision, if they are far from it."""
+    exponent = _exponent(most)
+    return tl.where(tl.abs(exponent) < FAR, 0, -exponent)
+
+
+@triton.jit(do_not_specialize=["n_rows", "first_item", "last_item"])
 def scale(
     users,
+    lengths,
     user,
     target,
     target_item,
     own,
+    most,
     scaled,
     threshold,
     missing,
     n_rows,
     first_item,
     last_item,
-    exponent,
+    FAR: tl.constexpr,
     LENGTH: tl.constexpr,
     PIECES: tl.constexpr,
     TARGETS: tl.constexpr,
@@ -273,26 +291,23 @@ def scale(
 ):
     """The rows' users in pieces, about 2 to the LENGTH long, and the scores of their targets; how many are to be found.
 
-    Scores are those of users about 1 long and of items times 2 to the exponent.
+    Scores are those of users about 1 long and of items within the range of single precision.
     """
     row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     inside = row < n_rows
-    here = users + tl.load(user + row, mask=inside, other=0) * D
+    who = tl.load(user + row, mask=inside, other=0)
+    here = users + who * D
     lane = tl.arange(0, LANES)
-    square = tl.zeros((ROWS,), tl.float64)
+    length = tl.load(lengths + who, mask=inside, other=0.0)
+    exponent = _exponent(length)
     for first in range(0, D, LANES):
-        depth = (first + lane)[None, :]
-        part = tl.load(here[:, None] + depth, mask=depth < D, other=0.0).to(tl.float32).to(tl.float64)
-        square += tl.sum(part * part, 1)
-    length = _exponent(tl.sqrt(square))
-    for first in range(0, D, LANES):
-        _cut(here, scaled, row, first + lane, n_rows, inside, length, LENGTH, PIECES, D)
+        _cut(here, scaled, row, first + lane, n_rows, inside, exponent, LENGTH, PIECES, D)
     nth = tl.arange(0, WIDTH)[None, :]
     room = inside[:, None] & (nth < TARGETS)
     goal = tl.load(target + row[:, None] * TARGETS + nth, mask=room, other=-1)
     # A user without a direction scores all items alike: there is nothing to count, and everything would be near.
-    some = (goal >= 0) & (square > 0)[:, None]
-    score = tl.load(own + goal, mask=some, other=0.0) * _power(exponent - length)[:, None]
+    some = (goal >= 0) & (length > 0)[:, None]
+    score = tl.load(own + goal, mask=some, other=0.0) * _power(_back(tl.load(most), FAR) - exponent)[:, None]
     tl.store(threshold + row[:, None] * TARGETS + nth, tl.where(some, score, float("inf")).to(tl.float32), mask=room)
     item = tl.load(target_item + goal, mask=some, other=-1)
     found = ((item >= first_item) & (item < last_item)).to(tl.int32)
@@ -435,3 +450,74 @@ def cut(
     for first in range(0, D, LANES):
         k = first + tl.arange(0, LANES)
         _cut(items + item * D, pieces, item, k, n_items, item >= 0, exponent, LENGTH, PIECES, D)
+
+
+@triton.jit(do_not_specialize=["n_rows", "n_tiles", "row_step", "tile_step"])
+def probe(
+    users,
+    items,
+    user,
+    lengths,
+    longest,
+    user_pieces,
+    item_pieces,
+    off,
+    n_rows,
+    n_tiles,
+    row_step,
+    tile_step,
+    LENGTH: tl.constexpr,
+    PIECES: tl.constexpr,
+    D: tl.constexpr,
+    K: tl.constexpr,
+    USERS: tl.constexpr,
+    ITEMS: tl.constexpr,
+):
+    """How far scores are off, on some users and tiles, as a share of the product of both vectors' lengths."""
+    row = tl.arange(0, USERS) * row_step
+    there = row < n_rows
+    tile = tl.program_id(0) * tile_step
+    k = tl.arange(0, K)
+    main = _load(user_pieces, row, k, n_rows, there, 0, D)
+    rest = _load(user_pieces, row, k, n_rows, there, PIECES - 1, D)
+    score = _scores(main, rest, user_pieces, row, n_rows, item_pieces, tile, n_tiles, PIECES, D, K, ITEMS)
+    who = tl.load(user + row, mask=there, other=0)
+    item = (tl.full((), ITEMS, tl.int64) * tile + tl.arange(0, ITEMS)) * D
+    exact = tl.zeros((USERS, ITEMS), tl.float64)
+    for depth in range(D):
+        a = tl.load(users + who * D + depth).to(tl.float32).to(tl.float64)
+        b = tl.load(items + item + depth).to(tl.float32).to(tl.float64)
+        exact += a[:, None] * b[None, :]
+    most = tl.load(longest + tile)
+    back = score.to(tl.float64) * _power(_exponent(most) - 2 * LENGTH)
+    apart = tl.abs(back - exact * _power(-_exponent(tl.load(lengths + who)))[:, None])
+    worst = tl.max(tl.max(tl.where(there[:, None], apart, 0.0), 1), 0) / tl.where(most > 0, most, 1.0)
+    tl.atomic_max(off, worst.to(tl.float32))
+
+
+@triton.jit(do_not_specialize=["n_tiles"])
+def slopes(
+    longest,
+    most,
+    off,
+    slope,
+    steepness,
+    n_tiles,
+    margin,
+    least,
+    FAR: tl.constexpr,
+    TINY: tl.constexpr,
+    STEEP: tl.constexpr,
+    LENGTH: tl.constexpr,
+    SIZE: tl.constexpr,
+):
+    """What scores of each tile are multiplied by, as the product gives them, and what those of the targets are."""
+    tile = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
+    length = tl.load(longest + tile, mask=tile < n_tiles, other=0.0)
+    back = _back(tl.load(most), FAR)
+    share = tl.load(off).to(tl.float64) * margin + least
+    steep = (STEEP / (length * share * _power(back) + TINY)).to(tl.float32)
+    tl.store(steepness + tile, steep, mask=tile < n_tiles)
+    # Where all scores are 0 any slope will do, but for one that is infinite.
+    as_given = tl.where(length > 0, steep.to(tl.float64) * _power(back + _exponent(length) - 2 * LENGTH), 0.0)
+    tl.store(slope + tile, as_given.to(tl.float32), mask=tile < n_tiles)
