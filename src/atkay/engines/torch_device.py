@@ -390,8 +390,9 @@ def places(device: torch.device) -> int:
     return 2 * torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 1
 
 
+@functools.cache
 def on_chip(device: torch.device) -> float:
-    """Bytes of fast memory that a program can have."""
+    """Bytes of fast memory that a program can have. To ask takes a millisecond."""
     if device.type != "cuda":
         return math.inf
     # Some kilobytes are left for what moves from thread to thread.
