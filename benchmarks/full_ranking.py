@@ -3,14 +3,15 @@
     python benchmarks/full_ranking.py --out FOLDER [--only PART ...]     on a GPU
     python benchmarks/full_ranking.py --cpu                              on a CPU, next to NumPy
 
-Parts on a GPU, in this order: count, check, depths, product, sweep, large. Each number is the median of several runs,
-timed by events on the device, warm. Vectors are normal numbers and targets uniform over the items: the hardest case, in
-which scores lie close to each other around every target.
+Parts on a GPU, in this order: count, check, agree, depths, product, sweep, large. Each number is the median of several
+runs, timed by events on the device, warm. Vectors are normal numbers and targets uniform over the items: the hardest
+case, in which scores lie close to each other around every target.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import platform
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
@@ -244,6 +246,41 @@ def part_depths(log: Log) -> None:
                 log.row("depths", told, None, **wrong_ranks(given, asked, None, every, kernel))
 
 
+def part_agree(log: Log) -> None:
+    """The whole of ``full_ranking`` on the device, against the same on a CPU: to the last digit."""
+    import atkay
+    from atkay.errors import TiesWarning
+
+    warnings.simplefilter("ignore", TiesWarning)
+    made = np.random.default_rng(4)
+    n_users, n_items = 500, 3001
+    users, items = made.standard_normal((n_users, 24)), made.standard_normal((n_items, 24))
+    items[n_items // 2 :] = items[: n_items - n_items // 2]  # ties
+    users[::50] = 0
+    truth, exclude = (
+        (np.arange(n_users + 1) * size, np.concatenate([made.choice(n_items, size, replace=False) for _ in users]))
+        for size in (7, 20)
+    )
+    given: dict[str, dict[str, Any]] = {
+        "as they are": {},
+        "seen items": {"exclude": exclude},
+        "biases": {"item_bias": made.standard_normal(n_items), "exclude": exclude},
+        "cosine": {"similarity": "cosine"},
+        "huge": {"user_vectors": users * 1e25, "item_vectors": items * 1e20 ** made.uniform(-1, 1, (n_items, 1))},
+        "little memory": {"memory": "1MB", "exclude": exclude},
+        "ties by index": {"ties": "item"},
+        "ties expected": {"ties": "expected", "metrics": ["ndcg@10", "map", "recall@100", "auc"]},
+    }
+    for precision, (name, more) in itertools.product(PRECISIONS, given.items()):
+        metrics = ["ndcg@10", "mrr", "recall@100", "auc", "median_rank", "mpr"]
+        call = {"user_vectors": users, "item_vectors": items, "truth": truth, "metrics": metrics, **more}
+        there, here = (
+            atkay.full_ranking(**call, precision=precision, device=device).to_dict() for device in ("cuda", "cpu")
+        )
+        different = sum(there[each] != here[each] for each in here)
+        log.row("agree", f"{precision}, {name}", None, numbers=len(here), different=different)
+
+
 def part_product(log: Log) -> None:
     """What the product costs by itself, and with the 100 best."""
     block, wide = 2048, 125_000
@@ -341,6 +378,7 @@ def part_large(log: Log) -> None:
 PARTS = {
     "count": part_count,
     "check": part_check,
+    "agree": part_agree,
     "depths": part_depths,
     "product": part_product,
     "sweep": part_sweep,

@@ -286,7 +286,7 @@ USER, ITEMS, TRUTH = np.ones((2, 3)), np.ones((4, 3)), ([0, 1, 2], [3, 0])
         ({"precision": "float16"}, ProtocolError, "'float16' is no word for 'precision'"),
         ({"similarity": "cosin"}, ProtocolError, "'cosine'"),
         ({"memory": "much"}, ProtocolError, "memory is a size such as '2GB'"),
-        ({"memory": 1000}, ProtocolError, "at least 1,048,576 bytes, given was 1000"),
+        ({"memory": 1000}, ProtocolError, "at least 1,000,000 bytes, given was 1000"),
         ({"ties": "random"}, ProtocolError, "make lists, and pass them to evaluate"),
         ({"unjudged": "drop"}, ProtocolError, "make lists, and pass them to evaluate"),
         ({"candidates": {0: [1]}}, ProtocolError, "exclude the others"),

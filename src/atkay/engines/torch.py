@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 PRECISIONS = ("float32", "tf32", "bfloat16")
 SIMILARITIES = ("dot", "cosine")
 
-LEAST = 1 << 20
+LEAST = 1_000_000
 """The least memory that can be asked for, in bytes."""
 
 FEW = 16
