@@ -15,13 +15,10 @@ from torch import Tensor
 
 from atkay.engines import torch_device
 from atkay.engines.torch_count import Excluded, Targets, Vectors, exact, rank, rounded
-from atkay.engines.torch_device import Device, Kernel, Shape, own_scores
+from atkay.engines.torch_device import KERNELS, Device, Kernel, Shape, own_scores
 
-CUTS = [
-    Kernel(torch.float16, 2, shapes=(Shape(16, 16, depth=16),)),
-    Kernel(torch.float16, 2, shapes=(Shape(16, 32),)),
-    Kernel(torch.float16, 2, shapes=(Shape(32, 16, depth=32),)),
-]
+SHAPES = Shape(16, 16, depth=16), Shape(16, 32), Shape(32, 16, depth=32)
+TWO = Kernel(2, SHAPES[:1])
 
 
 def check(
@@ -53,11 +50,11 @@ def check(
 
 def check_off() -> None:
     """What the product is off is measured to a few units in the last place, whatever the lengths are."""
-    for scale, kernel in itertools.product((1.0, 1e20, 1e-20), CUTS):
+    for scale, shape in itertools.product((1.0, 1e20, 1e-20), SHAPES):
         vectors = given(
             (normal(20, 40) * scale, normal(64, 40) / scale * 10.0 ** torch.linspace(-9, 9, 64)[:, None]), "float32"
         )
-        device = Device(vectors, targets := asked([2] * 20, 64), own_scores(vectors, targets), kernel)
+        device = Device(vectors, targets := asked([2] * 20, 64), own_scores(vectors, targets), Kernel(2, (shape,)))
         (rows,) = targets.rows
         off = device.off((0, 64), rows, device.scale(rows, (0, 64))[0])
         assert 0 < float(off) < 2.0**-22, (scale, off)
@@ -100,8 +97,7 @@ def cases() -> dict[str, tuple[Tensor, Tensor]]:
 
 
 def given(both: tuple[Tensor, Tensor], precision: str) -> Vectors:
-    """Rounded vectors, in single precision: the interpreter multiplies the bits of bfloat16 as whole numbers."""
-    return Vectors(*(rounded(each, precision).float() for each in both))
+    return Vectors(*(rounded(each, precision) for each in both))
 
 
 def main() -> None:
@@ -111,18 +107,19 @@ def main() -> None:
         vectors = given(both, precision)
         n_users, n_items = len(both[0]), len(both[1])
         targets = asked([(1, 2, 3, 10, 23, 0)[(n + at) % 6] for n in range(n_users)], n_items)
-        check(f"{precision}, {name}", vectors, targets, seen(n_users, n_items) if at % 2 else None, CUTS[at % 3])
+        kernel = Kernel(KERNELS[precision].pieces, (SHAPES[at // 3 % 3],))
+        check(f"{precision}, {name}", vectors, targets, seen(n_users, n_items) if at % 2 else None, kernel)
     # More tiles than there are bits in a word, and more users than in a block.
     vectors = given((normal(19, 24), normal(1100, 24)), "bfloat16")
-    check("many tiles", vectors, asked([1] * 19, 1100), seen(19, 1100), CUTS[0])
+    check("many tiles", vectors, asked([1] * 19, 1100), seen(19, 1100), Kernel(1, SHAPES[:1]))
     check_off()
     # So little memory that items and users come in several parts.
     vectors = given((normal(7, 24), normal(150, 24)), "float32")
-    check("little memory", vectors, asked([1, 4] * 3 + [2], 150), seen(7, 150), CUTS[0], memory=1 << 13)
+    check("little memory", vectors, asked([1, 4] * 3 + [2], 150), seen(7, 150), TWO, memory=1 << 13)
     # A slack that is far too small is noticed, and grows.
     vectors = given((normal(6, 24), normal(50, 24)), "float32")
     torch_device.LEAST, torch_device.MARGIN = 2.0**-32, 2.0**-12
-    check("small slack", vectors, asked([1, 3] * 3, 50), None, CUTS[0])
+    check("small slack", vectors, asked([1, 3] * 3, 50), None, TWO)
     print("as they should be")
 
 

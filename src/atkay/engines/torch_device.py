@@ -68,9 +68,8 @@ SHAPES = (Shape(), Shape(depth=64), Shape(64, 64, 4), Shape(64, 64, 4, depth=64)
 
 
 class Kernel(NamedTuple):
-    """The numbers that are multiplied, in how many pieces a component is held, and how the work is cut."""
+    """In how many pieces of half precision a component is held, and how the work can be cut."""
 
-    kind: torch.dtype
     pieces: int
     shapes: tuple[Shape, ...] = SHAPES
 
@@ -81,14 +80,15 @@ class Kernel(NamedTuple):
 
     def bytes(self, vectors: Vectors) -> int:
         """Of a vector in pieces."""
-        return self.pieces * self.kind.itemsize * vectors.items.shape[1]
+        return 2 * self.pieces * vectors.items.shape[1]
 
 
-# Half precision has 11 bits. Rounding to the nearest gives one more: two pieces hold the 24 bits of single precision.
+# Half precision has 11 bits, which is what tf32 has and more than bfloat16 has. Two pieces have 23, one of them from
+# the sign of the second: a bit less than single precision.
 KERNELS = {
-    "float32": Kernel(torch.float16, 2, shapes=(Shape(items=64, stages=3), *SHAPES)),
-    "tf32": Kernel(torch.float16, 1),
-    "bfloat16": Kernel(torch.bfloat16, 1),
+    "float32": Kernel(2, (Shape(items=64, stages=3), *SHAPES)),
+    "tf32": Kernel(1),
+    "bfloat16": Kernel(1),
 }
 
 
@@ -257,7 +257,7 @@ class Device:
         """The rows' users in pieces, the scores of their targets, and how many of these are among the items."""
         n_rows, targets = rows.target.shape
         users = torch.empty(
-            (self.kernel.pieces, n_rows, self.vectors.users.shape[1]), dtype=self.kernel.kind, device=self.own.device
+            (self.kernel.pieces, n_rows, self.vectors.users.shape[1]), dtype=torch.float16, device=self.own.device
         )
         threshold = torch.empty((n_rows, targets), device=self.own.device)
         missing = torch.zeros(1, dtype=torch.int32, device=self.own.device)
@@ -327,7 +327,7 @@ class Device:
 
 def cut(items: Tensor, longest: Tensor, kernel: Kernel, size: int) -> Tensor:
     """Items in pieces, tile by tile times powers of two."""
-    pieces = torch.empty((kernel.pieces, *items.shape), dtype=kernel.kind, device=items.device)
+    pieces = torch.empty((kernel.pieces, *items.shape), dtype=torch.float16, device=items.device)
     kernels.cut[(len(longest),)](
         items,
         longest,

@@ -6,9 +6,9 @@ users' targets ``f = min(max((score - t) / (2 slack) + 1/2, 0), 1)``, which is 1
 ``Σ f - Σ f²``, which is 0 where nothing is near. Where something is, nothing is counted, and one bit is set: the cell,
 the items of a tile that have met in one sum, is scored again, exactly, by another kernel. Scores never leave the chip.
 
-Vectors come in pieces of 16 bits, which the matrix units multiply fastest: one in bfloat16; or half precision, of which
-one piece holds what tf32 has, and two, a number and its rest, what single precision has. They are multiplied by powers
-of two, the items tile by tile, so that half precision has the range for them.
+Vectors come in pieces of half precision, which the matrix units multiply fastest: one, which holds what bfloat16 and
+tf32 have; or two, a number and its rest, for single precision. They are multiplied by powers of two, the items tile by
+tile, so that half precision has the range for them.
 
 Clamping to 0 and 1 is a free part of a multiply-add on the device, and all three operations run at full rate, where
 comparisons and integer additions run at half of it. A tile's scores are added up in four cells, as the matrix units
@@ -247,12 +247,12 @@ def _power(exponent):
 
 @triton.jit
 def _cut(here, pieces, row, k, n_rows, inside, exponent, LENGTH: tl.constexpr, PIECES: tl.constexpr, D: tl.constexpr):
-    """Write components k of vectors in pieces: what the pieces' kind of number holds, and what it holds of the rest."""
+    """Write components k of vectors in pieces: what half precision holds, and what it holds of the rest."""
     there = inside[:, None] & (k < D)[None, :]
     part = tl.load(here[:, None] + k[None, :], mask=there, other=0.0).to(tl.float32).to(tl.float64)
     part = (part * _power(LENGTH - exponent)[:, None]).to(tl.float32)
     for piece in tl.static_range(PIECES):
-        held = part.to(pieces.dtype.element_ty)
+        held = part.to(tl.float16)
         at = (tl.full((), piece, tl.int64) * n_rows + row)[:, None] * D + k[None, :]
         tl.store(pieces + at, held, mask=there)
         part -= held.to(tl.float32)
