@@ -31,7 +31,7 @@ from torch import Tensor
 
 from atkay.engines import torch_count as counting
 from atkay.engines.torch_count import Excluded, Targets, Vectors
-from atkay.engines.torch_device import KERNELS, MARGIN, Device, Kernel, Shape, count, cut, longest, own_scores
+from atkay.engines.torch_device import KERNELS, Device, Kernel, Shape, count, cut, longest, own_scores, slack
 
 USERS, ITEMS, DEPTH, SEEN = 16_384, 1_000_000, 128, 50
 PRECISIONS = ("bfloat16", "float32", "tf32")
@@ -159,7 +159,6 @@ def stages(log: Log, name: str, given: Vectors, asked: Targets, out: Excluded, k
     log.row("stage", f"{name}, items in pieces", timed(lambda: cut(given.items, device.longest, kernel, size)))
     log.row("stage", f"{name}, own scores", timed(lambda: own_scores(given, asked)))
     log.row("stage", f"{name}, users in pieces", timed(launch.scale))
-    log.row("stage", f"{name}, sample", timed(launch.off), off=f"2^{math.log2(float(launch.off())):.2f} of the lengths")
     log.row("stage", f"{name}, count", timed(launch.count))
     log.row("stage", f"{name}, settle", timed(launch.settle), **launch.about())
     log.row("stage", f"{name}, {SEEN} seen", timed(lambda: device.compare(out)))
@@ -174,15 +173,13 @@ class Launch:
         self.items = 0, len(given.items) - len(given.items) % self.device.shape.items
         (self.rows,) = asked.rows
         self.users, self.threshold, self.missing = self.scale()
-        self.slopes = self.device.slopes(self.items, self.off() / less, MARGIN)
+        self.slack = slack(given.items.device, kernel, self.device.shape, given.items.shape[1])
+        self.slopes = self.device.slopes(self.items, self.slack / less)
         self.wanted = int(self.missing)
         self.found, self.doubts = self.count()
 
     def scale(self) -> tuple[Tensor, Tensor, Tensor]:
         return self.device.scale(self.rows, self.items)
-
-    def off(self) -> Tensor:
-        return self.device.off(self.items, self.rows, self.users)
 
     def count(self) -> tuple[Tensor, Tensor]:
         return count(self.users, self.device.pieces(self.items), self.threshold, self.slopes, self.device.shape)
@@ -195,7 +192,12 @@ class Launch:
         self.missing.fill_(self.wanted)
         self.settle()
         found = self.wanted - int(self.missing)
-        return {"cells": f"{bits / len(self.device.own):.2f} a target", "own": f"{found} of {self.wanted}"}
+        share = f"2^{math.log2(self.slack):.2f} of the lengths"
+        return {
+            "slack": share,
+            "cells": f"{bits / len(self.device.own):.2f} a target",
+            "own": f"{found} of {self.wanted}",
+        }
 
 
 def wrong_ranks(given: Vectors, asked: Targets, out: Excluded | None, users: Tensor, kernel: Kernel) -> dict[str, Any]:
@@ -208,39 +210,51 @@ def wrong_ranks(given: Vectors, asked: Targets, out: Excluded | None, users: Ten
         own = score[asked.item[at], None]
         if out is not None:
             score[out.item[out.start[user] : out.start[user + 1]]] = -torch.inf
-        above = (score > own + 1e-13 * own.abs()).sum(1)
-        wrong += int((above != ranks.above[at]).sum())
+        same = 1e-13 * own.abs()
+        above, equal = (score > own + same).sum(1), ((score - own).abs() <= same).sum(1)
+        wrong += int(((above != ranks.above[at]) | (equal != ranks.equal[at])).sum())
         off = max(off, int((above - ranks.above[at]).abs().max()))
         of += len(at)
     return {"wrong": wrong, "of": of, "off": off}
 
 
+def hard(precision: str, asked: Targets) -> dict[str, Vectors]:
+    """Vectors whose scores are easy to mistake."""
+    given = vectors(USERS, ITEMS, "cuda", "float32")
+    liked = given.items[asked.item.view(USERS, -1)[:, 0]]
+    made = {
+        "normal": given,
+        "positive": Vectors(*(each.abs() for each in given)),
+        "whole": Vectors(*(each.round() for each in given)),
+        "like a target": Vectors(liked + 0.5 * given.users, given.items),
+        "one large component": Vectors(*(torch.cat((each[:, :1] + 20, each[:, 1:]), 1) for each in given)),
+    }
+    return {name: Vectors(*(counting.rounded(each, precision) for each in both)) for name, both in made.items()}
+
+
 def part_check(log: Log) -> None:
     """Ranks against a product in double precision, for some of the users; and how much slack there is to spare."""
-    users = torch.arange(0, USERS, USERS // 64, device="cuda")
+    users = torch.randperm(USERS, generator=torch.Generator().manual_seed(5))[:64]
     for precision in PRECISIONS:
         asked, out = targets(USERS, ITEMS, 10, "cuda"), seen(USERS, ITEMS, "cuda")
-        given = vectors(USERS, ITEMS, "cuda", precision)
-        # Sums of what has one sign lose most.
-        positive = Vectors(*(each.abs() for each in given))
-        for name, these in (("positive", positive), ("normal", given)):
-            kernel = KERNELS[precision]
-            found = wrong_ranks(these, asked, out, users, kernel)
-            log.row("check", f"{precision}: ranks of {len(users)} users, {name} numbers", None, **found)
-            one = targets(USERS, ITEMS, 1, "cuda")
-            for less in (1, 2, 4, 8):
-                launch = Launch(these, one, kernel, less)
-                log.row("check", f"{precision}, {name}, margin / {less}", None, **launch.about())
+        kernel, one = KERNELS[precision], targets(USERS, ITEMS, 1, "cuda")
+        for name, given in hard(precision, asked).items():
+            found = wrong_ranks(given, asked, out, users, kernel)
+            log.row("check", f"{precision}: ranks of {len(users)} users, {name}", None, **found)
+            for less in (1, 4, 16) if name in ("normal", "positive") else ():
+                log.row(
+                    "check", f"{precision}, {name}, slack / {less}", None, **Launch(given, one, kernel, less).about()
+                )
 
 
 def part_depths(log: Log) -> None:
     """All ranks against double precision, for vectors of other sizes, and for devices with less memory on the chip."""
     users, items = 300, 20_000
     for precision in PRECISIONS:
-        for depth in (3, 100, 128, 700):
+        for depth in (3, 100, 700):
             given = vectors(users, items, "cuda", precision, depth)
             asked, every = targets(users, items, 10, "cuda"), torch.arange(users, device="cuda")
-            for shape in (KERNELS[precision].shape(given), *KERNELS[precision].shapes[-2:]):
+            for shape in (KERNELS[precision].shape(given), KERNELS[precision].shapes[-1]):
                 kernel = KERNELS[precision]._replace(shapes=(shape,))
                 told = f"{precision}, {depth} components, {shape.users} x {shape.items} x {shape.depth}"
                 log.row("depths", told, None, **wrong_ranks(given, asked, None, every, kernel))

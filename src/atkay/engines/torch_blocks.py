@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from atkay.engines.torch_count import Ranks, Rows, Scaled, Targets, Vectors, blocks, exact
+from atkay.engines.torch_count import FAR, TINY, Ranks, Rows, Targets, Vectors, blocks, exact
 from atkay.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,6 +51,50 @@ def longest(items: Tensor, size: int) -> Tensor:
         torch.linalg.vector_norm(items[slice(*block)].double(), dim=1).amax() for block in blocks(len(items), size)
     ]
     return torch.stack(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled:
+    """Vectors as the fast product takes them: times powers of two, so that single precision holds every score.
+
+    ``longest``: the length of the longest vector of each block of items.
+    """
+
+    vectors: Vectors
+    longest: Tensor
+
+    @functools.cached_property
+    def exponent(self) -> int:
+        """Items are multiplied by 2 to this."""
+        most = int(torch.frexp(self.longest.max()).exponent)
+        return 0 if abs(most) < FAR else -most
+
+    @functools.cached_property
+    def items(self) -> Tensor:
+        """The items."""
+        items = self.vectors.items.contiguous()
+        return items if self.exponent == 0 else _shifted(items, torch.tensor(self.exponent)).to(items.dtype)
+
+    def users(self, rows: Rows, own: Tensor) -> tuple[Tensor, Tensor]:
+        """The rows' users, each about 1 long, and the scores of their targets; infinity where nothing is to be counted.
+
+        A user without a direction scores all items alike: there is nothing to count, and everything would be near.
+        """
+        chosen = self.vectors.users[rows.user]
+        length = torch.linalg.vector_norm(chosen, dim=1, dtype=torch.float64)
+        exponent = -torch.frexp(length).exponent
+        scores = _shifted(own[rows.target.clamp(min=0)], (exponent + self.exponent)[:, None])
+        nothing = (rows.target < 0) | (length == 0)[:, None]
+        return _shifted(chosen, exponent[:, None]).to(chosen.dtype), scores.masked_fill(nothing, torch.inf)
+
+    def slack(self, share: float) -> Tensor:
+        """How far the fast scores of each block of items may be off, for users of length 1."""
+        return self.longest * (share * 2.0**self.exponent) + TINY
+
+
+def _shifted(values: Tensor, exponent: Tensor) -> Tensor:
+    """Values times powers of two, in double precision."""
+    return torch.ldexp(values.double(), exponent.to(values.device, torch.float64))
 
 
 @dataclass(frozen=True, eq=False)

@@ -185,50 +185,6 @@ def grouped(user: Tensor) -> Iterator[Rows]:
 
 
 @dataclass(frozen=True, eq=False)
-class Scaled:
-    """Vectors as the fast product takes them: times powers of two, so that single precision holds every score.
-
-    ``longest``: the length of the longest vector of each block of items.
-    """
-
-    vectors: Vectors
-    longest: Tensor
-
-    @functools.cached_property
-    def exponent(self) -> int:
-        """Items are multiplied by 2 to this."""
-        most = int(torch.frexp(self.longest.max()).exponent)
-        return 0 if abs(most) < FAR else -most
-
-    @functools.cached_property
-    def items(self) -> Tensor:
-        """The items."""
-        items = self.vectors.items.contiguous()
-        return items if self.exponent == 0 else _shifted(items, torch.tensor(self.exponent)).to(items.dtype)
-
-    def users(self, rows: Rows, own: Tensor) -> tuple[Tensor, Tensor]:
-        """The rows' users, each about 1 long, and the scores of their targets; infinity where nothing is to be counted.
-
-        A user without a direction scores all items alike: there is nothing to count, and everything would be near.
-        """
-        chosen = self.vectors.users[rows.user]
-        length = torch.linalg.vector_norm(chosen, dim=1, dtype=torch.float64)
-        exponent = -torch.frexp(length).exponent
-        scores = _shifted(own[rows.target.clamp(min=0)], (exponent + self.exponent)[:, None])
-        nothing = (rows.target < 0) | (length == 0)[:, None]
-        return _shifted(chosen, exponent[:, None]).to(chosen.dtype), scores.masked_fill(nothing, torch.inf)
-
-    def slack(self, share: float) -> Tensor:
-        """How far the fast scores of each block of items may be off, for users of length 1."""
-        return self.longest * (share * 2.0**self.exponent) + TINY
-
-
-def _shifted(values: Tensor, exponent: Tensor) -> Tensor:
-    """Values times powers of two, in double precision."""
-    return torch.ldexp(values.double(), exponent.to(values.device, torch.float64))
-
-
-@dataclass(frozen=True, eq=False)
 class Excluded:
     """Items that are not ranked, each once, of one user after the other; those of user u start at ``start[u]``."""
 

@@ -12,7 +12,19 @@ from torch import Tensor
 from triton.runtime import driver
 
 from atkay.engines import torch_kernels as kernels
-from atkay.engines.torch_count import FAR, LANES, TINY, Excluded, Ranks, Rows, Targets, Vectors, all_alike, blocks
+from atkay.engines.torch_count import (
+    FAR,
+    LANES,
+    TINY,
+    Excluded,
+    Ranks,
+    Rows,
+    Targets,
+    Vectors,
+    all_alike,
+    blocks,
+    rounded,
+)
 from atkay.engines.torch_kernels import CELLS, TILES
 from atkay.errors import AtkayError
 
@@ -28,14 +40,15 @@ CLEAR = 0.01
 STEEP = 0.5 - 0.0102
 """How far f is from 1/2 for a score that is as far from the target's as the slack."""
 
-LEAST = 2.0**-23
-"""Slack for rounding where scores are held against targets; that of the product is added."""
+LEAST = {1: 2.0**-23, 2: 2.0**-23 + 2.0**-21}
+"""What scores are off by on any device, by the number of pieces: three roundings where they are held against targets;
+with two pieces, 2^-23 of a component on either side, and 2^-22 for rests times rests."""
 
-MARGIN = 4.0
-"""How many times farther than any score of the sample a score may be off."""
+MARGIN = 1.25
+"""How many times farther than any sum of the probe, which is made to be off most, a sum may be off."""
 
 SAMPLE, FEW = 32, 64
-"""Tiles, and users at most, whose scores are held against double precision."""
+"""Tiles of items, and users, of the probe."""
 
 WORDS, PAIRS, ROWS = 512, 32, 16
 """Words of bits, pairs of user and item, and users to be scaled, that a program takes at a time."""
@@ -58,9 +71,13 @@ class Shape(NamedTuple):
         return min(max(16, 1 << (depth - 1).bit_length()), self.depth)
 
     def shared(self, depth: int, pieces: int) -> int:
-        """Bytes on the chip that a program works with: all of its users', or a part of it for each tile under way."""
+        """Bytes on the chip that a program works with: its users' vectors, whole or in part, and tiles under way.
+
+        Before Ampere, the scores go through there, too.
+        """
         of_users = self.users if depth <= self.depth else self.users * self.stages
-        return 2 * pieces * self.piece(depth) * (of_users + self.items * self.stages)
+        vectors = 2 * pieces * self.piece(depth) * (of_users + self.items * self.stages)
+        return max(vectors, 4 * self.users * self.items)
 
 
 SHAPES = (Shape(), Shape(depth=64), Shape(64, 64, 4), Shape(64, 64, 4, depth=64), Shape(32, 32, 4, depth=32))
@@ -68,8 +85,9 @@ SHAPES = (Shape(), Shape(depth=64), Shape(64, 64, 4), Shape(64, 64, 4, depth=64)
 
 
 class Kernel(NamedTuple):
-    """In how many pieces of half precision a component is held, and how the work can be cut."""
+    """What vectors are rounded to, in how many pieces of half precision that is held, and how the work can be cut."""
 
+    precision: str
     pieces: int
     shapes: tuple[Shape, ...] = SHAPES
 
@@ -86,9 +104,9 @@ class Kernel(NamedTuple):
 # Half precision has 11 bits, which is what tf32 has and more than bfloat16 has. Two pieces have 23, one of them from
 # the sign of the second: a bit less than single precision.
 KERNELS = {
-    "float32": Kernel(2, (Shape(items=64, stages=3), *SHAPES)),
-    "tf32": Kernel(1),
-    "bfloat16": Kernel(1),
+    "float32": Kernel("float32", 2, (Shape(items=64, stages=3), *SHAPES)),
+    "tf32": Kernel("tf32", 1),
+    "bfloat16": Kernel("bfloat16", 1),
 }
 
 
@@ -98,28 +116,58 @@ def rank_on_device(
     """The ranks of the targets among all items but the user's excluded ones, and their scores."""
     vectors = Vectors(vectors.users.contiguous(), vectors.items.contiguous())
     device = Device(vectors, targets, own_scores(vectors, targets), kernel)
-    # What does not fill a tile is compared item by item.
     n_items, size = len(vectors.items), device.shape.items
     full = n_items - n_items % size
-    left = list(device.parts(full, memory)) if full else []
-    margin = MARGIN
-    missing = [device.count(*part, margin) for part in left]
-    if full < n_items:
-        device.compare(None, full, n_items)
-    ranks = all_alike(Ranks(*device.counts), vectors, targets)
-    if excluded is not None:
-        device.compare(excluded)
-    # Every target is near to itself. Where one is not, rounding is worse than the sample said. To ask is to wait for
-    # the device: so it is done once, at the end.
-    while missing and any(wrong := torch.cat(missing).tolist()):
-        if margin > 2.0**40:
-            raise AtkayError(
-                "full_ranking: this device's products are wrong, beyond what rounding does. Pass device='cpu'."
-            )
-        left = [part for part, n in zip(left, wrong, strict=True) if n]
-        margin *= 4
-        missing = [device.count(*part, margin) for part in left]
-    return ranks, device.own
+    share = slack(vectors.items.device, kernel, device.shape, vectors.items.shape[1])
+    while share < 1:
+        missing = [device.count(*part, share) for part in device.parts(full, memory)] if full else []
+        # What does not fill a tile is compared item by item.
+        if full < n_items:
+            device.compare(None, full, n_items)
+        ranks = all_alike(Ranks(*device.counts), vectors, targets)
+        if excluded is not None:
+            device.compare(excluded)
+        # Every target is near to itself. Where one is not, rounding is worse than was thought. To ask is to wait for
+        # the device: so it is done once, at the end.
+        if not missing or not any(torch.cat(missing).tolist()):
+            return ranks, device.own
+        device.counts.zero_()
+        share *= 4
+    raise AtkayError("full_ranking: this device's products are wrong, beyond what rounding does. Pass device='cpu'.")
+
+
+@functools.cache
+def slack(device: torch.device, kernel: Kernel, shape: Shape, depth: int) -> float:
+    """How far a score may be off, as a share of the product of both vectors' lengths.
+
+    A score is a sum in some order and some precision of the device. It is off most where all products have one sign,
+    and where it is about as large as at the end from the start: the probe's vectors are such.
+    """
+    made = torch.Generator().manual_seed(depth)
+
+    def positive(n: int) -> Tensor:
+        vectors = torch.rand((n, depth), generator=made)
+        vectors[::2, 0] = 2 * depth**0.5
+        return rounded(torch.nn.functional.normalize(vectors), kernel.precision).to(device)
+
+    users, items, off = positive(FEW), positive(SAMPLE * shape.items), torch.zeros((), device=device)
+    lengths, longest_of = longest(users, 1), longest(items, shape.items)
+    pieces = cut(users, lengths, kernel, 1), cut(items, longest_of, kernel, shape.items)
+    kernels.probe[(SAMPLE,)](
+        users,
+        items,
+        lengths,
+        longest_of,
+        *pieces,
+        off,
+        FEW,
+        SAMPLE,
+        LENGTH=LENGTH,
+        **_cuts(shape._replace(users=FEW), pieces[0]),
+        num_warps=shape.warps,
+        num_stages=1,
+    )
+    return MARGIN * float(off) + LEAST[kernel.pieces]
 
 
 def own_scores(vectors: Vectors, targets: Targets) -> Tensor:
@@ -185,66 +233,34 @@ class Device:
         """Some items in pieces."""
         if self._pieces is None or self._pieces[0] != items:
             self._pieces = None  # the memory of the last ones can be used again
-            here, longest = self.vectors.items[slice(*items)], self.longest[self.tiles(items)]
-            self._pieces = items, cut(here, longest, self.kernel, self.shape.items)
+            here = self.vectors.items[slice(*items)]
+            self._pieces = items, cut(here, self.longest[self.tiles(items)], self.kernel, self.shape.items)
         return self._pieces[1]
 
     def tiles(self, items: tuple[int, int]) -> slice:
         """The tiles of some items."""
         return slice(items[0] // self.shape.items, items[1] // self.shape.items)
 
-    def count(self, items: tuple[int, int], rows: Rows, margin: float) -> Tensor:
-        """Count the items in full tiles, unless targets are missing where they should be near; how many are."""
+    def count(self, items: tuple[int, int], rows: Rows, slack: float) -> Tensor:
+        """Count items in full tiles; how many targets are missing where they should be near."""
         users, threshold, missing = self.scale(rows, items)
-        slopes = self.slopes(items, self.off(items, rows, users), margin)
-        found, doubts = count(users, self.pieces(items), threshold, slopes, self.shape)
+        found, doubts = count(users, self.pieces(items), threshold, self.slopes(items, slack), self.shape)
         self.settle(rows, items[0], found, doubts, missing)
         # Nothing was counted for what fills up the rows.
-        self.counts.index_add_(1, rows.target.clamp(min=0).view(-1), found.view(3, -1) * (missing == 0).long())
+        self.counts.index_add_(1, rows.target.clamp(min=0).view(-1), found.view(3, -1).long())
         return missing
 
-    def off(self, items: tuple[int, int], rows: Rows, users: Tensor) -> Tensor:
-        """How far the scores of a sample are off, at most, as a share of the product of both vectors' lengths.
-
-        A score is a sum in some order and some precision of the device. It is off by more where all products have one
-        sign, and by less where few components are not 0.
-        """
-        worst = torch.zeros((), device=users.device)
-        n_rows, tiles = len(rows.user), (items[1] - items[0]) // self.shape.items
-        few, step = min(FEW, self.shape.users), triton.cdiv(tiles, SAMPLE)
-        kernels.probe[(triton.cdiv(tiles, step),)](
-            self.vectors.users,
-            self.vectors.items[slice(*items)],
-            rows.user,
-            self.length,
-            self.longest[self.tiles(items)],
-            users,
-            self.pieces(items),
-            worst,
-            n_rows,
-            tiles,
-            triton.cdiv(n_rows, few),
-            step,
-            LENGTH=LENGTH,
-            **_cuts(self.shape._replace(users=few), users),
-            num_warps=self.shape.warps,
-            num_stages=1,
-        )
-        return worst
-
-    def slopes(self, items: tuple[int, int], off: Tensor, margin: float) -> tuple[Tensor, Tensor]:
+    def slopes(self, items: tuple[int, int], slack: float) -> tuple[Tensor, Tensor]:
         """What scores of each tile are multiplied by, and what those of the targets are."""
-        longest = self.longest[self.tiles(items)]
-        slope, steepness = torch.empty((2, len(longest)), device=off.device)
-        kernels.slopes[(triton.cdiv(len(longest), WORDS),)](
-            longest,
+        here = self.longest[self.tiles(items)]
+        slope, steepness = torch.empty((2, len(here)), device=here.device)
+        kernels.slopes[(triton.cdiv(len(here), WORDS),)](
+            here,
             self.most,
-            off,
             slope,
             steepness,
-            len(longest),
-            margin,
-            LEAST,
+            len(here),
+            slack,
             FAR=FAR,
             TINY=TINY,
             STEEP=STEEP,
@@ -325,12 +341,12 @@ class Device:
         )
 
 
-def cut(items: Tensor, longest: Tensor, kernel: Kernel, size: int) -> Tensor:
+def cut(items: Tensor, longest_of: Tensor, kernel: Kernel, size: int) -> Tensor:
     """Items in pieces, tile by tile times powers of two."""
     pieces = torch.empty((kernel.pieces, *items.shape), dtype=torch.float16, device=items.device)
-    kernels.cut[(len(longest),)](
+    kernels.cut[(len(longest_of),)](
         items,
-        longest,
+        longest_of,
         pieces,
         len(items),
         LENGTH=LENGTH,

@@ -77,7 +77,7 @@ def _load(vectors, row, k, n_rows, inside, PIECE: tl.constexpr, D: tl.constexpr)
 
 @triton.jit
 def _multiply(user, user_rest, item, item_rest, score, PIECES: tl.constexpr):
-    """Add the products of users and items to their scores. Rests times rests are less than what rounding takes."""
+    """Add the products of users and items to their scores. Rests times rests, 2^-22 at most, are part of the slack."""
     if PIECES == 2:
         score = tl.dot(user_rest, tl.trans(item), score)
         score = tl.dot(user, tl.trans(item_rest), score)
@@ -369,7 +369,7 @@ def settle(
         itself = tl.sum((item == its).to(tl.int32), 0)
         tl.atomic_add(counts + cell, above, mask=above > 0)
         tl.atomic_add(counts + n_cells + cell, equal, mask=equal > 0)
-        tl.atomic_add(counts + 2 * n_cells + cell, before, mask=before > 0)
+        tl.atomic_add(counts + n_cells + n_cells + cell, before, mask=before > 0)
         tl.atomic_add(missing, -itself, mask=itself > 0)
         which = tl.max(tl.where(word != 0, place, -1), 0)
 
@@ -415,7 +415,7 @@ def compare(
                 above, equal, before = _tell(score, item, inside, tl.load(own + goal), its)
                 tl.atomic_add(counts + goal, sign * above.to(tl.int64), mask=above > 0)
                 tl.atomic_add(counts + n_targets + goal, sign * equal.to(tl.int64), mask=equal > 0)
-                tl.atomic_add(counts + 2 * n_targets + goal, sign * before.to(tl.int64), mask=before > 0)
+                tl.atomic_add(counts + n_targets + n_targets + goal, sign * before.to(tl.int64), mask=before > 0)
 
 
 @triton.jit
@@ -435,7 +435,7 @@ def longest(items, norms, D: tl.constexpr, LANES: tl.constexpr, ITEMS: tl.conste
 @triton.jit(do_not_specialize=["n_items"])
 def cut(
     items,
-    longest,
+    longest_of,
     pieces,
     n_items,
     LENGTH: tl.constexpr,
@@ -446,26 +446,23 @@ def cut(
 ):
     """The items in pieces; the longest vector of each tile is then about 2 to the LENGTH long."""
     item = tl.program_id(0).to(tl.int64) * ITEMS + tl.arange(0, ITEMS)
-    exponent = _exponent(tl.load(longest + tl.program_id(0) + tl.zeros((ITEMS,), tl.int32)))
+    exponent = _exponent(tl.load(longest_of + tl.program_id(0) + tl.zeros((ITEMS,), tl.int32)))
     for first in range(0, D, LANES):
         k = first + tl.arange(0, LANES)
         _cut(items + item * D, pieces, item, k, n_items, item >= 0, exponent, LENGTH, PIECES, D)
 
 
-@triton.jit(do_not_specialize=["n_rows", "n_tiles", "row_step", "tile_step"])
+@triton.jit
 def probe(
     users,
     items,
-    user,
     lengths,
-    longest,
+    longest_of,
     user_pieces,
     item_pieces,
     off,
-    n_rows,
+    n_users,
     n_tiles,
-    row_step,
-    tile_step,
     LENGTH: tl.constexpr,
     PIECES: tl.constexpr,
     D: tl.constexpr,
@@ -473,38 +470,33 @@ def probe(
     USERS: tl.constexpr,
     ITEMS: tl.constexpr,
 ):
-    """How far scores are off, on some users and tiles, as a share of the product of both vectors' lengths."""
-    row = tl.arange(0, USERS) * row_step
-    there = row < n_rows
-    tile = tl.program_id(0) * tile_step
-    k = tl.arange(0, K)
-    main = _load(user_pieces, row, k, n_rows, there, 0, D)
-    rest = _load(user_pieces, row, k, n_rows, there, PIECES - 1, D)
-    score = _scores(main, rest, user_pieces, row, n_rows, item_pieces, tile, n_tiles, PIECES, D, K, ITEMS)
-    who = tl.load(user + row, mask=there, other=0)
-    item = (tl.full((), ITEMS, tl.int64) * tile + tl.arange(0, ITEMS)) * D
+    """How far scores are off at most, as a share of the product of both vectors' lengths."""
+    row = tl.arange(0, USERS)
+    tile = tl.program_id(0)
+    main = _load(user_pieces, row, tl.arange(0, K), n_users, row < n_users, 0, D)
+    rest = _load(user_pieces, row, tl.arange(0, K), n_users, row < n_users, PIECES - 1, D)
+    score = _scores(main, rest, user_pieces, row, n_users, item_pieces, tile, n_tiles, PIECES, D, K, ITEMS)
+    item = tile * ITEMS + tl.arange(0, ITEMS)
     exact = tl.zeros((USERS, ITEMS), tl.float64)
     for depth in range(D):
-        a = tl.load(users + who * D + depth).to(tl.float32).to(tl.float64)
-        b = tl.load(items + item + depth).to(tl.float32).to(tl.float64)
+        a = tl.load(users + row * D + depth, mask=row < n_users, other=0.0).to(tl.float32).to(tl.float64)
+        b = tl.load(items + item * D + depth).to(tl.float32).to(tl.float64)
         exact += a[:, None] * b[None, :]
-    most = tl.load(longest + tile)
-    back = score.to(tl.float64) * _power(_exponent(most) - 2 * LENGTH)
-    apart = tl.abs(back - exact * _power(-_exponent(tl.load(lengths + who)))[:, None])
-    worst = tl.max(tl.max(tl.where(there[:, None], apart, 0.0), 1), 0) / tl.where(most > 0, most, 1.0)
-    tl.atomic_max(off, worst.to(tl.float32))
+    length = tl.load(lengths + row, mask=row < n_users, other=1.0)
+    most = tl.load(longest_of + tile)
+    back = score.to(tl.float64) * _power(_exponent(length) - LENGTH)[:, None] * _power(_exponent(most) - LENGTH)
+    apart = tl.max(tl.abs(back - exact), 1) / (length * most)
+    tl.atomic_max(off, tl.max(apart, 0).to(tl.float32))
 
 
 @triton.jit(do_not_specialize=["n_tiles"])
 def slopes(
-    longest,
+    longest_of,
     most,
-    off,
     slope,
     steepness,
     n_tiles,
-    margin,
-    least,
+    slack,
     FAR: tl.constexpr,
     TINY: tl.constexpr,
     STEEP: tl.constexpr,
@@ -513,10 +505,9 @@ def slopes(
 ):
     """What scores of each tile are multiplied by, as the product gives them, and what those of the targets are."""
     tile = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
-    length = tl.load(longest + tile, mask=tile < n_tiles, other=0.0)
+    length = tl.load(longest_of + tile, mask=tile < n_tiles, other=0.0)
     back = _back(tl.load(most), FAR)
-    share = tl.load(off).to(tl.float64) * margin + least
-    steep = (STEEP / (length * share * _power(back) + TINY)).to(tl.float32)
+    steep = (STEEP / (length * slack * _power(back) + TINY)).to(tl.float32)
     tl.store(steepness + tile, steep, mask=tile < n_tiles)
     # Where all scores are 0 any slope will do, but for one that is infinite.
     as_given = tl.where(length > 0, steep.to(tl.float64) * _power(back + _exponent(length) - 2 * LENGTH), 0.0)
