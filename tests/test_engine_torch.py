@@ -398,6 +398,57 @@ def test_the_work_on_a_device_is_cut_to_fit_on_its_chip(monkeypatch: pytest.Monk
     assert items("float32", 1000, 227 << 10) == (128, 64)
 
 
+@pytest.mark.parametrize(
+    ("precision", "depth", "targets", "architecture", "room"),
+    [
+        ("float32", 128, 10, 90, 227),
+        ("float32", 700, 1, 90, 227),
+        ("bfloat16", 256, 1, 80, 163),
+        ("tf32", 96, 2, 86, 99),
+    ],
+)
+def test_the_kernel_compiles_within_what_the_chip_has(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    precision: str,
+    depth: int,
+    targets: int,
+    architecture: int,
+    room: int,
+) -> None:
+    triton = pytest.importorskip("triton", reason="kernels are written in Triton")
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    from atkay.engines import torch_device, torch_kernels
+
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(torch_device, "on_chip", lambda _: (room << 10) - 4096)
+    kernel = torch_device.KERNELS[precision]
+    shape = kernel.shape(counting.Vectors(torch.zeros((1, depth)), torch.zeros((1, depth))))
+    constant = torch_device._cuts(shape, torch.zeros((kernel.pieces, 1, depth))) | {
+        "TARGETS": targets, "CELLS": torch_kernels.CELLS, "TILES": torch_kernels.TILES, "SATURATE": True, "LIMIT": 0.01,
+    }  # fmt: skip
+    kinds = {"users": "*fp16", "items": "*fp16", "above": "*i32", "doubts": "*i32"}
+    kinds |= dict.fromkeys(("threshold", "slope", "steepness"), "*fp32") | dict.fromkeys(
+        ("n_users", "n_tiles", "tiles"), "i32"
+    )
+    names = torch_kernels.count.arg_names
+    source = ASTSource(
+        fn=torch_kernels.count,
+        signature={name: kinds.get(name, "constexpr") for name in names},
+        constexprs={(names.index(name),): value for name, value in constant.items()},
+        attrs={(at,): [["tt.divisibility", 16]] for at, name in enumerate(names) if "*" in kinds.get(name, "")},
+    )
+    made = triton.compile(
+        source,
+        target=GPUTarget("cuda", architecture, 32),
+        options={"num_warps": shape.warps, "num_stages": shape.stages, "enable_fp_fusion": True},
+    )
+    assert made.metadata.shared <= room << 10
+    assert made.metadata.shared <= shape.shared(depth, kernel.pieces) + 4096
+
+
 def test_in_a_training_loop_nothing_but_hits_leaves_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
     left: list[int] = []
 
