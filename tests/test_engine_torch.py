@@ -108,11 +108,12 @@ def test_blocks_do_not_change_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
         assert torch.equal(one, other)
 
 
-def test_the_kernels_count_the_same() -> None:
+@pytest.mark.parametrize(("script", "interpret"), [("kernels_interpreted.py", "1"), ("kernels_compiled.py", "0")])
+def test_the_kernels_count_the_same_and_fit_on_the_chip(script: str, interpret: str, tmp_path: Path) -> None:
     pytest.importorskip("triton", reason="kernels are written in Triton")
-    script = Path(__file__).with_name("kernels_interpreted.py")
-    env = {**os.environ, "TRITON_INTERPRET": "1"}
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, env=env, check=False)
+    env = {**os.environ, "TRITON_INTERPRET": interpret, "TRITON_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, str(Path(__file__).with_name(script))]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
     assert done.returncode == 0, done.stderr
 
 
@@ -396,57 +397,6 @@ def test_the_work_on_a_device_is_cut_to_fit_on_its_chip(monkeypatch: pytest.Monk
     ]  # fmt: skip
     assert items("bfloat16", 128, 99 << 10) == (128, 128)
     assert items("float32", 1000, 227 << 10) == (128, 64)
-
-
-@pytest.mark.parametrize(
-    ("precision", "depth", "targets", "architecture", "room"),
-    [
-        ("float32", 128, 10, 90, 227),
-        ("float32", 700, 1, 90, 227),
-        ("bfloat16", 256, 1, 80, 163),
-        ("tf32", 96, 2, 86, 99),
-    ],
-)
-def test_the_kernel_compiles_within_what_the_chip_has(
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    precision: str,
-    depth: int,
-    targets: int,
-    architecture: int,
-    room: int,
-) -> None:
-    triton = pytest.importorskip("triton", reason="kernels are written in Triton")
-    from triton.backends.compiler import GPUTarget
-    from triton.compiler import ASTSource
-
-    from atkay.engines import torch_device, torch_kernels
-
-    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(torch_device, "on_chip", lambda _: (room << 10) - 4096)
-    kernel = torch_device.KERNELS[precision]
-    shape = kernel.shape(counting.Vectors(torch.zeros((1, depth)), torch.zeros((1, depth))))
-    constant = torch_device._cuts(shape, torch.zeros((kernel.pieces, 1, depth))) | {
-        "TARGETS": targets, "CELLS": torch_kernels.CELLS, "TILES": torch_kernels.TILES, "SATURATE": True, "LIMIT": 0.01,
-    }  # fmt: skip
-    kinds = {"users": "*fp16", "items": "*fp16", "above": "*i32", "doubts": "*i32"}
-    kinds |= dict.fromkeys(("threshold", "slope", "steepness"), "*fp32") | dict.fromkeys(
-        ("n_users", "n_tiles", "tiles"), "i32"
-    )
-    names = torch_kernels.count.arg_names
-    source = ASTSource(
-        fn=torch_kernels.count,
-        signature={name: kinds.get(name, "constexpr") for name in names},
-        constexprs={(names.index(name),): value for name, value in constant.items()},
-        attrs={(at,): [["tt.divisibility", 16]] for at, name in enumerate(names) if "*" in kinds.get(name, "")},
-    )
-    made = triton.compile(
-        source,
-        target=GPUTarget("cuda", architecture, 32),
-        options={"num_warps": shape.warps, "num_stages": shape.stages, "enable_fp_fusion": True},
-    )
-    assert made.metadata.shared <= room << 10
-    assert made.metadata.shared <= shape.shared(depth, kernel.pieces) + 4096
 
 
 def test_in_a_training_loop_nothing_but_hits_leaves_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
