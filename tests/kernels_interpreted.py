@@ -58,6 +58,15 @@ def check_slack() -> None:
         assert least <= share < least + depth * 2.0**-24, (kernel.precision, depth, share)
 
 
+def check_rests() -> None:
+    """Rests that are as large as they can be, of one sign: the second half scores as the targets do, on paper alone."""
+    each = 1 + round(0.9 * 2**12) * 2.0**-23
+    items = torch.full((64, 64), each)
+    items[:32], items[:32, ::2] = 1.0, 2 * each - 1
+    targets = Targets(torch.arange(3), torch.tensor([3, 10, 31]))
+    check("large rests", Vectors(torch.full((3, 64), each), items), targets, None, TWO)
+
+
 def asked(sizes: list[int], n_items: int) -> Targets:
     """So many targets for each of the users, spread over the items."""
     user = torch.arange(len(sizes)).repeat_interleave(torch.tensor(sizes))
@@ -118,11 +127,7 @@ def main() -> None:
     vectors = given((normal(6, 24), normal(50, 24)), "float32")
     with mock.patch.object(torch_device, "slack", return_value=2.0**-32):
         check("small slack", vectors, asked([1, 3] * 3, 50), None, TWO)
-    # Rests that are as large as they can be, and have one sign: the second half scores as the first, on paper.
-    each = 1 + round(0.9 * 2**12) * 2.0**-23
-    items = torch.full((64, 64), each)
-    items[:32], items[:32, ::2] = 1.0, 2 * each - 1
-    check("large rests", Vectors(torch.full((3, 64), each), items), asked([2] * 3, 64), None, TWO)
+    check_rests()
     print("as they should be")
 
 

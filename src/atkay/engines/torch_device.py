@@ -118,7 +118,7 @@ def rank_on_device(
     device = Device(vectors, targets, own_scores(vectors, targets), kernel)
     n_items, size = len(vectors.items), device.shape.items
     full = n_items - n_items % size
-    share = slack(vectors.items.device, kernel, device.shape, vectors.items.shape[1])
+    share = slack(vectors.items.device, kernel, device.shape, vectors.items.shape[1]) if full else 0.0
     while share < 1:
         missing = [device.count(*part, share) for part in device.parts(full, memory)] if full else []
         # What does not fill a tile is compared item by item.
