@@ -7,6 +7,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
+from atkay.errors import IdError
 from atkay.tasks import Task, leave_last_k_out, leave_last_out, next_item, split_by_time
 
 LOG = pl.DataFrame(
@@ -80,6 +81,15 @@ def test_listed_items_that_did_not_exist_yet() -> None:
     assert found["listed items that never occur in the log"].examples == (("bob", "never"),)
     assert [each.what for each in found.leaks] == ["listed items that did not exist yet"]
     assert task.check({"ann": ["c"], "bob": ["b"]})
+
+
+def test_lists_of_other_users_cannot_be_checked() -> None:
+    # zoe is nobody's query, so nothing can be said about when her items may have been known.
+    found = replace(TASK, start=None).check({"ann": ["c"], "zoe": ["b", "a"]})
+    assert found["listed items of unknown queries"].examples == (("zoe", "b"), ("zoe", "a"))
+    assert found["listed items that did not exist yet"].of == 1
+    with pytest.raises(IdError, match="no user in common: recs has 'zoe', truth has 'ann'"):
+        TASK.check({"zoe": ["b"]})
 
 
 def test_each_query_has_its_own_time() -> None:

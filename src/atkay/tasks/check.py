@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from atkay.align import same_types
+from atkay.align import nothing_common, same_types
 from atkay.errors import NumberError, listing
 from atkay.grid import Grid
 from atkay.tables import Table, read_recs
@@ -134,14 +134,26 @@ def _listed(task: Task, recs: Any, columns: Columns) -> pl.DataFrame:
     """The keys and items of the lists, with the types that the truth has."""
     names = (*task.key, task.item)
     ids = tuple(task.truth[name] for name in names)
-    listed, _ = same_types(read_recs(recs, columns), Table("truth", "", task.key, ids, {}))
-    return pl.DataFrame(
-        [own.cast(truth.dtype).alias(name) for name, own, truth in zip(names, listed.ids, ids, strict=True)]
+    given, truth = same_types(read_recs(recs, columns), Table("truth", "", task.key, ids, {}))
+    listed = pl.DataFrame(
+        [own.cast(like.dtype).alias(name) for name, own, like in zip(names, given.ids, ids, strict=True)]
     )
+    if listed.join(task.truth, on=task.key, how="semi").is_empty():
+        raise nothing_common(given, truth, "user")
+    return listed
 
 
-def _listings(task: Task, listed: pl.DataFrame) -> list[Finding]:
-    """Listed items that never occur, or not before the query."""
+def _listings(task: Task, every: pl.DataFrame) -> list[Finding]:
+    """Listed items that never occur, or not before the query; and lists for which there is no query."""
+    unasked = every.join(task.truth, on=task.key, how="anti", maintain_order="left")
+    listed = every.join(task.truth, on=task.key, how="semi", maintain_order="left")
+    return [
+        *_of_queries(task, listed),
+        _finding("listed items of unknown queries", "unknown", unasked, len(every)),
+    ]
+
+
+def _of_queries(task: Task, listed: pl.DataFrame) -> list[Finding]:
     parts = [part for part in (task.train, task.past, task.truth) if part is not None]
     if task.time is None:
         known = pl.concat([part.select(task.item) for part in parts]).unique()
