@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import atkay
-from atkay.errors import AtkayError, InputError, RepeatsWarning
+from atkay.errors import AtkayError, InputError, OrderError, RepeatsWarning
 from atkay.tasks import Task, k_folds, leave_last_k_out, leave_last_out, random_holdout, split_by_time
 
 LOG = pl.DataFrame(
@@ -326,3 +326,18 @@ def test_leave_last_against_plain_loops(rows: list[tuple[int, int, int]], k: int
     for row in held:
         rest.remove(row)
     assert sorted(task.train.rows()) == sorted(rest)
+
+
+def test_dates_that_can_be_read_in_two_ways() -> None:
+    # 1 February, 10 January and 3 March, or 2 January, 1 October and 3 March: the last event depends on it.
+    log = pl.DataFrame({"user": [1, 1, 1], "item": ["a", "b", "c"], "time": ["01/02/2020", "10/01/2020", "03/03/2020"]})
+    with pytest.raises(OrderError, match=r"'time' holds dates such as '01/02/2020', in which the day or the month"):
+        leave_last_out(log)
+    by_month = log.with_columns(pl.col("time").str.to_date("%m/%d/%Y"))
+    assert leave_last_out(by_month).truth["item"].to_list() == ["b"]
+    # A 13 can be no month.
+    by_day = log.with_columns(time=pl.Series(["13/02/2020", "10/01/2020", "03/03/2020"]))
+    assert leave_last_out(by_day).truth["item"].to_list() == ["c"]
+    month_first = log.with_columns(time=pl.Series(["01/13/2020", "10/01/2020", "03/03/2020"]))
+    with pytest.raises(OrderError, match="holds '01/13/2020'"):
+        leave_last_out(month_first)

@@ -36,6 +36,10 @@ NAMES = ("recs", "truth", "exclude", "candidates", "slices", *BESIDE)
 LOGS = ("events", "orders", "log")
 FEW, SOME = 5, 1000
 """Columns without a role, and rows of them, that are looked at: could they have been meant?"""
+
+YEAR_LAST = r"^(\d{1,2})[/.-](\d{1,2})[/.-]\d"
+"""Dates whose year comes last: some write the day first, others the month."""
+
 CANONICAL = r"^(?:0|-?[1-9][0-9]{0,18})$"
 
 
@@ -310,7 +314,7 @@ def times(given: pl.Series, table: str) -> pl.Series:
     """Times as dates, as instants or as numbers; text is read as one of these."""
     read = given
     if given.dtype == pl.String and given.cast(pl.Float64, strict=False).null_count():
-        read = _instants(given.str.strip_chars())
+        read = _instants(given.str.strip_chars(), table)
     if read.dtype.is_numeric() or read.dtype == pl.String:
         return _number(read, OrderError, table, "times")
     if not read.dtype.is_temporal():
@@ -325,8 +329,15 @@ def times(given: pl.Series, table: str) -> pl.Series:
     return read
 
 
-def _instants(text: pl.Series) -> pl.Series:
+def _instants(text: pl.Series, table: str) -> pl.Series:
     """Text as instants, or as dates; null where it is neither."""
+    fields = [text.str.extract(YEAR_LAST, group).cast(pl.Int8) for group in (1, 2)]
+    if fields[0].count() and not any((field > 12).any() for field in fields):
+        example = text.filter(fields[0].is_not_null())[0]
+        raise OrderError(
+            f"{table}: '{text.name}' holds dates such as '{example}', in which the day or the month may come first. "
+            "Convert the column, for instance with frame.with_columns(pl.col(name).str.to_date('%m/%d/%Y'))."
+        )
     found = pl.Series(text.name, [None], pl.Date).new_from_index(0, len(text))
     for kind in (pl.Datetime("us"), pl.Date):
         with contextlib.suppress(pl.exceptions.PolarsError):  # no form of date is found in it
