@@ -266,7 +266,7 @@ def test_a_protocol_as_a_whole() -> None:
 
 def test_the_protocol_in_words() -> None:
     words = Protocol(min_relevance=2, ties="random", average_over=("shop", "user"), seed=7).words()
-    assert words["no_recs"] == "a user with truth and no list scores 0"
+    assert words["no_recs"] == "a user with truth and no list scores what an empty list does, 0 in most metrics"
     assert words["min_relevance"] == "an item is relevant from grade 2"
     assert words["seed"] == "the seed of random ties is 7"
     assert "one shop and user are averaged first" in words["average_over"]

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from variants import every_variant, side
 
 import atkay
 from atkay.errors import SourceError, SpecError
-from atkay.metrics.base import Definition
+from atkay.metrics.base import Definition, parse
 
 RECS = {"A": ["i1", "i9", "i2", "i8", "i3"], "B": ["i1", "i7"], "D": ["i1", "i2", "i3"]}
 TRUTH = {"A": ["i1", "i2", "i3", "i4", "i5", "i6"], "B": ["i1", "i2"], "C": ["i1"]}
@@ -81,13 +82,59 @@ def test_population(result: atkay.Result) -> None:
 def test_the_footer_says_what_became_of_users() -> None:
     recs, truth = {"ann": ["a", "b"], "dan": ["a"]}, {"ann": ["a"], "cat": ["a"]}
     assert "1 without a list (scored 0);" in repr(atkay.evaluate(recs, truth, "hit@1"))
-    assert "1 without a list (scored 0, where a value is defined);" in repr(
-        atkay.evaluate(recs, truth, ["hit@1", "auc"])
-    )
+    assert "1 without a list (counted with an empty list);" in repr(atkay.evaluate(recs, truth, ["hit@1", "auc"]))
     only_dcg = atkay.evaluate(recs, truth, ["hit@1", "ndcg@1"], no_recs="dcg_zero")
     assert "1 without a list (scored 0 by dcg and ndcg, skipped by the others);" in repr(only_dcg)
     judged = atkay.evaluate(recs, truth, "hit@1", no_truth="judged")
     assert "1 without truth (scored 0, if any item was judged)" in repr(judged)
+
+
+NO_LIST, NO_TRUTH = [2, 3], [4, 5]
+RUN = {0: [0, 1, 2], 1: [3, 4], 99: [0], 4: [2, 0], 5: [1, 7]}
+RELEVANT = {0: {0: 1, 2: 1}, 1: {3: 1, 6: 1}, 99: {0: 1}, 2: {1: 1, 5: 1}, 3: {7: 1}}
+MIXES = [
+    *([str(metric)] for metric in every_variant(2)),
+    *(["ndcg@2", other] for other in ("map", "mpr", "auc", "arp@2", "rbp_residual@2", "coverage@2", "median_rank")),
+    ["coverage@2", "median_rank"],
+    ["arp@2", "coverage@2"],
+]
+
+
+def _values(result: atkay.Result, users: list[int]) -> list[list[float]]:
+    place = {user: at for at, user in enumerate(result.ids["user"])}
+    return [result.query_values[place[user]].tolist() for user in users]
+
+
+@pytest.mark.parametrize(("no_recs", "no_truth"), [("zero", "one"), ("skip", "zero")])
+def test_what_the_footer_says_is_what_users_score(no_recs: str, no_truth: str) -> None:
+    # The same with an item of no worth in the lists that were missing, which is taken out, and with truth for all.
+    taken_out = {"recs": RUN | {user: [6] for user in NO_LIST}, "exclude": {user: [6] for user in NO_LIST}}
+    all_truth = RELEVANT | {user: {6: 1} for user in NO_TRUTH}
+    for mix in MIXES:
+        result = atkay.evaluate(RUN, RELEVANT, mix, no_recs=no_recs, no_truth=no_truth, **side())
+        _, no_list, truthless = (part.partition(" (")[2].rstrip(")") for part in result.counted()[0].split("; "))
+        metrics = [parse(name) for name in result.by_query]
+        if no_list == "skipped":
+            assert not set(NO_LIST) & set(result.ids["user"])
+        elif no_list == "scored 0":
+            assert _values(result, NO_LIST) == [[0] * len(metrics)] * 2
+        else:
+            assert no_list == "counted with an empty list"
+            emptied = atkay.evaluate(truth=RELEVANT, metrics=mix, no_truth=no_truth, **taken_out, **side())
+            np.testing.assert_array_equal(_values(result, NO_LIST), _values(emptied, NO_LIST))
+            np.testing.assert_equal(dict(result.whole), dict(emptied.whole))
+        if truthless == "skipped":
+            left_out = atkay.evaluate(RUN, RELEVANT, mix, no_recs=no_recs, no_truth="skip", **side())
+            np.testing.assert_equal(result.to_dict(), left_out.to_dict())
+            continue
+        score, by_some, _ = truthless.partition(" by metrics that need truth")
+        needs = np.array([metric.needs_truth for metric in metrics], bool)
+        assert score == (f"scored {1 if no_truth == 'one' else 0}" if needs.any() else "counted")
+        assert bool(by_some) == (needs.any() and any(not metric.needs_truth for metric in result.metrics))
+        of_truthless = np.array(_values(result, NO_TRUTH)).reshape(2, -1)
+        assert (of_truthless[:, needs] == (score == "scored 1")).all()
+        with_truth = np.array(_values(atkay.evaluate(RUN, all_truth, mix, **side()), NO_TRUTH)).reshape(2, -1)
+        np.testing.assert_array_equal(of_truthless[:, ~needs], with_truth[:, ~needs])
 
 
 def test_definitions_are_sentences(result: atkay.Result) -> None:

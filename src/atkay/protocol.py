@@ -25,17 +25,17 @@ class Protocol:
     """
 
     no_recs: str = word(
-        zero="a user with truth and no list scores 0",
+        zero="a user with truth and no list scores what an empty list does, 0 in most metrics",
         skip="a user with truth and no list does not count",
         error="a user with truth and no list is an error",
         dcg_zero="a user with truth and no list scores 0 in dcg and ndcg and does not count elsewhere",
     )
     no_truth: str = word(
         skip="a user with a list and no relevant item does not count",
-        zero="a user with a list and no relevant item scores 0",
-        one="a user with a list and no relevant item scores 1",
+        zero="a user with a list and no relevant item scores 0 in metrics that need truth",
+        one="a user with a list and no relevant item scores 1 in metrics that need truth",
         error="a user with a list and no relevant item is an error",
-        judged="a user with no relevant item scores 0 if the truth grades one as not relevant, else does not count",
+        judged="a user with no relevant item counts as under zero if the truth grades an item as not relevant, else not",
     )
     ties: str = word(
         given="equal scores stay in the input's order",

@@ -19,7 +19,7 @@ from atkay.errors import NumberError, RowsError, SpecError, listing, number_of
 from atkay.grid import Grid
 from atkay.lists import BLOCK, in_threads
 from atkay.means import Summary, mean, pooled, summarise, summarise_pooled, units
-from atkay.metrics.base import Definition, Metric, parse
+from atkay.metrics.base import Definition, Metric, RunMetric, parse
 from atkay.protocol import Protocol
 
 if TYPE_CHECKING:
@@ -74,21 +74,13 @@ class Population:
         """Both parts of the users together."""
         return Population(**{each.name: getattr(self, each.name) + getattr(other, each.name) for each in fields(self)})
 
-    def sentences(self, protocol: Protocol, undefined: bool, unit: str = "user") -> list[str]:
-        """What a reader of the numbers should know; ``undefined`` tells that not every ``unit`` has a value."""
-        zero = "scored 0, where a value is defined" if undefined else "scored 0"
-        of = {
-            "zero": zero,
-            "one": "scored 1",
-            "skip": "skipped",
-            "dcg_zero": "scored 0 by dcg and ndcg, skipped by the others",
-            "judged": f"{zero}, if any item was judged",
-        }
+    def sentences(self, protocol: Protocol, metrics: Sequence[Metric], unit: str = "user") -> list[str]:
+        """What a reader of the numbers should know; ``unit`` is what is evaluated."""
         said = [f"{number_of(self.evaluated, unit)} evaluated"]
         if self.without_list:
-            said.append(f"{self.without_list:,} without a list ({of[protocol.no_recs]})")
+            said.append(f"{self.without_list:,} without a list ({_without_list(protocol, metrics)})")
         if self.without_truth:
-            said.append(f"{self.without_truth:,} without truth ({of[protocol.no_truth]})")
+            said.append(f"{self.without_truth:,} without truth ({_without_truth(protocol, metrics)})")
         if self.emptied:
             said.append(f"{self.emptied:,} with nothing left in the list")
         listed = number_of(self.listed, "listed item")
@@ -109,6 +101,31 @@ class Population:
             done = {"expected": "averaged over the order of ties", "together": "with equal scores read as one"}
             rows.append(f"{lists} {done.get(protocol.ties, 'decided by the order of ties')}")
         return ["; ".join(said), "; ".join(rows)]
+
+
+def _without_list(protocol: Protocol, metrics: Sequence[Metric]) -> str:
+    """What users with truth and no list score: what an empty list does, which is 0 in most metrics."""
+    if protocol.no_recs == "skip":
+        return "skipped"
+    if protocol.no_recs == "dcg_zero":
+        return "scored 0 by dcg and ndcg, skipped by the others"
+    of_users = [each for each in metrics if not isinstance(each, RunMetric)]
+    all_zero = of_users and all(each.needs_truth and not each.partial for each in of_users)
+    return "scored 0" if all_zero else "counted with an empty list"
+
+
+def _without_truth(protocol: Protocol, metrics: Sequence[Metric]) -> str:
+    """What users with a list and no relevant item score; metrics that need no truth take them like any other user."""
+    if protocol.no_truth == "skip":
+        return "skipped"
+    of_lists = any(not each.needs_truth for each in metrics)
+    if any(each.needs_truth and not isinstance(each, RunMetric) for each in metrics):
+        score = f"scored {1 if protocol.no_truth == 'one' else 0}" + (" by metrics that need truth" if of_lists else "")
+    elif of_lists:
+        score = "counted"
+    else:
+        return "skipped"  # by the median rank
+    return f"{score}, if any item was judged" if protocol.no_truth == "judged" else score
 
 
 class Numbers(dict[str, T]):
@@ -443,11 +460,7 @@ class Result(Mapping[str, float]):
 
     def counted(self) -> list[str]:
         """Whom and what the numbers count, in words."""
-        if self.sums is None:
-            undefined = bool(np.isnan(self.query_values).any())
-        else:
-            undefined = any(found.undefined for found in self.sums[None].numbers.values())
-        return self.population.sentences(self.protocol, undefined, self._unit)
+        return self.population.sentences(self.protocol, self.metrics, self._unit)
 
     def _notes(self) -> list[str]:
         spoken = [f"in the dialect of {self.dialect}"] if self.dialect else []
