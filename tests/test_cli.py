@@ -262,9 +262,7 @@ def test_warnings_stand_on_the_error_stream(here: Path) -> None:
 
 def test_advice_in_the_words_of_the_shell() -> None:
     assert in_options("Pass columns=Columns(relevance=...).") == "Pass --column relevance=NAME."
-    assert in_options("novelty needs train=: the interactions. Pass evaluate(..., train=...).") == (
-        "novelty needs --train: the interactions. Pass --train FILE."
-    )
+    assert in_options("novelty needs train=: the interactions.") == "novelty needs --train: the interactions."
     assert in_options("pass duplicates='first' to keep the first") == "pass --duplicates first to keep the first"
 
 

@@ -254,7 +254,7 @@ def test_calibration_needs_categories_on_both_sides() -> None:
 
 def test_messages() -> None:
     recs, truth = {1: ["a", "b"]}, {1: ["a"]}
-    with pytest.raises(SideError, match=r"ild@2 needs features=.*Pass evaluate\(..., features="):
+    with pytest.raises(SideError, match=r"ild@2 needs features=: a table with an item and its categories or numbers"):
         atkay.evaluate(recs, truth, "ild@2")
     with pytest.raises(SideError, match=r"ild\(by=cooccurrence\) needs train="):
         atkay.evaluate(recs, truth, "ild(by=cooccurrence)")

@@ -292,6 +292,7 @@ USER, ITEMS, TRUTH = np.ones((2, 3)), np.ones((4, 3)), ([0, 1, 2], [3, 0])
         ({"unjudged": "drop"}, ProtocolError, "make lists, and pass them to evaluate"),
         ({"candidates": {0: [1]}}, ProtocolError, "exclude the others"),
         ({"average_over": "user"}, ProtocolError, "no average_over="),
+        ({"slices": {0: "new"}}, ProtocolError, r"slices= is an argument of evaluate\(...\), and is not taken here"),
         ({"metrics": "novelty@5"}, ProtocolError, "needs train=.* pass them to evaluate"),
         ({"metrics": "coverage"}, ProtocolError, "Cut it: 'coverage@10'"),
         ({"metrics": "ndgc@5"}, AtkayError, "ndcg"),

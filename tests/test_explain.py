@@ -342,6 +342,7 @@ def test_every_field_of_the_protocol_has_its_place() -> None:
         ({"their_protocol": "skip"}, ProtocolError, "their_protocol is a Protocol"),
         ({"protocol": "skip"}, ProtocolError, r"protocol is a Protocol\(...\)"),
         ({"no_rec": "skip"}, ProtocolError, "no argument 'no_rec'"),
+        ({"memory": "2GB"}, ProtocolError, "memory= is an argument of evaluate"),
     ],
 )
 def test_errors(given: dict[str, Any], error: type[Exception], message: str) -> None:

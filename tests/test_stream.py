@@ -495,8 +495,8 @@ def test_what_the_bytes_say_is_not_said_again() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [
-        ({"metrics": "coverage@1"}, SideError, "coverage@1 needs catalog"),
-        ({"metrics": "median_rank"}, SideError, r"how often each item is listed.*n_items="),
+        ({"metrics": "coverage@1"}, SideError, r"coverage@1 looks at all lists together.*n_items="),
+        ({"metrics": "median_rank"}, SideError, r"median_rank looks at all lists together.*n_items="),
         ({"metrics": "novelty", "n_items": 4}, SideError, "novelty needs train="),
         ({"metrics": "novelty", "train": {1: [2]}}, SideError, "train= is given"),
         ({"n_items": 0}, InputError, "n_items is a whole number from 1, given was 0"),

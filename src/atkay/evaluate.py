@@ -341,4 +341,4 @@ def check_needs(metrics: Sequence[Metric], given: Iterable[str]) -> None:
     for metric in metrics:
         needed = ["train" if name == "pairs" else name for name in metric.needs]
         if missing := [name for name in needed if name not in given]:
-            raise SideError(f"{metric} needs {missing[0]}=: {ASKS[missing[0]]}. Pass evaluate(..., {missing[0]}=...).")
+            raise SideError(f"{metric} needs {missing[0]}=: {ASKS[missing[0]]}.")

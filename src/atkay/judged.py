@@ -284,7 +284,7 @@ class Judged:
 
 def _given(what: T | None, name: str) -> T:
     if what is None:
-        raise SideError(f"a metric needs {name}=: {ASKS[name]}. Pass evaluate(..., {name}=...).")
+        raise SideError(f"a metric needs {name}=: {ASKS[name]}.")
     return what
 
 

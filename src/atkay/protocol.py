@@ -12,6 +12,24 @@ from atkay.errors import ProtocolError, offer
 from atkay.words import checked, word, words_of
 
 
+ARGUMENTS = (
+    "metrics",
+    "columns",
+    "slices",
+    "train",
+    "catalog",
+    "features",
+    "baseline",
+    "sampled",
+    "dialect",
+    "memory",
+    "resume",
+    "spill",
+    "protocol",
+)
+"""What evaluate takes besides lists, truth and the fields of the protocol."""
+
+
 class Described(str):
     """What a result keeps of a table that was given as exclude or candidates: how many rows of what."""
 
@@ -105,24 +123,10 @@ class Protocol:
         for name in fields:
             if name == "k":
                 raise ProtocolError("evaluate: no argument 'k'; a cutoff is a part of the metric: write 'ndcg@10'.")
+            if name in ARGUMENTS:
+                raise ProtocolError(f"{name}= is an argument of evaluate(...), and is not taken here.")
             if name not in known:
-                arguments = [
-                    "metrics",
-                    "columns",
-                    "slices",
-                    "train",
-                    "catalog",
-                    "features",
-                    "baseline",
-                    "sampled",
-                    "dialect",
-                    "memory",
-                    "resume",
-                    "spill",
-                    "protocol",
-                    *known,
-                ]
-                raise ProtocolError(f"evaluate: no argument '{name}'. {offer(name, arguments)}")
+                raise ProtocolError(f"evaluate: no argument '{name}'. {offer(name, [*ARGUMENTS, *known])}")
         return dataclasses.replace(self, **fields)
 
     def words(self) -> dict[str, str]:

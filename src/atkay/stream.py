@@ -112,10 +112,11 @@ class Stream:
         check_averages(asked.metrics, asked.protocol)
         given = {"train": train, "catalog": catalog, "features": features, "baseline": baseline}
         given = {name: table for name, table in given.items() if table is not None}
-        check_needs(asked.metrics, {*given, *(() if n_items is None else ["catalog"])})
-        if n_items is None and (given or any(isinstance(metric, RunMetric) for metric in asked.metrics)):
-            why = next((f"{name}= is given" for name in given), "a metric counts how often each item is listed")
-            raise SideError(f"{why}, so the number of items has to be known. {WHY_N_ITEMS}")
+        check_needs(asked.metrics, {*given, "catalog"})  # without one, all n_items
+        reasons = [f"{name}= is given" for name in given]
+        reasons += [f"{each} looks at all lists together" for each in asked.metrics if isinstance(each, RunMetric)]
+        if n_items is None and reasons:
+            raise SideError(f"{reasons[0]}, so the number of items has to be known. {WHY_N_ITEMS}")
         if n_items is not None and (isinstance(n_items, bool) or not hasattr(n_items, "__index__") or n_items < 1):
             raise InputError(f"Stream: n_items is a whole number from 1, given was {n_items!r}.")
         self._asked = asked

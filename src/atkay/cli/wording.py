@@ -32,7 +32,6 @@ def in_options(message: str) -> str:
     fields = "|".join([*(each.name for each in dataclasses.fields(Protocol)), *_LARGER])
     message = re.sub(r"columns=Columns\((\w+)='?([^')]+)'?\)", _column, message)
     message = re.sub(r"Columns\((\w+)='?([^')]+)'?\)", _column, message)
-    message = re.sub(rf"evaluate\(\.\.\., ({'|'.join(_TABLES)})=\.\.\.\)", r"--\1 FILE", message)
     message = re.sub(rf"\b({'|'.join((*_TABLES, *_LARGER))})=(?=[ .:;,)]|$)", r"--\1", message)
     return re.sub(rf"\b({fields})='?(\w[\w.]*)'?", lambda found: f"{option(found[1])} {found[2]}", message)
 
