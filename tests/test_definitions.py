@@ -25,7 +25,7 @@ AP = "(1/l1 + 2/l2 + ... + h/lh)"
         ("hit(count=number)@5", "h", "relevant items in the top 5"),
         ("f1@5", "2 h / (R + 5)", "harmonic mean of precision and recall in the top 5"),
         ("f1", "2 h / (R + L)", "in the whole list"),
-        ("f1(beta=2)@5", "(1 + 2²) h / (2² R + 5)", "recall weighing 2 times as much"),
+        ("f1(beta=2)@5", "(1 + 2²) h / (2² R + 5)", "recall weighing 2² times as much"),
         ("map@5", f"{AP} / R", "sum of the precision at the rank of each relevant item in the top 5, divided by"),
         ("map(per=capped)@5", f"{AP} / min(5, R)", "divided by the number of relevant items, at most 5"),
         ("map(per=capped)", f"{AP} / R", "divided by the number of relevant items"),

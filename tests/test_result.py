@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from variants import every_variant, side
 
 import atkay
 from atkay.errors import SourceError, SpecError
 from atkay.metrics.base import Definition, parse
+from variants import every_variant, side
 
 RECS = {"A": ["i1", "i9", "i2", "i8", "i3"], "B": ["i1", "i7"], "D": ["i1", "i2", "i3"]}
 TRUTH = {"A": ["i1", "i2", "i3", "i4", "i5", "i6"], "B": ["i1", "i2"], "C": ["i1"]}

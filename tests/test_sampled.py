@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import atkay
@@ -172,3 +173,17 @@ def test_ranks_that_cannot_be(tmp_path: Path) -> None:
         sampled.expected("coverage@5", [1])
     recs, truth = lists([2], 10)
     atkay.evaluate(recs, truth, "mrr", sampled=sampled).save(tmp_path / "a.json")
+
+
+def test_every_definition_says_that_candidates_were_sampled() -> None:
+    keys = {"user": ["a", "a", "b"], "order": [1, 2, 1], "item": [1, 2, 3]}
+    by_order = atkay.Columns(user=("user", "order"))
+    result = atkay.evaluate(
+        pl.DataFrame(keys),
+        pl.DataFrame(keys),
+        ["mrr", "recall(average=pooled)@1", "entropy@1"],
+        columns={"recs": by_order, "truth": by_order},
+        average_over="user",
+        sampled=atkay.Sampled(catalog_size=10, negatives=2),
+    )
+    assert all("sampled: metrics on a sample" in definition.words for definition in result.definitions.values())

@@ -455,3 +455,9 @@ def test_items_are_located_whichever_side_is_longer(seed: int, few: int, many: i
         row, at = located(asked, known)
         assert row.tolist() == [n for n, pair in enumerate(here) if pair in pairs]
         assert at.tolist() == [pairs.index(pair) for pair in here if pair in pairs]
+
+
+def test_what_needs_no_relevant_item_has_no_direction_under_either_name() -> None:
+    specs = ["epc(relevance=listed)@2", "efd(relevance=listed)@2", "serendipity(kind=unexpectedness)", "unexpectedness"]
+    assert {atkay.parse(spec).better for spec in specs} == {"neither"}
+    assert {atkay.parse(spec).better for spec in ("epc@2", "efd@2", "serendipity@2")} == {"higher"}

@@ -11,7 +11,6 @@ from typing import Any
 from atkay.errors import ProtocolError, offer
 from atkay.words import checked, word, words_of
 
-
 ARGUMENTS = (
     "metrics",
     "columns",
@@ -53,7 +52,8 @@ class Protocol:
         zero="a user with a list and no relevant item scores 0 in metrics that need truth",
         one="a user with a list and no relevant item scores 1 in metrics that need truth",
         error="a user with a list and no relevant item is an error",
-        judged="a user with no relevant item counts as under zero if the truth grades an item as not relevant, else not",
+        judged="a user with no relevant item scores 0 in metrics that need truth if the truth grades an item as not "
+        "relevant, else does not count",
     )
     ties: str = word(
         given="equal scores stay in the input's order",
@@ -74,7 +74,7 @@ class Protocol:
     )
     nonpositive: str = word(
         listed="an item counts as listed whatever its score is",
-        missed="a relevant item with a score of 0 or below is not found in precision, recall, map and mrr",
+        missed="a relevant item with a score of 0 or below is not found in precision, recall, map, mnap and mrr",
     )
     duplicates: str = word(
         error="an item twice in one list, or twice in one user's truth, is an error",

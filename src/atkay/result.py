@@ -276,17 +276,19 @@ class Result(Mapping[str, float]):
     @cached_property
     def definitions(self) -> Numbers[Definition]:
         """Each number in one sentence of plain words, and its formula."""
-        over = next(iter(self._over()), "mean over users") + (f", {self.sampled.words}" if self.sampled else "")
+        over = next(iter(self._over()), "mean over users")
         if self.protocol.groups:
             unit = " and ".join(self.protocol.groups)
             over = f"mean over the queries of one {unit} first, then over all"
         pooled_ones = self._pooled
         summed, of_run = "summed over all users before dividing", "of all lists together"
+        sampled = f", {self.sampled.words}" if self.sampled else ""
         return Numbers(
             (
                 name,
                 Definition(
-                    f"{words}; {summed if name in pooled_ones else of_run if name in self.whole else over}", formula
+                    f"{words}; {summed if name in pooled_ones else of_run if name in self.whole else over}{sampled}",
+                    formula,
                 ),
             )
             for name, one in self._single.items()

@@ -21,7 +21,7 @@ ASKS = {
     "train": "the interactions that the models learned from, a table of users and items",
     "catalog": "all items that could be listed",
     "features": "a table with an item and its categories or numbers",
-    "baseline": "the lists of a primitive recommender, such as the most popular items (compare takes them as primitive=)",
+    "baseline": "the lists of a primitive recommender, such as the most popular items (in compare: primitive=)",
 }
 """What each argument of evaluate is."""
 

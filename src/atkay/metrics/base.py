@@ -195,7 +195,7 @@ class Ratio(Metric):
 
 @dataclass(frozen=True)
 class ListMetric(Metric):
-    """A metric that looks at what is listed, relevant or not. A user with an empty list has no value."""
+    """A metric that looks at what is listed, relevant or not. An empty list has no value unless the metric says so."""
 
     needs_truth: ClassVar[bool] = False
     better: ClassVar[str] = "neither"

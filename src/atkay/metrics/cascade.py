@@ -100,10 +100,11 @@ class ERR(Metric):
     def define(self) -> Definition:
         """The expectation in words."""
         highest = printed(self.highest)
+        chance = f"(2^min(grade, {highest}) - 1) / 2^{highest}"
         return Definition(
             f"expected 1 / rank at which a user who reads {self.top} from above is satisfied, an item satisfying with "
-            f"chance (2^grade - 1) / 2^{highest}",
-            f"Σ R_r / r · Π (1 - R_i), R = (2^grade - 1) / 2^{highest}",
+            f"chance {chance}",
+            f"Σ R_r / r · Π (1 - R_i), R = {chance}",
         )
 
 
@@ -172,7 +173,7 @@ class RBP(Metric):
     def define(self) -> Definition:
         """The sum in words."""
         p, highest = printed(self.p), printed(self.highest)
-        gain = {"binary": "", "linear": f"grade / {highest} · ", "grade": "grade · "}[self.gain]
+        gain = {"binary": "", "linear": f"min(grade / {highest}, 1) · ", "grade": "grade · "}[self.gain]
         return Definition(
             f"sum of {gain}{p}^(rank - 1) over the relevant items in {self.top}, times 1 - {p}",
             f"(1 - {p}) Σ {gain}{p}^(rank - 1)",

@@ -146,10 +146,10 @@ class NDCG(DCG):
         As in :class:`DCG`. A logarithm's base cancels, so ``ln`` and ``log2`` give the same nDCG.
     ideal
         ``relevant`` puts the k best of all relevant items first (trec_eval, ranx, RePlay, RecBole, ...); ``full`` takes
-        k items of grade 1 for every user, so that one with fewer than k relevant items cannot reach 1 (RecTools'
-        default); ``listed`` re-orders the list itself, so that what was missed does not count (scikit-learn,
-        torchmetrics, LightGBM); ``uncut`` takes all relevant items, however many, so that
-        a user with more than k of them cannot reach 1.
+        k items of grade 1 for every user (RecTools' default): where every gain is 1, a user with fewer than k relevant
+        items cannot reach 1, and higher gains can exceed it; ``listed`` re-orders the list itself, so that what was
+        missed does not count (scikit-learn, torchmetrics, LightGBM); ``uncut`` takes all relevant items, however many,
+        so that a user with more than k of them cannot reach 1.
 
     No hit scores 0, under ``ideal=listed`` as well, where it would be 0 / 0.
 

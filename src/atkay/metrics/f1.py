@@ -22,7 +22,7 @@ class F1(Ratio):
     Conventions
     -----------
     beta
-        How many times recall counts as much as precision; 1 weighs them alike.
+        How many times recall counts as much as precision; 1 weighs them alike. In the harmonic mean it weighs b².
     average
         ``pooled`` puts the sums of all users into the same formula (micro-averaged F1).
 
@@ -68,6 +68,6 @@ class F1(Ratio):
             return Definition(f"harmonic mean of precision and recall in {self.top}", f"2 h / (R + {k})")
         beta = printed(self.beta)
         return Definition(
-            f"harmonic mean of precision and recall in {self.top}, recall weighing {beta} times as much",
+            f"harmonic mean of precision and recall in {self.top}, recall weighing {beta}² times as much",
             f"(1 + {beta}²) h / ({beta}² R + {k})",
         )

@@ -163,6 +163,11 @@ class EPC(Metric):
         """Where all items count, none has to be relevant."""
         return self.relevance == "hits"
 
+    @property
+    def better(self) -> str:  # type: ignore[override]  # a class attribute elsewhere; here it depends on a word
+        """How new a list should be depends on what is wanted, as for novelty."""
+        return "higher" if self.relevance == "hits" else "neither"
+
     def values(self, judged: Judged) -> Floats:
         """EPC per query and cutoff."""
         share = 1 - judged.train.popularity / judged.train.users

@@ -140,6 +140,11 @@ class Serendipity(Metric):
         return self.kind != "unexpectedness"
 
     @property
+    def better(self) -> str:  # type: ignore[override]  # a class attribute elsewhere; here it depends on the kind
+        """How unexpected a list should be depends on what is wanted."""
+        return "neither" if self.kind == "unexpectedness" else "higher"
+
+    @property
     def bounded(self) -> bool:
         """Vectors may point away from each other."""
         return self.similarity == "shared"

@@ -37,7 +37,7 @@ COUNTS = {
     "outside": "taken out: no candidates",
     "unjudged": "taken out: not judged",
     "duplicated": "taken out: duplicates",
-    "tie_decided": "lists decided by the order of equal scores",
+    "tie_decided": "lists whose values depend on equal scores",
 }
 """The counts of a population in words."""
 
@@ -204,8 +204,8 @@ def _beyond(view: View) -> list[Element]:
     if not metrics:
         return paragraphs(
             [
-                "No such number was asked for. Ask for coverage@10 with catalog=, for arp@10, novelty@10 or "
-                "long_tail@10 with train=, or for gini@10, to see what the lists do besides hitting."
+                "No such number was asked for. Ask for coverage@10 or gini@10 with catalog=, or for arp@10, novelty@10 "
+                "or long_tail@10 with train=, to see what the lists do besides hitting."
             ]
         )
     rows = [[shown(run), *(cells(view.means[run][str(metric)])[0] for metric in metrics)] for run in view.runs]
