@@ -129,7 +129,9 @@ def test_refuses(spec: str, message: str) -> None:
 def test_definitions() -> None:
     assert atkay.parse("err@5").define().formula == "Σ R_r / r · Π (1 - R_i), R = (2^min(grade, 4) - 1) / 2^4"
     assert atkay.parse("rbp@5").define().formula == "(1 - 0.8) Σ 0.8^(rank - 1)"
-    assert atkay.parse("rbp(gain=linear,highest=5)").define().formula == "(1 - 0.8) Σ min(grade / 5, 1) · 0.8^(rank - 1)"
+    assert (
+        atkay.parse("rbp(gain=linear,highest=5)").define().formula == "(1 - 0.8) Σ min(grade / 5, 1) · 0.8^(rank - 1)"
+    )
     assert atkay.parse("rbp(gain=grade)").define().formula == "(1 - 0.8) Σ grade · 0.8^(rank - 1)"
     assert atkay.parse("rbp_residual@5").define() == (
         "0.8 to the power of the number of items listed in the top 5",

@@ -123,6 +123,8 @@ def test_a_constant_scorer_gains_nothing_by_the_order_of_rows() -> None:
     recs, truth = {user: dict.fromkeys(range(30), 0.5) for user in range(4)}, {user: [0] for user in range(4)}
     with pytest.warns(TiesWarning, match=r"decides 4 of 4 lists.*Choose ties='expected'"):
         lucky = atkay.evaluate(recs, truth, "hit@1")
+    with pytest.warns(TiesWarning, match="Choose another word for ties"):  # err has no closed form
+        atkay.evaluate(recs, truth, ["hit@1", "err@1"])
     assert lucky["hit@1"] == 1
     assert lucky.population.tie_decided == 4
     assert "4 lists decided by the order of ties" in repr(lucky)

@@ -287,10 +287,15 @@ def finish(found: Tally, metrics: Sequence[Metric], protocol: Protocol, items: J
             "truth. Fill it in; or make it a part of the query with columns=Columns(user=(...)); or skip such queries."
         )
     if protocol.ties == "given" and population.tie_decided > DECIDED * population.evaluated:
+        averages = all(metric.averages for metric in metrics)
         warn(
             f"the order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists, and "
-            "ties='given' takes the order of the rows. A model that scores everything alike can look good by luck. "
-            "Choose ties='expected' for the average over all orders, or another word.",
+            "ties='given' keeps the order of the input. A model that scores everything alike can look good by luck. "
+            + (
+                "Choose ties='expected' for the average over all orders, or another word."
+                if averages
+                else "Choose another word for ties."
+            ),
             TiesWarning,
         )
     if sampled is not None:

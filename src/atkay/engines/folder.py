@@ -142,7 +142,7 @@ def refusing(where: Path, needed: int | None = None) -> Iterator[None]:
         about = "" if needed is None else f"; about {size_in_words(needed)} are needed"
         raise SpillError(
             f"spill: cannot write to '{where}': {os.strerror(number)}. {size_in_words(free)} were free there{about}. "
-            "Name a folder on a larger disk with spill=, or sort the files by user, which takes next to none."
+            "Name a folder on a larger disk with spill=, or sort the files by user, which takes far less."
         ) from error
 
 

@@ -245,7 +245,7 @@ def _pooled(metric: Metric) -> Metric:
     if not isinstance(metric, Ratio):
         raise SpecError(
             f"average='pooled' sums numerators and denominators, which '{metric}' does not have; precision, recall, "
-            "hit and f1 do. Choose another word, or leave the metric out."
+            "hit and f1 do, for example. Choose another word, or leave the metric out."
         )
     return replace(metric, average="pooled")
 
