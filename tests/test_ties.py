@@ -18,7 +18,7 @@ import atkay
 from atkay.errors import ProtocolError, TiesWarning
 from atkay.metrics.base import Metric
 from oracle import METRICS
-from variants import every_variant
+from variants import ANCHOR, every_variant, side
 
 AVERAGED = [metric for metric in every_variant(None, 1, 2, 4) if metric.averages]
 PER_USER = [metric for metric in AVERAGED if getattr(metric, "average", "users") == "users"]
@@ -210,3 +210,22 @@ def test_the_warning_points_to_the_caller(tmp_path: Path, memory: str | None) ->
     with pytest.warns(TiesWarning) as caught:
         atkay.evaluate(path, {1: [1]}, "mrr", memory=memory)
     assert [warning.filename for warning in caught] == [__file__]
+
+
+@pytest.mark.filterwarnings("ignore::atkay.errors.TiesWarning")
+def test_lists_whose_values_move_with_the_order_of_ties_are_counted() -> None:
+    """Five equal scores in two orders: whatever moves is counted, and what looks at lengths alone is not."""
+    truth = {0: {0: 1.0, 1: 1.0, 4: 2.0}, ANCHOR: {0: 1.0}}
+    orders = [0, 1, 2, 3, 4], [4, 3, 1, 0, 2]
+    runs = [{0: dict.fromkeys(order, 0.5), ANCHOR: {0: 1.0, 7: 0.5}} for order in orders]
+    moved = set()
+    for metric in every_variant(None, 1, 2):
+        one, other = (atkay.evaluate(recs, truth, metric, **side()) for recs in runs)
+        decided = one.population.tie_decided
+        assert decided == other.population.tie_decided
+        if not np.allclose([*one.values()], [*other.values()], rtol=1e-12, atol=0, equal_nan=True):
+            assert decided == 1, metric
+            moved.add(metric.name)
+        if metric.name in ("user_coverage", "rbp_residual"):
+            assert decided == 0, metric
+    assert {"ndcg", "coverage", "novelty", "epc", "efd", "alpha_ndcg", "exposure", "serendipity"} <= moved

@@ -164,7 +164,8 @@ def decided(judged: Judged, metrics: Sequence[Metric]) -> int:
     """How many lists depend on the order of equal scores.
 
     For metrics of hits, where items of different relevance have the same score and one may come before the cutoff;
-    for metrics of whole lists, where a cutoff goes through equal scores.
+    for metrics of whole lists, where a cutoff goes through equal scores. Where it matters which item stands first, the
+    other equal scores above the cutoff decide, too.
     """
     if judged.tied is None:
         return 0
@@ -172,9 +173,15 @@ def decided(judged: Judged, metrics: Sequence[Metric]) -> int:
     t, n, r, _, first = groups(judged)
     mixed = (r < n) | (judged.grade != judged.grade[first])
     lists = mask(judged.query[mixed & (t < depth)], judged.n_queries)
-    cuts = [k for metric in metrics if not metric.needs_truth for k in metric.cutoffs]
-    if judged.level is not None and cuts:
-        lists[judged.level.owner()[np.isin(judged.level.item, cuts)]] = True
+    t, n = judged.ties
+    depth = max((k for metric in metrics if metric.needs_truth and metric.by_item for k in metric.cutoffs), default=0)
+    lists[judged.query[(n > 1) & (t < depth)]] = True
+    if judged.level is not None:
+        of_lists = [metric for metric in metrics if not (metric.needs_truth or metric.by_length)]
+        cuts = [k for metric in of_lists for k in metric.cutoffs]
+        depth = max((k for metric in of_lists if metric.by_item for k in metric.cutoffs), default=0)
+        place = judged.level.item
+        lists[judged.level.owner()[np.isin(place, cuts) | (place <= depth)]] = True
     return int(np.count_nonzero(lists))
 
 

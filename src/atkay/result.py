@@ -52,7 +52,8 @@ class Population:
     ``unknown`` name an item that the truth never mentions and ``tied`` share their score with another of the
     list, and ``duplicated``, ``excluded``, ``outside`` (no candidate) and ``unjudged`` were taken out.
     ``tie_decided`` counts the lists whose values depend on the order of equal scores: a group of them starts within
-    the deepest cutoff and holds items of different relevance, or a cutoff of a metric of whole lists goes through it.
+    the deepest cutoff and holds items of different relevance, or a cutoff of a metric of whole lists goes through it;
+    for metrics that weigh items by more than relevance (alpha_ndcg, epc, exposure, ...), any that starts there.
     """
 
     evaluated: int

@@ -60,6 +60,7 @@ class AlphaNDCG(Metric):
     name = "alpha_ndcg"
     aliases: ClassVar[tuple[str, ...]] = ("andcg", "α_ndcg")
     partial: ClassVar[bool] = True
+    by_item: ClassVar[bool] = True
 
     alpha: float = number(0.5, lambda alpha: 0 <= alpha <= 1, "a number from 0 to 1")
 

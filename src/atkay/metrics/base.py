@@ -90,6 +90,10 @@ class Metric:
     """What no value is below."""
     by_score: ClassVar[bool] = False
     """Whether a hit must have a score above 0 where the protocol says nonpositive=missed."""
+    by_item: ClassVar[bool] = False
+    """Whether it matters which of two items that are equally relevant stands first."""
+    by_length: ClassVar[bool] = False
+    """Whether the length of a list is all that matters."""
     averages: ClassVar[bool] = False
     """Whether there is a closed form for the average over all orders of equal scores."""
     partial: ClassVar[bool] = False

@@ -87,6 +87,11 @@ class Calibration(ListMetric):
         return ("train", "features")
 
     @property
+    def by_item(self) -> bool:  # type: ignore[override]  # a class attribute elsewhere; here it depends on a word
+        """Items differ in their categories, and places in their weight."""
+        return self.weight != "uniform"
+
+    @property
     def bounded(self) -> bool:
         """The less is mixed in, the farther an absent category takes."""
         return self.distance != "kl"

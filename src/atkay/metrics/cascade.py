@@ -210,6 +210,7 @@ class RBPResidual(ListMetric):
 
     name = "rbp_residual"
     aliases: ClassVar[tuple[str, ...]] = ("rank_biased_precision_residual",)
+    by_length: ClassVar[bool] = True
 
     p: float = _patience()
 

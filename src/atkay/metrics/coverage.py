@@ -103,6 +103,7 @@ class UserCoverage(Metric):
     name = "user_coverage"
     aliases: ClassVar[tuple[str, ...]] = ("user_space_coverage",)
     needs_truth: ClassVar[bool] = False
+    by_length: ClassVar[bool] = True
 
     count: str = word(any="1 where at least one item is listed", full="1 where all places up to the cutoff are filled")
 

@@ -63,6 +63,7 @@ class Exposure(Grouped):
 
     name = "exposure"
     aliases: ClassVar[tuple[str, ...]] = ("exposure_ratio", "group_exposure")
+    by_item: ClassVar[bool] = True
 
     groups: str = word(
         categories="the items of each category in features",

@@ -168,6 +168,11 @@ class EPC(Metric):
         """How new a list should be depends on what is wanted, as for novelty."""
         return "higher" if self.relevance == "hits" else "neither"
 
+    @property
+    def by_item(self) -> bool:  # type: ignore[override]  # a class attribute elsewhere; here it depends on a word
+        """Items differ in popularity; where all places count alike, the whole top k counts as one."""
+        return self.relevance == "hits" or self.discount == "log2"
+
     def values(self, judged: Judged) -> Floats:
         """EPC per query and cutoff."""
         share = 1 - judged.train.popularity / judged.train.users

@@ -145,6 +145,11 @@ class Serendipity(Metric):
         return "neither" if self.kind == "unexpectedness" else "higher"
 
     @property
+    def by_item(self) -> bool:  # type: ignore[override]  # a class attribute elsewhere; here it depends on the kind
+        """Of two wanted items one may be expected; where none has to be wanted, the whole top k counts as one."""
+        return self.kind != "unexpectedness"
+
+    @property
     def bounded(self) -> bool:
         """Vectors may point away from each other."""
         return self.similarity == "shared"
