@@ -222,7 +222,7 @@ def test_lists_follow_the_word_for_ties(ties: str, seen: bool, way: str) -> None
     found = atkay.full_ranking(
         **ways[way], truth=truth, metrics=OF_LISTS, exclude=out if seen else None, memory=1_000_000, **words
     )
-    given = {"catalog": list(range(60)), "exclude": wanted(out) if seen else None}
+    given: dict[str, Any] = {"catalog": list(range(60)), "exclude": wanted(out) if seen else None}
     reference = atkay.evaluate(listed(scores), wanted(truth), OF_LISTS, **given, **words)
     same(found, reference)
     assert found.population.tie_decided == reference.population.tie_decided > 0

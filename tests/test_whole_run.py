@@ -190,7 +190,7 @@ DCG_ZERO = {
 @pytest.mark.parametrize("memory", [None, 4_000])
 @pytest.mark.parametrize("beside", [[], ["ndcg@2"], ["mrr"]])
 def test_users_without_a_list_count_in_dcg_alone(memory: int | None, beside: list[str], tmp_path: Path) -> None:
-    given = {**SIDE, "train": SIDE["train"] | {"d": ["x"]}, "slices": SEGMENTS, "no_recs": "dcg_zero"}
+    given: dict[str, Any] = {**SIDE, "train": SIDE["train"] | {"d": ["x"]}, "slices": SEGMENTS, "no_recs": "dcg_zero"}
     result = atkay.evaluate(RECS, TRUTH, [*DCG_ZERO, *beside], memory=memory, **given)
     for name, value in DCG_ZERO.items():
         assert result[name] == pytest.approx(value), name
