@@ -870,3 +870,36 @@ def test_the_folder_has_no_pickles(inputs: Inputs, nothing_left: Path) -> None:
             assert json.loads(file["facts"].tobytes())["n_queries"]
             assert all(file[name].dtype != object for name in file)
     atkay.evaluate(*inputs[:2], "ndcg@3,map,coverage", catalog=inputs[2], memory=FEW, resume=True)
+
+
+@pytest.mark.parametrize("given", BOTH)
+def test_nobody_is_left_and_there_are_slices(given: dict[str, Any]) -> None:
+    with pytest.raises(PopulationError, match=r"no user is left to evaluate"):
+        atkay.evaluate(RECS, TRUTH.with_columns(relevance=pl.lit(0.0)), MANY, slices=SEGMENTS, **given)
+
+
+WIDE_USERS = [pl.col("user") + 2**63, pl.col("user") + 2**63 * (pl.col("user") % 2), pl.col("user") - 2**63]
+
+
+@pytest.mark.parametrize("user", WIDE_USERS, ids=["above", "some above", "all below"])
+@pytest.mark.parametrize("average_over", [None, "user"])
+def test_slices_of_users_beyond_64_bits(user: pl.Expr, average_over: str | None) -> None:
+    # In some parts all ids fit into a narrower type than in others, and than those of the slices.
+    recs, truth = (frame.cast({"user": pl.Int128}).with_columns(user.alias("user")) for frame in (RECS, TRUTH))
+    slices = pl.DataFrame({"user": pl.Series(range(44), dtype=pl.Int128), "half": ["a", "b"] * 22}).with_columns(user)
+    metrics = [*MANY, "coverage@2"]
+    given: dict[str, Any] = {"slices": slices, "catalog": list(range(15)), "average_over": average_over}
+    found = atkay.evaluate(recs, truth, metrics, memory=FEW, **given)
+    assert_same(found, atkay.evaluate(recs, truth, metrics, **given))
+    assert found.slices["segment"].unique().sort().to_list() == ["a", "b"]
+
+
+@pytest.mark.parametrize("given", BOTH)
+def test_slices_that_name_users_without_truth_alone(given: dict[str, Any]) -> None:
+    # Users 0 and 1 have lists and no truth: nobody in a segment is evaluated, and all the others are in none.
+    found = atkay.evaluate(RECS, TRUTH, "mrr", slices={0: "x", 1: "y"}, **given)
+    ((_, segment, _, everybody),) = found.slice_summaries
+    assert segment is None
+    assert everybody == found.summaries["mrr"]
+    with pytest.raises(IdError, match=r"slices: it names none of the users of recs and truth: it has 77, they have"):
+        atkay.evaluate(RECS, TRUTH, "mrr", slices={77: "x"}, **given)

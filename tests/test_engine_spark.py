@@ -519,3 +519,18 @@ def wait_until(happens: Callable[[], bool]) -> None:
     while not happens():
         assert time.monotonic() < until, "waited in vain"
         time.sleep(0.01)
+
+
+@pytest.mark.parametrize("spec", ["auc(average=pooled)", "hit(count=share,average=pooled)@2", "median_rank"])
+def test_parts_without_a_hit_and_users_who_do_not_count(spark: Session, spec: str) -> None:
+    # Users 0 to 19 have lists without a hit, users 20 to 29 truth alone: most parts have nothing to add up.
+    recs = recs_frame(
+        [(user, item, 1.0) for user in range(20) for item in (1, 2)] + [(ANCHOR, item, 1.0) for item in (0, 1)]
+    )
+    truth = truth_frame([(user, 0, 1.0) for user in range(10, 30)] + [(ANCHOR, 0, 1.0)])
+    ties = "item" if spec == "median_rank" else "expected"
+    given: dict[str, Any] = {"ties": ties, "no_recs": "dcg_zero", "slices": {0: "x", 1: "x", 25: "y"}}
+    found = atkay.evaluate(in_spark(spark, recs), in_spark(spark, truth), spec, **given)
+    assert_same(found, atkay.evaluate(recs, truth, spec, **given))
+    # Ten users with a list and truth, and the anchor; ten with truth alone do not count.
+    assert found.summaries[spec][4:] == (11, 10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 
 import atkay
-from atkay.errors import AtkayError, DuplicateError, InputError, ProtocolError, RelevanceError, SourceError
+from atkay.errors import AtkayError, DuplicateError, IdError, InputError, ProtocolError, RelevanceError, SourceError
 
 torch = pytest.importorskip("torch")
 sparse = pytest.importorskip("scipy.sparse")
@@ -200,6 +201,59 @@ def test_lists_are_made_where_a_metric_looks_at_them() -> None:
     )
     for given in ({"user_vectors": users, "item_vectors": items}, {"score": lambda who: scores[who.numpy()]}):
         same(atkay.full_ranking(**given, truth=truth, metrics=metrics, exclude=out, no_truth="zero"), reference)
+
+
+OF_LISTS = ["coverage@1,3,40", "gini@3", "entropy@3", "inter_list_distance@1,40", "user_coverage(count=full)@40"]
+
+
+@pytest.mark.parametrize("seen", [False, True])
+@pytest.mark.parametrize("ties", ["given", "item", "item_desc", "reversed", "best", "worst"])
+@pytest.mark.parametrize("way", ["vectors", "scores", "whole scores"])
+def test_lists_follow_the_word_for_ties(ties: str, seen: bool, way: str) -> None:
+    # Five different scores for 60 items: a cutoff goes through far more equal scores than the list is long.
+    users, items, truth, out, scores = case(7)
+    users, items, scores = users[:, :1], items[:, :1], np.outer(users[:, 0], items[:, 0])
+    ways: dict[str, dict[str, Any]] = {
+        "vectors": {"user_vectors": users, "item_vectors": items},
+        "scores": {"score": lambda who: scores[who.numpy()]},
+        "whole scores": {"score": lambda who: torch.tensor(scores[who.numpy()]).long()},
+    }
+    words: dict[str, Any] = {"ties": ties, "no_truth": "zero"}
+    found = atkay.full_ranking(
+        **ways[way], truth=truth, metrics=OF_LISTS, exclude=out if seen else None, memory=1_000_000, **words
+    )
+    given: dict[str, Any] = {"catalog": list(range(60)), "exclude": wanted(out) if seen else None}
+    reference = atkay.evaluate(listed(scores), wanted(truth), OF_LISTS, **given, **words)
+    same(found, reference)
+    assert found.population.tie_decided == reference.population.tie_decided > 0
+
+
+def test_lists_of_vectors_too_large_or_small_for_single_precision() -> None:
+    # The lists are those of the vectors times a power of two that single precision can multiply.
+    users, items, truth, _, _ = case(3)
+    for scale in (2.0**100, 2.0**-100):
+        found = atkay.full_ranking(users * np.float32(scale), items * np.float32(scale), truth, OF_LISTS)
+        assert dict(found) == dict(atkay.full_ranking(users, items, truth, OF_LISTS))
+
+
+def test_equal_scores_of_lists_have_no_average() -> None:
+    with pytest.raises(ProtocolError, match=r"coverage@3 has no closed form for ties='expected'"):
+        atkay.FullRanking(([0, 1], [0]), "coverage@3", ties="expected")
+
+
+@pytest.mark.parametrize("metrics", [["recall@1", "mrr"], ["recall@1", "coverage@1"]])
+def test_lists_are_there_where_every_relevant_item_is_excluded(metrics: list[str]) -> None:
+    # Three items are left for each of the two users, of which none is wanted: nothing is found, and nobody is empty.
+    asked = []
+
+    def score(who: Any) -> Any:
+        asked.append(who.tolist())
+        return torch.ones(len(who), 4)
+
+    found = atkay.full_ranking(score=score, truth=([0, 1, 2], [2, 3]), metrics=metrics, exclude=([0, 1, 2], [2, 3]))
+    assert (found.population.without_list, found.population.emptied, found.population.listed) == (0, 0, 8)
+    assert found["recall@1"] == 0
+    assert asked == ([[0, 1]] if "coverage@1" in metrics else [[0]])  # one is enough to learn how many items there are
 
 
 @pytest.mark.parametrize("also", [{}, {"user_bias": np.arange(40.0)}])
@@ -435,6 +489,22 @@ def test_truth_in_any_form(make: str) -> None:
         "coo": truth.tocoo,
     }[make]()
     same(atkay.full_ranking(users, items, given), atkay.full_ranking(users, items, truth))
+
+
+@pytest.mark.parametrize(
+    ("ids", "error", "said"),
+    [
+        ([7, 7], DuplicateError, "ids holds 7 more than once. A row is a user, with an id of its own."),
+        (["ann", None], IdError, "'ids' is missing in 1 of 2 rows, first in row 1"),
+        ([1.0, np.nan], IdError, "'ids' is missing in 1 of 2 rows, first in row 1"),
+        ([1.5, 2], IdError, "'ids' holds 1.5, which is no id"),
+        ([1, "ann"], IdError, "it mixes types"),
+        ([1], InputError, "ids: 1 id for 2 users"),
+    ],
+)
+def test_ids_that_do_not_name_the_users(ids: Any, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=re.escape(said)):
+        atkay.full_ranking(np.eye(2), np.eye(2), ([0, 1, 2], [0, 0]), "mrr", ids=ids)
 
 
 def test_ids_name_the_users() -> None:

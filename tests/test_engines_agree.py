@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,10 +12,17 @@ from unittest import mock
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
 
 import atkay
+from atkay.errors import AtkayError, AtkayWarning
+from atkay.metrics.base import Metric
 from atkay.parts import judge_part
-from variants import every_variant
+from atkay.protocol import Protocol
+from atkay.words import words_of
+from variants import Row, every_variant, grades, items, recs_frame, rows, scores, side, truth_frame, users
 
 USERS, ITEMS, LISTED = 60, 40, 12
 METRICS = list(every_variant(None, (1, 5)))
@@ -128,3 +137,87 @@ def test_engine(engine: Engine, tmp_path: Path, memory: atkay.Result) -> None:
 def test_spark(session: Any, memory: atkay.Result) -> None:
     recs, truth = (session.createDataFrame(frame.to_arrow()) for frame in (DATA.recs, DATA.truth))
     assert_agrees(atkay.evaluate(recs, truth, METRICS, ties=TIES, **DATA.side), memory)
+
+
+WORDS = {each.name: list(words_of(each)) for each in dataclasses.fields(Protocol) if words_of(each)}
+CUT_ALIKE = list(every_variant(None, 2))
+Given = dict[str, Any]
+
+
+@st.composite
+def requests(draw: st.DrawFn) -> tuple[list[Metric], Given]:
+    """A few metrics, words of the protocol that go with them, the tables they need, and items to exclude."""
+    chosen = draw(st.sets(st.sampled_from(sorted(WORDS))))
+    words = {name: draw(st.sampled_from(WORDS[name])) for name in sorted(chosen)}
+    able = [metric for metric in CUT_ALIKE if metric.averages or words.get("ties") not in ("expected", "together")]
+    metrics = draw(st.lists(st.sampled_from(able), min_size=1, max_size=4, unique_by=str))
+    needed = {"train" if name == "pairs" else name for metric in metrics for name in metric.needs}
+    tables = {name: table for name, table in side().items() if name in needed}
+    if seen := draw(st.dictionaries(users, st.lists(items, min_size=1, unique=True), max_size=4)):
+        tables["exclude"] = seen
+    return metrics, {**words, **tables}
+
+
+def streamed(recs: list[Row], truth: list[Row], metrics: list[Metric], given: Given) -> atkay.Result:
+    """Each user in a batch of its own, the last of them with one of nobody."""
+    seen = given.get("exclude", {})
+    whole = atkay.Stream(metrics, n_items=8, **{name: one for name, one in given.items() if name != "exclude"})
+    for user in sorted({row[0] for row in (*recs, *truth)}):
+        listed, known = ([row[1:] for row in table if row[0] == user] for table in (recs, truth))
+        grades = sparse.csr_matrix(
+            ([grade for _, grade in known], ([0] * len(known), [item for item, _ in known])), shape=(1, 8)
+        )
+        whole.update(
+            np.array([[item for item, _ in listed]], np.int64).reshape(1, -1),
+            grades,
+            scores=np.array([[score for _, score in listed]], float).reshape(1, -1),
+            users=[user],
+            exclude=[seen.get(user, [])],
+        )
+    whole.update(np.empty((0, 2), np.int64), np.empty((0, 2), np.int64), users=np.empty(0, np.int64))
+    return whole.compute()
+
+
+def outcome(evaluate: Callable[[], atkay.Result]) -> dict[Any, Any] | type[Exception]:
+    """The numbers of everybody and of each segment, or the error that is raised."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AtkayWarning)
+        try:
+            result = evaluate()
+        except AtkayError as error:
+            return type(error)
+    return {**result.summaries, **{tuple(names): found for *names, found in result.slice_summaries}}
+
+
+@pytest.mark.parametrize("engine", ["files", "stream"])
+@given(
+    recs=rows(scores, 0.0),
+    truth=rows(grades, 3.0),
+    request=requests(),
+    segments=st.dictionaries(users, st.sampled_from(["x", "y", None]), min_size=1),
+    n_parts=st.integers(1, 5),
+)
+def test_any_request(
+    engine: str,
+    recs: list[Row],
+    truth: list[Row],
+    request: tuple[list[Metric], Given],
+    segments: dict[int, str | None],
+    n_parts: int,
+) -> None:
+    metrics, given = request
+    frames = recs_frame(recs), truth_frame(truth)
+    if engine == "stream":
+        reference = outcome(lambda: atkay.evaluate(*frames, metrics, **given))
+        found = outcome(lambda: streamed(recs, truth, metrics, given))
+    else:
+        given = given | {"slices": segments}
+        reference = outcome(lambda: atkay.evaluate(*frames, metrics, **given))
+        with mock.patch("atkay.engines.files.parts_needed", return_value=n_parts):
+            found = outcome(lambda: atkay.evaluate(*frames, metrics, memory="1MB", **given))
+    if isinstance(reference, type) or isinstance(found, type):
+        assert found == reference
+        return
+    assert found.keys() == reference.keys()
+    for name, summary in reference.items():
+        assert found[name] == pytest.approx(summary, rel=1e-9, abs=1e-9, nan_ok=True), name

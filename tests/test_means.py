@@ -80,3 +80,16 @@ def test_pooling_equal_denominators_gives_the_interval_of_the_mean() -> None:
     above, below = np.array([1.0, 0.0, 1.0, 1.0]), np.ones(4)
     pooled, mean = summarise_pooled(above, below), summarise(above)
     assert (pooled.mean, pooled.low, pooled.high) == pytest.approx((mean.mean, mean.low, mean.high))
+
+
+def test_whoever_adds_nothing_to_the_denominator_does_not_count() -> None:
+    # Ratio and residuals of the test above: a thousand users with nothing to divide by would make 2 degrees of freedom
+    # 1002, and the interval less than half as wide.
+    some = summarise_pooled(np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.0, 8.0]))
+    nothing = np.zeros(1000)
+    found = summarise_pooled(np.append([1.0, 2.0, 3.0], nothing), np.append([2.0, 2.0, 8.0], nothing))
+    assert (found.mean, found.low, found.high) == (some.mean, some.low, some.high)
+    assert (found.users, found.undefined) == (3, 1000)
+    alone = summarise_pooled(np.array([1.0, 0.0]), np.array([2.0, 0.0]))
+    assert (alone.mean, alone.users, alone.undefined) == (0.5, 1, 1)
+    assert math.isnan(alone.low)  # one user has no interval

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import functools
+import os
 import pickle
 import random
+import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +39,7 @@ from atkay.errors import (
     SpecError,
     TiesWarning,
 )
+from atkay.lock import Lock
 from atkay.metrics.base import Metric
 from variants import every_variant
 
@@ -627,3 +634,125 @@ def test_a_masked_array_is_refused() -> None:
     items = np.ma.masked_equal([[3, 1]], 1)
     with pytest.raises(InputError, match=r"items is a masked array.*items\.filled\(-1\)"):
         atkay.Stream("mrr").update(items, [[1]])
+
+
+@pytest.fixture
+def hasty() -> Iterator[None]:
+    """Threads take turns as often as the interpreter lets them."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def in_threads(*work: Callable[[], object]) -> None:
+    """Do all of it at once; whoever is not done after a minute waits for somebody."""
+    failed: list[BaseException] = []
+
+    def noting(one: Callable[[], object]) -> None:
+        try:
+            one()
+        except BaseException as error:
+            failed.append(error)
+            raise
+
+    threads = [threading.Thread(target=noting, args=(one,), daemon=True) for one in work]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in threads)
+    assert not failed
+
+
+EACH, SHARING = 150, 6
+
+
+def some_users(stream: atkay.Stream) -> None:
+    """As many users as updates, each with two listed items of which the second is wanted."""
+    for _ in range(EACH):
+        stream.update([[0, 1]], [[1]])
+
+
+@pytest.mark.usefixtures("hasty")
+def test_threads_that_share_a_stream_lose_nobody() -> None:
+    stream = atkay.Stream(["mrr", "recall(average=pooled)@1", "coverage@1"], n_items=2)
+    stream.update([[0, 1]], [[1]])
+    done = threading.Event()
+
+    def reading() -> None:
+        while not done.is_set():
+            other = atkay.Stream.from_bytes(stream.to_bytes())
+            for result in (stream.compute(), other.compute()):
+                assert result.population.listed == 2 * result.population.evaluated  # of one moment
+                assert result.summaries["mrr"].users == result.population.evaluated
+
+    def counting() -> None:
+        try:
+            in_threads(*[lambda: some_users(stream)] * SHARING)
+        finally:
+            done.set()
+
+    in_threads(reading, counting)
+    result = stream.compute()
+    assert result.population.evaluated == 1 + EACH * SHARING
+    assert {name: found.users for name, found in result.summaries.items()} == dict.fromkeys(result, 1 + EACH * SHARING)
+    assert dict(result) == {"mrr": 0.5, "recall(average=pooled)@1": 0.0, "coverage@1": 0.5}
+
+
+@pytest.mark.usefixtures("hasty")
+def test_streams_that_are_merged_crosswise_do_not_wait_for_each_other() -> None:
+    one, other, total = (atkay.Stream("mrr") for _ in range(3))
+    for stream in (one, other):
+        stream.update([[0]], [[0]])
+    # Each merge at least adds what the other had at first; doubling grows fast, so there are few.
+    in_threads(*[lambda: one.merge(other), lambda: other.merge(one)] * 4)
+    assert min(stream.compute().population.evaluated for stream in (one, other)) >= 1 + 4
+    parts = [atkay.Stream("mrr") for _ in range(100)]
+    for stream in parts:
+        stream.update([[0]], [[0]])
+    in_threads(*(functools.partial(total.merge, stream) for stream in parts))
+    assert total.compute().population.evaluated == 100
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda stream: pickle.loads(pickle.dumps(stream))])
+def test_a_copy_of_a_stream_counts_by_itself(copied: Callable[[atkay.Stream], atkay.Stream]) -> None:
+    stream = atkay.Stream("mrr")
+    stream.update([[0]], [[0]])
+    other = copied(stream)
+    other.update([[0, 1]], [[1]])
+    in_threads(lambda: other.update([[0, 1]], [[1]]))
+    assert (stream.compute()["mrr"], other.compute()["mrr"]) == (1.0, 2 / 3)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_process_does_not_wait_for_a_thread_of_its_parent() -> None:
+    lock, held, done = Lock(), threading.Event(), threading.Event()
+
+    def holding() -> None:
+        with lock:
+            held.set()
+            done.wait(60)
+
+    thread = threading.Thread(target=holding)
+    thread.start()
+    held.wait(60)
+    child = os.fork()
+    if not child:
+        signal.alarm(20)  # ends the child, should it wait
+        with lock:
+            os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    done.set()
+    thread.join()
+
+
+@pytest.mark.parametrize("spec", ["recall", "precision", "hit", "f1", "auc", "group_auc"])
+@pytest.mark.parametrize("scores", [[[1.0, 1.0, 0.0]], [[3.0, 2.0, 1.0]]])
+def test_a_batch_without_a_hit(spec: str, scores: list[list[float]]) -> None:
+    stream = atkay.Stream(f"{spec}(average=pooled)", ties="expected", n_items=5)
+    stream.update(np.array([[0, 1, 2]]), [[3]], scores=np.array(scores))
+    assert stream.compute()[f"{spec}(average=pooled)"] == 0
+    empty = atkay.Stream.from_bytes(stream.to_bytes())
+    assert empty.compute()[f"{spec}(average=pooled)"] == 0

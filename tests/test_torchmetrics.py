@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import importlib.util
 import pickle
+import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -200,3 +202,22 @@ def test_lightning(processes: int, tmp_path: Path) -> None:
         assert found == pytest.approx(expected(), rel=1e-12)
     logged = {name: value.item() for name, value in trainer.callback_metrics.items()}
     assert logged == pytest.approx(expected(), rel=1e-6)  # Lightning keeps single precision
+
+
+def test_threads_that_share_a_metric_lose_nobody() -> None:
+    metric = StreamMetric(["mrr", "recall@1"])
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+
+    def counting() -> None:
+        for _ in range(25):
+            metric.update(torch.tensor([[0, 1]]), torch.tensor([[1]]))
+
+    threads = [threading.Thread(target=counting) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sys.setswitchinterval(before)
+    assert metric.result().population.evaluated == 100
+    assert metric.compute()["mrr"] == 0.5

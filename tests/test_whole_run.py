@@ -172,3 +172,52 @@ def test_users_without_a_segment(tmp_path: Path) -> None:
     assert rows == [("1", 0.5, 1), ("2", 0.0, 1), (None, 0.5, 3)]
     result.save(tmp_path / "r.json")
     assert atkay.Result.load(tmp_path / "r.json").slices.equals(result.slices)
+
+
+DCG_ZERO = {
+    **OF_RUN,
+    # For the three users with a list. Red: 3 times rank 1, for 3 users and one item.
+    "exposure(of=highest)@2": 1.0,
+    # x is in 3 of 3 lists and y in 2 of 3: mean 5/6, std 1/6. That d had x in training does not matter.
+    "pop_rsp@2": 1 / 5,
+    # Hits over relevant items: red 1/1 (a), blue 2/2 (b and c).
+    "pop_reo(groups=categories)@2": 0.0,
+    # The first hits stand at ranks 1, 2 and 2.
+    "median_rank": 2.0,
+}
+
+
+@pytest.mark.parametrize("memory", [None, 4_000])
+@pytest.mark.parametrize("beside", [[], ["ndcg@2"], ["mrr"]])
+def test_users_without_a_list_count_in_dcg_alone(memory: int | None, beside: list[str], tmp_path: Path) -> None:
+    given: dict[str, Any] = {**SIDE, "train": SIDE["train"] | {"d": ["x"]}, "slices": SEGMENTS, "no_recs": "dcg_zero"}
+    result = atkay.evaluate(RECS, TRUTH, [*DCG_ZERO, *beside], memory=memory, **given)
+    for name, value in DCG_ZERO.items():
+        assert result[name] == pytest.approx(value), name
+        assert result.summaries[name][4:] == (3, 2), name
+    # The segment of users without a list has nobody who counts.
+    counts = {(segment, name): found[4:] for _, segment, name, found in result.slice_summaries}
+    for name in DCG_ZERO:
+        assert (counts["full", name], counts["empty", name]) == ((3, 0), (0, 2)), name
+    result.save(tmp_path / "result.json")
+    loaded = atkay.Result.load(tmp_path / "result.json")
+    assert [found[4:] for found in loaded.summaries.values()] == [found[4:] for found in result.summaries.values()]
+
+
+def test_users_without_a_list_count_in_dcg_alone_in_batches() -> None:
+    stream = atkay.Stream(["median_rank", "coverage@2", "ndcg@2"], n_items=4, no_recs="dcg_zero")
+    for items, target in zip([[0, 1], [0, 2], [0, 1], [-1, -1], [-1, -1]], [0, 2, 1, 0, 2], strict=True):
+        other = atkay.Stream(["median_rank", "coverage@2", "ndcg@2"], n_items=4, no_recs="dcg_zero")
+        other.update([items], [target])
+        stream.merge(other.to_bytes())
+    result = stream.compute()
+    assert (result["median_rank"], result["coverage@2"]) == (2.0, 3 / 4)
+    assert [found[4:] for found in result.summaries.values()] == [(3, 2), (3, 2), (5, 0)]
+
+
+@pytest.mark.parametrize(("missed", "users"), [("beyond", 5), ("last", 5), ("skip", 3)])
+def test_median_rank_counts_users_with_a_relevant_item(missed: str, users: int) -> None:
+    spec = f"median_rank(missed={missed})"
+    result = atkay.evaluate({**RECS, "f": ["x"]}, TRUTH, spec, no_truth="zero")
+    (found,) = result.summaries.values()
+    assert found[4:] == (users, 6 - users)

@@ -147,36 +147,36 @@ def by_index(scores: Any, grades: Any, indexes: Any, precision: str) -> Batch:
     return Batch(recs, _graded(Rows(length, code, grade[order])), None, None, int(length.max(initial=1)))
 
 
-def read_users(given: Any) -> pl.Series:
-    """The users' ids, which are whole numbers, text or dates, as those of tables are."""
+def read_users(given: Any, call: str = "update", name: str = "users") -> pl.Series:
+    """The users' ids, integers, text or dates, as in tables; ``call`` takes them as ``name``."""
     import polars as pl
 
     from atkay.tables import as_ids
 
-    ids = array(given, "users")
+    ids = array(given, name, call)
     if isinstance(ids, np.ndarray) and (ids.ndim != 1 or ids.dtype == object):
         ids = ids.tolist()
     try:
-        column = pl.Series("users", ids)
+        column = pl.Series(name, ids)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
         raise IdError(
-            f"update: users is a {type(given).__name__} that is no column of ids: it mixes types, or holds what no "
+            f"{call}: {name} is a {type(given).__name__} that is no column of ids: it mixes types, or holds what no "
             "column can. Pass an id for each row, all of them whole numbers or all of them text."
         ) from None
-    return as_ids(column, "update").alias("user")
+    return as_ids(column, call).alias("user")
 
 
-def array(given: Any, name: str) -> Any:
+def array(given: Any, name: str, call: str = "update") -> Any:
     """A torch tensor as an array that shares its memory where it can; anything else as it is, if it has rows."""
     if isinstance(given, Mapping | Set | str | bytes) or hasattr(type(given), "columns"):
         raise InputError(
-            f"update: {name} is a {type(given).__name__}, and the rows of a batch are users in their order. Pass an "
+            f"{call}: {name} is a {type(given).__name__}, and the rows of a batch are users in their order. Pass an "
             "array, a tensor or a list: list(d.values()) of a dict, frame.to_numpy() of a frame with a row for each "
             "user."
         )
     if np.ma.is_masked(given):
         raise InputError(
-            f"update: {name} is a masked array, and what stands behind the mask would count. Pass items.filled(-1), "
+            f"{call}: {name} is a masked array, and what stands behind the mask would count. Pass items.filled(-1), "
             "scores.filled(-np.inf) or grades.filled(0)."
         )
     if not hasattr(given, "detach"):
@@ -186,7 +186,7 @@ def array(given: Any, name: str) -> Any:
         return (given.float() if "bfloat16" in str(given.dtype) else given).numpy()
     except (TypeError, RuntimeError):
         raise InputError(
-            f"update: {name} is a tensor of {given.dtype} and layout {given.layout}, which NumPy does not have. Pass "
+            f"{call}: {name} is a tensor of {given.dtype} and layout {given.layout}, which NumPy does not have. Pass "
             "tensor.to_dense() of a sparse one, tensor.float() of another type."
         ) from None
 

@@ -314,6 +314,7 @@ def finish(found: Tally, metrics: Sequence[Metric], protocol: Protocol, items: J
         protocol=protocol,
         whole=whole.pop(None, {}),
         whole_of={segment: numbers for segment, numbers in whole.items() if segment is not None},
+        whole_users=found.whole_users,
         **about,
     )
 

@@ -93,8 +93,10 @@ class Judged:
             return sums(self.query, self.rank, weights, cutoffs, self.n_queries)
         if self.averaged:
             t, n = self.ties
-            shares = [np.clip(k - t, 0, n) / n for k in cutoffs]
-            return weights * np.array([np.bincount(self.query, one, self.n_queries) for one in shares]).T
+            totals = np.empty((len(cutoffs), self.n_queries))  # floats, even where bincount has no hit to add up
+            for at, k in enumerate(cutoffs):
+                totals[at] = np.bincount(self.query, np.clip(k - t, 0, n) / n, self.n_queries)
+            return weights * totals.T
         missing = [k for k in cutoffs if k not in self._hits]
         if missing:
             counted = sums(self.query, self.rank, np.ones(len(self.query)), missing, self.n_queries)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from atkay.arrays import Floats, Ints
+from atkay.arrays import Bools, Floats, Ints
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -74,7 +74,8 @@ def units(
     """What each number is the mean of, for some of the queries or for all.
 
     ``values`` has a column per name, ``parts`` the pairs of those that are pooled. A unit is a query, or all queries of
-    one group.
+    one group. It counts in a mean if it has a value, and in a pooled number if its denominator is not 0 (see
+    :func:`divides`).
     """
 
     def of_units(of_queries: Floats, merge: Any) -> Floats:
@@ -111,6 +112,15 @@ def summarise(values: Floats) -> Summary:
     return Summary(middle, *interval(middle, spread, n), spread, n, len(values) - n)
 
 
+def divides(denominator: Floats) -> Bools:
+    """Who counts in a pooled number: whoever adds to the denominator. The others are undefined.
+
+    A user with nothing to divide by (no pair in AUC, no list under ``no_recs="dcg_zero"``) changes neither sum. If such
+    users counted, they would add degrees of freedom to intervals and tests without adding any data.
+    """
+    return denominator > 0
+
+
 def pooled(numerator: Floats, denominator: Floats) -> float:
     """The ratio of the sums, NaN where there is nothing to divide by."""
     below = float(exact_sum(denominator))
@@ -119,12 +129,15 @@ def pooled(numerator: Floats, denominator: Floats) -> float:
 
 def summarise_pooled(numerator: Floats, denominator: Floats) -> Summary:
     """The ratio of the sums, with the interval of its linear approximation (the delta method)."""
+    there = divides(denominator)
+    undefined = int(np.count_nonzero(~there))
+    numerator, denominator = numerator[there], denominator[there]
     n, ratio = len(numerator), pooled(numerator, denominator)
     if math.isnan(ratio) or n < 2:
-        return Summary(ratio, math.nan, math.nan, math.nan, n, 0)
+        return Summary(ratio, math.nan, math.nan, math.nan, n, undefined)
     away = (numerator - ratio * denominator) * (n / float(exact_sum(denominator)))
     spread = math.sqrt(float(exact_sum(away**2)) / (n - 1))
-    return Summary(ratio, *interval(ratio, spread, n), math.nan, n, 0)
+    return Summary(ratio, *interval(ratio, spread, n), math.nan, n, undefined)
 
 
 def interval(mean: float, deviation: float, n: int) -> tuple[float, float]:

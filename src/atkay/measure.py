@@ -11,7 +11,7 @@ from atkay.arrays import Bools, Floats, Ints
 from atkay.errors import PopulationError, RowsError, number_of, who
 from atkay.expected import groups
 from atkay.lists import in_threads, mask, ranges
-from atkay.means import units
+from atkay.means import divides, units
 from atkay.metrics.base import Metric, Ratio, RunMetric
 from atkay.metrics.dcg import DCG
 from atkay.result import Population, Segment, Slicing
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 K = TypeVar("K")
 T = TypeVar("T")
+N = TypeVar("N", Ints, int)
 
 QUERIES = 1 << 14
 """Queries that are measured in one go: what lies in between then stays in the cache."""
@@ -38,7 +39,8 @@ class Tally:
 
     A row per counted query: ``rows`` tells which ones these are, ``values`` has a column for each of the ``names`` and
     ``parts`` numerators and denominators where they are pooled. ``states`` are those of the metrics of the whole run,
-    which add up, for everybody and for each segment. Where it is :meth:`summed`, there are ``sums`` and no rows.
+    which add up, for everybody and for each segment, and ``whole_users`` says how many users count in each of their
+    numbers. Where it is :meth:`summed`, there are ``sums`` and no rows.
     """
 
     rows: Ints
@@ -47,6 +49,7 @@ class Tally:
     parts: Mapping[str, tuple[Floats, Floats]]
     population: Population
     states: Mapping[Segment, Mapping[str, Ints]] = field(default_factory=dict)
+    whole_users: Mapping[Segment, Mapping[str, int]] = field(default_factory=dict)
     sums: Mapping[Segment, Sums] | None = None
 
     def summed(self, *, groups: Ints | None = None, slicings: Sequence[Slicing] = ()) -> Tally:
@@ -79,10 +82,18 @@ class Tally:
         if self.sums is None or other.sums is None:
             raise RowsError("tallies merge once they are summed: call summed() on both.")
         sums = _merged(self.sums, other.sums, lambda one, two: one.merge(two))
-        states = _merged(
-            self.states, other.states, lambda one, two: {name: state + two[name] for name, state in one.items()}
+        return replace(
+            self,
+            population=self.population.merge(other.population),
+            sums=sums,
+            states=add_up(self.states, other.states),
+            whole_users=add_up(self.whole_users, other.whole_users),
         )
-        return replace(self, population=self.population.merge(other.population), sums=sums, states=states)
+
+
+def add_up(one: Mapping[Segment, Mapping[str, N]], other: Mapping[Segment, Mapping[str, N]]) -> Any:
+    """States, or counts of users, of both parts."""
+    return _merged(one, other, lambda here, there: {name: found + there[name] for name, found in here.items()})
 
 
 def _merged(one: Mapping[K, T], other: Mapping[K, T], merge: Callable[[T, T], T]) -> dict[K, T]:
@@ -109,7 +120,10 @@ def tally(
         values, parts = sampled.of_queries(judged, by_query, counted, ids), {}
     of_run = [metric for metric in metrics if isinstance(metric, RunMetric)]
     states: dict[Segment, Mapping[str, Ints]] = {}
+    whole_users: dict[Segment, Mapping[str, int]] = {}
     if of_run:
+        # dcg_zero counts users without a list in dcg and ndcg alone, and neither is a metric of the whole run.
+        listed = judged.answered if protocol.no_recs == "dcg_zero" else np.ones_like(counted)
         members = [(None, counted)] + [
             ((slicing.name, segment), counted & (slicing.code == code))
             for slicing in slicings
@@ -117,8 +131,13 @@ def tally(
         ]
         for segment, queries in members:
             if segment is None or queries.any():
-                chosen = judged.where(queries)
+                chosen = judged.where(queries & listed)
                 states[segment] = {str(metric): metric.state(chosen) for metric in of_run}
+                whole_users[segment] = {
+                    str(one): users
+                    for metric in of_run
+                    for one, users in zip(metric.split(), metric.users(chosen).tolist(), strict=True)
+                }
     return Tally(
         rows=np.flatnonzero(counted),
         names=tuple(str(one) for metric in by_query for one in metric.split()),
@@ -126,6 +145,7 @@ def tally(
         parts=parts,
         population=_population(judged, counted, counts, decided(judged.where(counted), metrics)),
         states=states,
+        whole_users=whole_users,
     )
 
 
@@ -237,8 +257,11 @@ def score_missing(
         about_truth = np.repeat(np.array([metric.needs_truth for metric in metrics], bool), width)
         values[np.ix_(lost, about_truth)] = 1.0 if protocol.no_truth == "one" else 0.0
     if protocol.no_recs == "dcg_zero":
-        others = np.repeat([not isinstance(metric, DCG) for metric in metrics], width)
+        others = np.repeat(np.array([not isinstance(metric, DCG) for metric in metrics], bool), width)
         values[np.ix_(unanswered, others)] = np.nan
+    for at, name in enumerate(str(one) for metric in metrics for one in metric.split()):
+        if name in parts:
+            values[~divides(parts[name][1]), at] = np.nan
 
 
 def finish_run(metrics: Sequence[Metric], states: Mapping[str, Ints], items: Judged) -> dict[str, float]:

@@ -20,9 +20,9 @@ from atkay.hashing import Mark
 from atkay.judge import judge
 from atkay.judged import Judged
 from atkay.keyed import MANY
-from atkay.measure import Tally, tally
+from atkay.measure import Tally, add_up, tally
 from atkay.result import Population, Result, Slicing
-from atkay.slicing import Groups, group_queries, nobody, slice_queries
+from atkay.slicing import Groups, group_queries, nobody, slice_some
 from atkay.tables import read_tables
 
 if TYPE_CHECKING:
@@ -93,12 +93,14 @@ class Part:
     n_common: int
     """How many of them have both a list and truth."""
     has_baseline: bool
+    has_slices: bool
+    """Whether the slices' table names any of them, evaluated or not."""
 
     def summed(self, plan: Plan) -> Part:
         """The same with exact sums in the place of rows; all queries of one group are in this part."""
         groups = None if self.groups is None or not len(self.groups) else Groups.of(self.groups)
         counted = replace(self.tally, rows=np.arange(len(self.queries)))
-        slicings = slice_queries(self.queries, plan.slices, groups, part=True) if len(self.queries) else ()
+        slicings, _ = slice_some(self.queries, plan.slices, groups)
         found = counted.summed(groups=None if groups is None else groups.code, slicings=slicings)
         return replace(self, tally=found, queries=self.queries[:0], groups=None)
 
@@ -111,6 +113,7 @@ class Part:
             n_queries=self.n_queries + other.n_queries,
             n_common=self.n_common + other.n_common,
             has_baseline=self.has_baseline or other.has_baseline,
+            has_slices=self.has_slices or other.has_slices,
         )
 
 
@@ -121,13 +124,14 @@ def judge_part(plan: Plan, recs: Any, truth: Any, exclude: Any = None, candidate
     aligned = align_tables(tables, rules, plan.ground)
     groups = group_queries(aligned, rules.groups)
     judged, counts, marks = judge(aligned, rules)
+    slicings, has_slices = slice_some(aligned.queries, plan.slices, groups)
     found = tally(
         judged,
         plan.asked.metrics,
         plan.protocol,
         ids=aligned.ids,
         counts=counts,
-        slicings=slice_queries(aligned.queries, plan.slices, groups, part=True),
+        slicings=slicings,
         sampled=plan.sampled,
     )
     return Part(
@@ -138,6 +142,7 @@ def judge_part(plan: Plan, recs: Any, truth: Any, exclude: Any = None, candidate
         len(aligned.queries),
         aligned.n_common,
         aligned.has_baseline,
+        has_slices,
     )
 
 
@@ -145,7 +150,7 @@ def merge(plan: Plan, parts: Sequence[Part], columns: Mapping[str, Mapping[str, 
     """The result of all parts."""
     population = reduce(Population.merge, (part.tally.population for part in parts))
     queries = pl.concat([part.queries for part in parts])
-    _check(plan, population, sum(part.n_common for part in parts), any(part.has_baseline for part in parts), queries)
+    _check(plan, parts, queries)
     order = queries.select(pl.arg_sort_by(queries.columns)).to_series().to_numpy()
     queries = queries[order]
     groups = None
@@ -158,22 +163,17 @@ def merge(plan: Plan, parts: Sequence[Part], columns: Mapping[str, Mapping[str, 
         plan.protocol,
         known_items(plan),
         groups=None if groups is None else groups.code,
-        slicings=slice_queries(queries, plan.slices, groups),
+        slicings=slice_some(queries, plan.slices, groups)[0],
         **_about(plan, queries, marks, columns),
     )
 
 
 def conclude_sums(plan: Plan, part: Part, columns: Mapping[str, Mapping[str, str]]) -> Result:
     """The result of everybody out of one part, which is summed: there is no row per user."""
-    example = pl.DataFrame([column.alias(name) for name, column in zip(plan.truth.key, plan.truth.ids, strict=False)])
-    population = part.tally.population
-    some = example[[0] * min(population.evaluated, MANY)]
-    _check(plan, population, part.n_common, part.has_baseline, some)
+    _check(plan, [part], _example(plan)[[0] * min(part.tally.population.evaluated, MANY)])
     slicings: tuple[Slicing, ...] = ()
     if plan.slices is not None:
         assert plan.slices.extra is not None
-        if all(segment is None or segment[1] is None for segment in part.tally.sums or ()):
-            raise nobody(plan.slices, example)
         segments = [column.drop_nulls().unique().sort() for column in plan.slices.extra.get_columns()]
         slicings = tuple(Slicing(each.name, [*each, None], np.empty(0, np.int64)) for each in segments)
     return finish(
@@ -193,11 +193,19 @@ def known_items(plan: Plan) -> Judged:
     return Judged.of_nobody(plan.ground.items.size, None if beside is None else beside.known)
 
 
-def _check(plan: Plan, population: Population, n_common: int, has_baseline: bool, queries: pl.DataFrame) -> None:
-    """All parts together have what lists, truth and baseline must have in common."""
-    check_common(plan.recs, plan.truth, n_common, population.listed - population.unknown)
+def _example(plan: Plan) -> pl.DataFrame:
+    """The ids of one query."""
+    return pl.DataFrame([column.alias(name) for name, column in zip(plan.truth.key, plan.truth.ids, strict=False)])
+
+
+def _check(plan: Plan, parts: Sequence[Part], queries: pl.DataFrame) -> None:
+    """All parts together have what lists, truth, baseline and slices must have in common."""
+    known = sum(part.tally.population.listed - part.tally.population.unknown for part in parts)
+    check_common(plan.recs, plan.truth, sum(part.n_common for part in parts), known)
     if plan.ground.beside is not None:
-        plan.ground.beside.check(has_baseline, queries)
+        plan.ground.beside.check(any(part.has_baseline for part in parts), queries)
+    if plan.slices is not None and not any(part.has_slices for part in parts):
+        raise nobody(plan.slices, _example(plan))
 
 
 def _about(
@@ -224,12 +232,6 @@ def _joined(tallies: Sequence[Tally], order: np.ndarray[Any, Any], population: P
     values = np.empty((tallies[0].values.shape[1], len(order))).T  # a number's values lie together
     for column in range(values.shape[1]):
         values[:, column] = join([each.values[:, column] for each in tallies])[order]
-    states: dict[Any, dict[str, Any]] = {}
-    for each in tallies:
-        for segment, numbers in each.states.items():
-            so_far = states.setdefault(segment, {})
-            for name, state in numbers.items():
-                so_far[name] = so_far[name] + state if name in so_far else state
     return Tally(
         rows=order,
         names=tallies[0].names,
@@ -239,5 +241,6 @@ def _joined(tallies: Sequence[Tally], order: np.ndarray[Any, Any], population: P
             for name in tallies[0].parts
         },
         population=population,
-        states=states,
+        states=reduce(add_up, (each.states for each in tallies)),
+        whole_users=reduce(add_up, (each.whole_users for each in tallies)),
     )

@@ -197,6 +197,8 @@ class Result(Mapping[str, float]):
     """How the candidates were sampled, where they were."""
     whole_of: Mapping[tuple[str, Any], Mapping[str, float]] = field(default_factory=dict)
     """The same for each segment of each slicing."""
+    whole_users: Mapping[Segment, Mapping[str, int]] = field(default_factory=dict)
+    """How many users count in each of these numbers, for everybody and for each segment."""
     examples: Examples | None = None
     """A few users in full; not saved."""
     sums: Mapping[Segment, Sums] | None = None
@@ -241,22 +243,27 @@ class Result(Mapping[str, float]):
     def summaries(self) -> Numbers[Summary]:
         """Each number with its interval, spread and counts."""
         if self.sums is not None:
-            return self._of_sums(self.sums[None], self.whole)
-        return self._summarise(None, self.whole)
+            return self._of_sums(self.sums[None], None, self.whole)
+        return self._summarise(None, None, self.whole)
 
-    def _summarise(self, rows: Ints | None, whole: Mapping[str, float]) -> Numbers[Summary]:
+    def _summarise(self, rows: Ints | None, segment: Segment, whole: Mapping[str, float]) -> Numbers[Summary]:
         found = {
             name: summarise_pooled(*unit) if isinstance(unit, tuple) else summarise(unit)
             for name, unit in units(self.by_query, self.query_values, self.parts, self.groups, rows)
         }
-        return self._with_whole(found, whole, len(self.query_values) if rows is None else len(rows))
+        return self._with_whole(found, whole, segment, len(self.query_values) if rows is None else len(rows))
 
-    def _of_sums(self, sums: Sums, whole: Mapping[str, float]) -> Numbers[Summary]:
-        return self._with_whole({name: found.summary for name, found in sums.numbers.items()}, whole, sums.queries)
+    def _of_sums(self, sums: Sums, segment: Segment, whole: Mapping[str, float]) -> Numbers[Summary]:
+        found = {name: moments.summary for name, moments in sums.numbers.items()}
+        return self._with_whole(found, whole, segment, sums.queries)
 
-    def _with_whole(self, found: Mapping[str, Summary], whole: Mapping[str, float], users: int) -> Numbers[Summary]:
+    def _with_whole(
+        self, found: Mapping[str, Summary], whole: Mapping[str, float], segment: Segment, queries: int
+    ) -> Numbers[Summary]:
         """Beside the means the numbers of the whole run, which have no spread."""
-        alone = {name: Summary(value, math.nan, math.nan, math.nan, users, 0) for name, value in whole.items()}
+        users = dict.fromkeys(whole, queries) | dict(self.whole_users.get(segment, {}))
+        nothing = math.nan, math.nan, math.nan
+        alone = {name: Summary(value, *nothing, users[name], queries - users[name]) for name, value in whole.items()}
         return self._in_order({**found, **alone})
 
     def _in_order(self, found: Mapping[str, T]) -> Numbers[T]:
@@ -359,11 +366,12 @@ class Result(Mapping[str, float]):
         of_run = {segment: numbers for (name, segment), numbers in self.whole_of.items() if name == slicing.name}
         if self.sums is None:
             for segment, members in _members(slicing):
-                yield segment, self._summarise(members, of_run.get(segment, {}))
+                yield segment, self._summarise(members, (slicing.name, segment), of_run.get(segment, {}))
             return
         for segment in slicing.segments:
             if (slicing.name, segment) in self.sums:
-                yield segment, self._of_sums(self.sums[slicing.name, segment], of_run.get(segment, {}))
+                name = (slicing.name, segment)
+                yield segment, self._of_sums(self.sums[name], name, of_run.get(segment, {}))
 
     @property
     def per_query(self) -> pl.DataFrame:

@@ -69,6 +69,7 @@ def _record(result: Result) -> dict[str, Any]:
             {"slice": name, "segment": None if segment is None else str(segment), "numbers": plain(dict(numbers))}
             for (name, segment), numbers in result.whole_of.items()
         ],
+        "whole_users": [{**_segment(segment), "users": dict(users)} for segment, users in result.whole_users.items()],
         "per_query": {
             "ids": {name: _packed(column) for name, column in result.ids.items()},
             "values": {name: _listed(result.query_values[:, at]) for at, name in enumerate(result.by_query)},
@@ -91,9 +92,14 @@ def _sums(sums: Mapping[Segment, Sums]) -> list[dict[str, Any]]:
     """The sums of everybody, and of each segment."""
     found = []
     for segment, of_segment in sums.items():
-        name, value = segment or (None, None)
-        found.append({"slice": name, "segment": None if value is None else str(value), **of_segment.record()})
+        found.append({**_segment(segment), **of_segment.record()})
     return found
+
+
+def _segment(segment: Segment) -> dict[str, Any]:
+    """A segment by name; everybody is in no slice."""
+    name, value = segment or (None, None)
+    return {"slice": name, "segment": None if value is None else str(value)}
 
 
 def _result(record: dict[str, Any]) -> Result:
@@ -128,17 +134,20 @@ def _result(record: dict[str, Any]) -> Result:
         sampled=None if record["sampled"] is None else Sampled(**record["sampled"]),
         whole=numbers(record["whole"]),
         whole_of={(each["slice"], each["segment"]): numbers(each["numbers"]) for each in record["whole_of"]},
+        whole_users={_segment_of(each): each["users"] for each in record.get("whole_users", [])},
         sums=_of_sums(record.get("sums"), names),
     )
+
+
+def _segment_of(record: Mapping[str, Any]) -> Segment:
+    return None if record["slice"] is None else (record["slice"], record["segment"])
 
 
 def _of_sums(records: list[dict[str, Any]] | None, names: list[str]) -> dict[Segment, Sums] | None:
     """The sums, where there are any; a file of an earlier version has none."""
     if records is None:
         return None
-    found: dict[Segment, Sums] = {
-        None if each["slice"] is None else (each["slice"], each["segment"]): Sums.of_record(each) for each in records
-    }
+    found = {_segment_of(each): Sums.of_record(each) for each in records}
     if None not in found or any(list(sums.numbers) != names for sums in found.values()):
         raise ValueError("its parts do not fit together")
     return found

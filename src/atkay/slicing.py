@@ -58,27 +58,28 @@ def _groups(aligned: Aligned, names: tuple[str, ...]) -> pl.DataFrame:
     return codes.join(of_query, on=code, how="left", maintain_order="left").select(names)
 
 
-def slice_queries(
-    queries: pl.DataFrame, slices: Table | None, groups: Groups | None, *, part: bool = False
-) -> tuple[Slicing, ...]:
-    """The segments of the queries, per column of the slices' table; it may name nobody where they are a part."""
+def slice_queries(queries: pl.DataFrame, slices: Table | None, groups: Groups | None) -> tuple[Slicing, ...]:
+    """The segments of all queries, per column of the slices' table, which has to name some of them."""
+    slicings, named = slice_some(queries, slices, groups)
+    if slices is not None and not named:
+        raise nobody(slices, _asked(queries, slices, groups))
+    return slicings
+
+
+def slice_some(queries: pl.DataFrame, slices: Table | None, groups: Groups | None) -> tuple[tuple[Slicing, ...], bool]:
+    """The segments of some of the queries, and whether the slices' table names any of these."""
     if slices is None:
-        return ()
-    key = queries
-    if groups is not None:
-        queries = pl.concat([queries, groups.ids.drop(queries.columns, strict=False)], how="horizontal")
-    named = set(slices.key) <= set(queries.columns)
-    group_names = () if groups is None else tuple(groups.ids.columns)
-    asked = queries.select(slices.key) if named else keyed_by(slices, key, group_names)
+        return (), False
+    asked = _asked(queries, slices, groups)
     side = Table("truth", "", tuple(asked.columns), tuple(asked.get_columns()), {})
     typed, _ = same_types(slices, side, outside=True)
     assert typed.extra is not None
-    if not len(typed):
-        raise nobody(slices, asked)
     keys = [f"key {at} beside {''.join(typed.extra.columns)}" for at in range(len(asked.columns))]
     table = pl.DataFrame([column.alias(key) for key, column in zip(keys, typed.ids, strict=True)])
     asked = asked.rename(dict(zip(asked.columns, keys, strict=True)))
-    table = table.cast({key: asked.schema[key] for key in keys}, strict=False)
+    # Some of the queries may have a narrower type than the table, in which its other users would be no ids at all.
+    wide = [pl.col(key).cast(pl.Int128) for key in keys if table.schema[key] != asked.schema[key]]
+    table, asked = table.with_columns(wide), asked.with_columns(wide)
     twice = table.is_duplicated()
     if twice.any():
         who = table.filter(twice).row(0)
@@ -88,9 +89,16 @@ def slice_queries(
     there = "there beside " + "".join(typed.extra.columns)
     table = pl.concat([table, typed.extra], how="horizontal").with_columns(pl.lit(True).alias(there))
     found = asked.join(table, on=keys, how="left", maintain_order="left").drop(keys)
-    if found.drop_in_place(there).null_count() == len(asked) and not part:
-        raise nobody(typed, asked)
-    return tuple(_slicing(column) for column in found.get_columns())
+    named = found.drop_in_place(there).null_count() < len(asked)
+    return tuple(_slicing(column) for column in found.get_columns()), named
+
+
+def _asked(queries: pl.DataFrame, slices: Table, groups: Groups | None) -> pl.DataFrame:
+    """The columns of the queries, or of their groups, by which the slices' table names them."""
+    every, group_names = queries, () if groups is None else tuple(groups.ids.columns)
+    if groups is not None:
+        every = pl.concat([queries, groups.ids.drop(queries.columns, strict=False)], how="horizontal")
+    return every.select(slices.key) if set(slices.key) <= set(every.columns) else keyed_by(slices, queries, group_names)
 
 
 def nobody(slices: Table, asked: pl.DataFrame) -> IdError:

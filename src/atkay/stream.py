@@ -25,6 +25,7 @@ from atkay.errors import (
 )
 from atkay.evaluate import USUAL, check_averages, check_needs, finish, understand
 from atkay.judged import Judged
+from atkay.lock import Lock
 from atkay.measure import Tally, is_pooled, tally
 from atkay.metrics.base import RunMetric, parse_all
 from atkay.packing import pack, unpack
@@ -58,7 +59,7 @@ class Stream:
 
     What is kept are sums over users and, for metrics of all lists together, counts per item: never a value per user.
     Sums are exact, so that the numbers are the same to the last bit in whatever order and parts the users come. No
-    user may come twice: that is not noticed.
+    user may come twice: that is not noticed. Threads may share a stream.
 
     Parameters
     ----------
@@ -126,7 +127,8 @@ class Stream:
             if n_items is None
             else Known.of(given, int(n_items), pairs=any("pairs" in metric.needs for metric in asked.metrics))
         )
-        self._found: Tally | None = None
+        self._found: Tally | None = None  # is replaced, never changed: whoever reads it once has a consistent state
+        self._lock = Lock()
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -200,8 +202,12 @@ class Stream:
                 f"update: min_relevance={least:g} needs grades, and targets has none. Pass them as a matrix of floats."
             )
         found = self._judge(batch, users)
-        part = tally(found.judged, self.metrics, self.protocol, ids=found.aligned.ids, counts=found.counts).summed()
-        self._found = part if self._found is None else self._found.merge(part)
+        part = tally(found.judged, self.metrics, self.protocol, ids=found.aligned.ids, counts=found.counts)
+        self._add(part.summed())
+
+    def _add(self, part: Tally) -> None:
+        with self._lock:
+            self._found = part if self._found is None else self._found.merge(part)
 
     def _judge(self, batch: Batch, users: pl.Series | None) -> Settled:
         from atkay.judge import settle
@@ -229,20 +235,20 @@ class Stream:
             self._check_same(header)
             found = self._restored(header, states)
         if found is not None:
-            self._found = found if self._found is None else self._found.merge(found)
+            self._add(found)
 
     def compute(self) -> Result:
         """The numbers so far, with intervals and counts.
 
         There is no value per user, and ``population.unknown`` stays 0: what the truth never mentions shows at the end.
         """
-        if self._found is None:
+        found = self._found
+        if found is None:
             raise PopulationError("compute: nobody was counted yet. Call update(...) first.")
-        found = self._found.population
-        outside = {"exclude": found.excluded, "candidates": found.outside}
+        outside = {"exclude": found.population.excluded, "candidates": found.population.outside}
         told = {name: Described("items given with each batch") for name, count in outside.items() if count}
         return finish(
-            self._found,
+            found,
             self.metrics,
             self.protocol.with_fields(**told),
             self._nobody,
@@ -256,19 +262,21 @@ class Stream:
 
     def reset(self) -> None:
         """Begin anew: nobody is counted."""
-        self._found = None
+        with self._lock:
+            self._found = None
 
     def to_bytes(self) -> bytes:
         """All that was counted, in a few bytes that any machine reads; the same whatever the order of the users.
 
         The tables that were given besides are not in it, only what tells them apart.
         """
-        header, states = self._header(), []
-        if self._found is not None:
-            assert self._found.sums is not None
-            header["population"] = dataclasses.asdict(self._found.population)
-            header["sums"] = self._found.sums[None].record()
-            states = list(self._found.states.get(None, {}).values())
+        header, states, found = self._header(), [], self._found
+        if found is not None:
+            assert found.sums is not None
+            header["population"] = dataclasses.asdict(found.population)
+            header["sums"] = found.sums[None].record()
+            header["whole_users"] = dict(found.whole_users.get(None, {}))
+            states = list(found.states.get(None, {}).values())
         return pack(header, states)
 
     @classmethod
@@ -336,6 +344,10 @@ class Stream:
                 raise ValueError("their sums are not those of the metrics")
             if [state.shape for state in states] != list(self._shapes.values()):
                 raise ValueError("their counts per item are not those of the metrics")
+            whole_users = header["whole_users"]
+            numbers = [str(one) for metric in self.metrics if isinstance(metric, RunMetric) for one in metric.split()]
+            if sorted(whole_users) != sorted(numbers) or not all(type(count) is int for count in whole_users.values()):
+                raise ValueError("their counts of users are not those of the metrics")
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise _foreign(error, header) from error
         return Tally(
@@ -345,6 +357,7 @@ class Stream:
             parts={},
             population=population,
             states={None: dict(zip(self._shapes, states, strict=True))} if states else {},
+            whole_users={None: whole_users} if states else {},
             sums={None: replace(sums, numbers={name: sums.numbers[name] for name in pooled})},
         )
 

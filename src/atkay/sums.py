@@ -18,7 +18,7 @@ import numpy as np
 
 from atkay.errors import InputError
 from atkay.lists import ranges
-from atkay.means import Summary, interval
+from atkay.means import Summary, divides, interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -130,12 +130,12 @@ class Sums:
 def sum_up(names: Sequence[str], values: Floats, *below: Floats) -> dict[str, Moments]:
     """The moments of numbers, one in each column; pooled where denominators stand ``below`` the numerators.
 
-    NaN is undefined, and with it the whole pair.
+    NaN is undefined; so is a pair that :func:`~atkay.means.divides` does not count.
     """
     sides = [side.T for side in (values, *below)]  # mostly, a number's values lie together
     if any(np.isinf(side).any() for side in sides):
         raise InputError("a value is infinite, so there is no mean. Are the grades too large for 2^grade?")
-    defined = ~np.any([np.isnan(side) for side in sides], axis=0)
+    defined = divides(sides[1]) if below else ~np.isnan(sides[0])
     if not defined.all():
         sides = [np.where(defined, side, 0.0) for side in sides]
     pairs = list(itertools.combinations_with_replacement(range(len(sides)), 2))

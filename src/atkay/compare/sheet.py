@@ -12,7 +12,7 @@ import numpy as np
 
 from atkay.arrays import Bools, Floats, Ints
 from atkay.errors import IdError, InputError, ProtocolError, listing, who
-from atkay.means import exact_sum, group_means, pooled
+from atkay.means import divides, exact_sum, group_means, pooled
 from atkay.result import Slicing
 
 if TYPE_CHECKING:
@@ -60,11 +60,10 @@ class Paired:
         return float(np.nanmax(np.abs(self.values), initial=0.0))
 
     def known(self, runs: Sequence[int]) -> Bools:
-        """The queries with a value in all of these runs; none where a run has nothing to divide by in them."""
-        known = np.asarray(~np.isnan(self.values[:, list(runs)]).any(axis=1))
-        if self.below is not None and not self.below[np.ix_(known, np.array(runs))].any(axis=0).all():
-            return np.zeros_like(known)
-        return known
+        """The queries with a value in all of these runs or, where the number is pooled, something to divide by."""
+        chosen = list(runs)
+        known = ~np.isnan(self.values[:, chosen]) if self.below is None else divides(self.below[:, chosen])
+        return np.asarray(known.all(axis=1))
 
     def units(self, queries: Bools) -> Bools:
         """The units with any of these queries."""
@@ -163,8 +162,8 @@ class Sheet:
         """The queries that not all runs evaluate or, where a unit has several, for which some runs have no value."""
         uneven = np.asarray(~self.there.all(axis=1))
         if self.groups is not None:
-            for values in self.values.values():
-                missing = np.isnan(values)
+            for name, values in self.values.items():
+                missing = ~divides(self.below[name]) if name in self.below else np.isnan(values)
                 uneven |= missing.any(axis=1) & ~missing.all(axis=1)
         return uneven
 

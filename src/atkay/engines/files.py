@@ -222,9 +222,19 @@ def _judged(
             if not path.exists():
                 part = _judged_part(plan, dealt, whole, number)
                 with refusing(folder.path):
-                    save_part(replace(part, queries=part.queries.cast(wide)), path)
+                    save_part(_widened(part, wide), path)
             steps.next()
     return merge(plan, [load_part(folder.part(number)) for number in dealt.numbers], used)
+
+
+def _widened(part: Part, wide: Mapping[str, pl.DataType]) -> Part:
+    """The part with ids of the types that hold those of all parts."""
+    groups = None if part.groups is None else _cast(part.groups, wide)
+    return replace(part, queries=_cast(part.queries, wide), groups=groups)
+
+
+def _cast(ids: pl.DataFrame, wide: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    return ids.with_columns(ids[name].cast(dtype) for name, dtype in wide.items() if name in ids.columns)
 
 
 def _judged_part(plan: Plan, dealt: Dealt, whole: Mapping[str, Source], number: int) -> Part:
@@ -286,9 +296,9 @@ def _read(
     return read_items(source, name, named)
 
 
-def _wide_keys(dealt: Dealt) -> dict[Any, pl.DataType]:
+def _wide_keys(dealt: Dealt) -> dict[str, pl.DataType]:
     """The types of users whose ids may not fit into 64 bits, which depends on all of them."""
-    found: dict[Any, pl.DataType] = {}
+    found: dict[str, pl.DataType] = {}
     both = {name: dealt.deals[name] for name in ("recs", "truth")}
     for at, column in enumerate(both["truth"].key):
         if any(deal.first[deal.key[at]].dtype in WIDE for deal in both.values()):

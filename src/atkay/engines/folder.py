@@ -161,10 +161,12 @@ def save_part(part: Part, path: Path) -> None:
         "n_queries": part.n_queries,
         "n_common": part.n_common,
         "has_baseline": part.has_baseline,
+        "has_slices": part.has_slices,
         "names": tally.names,
         "pooled": list(tally.parts),
         "segments": list(segments),
         "states": [list(states) for states in tally.states.values()],
+        "whole_users": list(tally.whole_users.values()),
         "everybody": None in tally.states,
     }
     arrays: dict[str, Any] = {
@@ -205,6 +207,7 @@ def load_part(path: Path) -> Part:
             parts={name: (file[f"above {at}"], file[f"below {at}"]) for at, name in enumerate(facts["pooled"])},
             population=Population(**facts["population"]),
             states=states,
+            whole_users=dict(zip(segments, facts["whole_users"], strict=True)),
         )
         return Part(
             tally,
@@ -214,4 +217,5 @@ def load_part(path: Path) -> Part:
             facts["n_queries"],
             facts["n_common"],
             facts["has_baseline"],
+            facts["has_slices"],
         )

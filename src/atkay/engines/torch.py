@@ -15,17 +15,17 @@ from torch import Tensor
 
 from atkay.engines import torch_count as counting
 from atkay.engines.torch_count import Excluded, Targets, Vectors
+from atkay.engines.torch_lists import BYTES, Products, TieOrder, Tops, top_of_scores
 from atkay.engines.torch_truth import Ranked, Truth, list_depth
-from atkay.errors import InputError, ProtocolError, number_of, offer
-from atkay.evaluate import USUAL, conclude, understand
+from atkay.errors import DuplicateError, InputError, ProtocolError, number_of, offer
+from atkay.evaluate import USUAL, check_averages, conclude, understand
 from atkay.protocol import Described
-from atkay.ranking import Ranking
 from atkay.sizes import bytes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
-    from atkay.arrays import Ints
+    from atkay.arrays import Array
     from atkay.engines.torch_device import Kernel
     from atkay.metrics.base import Metric
     from atkay.protocol import Protocol
@@ -174,9 +174,8 @@ class FullRanking:
         self._precision = _one_of("precision", precision, PRECISIONS)
         self._memory = bytes_of(memory, LEAST)
         self._device = device
-        self._ids = np.arange(self._truth.n_users) if ids is None else np.asarray(ids)
-        if self._ids.shape != (self._truth.n_users,):
-            raise InputError(f"ids: {number_of(len(self._ids), 'id')} for {number_of(self._truth.n_users, 'user')}.")
+        check_averages(self._asked.metrics, self._asked.protocol)
+        self._ids = np.arange(self._truth.n_users) if ids is None else _read_ids(ids, self._truth.n_users)
         self._placed: dict[torch.device, Placed] = {}
 
     def evaluate(self, user_vectors: Any, item_vectors: Any, *, user_bias: Any = None, item_bias: Any = None) -> Result:
@@ -205,36 +204,37 @@ class FullRanking:
         said = f"all {number_of(len(items), 'item')} ranked by counting: {way} on {_name(device)}, {self._precision}"
         if self._precision != "float32" and len(own):
             said += "; " + self._effect(rounded("float32"), place, ranks.above)
-        lists = None
+        tops = []
         if self._depth:
-            lists = self._tops(
-                [self._top_of_products(vectors, part, place) for part in _users(len(users), len(items), self._memory)],
-                len(items),
-            )
-        return self._conclude(Ranked(*(_host(each) for each in (*ranks, own > 0))), len(items), lists, said)
+            products, order = Products(vectors, self._memory), self._tie_order(place, len(items))
+            for first, last in counting.blocks(len(users), self._memory // (BYTES * len(items))):
+                user = torch.arange(first, last, device=device)
+                tops.append(products.top(user, place.seen(user), self._depth, order))
+        return self._conclude(Ranked(*(_host(each) for each in (*ranks, own > 0))), len(items), tops, said)
 
     def evaluate_scores(self, score: Callable[[Tensor], Any]) -> Result:
         """The result of any model: ``score`` takes users' numbers and gives their scores for all items."""
         device = _device(self._device, None)
         place = self._place(device)
         asked = np.arange(self._truth.n_users) if self._depth else np.unique(self._truth.targets[0])
-        users = torch.from_numpy(asked).to(device)
+        # Whoever is scored, it tells how many items there are: somebody has to be.
+        users = torch.from_numpy(asked if len(asked) else np.arange(min(1, self._truth.n_users))).to(device)
         found, tops, n_items, first = [], [], 0, 0
         while first < len(users):
             # How many items there are is known once a few users have been scored.
-            last = first + (max(1, self._memory // (48 * n_items)) if n_items else FEW)
+            last = first + (max(1, self._memory // (BYTES * n_items)) if n_items else FEW)
             some = users[first:last]
             scores = _scored(score, some, n_items)
             n_items = scores.shape[1]
             self._check_items(n_items)
             found.append(self._count(scores, some, place))
             if self._depth:
-                tops.append(counting.best(scores, place.seen(some), self._depth, None))
+                order = self._tie_order(place, n_items)
+                tops.append(top_of_scores(scores, some, place.seen(some), self._depth, order))
             first = last
         ranked = Ranked(*(np.concatenate(each) for each in zip(*found, strict=True))) if found else NONE
-        lists = self._tops(tops, n_items) if self._depth else None
         said = f"all {number_of(n_items, 'item')} ranked by counting scores on {_name(device)}"
-        return self._conclude(ranked, n_items, lists, said)
+        return self._conclude(ranked, n_items, tops, said)
 
     def _count(self, scores: Tensor, users: Tensor, place: Placed) -> tuple[Any, ...]:
         """Of the targets of some users, all of whose scores are there: how many items stand where."""
@@ -255,29 +255,16 @@ class FullRanking:
         if device not in self._placed:
             seen = self._truth.seen
 
-            def there(array: Ints) -> Tensor:
+            def there(array: Array) -> Tensor:
                 return torch.from_numpy(np.ascontiguousarray(array)).to(device)
 
             excluded = None if seen is None else Excluded(there(seen.start), there(seen.item))
-            self._placed[device] = Placed(Targets(*map(there, self._truth.targets)), excluded)
+            grade = there(self._truth.grade[self._truth.rows])
+            self._placed[device] = Placed(Targets(*map(there, self._truth.targets)), grade, excluded)
         return self._placed[device]
 
-    def _top_of_products(self, vectors: Vectors, block: tuple[int, int], place: Placed) -> Tensor:
-        user = torch.arange(*block, device=vectors.users.device)
-
-        def again(item: Tensor) -> Tensor:
-            exact = counting.exact(vectors, user.repeat_interleave(item.shape[1]), item.reshape(-1), self._memory // 4)
-            return exact.view(item.shape)
-
-        scores = vectors.users[slice(*block)].float() @ vectors.items.float().T
-        return counting.best(scores, place.seen(user), self._depth, again)
-
-    def _tops(self, tops: list[Tensor], n_items: int) -> Ranking:
-        """The top lists, cut where a user has no more items."""
-        items = np.concatenate([_host(each) for each in tops])
-        length = np.minimum(n_items - self._truth.n_seen, items.shape[1])
-        inside = np.arange(items.shape[1]) < length[:, None]
-        return Ranking.of(length, items[inside], n_items)
+    def _tie_order(self, place: Placed, n_items: int) -> TieOrder:
+        return TieOrder.of(self._asked.protocol.ties, n_items, place.targets.user, place.targets.item, place.grade)
 
     def _effect(self, vectors: Vectors, place: Placed, above: Tensor) -> str:
         """What the precision does to the ranks, on a sample of the targets."""
@@ -311,12 +298,13 @@ class FullRanking:
                 "numbered from 0."
             )
 
-    def _conclude(self, ranked: Ranked, n_items: int, lists: Ranking | None, said: str) -> Result:
+    def _conclude(self, ranked: Ranked, n_items: int, tops: Sequence[Tops], said: str) -> Result:
         truth, protocol = self._truth, self._asked.protocol
+        lists, level = Tops.of(tops, n_items) if tops else (None, None)
         if truth.seen is not None:
             protocol = protocol.with_fields(exclude=Described(f"{number_of(len(truth.seen), 'row')} of seen items"))
         result = conclude(
-            truth.judged(ranked, n_items, lists),
+            truth.judged(ranked, n_items, lists, level),
             self._asked.metrics,
             protocol,
             ids={"user": self._ids},
@@ -332,6 +320,7 @@ class Placed(NamedTuple):
     """What is asked for, on a device."""
 
     targets: Targets
+    grade: Tensor
     excluded: Excluded | None
 
     def seen(self, users: Tensor) -> tuple[Tensor, Tensor] | None:
@@ -354,6 +343,20 @@ def _one_of(name: str, given: object, words: tuple[str, ...]) -> str:
     if given not in words:
         raise ProtocolError(f"full_ranking: {given!r} is no word for '{name}'. {offer(given, words)}")
     return str(given)
+
+
+def _read_ids(given: Any, n_users: int) -> Any:
+    """The users' ids, each of them once."""
+    from atkay.batches import read_users
+
+    ids = read_users(given, "full_ranking", "ids")
+    if len(ids) != n_users:
+        raise InputError(f"ids: {number_of(len(ids), 'id')} for {number_of(n_users, 'user')}.")
+    if (twice := ids.is_duplicated()).any():
+        raise DuplicateError(
+            f"full_ranking: ids holds {ids.filter(twice)[0]!r} more than once. A row is a user, with an id of its own."
+        )
+    return ids
 
 
 def _device(asked: Any, vectors: Any) -> torch.device:
@@ -407,11 +410,6 @@ def _unit(vectors: Tensor) -> Tensor:
     double = double / torch.where(largest > 0, largest, 1.0)  # squares of tiny numbers would vanish
     length = torch.linalg.vector_norm(double, dim=1, keepdim=True)
     return (double / torch.where(length > 0, length, 1.0)).float()
-
-
-def _users(users: int, items: int, memory: int) -> list[tuple[int, int]]:
-    """Users in blocks, so that their scores for all items are within the memory."""
-    return counting.blocks(users, memory // (32 * items))
 
 
 def _scored(score: Callable[[Tensor], Any], users: Tensor, n_items: int) -> Tensor:

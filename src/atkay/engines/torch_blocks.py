@@ -80,12 +80,16 @@ class Scaled:
 
         A user without a direction scores all items alike: there is nothing to count, and everything would be near.
         """
-        chosen = self.vectors.users[rows.user]
-        length = torch.linalg.vector_norm(chosen, dim=1, dtype=torch.float64)
-        exponent = -torch.frexp(length).exponent
+        users, exponent = self.directions(rows.user)
         scores = _shifted(own[rows.target.clamp(min=0)], (exponent + self.exponent)[:, None])
-        nothing = (rows.target < 0) | (length == 0)[:, None]
-        return _shifted(chosen, exponent[:, None]).to(chosen.dtype), scores.masked_fill(nothing, torch.inf)
+        nothing = (rows.target < 0) | ~users.any(1, keepdim=True)
+        return users, scores.masked_fill(nothing, torch.inf)
+
+    def directions(self, user: Tensor) -> tuple[Tensor, Tensor]:
+        """Some users, each about 1 long, and the power of two by which each was multiplied."""
+        chosen = self.vectors.users[user]
+        exponent = -torch.frexp(torch.linalg.vector_norm(chosen, dim=1, dtype=torch.float64)).exponent
+        return _shifted(chosen, exponent[:, None]).to(chosen.dtype), exponent
 
     def slack(self, share: float) -> Tensor:
         """How far the fast scores of each block of items may be off, for users of length 1."""
@@ -159,10 +163,14 @@ def _count(work: Work, rows: Rows) -> None:
 
     every = blocks(len(rows.user), size[0])
     if any(one_core_each(of_block, every) if on_cpu else map(of_block, every)):
-        raise InputError(
-            "full_ranking: products are less precise than float32 here. Call "
-            "torch.set_float32_matmul_precision('highest') before."
-        )
+        raise imprecise()
+
+
+def imprecise() -> InputError:
+    return InputError(
+        "full_ranking: products are less precise than float32 here. Call "
+        "torch.set_float32_matmul_precision('highest') before."
+    )
 
 
 @dataclass(eq=False)

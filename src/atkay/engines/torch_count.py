@@ -33,9 +33,6 @@ LANES = 128
 FAR, TINY = 40, 2.0**-100
 """The power of two from which on lengths are brought back to about 1, and what is added to a slack that may be 0."""
 
-SPARE = 16
-"""Items beyond the end of a list that are scored exactly with it, because they may belong into it."""
-
 
 class Vectors(NamedTuple):
     """Users and items, a row each, rounded to a precision."""
@@ -227,23 +224,6 @@ def count_scores(score: Tensor, row: Tensor, targets: Targets, memory: int) -> t
         ranks.equal[first:last] = equal.sum(1)
         ranks.before[first:last] = (equal & (place < targets.item[first:last, None])).sum(1)
     return ranks, own
-
-
-def best(
-    score: Tensor, excluded: tuple[Tensor, Tensor] | None, depth: int, again: Callable[[Tensor], Tensor] | None
-) -> Tensor:
-    """The best items of each row, equal scores by index; ``excluded``: row and item of what must not be there.
-
-    ``again`` scores chosen items exactly, a few more than are asked for. A row with fewer items ends in excluded ones.
-    """
-    if excluded is not None:
-        score = score.index_put(excluded, torch.tensor(-torch.inf, dtype=score.dtype, device=score.device))
-    worth, item = score.topk(min(depth + SPARE, score.shape[1]), dim=1)
-    item, order = item.sort(1)
-    worth = worth.gather(1, order)
-    if again is not None:
-        worth = torch.where(worth == -torch.inf, -torch.inf, again(item))
-    return item.gather(1, worth.sort(dim=1, descending=True, stable=True).indices)[:, :depth]
 
 
 def blocks(rows: int, size: int) -> list[tuple[int, int]]:

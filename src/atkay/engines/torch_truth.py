@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from atkay.errors import DuplicateError, InputError, ProtocolError, RelevanceError, SourceError, listing
-from atkay.hashing import Mark, fingerprint, scrambled
+from atkay.hashing import Mark, fingerprint, id_numbers, scrambled
 from atkay.judge import Counts, best_first, missed_above
 from atkay.judged import Judged, within
 from atkay.lists import Lists, mask
@@ -20,7 +20,9 @@ from atkay.side import Side
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from atkay.arrays import Array, Bools, Floats, Ints
+    import polars as pl
+
+    from atkay.arrays import Bools, Floats, Ints
     from atkay.metrics.base import Metric
     from atkay.protocol import Protocol
 
@@ -150,7 +152,7 @@ class Truth:
         """The user and the item of each target."""
         return self.wanted.owner()[self.rows], self.wanted.item[self.rows]
 
-    def judged(self, ranked: Ranked, n_items: int, lists: Ranking | None) -> Judged:
+    def judged(self, ranked: Ranked, n_items: int, lists: Ranking | None = None, level: Lists | None = None) -> Judged:
         """The hits: all relevant items that are ranked, where they stand in the list of all items."""
         query, item = self.targets
         grade = self.grade[self.rows]
@@ -163,7 +165,7 @@ class Truth:
             listed = mask(self.rows, len(self.grade)) & (self.grade > 0)
             relevant, grade_of = self.wanted.only(listed), self.grade[listed]
         tied = None
-        if (ranked.equal > 1).any():
+        if (ranked.equal > 1).any() or level:
             tied = ranked.above[kept], ranked.equal[kept]
         if tied is not None and self.protocol.ties == "together":
             rank = ranked.above + ranked.equal
@@ -180,6 +182,7 @@ class Truth:
             ranking=none if lists is None else lists,
             side=Side(n_items, catalog=np.ones(n_items, bool)),
             tied=tied,
+            level=level,
             averaged=self.protocol.ties == "expected",
             truth=relevant,
             n_nonrelevant=self.wanted.length - self.wanted.only(self.grade > 0).length,
@@ -197,11 +200,11 @@ class Truth:
             excluded=int(self.n_seen.sum()),
         )
 
-    def fingerprints(self, ids: Array) -> dict[str, str]:
+    def fingerprints(self, ids: Ints | pl.Series) -> dict[str, str]:
         """What tells two inputs apart; none where users have other ids than whole numbers."""
-        if ids.dtype.kind not in "iu":
+        if not isinstance(ids, np.ndarray) and not ids.dtype.is_integer():
             return {}
-        query = scrambled(0, _number(ids.astype(np.int64)))
+        query = scrambled(0, _number(ids) if isinstance(ids, np.ndarray) else id_numbers(ids))
         found = {"truth": str(Mark(fingerprint(self.wanted, query, _number, self.given)))}
         if self.seen is not None:
             found["exclude"] = str(Mark(fingerprint(self.seen, query, _number)))

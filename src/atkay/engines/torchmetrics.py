@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from atkay.batches import by_index
 from atkay.errors import InputError, PopulationError, listing
 from atkay.evaluate import USUAL
+from atkay.lock import Lock
 from atkay.packing import split
 from atkay.stream import Stream
 
@@ -69,6 +70,7 @@ class StreamMetric(Metric):
     def __init__(self, metrics: str | Spec | Iterable[str | Spec] = USUAL, **given: Any) -> None:
         super().__init__(**{name: given.pop(name) for name in SETTINGS if name in given})
         self._stream = Stream(metrics, **given)
+        self._lock = Lock()
         # The bytes of streams: they stand one after the other wherever torchmetrics puts states together.
         self.add_state("parts", default=[], dist_reduce_fx="cat")
 
@@ -96,7 +98,6 @@ class StreamMetric(Metric):
             As torchmetrics' retrieval metrics take it: then ``preds``, ``target`` (grades) and it are flat and have an
             entry for each item of each query. All items of a query come in the same batch.
         """
-        stream = self._merged()
         if indexes is not None:
             others = {"items": items, "users": users, "exclude": exclude, "candidates": candidates}
             if strange := [name for name, given in others.items() if given is not None]:
@@ -104,14 +105,17 @@ class StreamMetric(Metric):
                     f"update: {listing(strange)} is given with indexes, where nobody knows which item is which and "
                     "each query has its own. Leave it out; or pass a row of scores for each user, and no indexes."
                 )
-            if stream.n_items is not None:
+            if self._stream.n_items is not None:
                 raise InputError("update: with indexes nobody knows which item is which, and n_items says there are.")
-            stream.count(by_index(preds, target, indexes, stream.protocol.scores))
-        elif items is None and not _floating(preds):
-            stream.update(preds, target, users=users, exclude=exclude, candidates=candidates)
-        else:
-            stream.update(items, target, scores=preds, users=users, exclude=exclude, candidates=candidates)
-        self._keep(stream)
+        with self._lock:  # of all threads that share the metric: counting goes through one stream
+            stream = self._merged()
+            if indexes is not None:
+                stream.count(by_index(preds, target, indexes, stream.protocol.scores))
+            elif items is None and not _floating(preds):
+                stream.update(preds, target, users=users, exclude=exclude, candidates=candidates)
+            else:
+                stream.update(items, target, scores=preds, users=users, exclude=exclude, candidates=candidates)
+            self._keep(stream)
 
     def compute(self) -> dict[str, Tensor]:
         """Each number; NaN where nobody counts."""
@@ -124,13 +128,15 @@ class StreamMetric(Metric):
 
     def result(self) -> Result:
         """The numbers of this process so far with their intervals, counts and definitions."""
-        return self._merged().compute()
+        with self._lock:
+            return self._merged().compute()
 
     def forward(self, *args: Any, **given: Any) -> Any:
         """Count a batch, and the numbers of that batch alone."""
-        value = super().forward(*args, **given)
-        self._keep(self._merged())  # else there would be a part for each step
-        return value
+        with self._lock:
+            value = super().forward(*args, **given)
+            self._keep(self._merged())  # else there would be a part for each step
+            return value
 
     def sync(self, *args: Any, **given: Any) -> None:
         """Put the states of all processes together; one that has counted nobody takes part, too."""

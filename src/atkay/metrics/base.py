@@ -219,6 +219,10 @@ class RunMetric(Metric):
         """Whole numbers that add up over parts of the users; the cutoffs are the first axis."""
         raise NotImplementedError
 
+    def users(self, judged: Judged) -> Ints:
+        """How many of the users count, at each cutoff."""
+        return np.full(len(self.cutoffs), judged.n_queries)
+
     def finish(self, state: Ints, judged: Judged) -> Floats:
         """The number at each cutoff; of any part of the users only what it knows of items may be asked."""
         raise NotImplementedError

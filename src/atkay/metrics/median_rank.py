@@ -79,6 +79,12 @@ class MedianRank(RunMetric):
             out[at] = np.bincount(place[some] - 1, minlength=bins)
         return out
 
+    def users(self, judged: Judged) -> Ints:
+        """Users with a relevant item or, where the others are skipped, with a hit."""
+        some = judged.total(1, self.cutoffs) if self.missed == "skip" else judged.capped(self.cutoffs)
+        users: Ints = np.count_nonzero(some, axis=0)
+        return users
+
     def finish(self, state: Ints, judged: Judged) -> Floats:
         """The median at each cutoff."""
         medians = np.full(len(self.cutoffs), np.nan)
