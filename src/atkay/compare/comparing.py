@@ -21,7 +21,7 @@ from atkay.compare.comparison import Comparison, Difference, Means
 from atkay.compare.corrections import CORRECTIONS, FAMILIES, corrected
 from atkay.compare.permutation import Key
 from atkay.compare.progress import Steps
-from atkay.compare.sheet import lay_out, sharp
+from atkay.compare.sheet import FINE, alike, lay_out, signs
 from atkay.compare.tests import TESTS, Task
 from atkay.compare.verdict import LEVEL, finding
 from atkay.errors import (
@@ -454,10 +454,12 @@ def _tested(
 def _described(names: Sequence[str], paired: Paired, pair: Pair) -> Difference:
     blank, difference = _undecided(names, paired.metric, pair), paired.difference(pair)
     said = summarise(difference)
-    moved = sharp(difference, paired.scale) * (-1 if paired.metric.better == "lower" else 1)
-    if len(moved) > 1 and not np.ptp(moved):  # everybody by the same amount: no spread to judge by
+    if abs(said.mean) <= paired.rounding:
+        said = said._replace(mean=0.0)
+    if len(difference) > 1 and alike(difference, paired.rounding):  # no spread to judge by
         said = said._replace(low=math.nan, high=math.nan, deviation=0.0)
     if paired.below is None:
+        moved = signs(difference, paired.rounding) * (-1 if paired.metric.better == "lower" else 1)
         counts = {"wins": int((moved > 0).sum()), "ties": int((moved == 0).sum()), "losses": int((moved < 0).sum())}
         blank = replace(blank, **counts)  # type: ignore[arg-type]  # three fields of whole numbers
     there = paired.there[:, pair]
@@ -502,8 +504,10 @@ def _undecided(names: Sequence[str], metric: Metric, pair: Pair) -> Difference:
 def _of_run(names: Sequence[str], metric: Metric, pair: Pair, means: Means, plan: Plan) -> Difference:
     """A number of all lists together has no users' values, and so no test."""
     first, second = (means[names[at]][str(metric)].mean if names[at] in means else math.nan for at in pair)
-    untested = dict.fromkeys(plan.tests, math.nan)
-    return replace(_undecided(names, metric, pair), difference=second - first, p=untested)
+    difference = 0.0 if abs(second - first) <= FINE * max(abs(first), abs(second)) else second - first
+    return replace(
+        _undecided(names, metric, pair), difference=difference, p=dict.fromkeys(plan.tests, math.nan)
+    )
 
 
 def _judge(tables: Sequence[Sequence[Difference]], plan: Plan, least: Mapping[str, float]) -> list[Difference]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from atkay.arrays import Floats
 from atkay.compare.permutation import Key, label_shifts, sign_flips
-from atkay.compare.sheet import sharp
+from atkay.compare.sheet import alike, moving
 from atkay.lists import in_threads
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ def student(paired: Paired, difference: Floats) -> float:
     n = len(difference)
     if n < 2:
         return math.nan
-    if not np.ptp(sharp(difference, paired.scale)):
-        return math.nan if len(_moving(paired, difference)) else 1.0
+    if alike(difference, paired.rounding):
+        return math.nan if len(moving(difference, paired.rounding)) else 1.0
     error = float(difference.std(ddof=1)) / math.sqrt(n)
     if not error:  # values so small that their squares vanish
         return math.nan
@@ -94,8 +94,8 @@ def wilcoxon(paired: Paired, difference: Floats) -> float:
 
     if paired.below is not None:
         return math.nan
-    moving = _moving(paired, difference)
-    return max(float(stats.wilcoxon(moving).pvalue), SMALLEST) if len(moving) else _nobody(difference)
+    places = _places(moving(difference, paired.rounding), paired.rounding)
+    return max(float(stats.wilcoxon(places).pvalue), SMALLEST) if len(places) else _nobody(difference)
 
 
 def sign(paired: Paired, difference: Floats) -> float:
@@ -104,15 +104,19 @@ def sign(paired: Paired, difference: Floats) -> float:
 
     if paired.below is not None:
         return math.nan
-    moving = _moving(paired, difference)
-    if not len(moving):
+    moved = moving(difference, paired.rounding)
+    if not len(moved):
         return _nobody(difference)
-    return max(float(stats.binomtest(int((moving > 0).sum()), len(moving)).pvalue), SMALLEST)
+    return max(float(stats.binomtest(int((moved > 0).sum()), len(moved)).pvalue), SMALLEST)
 
 
-def _moving(paired: Paired, difference: Floats) -> Floats:
-    moved: Floats = sharp(difference, paired.scale)
-    return np.asarray(moved[moved != 0])
+def _places(difference: Floats, rounding: float) -> Floats:
+    """The differences by their place in the order of size, with their signs; equal ones share a place."""
+    size = np.abs(difference)
+    order = np.argsort(size)
+    place = np.empty(len(difference))
+    place[order] = np.cumsum(np.diff(size[order], prepend=-np.inf) > rounding)
+    return np.sign(difference) * place
 
 
 def _nobody(difference: Floats) -> float:
@@ -142,8 +146,8 @@ def _tukey(paired: Paired, pairs: Sequence[Pair]) -> list[float]:
     degrees = (n - 1) * (runs - 1)
     error = math.sqrt(float((rest**2).sum()) / degrees / n)
     apart = np.array([abs(of_run[other] - of_run[one]) for one, other in pairs])
-    if error <= 1e-14 * paired.scale:
-        return [1.0 if gap <= 1e-14 * paired.scale else math.nan for gap in apart]
+    if np.abs(rest).max() <= paired.rounding:
+        return [1.0 if gap <= paired.rounding else math.nan for gap in apart]
     found: list[float] = np.clip(studentized_range(apart / error, runs, degrees), SMALLEST_RANGE, 1.0).tolist()
     return found
 
