@@ -446,9 +446,16 @@ def _tested(
             found = replace(found, low=float(ends[0][at, nth]), high=float(ends[1][at, nth]))
         of_tests = {name: float(values[at, nth]) for name, values in p.items()}
         lowest = (name for name, value in of_tests.items() if TESTS[name].random and value <= plan.lowest)
-        return replace(found, p=of_tests, lowest=tuple(lowest))
+        opposite = (name for name, value in of_tests.items() if value < LEVEL and _contradicts(name, each, pair, found))
+        return replace(found, p=of_tests, lowest=tuple(lowest), opposite=tuple(opposite))
 
     return in_threads(of_job, jobs)
+
+
+def _contradicts(test: str, paired: Paired, pair: Pair, found: Difference) -> bool:
+    """Whether a test that is not of the mean speaks for another run than the mean does."""
+    leaning = TESTS[test].leaning
+    return leaning is not None and leaning(paired, paired.difference(pair)) * found.difference <= 0
 
 
 def _described(names: Sequence[str], paired: Paired, pair: Pair) -> Difference:
@@ -532,7 +539,7 @@ def _judge(tables: Sequence[Sequence[Difference]], plan: Plan, least: Mapping[st
 
 
 def _found(found: Difference, least: Mapping[str, float]) -> Difference:
-    p = found.corrected[found.decided_by] if found.decided_by else math.nan
+    p = 1.0 if found.contradicted else found.corrected[found.decided_by] if found.decided_by else math.nan
     ends = (found.low, found.high) if found.deviation else (found.difference, found.difference)
     return replace(found, finding=finding(p, *ends, least.get(found.metric)))
 

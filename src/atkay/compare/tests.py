@@ -53,12 +53,17 @@ class Test:
 
     words: str
     p_values: Callable[[Task], Floats]
-    of_mean: bool = True
-    """Whether it is the mean difference that it tests."""
+    leaning: Callable[[Paired, Floats], float] | None = None
+    """What a test that is not of the mean tests instead: above 0 where it speaks for the second run's higher values."""
     joint: bool = False
     """Whether it holds for all pairs of one metric at once."""
     random: bool = False
     """Whether its p-values are counted in so many permutations, and so never smaller than 1 / (permutations + 1)."""
+
+    @property
+    def of_mean(self) -> bool:
+        """Whether it is the mean difference that it tests."""
+        return self.leaning is None
 
 
 def each_alone(test: Callable[[Paired, Floats], float]) -> Callable[[Task], Floats]:
@@ -108,6 +113,19 @@ def sign(paired: Paired, difference: Floats) -> float:
     if not len(moved):
         return _nobody(difference)
     return max(float(stats.binomtest(int((moved > 0).sum()), len(moved)).pvalue), SMALLEST)
+
+
+def rank_sum(paired: Paired, difference: Floats) -> float:
+    """Wilcoxon's ranks of those for whom the second run is higher, less the ranks of the others."""
+    from scipy.stats import rankdata
+
+    places = _places(moving(difference, paired.rounding), paired.rounding)
+    return float((np.sign(places) * rankdata(np.abs(places))).sum())
+
+
+def sign_sum(paired: Paired, difference: Floats) -> float:
+    """For how many users more the second run is higher than it is lower."""
+    return float(np.sign(moving(difference, paired.rounding)).sum())
 
 
 def _places(difference: Floats, rounding: float) -> Floats:
@@ -183,6 +201,6 @@ TESTS = {
     "randomised_tukey": Test(
         "Tukey's test, by relabelling the runs within users", randomised_tukey, joint=True, random=True
     ),
-    "wilcoxon": Test("Wilcoxon's signed-rank test, not of the mean", each_alone(wilcoxon), of_mean=False),
-    "sign": Test("sign test of wins against losses, not of the mean", each_alone(sign), of_mean=False),
+    "wilcoxon": Test("Wilcoxon's signed-rank test, not of the mean", each_alone(wilcoxon), leaning=rank_sum),
+    "sign": Test("sign test of wins against losses, not of the mean", each_alone(sign), leaning=sign_sum),
 }

@@ -43,7 +43,12 @@ def page_data(view: View) -> dict[str, Any]:
         "slices": _slices(view),
         "explorer": _explorer(view, strings),
         "strings": strings.texts,
-        "charts": page_charts([shown(run) for run in view.runs], view.cutoffs, _findings(view)),
+        "charts": page_charts(
+            [shown(run) for run in view.runs],
+            view.cutoffs,
+            _findings(view),
+            view.comparison.threshold if view.comparison else "",
+        ),
     }
 
 

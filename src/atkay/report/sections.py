@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from atkay.compare.comparison import BOLD
 from atkay.grid import Cell
 from atkay.report.elements import bullets, details, element, paragraphs, table
 from atkay.report.reproduce import call
@@ -122,7 +121,7 @@ def _leaderboard(view: View) -> list[Element]:
         ]
         for run, row in zip(view.runs, grid.rows, strict=True)
     ]
-    legend = element("p", f"{BOLD}{view.comparison.legend}; below each mean its 95 % interval.", class_="note")
+    legend = element("p", f"{view.comparison.bold_legend}; below each mean its 95 % interval.", class_="note")
     return [table("Means of the runs", grid.header, rows, marks=["", *_marks(view)]), legend, chart]
 
 
