@@ -461,7 +461,7 @@ def test_numbers_of_the_whole_run_are_shown_without_a_test() -> None:
 
 
 def test_lower_is_better() -> None:
-    first, second = noise(200, 2).T + [[0.0], [0.2]]
+    first, second = (noise(200, 2) + np.array([0.0, 0.2])).T
     runs = {"a": result(first, "mpr"), "b": result(second, "mpr")}
     (found,) = atkay.compare(runs, baseline="a")
     higher = one(first, second)
@@ -818,8 +818,8 @@ def test_slices_of_lists_and_of_saved_results(tmp_path: Path) -> None:
 
 def test_tables(three: atkay.Comparison) -> None:
     assert three.table.columns == [
-        "metric", "run", "against", "better", "difference", "low", "high", "deviation", "effect", "wins", "ties", "losses",
-        "users", "left_out", "undefined", "p_t", "p_permutation", "p_t_corrected", "p_permutation_corrected",
+        "metric", "run", "against", "better", "difference", "low", "high", "deviation", "effect", "wins", "ties",
+        "losses", "users", "left_out", "undefined", "p_t", "p_permutation", "p_t_corrected", "p_permutation_corrected",
         "finding", "verdict",
     ]  # fmt: skip
     assert three.table.height == len(three) == 4

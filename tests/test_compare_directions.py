@@ -53,7 +53,10 @@ class Case:
     def apart(self, found: Difference) -> np.ndarray[Any, Any]:
         """The users' differences, in tenths."""
         users = slice(None) if found.segment is None else np.arange(USERS) % 2 == ["one", "two"].index(found.segment)
-        of = [self.tenths[RUNS.index(run), users, list(DIRECTIONS).index(found.metric)] for run in (found.run, found.against)]
+        of = [
+            self.tenths[RUNS.index(run), users, list(DIRECTIONS).index(found.metric)]
+            for run in (found.run, found.against)
+        ]
         return of[0] - of[1]
 
     def word(self, found: Difference, run: str) -> str:
@@ -76,7 +79,7 @@ class Case:
         return marks
 
 
-@pytest.fixture(params=range(12))
+@pytest.fixture(params=range(12), scope="module")
 def case(request: pytest.FixtureRequest) -> Case:
     if request.param // 3 % 4 < 2:
         return Case(request.param)
@@ -161,8 +164,11 @@ def test_the_page(case: Case) -> None:
         counts, apart = pair["moved"]["counts"], case.apart(found)
         assert [sum(counts[:20]), sum(counts[20:])] == [(apart < 0).sum(), (apart > 0).sum()]
     first, *others = sentences(view)
-    significant = {(run, found.against if run == found.run else found.run): case.word(found, run)
-                   for found in case.comparison["mrr"] for run in (found.run, found.against)}
+    significant = {
+        (run, found.against if run == found.run else found.run): case.word(found, run)
+        for found in case.comparison["mrr"]
+        for run in (found.run, found.against)
+    }
     claims = re.findall(r"(?<!not )significantly better than ([^:,.]*)", first)
     leader = first.removeprefix("No significant difference in mrr was found. ")[0]
     for claim in claims:
@@ -179,9 +185,14 @@ def test_the_page(case: Case) -> None:
 
 
 def test_a_metric_without_a_direction_alone() -> None:
-    runs = {"low": result(np.arange(20) / 10, "arp@10"), "high": result((np.arange(20) + np.arange(20) % 3 + 1) / 10, "arp@10")}
+    runs = {
+        "low": result(np.arange(20) / 10, "arp@10"),
+        "high": result((np.arange(20) + np.arange(20) % 3 + 1) / 10, "arp@10"),
+    }
     against = atkay.compare(runs, baseline="low")
-    assert against.bold_legend == "↑: significantly higher than low, ↓: significantly lower; corrected p < 0.05 (t, holm)"
+    assert (
+        against.bold_legend == "↑: significantly higher than low, ↓: significantly lower; corrected p < 0.05 (t, holm)"
+    )
     assert r"\textsuperscript{$\uparrow$}" in against.to_latex()
     letters = atkay.compare(runs)
     assert letters.legend == "letters: significantly higher than that run, corrected p < 0.05 (t, holm)"

@@ -37,8 +37,8 @@ def all_patterns(differences: Sequence[Fraction], patterns: Sequence[Sequence[in
     """How many patterns of signs reach the sum, and how many there are; added up in exact arithmetic."""
     moving = [each for each in differences if each]
     signs = patterns or list(itertools.product((1, -1), repeat=len(moving)))
-    sums = [abs(sum(sign * each for sign, each in zip(pattern, moving, strict=True))) for pattern in signs]
-    return sum(each >= abs(sum(moving)) for each in sums), len(sums)
+    sums = [Fraction(sum(sign * each for sign, each in zip(pattern, moving, strict=True))) for pattern in signs]
+    return sum(abs(each) >= abs(Fraction(sum(moving))) for each in sums), len(sums)
 
 
 def tenths(rng: np.random.Generator, users: int) -> Column:

@@ -301,11 +301,12 @@ def _results(
 
 
 def _evaluated(name: str, run: Any, truth: Any, metrics: Any, primitive: Any = None, **given: Any) -> Result:
-    """One run; of what is wrong with its lists, it is said whose they are."""
+    """One run; of what is wrong with its lists, it is said whose they are, in the arguments of compare."""
     try:
         return evaluate(run, truth, metrics, baseline=primitive, **given)
     except InputError as error:
-        raise type(error)(f"run '{name}': {error}") from error
+        said = str(error).replace("baseline=", "primitive=")
+        raise type(error)(f"run '{name}': {said}") from error
 
 
 def _names(results: Mapping[str, Result]) -> dict[str, str]:
@@ -512,9 +513,7 @@ def _of_run(names: Sequence[str], metric: Metric, pair: Pair, means: Means, plan
     """A number of all lists together has no users' values, and so no test."""
     first, second = (means[names[at]][str(metric)].mean if names[at] in means else math.nan for at in pair)
     difference = 0.0 if abs(second - first) <= FINE * max(abs(first), abs(second)) else second - first
-    return replace(
-        _undecided(names, metric, pair), difference=difference, p=dict.fromkeys(plan.tests, math.nan)
-    )
+    return replace(_undecided(names, metric, pair), difference=difference, p=dict.fromkeys(plan.tests, math.nan))
 
 
 def _judge(tables: Sequence[Sequence[Difference]], plan: Plan, least: Mapping[str, float]) -> list[Difference]:

@@ -12,8 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from atkay.compare.tests import TESTS
 from atkay.compare.sheet import FINE
+from atkay.compare.tests import TESTS
 from atkay.compare.verdict import LEVEL, OPPOSITE, verdict, way
 from atkay.errors import SourceError
 from atkay.grid import Cell, Grid, as_markdown, one_line
@@ -269,7 +269,8 @@ class Comparison:
 
     def __repr__(self) -> str:
         return "\n\n".join(
-            part.text() if isinstance(part, Grid) else "\n".join(map(one_line, part)) for part in self._parts(self.legend)
+            part.text() if isinstance(part, Grid) else "\n".join(map(one_line, part))
+            for part in self._parts(self.legend)
         )
 
     def _repr_html_(self) -> str:
@@ -486,6 +487,6 @@ def _summary(record: dict[str, Any]) -> Summary:
 
 def _difference(record: dict[str, Any]) -> Difference:
     fields = {name: value for name, value in record.items() if name != "verdict"}
-    of_tests = {name: tuple(record.get(name, ())) for name in ("lowest", "opposite")}
-    of_tests |= {**{name: numbers(record[name]) for name in ("p", "corrected")}}
+    of_tests: dict[str, Any] = {name: tuple(record.get(name, ())) for name in ("lowest", "opposite")}
+    of_tests |= {name: numbers(record[name]) for name in ("p", "corrected")}
     return Difference(**fields | numbers({name: record[name] for name in NUMBERS}) | of_tests)

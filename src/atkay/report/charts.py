@@ -179,7 +179,10 @@ def page_charts(
             data=data,
         ).properties(height=alt.Step(28)),
         "moved": alt.layer(
-            _bars(data, alt.Color("found:N", title=None, scale=_scale(["better", "worse", "higher", "lower"]), legend=None)),
+            _bars(
+                data,
+                alt.Color("found:N", title=None, scale=_scale(["better", "worse", "higher", "lower"]), legend=None),
+            ),
             alt.Chart(data).mark_rule(opacity=0.6).encode(x=alt.datum(0)),
             data=data,
         ).properties(height=220),
