@@ -230,6 +230,78 @@ def test_less_is_better_for_some() -> None:
     assert _is_worse("higher", float("nan"), 0.0)
 
 
+def test_a_gate_on_a_metric_without_a_direction_asks_for_one(here: Path) -> None:
+    """Whether popular items are wanted is not for a metric to say."""
+    pl.DataFrame({"user": ["x", "y", "x"], "item": ["Heat", "Heat", "Fargo"]}).write_csv("train.csv")
+    line = "evaluate recs.csv truth.csv -m hit@5,arp@5 --train train.csv"
+    assert run(f"{line} --json before.json").exit_code == 0
+    before = atkay.Result.load("before.json")
+    asks = run(f"{line} --fail-if-worse-than before.json")
+    assert (asks.exit_code, asks.stdout) == (2, "")
+    assert "arp@5 has no better direction" in asks.stderr
+    assert "Say it: --better arp@5=lower, or =higher" in asks.stderr
+    assert run("evaluate recs.csv truth.csv -m hit@5 --fail-if-worse-than before.json").exit_code == 0
+    for word in ("lower", "higher"):
+        assert run(f"{line} --fail-if-worse-than before.json --better arp@5={word}").exit_code == 0
+    value = before["arp@5"]
+    for sign, failing in ((1, "higher"), (-1, "lower")):
+        limit = value + sign * 0.25
+        for word in ("higher", "lower"):
+            found = run(f"{line} --fail-under arp@5={limit} --better arp@5={word}")
+            assert found.exit_code == (1 if word == failing else 0), found.stderr
+    assert run(f"{line} --fail-under arp@5={value + 1}").exit_code == 1  # under is under
+    assert run(f"{line} --fail-under arp@5={value - 1}").exit_code == 0
+    refused = {
+        "--better arp@5=lower": "--better says what --fail-under and --fail-if-worse-than mean",
+        "--fail-under arp@5=1 --better arp@5=less": "the word must be higher or lower",
+        "--fail-under arp@5=1 --better arp@6=lower": "'arp@6' is not evaluated",
+        "--fail-under hit@5=0.1 --better hit@5=lower": "higher values of hit@5 are better",
+        "--fail-under hit@5=nan": "'nan' is no number",
+    }
+    for options, said in refused.items():
+        found = run(f"{line} {options}")
+        assert (found.exit_code, found.stdout) == (2, "")
+        assert said in found.stderr
+
+
+def test_a_gate_for_which_lower_is_better(here: Path) -> None:
+    value = atkay.evaluate("recs.csv", "truth.csv", "median_rank@5")["median_rank@5"]
+    line = "evaluate recs.csv truth.csv -m median_rank@5"
+    assert run(f"{line} --fail-under median_rank@5={value + 1}").exit_code == 0
+    above = run(f"{line} --fail-under median_rank@5={value - 1}")
+    assert above.exit_code == 1
+    assert above.stderr.endswith(f"the limit is {value - 1} (lower is better)\n")
+
+
+def test_the_baseline_of_a_comparison_is_a_run(here: Path) -> None:
+    line = "compare recs.csv new=other.csv --truth truth.csv -m hit@5"
+    for name in ("new", "other.csv", "new=other.csv"):
+        (row,) = json.loads(run(f"{line} --baseline {name} -f json").stdout)
+        assert (row["run"], row["against"]) == ("recs", "new")
+    unknown = run(f"{line} --baseline truth.csv")
+    assert (unknown.exit_code, unknown.stdout) == (2, "")
+    assert "'truth.csv' is not one of the runs, which are recs, new" in unknown.stderr
+    assert "--primitive FILE" in unknown.stderr
+    assert "exclude each other" in run(f"{line} --baseline new --every-pair").stderr
+    needs = run("compare recs.csv other.csv --truth truth.csv -m unexpectedness@5")
+    assert (needs.exit_code, "Pass --primitive FILE" in needs.stderr) == (2, True)
+    assert run("compare recs.csv other.csv --truth truth.csv -m unexpectedness@5 --primitive recs.csv").exit_code == 0
+    page = run("report recs.csv new=other.csv --truth truth.csv -m hit@5 --baseline new -o page.html")
+    assert (page.exit_code, "held against new" in Path("page.html").read_text()) == (0, True)
+
+
+def test_a_report_of_one_run_ignores_nothing(here: Path) -> None:
+    for options in ("--test t", "--baseline recs", "--min-effect 0.1"):
+        found = run(f"report recs.csv --truth truth.csv -m hit@5 {options}")
+        assert (found.exit_code, "compare runs, and one run is given" in found.stderr) == (2, True)
+    assert run("evaluate recs.csv truth.csv -m hit@5 --json saved.json").exit_code == 0
+    for options in ("--truth truth.csv", "-m hit@5", "--ties best", "--column user=user", "--slices users.csv"):
+        found = run(f"report saved.json {options}")
+        assert (found.exit_code, "'saved.json' is a saved result" in found.stderr) == (2, True)
+    assert run("report saved.json").exit_code == 0
+    assert run("report recs.csv --truth truth.csv -m unexpectedness@5 --primitive other.csv").exit_code == 0
+
+
 def test_runs_are_called_as_their_files_or_as_given(here: Path) -> None:
     found = run("compare recs.csv better=other.csv --truth truth.csv -m hit@5 -f json")
     rows = json.loads(found.stdout)

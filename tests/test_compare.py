@@ -461,12 +461,12 @@ def test_numbers_of_the_whole_run_are_shown_without_a_test() -> None:
 
 
 def test_lower_is_better() -> None:
-    first, second = noise(200, 2).T
+    first, second = (noise(200, 2) + np.array([0.0, 0.2])).T
     runs = {"a": result(first, "mpr"), "b": result(second, "mpr")}
     (found,) = atkay.compare(runs, baseline="a")
     higher = one(first, second)
     assert found.difference == higher.difference > 0
-    assert found.gain == -higher.gain
+    assert found.standing("b") == "worse" == higher.standing("a")
     assert " worse, 95 % interval" in found.verdict
     assert (found.wins, found.losses) == (higher.losses, higher.wins)
     assert r"\textbf{" in atkay.compare(runs).to_latex().splitlines()[4]  # run a is the best
@@ -818,8 +818,8 @@ def test_slices_of_lists_and_of_saved_results(tmp_path: Path) -> None:
 
 def test_tables(three: atkay.Comparison) -> None:
     assert three.table.columns == [
-        "metric", "run", "against", "difference", "low", "high", "deviation", "effect", "wins", "ties", "losses",
-        "users", "left_out", "undefined", "p_t", "p_permutation", "p_t_corrected", "p_permutation_corrected",
+        "metric", "run", "against", "better", "difference", "low", "high", "deviation", "effect", "wins", "ties",
+        "losses", "users", "left_out", "undefined", "p_t", "p_permutation", "p_t_corrected", "p_permutation_corrected",
         "finding", "verdict",
     ]  # fmt: skip
     assert three.table.height == len(three) == 4
@@ -888,7 +888,7 @@ def test_names_that_would_break_a_table() -> None:
     assert [line.count("|") for line in plain] == [3] * 4 + [10] * 3 + [5] * 6 + [12] * 4
     assert markdown[2].startswith(r"| a\|b x ")
     assert markdown[3].startswith(r"| \<b>\\\|n\&amp;\_x_\*y* ")
-    assert found.to_latex().splitlines()[-1].startswith("% bold: best; *: really better than a|b x, †")
+    assert found.to_latex().splitlines()[-1].startswith("% bold: best; *: significantly better than a|b x, †")
     assert {d.segment for d in found.segments} == {"", None}
     assert sum("(none)" in line for line in rows) == 3  # two runs' means and a difference
 

@@ -115,3 +115,20 @@ def test_benjamini_and_hochberg_keep_the_share_of_false_findings() -> None:
     false = (found & ~real.reshape(-1, 10)).sum(axis=1) / np.maximum(found.sum(axis=1), 1)
     assert false.mean() < 0.05
     assert found[:, ::2].mean() > 0.5
+
+
+def test_t_rejects_too_often_where_few_gain_much() -> None:
+    """One user in ten gains 0.9 and the others lose 0.1, a skewness of 2.7: the mean is 0, and t finds a difference.
+
+    With 50 users, t depends on the number of those who gain alone, which is binomial.
+    """
+    users, share = 50, 0.1
+    gaining = np.arange(1, users)  # without spread, where nobody or everybody gains, there is no p-value
+    t = (gaining / users - share) / np.sqrt(gaining / users * (1 - gaining / users) / (users - 1))
+    significant = 2 * stats.t.sf(np.abs(t), users - 1) < 0.05
+    exact = float(stats.binom.pmf(gaining[significant], users, share).sum())
+    assert exact == pytest.approx(0.12, abs=0.005)
+    rng = np.random.default_rng(3)
+    difference = np.where(rng.random((CASES, users)) < share, 1 - share, -share)
+    found = (p_values("t", np.stack([np.zeros_like(difference), difference], axis=2)) < 0.05).mean()
+    assert found == pytest.approx(exact, abs=3 * math.sqrt(exact * (1 - exact) / CASES))

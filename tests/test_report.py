@@ -122,7 +122,7 @@ def test_the_page_loads_and_asks_for_nothing(opened: Opened) -> None:
         assert opened.page.locator(f"#{name}-chart svg").count() == 1, name
         assert opened.page.locator(f"#{name}-caption").inner_text()
     assert opened.page.locator("h1").inner_text() == "Three runs"
-    assert "new has the highest ndcg@10" in opened.page.locator("#summary").inner_text()
+    assert "new has the highest mean ndcg@10" in opened.page.locator("#summary").inner_text()
 
 
 def test_what_stands_there_is_what_was_found(opened: Opened, comparison: atkay.Comparison) -> None:

@@ -23,6 +23,8 @@ _LATEX = str.maketrans(
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
         "†": r"\textdagger{}",
+        "↑": r"$\uparrow$",
+        "↓": r"$\downarrow$",
     }
 )
 

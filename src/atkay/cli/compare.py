@@ -11,18 +11,18 @@ from atkay.cli import options
 from atkay.cli.output import show
 
 
-@click.command("compare", short_help="Is the difference between runs real?")
+@click.command("compare", short_help="Is the difference between runs significant?")
 @options.runs(least=2)
 @options.metrics
 @options.tests
-@click.option("--every-pair", is_flag=True, help="Compare every pair of runs, not each with the first one.")
+@click.option("--every-pair", is_flag=True, help="Compare every pair of runs, not each with a baseline.")
 @click.option("--slices", type=options.Table(), help="A segment for each user: the differences per segment, too.")
 @click.option("--json", "saved", type=options.Output(), help="Save the whole comparison.")
-@options.protocol
+@options.protocol_of_runs
 @options.larger
 @options.form
 def command(saved: Path | None, form: str, every_pair: bool, **chosen: Any) -> None:
-    """Hold runs against the first one, user by user, and say which differences are real.
+    """Compare runs with the first one, or with --baseline, user by user: which differences are significant?
 
     A RUN is a file of lists, or a result that was saved with `atkay evaluate --json`. It is called as its file is, or
     otherwise: NAME=FILE.
@@ -30,6 +30,7 @@ def command(saved: Path | None, form: str, every_pair: bool, **chosen: Any) -> N
     \b
     Examples:
       $ atkay compare recs.csv new=other.csv --truth truth.csv -m ndcg@5,map@5
+      $ atkay compare recs.csv new=other.csv --truth truth.csv -m ndcg@5 --baseline new
       $ atkay compare recs.csv other.csv --truth truth.csv -m ndcg@5 --slices users.csv --min-effect 0.01
     """
     found = options.compared(chosen, every_pair=every_pair)

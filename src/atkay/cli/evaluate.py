@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,9 @@ from atkay.cli.app import Failed, Refused
 from atkay.cli.output import show, working
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from atkay.metrics.base import Metric
     from atkay.result import Result
 
 WRITTEN = {
@@ -36,13 +40,20 @@ WRITTEN = {
     multiple=True,
     metavar="METRIC=NUMBER",
     callback=options.pairs("METRIC=NUMBER, such as ndcg@10=0.35"),
-    help="Exit with 1 where a metric is worse than the number.",
+    help="Exit with 1 where a metric is below the number; above it where lower is better.",
 )
 @click.option(
     "--fail-if-worse-than",
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="Exit with 1 where a metric is worse than in a result that was saved with --json.",
+)
+@click.option(
+    "--better",
+    multiple=True,
+    metavar="METRIC=WORD",
+    callback=options.pairs("METRIC=higher or METRIC=lower, such as arp@10=lower"),
+    help="Which values are better, higher or lower, where a metric has no direction: for the two options above.",
 )
 @options.protocol
 @options.larger
@@ -55,6 +66,7 @@ def command(
     saved: Path | None,
     fail_under: dict[str, str],
     fail_if_worse_than: Path | None,
+    better: dict[str, str],
     form: str,
     **chosen: Any,
 ) -> None:
@@ -70,11 +82,22 @@ def command(
       $ atkay evaluate "recs*.csv" truth.csv --memory 2GB --resume
     """
     import atkay
+    from atkay.evaluate import USUAL
+    from atkay.metrics.base import parse_all, separate
+    from atkay.result import Result
 
+    if better and not (fail_under or fail_if_worse_than):
+        raise Refused("--better says what --fail-under and --fail-if-worse-than mean; give one of them.")
+    before = Result.load(fail_if_worse_than) if fail_if_worse_than else None
+    if not chosen["dialect"]:  # whose names are known when lists are evaluated
+        _directions(parse_all(separate(metrics or USUAL)), {}, better, before or ())
     # What is read in parts shows how far it is by itself.
     with contextlib.nullcontext() if chosen["memory"] else working("Evaluating"):
         result = atkay.evaluate(recs, truth, **options.given({"metrics": metrics, **chosen}))
-    failed = [*_under(result, fail_under), *(_worse(result, fail_if_worse_than) if fail_if_worse_than else ())]
+    directions = _directions(result.metrics, result.names, better, before or ())
+    failed = _under(result, fail_under, directions)
+    if before is not None and fail_if_worse_than is not None:
+        failed += _worse(result, before, fail_if_worse_than, directions)
     show(result, form)
     if per_query:
         _write(result, per_query)
@@ -95,7 +118,33 @@ def _write(result: Result, path: Path) -> None:
     write_whole(path, buffer.getvalue())
 
 
-def _under(result: Result, limits: dict[str, str]) -> list[str]:
+def _directions(
+    metrics: Iterable[Metric], names: Mapping[str, str], better: dict[str, str], before: Collection[str]
+) -> dict[str, str]:
+    """Which values of each number are better; whoever compares one with an earlier one has to know."""
+    from atkay.errors import offer
+    from atkay.metrics.base import parse
+
+    single = {str(one): one.better for metric in metrics for one in metric.split()}
+    found = dict(single)
+    for name, word in better.items():
+        if word not in ("higher", "lower"):
+            raise Refused(f"--better {name}={word}: the word must be higher or lower.")
+        for one in map(str, parse(names.get(name, name)).split()):
+            if one not in single:
+                raise Refused(f"--better: '{name}' is not evaluated. {offer(one, single)}")
+            if single[one] not in ("neither", word):
+                raise Refused(f"--better {name}={word}: {single[one]} values of {one} are better; leave it out.")
+            found[one] = word
+    if unclear := [name for name, word in found.items() if word == "neither" and name in before]:
+        raise Refused(
+            f"--fail-if-worse-than: {', '.join(unclear)} has no better direction: whether higher or lower values are "
+            f"better depends on the goal. Say it: --better {unclear[0]}=lower, or =higher; or leave the metric out."
+        )
+    return found
+
+
+def _under(result: Result, limits: dict[str, str], directions: Mapping[str, str]) -> list[str]:
     """What falls short of its limit; for a metric of which less is better, what exceeds it."""
     from atkay.metrics.base import parse
 
@@ -103,33 +152,46 @@ def _under(result: Result, limits: dict[str, str]) -> list[str]:
     for name, text in limits.items():
         try:
             limit = float(text)
-        except ValueError as error:
-            raise Refused(f"--fail-under: '{text}' is no number.") from error
+        except ValueError:
+            limit = math.nan
+        if math.isnan(limit):
+            raise Refused(f"--fail-under: '{text}' is no number.")
         value = result[name]
-        if _is_worse(parse(result.names.get(name, name)).better, value, limit):
-            said.append(f"{name} is {value:.4f}, the limit is {text}")
+        direction = directions[str(parse(result.names.get(name, name)))]
+        if _is_worse(direction, value, limit):
+            why = " (lower is better)" if direction == "lower" else ""
+            said.append(f"{name} is {_told(value, limit)}, the limit is {text}{why}")
     return said
 
 
-def _worse(result: Result, path: Path) -> list[str]:
+def _worse(result: Result, before: Result, path: Path, directions: Mapping[str, str]) -> list[str]:
     """What is worse than in a saved result that was computed in the same way."""
     from atkay.compare.sheet import check_data, check_protocols
-    from atkay.result import Result
 
-    before = Result.load(path)
     both = {path.name: before, "this one": result}
     check_protocols(both)
     check_data(both)
-    shared = [metric for each in result.metrics for metric in each.split() if str(metric) in before]
+    shared = [name for name in directions if name in before]
     if not shared:
         raise Refused(f"--fail-if-worse-than: '{path}' has none of these metrics; it has {', '.join(before)}.")
     return [
-        f"{metric} is {result[metric]:.4f}, in '{path.name}' it is {before[metric]:.4f}"
-        for metric in shared
-        if _is_worse(metric.better, result[metric], before[metric])
+        f"{name} is {_told(result[name], before[name])}, in '{path.name}' it is {_told(before[name], result[name])}"
+        + (" (lower is better)" if directions[name] == "lower" else "")
+        for name in shared
+        if _is_worse(directions[name], result[name], before[name])
     ]
 
 
 def _is_worse(better: str, value: float, limit: float) -> bool:
-    """Whether a value falls short; one that is no number does."""
-    return not (value <= limit if better == "lower" else value >= limit)
+    """Whether a value falls short by more than rounding; one that is no number does, of any limit that is one."""
+    from atkay.compare.sheet import FINE
+
+    if math.isnan(limit):
+        return False
+    rounding = FINE * abs(limit)
+    return not (value <= limit + rounding if better == "lower" else value >= limit - rounding)
+
+
+def _told(value: float, other: float) -> str:
+    """With four digits, or as many as tell it from another."""
+    return next(text for n in (4, 8, 17) if (text := f"{value:.{n}f}") != f"{other:.{n}f}" or n == 17)

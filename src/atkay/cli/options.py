@@ -45,6 +45,7 @@ BESIDE = {
     "features": "An item's categories or numbers.",
     "baseline": "The lists of a primitive recommender.",
 }
+RUN = "The run that the others are compared with: its name or file. [default: the first]"
 
 
 class Table(click.Path):
@@ -108,6 +109,16 @@ def tables(command: Command) -> Command:
 
 def protocol(command: Command) -> Command:
     """A dialect, the fields of the protocol, columns and side information: what evaluate takes besides."""
+    return _protocol(command, BESIDE)
+
+
+def protocol_of_runs(command: Command) -> Command:
+    """The same where several runs are compared: there, as in compare, the baseline is one of the runs."""
+    beside = {"primitive" if name == "baseline" else name: text for name, text in BESIDE.items()}
+    return click.option("--baseline", metavar="RUN", help=RUN)(_protocol(command, beside))
+
+
+def _protocol(command: Command, beside: dict[str, str]) -> Command:
     options = [
         click.option("--dialect", metavar="NAME", help="Speak as another library does; `atkay dialects` lists them."),
         click.option(
@@ -118,7 +129,7 @@ def protocol(command: Command) -> Command:
             help=f"A column that is not found by itself: user=uid, truth.item=sku. Roles: {', '.join(ROLES)}.",
         ),
         *(_field(each) for each in dataclasses.fields(Protocol)),
-        *(click.option(f"--{name}", type=Table(), help=text) for name, text in BESIDE.items()),
+        *(click.option(f"--{name}", type=Table(), help=text) for name, text in beside.items()),
     ]
     for add in reversed(options):
         command = add(command)
@@ -268,12 +279,22 @@ def evaluated(chosen: dict[str, Any]) -> Any:
     import atkay
 
     [path] = chosen["runs"].values()
+    _refuse(chosen, ("baseline", *_TESTS), "compare runs, and one run is given. Give another, or leave this out.")
     if is_saved(path):
+        how = [name for name in chosen if name != "runs"]
+        _refuse(chosen, how, f"say how to evaluate, and '{path}' is a saved result. Leave this out, or give lists.")
         return atkay.Result.load(path)
     if chosen["truth"] is None:
         raise click.UsageError("--truth is missing: the file with what is relevant.")
-    others = {name: value for name, value in chosen.items() if name not in ("runs", "truth", *_TESTS)}
+    others = {name: value for name, value in chosen.items() if name not in ("runs", "truth", "baseline", *_TESTS)}
+    others["baseline"] = others.pop("primitive")
     return atkay.evaluate(path, chosen["truth"], **given(others))
+
+
+def _refuse(chosen: dict[str, Any], names: Iterable[str], why: str) -> None:
+    """Nothing is accepted and ignored."""
+    if unused := [option("column" if name == "columns" else name) for name in names if chosen[name] not in (None, ())]:
+        raise click.UsageError(f"{', '.join(unused)} {why}")
 
 
 def compared(chosen: dict[str, Any], *, every_pair: bool) -> Any:
@@ -281,13 +302,27 @@ def compared(chosen: dict[str, Any], *, every_pair: bool) -> Any:
     import atkay
 
     found = given({name: value for name, value in chosen.items() if name not in ("runs", "min_effect", "test")})
-    if "baseline" in found:
-        found["primitive"] = found.pop("baseline")
+    baseline = _baseline(chosen["runs"], found.pop("baseline", None), every_pair=every_pair)
     if chosen["test"]:
         found["test"] = tuple(chosen["test"].split(","))
     if chosen["min_effect"]:
         found["min_effect"] = _effects(chosen["min_effect"])
-    return atkay.compare(chosen["runs"], baseline=None if every_pair else next(iter(chosen["runs"])), **found)
+    return atkay.compare(chosen["runs"], baseline=baseline, **found)
+
+
+def _baseline(runs: dict[str, str], said: str | None, *, every_pair: bool) -> str | None:
+    """The run that the others are compared with, by its name or its file; None where every pair is compared."""
+    if said is None:
+        return None if every_pair else next(iter(runs))
+    if every_pair:
+        raise click.UsageError("--baseline and --every-pair exclude each other: choose one of them.")
+    for name, path in runs.items():
+        if said in (name, path, f"{name}={path}"):
+            return name
+    raise click.UsageError(
+        f"--baseline: '{said}' is not one of the runs, which are {', '.join(runs)}. Name one of them, or add it. The "
+        "lists of a primitive recommender, which some metrics need, are --primitive FILE."
+    )
 
 
 def _effects(text: str) -> float | dict[str, float]:

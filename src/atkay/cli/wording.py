@@ -18,7 +18,7 @@ PYTHON = {
 """What is said otherwise in a shell."""
 
 _LARGER = ("memory", "resume", "spill")
-_TABLES = ("train", "catalog", "features", "baseline", "exclude", "candidates", "slices")
+_TABLES = ("train", "catalog", "features", "baseline", "primitive", "exclude", "candidates", "slices")
 
 
 def in_options(message: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from atkay.arrays import Floats
 from atkay.compare.permutation import PERMUTATIONS, UNITS, Key, combined, generator
-from atkay.compare.sheet import sharp
+from atkay.compare.sheet import FINE, alike
 from atkay.lists import ranges
 from atkay.means import CONFIDENCE, mean
 
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from atkay.compare.progress import Steps
     from atkay.compare.sheet import Pair, Paired
 
-
 FEW = 200
 """From so many units on, a pair's number of them varies by so little between samples that its interval is the same."""
+
+NEAR = 1e-9
+"""t-values that differ by less than this share are equal: their squares cancel more digits than sums do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +45,7 @@ class Drawn:
         """How often a sample's t-value is at least as far from its centre as the one at hand is from 0."""
         samples = len(self.away)
         # A sample without any spread has no t-value; it counts against the difference.
-        reached = ~(np.abs(self.t) < np.abs(self.observed_t))
+        reached = ~(np.abs(self.t) < np.abs(self.observed_t) * (1 - NEAR))
         p: Floats = (reached.sum(axis=0) + 1) / (samples + 1)
         return np.where(np.isnan(self.observed_t), np.where(self.mean == 0, 1.0, np.nan), p)
 
@@ -85,7 +87,7 @@ def draw(
     ``spread`` says whether t-values are wanted. They need the squares of all differences, and most of the time. A pair
     that has few of the units is sampled by itself: in samples of all units their number would vary.
     """
-    parts = [each.columns(pairs) for each in paired]
+    parts = [_centred(each, pairs) for each in paired]
     combine, width = [mix for _, mix in parts], np.cumsum([0, *(column.shape[1] for column, _ in parts)])
     columns = np.hstack([column for column, _ in parts])
     n, shape = len(columns), (samples, len(paired), len(pairs))
@@ -108,10 +110,14 @@ def draw(
     counts = np.full(shape, float(n))
     counts[:, some] = defined.reshape(samples, len(some), len(pairs))
     means = np.array([[mean(each.difference(pair)) for pair in pairs] for each in paired])
+    rounding = np.array([each.rounding for each in paired])[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        of_sample = combined(sums, width, combine) / counts
-        away = of_sample - means
-        t = away / np.sqrt((squares.reshape(shape) / counts - of_sample**2) / (counts - 1))
+        away = combined(sums, width, combine) / counts
+        away[np.abs(away) <= rounding] = 0.0
+        square = squares.reshape(shape) / counts
+        variance = square - away**2
+        variance[variance <= np.maximum(FINE * square, rounding**2)] = 0.0
+        t = away / np.sqrt(variance / (counts - 1))
     for at, nth in itertools.product(some, range(len(pairs))):
         if 0 < paired[at].defined(pairs[nth]).sum() < FEW:
             alone = draw([paired[at].only(pairs[nth])], [(0, 1)], samples, rng, key, steps, spread=spread)
@@ -120,11 +126,23 @@ def draw(
     return Drawn(means, away, t, observed_t, skew)
 
 
+def _centred(paired: Paired, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
+    """The columns of :meth:`Paired.columns` about their means: a sample's own mean is then how far away it is."""
+    columns, combine = paired.columns(pairs)
+    if paired.complete:
+        return columns - columns.mean(axis=0), combine
+    for at, pair in enumerate(pairs):
+        units = paired.defined(pair)
+        columns[units, at] -= columns[units, at].mean() if units.any() else 0.0
+    return columns, combine
+
+
 def _moments(paired: Paired, pair: Pair) -> tuple[float, float]:
     """The t-value, and the acceleration; NaN where there is no spread."""
     difference = paired.difference(pair)
     n, middle = len(difference), mean(difference)
     square = float(((difference - middle) ** 2).sum())
-    if n < 2 or not square or not np.ptp(sharp(difference, paired.scale)):
+    if n < 2 or not square or alike(difference, paired.rounding):
         return np.nan, np.nan
-    return middle / np.sqrt(square / (n - 1) / n), float(((difference - middle) ** 3).sum()) / (6 * square**1.5)
+    away = middle if abs(middle) > paired.rounding else 0.0
+    return away / np.sqrt(square / (n - 1) / n), float(((difference - middle) ** 3).sum()) / (6 * square**1.5)

@@ -21,7 +21,7 @@ from atkay.compare.comparison import Comparison, Difference, Means
 from atkay.compare.corrections import CORRECTIONS, FAMILIES, corrected
 from atkay.compare.permutation import Key
 from atkay.compare.progress import Steps
-from atkay.compare.sheet import lay_out, sharp
+from atkay.compare.sheet import FINE, alike, lay_out, signs
 from atkay.compare.tests import TESTS, Task
 from atkay.compare.verdict import LEVEL, finding
 from atkay.errors import (
@@ -301,11 +301,12 @@ def _results(
 
 
 def _evaluated(name: str, run: Any, truth: Any, metrics: Any, primitive: Any = None, **given: Any) -> Result:
-    """One run; of what is wrong with its lists, it is said whose they are."""
+    """One run; of what is wrong with its lists, it is said whose they are, in the arguments of compare."""
     try:
         return evaluate(run, truth, metrics, baseline=primitive, **given)
     except InputError as error:
-        raise type(error)(f"run '{name}': {error}") from error
+        said = str(error).replace("baseline=", "primitive=")
+        raise type(error)(f"run '{name}': {said}") from error
 
 
 def _names(results: Mapping[str, Result]) -> dict[str, str]:
@@ -446,18 +447,27 @@ def _tested(
             found = replace(found, low=float(ends[0][at, nth]), high=float(ends[1][at, nth]))
         of_tests = {name: float(values[at, nth]) for name, values in p.items()}
         lowest = (name for name, value in of_tests.items() if TESTS[name].random and value <= plan.lowest)
-        return replace(found, p=of_tests, lowest=tuple(lowest))
+        opposite = (name for name, value in of_tests.items() if value < LEVEL and _contradicts(name, each, pair, found))
+        return replace(found, p=of_tests, lowest=tuple(lowest), opposite=tuple(opposite))
 
     return in_threads(of_job, jobs)
+
+
+def _contradicts(test: str, paired: Paired, pair: Pair, found: Difference) -> bool:
+    """Whether a test that is not of the mean speaks for another run than the mean does."""
+    leaning = TESTS[test].leaning
+    return leaning is not None and leaning(paired, paired.difference(pair)) * found.difference <= 0
 
 
 def _described(names: Sequence[str], paired: Paired, pair: Pair) -> Difference:
     blank, difference = _undecided(names, paired.metric, pair), paired.difference(pair)
     said = summarise(difference)
-    moved = sharp(difference, paired.scale) * (-1 if paired.metric.better == "lower" else 1)
-    if len(moved) > 1 and not np.ptp(moved):  # everybody by the same amount: no spread to judge by
+    if abs(said.mean) <= paired.rounding:
+        said = said._replace(mean=0.0)
+    if len(difference) > 1 and alike(difference, paired.rounding):  # no spread to judge by
         said = said._replace(low=math.nan, high=math.nan, deviation=0.0)
     if paired.below is None:
+        moved = signs(difference, paired.rounding) * (-1 if paired.metric.better == "lower" else 1)
         counts = {"wins": int((moved > 0).sum()), "ties": int((moved == 0).sum()), "losses": int((moved < 0).sum())}
         blank = replace(blank, **counts)  # type: ignore[arg-type]  # three fields of whole numbers
     there = paired.there[:, pair]
@@ -502,8 +512,8 @@ def _undecided(names: Sequence[str], metric: Metric, pair: Pair) -> Difference:
 def _of_run(names: Sequence[str], metric: Metric, pair: Pair, means: Means, plan: Plan) -> Difference:
     """A number of all lists together has no users' values, and so no test."""
     first, second = (means[names[at]][str(metric)].mean if names[at] in means else math.nan for at in pair)
-    untested = dict.fromkeys(plan.tests, math.nan)
-    return replace(_undecided(names, metric, pair), difference=second - first, p=untested)
+    difference = 0.0 if abs(second - first) <= FINE * max(abs(first), abs(second)) else second - first
+    return replace(_undecided(names, metric, pair), difference=difference, p=dict.fromkeys(plan.tests, math.nan))
 
 
 def _judge(tables: Sequence[Sequence[Difference]], plan: Plan, least: Mapping[str, float]) -> list[Difference]:
@@ -528,7 +538,7 @@ def _judge(tables: Sequence[Sequence[Difference]], plan: Plan, least: Mapping[st
 
 
 def _found(found: Difference, least: Mapping[str, float]) -> Difference:
-    p = found.corrected[found.decided_by] if found.decided_by else math.nan
+    p = 1.0 if found.contradicted else found.corrected[found.decided_by] if found.decided_by else math.nan
     ends = (found.low, found.high) if found.deviation else (found.difference, found.difference)
     return replace(found, finding=finding(p, *ends, least.get(found.metric)))
 

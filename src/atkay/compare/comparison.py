@@ -12,8 +12,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from atkay.compare.sheet import FINE
 from atkay.compare.tests import TESTS
-from atkay.compare.verdict import LEVEL, verdict
+from atkay.compare.verdict import LEVEL, OPPOSITE, verdict, way
 from atkay.errors import SourceError
 from atkay.grid import Cell, Grid, as_markdown, one_line
 from atkay.means import Summary
@@ -46,7 +47,8 @@ class Difference:
     good, and worse (where no direction is better: higher and lower); there are none where a number is pooled or of
     the whole run. ``users`` are paired; ``left_out`` are in one of the two runs alone, ``undefined`` have no value in
     one of them. ``p`` and ``corrected`` have a p-value per test; ``lowest`` are the tests that cannot give a smaller
-    one with so many permutations. ``finding`` is what follows, by the first test that has a p-value.
+    one with so many permutations; ``opposite`` are tests of something else than the mean that find the opposite of it.
+    ``finding`` is what follows, by the first test that has a p-value.
     """
 
     metric: str
@@ -70,6 +72,7 @@ class Difference:
     slice: str | None = None
     segment: str | None = None
     lowest: tuple[str, ...] = ()
+    opposite: tuple[str, ...] = ()
 
     @property
     def decided_by(self) -> str | None:
@@ -78,24 +81,34 @@ class Difference:
 
     @property
     def real(self) -> bool:
-        """Whether there is a difference, by the corrected p-value of the test that decides."""
+        """Whether the difference is significant, by the corrected p-value of the test that decides."""
         return self.finding.startswith("real")
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the test that decides is significant, and speaks for another run than the mean does."""
+        return self.decided_by in self.opposite and self.corrected[self.decided_by] < LEVEL
 
     @property
     def verdict(self) -> str:
         """What it means, in a line."""
         return verdict(self)
 
-    @property
-    def gain(self) -> float:
-        """The difference, above 0 where ``run`` is better; NaN where no direction is."""
-        return {"higher": 1.0, "lower": -1.0}.get(self.better, math.nan) * self.difference
+    def standing(self, run: str) -> str:
+        """How one of the two runs stands to the other, where that is significant, else empty.
+
+        "better" or "worse"; "higher" or "lower" where the metric has no direction. Every mark, colour and count of
+        significant differences is made from this word.
+        """
+        word = way(self.better, self.difference) if self.real else ""
+        return word if run == self.run else OPPOSITE[word]
 
 
 NUMBERS = ("difference", "low", "high", "deviation", "effect")
 WORDS = ("baseline", "correction", "family", "interval", "permutations", "rng")
 NAMES = ("runs", "metrics", "tests", "notes")
-BOLD = "bold: best; "
+MARKS = {"better": "*", "worse": "†", "higher": "↑", "lower": "↓"}
+"""What stands behind a mean, by how the run stands to the baseline."""
 COUNTS = ("wins", "ties", "losses", "users", "left_out", "undefined")
 
 
@@ -244,32 +257,33 @@ class Comparison:
             ) from error
 
     def to_markdown(self) -> str:
-        """All tables and notes in Markdown: the best mean in bold, raised marks where it is really better."""
+        """All tables and notes in Markdown: the best mean in bold, raised marks where a difference is significant."""
         return "\n\n".join(
             part.markdown() if isinstance(part, Grid) else "  \n".join(as_markdown(one_line(line)) for line in part)
-            for part in self._parts(BOLD)
+            for part in self._parts(self.bold_legend)
         )
 
     def to_latex(self) -> str:
-        """The means in LaTeX, for the booktabs package: the best in bold, raised marks where it is really better."""
-        return f"{self.mean_grid().latex()}\n% {BOLD}{one_line(self.legend)}"
+        """The means in LaTeX, for the booktabs package: the best in bold, raised marks for significant differences."""
+        return f"{self.mean_grid().latex()}\n% {one_line(self.bold_legend)}"
 
     def __repr__(self) -> str:
         return "\n\n".join(
-            part.text() if isinstance(part, Grid) else "\n".join(map(one_line, part)) for part in self._parts("")
+            part.text() if isinstance(part, Grid) else "\n".join(map(one_line, part))
+            for part in self._parts(self.legend)
         )
 
     def _repr_html_(self) -> str:
         return "\n".join(
             part.html() if isinstance(part, Grid) else f"<p>{'<br>'.join(map(html.escape, part))}</p>"
-            for part in self._parts(BOLD)
+            for part in self._parts(self.bold_legend)
         )
 
-    def _parts(self, bold: str) -> list[Grid | Sequence[str]]:
+    def _parts(self, legend: str) -> list[Grid | Sequence[str]]:
         """What is shown, one after the other: tables, and lines of text."""
         parts: list[Grid | Sequence[str]] = [
             self.mean_grid(),
-            [bold + self.legend],
+            [legend],
             self.difference_grid(self.differences),
         ]
         if self.segments:
@@ -297,31 +311,48 @@ class Comparison:
         return chr(ord("a") + at) if len(self.runs) <= 26 else f" {at + 1}"
 
     def _cell(self, run: str, metric: str) -> Cell:
-        mean = self.means[run][metric].mean
-        better = parse(metric).better
-        others = [self.means[other][metric].mean for other in self.runs]
-        known = [value for value in others if not math.isnan(value)]
-        best = {"higher": max, "lower": min}.get(better) if known else None
+        first = best({name: self.means[name][metric] for name in self.runs}, parse(metric).better)
         marks = ""
         for found in self._by_metric[metric]:
-            if not found.real or run not in (found.run, found.against) or not found.gain:
+            if run not in (found.run, found.against):
                 continue
-            won = (found.gain > 0) == (run == found.run)
-            other = found.against if run == found.run else found.run
+            word = found.standing(run)
             if self.baseline is None:
-                marks += self._letter(other) if won else ""
+                other = found.against if run == found.run else found.run
+                marks += self._letter(other) if word in ("better", "higher") else ""
             elif run != self.baseline:
-                marks += "*" if won else "†"
-        return Cell(cells(self.means[run][metric])[0], bold=best is not None and mean == best(known), marks=marks)
+                marks += MARKS.get(word, "")
+        return Cell(cells(self.means[run][metric])[0], bold=run in first, marks=marks)
 
     @property
     def legend(self) -> str:
-        """What the marks mean."""
-        deciding = [name for name in self.tests if any(d.decided_by == name for d in self.differences)]
-        by = f"{self._corrected}p < {LEVEL:g} ({' or '.join(map(self._told, deciding or self.tests[:1]))})"
+        """What the marks mean: those alone that these metrics can have."""
+        tested = [found for found in self.differences if found.decided_by]
+        if not tested:
+            return "no marks: none of these metrics is tested"
+        by = " or ".join(self._told(name) for name in self.tests if any(d.decided_by == name for d in tested))
+        without = list(dict.fromkeys(found.metric for found in tested if found.better == "neither"))
+        directed = any(found.better != "neither" for found in tested)
         if self.baseline is None:
-            return f"letters: really better than that run, {by}"
-        return f"*: really better than {self.baseline}, †: really worse, {by}"
+            word = "better" if directed else "higher"
+            also = f" (higher, where no direction is better: {', '.join(without)})" if directed and without else ""
+            return f"letters: significantly {word} than that run{also}, {self.threshold} ({by})"
+        said = [f"*: significantly better than {self.baseline}, †: significantly worse"] if directed else []
+        if without:
+            where = f"where no direction is better ({', '.join(without)}), " if directed else ""
+            said.append(f"{where}↑: significantly higher than {self.baseline}, ↓: significantly lower")
+        return f"{'; '.join(said)}; {self.threshold} ({by})"
+
+    @property
+    def bold_legend(self) -> str:
+        """What bold and the marks mean."""
+        bold = any(parse(name).better != "neither" for name in self.metrics)
+        return f"{'bold: best; ' if bold else ''}{self.legend}"
+
+    @property
+    def threshold(self) -> str:
+        """What is significant."""
+        return f"{self._corrected}p < {LEVEL:g}"
 
     @property
     def _corrected(self) -> str:
@@ -343,7 +374,7 @@ class Comparison:
                 found.against,
                 found.verdict,
                 _number(found.effect),
-                "–" if found.wins is None else f"{found.wins:,}/{found.ties:,}/{found.losses:,}",
+                _counts(found),
                 f"{found.users:,}" if found.users or math.isnan(found.difference) else "–",  # of the whole run
                 *(p_value(found.corrected[name]) for name in self.tests),
             )
@@ -384,6 +415,24 @@ def _number(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.3f}"
 
 
+def _counts(found: Difference) -> str:
+    """For how many users the run is better, as good and worse; nobody wins by a number that has no direction."""
+    if found.wins is None:
+        return "–"
+    if found.better == "neither":
+        return f"{found.wins:,} higher/{found.ties:,} equal/{found.losses:,} lower"
+    return f"{found.wins:,}/{found.ties:,}/{found.losses:,}"
+
+
+def best(means: Mapping[str, Summary], better: str) -> list[str]:
+    """The runs with the best mean, more than one where means are equal; none where no direction is better."""
+    known = {run: found.mean for run, found in means.items() if not math.isnan(found.mean)}
+    if better == "neither" or not known:
+        return []
+    first = (min if better == "lower" else max)(known.values())
+    return [run for run, mean in known.items() if abs(mean - first) <= FINE * abs(first)]
+
+
 def _named(segment: str | None) -> str:
     return "(none)" if segment is None else segment
 
@@ -391,7 +440,7 @@ def _named(segment: str | None) -> str:
 def _frame(differences: Sequence[Difference], tests: Sequence[str], ahead: tuple[str, ...] = ()) -> pl.DataFrame:
     import polars as pl
 
-    text = (*ahead, "metric", "run", "against")
+    text = (*ahead, "metric", "run", "against", "better")
     rows = [
         (
             *(getattr(found, name) for name in (*text, *NUMBERS, *COUNTS)),
@@ -438,5 +487,6 @@ def _summary(record: dict[str, Any]) -> Summary:
 
 def _difference(record: dict[str, Any]) -> Difference:
     fields = {name: value for name, value in record.items() if name != "verdict"}
-    of_tests = {"lowest": tuple(record["lowest"]), **{name: numbers(record[name]) for name in ("p", "corrected")}}
+    of_tests: dict[str, Any] = {name: tuple(record.get(name, ())) for name in ("lowest", "opposite")}
+    of_tests |= {name: numbers(record[name]) for name in ("p", "corrected")}
     return Difference(**fields | numbers({name: record[name] for name in NUMBERS}) | of_tests)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from atkay.arrays import Floats, Ints
-from atkay.compare.sheet import sharp
+from atkay.compare.sheet import moving
 from atkay.lists import in_threads, ranges
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ PATTERNS = 1 << 13
 """Sign patterns that are gone through in one go, where all of them are."""
 
 ROUNDING = 1e-12
-"""Sums that differ by less than this share of what was added up are equal."""
+"""Adding up blocks of units rounds by less than this share of what is added up."""
 
 Key = tuple[int, ...]
 
@@ -49,31 +49,42 @@ def sign_flips(
     Phipson and Smyth, Permutation p-values should never be zero, 2010.
     """
     jobs = [(each, pair) for each in paired for pair in pairs]
-    p = np.array(in_threads(lambda job: _exact(*job, permutations), jobs)).reshape(-1, len(pairs))
+    found = np.array(in_threads(lambda job: _exact(*job, permutations), jobs))
+    p, slack = np.moveaxis(found.reshape(len(paired), len(pairs), 2), 2, 0)
     sampled = np.isnan(p).any(axis=1)
     if sampled.any():
         some = [each for each, chosen in zip(paired, sampled, strict=True) if chosen]
-        drawn = _sampled(some, pairs, permutations, rng, key, steps)
+        drawn = _sampled(some, pairs, slack[sampled], permutations, rng, key, steps)
         p[sampled] = np.where(np.isnan(p[sampled]), drawn, p[sampled])
     nobody = np.array([[not each.defined(pair).any() for pair in pairs] for each in paired])
     return np.where(nobody, np.nan, p)
 
 
-def _exact(paired: Paired, pair: Pair, permutations: int) -> float:
-    """The share of all sign patterns that reach the sum; NaN where there are too many of them."""
-    difference = sharp(paired.difference(pair), paired.scale)
-    moving = difference[difference != 0]
-    if len(moving) > np.log2(permutations):
-        return np.nan
-    least, reached = abs(moving.sum()) - ROUNDING * np.abs(moving).sum(), 0
-    for first, last in ranges(1 << len(moving), PATTERNS):
-        signs = 1.0 - 2.0 * ((np.arange(first, last)[:, None] >> np.arange(len(moving))) & 1)
-        reached += int((np.abs(signs @ moving) >= least).sum())
-    return reached / (1 << len(moving))
+def _exact(paired: Paired, pair: Pair, permutations: int) -> tuple[float, float]:
+    """The share of all sign patterns that reach the sum, NaN where there are too many of them; and the slack of sums.
+
+    Two patterns can have the same sum, as 0.1 + 0.2 and 0.3 do, and floats that differ. The slack is what the
+    differences that are added up may be off by, all together; sums that are equal lie within it.
+    """
+    values = moving(paired.difference(pair), paired.rounding)
+    slack = len(values) * paired.rounding
+    if len(values) > np.log2(permutations):
+        return np.nan, slack
+    least, reached = abs(values.sum()) - slack, 0
+    for first, last in ranges(1 << len(values), PATTERNS):
+        signs = 1.0 - 2.0 * ((np.arange(first, last)[:, None] >> np.arange(len(values))) & 1)
+        reached += int((np.abs(signs @ values) >= least).sum())
+    return reached / (1 << len(values)), slack
 
 
 def _sampled(
-    paired: Sequence[Paired], pairs: Sequence[Pair], permutations: int, rng: int, key: Key, steps: Steps
+    paired: Sequence[Paired],
+    pairs: Sequence[Pair],
+    slack: Floats,
+    permutations: int,
+    rng: int,
+    key: Key,
+    steps: Steps,
 ) -> Floats:
     columns, combine = zip(*(each.columns(pairs) for each in paired), strict=True)
     width = np.cumsum([0, *(part.shape[1] for part in columns)])
@@ -81,7 +92,7 @@ def _sampled(
     # Bits instead of signs: a sum with signs is twice the sum over the ones, less the sum over all.
     whole = both.sum(axis=0)
     sums = combined(whole[None], width, combine)[0]
-    slack = ROUNDING * combined(np.abs(both).sum(axis=0)[None], width, [np.abs(one) for one in combine])[0]
+    slack = slack + ROUNDING * combined(np.abs(both).sum(axis=0)[None], width, [np.abs(one) for one in combine])[0]
     reached = np.zeros(sums.shape, np.int64)
     words = -(-len(both) // 64)
     for number, (first, last) in enumerate(ranges(permutations, PERMUTATIONS)):
@@ -119,13 +130,14 @@ def label_shifts(
     runs = paired[0].values.shape[1]
     defined = [each.defined(each.all_runs) for each in paired]
     n = len(defined[0])
-    centred = np.zeros((n, len(paired), runs))
+    centred, slack = np.zeros((n, len(paired), runs)), np.zeros((len(paired), 1))
     for at, (each, units) in enumerate(zip(paired, defined, strict=True)):
         scores = each.scores(each.all_runs)
         centred[units, at] = scores - scores.mean(axis=1, keepdims=True)
+        slack[at] = (np.ptp(scores, axis=1) > each.rounding).sum() * each.rounding
     sums = centred.sum(axis=0)
     apart = np.abs(np.stack([sums[:, other] - sums[:, one] for one, other in pairs], axis=1))
-    slack = ROUNDING * np.abs(centred).sum(axis=(0, 2))[:, None]
+    slack += ROUNDING * np.abs(centred).sum(axis=(0, 2))[:, None]
     found = np.zeros((permutations, len(paired) * runs))
     for number, (begin, end) in enumerate(ranges(n, UNITS)):
         draw = generator(rng, (*key, number))

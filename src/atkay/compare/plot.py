@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from atkay.errors import SpecError, offer
-from atkay.report.charts import COLOURS, STEP, WIDTH, dots, known, need_altair
+from atkay.report.charts import COLOURS, PLAIN, STEP, WIDTH, dots, known, need_altair
 
 if TYPE_CHECKING:
     import altair as alt
@@ -45,7 +45,7 @@ def _differences(comparison: Comparison) -> alt.FacetChart:
     ]
     data = alt.InlineData(values=rows)
     zero = alt.Chart(data).mark_rule(color="#444").encode(x=alt.datum(0))
-    layers: list[Any] = [zero, *dots(data, "pair", "difference", _scale(rows), ["verdict"])]
+    layers: list[Any] = [zero, *dots(data, "pair", "difference", _scale(rows, comparison.threshold), ["verdict"])]
     if comparison.min_effect:
         shade = alt.Chart(data).mark_rect(color="#000", opacity=0.06 / max(1, len(rows) // len(comparison.metrics)))
         layers.insert(0, shade.encode(x=alt.X("least:Q"), x2="most:Q"))
@@ -63,7 +63,7 @@ def _means(comparison: Comparison) -> alt.FacetChart:
         if not math.isnan(found.mean)
     ]
     data = alt.InlineData(values=rows)
-    return _faceted(comparison, dots(data, "run", "mean", alt.value(COLOURS["real"])), data)
+    return _faceted(comparison, dots(data, "run", "mean", alt.value(PLAIN)), data)
 
 
 def _faceted(comparison: Comparison, layers: list[Any], data: Any) -> alt.FacetChart:
@@ -77,16 +77,16 @@ def _faceted(comparison: Comparison, layers: list[Any], data: Any) -> alt.FacetC
     return chart
 
 
-def _scale(rows: list[dict[str, Any]]) -> Any:
+def _scale(rows: list[dict[str, Any]], title: str) -> Any:
     import altair as alt
 
     shown = [name for name in COLOURS if any(row["found"] == name for row in rows)]
     scale = alt.Scale(domain=shown, range=[COLOURS[name] for name in shown])
-    return alt.Color("found:N", title="corrected p < 0.05", scale=scale)
+    return alt.Color("found:N", title=title, scale=scale)
 
 
 def colour_of(found: Difference) -> str:
     """The word under which a difference has its colour."""
-    if not found.real:
-        return "not tested" if found.finding == "not tested" else "not shown"
-    return "real" if math.isnan(found.gain) else "better" if found.gain > 0 else "worse"
+    if found.finding == "not tested":
+        return found.finding
+    return found.standing(found.run) or "not shown"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -27,7 +26,11 @@ Pair = tuple[int, int]
 """Two runs by their numbers: the second is held against the first."""
 
 FINE = 2.0**-40
-"""Differences that are smaller than this share of the largest value come from rounding."""
+"""Differences that are smaller than this share of the largest value come from rounding.
+
+Values are results of short formulas, right to a few units in the last of 53 bits; what two lists can differ by is far
+larger. So equality that exact arithmetic would find is found, and no other.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +58,14 @@ class Paired:
         return bool(self.known(self.all_runs).all())
 
     @cached_property
-    def scale(self) -> float:
-        """The largest value there is."""
-        return float(np.nanmax(np.abs(self.values), initial=0.0))
+    def rounding(self) -> float:
+        """What two differences that are equal in exact arithmetic may differ by: a share of the largest value."""
+        if self.below is None:
+            return FINE * float(np.nanmax(np.abs(self.values), initial=0.0))
+        above, below = np.nansum(self.values, axis=0), np.nansum(self.below, axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):  # the terms of the linear approximation, see _scores
+            terms = np.fmax(np.abs(self.values), np.abs(above / below * self.below)) * (len(self.values) / below)
+        return FINE * float(np.max(terms, where=np.isfinite(terms), initial=0.0))
 
     def known(self, runs: Sequence[int]) -> Bools:
         """The queries with a value in all of these runs or, where the number is pooled, something to divide by."""
@@ -137,13 +145,19 @@ def _merged(merge: Callable[[Floats, Ints, int], Floats], columns: Floats, group
     return np.column_stack([merge(column, group, int(group.max()) + 1) for column in columns.T])
 
 
-def sharp(difference: Floats, scale: float) -> Floats:
-    """The differences without what rounding left in their last digits, so that equal ones are equal and none is 0."""
-    if not scale:
-        return difference
-    unit = FINE * 2.0 ** math.ceil(math.log2(scale))
-    whole: Floats = np.rint(difference / unit)
-    return whole * unit
+def moving(difference: Floats, rounding: float) -> Floats:
+    """The differences that are not 0."""
+    return difference[np.abs(difference) > rounding]
+
+
+def signs(difference: Floats, rounding: float) -> Floats:
+    """1, 0 or -1: which way a difference goes; 0 where it comes from rounding."""
+    return np.asarray(np.sign(difference) * (np.abs(difference) > rounding))
+
+
+def alike(difference: Floats, rounding: float) -> bool:
+    """Whether everybody differs by the same amount."""
+    return not len(difference) or bool(np.ptp(difference) <= rounding)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ import numpy as np
 
 from atkay.arrays import Floats
 from atkay.compare.permutation import Key, label_shifts, sign_flips
-from atkay.compare.sheet import sharp
+from atkay.compare.sheet import alike, moving
 from atkay.lists import in_threads
 
 if TYPE_CHECKING:
@@ -53,12 +53,17 @@ class Test:
 
     words: str
     p_values: Callable[[Task], Floats]
-    of_mean: bool = True
-    """Whether it is the mean difference that it tests."""
+    leaning: Callable[[Paired, Floats], float] | None = None
+    """What a test that is not of the mean tests instead: above 0 where it speaks for the second run's higher values."""
     joint: bool = False
     """Whether it holds for all pairs of one metric at once."""
     random: bool = False
     """Whether its p-values are counted in so many permutations, and so never smaller than 1 / (permutations + 1)."""
+
+    @property
+    def of_mean(self) -> bool:
+        """Whether it is the mean difference that it tests."""
+        return self.leaning is None
 
 
 def each_alone(test: Callable[[Paired, Floats], float]) -> Callable[[Task], Floats]:
@@ -79,8 +84,8 @@ def student(paired: Paired, difference: Floats) -> float:
     n = len(difference)
     if n < 2:
         return math.nan
-    if not np.ptp(sharp(difference, paired.scale)):
-        return math.nan if len(_moving(paired, difference)) else 1.0
+    if alike(difference, paired.rounding):
+        return math.nan if len(moving(difference, paired.rounding)) else 1.0
     error = float(difference.std(ddof=1)) / math.sqrt(n)
     if not error:  # values so small that their squares vanish
         return math.nan
@@ -94,8 +99,8 @@ def wilcoxon(paired: Paired, difference: Floats) -> float:
 
     if paired.below is not None:
         return math.nan
-    moving = _moving(paired, difference)
-    return max(float(stats.wilcoxon(moving).pvalue), SMALLEST) if len(moving) else _nobody(difference)
+    places = _places(moving(difference, paired.rounding), paired.rounding)
+    return max(float(stats.wilcoxon(places).pvalue), SMALLEST) if len(places) else _nobody(difference)
 
 
 def sign(paired: Paired, difference: Floats) -> float:
@@ -104,15 +109,32 @@ def sign(paired: Paired, difference: Floats) -> float:
 
     if paired.below is not None:
         return math.nan
-    moving = _moving(paired, difference)
-    if not len(moving):
+    moved = moving(difference, paired.rounding)
+    if not len(moved):
         return _nobody(difference)
-    return max(float(stats.binomtest(int((moving > 0).sum()), len(moving)).pvalue), SMALLEST)
+    return max(float(stats.binomtest(int((moved > 0).sum()), len(moved)).pvalue), SMALLEST)
 
 
-def _moving(paired: Paired, difference: Floats) -> Floats:
-    moved: Floats = sharp(difference, paired.scale)
-    return np.asarray(moved[moved != 0])
+def rank_sum(paired: Paired, difference: Floats) -> float:
+    """Wilcoxon's ranks of those for whom the second run is higher, less the ranks of the others."""
+    from scipy.stats import rankdata
+
+    places = _places(moving(difference, paired.rounding), paired.rounding)
+    return float((np.sign(places) * rankdata(np.abs(places))).sum())
+
+
+def sign_sum(paired: Paired, difference: Floats) -> float:
+    """For how many users more the second run is higher than it is lower."""
+    return float(np.sign(moving(difference, paired.rounding)).sum())
+
+
+def _places(difference: Floats, rounding: float) -> Floats:
+    """The differences by their place in the order of size, with their signs; equal ones share a place."""
+    size = np.abs(difference)
+    order = np.argsort(size)
+    place = np.empty(len(difference))
+    place[order] = np.cumsum(np.diff(size[order], prepend=-np.inf) > rounding)
+    return np.sign(difference) * place
 
 
 def _nobody(difference: Floats) -> float:
@@ -142,8 +164,8 @@ def _tukey(paired: Paired, pairs: Sequence[Pair]) -> list[float]:
     degrees = (n - 1) * (runs - 1)
     error = math.sqrt(float((rest**2).sum()) / degrees / n)
     apart = np.array([abs(of_run[other] - of_run[one]) for one, other in pairs])
-    if error <= 1e-14 * paired.scale:
-        return [1.0 if gap <= 1e-14 * paired.scale else math.nan for gap in apart]
+    if np.abs(rest).max() <= paired.rounding:
+        return [1.0 if gap <= paired.rounding else math.nan for gap in apart]
     found: list[float] = np.clip(studentized_range(apart / error, runs, degrees), SMALLEST_RANGE, 1.0).tolist()
     return found
 
@@ -179,6 +201,6 @@ TESTS = {
     "randomised_tukey": Test(
         "Tukey's test, by relabelling the runs within users", randomised_tukey, joint=True, random=True
     ),
-    "wilcoxon": Test("Wilcoxon's signed-rank test, not of the mean", each_alone(wilcoxon), of_mean=False),
-    "sign": Test("sign test of wins against losses, not of the mean", each_alone(sign), of_mean=False),
+    "wilcoxon": Test("Wilcoxon's signed-rank test, not of the mean", each_alone(wilcoxon), leaning=rank_sum),
+    "sign": Test("sign test of wins against losses, not of the mean", each_alone(sign), leaning=sign_sum),
 }

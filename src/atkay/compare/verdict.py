@@ -11,10 +11,25 @@ if TYPE_CHECKING:
     from atkay.compare.comparison import Difference
 
 LEVEL = 0.05
-"""Below this corrected p-value a difference is called real."""
+"""Below this corrected p-value a difference is significant."""
+
+OPPOSITE = {"better": "worse", "worse": "better", "higher": "lower", "lower": "higher", "": ""}
 
 SIZES = {0.8: "large", 0.5: "medium", 0.2: "small", 0.0: "very small"}
 """Words for the effect size d_z, from so much on (Cohen, Statistical power analysis for the behavioral sciences)."""
+
+
+def way(better: str, difference: float) -> str:
+    """Which way a difference goes: "better" or "worse", by the direction of the metric; "higher" or "lower" where it
+    has none; empty where there is no difference.
+
+    >>> way("higher", -0.1), way("lower", -0.1), way("neither", -0.1)
+    ('worse', 'better', 'lower')
+    """
+    if math.isnan(difference) or not difference:
+        return ""
+    word = {"higher": "better", "lower": "worse"}.get(better, "higher")
+    return word if difference > 0 else OPPOSITE[word]
 
 
 def finding(p: float, low: float, high: float, min_effect: float | None) -> str:
@@ -41,13 +56,15 @@ def verdict(found: Difference) -> str:
     """One line: how much better or worse, how sure that is, and how large against what users differ by."""
     if math.isnan(found.difference):
         return "undefined"
-    up, down = {"higher": ("better", "worse"), "lower": ("worse", "better")}.get(found.better, ("higher", "lower"))
     digits, sign = _digits(found), math.copysign(1, found.difference)
-    amount = f"{abs(found.difference):.{digits}f} {up if sign > 0 else down}" if found.difference else "no difference"
+    word = way(found.better, found.difference)
+    amount = f"{abs(found.difference):.{digits}f} {word}" if word else "no difference"
     if not math.isnan(found.low):
         amount += _told(found, sign, digits)
     said = [amount, found.finding]
-    if found.finding == "not shown" and found.decided_by and found.p[found.decided_by] < LEVEL:
+    if found.contradicted:
+        said.append(f"contradicted by the {found.decided_by} test, which does not test the mean")
+    elif found.finding == "not shown" and found.decided_by and found.p[found.decided_by] < LEVEL:
         said[1] += " after the correction"
     if found.finding.startswith("real") and not math.isnan(found.effect):
         said.append(size(found.effect))

@@ -17,7 +17,16 @@ if TYPE_CHECKING:
     from atkay.result import Result
 
 WIDTH, STEP = 420, 22
-COLOURS = {"better": "#2a9d76", "worse": "#d1573d", "real": "#4a86c5", "not shown": "#8a8a8a", "not tested": "#a9a9a9"}
+PLAIN = "#4a86c5"
+"""The colour of what is neither better nor worse."""
+COLOURS = {
+    "better": "#2a9d76",
+    "worse": "#d1573d",
+    "higher": PLAIN,
+    "lower": "#c99a1e",
+    "not shown": "#8a8a8a",
+    "not tested": "#a9a9a9",
+}
 """Colours that stay apart for those who do not tell red from green (they differ in lightness, too), and that are seen
 on white and on black.
 """
@@ -59,7 +68,7 @@ def plot_result(result: Result, kind: str) -> alt.LayerChart | alt.FacetChart:
     ]
     data = alt.InlineData(values=rows)
     if kind == "means":
-        layers = dots(data, "metric", "mean", alt.value(COLOURS["real"]))
+        layers = dots(data, "metric", "mean", alt.value(PLAIN))
         return alt.layer(*layers, data=data).properties(width=WIDTH, height=alt.Step(STEP))
     return curves(data, "family", sorted({row["k"] for row in rows if row["k"]})).properties(width=WIDTH)
 
@@ -72,7 +81,7 @@ def plot_variants(found: Variants) -> alt.Chart:
     rows = [{"spec": row.spec, "value": known(row.value), "libraries": ", ".join(row.libraries)} for row in found.rows]
     chart: alt.Chart = (
         alt.Chart(alt.InlineData(values=rows))
-        .mark_bar(color=COLOURS["real"])
+        .mark_bar(color=PLAIN)
         .encode(
             x=alt.X("value:Q"),
             y=alt.Y("spec:N", title=None, sort=None),
@@ -145,8 +154,13 @@ def known(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
-def page_charts(runs: Sequence[str], cutoffs: Sequence[int], findings: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """The charts of the report, as Vega-Lite without their rows; ``findings`` are the words of COLOURS that occur."""
+def page_charts(
+    runs: Sequence[str], cutoffs: Sequence[int], findings: Sequence[str], threshold: str
+) -> dict[str, dict[str, Any]]:
+    """The charts of the report, as Vega-Lite without their rows.
+
+    ``findings`` are the words of COLOURS that occur, ``threshold`` says what is significant.
+    """
     import altair as alt
 
     data = alt.NamedData(name="rows")
@@ -161,11 +175,14 @@ def page_charts(runs: Sequence[str], cutoffs: Sequence[int], findings: Sequence[
         .facet(row=alt.Row("run:N", title=None, sort=list(runs), header=_above()), spacing=10),
         "differences": alt.layer(
             alt.Chart(data).mark_rule(opacity=0.5).encode(x=alt.datum(0)),
-            *dots(data, "pair", "difference", _found(findings), ["verdict"]),
+            *dots(data, "pair", "difference", _found(findings, threshold), ["verdict"]),
             data=data,
         ).properties(height=alt.Step(28)),
         "moved": alt.layer(
-            _bars(data, alt.Color("found:N", title=None, scale=_scale(["better", "worse", "real"]), legend=None)),
+            _bars(
+                data,
+                alt.Color("found:N", title=None, scale=_scale(["better", "worse", "higher", "lower"]), legend=None),
+            ),
             alt.Chart(data).mark_rule(opacity=0.6).encode(x=alt.datum(0)),
             data=data,
         ).properties(height=220),
@@ -214,10 +231,10 @@ def _scale(words: Sequence[str]) -> Any:
     return alt.Scale(domain=list(words), range=[COLOURS[word] for word in words])
 
 
-def _found(findings: Sequence[str]) -> Any:
+def _found(findings: Sequence[str], threshold: str) -> Any:
     import altair as alt
 
-    return alt.Color("found:N", title="corrected p < 0.05", scale=_scale(findings), legend=_legend())
+    return alt.Color("found:N", title=threshold, scale=_scale(findings), legend=_legend())
 
 
 def _legend() -> Any:

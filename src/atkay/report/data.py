@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atkay.compare.plot import colour_of
-from atkay.compare.sheet import lay_out, sharp
+from atkay.compare.sheet import lay_out, moving
 from atkay.report.charts import COLOURS, family_of, page_charts
 from atkay.report.view import View, shown
 
@@ -43,7 +43,12 @@ def page_data(view: View) -> dict[str, Any]:
         "slices": _slices(view),
         "explorer": _explorer(view, strings),
         "strings": strings.texts,
-        "charts": page_charts([shown(run) for run in view.runs], view.cutoffs, _findings(view)),
+        "charts": page_charts(
+            [shown(run) for run in view.runs],
+            view.cutoffs,
+            _findings(view),
+            view.comparison.threshold if view.comparison else "",
+        ),
     }
 
 
@@ -124,10 +129,10 @@ def _pairs(view: View) -> list[dict[str, Any]]:
         if each is None or not found.users:
             return None
         pair = view.runs.index(found.against), view.runs.index(found.run)
-        difference = sharp(each.difference(pair), each.scale)
+        difference = moving(each.difference(pair), each.rounding)
         widest = float(np.abs(difference).max(initial=0)) or 1.0
         edges = np.linspace(-widest, widest, 2 * BINS + 1)
-        counts = np.histogram(difference[difference != 0], edges)[0]
+        counts = np.histogram(difference, edges)[0]
         return {"edge": _short(widest), "counts": counts.tolist()}
 
     return [

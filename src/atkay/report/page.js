@@ -134,7 +134,7 @@
       let said = `${numbers[i].name} has no differences of single users.`;
       if (pair && pair.moved) {
         const { edge, counts } = pair.moved, step = (2 * edge) / counts.length;
-        const side = { higher: ["worse", "better"], lower: ["better", "worse"], neither: ["real", "real"] }[numbers[i].better];
+        const side = { higher: ["worse", "better"], lower: ["better", "worse"], neither: ["lower", "higher"] }[numbers[i].better];
         counts.forEach((users, b) => {
           if (users) rows.push({ at: -edge + b * step, to: -edge + (b + 1) * step, users, found: side[b * 2 < counts.length ? 0 : 1] });
         });

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from atkay.compare.comparison import BOLD
 from atkay.grid import Cell
 from atkay.report.elements import bullets, details, element, paragraphs, table
 from atkay.report.reproduce import call
@@ -122,7 +121,7 @@ def _leaderboard(view: View) -> list[Element]:
         ]
         for run, row in zip(view.runs, grid.rows, strict=True)
     ]
-    legend = element("p", f"{BOLD}{view.comparison.legend}; below each mean its 95 % interval.", class_="note")
+    legend = element("p", f"{view.comparison.bold_legend}; below each mean its 95 % interval.", class_="note")
     return [table("Means of the runs", grid.header, rows, marks=["", *_marks(view)]), legend, chart]
 
 
@@ -227,6 +226,8 @@ def _beyond(view: View) -> list[Element]:
 
 def _conventions(view: View, elsewhere: Mapping[str, Conventions]) -> list[Element]:
     said = "The same lists under the definitions of other libraries: their words for each metric, and whom they count."
+    if elsewhere and not any(found.values for found in elsewhere.values()):
+        return paragraphs([said, "No other library here has these metrics."])
     if not elsewhere:
         how = "To have it here, pass the lists and the truth again: atkay.report(found, path, recs=recs, truth=truth)."
         return paragraphs([said, how])

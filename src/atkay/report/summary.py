@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from atkay.compare.comparison import best
 from atkay.errors import number_of
 from atkay.evaluate import DECIDED
 from atkay.report.view import View, shown
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 MOVERS = 3
 """So many segments that move against the mean are named."""
+
+NAMED = 5
+"""So many runs are named in a sentence."""
 
 DIFFERENCES = 4
 """So many differences in the headline number are told."""
@@ -52,26 +56,21 @@ def _of_result(view: View) -> list[str]:
 def _of_comparison(view: View, comparison: Comparison) -> list[str]:
     metric = view.headline
     means = {run: view.means[run][str(metric)] for run in view.runs}
-    order = _ranked(means, metric)
+    first = best(means, metric.better)
     most = max(found.users for found in means.values())
-    said = []
-    if order:
-        word = "lowest" if metric.better == "lower" else "highest"
-        said.append(f"{shown(order[0])} has the {word} {metric}: {_with_interval(means[order[0]])}.")
+    said = [_headline(comparison, metric, first, means[first[0]])] if first else []
     base = f", held against {shown(comparison.baseline)}" if comparison.baseline else ", every pair compared"
     said.append(f"{number_of(len(view.runs), 'run')} for {number_of(most, 'user')} and the same truth{base}.")
-    if comparison.baseline and len(order) > 2 and comparison.baseline not in order[:2]:
-        said.append(
-            f"{shown(order[1])} follows with {means[order[1]].mean:.4f}; whether these two differ is not tested here: "
-            "without a baseline every pair is."
-        )
-    against = comparison.baseline or (order[0] if order else "")
+    against = comparison.baseline or (first[0] if first else "")
     said += _against(comparison, str(metric), against)
     tested = [found for found in comparison.differences if found.finding != "not tested"]
-    real = sum(found.real for found in tested)
+    significant = sum(found.real for found in tested)
     if tested:
-        said.append(f"Of {number_of(len(tested), 'tested difference')} in all metrics, {real:,} are real.")
-    said += _leaders(view, order[0]) if order else []
+        verb = "is" if significant == 1 else "are"
+        said.append(
+            f"Of {number_of(len(tested), 'tested difference')} in all metrics, {significant:,} {verb} significant."
+        )
+    said += _leaders(view, first) if first else []
     movers = [found for found in comparison.movers if found.real]
     if movers:
         named = "; ".join(
@@ -84,8 +83,46 @@ def _of_comparison(view: View, comparison: Comparison) -> list[str]:
     return said
 
 
+def _headline(comparison: Comparison, metric: Metric, first: list[str], mean: Summary) -> str:
+    """Who has the best mean, and whether the test says so, too: a winner is named where it is one by the test alone."""
+    word, value = "lowest" if metric.better == "lower" else "highest", _with_interval(mean)
+    if len(first) > 1:
+        return f"{_several(first)} have the same {word} mean {metric}: {value}."
+    best_run = shown(first[0])
+    found = comparison[metric]
+    tested = {  # how the first run stands to each other run that it was tested against
+        each.against if each.run == first[0] else each.run: each.standing(first[0])
+        for each in found
+        if first[0] in (each.run, each.against) and each.decided_by
+    }
+    beaten = [run for run, standing in tested.items() if standing == "better"]
+    if len(beaten) == len(comparison.runs) - 1:
+        others = shown(beaten[0]) if len(beaten) == 1 else "every other run"
+        return f"{best_run} is significantly better than {others} in {metric}: {value}."
+    leads = f"{best_run} has the {word} mean {metric}, {value}"
+    if not any(each.decided_by for each in found):
+        return f"{leads}; differences in it are not tested."
+    if not any(each.real for each in found):
+        return f"No significant difference in {metric} was found. {leads}."
+    said = [f"significantly better than {_several(beaten)}"] if beaten else []
+    if even := [run for run, standing in tested.items() if not standing]:
+        said.append(f"not significantly better than {_several(even)}")
+    if lost := [run for run, standing in tested.items() if standing == "worse"]:
+        said.append(f"significantly worse than {_several(lost)} on the users that both evaluate")
+    if untested := [run for run in comparison.runs if run not in (*tested, first[0])]:
+        said.append(f"not tested against {_several(untested)}")
+    return f"{leads}: {', '.join(said)}."
+
+
+def _several(runs: list[str]) -> str:
+    """The names of some runs; of many, how many there are."""
+    if len(runs) > NAMED:
+        return f"{len(runs):,} runs"
+    return " and ".join(filter(None, (", ".join(map(shown, runs[:-1])), shown(runs[-1]))))
+
+
 def _against(comparison: Comparison, metric: str, against: str) -> list[str]:
-    """The differences of one run from the others, those first that are real, then by how large they are."""
+    """The differences of one run from the others, the significant ones first, then by how large they are."""
     found = [each for each in comparison[metric] if against in (each.run, each.against)]
     found.sort(key=lambda each: (not each.real, -abs(each.difference)))
     said = [f"{shown(each.run)} against {shown(each.against)}: {each.verdict}." for each in found[:DIFFERENCES]]
@@ -94,33 +131,27 @@ def _against(comparison: Comparison, metric: str, against: str) -> list[str]:
     )
 
 
-def _leaders(view: View, best: str) -> list[str]:
-    """The segments in which another run is first than over all users, where each has enough of them."""
+def _leaders(view: View, overall: list[str]) -> list[str]:
+    """The segments in which another run has the best mean than over all users, where each has enough of them."""
     name = str(view.headline)
     found: dict[tuple[str, str | None], dict[str, Summary]] = {}
     for run, result in view.results.items():
         for slicing, segment, metric, summary in result.slice_summaries:
             if metric == name and summary.users >= FEW:
                 found.setdefault((slicing, segment), {})[run] = summary
-    first = {where: _ranked(means, view.headline)[0] for where, means in found.items() if len(means) == len(view.runs)}
+    first = {where: best(means, view.headline.better) for where, means in found.items() if len(means) == len(view.runs)}
     others = [
-        f"{shown(run)} in {shown(slicing)}: {shown(segment or '(none)')} ({found[slicing, segment][run].mean:.4f}, "
-        f"against {found[slicing, segment][best].mean:.4f} of {shown(best)})"
-        for (slicing, segment), run in first.items()
-        if run != best
+        f"{shown(runs[0])} in {shown(slicing)}: {shown(segment or '(none)')} "
+        f"({found[slicing, segment][runs[0]].mean:.4f}, {shown(overall[0])} has "
+        f"{found[slicing, segment][overall[0]].mean:.4f})"
+        for (slicing, segment), runs in first.items()
+        if runs and not set(runs) & set(overall)
     ]
     if not others:
         return []
-    more = f"; and in {len(others) - MOVERS:,} more segments another run" if len(others) > MOVERS else ""
-    return [f"Not everywhere is {shown(best)} first by {name}: {'; '.join(others[:MOVERS])}{more}."]
-
-
-def _ranked(means: dict[str, Summary], metric: Metric) -> list[str]:
-    """The runs, the best first; none where no direction is better."""
-    if metric.better == "neither":
-        return []
-    known = [run for run, found in means.items() if not math.isnan(found.mean)]
-    return sorted(known, key=lambda run: means[run].mean * (1 if metric.better == "lower" else -1))
+    word = "lowest" if view.headline.better == "lower" else "highest"
+    more = f"; and another run in {len(others) - MOVERS:,} more" if len(others) > MOVERS else ""
+    return [f"Segments in which another run has the {word} mean {name}: {'; '.join(others[:MOVERS])}{more}."]
 
 
 def _with_interval(found: Summary) -> str:
