@@ -9,6 +9,7 @@
     ├── RowsError          a value per user, of a result that has sums over users alone
     ├── PopulationError    users without a list or without truth, where the protocol says "error"
     ├── SpillError         a folder for what is written on the way that is missing, full or not ours
+    ├── OutputError        a file that cannot be written (an OSError, too)
     └── InputError         what recs, truth or another table holds
         ├── SourceError    nothing we can read: another kind of object, a missing, broken or foreign file
         ├── ColumnError    a column is missing, or several could be meant
@@ -96,6 +97,10 @@ class PopulationError(AtkayError):
 
 class SpillError(AtkayError):
     """A disk that does not take what has to be written on the way."""
+
+
+class OutputError(AtkayError, OSError):
+    """A file that cannot be written; what was there before is unchanged."""
 
 
 class InputError(AtkayError):

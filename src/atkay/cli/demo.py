@@ -65,8 +65,10 @@ def command(output: Path, data: Path | None) -> None:
 
 
 def _write(shop: Sample, folder: Path) -> None:
+    from atkay.output import write_whole
+
     folder.mkdir(parents=True, exist_ok=True)
     tables = {"train": shop.train, "truth": shop.truth, "users": shop.users, "items": shop.items, **shop.runs}
     for name, table in tables.items():
-        table.write_csv(folder / f"{name}.csv")
+        write_whole(folder / f"{name}.csv", table.write_csv().encode())
     click.echo(f"The tables are in {folder}: {', '.join(f'{name}.csv' for name in tables)}.\n")

@@ -41,4 +41,4 @@ def command(output: Path, title: str | None, **chosen: Any) -> None:
     with working("Writing the page"):
         elsewhere = options.lists_again(chosen, lists if len(runs) > 1 else next(iter(lists.values()), None))
         atkay.report(found, output, title=title, **elsewhere)
-    click.echo(f"wrote {output}")
+    click.echo(f"wrote {output}", err=True)
