@@ -37,12 +37,18 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from atkay.printable import printable
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
 class AtkayError(ValueError):
     """Anything that atkay refuses."""
+
+    def __str__(self) -> str:
+        # Messages quote names and files. Exception's own: a KeyError would put quotes around it, an OSError a number.
+        return printable(Exception.__str__(self), keep="\n")
 
 
 class AtkayWarning(UserWarning):
@@ -79,8 +85,6 @@ class SpecError(AtkayError):
 
 class NumberError(SpecError, KeyError):
     """A number that was not asked for."""
-
-    __str__ = Exception.__str__  # a KeyError would put quotes around the message
 
 
 class ProtocolError(AtkayError):
@@ -140,7 +144,7 @@ def warn(message: str, category: type[AtkayWarning]) -> None:
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "atkay":
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(printable(message, keep="\n"), category, stacklevel=level)
 
 
 def listing(words: Iterable[object]) -> str:

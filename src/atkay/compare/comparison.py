@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from atkay.compare.tests import TESTS
 from atkay.compare.verdict import LEVEL, verdict
-from atkay.grid import Cell, Grid, as_markdown, one_line
+from atkay.grid import Cell, Grid, as_markdown
 from atkay.means import Summary
 from atkay.metrics.base import Metric, parse
+from atkay.printable import one_line
 from atkay.result import Numbers, cells, number_types
 from atkay.saving import SUMMARY, metric_spec, plain
 from atkay.schema import count, listed, mapped, maybe, number, one_of, probability, record, text
@@ -248,7 +249,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         return "\n".join(
-            part.html() if isinstance(part, Grid) else f"<p>{'<br>'.join(map(html.escape, part))}</p>"
+            part.html() if isinstance(part, Grid) else f"<p>{'<br>'.join(html.escape(one_line(line)) for line in part)}</p>"
             for part in self._parts(BOLD)
         )
 
