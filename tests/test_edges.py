@@ -17,7 +17,16 @@ import scipy.sparse as sp
 
 import atkay
 from atkay import Columns
-from atkay.errors import AtkayError, ColumnError, IdError, InputError, OrderError, OutputError, ProtocolError, SourceError
+from atkay.errors import (
+    AtkayError,
+    ColumnError,
+    IdError,
+    InputError,
+    OrderError,
+    OutputError,
+    ProtocolError,
+    SourceError,
+)
 
 
 def refused(error: type[AtkayError], message: str, recs: Any, truth: Any, **fields: Any) -> None:

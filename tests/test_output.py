@@ -81,9 +81,10 @@ def test_pipes_are_written_into(write: Callable[[Path], None], tmp_path: Path) -
     os.mkfifo(tmp_path / "pipe.csv")
     (tmp_path / "link.csv").symlink_to("pipe.csv")
     for name in ("pipe.csv", "link.csv"):
-        assert read_pipe(tmp_path / "pipe.csv", lambda name=name: write(tmp_path / name)) == (
-            tmp_path / "file.csv"
-        ).read_bytes()
+        assert (
+            read_pipe(tmp_path / "pipe.csv", lambda name=name: write(tmp_path / name))
+            == (tmp_path / "file.csv").read_bytes()
+        )
         assert stat.S_ISFIFO((tmp_path / "pipe.csv").stat().st_mode)
         assert (tmp_path / "link.csv").is_symlink()
 
@@ -211,7 +212,9 @@ def test_a_file_that_is_open(tmp_path: Path) -> None:
         pytest.skip("open files have no names here")
     path = tmp_path / "out.txt"
     (tmp_path / "standard output").symlink_to("/dev/fd/1")  # what /dev/stdout is
-    line = "import atkay; print('first'); atkay.Stream; r = atkay.evaluate({1: [1]}, {1: [1]}, 'mrr'); r.save(%r); print()"
+    line = (
+        "import atkay; print('first'); atkay.Stream; r = atkay.evaluate({1: [1]}, {1: [1]}, 'mrr'); r.save(%r); print()"
+    )
     code = line % str(tmp_path / "standard output")
     with path.open("wb") as out:
         subprocess.run([sys.executable, "-c", code], stdout=out, check=True)

@@ -24,8 +24,32 @@ from atkay.printable import ORDINARY, one_line, printable
 CONTROLS = [*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0))]
 HIDDEN = ["\u200b", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c", "\u202d", "\u202e", "\u2028", "\u2029", "\u2060"]
 HIDDEN += ["\u2066", "\u2067", "\u2068", "\u2069", "\ufeff", "\u00ad", "\u061c", "\U000e0041", "\ud800", "\xa0"]
-HOSTILE = ["a\x1b[31mred\x1b]0;title\x07", "a\rb\nc\td", "\x9b2J", "a\u202eb\u2066c", "[bold]x", "[/]", "[base]", "*", "a|b`c"]
-HOSTILE += ["", " ", "a  b", "\\x1b", "{}", "$x$ & 100 % #1_2^3~", "-- '' \"q\" <b>&amp;", "=1+1", "@x", "- x", "# x", "> x", "1. x"]
+HOSTILE = [
+    "a\x1b[31mred\x1b]0;title\x07",
+    "a\rb\nc\td",
+    "\x9b2J",
+    "a\u202eb\u2066c",
+    "[bold]x",
+    "[/]",
+    "[base]",
+    "*",
+    "a|b`c",
+]
+HOSTILE += [
+    "",
+    " ",
+    "a  b",
+    "\\x1b",
+    "{}",
+    "$x$ & 100 % #1_2^3~",
+    "-- '' \"q\" <b>&amp;",
+    "=1+1",
+    "@x",
+    "- x",
+    "# x",
+    "> x",
+    "1. x",
+]
 
 
 def test_every_control_is_shown() -> None:
@@ -39,9 +63,14 @@ def test_every_control_is_shown() -> None:
 
 
 def test_different_names_stay_different() -> None:
-    texts = [chr(code) for code in (*range(0x3001), *range(0xD7F0, 0xE010), *range(0xFE00, 0x10010), *range(0xE0000, 0xE0080))]
+    texts = [
+        chr(code)
+        for code in (*range(0x3001), *range(0xD7F0, 0xE010), *range(0xFE00, 0x10010), *range(0xE0000, 0xE0080))
+    ]
     texts += [text.encode("unicode_escape").decode() for text in texts[:256]]
-    texts += [f"\\x{code:02x}" for code in range(256)] + [f"\\x5cx{code:02x}" for code in range(256)] + ["\\\\x1b", "\\\x1b"]
+    texts += (
+        [f"\\x{code:02x}" for code in range(256)] + [f"\\x5cx{code:02x}" for code in range(256)] + ["\\\\x1b", "\\\x1b"]
+    )
     texts = list(dict.fromkeys(texts))
     assert len({one_line(text) for text in texts}) == len(texts)
     assert all(one_line(text).isprintable() or text in ORDINARY for text in texts)
@@ -61,11 +90,15 @@ def evaluated(name: str) -> atkay.Result:
     rows = [(user, 1, item) for user, items in RECS.items() for item in items]
     keys = ["user", f"k{name}", "item"]
     recs = pl.DataFrame(rows, schema=keys, orient="row")
-    truth = pl.DataFrame([(user, 1, item) for user, items in TRUTH.items() for item in items], schema=keys, orient="row")
+    truth = pl.DataFrame(
+        [(user, 1, item) for user, items in TRUTH.items() for item in items], schema=keys, orient="row"
+    )
     slices = pl.DataFrame({"user": [*RECS], "kind": ["x", name, name, None]})
     columns = atkay.Columns(user=("user", f"k{name}"))
     of_slices = atkay.Columns(user="user")
-    return atkay.evaluate(recs, truth, "mrr", columns={"recs": columns, "truth": columns, "slices": of_slices}, slices=slices)
+    return atkay.evaluate(
+        recs, truth, "mrr", columns={"recs": columns, "truth": columns, "slices": of_slices}, slices=slices
+    )
 
 
 SHOWN: dict[str, Callable[[str], atkay.Result | atkay.Comparison]] = {"result": evaluated, "comparison": compared}

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from atkay import __version__
-from atkay.means import Summary
 from atkay.measure import is_pooled
 from atkay.metrics.base import Metric, RunMetric, parse
 from atkay.protocol import Described, Protocol
@@ -99,7 +98,9 @@ FIELDS = {
         lambda result: dataclasses.asdict(result.population),
         made(Population, **{each.name: count for each in dataclasses.fields(Population)}),
     ),
-    "columns": Field(lambda result: {table: dict(used) for table, used in result.columns.items()}, mapped(mapped(text))),
+    "columns": Field(
+        lambda result: {table: dict(used) for table, used in result.columns.items()}, mapped(mapped(text))
+    ),
     "slices": Field(
         lambda result: [
             {"slice": name, "segment": segment, "metric": metric, **plain(found._asdict())}
@@ -126,7 +127,8 @@ FIELDS = {
             "ids": {name: _packed(column) for name, column in result.ids.items()},
             "values": {name: _listed(result.query_values[:, at]) for at, name in enumerate(result.by_query)},
             "parts": {
-                name: {"above": _listed(above), "below": _listed(below)} for name, (above, below) in result.parts.items()
+                name: {"above": _listed(above), "below": _listed(below)}
+                for name, (above, below) in result.parts.items()
             },
             "groups": None if result.groups is None else result.groups.tolist(),
             "slicings": [
@@ -148,7 +150,14 @@ FIELDS = {
         lambda result: None if result.sums is None else _sums(result.sums),
         maybe(
             listed(
-                record({"slice": maybe(text), "segment": maybe(text), "queries": count, "numbers": mapped(Moments.of_record)})
+                record(
+                    {
+                        "slice": maybe(text),
+                        "segment": maybe(text),
+                        "queries": count,
+                        "numbers": mapped(Moments.of_record),
+                    }
+                )
             )
         ),
     ),

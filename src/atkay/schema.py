@@ -132,7 +132,7 @@ def made(cls: type[Any], **readers: Reader) -> Reader:
             raise ValueError(str(error)) from error
         for name, here in dataclasses.asdict(found).items():
             if json.dumps(here) != json.dumps(value[name]):
-                _read_at(name, lambda given, here=here: _refuse(f"{here!r}", given), value[name])
+                raise ValueError(f"{name}: must be {here!r}, got {reprlib.repr(value[name])}")
         return found
 
     return read

@@ -80,7 +80,7 @@ def _unpacked(content: bytes) -> bytes:
     unpacked = gzip.GzipFile(fileobj=io.BytesIO(content)).read(most + 1)
     if len(unpacked) > most:
         raise ValueError(
-            f"its {size_in_words(len(content))} unpack to more than {size_in_words(most)}, which would fill the memory; "
+            f"its {size_in_words(len(content))} unpack to more than {size_in_words(most)}, too much to take at once; "
             "unpack it yourself if you trust it"
         )
     return unpacked

@@ -35,7 +35,7 @@ from atkay.side import ASKS
 from atkay.sums import Sums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     import polars as pl
 

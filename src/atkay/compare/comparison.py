@@ -249,7 +249,9 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         return "\n".join(
-            part.html() if isinstance(part, Grid) else f"<p>{'<br>'.join(html.escape(one_line(line)) for line in part)}</p>"
+            part.html()
+            if isinstance(part, Grid)
+            else f"<p>{'<br>'.join(html.escape(one_line(line)) for line in part)}</p>"
             for part in self._parts(BOLD)
         )
 
