@@ -886,9 +886,9 @@ def test_names_that_would_break_a_table() -> None:
     tables = [list(group) for ours, group in itertools.groupby(markdown, lambda line: line.startswith("|")) if ours]
     assert [len(table) for table in tables] == [4, 3, 6, 4]
     assert [line.count("|") for line in plain] == [3] * 4 + [10] * 3 + [5] * 6 + [12] * 4
-    assert markdown[2].startswith(r"| a\|b x ")
+    assert markdown[2].startswith(r"| a\|b\\x0a\\x0ax ")
     assert markdown[3].startswith(r"| \<b>\\\|n\&amp;\_x_\*y* ")
-    assert found.to_latex().splitlines()[-1].startswith("% bold: best; *: significantly better than a|b x, †")
+    assert found.to_latex().splitlines()[-1].startswith("% bold: best; *: significantly better than a|b\\x0a\\x0ax, †")
     assert {d.segment for d in found.segments} == {"", None}
     assert sum("(none)" in line for line in rows) == 3  # two runs' means and a difference
 

@@ -17,7 +17,16 @@ import scipy.sparse as sp
 
 import atkay
 from atkay import Columns
-from atkay.errors import AtkayError, ColumnError, IdError, InputError, OrderError, ProtocolError, SourceError
+from atkay.errors import (
+    AtkayError,
+    ColumnError,
+    IdError,
+    InputError,
+    OrderError,
+    OutputError,
+    ProtocolError,
+    SourceError,
+)
 
 
 def refused(error: type[AtkayError], message: str, recs: Any, truth: Any, **fields: Any) -> None:
@@ -404,7 +413,7 @@ def test_damaged_results(tmp_path: Path) -> None:
         path.write_bytes(broken)
         with pytest.raises(SourceError, match="cannot load"):
             atkay.Result.load(path)
-    with pytest.raises(FileNotFoundError, match="no folder"):
+    with pytest.raises(OutputError, match="no folder"):
         atkay.evaluate({1: [1]}, {1: [1]}, "mrr").save(tmp_path / "nowhere" / "r.json")
 
 

@@ -307,7 +307,7 @@ def test_what_is_printed() -> None:
     truth = {"<b>A</b>": ["i|1", "i2", "i3", "x\ny"], "B": ["i2"]}
     found = atkay.explain(recs, truth, "map@3", theirs="replay")
     text, markdown, page = repr(found), found.to_markdown(), found._repr_html_()
-    assert "1 i|1 ✓, 2 <script>, 3 'x\\ny' ✓" in text
+    assert "1 i|1 ✓, 2 <script>, 3 x\\x0ay ✓" in text
     assert "| ties: given → item_desc | " in markdown
     assert "```text\nfrom" in markdown
     assert "<script>" not in page

@@ -35,7 +35,7 @@ class Known:
     def of(cls, given: Mapping[str, Any], n_items: int, *, pairs: bool) -> Self:
         """What the tables say; all items are in the catalogue where none is given."""
         if not given:
-            return cls(Side(n_items, catalog=np.ones(n_items, bool)), None, (), {})
+            return cls(Side(n_items, catalog=np.broadcast_to(np.True_, n_items)), None, (), {})
         import polars as pl
 
         from atkay.judge import beside_marks

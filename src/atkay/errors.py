@@ -9,6 +9,7 @@
     ├── RowsError          a value per user, of a result that has sums over users alone
     ├── PopulationError    users without a list or without truth, where the protocol says "error"
     ├── SpillError         a folder for what is written on the way that is missing, full or not ours
+    ├── OutputError        a file that cannot be written (an OSError, too)
     └── InputError         what recs, truth or another table holds
         ├── SourceError    nothing we can read: another kind of object, a missing, broken or foreign file
         ├── ColumnError    a column is missing, or several could be meant
@@ -36,12 +37,18 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
+from atkay.printable import printable
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
 class AtkayError(ValueError):
     """Anything that atkay refuses."""
+
+    def __str__(self) -> str:
+        # Messages quote names and files. Exception's own: a KeyError would put quotes around it, an OSError a number.
+        return printable(Exception.__str__(self), keep="\n")
 
 
 class AtkayWarning(UserWarning):
@@ -79,8 +86,6 @@ class SpecError(AtkayError):
 class NumberError(SpecError, KeyError):
     """A number that was not asked for."""
 
-    __str__ = Exception.__str__  # a KeyError would put quotes around the message
-
 
 class ProtocolError(AtkayError):
     """A protocol field or word that does not exist."""
@@ -96,6 +101,10 @@ class PopulationError(AtkayError):
 
 class SpillError(AtkayError):
     """A disk that does not take what has to be written on the way."""
+
+
+class OutputError(AtkayError, OSError):
+    """A file that cannot be written; what was there before is unchanged."""
 
 
 class InputError(AtkayError):
@@ -135,7 +144,7 @@ def warn(message: str, category: type[AtkayWarning]) -> None:
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "atkay":
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(printable(message, keep="\n"), category, stacklevel=level)
 
 
 def listing(words: Iterable[object]) -> str:

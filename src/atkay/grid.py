@@ -11,6 +11,8 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from atkay.printable import one_line
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -18,15 +20,21 @@ if TYPE_CHECKING:
 
 _LATEX = str.maketrans(
     {
-        "\\": r"\textbackslash{}",
         **{char: "\\" + char for char in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
+        "`": r"\textasciigrave{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': r"{\char34}",  # babel gives it meanings of its own
         "†": r"\textdagger{}",
         "↑": r"$\uparrow$",
         "↓": r"$\downarrow$",
     }
 )
+_LIGATURE = re.compile(r"([-',])(?=\1)")
 
 NARROW = 24
 """The least width of a column that is broken into lines."""
@@ -36,20 +44,29 @@ _MARKDOWN = re.compile(
     [\\|`]                                   # at any place
     | <(?=[a-z/!?]) | &(?=\#?\w+;)             # where a tag or an entity may begin: not in <0.0001
     | \*(?=\S.*\*) | (?<![^\W_])_(?=\S.*_)    # where emphasis may begin: not within a word by _
-    | \[(?=[^\]]*\]\()                        # where a link may begin
+    | ~(?=\S.*~) | \$(?=\S.*\$)               # where something is struck out, or a formula begins
+    | \[(?=[^\]]*\][(\[:])                    # where a link, or the address of one, may begin
+    | ^(?:[>#](?=[\s>#])|>|[-+=](?=[\s=-]|$))  # where a line begins a heading, a list, a rule or a quotation
+    | (?<=^\d)[.)](?=\s|$)                    # or a numbered list
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 
 
-def one_line(text: str) -> str:
-    """The text without line breaks, tabs and double spaces, which would break a table."""
-    return " ".join(text.split())
-
-
 def as_markdown(text: str) -> str:
     """The text such that Markdown shows it as it is; what means nothing there stays readable."""
     return _MARKDOWN.sub(r"\\\g<0>", text)
+
+
+def as_latex(text: str) -> str:
+    """The text such that LaTeX shows it as it is: no command, no ligature."""
+    return _LIGATURE.sub(r"\1{}", text.translate(_LATEX))
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    """A row; what it begins with is no option of the line break or the rule before it."""
+    row = " & ".join(cells) + r" \\"
+    return "{}" + row if row[0] in "[*" else row
 
 
 @dataclass(frozen=True)
@@ -121,8 +138,8 @@ class Grid:
     def latex(self) -> str:
         """A booktabs table."""
         spec = "".join("r" if name in self.right else "l" for name in self.header)
-        cells = self._shown(lambda text: text.translate(_LATEX), r"\textbf{{{}}}", r"\textsuperscript{{{}}}")
-        head, *body = (" & ".join(row) + r" \\" for row in cells)
+        cells = self._shown(as_latex, r"\textbf{{{}}}", r"\textsuperscript{{{}}}")
+        head, *body = map(_latex_row, cells)
         return "\n".join(
             [
                 rf"\begin{{tabular}}{{{spec}}}",
@@ -172,7 +189,7 @@ class Tabular:
     def _parts(self, table: Callable[[Grid], str], note: Callable[[str], str] = str) -> list[str]:
         """The table, unless it is empty, and the notes."""
         grid = self._grid()
-        return [*([table(grid)] if grid.rows else []), *map(note, self._notes())]
+        return [*([table(grid)] if grid.rows else []), *(note(one_line(line)) for line in self._notes())]
 
     def __repr__(self) -> str:
         return "\n\n".join(self._parts(Grid.text))

@@ -2,27 +2,102 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
+import stat
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from atkay.errors import OutputError
+
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
+
+DESCRIPTORS = Path("/dev/fd")
+"""Where the system names the files that a process has open: /dev/stdout is a link to /dev/fd/1."""
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write next to the target, then put it in place in one step: a reader never sees half a file."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"no folder '{path.parent}' to write '{path.name}' into; make it first")
-    if path.is_dir():
-        raise IsADirectoryError(f"'{path}' is a folder; name a file to write")
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write a file next to its place, then put it there in one step: a reader never sees half a file.
+
+    Links are followed, and a file that is replaced keeps its permissions. Pipes and devices are written into.
+    """
+    with _refusing(path):
+        target = _target(Path(path))
+        if isinstance(target, Path) and not _is_special(target):
+            _replace(target, content)
+            return
+        for stream in (sys.stdout, sys.stderr):  # what was printed before comes first
+            if stream is not None:
+                stream.flush()
+        with open(target, "wb", closefd=isinstance(target, Path)) as file:
+            file.write(content)
+
+
+def check_target(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that cannot be written, before the work that fills it."""
+    with _refusing(path):
+        _target(Path(path))
+
+
+def _target(path: Path) -> Path | int:
+    """Where links lead: a path, or the number of a file that this process has open."""
+    with contextlib.suppress(FileNotFoundError):
+        path.stat()  # raises where links go round in circles, or a folder may not be searched
+    link = path
+    while True:
+        if link.name.isdigit() and link.parent.resolve() == DESCRIPTORS.resolve() and link.exists():
+            return int(link.name)
+        if not link.is_symlink():
+            break
+        link = link.parent / link.readlink()
+    if _is_special(path):
+        return path
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise OutputError(f"no folder '{target.parent}' to write '{target.name}' into; make it first")
+    if target.is_dir():
+        raise OutputError(f"'{path}' is a folder; name a file to write")
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        raise PermissionError("Permission denied")
+    return target
+
+
+def _is_special(path: Path) -> bool:
+    """Whether it is a pipe, a device or a socket."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _replace(target: Path, content: bytes) -> None:
+    beside = target.with_name(f".atkay-{secrets.token_hex(8)}")
     try:
         with beside.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        beside.replace(path)
+        if target.exists():
+            before = target.stat()
+            if hasattr(os, "chown"):
+                with contextlib.suppress(PermissionError):  # only root can write as somebody else
+                    os.chown(beside, before.st_uid, before.st_gid)
+            beside.chmod(stat.S_IMODE(before.st_mode))
+        beside.replace(target)
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def _refusing(path: object) -> Iterator[None]:
+    """What the system refuses, as an error of ours that keeps its number."""
+    try:
+        yield
+    except OutputError:
+        raise
+    except (OSError, ValueError, TypeError) as error:  # the latter two: what is no path
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        refused = OutputError(f"cannot write {str(path)!r}: {why}. Choose another place.")
+        refused.errno = getattr(error, "errno", None)
+        raise refused from error

@@ -31,6 +31,7 @@ from atkay.lists import in_threads
 from atkay.match import Match, match, repeated
 from atkay.means import Summary, mean, summarise
 from atkay.metrics.base import DEEPEST, printed
+from atkay.printable import one_line
 from atkay.ranking import Ranking, by_rank, steps, together
 from atkay.result import HEADER, cells, number_types
 
@@ -109,10 +110,10 @@ class Overlap(Mapping[str, float]):
         return self._grid().markdown()
 
     def __repr__(self) -> str:
-        return "\n\n".join([self._grid().text(), "\n".join(self._notes())])
+        return "\n\n".join([self._grid().text(), "\n".join(map(one_line, self._notes()))])
 
     def _repr_html_(self) -> str:
-        return self._grid().html() + "<p>" + "<br>".join(html.escape(note) for note in self._notes()) + "</p>"
+        return self._grid().html() + "<p>" + "<br>".join(html.escape(one_line(note)) for note in self._notes()) + "</p>"
 
     def _grid(self) -> Grid:
         rows = [(name, *cells(found)) for name, found in self.summaries.items()]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atkay.errors import SourceError
+from atkay.schema import parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,7 +47,7 @@ def unpack(packed: bytes) -> tuple[dict[str, Any], list[Ints]]:
         raise SourceError("the bytes of a stream are damaged: their checksum does not fit.")
     try:
         begin = NUMBER + int.from_bytes(content[:NUMBER], "little")
-        record, layout = json.loads(content[NUMBER:begin])
+        record, layout = parse_json(content[NUMBER:begin])
         arrays = []
         for width, shape in layout:
             if width not in WIDTHS:

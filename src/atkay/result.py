@@ -20,6 +20,7 @@ from atkay.grid import Grid
 from atkay.lists import BLOCK, in_threads
 from atkay.means import Summary, mean, pooled, summarise, summarise_pooled, units
 from atkay.metrics.base import Definition, Metric, RunMetric, parse
+from atkay.printable import one_line
 from atkay.protocol import Protocol
 
 if TYPE_CHECKING:
@@ -459,11 +460,11 @@ class Result(Mapping[str, float]):
         return "\n\n".join(grid.latex() for grid in self._grids())
 
     def __repr__(self) -> str:
-        return "\n\n".join([*(grid.text() for grid in self._grids()), "\n".join(self._notes())])
+        return "\n\n".join([*(grid.text() for grid in self._grids()), "\n".join(map(one_line, self._notes()))])
 
     def _repr_html_(self) -> str:
         tables = "\n".join(grid.html() for grid in self._grids())
-        return tables + "<p>" + "<br>".join(html.escape(note) for note in self._notes()) + "</p>"
+        return tables + "<p>" + "<br>".join(html.escape(one_line(note)) for note in self._notes()) + "</p>"
 
     def _grids(self) -> list[Grid]:
         """The table, and where there are slices that of the segments."""

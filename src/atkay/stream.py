@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from atkay.arrays import WHOLE
 from atkay.batches import read_batch, read_users
 from atkay.beside import Known
 from atkay.errors import (
-    AtkayError,
     InputError,
     PopulationError,
     ProtocolError,
@@ -27,15 +26,17 @@ from atkay.evaluate import USUAL, check_averages, check_needs, finish, understan
 from atkay.judged import Judged
 from atkay.lock import Lock
 from atkay.measure import Tally, is_pooled, tally
-from atkay.metrics.base import RunMetric, parse_all
+from atkay.metrics.base import RunMetric
 from atkay.packing import pack, unpack
 from atkay.protocol import Described, Protocol
-from atkay.result import Population, Result
+from atkay.result import Result
+from atkay.saving import FIELDS, metric_spec
+from atkay.schema import Reader, count, listed, mapped, maybe, record, text
 from atkay.side import ASKS
 from atkay.sums import Sums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     import polars as pl
 
@@ -50,8 +51,23 @@ WHY_N_ITEMS = "Pass Stream(..., n_items=...): all items are codes below it."
 OF_EVALUATE = ("columns", "slices", "sampled", "memory", "resume", "spill")
 """What evaluate takes and a stream does not."""
 
-HEADER = {"metrics": list, "protocol": dict, "names": dict, "beside": dict}
-"""What the header of a stream's bytes holds at least, by type."""
+HEADER: dict[str, Reader] = {
+    "atkay": text,
+    "metrics": listed(metric_spec),
+    "protocol": FIELDS["protocol"].read,
+    "n_items": maybe(count),
+    "names": mapped(metric_spec),
+    "dialect": maybe(text),
+    "beside": mapped(text),
+}
+"""The header of a stream's bytes."""
+
+COUNTED: dict[str, Reader] = {
+    "population": FIELDS["population"].read,
+    "sums": Sums.of_record,
+    "whole_users": mapped(count),
+}
+"""What it has besides, where anybody was counted."""
 
 
 class Stream:
@@ -231,9 +247,9 @@ class Stream:
             self._check_same(other._header())
             found = other._found
         else:
-            header, states = _opened(other)
-            self._check_same(header)
-            found = self._restored(header, states)
+            read = _read(other)
+            self._check_same(read.header)
+            found = self._restored(read)
         if found is not None:
             self._add(found)
 
@@ -287,20 +303,16 @@ class Stream:
                 f"from_bytes: no argument {listing(strange)}: the bytes say what is measured and how, and only the "
                 f"tables are given again: {listing(ASKS)}."
             )
-        header, _ = _opened(content)
-        try:
-            protocol, metrics = Protocol(**header["protocol"]), parse_all(header["metrics"])
-        except (TypeError, AtkayError) as error:
-            raise _foreign(error, header) from error
-        fingerprint, n_items, dialect = header["beside"], header.get("n_items"), header.get("dialect")
+        read = _read(content)
+        n_items, dialect, fingerprint = read.header["n_items"], read.header["dialect"], read.header["beside"]
         missing = [name for name in fingerprint if name not in beside and name != "catalog"]
         if missing:
             raise SideError(
                 f"from_bytes: the stream was given {listing(missing)}, which its bytes do not hold. Pass "
                 f"from_bytes(..., {missing[0]}=...) again."
             )
-        stream = cls(metrics, n_items=n_items, protocol=protocol, **beside)
-        stream._asked = stream._asked._replace(names=header["names"], dialect=dialect)
+        stream = cls(read.fields["metrics"], n_items=n_items, protocol=read.fields["protocol"], **beside)
+        stream._asked = stream._asked._replace(names=read.header["names"], dialect=dialect)
         stream.merge(content)
         return stream
 
@@ -326,30 +338,25 @@ class Stream:
     def _nobody(self) -> Judged:
         return Judged.of_nobody(self._n_items or 0, None if self._beside is None else self._beside.items)
 
-    def _restored(self, header: Mapping[str, Any], states: Sequence[Ints]) -> Tally | None:
+    def _restored(self, read: _Read) -> Tally | None:
         """What was counted, out of the bytes' parts; None where nobody was."""
-        if header.get("population") is None:
+        if "population" not in read.fields:
             return None
+        population, sums, states = read.fields["population"], read.fields["sums"], read.states
         pooled = {
             str(one): is_pooled(metric)
             for metric in self.metrics
             if not isinstance(metric, RunMetric)
             for one in metric.split()
         }
-        try:
-            population, sums = Population(**header["population"]), Sums.of_record(header["sums"])
-            if not all(type(count) is int and count >= 0 for count in vars(population).values()):
-                raise ValueError("a count of users or rows is none")
-            if {name: found.pooled for name, found in sums.numbers.items()} != pooled:
-                raise ValueError("their sums are not those of the metrics")
-            if [state.shape for state in states] != list(self._shapes.values()):
-                raise ValueError("their counts per item are not those of the metrics")
-            whole_users = header["whole_users"]
-            numbers = [str(one) for metric in self.metrics if isinstance(metric, RunMetric) for one in metric.split()]
-            if sorted(whole_users) != sorted(numbers) or not all(type(count) is int for count in whole_users.values()):
-                raise ValueError("their counts of users are not those of the metrics")
-        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise _foreign(error, header) from error
+        of_pooled = [name for name, is_ratio in pooled.items() if is_ratio]
+        of_run = {str(one) for metric in self.metrics if isinstance(metric, RunMetric) for one in metric.split()}
+        if not sums.fits(sorted(pooled), of_pooled) or sums.queries != population.evaluated:
+            raise _foreign("their sums are not those of the metrics", read.header)
+        if [state.shape for state in states] != list(self._shapes.values()) or any((each < 0).any() for each in states):
+            raise _foreign("their counts per item are not those of the metrics", read.header)
+        if {*read.fields["whole_users"]} != of_run:
+            raise _foreign("their counts of users are not those of the metrics", read.header)
         return Tally(
             rows=np.empty(0, np.int64),
             names=tuple(pooled),
@@ -357,7 +364,7 @@ class Stream:
             parts={},
             population=population,
             states={None: dict(zip(self._shapes, states, strict=True))} if states else {},
-            whole_users={None: whole_users} if states else {},
+            whole_users={None: read.fields["whole_users"]} if states else {},
             sums={None: replace(sums, numbers={name: sums.numbers[name] for name in pooled})},
         )
 
@@ -390,15 +397,29 @@ def _check_protocol(protocol: Protocol) -> None:
             raise ProtocolError(f"Stream: {name} comes with each batch. Pass update(..., {name}=...).")
 
 
-def _opened(content: bytes) -> tuple[dict[str, Any], list[Ints]]:
-    """The header and the states of a stream's bytes; whatever wrote them has the same fields in its protocol."""
+class _Read(NamedTuple):
+    """The bytes of a stream: the header as it is written, and its fields and states, checked."""
+
+    header: dict[str, Any]
+    fields: dict[str, Any]
+    states: list[Ints]
+
+
+def _read(content: bytes) -> _Read:
     header, states = unpack(content)
-    for name, kind in HEADER.items():
-        if not isinstance(header.get(name), kind):
-            raise _foreign(f"their header has no {kind.__name__} '{name}'", header)
-    if strange := {each.name for each in dataclasses.fields(Protocol)} ^ set(header["protocol"]):
-        raise _foreign(f"their protocol has other fields than here, {listing(sorted(strange))}", header)
-    return header, states
+    counted = {*COUNTED} & {*header}
+    try:
+        fields = record(HEADER | (COUNTED if counted else {}))(header)
+    except ValueError as error:
+        raise _foreign(error, header) from error
+    # Whoever counts per item has so many numbers for each cutoff: they are there before any memory is taken for them.
+    of_run = [metric for metric in fields["metrics"] if isinstance(metric, RunMetric)]
+    if counted and len(of_run) != len(states):
+        raise _foreign("their counts per item are not those of the metrics", header)
+    for metric, state in zip(of_run, states, strict=False):
+        if {*metric.needs} <= {"catalog"} and state.size < len(metric.cutoffs) * (fields["n_items"] or 0):
+            raise _foreign(f"n_items is {fields['n_items']:,}, and {metric} was counted for fewer items", header)
+    return _Read(header, fields, states)
 
 
 def _foreign(why: object, header: Mapping[str, Any]) -> SourceError:

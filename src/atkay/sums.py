@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+import re
+import reprlib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -19,6 +21,7 @@ import numpy as np
 from atkay.errors import InputError
 from atkay.lists import ranges
 from atkay.means import Summary, divides, interval
+from atkay.schema import count, listed, mapped, record, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +40,8 @@ FAR = 1000
 
 DEEPEST = 2 * 1074
 """No square of a float is finer than this power of 1/2."""
+
+_SUM = re.compile(r"(-?[0-9a-f]+)/([0-9]{1,4})")
 
 
 @dataclass(frozen=True)
@@ -96,12 +101,19 @@ class Moments:
         return [self.users, self.undefined, [*map(_written, self.sums)], [*map(_written, self.products)]]
 
     @classmethod
-    def of_record(cls, record: Sequence[Any]) -> Moments:
+    def of_record(cls, record: Any) -> Moments:
         """Out of what :meth:`record` gave."""
-        users, undefined, sums, products = record
-        if (len(sums), len(products)) not in ((1, 1), (2, 3)) or min(int(users), int(undefined)) < 0:
-            raise ValueError("these are no sums")
-        return cls(int(users), int(undefined), tuple(map(_read, sums)), tuple(map(_read, products)))
+        if type(record) is not list or len(record) != 4:
+            raise ValueError(f"these are no sums: {reprlib.repr(record)}")
+        users, undefined, (sums, products) = count(record[0]), count(record[1]), map(listed(_read), record[2:])
+        found = cls(users, undefined, sums, products)
+        try:
+            fits = (len(sums), len(products)) in ((1, 1), (2, 3)) and found.summary
+        except (ValueError, ArithmeticError):  # a negative square, or a mean that no float holds
+            fits = False
+        if not fits:
+            raise ValueError(f"these are no sums: {reprlib.repr(record)}")
+        return found
 
 
 @dataclass(frozen=True)
@@ -121,10 +133,16 @@ class Sums:
         return {"queries": self.queries, "numbers": {name: found.record() for name, found in self.numbers.items()}}
 
     @classmethod
-    def of_record(cls, record: Mapping[str, Any]) -> Sums:
+    def of_record(cls, value: Any) -> Sums:
         """Out of what :meth:`record` gave."""
-        numbers = {name: Moments.of_record(found) for name, found in record["numbers"].items()}
-        return cls(int(record["queries"]), numbers)
+        return cls(**record({"queries": count, "numbers": mapped(Moments.of_record)})(value))
+
+    def fits(self, names: Sequence[str], pooled: Collection[str]) -> bool:
+        """Whether these are the sums of these numbers, some of them pooled, over so many queries."""
+        return list(self.numbers) == list(names) and all(
+            found.pooled == (name in pooled) and found.users + found.undefined <= self.queries
+            for name, found in self.numbers.items()
+        )
 
 
 def sum_up(names: Sequence[str], values: Floats, *below: Floats) -> dict[str, Moments]:
@@ -216,8 +234,8 @@ def _written(sum: Fraction) -> str:
     return f"{sum.numerator:x}/{sum.denominator.bit_length() - 1}"
 
 
-def _read(text: str) -> Fraction:
-    whole, power = text.split("/")
-    if not 0 <= int(power) <= DEEPEST:
-        raise ValueError(f"'{text}' is no sum")
-    return Fraction(int(whole, 16), 1 << int(power))
+def _read(written: Any) -> Fraction:
+    found = _SUM.fullmatch(text(written))
+    if not found or int(found[2]) > DEEPEST:
+        raise ValueError(f"{reprlib.repr(written)} is no sum")
+    return Fraction(int(found[1], 16), 1 << int(found[2]))

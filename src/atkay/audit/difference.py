@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from atkay.grid import Grid, Tabular
 from atkay.metrics.base import printed
+from atkay.printable import one_line, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,7 +45,7 @@ class Place(NamedTuple):
     def __str__(self) -> str:
         said = [] if self.score is None else [f"score {self.score:.10g}"]
         said += [] if self.grade in (None, 1) else [f"grade {self.grade:g}"]
-        return f"{self.rank} {_plain_id(self.item)}{'' if self.grade is None else ' ✓'}" + (
+        return f"{self.rank} {one_line(str(self.item))}{'' if self.grade is None else ' ✓'}" + (
             f" ({', '.join(said)})" if said else ""
         )
 
@@ -82,7 +83,7 @@ class Example:
     def lines(self) -> list[tuple[str, str]]:
         """What is shown of the user: a word, and what it says."""
         graded = any(grade != 1 for _, grade in self.truth)
-        truth = [f"{_plain_id(item)} ({grade:g})" if graded else _plain_id(item) for item, grade in self.truth]
+        truth = [one_line(str(item)) + (f" ({grade:g})" if graded else "") for item, grade in self.truth]
         lists = [("list", self.before.list)]
         if self.before.list != self.after.list:
             lists = [("list before", self.before.list), ("list after", self.after.list)]
@@ -182,7 +183,7 @@ class Difference(Tabular):
         if not self.steps:
             why = "they do not differ in any convention"
         values = f"{self._value(self.ours)} {self.our_name} and {self._value(self.theirs)} {self.their_name}"
-        return f"{self.spec} is {values}: {why or 'no convention has an effect on these data'}."
+        return printable(f"{self.spec} is {values}: {why or 'no convention has an effect on these data'}.")
 
     def _value(self, value: float) -> str:
         """With so many digits that the two numbers differ, where they do."""
@@ -245,8 +246,9 @@ class Difference(Tabular):
         for step in self.moving:
             lines = step.lines()
             width = max(len(word) for word, _ in lines)
-            text = "\n".join(f"{word.ljust(width)}  {said}" for word, said in lines)
-            found.append((f"{step.names}: {self._value(step.before)} → {self._value(step.after)}", text))
+            text = "\n".join(f"{word.ljust(width)}  {printable(said)}" for word, said in lines)
+            title = f"{step.names}: {self._value(step.before)} → {self._value(step.after)}"
+            found.append((printable(title), text))
         return found
 
 
@@ -255,11 +257,6 @@ def word_of(value: Any) -> str:
     if value is None:
         return "none"
     return printed(value) if isinstance(value, str | float | int) else "given"
-
-
-def _plain_id(item: Any) -> str:
-    """An id on one line."""
-    return str(item) if str(item).isprintable() else repr(item)
 
 
 def _size(value: float, sign: str = "") -> str:

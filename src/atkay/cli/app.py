@@ -10,6 +10,7 @@ import click
 
 from atkay import __version__
 from atkay.errors import AtkayError, AtkayWarning
+from atkay.printable import printable
 
 COMMANDS = (
     "evaluate",
@@ -25,6 +26,11 @@ COMMANDS = (
 )
 
 
+def said(message: str) -> str:
+    """A message as a terminal takes it: what it quotes steers nothing, and none of its lines passes for another one."""
+    return printable(message, keep="\n").replace("\n", "\n  ")
+
+
 class Refused(click.ClickException):
     """What cannot be done, in one sentence and without a traceback."""
 
@@ -32,7 +38,7 @@ class Refused(click.ClickException):
 
     def show(self, file: Any = None) -> None:
         """On standard error, so that a pipe gets tables or nothing."""
-        click.echo(f"atkay: {self.message}", err=True)
+        click.echo(said(f"atkay: {self.message}"), err=True)
 
 
 class Failed(Refused):
@@ -77,7 +83,7 @@ class Commands(click.Group):
             file: Any = None,
             line: Any = None,
         ) -> None:
-            click.echo(f"atkay: warning: {in_options(str(message))}", err=True)
+            click.echo(said(f"atkay: warning: {in_options(str(message))}"), err=True)
 
         with warnings.catch_warnings():
             warnings.simplefilter("always", AtkayWarning)
@@ -86,6 +92,9 @@ class Commands(click.Group):
                 return super().invoke(ctx)
             except AtkayError as error:
                 raise Refused(in_options(str(error))) from error
+            except click.ClickException as error:
+                error.message = said(error.message)
+                raise
             except KeyboardInterrupt:
                 click.echo("atkay: interrupted", err=True)
                 ctx.exit(130)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from atkay.cli import options
+from atkay.printable import printable
 
 if TYPE_CHECKING:
     from atkay.cli.sample import Sample
@@ -61,12 +62,14 @@ def command(output: Path, data: Path | None) -> None:
     explained = atkay.reconcile(model, truth, reported)
     click.echo(f"  {explained.explanations[0]}\n  {explained.verdict}\n")
     atkay.report(found, output, title="A made-up shop", recs={"model": model}, truth=truth)
-    click.echo(f"Everything on one page: {output.resolve()}")
+    click.echo(f"Everything on one page: {printable(str(output.resolve()))}")
 
 
 def _write(shop: Sample, folder: Path) -> None:
+    from atkay.output import write_whole
+
     folder.mkdir(parents=True, exist_ok=True)
     tables = {"train": shop.train, "truth": shop.truth, "users": shop.users, "items": shop.items, **shop.runs}
     for name, table in tables.items():
-        table.write_csv(folder / f"{name}.csv")
-    click.echo(f"The tables are in {folder}: {', '.join(f'{name}.csv' for name in tables)}.\n")
+        write_whole(folder / f"{name}.csv", table.write_csv().encode())
+    click.echo(f"The tables are in {printable(str(folder))}: {', '.join(f'{name}.csv' for name in tables)}.\n")

@@ -13,6 +13,8 @@ import click
 
 from atkay.cli.wording import option
 from atkay.columns import ALIASES, Columns
+from atkay.errors import OutputError
+from atkay.output import check_target
 from atkay.protocol import Protocol
 from atkay.words import words_of
 
@@ -68,7 +70,7 @@ class Table(click.Path):
 
 
 class Output(click.Path):
-    """A file to be written: its folder is there, and its suffix one that is known, before anything is computed."""
+    """A file to be written: it can be, and its suffix is one that is known, before anything is computed."""
 
     def __init__(self, *suffixes: str) -> None:
         super().__init__(dir_okay=False, writable=True, path_type=Path)
@@ -76,9 +78,13 @@ class Output(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path of a file that can be written."""
+        if value == "-":
+            self.fail("standard output has the table; name a file, or /dev/stdout for both.", param, ctx)
         path = Path(str(super().convert(value, param, ctx)))
-        if not path.parent.is_dir():
-            self.fail(f"no folder '{path.parent}' to write '{path.name}' into; make it first.", param, ctx)
+        try:
+            check_target(path)
+        except OutputError as error:
+            self.fail(str(error), param, ctx)
         if self._suffixes and path.suffix.lower() not in self._suffixes:
             self.fail(f"cannot write '{path.name}'; its suffix is one of {', '.join(self._suffixes)}.", param, ctx)
         return path

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from atkay.printable import one_line, printable
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -29,12 +31,20 @@ def _csv(found: Any) -> str:
 
     frame = _rows(found)
     lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
-    return frame.with_columns(pl.col(lists).cast(pl.List(pl.String)).list.join(" ")).write_csv().rstrip("\n")
+    frame = frame.with_columns(pl.col(lists).cast(pl.List(pl.String)).list.join(" "))
+    # It is printed: a name stays on its line, and does nothing to a terminal. JSON has it as it is.
+    frame = frame.with_columns(pl.selectors.string().map_elements(one_line, pl.String)).rename(one_line)
+    return frame.write_csv().rstrip("\n")
+
+
+def _json(found: Any) -> str:
+    text = json.dumps(_rows(found).to_dicts(), indent=2, ensure_ascii=False, default=str)
+    return printable(text, keep="\n", escape=lambda char: json.dumps(char)[1:-1])
 
 
 FORMS: dict[str, Callable[[Any], str]] = {
     "table": repr,
-    "json": lambda found: json.dumps(_rows(found).to_dicts(), indent=2, ensure_ascii=False, default=str),
+    "json": _json,
     "csv": _csv,
     "markdown": lambda found: str(found.to_markdown()),
     "latex": lambda found: str(found.to_latex()),

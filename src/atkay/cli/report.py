@@ -9,6 +9,7 @@ import click
 
 from atkay.cli import options
 from atkay.cli.output import working
+from atkay.printable import printable
 
 
 @click.command("report", short_help="A page to show.")
@@ -41,4 +42,4 @@ def command(output: Path, title: str | None, **chosen: Any) -> None:
     with working("Writing the page"):
         elsewhere = options.lists_again(chosen, lists if len(runs) > 1 else next(iter(lists.values()), None))
         atkay.report(found, output, title=title, **elsewhere)
-    click.echo(f"wrote {output}")
+    click.echo(f"wrote {printable(str(output))}", err=True)

@@ -9,19 +9,19 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from atkay.compare.sheet import FINE
 from atkay.compare.tests import TESTS
 from atkay.compare.verdict import LEVEL, OPPOSITE, verdict, way
-from atkay.errors import SourceError
-from atkay.grid import Cell, Grid, as_markdown, one_line
+from atkay.grid import Cell, Grid, as_markdown
 from atkay.means import Summary
 from atkay.metrics.base import Metric, parse
-from atkay.output import write_whole
+from atkay.printable import one_line
 from atkay.result import Numbers, cells, number_types
-from atkay.saving import numbers, plain
+from atkay.saving import SUMMARY, metric_spec, plain
+from atkay.schema import count, listed, mapped, maybe, number, one_of, probability, record, text
+from atkay.sealing import load_sealed, save_sealed
 
 if TYPE_CHECKING:
     import os
@@ -236,25 +236,13 @@ class Comparison:
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a JSON file, whole or not at all."""
-        write_whole(Path(path), self.to_json().encode())
+        """Write everything to a JSON file, compressed where the name ends in ``.gz``; whole or not at all."""
+        save_sealed(path, "comparison", self.to_dict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Comparison:
         """A comparison that was saved before."""
-        try:
-            record = json.loads(Path(path).read_bytes())
-            fields: dict[str, Any] = {name: record[name] for name in (*WORDS, "min_effect", "protocol", "names")}
-            fields |= {name: tuple(record[name]) for name in NAMES}
-            fields |= {name: tuple(map(_difference, record[name])) for name in ("differences", "segments")}
-            fields["segment_means"] = {
-                (each["slice"], each["segment"]): _means(each["means"]) for each in record["segment_means"]
-            }
-            return cls(**fields, means=_means(record["means"]), version=record["atkay"])
-        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-            raise SourceError(
-                f"cannot load '{path}' as a saved comparison: {error}. Write one with comparison.save(path)."
-            ) from error
+        return load_sealed(path, "comparison", _comparison)
 
     def to_markdown(self) -> str:
         """All tables and notes in Markdown: the best mean in bold, raised marks where a difference is significant."""
@@ -275,7 +263,9 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         return "\n".join(
-            part.html() if isinstance(part, Grid) else f"<p>{'<br>'.join(map(html.escape, part))}</p>"
+            part.html()
+            if isinstance(part, Grid)
+            else f"<p>{'<br>'.join(html.escape(one_line(line)) for line in part)}</p>"
             for part in self._parts(self.bold_legend)
         )
 
@@ -476,17 +466,77 @@ def _records(means: Means) -> dict[str, Any]:
     return {run: {name: plain(found._asdict()) for name, found in of_run.items()} for run, of_run in means.items()}
 
 
-def _means(records: dict[str, Any]) -> Means:
-    return {run: {name: _summary(found) for name, found in of_run.items()} for run, of_run in records.items()}
+def _comparison(content: dict[str, Any]) -> Comparison:
+    """A comparison out of its file: every mean and every difference is of its runs, metrics and tests."""
+    from atkay.compare.comparing import Plan
+
+    names = {name: listed(text)(content.get(name)) for name in NAMES}
+    runs, metrics, tests = (names[name] for name in ("runs", "metrics", "tests"))
+    if min(len(runs), len(metrics), len(tests)) < 1 or any(len({*each}) < len(each) for each in (runs, metrics, tests)):
+        raise ValueError("runs, metrics and tests: each must have one name or more, and none twice")
+    of_metrics = record(dict.fromkeys(metrics, lambda value: Summary(**record(SUMMARY)(value))))
+    p_values = record(dict.fromkeys(tests, probability))
+    difference = {
+        **dict.fromkeys(("metric", "run", "against"), text),
+        "better": one_of(("higher", "lower", "neither")),
+        **dict.fromkeys(NUMBERS, number),
+        **dict.fromkeys(COUNTS, count),
+        **dict.fromkeys(("wins", "ties", "losses"), maybe(count)),
+        "p": p_values,
+        "corrected": p_values,
+        "finding": text,
+        "slice": maybe(text),
+        "segment": maybe(text),
+        **dict.fromkeys(("lowest", "opposite"), listed(one_of(tests))),
+        "verdict": text,
+    }
+    differences = listed(lambda value: _difference(record(difference)(value)))
+    read = record(
+        {
+            "atkay": text,
+            **dict.fromkeys(("correction", "family", "interval"), text),
+            "baseline": maybe(one_of(runs)),
+            **dict.fromkeys(("permutations", "rng"), count),
+            **dict.fromkeys(NAMES, listed(text)),
+            "min_effect": mapped(number),
+            "protocol": mapped(text),
+            "names": mapped(lambda value: str(metric_spec(value))),
+            "means": record(dict.fromkeys(runs, of_metrics)),
+            "segment_means": listed(record({"slice": text, "segment": maybe(text), "means": mapped(of_metrics)})),
+            "differences": differences,
+            "segments": differences,
+        }
+    )(content)
+    Plan.of(*(read[name] for name in ("baseline", "tests", "correction", "family", "interval", "permutations", "rng")))
+    version, of_segments = read.pop("atkay"), read.pop("segment_means")
+    segment_means = {(each["slice"], each["segment"]): each["means"] for each in of_segments}
+    found = Comparison(**read, segment_means=segment_means, version=version)
+    of = {name: metric_spec(name) for name in metrics}
+    pairs = {(d.metric, d.run, d.against) for d in found.differences}
+    misfits = {
+        "metrics": all(len(metric.cutoffs) == 1 for metric in of.values()),
+        "min_effect": {*found.min_effect} <= {*metrics},
+        "segment_means": len(segment_means) == len(of_segments)
+        and all({*means} <= {*runs} for means in segment_means.values()),
+        "differences": len(pairs) == len(found.differences)
+        and all(
+            d.metric in of and d.better == of[d.metric].better and {d.run, d.against} <= {*runs} and d.run != d.against
+            for d in found.differences
+        )
+        and all(d.slice is d.segment is None for d in found.differences),
+        "segments": all(
+            d.slice is not None and (d.metric, d.run, d.against) in pairs and d.better == of[d.metric].better
+            for d in found.segments
+        ),
+    }
+    if wrong := [name for name, fits in misfits.items() if not fits]:
+        raise ValueError(f"its parts do not fit together: {', '.join(wrong)}")
+    return found
 
 
-def _summary(record: dict[str, Any]) -> Summary:
-    fields: dict[str, Any] = {**numbers(record)}
-    return Summary(**fields)
-
-
-def _difference(record: dict[str, Any]) -> Difference:
-    fields = {name: value for name, value in record.items() if name != "verdict"}
-    of_tests: dict[str, Any] = {name: tuple(record.get(name, ())) for name in ("lowest", "opposite")}
-    of_tests |= {name: numbers(record[name]) for name in ("p", "corrected")}
-    return Difference(**fields | numbers({name: record[name] for name in NUMBERS}) | of_tests)
+def _difference(read: dict[str, Any]) -> Difference:
+    del read["verdict"]  # follows from the others
+    counted = {read[name] is None for name in ("wins", "ties", "losses")}
+    if len(counted) > 1 or math.isnan(read["low"]) != math.isnan(read["high"]):
+        raise ValueError("one of wins, ties and losses, or one end of the interval, is missing")
+    return Difference(**read)

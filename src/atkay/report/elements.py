@@ -6,14 +6,21 @@ import json
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element, tostring
 
+from atkay.printable import printable
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
+
+KEPT = "\n\u2068\u2069"
+"""Line breaks of code, and the marks around a text whose direction is its own."""
 
 
 def element(tag: str, *content: str | Element, **attributes: str) -> Element:
     """An element; ``class_`` is the attribute class, and other underlines are hyphens."""
     made = Element(tag, {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()})
     for part in content:
+        if isinstance(part, str) and tag not in ("script", "style"):
+            part = printable(part, keep=KEPT)
         if isinstance(part, Element):
             made.append(part)
         elif len(made):

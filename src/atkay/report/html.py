@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import functools
 from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from atkay.errors import InputError, listing, number_of
-from atkay.output import write_whole
+from atkay.output import check_target, write_whole
 from atkay.report.charts import need_altair
 from atkay.report.data import page_data
 from atkay.report.elements import as_script, element, written
@@ -66,10 +65,11 @@ def report(
     ...     atkay.report(result, f"{folder}/report.html", recs=recs, truth=truth)
     """
     view = View.of(found)
+    check_target(path)
     need_altair()
     elsewhere = _elsewhere(view, recs, truth, given)
     head = title or ("Evaluation" if view.comparison is None else f"Comparison of {number_of(len(view.runs), 'run')}")
-    write_whole(Path(path), _page(view, head, elsewhere).encode(errors="replace"))
+    write_whole(path, _page(view, head, elsewhere).encode(errors="replace"))
 
 
 def _elsewhere(view: View, recs: Any, truth: Any, given: Mapping[str, Any]) -> dict[str, Conventions]:

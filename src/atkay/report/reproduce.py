@@ -26,7 +26,7 @@ def call(view: View) -> str:
     if view.comparison is None:
         first = "atkay.evaluate(\n    recs, truth,"
     else:
-        runs = ", ".join(f"{shown(run)!r}: ..." for run in view.runs)
+        runs = ", ".join(f"{shown(repr(run))}: ..." for run in view.runs)
         first = f"atkay.compare(\n    {{{runs}}},\n    truth,"
     lines = [f"    {name}={value}," for name, value in said]
     return "\n".join(["import atkay", "", first, f"    [{names}],", *lines, ")"])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from atkay.compare.comparison import Comparison
 from atkay.errors import InputError
 from atkay.metrics.base import Metric, parse
+from atkay.printable import one_line
 from atkay.report.charts import family_of
 from atkay.result import Result
 
@@ -84,7 +85,7 @@ class View:
 
 def shown(text: object) -> str:
     """Any id or name as text, no longer than a reader reads; what runs from right to left turns nothing around it."""
-    said = str(text)
+    said = one_line(str(text))
     said = said if len(said) <= LONGEST else f"{said[:LONGEST]}… ({len(said):,} characters)"
     turned = not said.isascii() and any(unicodedata.bidirectional(char) in TURNS for char in said)
     return f"{ISOLATE}{said}{END}" if turned else said

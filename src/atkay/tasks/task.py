@@ -14,6 +14,7 @@ from atkay.columns import Columns
 from atkay.errors import ColumnError, InputError, RepeatsWarning, SpecError, listing, number_of, warn
 from atkay.evaluate import USUAL, evaluate
 from atkay.metrics.base import Metric, Ratio, parse_all
+from atkay.printable import one_line
 from atkay.result import Result
 from atkay.sources import open_source
 from atkay.tables import NAMES, columns_of
@@ -164,7 +165,7 @@ class Task:
             {"keep": "seen items stay in the lists", "exclude": "seen items are taken out of the lists"}[self.seen],
             f"average: {_AVERAGE_WORDS[self.average].format(session=self.session, user=self.user)}",
         ]
-        return "\n".join([*rows, *self.notes])
+        return "\n".join(map(one_line, [*rows, *self.notes]))
 
     def _level(self, word: str) -> tuple[str, ...]:
         """The columns whose queries are averaged first."""

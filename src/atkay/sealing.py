@@ -1,0 +1,86 @@
+"""Sealing: a record as a JSON file with a checksum, and back. Nothing is executed, and nothing half right is read."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import re
+import zlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from atkay.errors import OutputError, SourceError
+from atkay.output import write_whole
+from atkay.schema import parse_json
+from atkay.sizes import size_in_words
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping
+
+    T = TypeVar("T")
+
+FORMAT = 1
+"""Raised with every change of what is saved."""
+
+CHECKSUM = re.compile(rb'\{"checksum": "([0-9a-f]{64})", ')
+"""What a file begins with. The checksum is that of the text without it: of "{" and all that follows here."""
+
+LARGEST, RATIO = 1 << 30, 200
+"""Bytes that a compressed file may unpack to, and how many times its size where that is more."""
+
+
+def seal(kind: str, record: Mapping[str, Any]) -> bytes:
+    """A record as JSON with its checksum; ``kind`` says what it is."""
+    try:
+        text = json.dumps({"format": f"atkay {kind} {FORMAT}", **record}, ensure_ascii=False, allow_nan=False)
+    except ValueError as error:
+        raise OutputError(f"cannot save a {kind} with a number that is infinite") from error
+    content = text.encode(errors="backslashreplace")  # half of a surrogate pair, as JSON writes it
+    return b'{"checksum": "%b", %b' % (hashlib.sha256(content).hexdigest().encode(), content[1:])
+
+
+def unseal(kind: str, content: bytes) -> dict[str, Any]:
+    """The record that was sealed, unchanged."""
+    found = CHECKSUM.match(content)
+    if not found:
+        raise ValueError("it does not begin with a checksum, so this version did not save it; evaluate again")
+    text = b"{" + content[found.end() :].rstrip()
+    if hashlib.sha256(text).hexdigest().encode() != found[1]:
+        raise ValueError("its checksum does not match: it was changed after it was saved")
+    record = parse_json(text)
+    if (is_format := record.pop("format", None)) != f"atkay {kind} {FORMAT}":
+        raise ValueError(f"its format is {is_format!r}, and this version reads 'atkay {kind} {FORMAT}'")
+    return dict(record)
+
+
+def save_sealed(path: str | os.PathLike[str], kind: str, record: Mapping[str, Any]) -> None:
+    """Write a record, compressed where the name ends in ``.gz``; whole or not at all."""
+    content = seal(kind, record)
+    write_whole(path, gzip.compress(content, mtime=0) if str(path).endswith(".gz") else content)
+
+
+def load_sealed(path: str | os.PathLike[str], kind: str, read: Callable[[dict[str, Any]], T]) -> T:
+    """What ``read`` makes of a record that was saved."""
+    try:
+        return read(unseal(kind, _unpacked(Path(path).read_bytes())))
+    except (OSError, EOFError, zlib.error, ValueError, TypeError, MemoryError) as error:
+        why = str(error).rstrip(".") or "it does not fit into memory"
+        raise SourceError(
+            f"cannot load '{path}' as a saved {kind}: {why}. Write one with {kind}.save(path)."
+        ) from error
+
+
+def _unpacked(content: bytes) -> bytes:
+    if content[:2] != b"\x1f\x8b":
+        return content
+    most = max(LARGEST, RATIO * len(content))
+    unpacked = gzip.GzipFile(fileobj=io.BytesIO(content)).read(most + 1)
+    if len(unpacked) > most:
+        raise ValueError(
+            f"its {size_in_words(len(content))} unpack to more than {size_in_words(most)}, too much to take at once; "
+            "unpack it yourself if you trust it"
+        )
+    return unpacked
