@@ -9,14 +9,13 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter, methodcaller
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from atkay.columns import ITEM, USER, Columns
-from atkay.errors import ColumnError, IdError, SourceError
+from atkay.errors import ColumnError, IdError, InputError, OrderError, RelevanceError, SourceError
 
 PADDING = -1
 """Where a user is a row number, what fills the places of a list that is shorter than the others."""
@@ -24,6 +23,8 @@ PADDING = -1
 VALUE = {"recs": "score", "truth": "relevance", "baseline": "score", "run_a": "score", "run_b": "score"}
 RANKED = ("recs", "run_a", "run_b")
 """Tables whose lists must have an order."""
+MIXED: dict[str, type[InputError]] = {"score": OrderError, "relevance": RelevanceError}
+"""Columns of numbers, and the error of one that holds something else, too."""
 EXACT = {np.dtype(np.float16): 2**11, np.dtype(np.float32): 2**24, np.dtype(np.float64): 2**53}
 """Below which a float tells whole numbers apart."""
 
@@ -56,6 +57,8 @@ class Source:
     """Whether the order of the rows means anything."""
     pieces: Pieces | None = None
     """Where it is not in memory."""
+    kept: object = None
+    """What must not be removed while the source is in use."""
 
 
 def open_source(given: Any, table: str) -> Source:
@@ -78,7 +81,7 @@ def open_source(given: Any, table: str) -> Source:
     if isinstance(given, str | os.PathLike):
         from atkay.formats import open_file
 
-        return open_file(Path(given), table)
+        return open_file(given, table)
     if hasattr(given, "tocsr"):
         return _sparse(given, table)
     if table == "features" and isinstance(given, np.ndarray) and given.ndim == 2:
@@ -147,19 +150,31 @@ def _series(name: str, values: Any, table: str) -> pl.Series:
     """A column out of any values; mixed types are refused rather than guessed, unless all are numbers."""
     if isinstance(values, np.ndarray) and values.dtype == object:
         values = values.tolist()
+    wide = False
     try:
-        return pl.Series(name, values)
-    except (TypeError, ValueError, OverflowError, NotImplementedError, pl.exceptions.PolarsError) as error:
+        column = pl.Series(name, values)
+        # Next to numbers True would be 1.
+        if name in MIXED or not isinstance(values, list) or not column.dtype.is_numeric() or not _has_bools(values):
+            return column
+    except (TypeError, ValueError, OverflowError, NotImplementedError, RuntimeError, pl.exceptions.PolarsError):
         kinds = set(map(type, values))
         if all(issubclass(kind, int | float | np.number | np.bool_) for kind in kinds):
-            wide = [value for value in values if abs(value) >= EXACT[np.dtype(float)] and value == int(value)]
-            if not wide:
+            wide = any(int(value).bit_length() > 53 for value in values if isinstance(value, int | np.integer))
+            if not wide and (name in MIXED or not _has_bools(values)):
                 return pl.Series(name, np.array(values, dtype=float))
-        types = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise IdError(
-            f"{table}: '{name}' mixes values of different types, or holds some that no column can ({types}). "
-            "Make them all numbers or all text."
-        ) from error
+    types = sorted({kind.__name__ for kind in map(type, values)})
+    raise mixed_types(table, name, "integers that no column holds exactly" if wide else ", ".join(types)) from None
+
+
+def _has_bools(values: Iterable[object]) -> bool:
+    return any(kind in (bool, np.bool_) for kind in set(map(type, values)))
+
+
+def mixed_types(table: str, name: str, types: str) -> InputError:
+    """What is said of a column that does not hold values of one type."""
+    error = MIXED.get(name, IdError)
+    what = "only numbers" if name in MIXED else "only numbers or only text"
+    return error(f"{table}: '{name}' must hold {what}; found {types}. Convert the values to one type.")
 
 
 def _frame(columns: Mapping[str, pl.Series], roles: Columns, label: str, n_rows: int | None = None) -> Source:

@@ -30,8 +30,8 @@ from atkay.engines.dealing import (
 )
 from atkay.engines.folder import Folder, load_part, refusing, save_part
 from atkay.errors import AtkayError, DuplicateError, InputError, PopulationError, ProtocolError, number_of
-from atkay.formats import find_files
 from atkay.parts import Part, Plan, judge_part, merge
+from atkay.paths import find_files
 from atkay.protocol import Described
 from atkay.sizes import bytes_of
 from atkay.tables import BESIDE, SOME, Table, as_ids, columns_of, read_items, read_recs, read_tables, read_truth
@@ -136,7 +136,8 @@ def _files(inputs: Mapping[str, Any]) -> dict[str, list[Any]]:
     """The files of all inputs, and whether they are as they were: their sizes and times."""
     return {
         name: [[str(file.absolute()), file.stat().st_size, file.stat().st_mtime_ns] for file in find_files(table, name)]
-        for name, table in ((name, Path(table)) for name, table in inputs.items() if isinstance(table, str | PathLike))
+        for name, table in inputs.items()
+        if isinstance(table, str | PathLike)
     }
 
 
