@@ -19,7 +19,6 @@ from atkay.errors import (
     InputError,
     NumberError,
     OrderError,
-    SourceError,
     SpecError,
     listing,
     number_of,
@@ -230,6 +229,7 @@ def _columns_of(columns: Columns | Mapping[str, Columns] | None, name: str) -> C
 def _settled(one: Table, other: Table) -> tuple[dict[str, pl.Series], Vocabulary, list[Ranking], int]:
     """The ids of all users, the codes of all items, the lists of either run, and how many rows are tied."""
     from atkay.align import same_types
+    from atkay.tables import check_shapes
     from atkay.vocabulary import Vocabulary
 
     if len(one.key) != len(other.key):
@@ -237,10 +237,7 @@ def _settled(one: Table, other: Table) -> tuple[dict[str, pl.Series], Vocabulary
             f"run_a names a user by {listing(one.key)}, run_b by {listing(other.key)}. Name as many columns with "
             "Columns(user=(...))."
         )
-    if one.n_rows is not None and other.n_rows is not None and one.n_rows != other.n_rows:
-        raise SourceError(
-            f"run_a has {one.n_rows:,} rows and run_b {other.n_rows:,}; a user is a row number, so both need as many."
-        )
+    check_shapes(one, other)
     tables = same_types(one, other)
     users, user_codes = Vocabulary.of([table.ids[:-1] for table in tables], dense=True)
     items, item_codes = Vocabulary.of([table.ids[-1:] for table in tables])

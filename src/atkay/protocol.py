@@ -8,7 +8,7 @@ import operator
 from dataclasses import dataclass
 from typing import Any
 
-from atkay.errors import ProtocolError, offer
+from atkay.errors import ProtocolError, offer, shown
 from atkay.words import checked, word, words_of
 
 
@@ -156,12 +156,12 @@ class Protocol:
 
 def _positive(given: object) -> float:
     try:
-        value = float(given)  # type: ignore[arg-type]  # anything else is caught below
-    except (TypeError, ValueError):
+        value = math.nan if isinstance(given, bool) else float(given)  # type: ignore[arg-type]  # caught
+    except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not 0 < value < math.inf:
         raise ProtocolError(
             "protocol: min_relevance is the lowest grade that counts as relevant, a number above 0; "
-            f"given was {given!r}. Leave it out to take every grade above 0."
+            f"given was {shown(given)}. Leave it out to take every grade above 0."
         )
     return value

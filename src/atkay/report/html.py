@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from atkay.errors import InputError, listing, number_of
+from atkay.forks import check_threads
 from atkay.output import write_whole
 from atkay.report.charts import need_altair
 from atkay.report.data import page_data
@@ -65,6 +66,7 @@ def report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     atkay.report(result, f"{folder}/report.html", recs=recs, truth=truth)
     """
+    check_threads()
     view = View.of(found)
     need_altair()
     elsewhere = _elsewhere(view, recs, truth, given)
