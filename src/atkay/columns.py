@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from atkay.errors import ColumnError, listing, offer
+from atkay.errors import ColumnError, listing, offer, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +72,7 @@ class Columns:
             object.__setattr__(self, "user", tuple(self.user))
         named = self.named
         if not all(isinstance(name, str) for name in named):
-            raise ColumnError(f"columns: a column's name is text, given were {', '.join(map(repr, named))}.")
+            raise ColumnError(f"columns: a column's name is text, given were {', '.join(map(shown, named))}.")
         if len(set(named)) < len(named):
             raise ColumnError(f"columns: a column has one role, given were {listing(named)}. Name different columns.")
 

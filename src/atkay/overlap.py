@@ -23,6 +23,7 @@ from atkay.errors import (
     listing,
     number_of,
     offer,
+    shown,
     who,
 )
 from atkay.grid import Grid
@@ -185,10 +186,10 @@ def overlap(
 
     if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= DEEPEST):
         raise SpecError(
-            f"overlap: k is a whole number from 1 to {DEEPEST:,}, or None for whole lists; given was {k!r}."
+            f"overlap: k is a whole number from 1 to {DEEPEST:,}, or None for whole lists; given was {shown(k)}."
         )
     if isinstance(p, bool) or not isinstance(p, int | float | np.number) or not 0 < p < 1:
-        raise SpecError(f"overlap: p is a number between 0 and 1, given was {p!r}.")
+        raise SpecError(f"overlap: p is a number between 0 and 1, given was {shown(p)}.")
     tables = [
         read_recs(given, _columns_of(columns, name), name) for name, given in zip(RUNS, (run_a, run_b), strict=True)
     ]
@@ -222,7 +223,9 @@ def _columns_of(columns: Columns | Mapping[str, Columns] | None, name: str) -> C
         return columns or Columns()
     found = columns.get(name, Columns()) if isinstance(columns, Mapping) and set(columns) <= set(RUNS) else None
     if not isinstance(found, Columns):
-        raise InputError(f"columns: pass Columns(...), or a dict of them for {listing(RUNS)}; given was {columns!r}.")
+        raise InputError(
+            f"columns: pass Columns(...), or a dict of them for {listing(RUNS)}; given was {shown(columns)}."
+        )
     return found
 
 

@@ -11,7 +11,7 @@ import tempfile
 import weakref
 from pathlib import Path
 
-from atkay.errors import SourceError
+from atkay.errors import SourceError, shown
 
 HIDDEN = (".", "_")
 """How names begin that Spark and Hadoop do not take for data, such as _SUCCESS."""
@@ -21,7 +21,7 @@ def local_path(given: str | os.PathLike[str], table: str) -> Path:
     """The path of something on this machine."""
     text = os.fspath(given)
     if not isinstance(text, str):
-        raise SourceError(f"{table}: a path must be text, got {text!r}.")
+        raise SourceError(f"{table}: a path must be text, got {shown(text)}.")
     if text.strip() in ("", "."):  # Path("") is "."
         raise SourceError(
             f"{table}: {text!r} does not name a file or a folder. For the working directory write '{Path.cwd()}'."

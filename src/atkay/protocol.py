@@ -82,14 +82,14 @@ class Protocol:
                 object.__setattr__(self, each.name, checked("protocol", each, getattr(self, each.name), ProtocolError))
         if self.min_relevance is not None:
             object.__setattr__(self, "min_relevance", _positive(self.min_relevance))
-        if isinstance(self.seed, bool) or not hasattr(self.seed, "__index__"):
-            raise ProtocolError(f"protocol: seed is a whole number, given was {self.seed!r}.")
+        if isinstance(self.seed, bool) or not hasattr(self.seed, "__index__") or hasattr(self.seed, "shape"):
+            raise ProtocolError(f"protocol: seed is a whole number, given was {shown(self.seed)}.")
         object.__setattr__(self, "seed", operator.index(self.seed))
         if isinstance(self.average_over, list | tuple):
             object.__setattr__(self, "average_over", tuple(self.average_over))
         if not all(isinstance(name, str) for name in self.groups) or len(set(self.groups)) < len(self.groups):
             raise ProtocolError(
-                f"protocol: average_over takes the name of a column, or several, given was {self.average_over!r}."
+                f"protocol: average_over takes the name of a column, or several, given was {shown(self.average_over)}."
             )
 
     @property

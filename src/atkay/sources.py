@@ -16,7 +16,7 @@ import polars as pl
 
 from atkay.arrays import Floats, is_tensor, tensor_array
 from atkay.columns import ITEM, USER, Columns
-from atkay.errors import ColumnError, IdError, InputError, OrderError, RelevanceError, SourceError
+from atkay.errors import ColumnError, IdError, InputError, OrderError, RelevanceError, SourceError, shown
 from atkay.forks import check_threads
 
 PADDING = -1
@@ -157,6 +157,10 @@ def _series(name: str, values: Any, table: str) -> pl.Series:
     if isinstance(values, np.ndarray) and values.dtype == object:
         values = values.tolist()
     wide = False
+    if name in ("user", "item") and isinstance(values, list) and any(map(_is_list, set(map(type, values)))):
+        raise IdError(
+            f"{table}: '{name}' holds {shown(next(filter(_is_nested, values)))}. Ids are whole numbers or text."
+        )
     try:
         column = pl.Series(name, values)
         # Next to numbers True would be 1.
@@ -244,6 +248,10 @@ def _same_numbers(values: Any) -> list[Any]:
     plain = list(values)
     floats = any(isinstance(one, float) for one in plain) and all(isinstance(one, int | float) for one in plain)
     return [float(one) for one in plain] if floats else plain
+
+
+def _is_nested(value: object) -> bool:
+    return _is_list(type(value))
 
 
 def _is_list(kind: type) -> bool:

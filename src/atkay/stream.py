@@ -22,6 +22,7 @@ from atkay.errors import (
     SideError,
     SourceError,
     listing,
+    shown,
 )
 from atkay.evaluate import USUAL, check_averages, check_needs, finish, understand
 from atkay.judged import Judged
@@ -117,7 +118,7 @@ class Stream:
             why = next((f"{name}= is given" for name in given), "a metric counts how often each item is listed")
             raise SideError(f"{why}, so the number of items has to be known. {WHY_N_ITEMS}")
         if n_items is not None and (isinstance(n_items, bool) or not hasattr(n_items, "__index__") or n_items < 1):
-            raise InputError(f"Stream: n_items is a whole number from 1, given was {n_items!r}.")
+            raise InputError(f"Stream: n_items is a whole number from 1, given was {shown(n_items)}.")
         self._asked = asked
         self._n_items = None if n_items is None else int(n_items)
         self._beside = (

@@ -22,6 +22,7 @@ from atkay.errors import (
     SourceError,
     UnusedWarning,
     listing,
+    shown,
     warn,
 )
 from atkay.protocol import Described
@@ -74,10 +75,10 @@ def columns_of(columns: Columns | Mapping[str, Columns] | None, table: str) -> C
         return columns
     if not isinstance(columns, Mapping) or not set(columns) <= {*NAMES, *LOGS}:
         raise InputError(
-            f"columns: pass Columns(...), or a dict of them for some of {listing(NAMES)}; given was {columns!r}."
+            f"columns: pass Columns(...), or a dict of them for some of {listing(NAMES)}; given was {shown(columns)}."
         )
     if not isinstance(columns.get(table, Columns()), Columns):
-        raise InputError(f"columns: for {table} pass Columns(...), given was {columns[table]!r}.")
+        raise InputError(f"columns: for {table} pass Columns(...), given was {shown(columns[table])}.")
     return columns.get(table, Columns())
 
 

@@ -283,8 +283,9 @@ def _checked_cutoffs(metric: Metric) -> int | tuple[int, ...]:
             f"{metric.name} takes no cutoff: it takes the whole list, or sets its own for each user. "
             f"Write '{metric.name}' without '@'."
         )
-    several = isinstance(metric.k, Iterable) and not isinstance(metric.k, str)
-    given: Sequence[Any] = tuple(metric.k) if several else (metric.k,)  # type: ignore[arg-type]  # iterable
+    k: Any = metric.k
+    several = isinstance(k, Iterable) and not isinstance(k, str) and getattr(k, "ndim", 1) > 0
+    given: Sequence[Any] = tuple(k) if several else (k,)
     whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in given)
     if not given or not whole or not all(1 <= k <= DEEPEST for k in given):
         raise _bad_cutoff(metric.name, shown(given[0] if len(given) == 1 else metric.k))
