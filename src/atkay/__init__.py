@@ -10,6 +10,8 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from atkay.forks import watch
+
 if TYPE_CHECKING:
     from atkay import errors as errors
     from atkay import tasks as tasks
@@ -115,6 +117,7 @@ class _Package(ModuleType):
 
 
 sys.modules[__name__].__class__ = _Package
+watch()
 
 
 def _metric_classes() -> dict[str, Any]:

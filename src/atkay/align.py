@@ -186,10 +186,6 @@ def check_keys(recs: Table, truth: Table) -> None:
         raise IdError(
             f"recs names a query by {recs.key}, truth by {truth.key}. Name as many columns with Columns(user=(...))."
         )
-    if recs.n_rows is not None and truth.n_rows is not None and recs.n_rows != truth.n_rows:
-        raise SourceError(
-            f"recs has {recs.n_rows:,} rows and truth {truth.n_rows:,}; a user is a row number, so both need as many."
-        )
 
 
 def check_common(recs: Table, truth: Table, users: int, items: int) -> None:
@@ -326,8 +322,6 @@ def check_numbered(table: Table, truth: Table) -> None:
             f"{table.name}: lists without users are numbered, and truth names its users. Write {{user: [items]}}, or a "
             "table of pairs."
         )
-    if table.n_rows is not None and truth.n_rows is not None and table.n_rows != truth.n_rows:
-        raise SourceError(f"{table.name} has {table.n_rows:,} rows and truth {truth.n_rows:,}; both need as many.")
 
 
 def fitting_tables(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from atkay.arrays import tensor_array
 from atkay.errors import IdError, InputError, OrderError, RelevanceError
 from atkay.judged import within
 from atkay.lists import Lists
@@ -179,16 +180,9 @@ def array(given: Any, name: str, call: str = "update") -> Any:
             f"{call}: {name} is a masked array, and what stands behind the mask would count. Pass items.filled(-1), "
             "scores.filled(-np.inf) or grades.filled(0)."
         )
-    if not hasattr(given, "detach"):
-        return given
-    given = given.detach().cpu()
-    try:
-        return (given.float() if "bfloat16" in str(given.dtype) else given).numpy()
-    except (TypeError, RuntimeError):
-        raise InputError(
-            f"{call}: {name} is a tensor of {given.dtype} and layout {given.layout}, which NumPy does not have. Pass "
-            "tensor.to_dense() of a sparse one, tensor.float() of another type."
-        ) from None
+    if isinstance(given, np.matrix):
+        return np.asarray(given)
+    return tensor_array(given, f"{call}: {name}") if hasattr(given, "detach") else given
 
 
 def _scores(given: Any, precision: str) -> Array:
@@ -245,7 +239,7 @@ def _codes(given: Any, name: str, n_items: int | None, n_users: int | None = Non
     """Item codes by user, in any form; ``n_users`` is how many there must be."""
     given = array(given, name)
     if hasattr(given, "tocsr"):
-        found = _sparse(given)
+        found = _sparse(given, name, n_items)
     elif isinstance(given, np.ndarray) and given.dtype != object:
         found = _dense(given, name, n_items)
     else:
@@ -266,8 +260,13 @@ def _codes(given: Any, name: str, n_items: int | None, n_users: int | None = Non
     return found
 
 
-def _sparse(given: Any) -> Rows:
+def _sparse(given: Any, name: str, n_items: int | None) -> Rows:
     rows = given.tocsr()
+    if n_items not in (None, rows.shape[-1]):
+        raise InputError(
+            f"update: {name} is a matrix with {rows.shape[-1]:,} columns, and there are {n_items:,} items. A column "
+            "number is an item code, so it needs as many."
+        )
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()

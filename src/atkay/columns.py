@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from atkay.errors import ColumnError, listing, offer
+from atkay.errors import ColumnError, listing, offer, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,10 @@ SESSION = "session session_id sid visit visit_id".split()
 ORDER = "order order_id basket basket_id transaction transaction_id invoice invoice_id cart cart_id".split()
 TIME = """time timestamp ts datetime date event_time order_time order_date order_number transaction_timestamp
 transaction_date created_at""".split()
+HEADERS = {"slices": "user,segment", "features": "item,category"}
+"""Header lines of tables with columns that have no role."""
+NUMBER = re.compile(r"[-+]?[0-9]*[.,]?[0-9]+(?:e[-+]?[0-9]+)?|[0-9]{4}-[0-9]{2}-[0-9]{2}.*", re.IGNORECASE)
+"""What data looks like and names of columns do not: numbers and dates."""
 _PERSON = [name for name in USER if name not in SESSION]
 
 # Per table and role: names of which one is expected, and names that are taken where the first are missing.
@@ -68,7 +72,7 @@ class Columns:
             object.__setattr__(self, "user", tuple(self.user))
         named = self.named
         if not all(isinstance(name, str) for name in named):
-            raise ColumnError(f"columns: a column's name is text, given were {', '.join(map(repr, named))}.")
+            raise ColumnError(f"columns: a column's name is text, given were {', '.join(map(shown, named))}.")
         if len(set(named)) < len(named):
             raise ColumnError(f"columns: a column has one role, given were {listing(named)}. Name different columns.")
 
@@ -101,9 +105,19 @@ def names_a_column(name: str) -> bool:
 
 
 def find(
-    table: str, role: str, given: str | None, names: Sequence[str], *, needed: bool, taken: Sequence[str] = ()
+    table: str,
+    role: str,
+    given: str | None,
+    names: Sequence[str],
+    *,
+    needed: bool,
+    taken: Sequence[str] = (),
+    text: bool = False,
 ) -> str | None:
-    """The column that plays a role: the given one, or the only one whose name says so and that is not taken."""
+    """The column that plays a role: the given one, or the only one whose name says so and that is not taken.
+
+    ``text``: the names are the first line of a file, which may be data.
+    """
     if given is not None:
         if given in names:
             return given
@@ -120,16 +134,28 @@ def find(
     if not needed:
         return None
     free = [name for name in names if name not in taken]
-    raise ColumnError(f"{table}: no column for the {role}; {_columns(names)}. {_advice(role, free)}")
+    raise ColumnError(f"{table}: no column for the {role}; {_columns(names)}. {_advice(table, role, free, text)}")
 
 
 def _columns(names: Sequence[str]) -> str:
     return f"columns are {listing(names)}" if names else "there are no columns"
 
 
-def _advice(role: str, names: Sequence[str]) -> str:
-    if names and all(re.fullmatch(r"[-+.\deE]*", name) for name in names):
-        return "The first line seems to be data: give the file a header line."
-    usable = [name for name in names if role[:2] in name.lower()] or list(names)
-    guess = usable[0] if usable else role
-    return f"Pass columns=Columns({role}='{guess}')."
+def _advice(table: str, role: str, names: Sequence[str], text: bool) -> str:
+    usable = [name for name in names if role[:2] in name.lower()]
+    numbered = [str(at) for at in range(len(names))]  # how pandas writes columns that have no names
+    data = any(NUMBER.fullmatch(name) for name in names) and [name for name in names if name] != numbered[: len(names)]
+    if data and not text:
+        return (
+            "The first row of the data seems to have been read as names: read the file again with header=None (pandas) "
+            "or has_header=False (Polars), and name the columns."
+        )
+    roles = [role for role in ALIASES[table] if role != "rank"] if len(names) > 1 else [role]
+    header = f"put a header line above it, such as {HEADERS.get(table, ','.join(roles[: len(names)]))}"
+    if data:
+        return f"The first line of the file seems to be data: {header}."
+    advice = f"Pass columns=Columns({role}='{(usable or [*names, role])[0]}')"
+    known = {_plain(alias) for tiers in ALIASES[table].values() for tier in tiers for alias in tier}
+    if text and not usable and not any(_plain(name) in known for name in names):
+        return f"If the first line of the file is data, {header}; if it holds names, p{advice[1:]}."
+    return f"{advice}."

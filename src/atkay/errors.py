@@ -8,6 +8,7 @@
     ├── ProtocolError      a protocol's field or word
     ├── RowsError          a value per user, of a result that has sums over users alone
     ├── PopulationError    users without a list or without truth, where the protocol says "error"
+    ├── ForkError          a forked process, in which Polars' threads do not exist
     ├── SpillError         a folder for what is written on the way that is missing, full or not ours
     ├── OutputError        a file that cannot be written (an OSError, too)
     └── InputError         what recs, truth or another table holds
@@ -99,6 +100,10 @@ class PopulationError(AtkayError):
     """Users without a list, or without truth, where the protocol does not allow them."""
 
 
+class ForkError(AtkayError):
+    """A forked process that cannot use Polars, because its parent has."""
+
+
 class SpillError(AtkayError):
     """A disk that does not take what has to be written on the way."""
 
@@ -150,6 +155,15 @@ def warn(message: str, category: type[AtkayWarning]) -> None:
 def listing(words: Iterable[object]) -> str:
     """The words in quotes, separated by commas."""
     return ", ".join(f"'{word}'" for word in words)
+
+
+def shown(given: object, most: int = 80) -> str:
+    """What was given, for a message: no longer than so many characters, and whatever it is."""
+    try:
+        text = repr(given)
+    except Exception:  # an integer of thousands of digits, a list within itself: any repr may fail
+        return f"a very large {type(given).__name__}"
+    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def number_of(count: int, what: str) -> str:

@@ -17,6 +17,7 @@ from atkay.errors import (
     TiesWarning,
     listing,
     number_of,
+    shown,
     warn,
     who,
 )
@@ -181,7 +182,7 @@ def understand(
         names, metrics = {name: str(metric) for name, metric in meant.items()}, list(meant.values())
     asked = parse_all(metrics)
     if protocol is not None and not isinstance(protocol, Protocol):
-        raise ProtocolError(f"evaluate: protocol is a Protocol(...), given was {protocol!r}.")
+        raise ProtocolError(f"evaluate: protocol is a Protocol(...), given was {shown(protocol)}.")
     fields = fields or {}
     rules = spoken.settle(protocol, fields, specs) if spoken else (protocol or Protocol()).with_fields(**fields)
     return Asked(asked, rules, names, None if spoken is None else f"{spoken.library} {spoken.version}")
@@ -324,7 +325,9 @@ def check_sampled(sampled: object, metrics: Sequence[Metric]) -> None:
     from atkay.sampling import Sampled, check_of_rank
 
     if not isinstance(sampled, Sampled):
-        raise ProtocolError(f"evaluate: sampled is Sampled(catalog_size=..., negatives=...), given was {sampled!r}.")
+        raise ProtocolError(
+            f"evaluate: sampled is Sampled(catalog_size=..., negatives=...), given was {shown(sampled)}."
+        )
     for metric in metrics if sampled.estimator != "none" else ():
         check_of_rank(metric)
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import functools
-import glob
+import io
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING
+import stat
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from atkay.columns import names_a_column
 from atkay.errors import ColumnError, SourceError, listing
+from atkay.paths import Stored, find_files, local_path
 from atkay.sources import Pieces, Source
+from atkay.text_files import check_encoding, check_json_types, lines, refuse_encoding, refuse_json
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
 SUFFIXES = {
     ".csv": "CSV",
@@ -47,14 +52,21 @@ SKIPPING: dict[str, Callable[..., pl.LazyFrame]] = {"Parquet": pl.scan_parquet, 
 TREC = {"TREC run": (_RUN, ("qid", "docno", "score")), "TREC qrels": (_QRELS, ("qid", "docno", "rel"))}
 
 
-def open_file(path: Path, table: str) -> Source:
+def open_file(given: str | os.PathLike[str], table: str) -> Source:
     """A file, a folder of files, or files by a pattern, as a source of columns.
 
     The kind of a file is told by its suffix, or else by its first line. Several files are one table, in the order of
-    their names.
+    their names. A pipe can be read once, so its content is kept in a temporary file for as long as the source is used.
     """
+    path = local_path(given, table)
     paths = find_files(path, table)
-    kinds = {each: _known(each, table) for each in paths}
+    kept = Stored(path, table) if paths == [path] and path.is_fifo() else None
+    if kept is not None:
+        paths = [kept.path]
+    if len(paths) > 1:  # Spark writes an empty file where a partition has no rows
+        paths = [each for each in paths if not _is_empty(each)] or paths[:1]
+    shown = {each: each if kept is None else path for each in paths}
+    kinds = {each: _known(each, name, table) for each, name in shown.items()}
     kind = kinds[paths[0]]
     if len(set(kinds.values())) > 1:
         other = next(each for each in paths if kinds[each] != kind)
@@ -63,7 +75,7 @@ def open_file(path: Path, table: str) -> Source:
         )
 
     def reading() -> contextlib.AbstractContextManager[None]:
-        return _reading(path, kind, table)
+        return _reading(path, shown, kind, table)
 
     with reading():
         scans = [_scan(each, kind) for each in paths]
@@ -71,7 +83,7 @@ def open_file(path: Path, table: str) -> Source:
     names = tuple(schemas[paths[0]].names())
     text = kind in ("CSV", "TSV", *TREC)
     for each, schema in schemas.items():
-        _refuse_twice(each, schema.names() if text else (), table)
+        _refuse_twice(shown[each], schema.names() if text else (), table)
     _check_alike(schemas, table)
     lazy = scans[0]
     streams = kind == "Arrow" and not all(map(_is_arrow_file, paths))
@@ -80,14 +92,21 @@ def open_file(path: Path, table: str) -> Source:
         # One scan of all files passes over rows that nobody asks for; put together from several it does not.
         lazy = SKIPPING[kind](paths, glob=False) if alike else _together(scans, names)
     check = functools.cache(lambda: _check_lines(paths, kind, table))
+    check_types = functools.cache(lambda chosen: check_json_types(shown, chosen, table))
+
+    def check_text(chosen: Sequence[str]) -> None:
+        texts = tuple(name for name in chosen if schemas[paths[0]][name] == pl.String)
+        if kind == "JSON Lines" and texts:
+            check_types(texts)
 
     def rows(chosen: Sequence[str]) -> pl.LazyFrame:
         found = lazy.select(chosen)
-        lines = kind in ("CSV", "TSV")
-        return found.filter(~pl.all_horizontal(pl.all().is_null())) if lines else found  # empty lines
+        empty_lines = kind in ("CSV", "TSV")
+        return found.filter(~pl.all_horizontal(pl.all().is_null())) if empty_lines else found
 
     def select(chosen: Sequence[str]) -> pl.DataFrame:
         with reading():
+            check_text(chosen)
             if kind not in TREC:
                 return rows(chosen).collect()
             frame = rows(names).collect()
@@ -98,40 +117,38 @@ def open_file(path: Path, table: str) -> Source:
     def scan(chosen: Sequence[str]) -> pl.LazyFrame:
         if kind in TREC:
             check()
+        check_text(chosen)
         return rows(chosen)
 
     label = f"'{path.name}'" if len(paths) == 1 else f"'{path.name}' ({len(paths)} files)"
     pieces = None if streams else Pieces(scan, kind in SKIPPING, reading)
-    return Source(names, select, label=label, text=text, pieces=pieces)
+    return Source(names, select, label=label, text=text, pieces=pieces, kept=kept)
 
 
-def find_files(path: Path, table: str) -> list[Path]:
-    """The file, or the files of a folder or pattern in the order of their names."""
-    try:
-        there, folder = path.exists(), path.is_dir()
-        if there and not folder:
-            return [path]
-        # Path.glob takes no absolute pattern.
-        found = path.iterdir() if folder else map(Path, glob.glob(str(path), recursive=True))  # noqa: PTH207
-        files = sorted(each for each in found if each.is_file() and not each.name.startswith((".", "_")))
-    except OSError as error:
-        raise SourceError(f"{table}: cannot look for the file '{str(path)[:80]}...': {error.strerror}.") from error
-    if files:
-        return files
-    if folder:
-        raise SourceError(f"{table}: there are no files in the folder '{path}'. Name its files, such as '{path}/*/*'.")
-    what = "no file matches" if glob.has_magic(str(path)) else "no file"
-    raise SourceError(f"{table}: {what} '{path}'. The working directory is '{Path.cwd()}'.")
+def _is_empty(path: Path) -> bool:
+    """Whether it is a file of text without a byte; other kinds have at least their schema."""
+    return path.is_file() and path.stat().st_size == 0 and _kind_by_suffix(path) not in SKIPPING
 
 
-def _known(path: Path, table: str) -> str:
+def _known(path: Path, shown: Path, table: str) -> str:
     """What kind of file it is."""
-    if path.stat().st_size == 0:
-        raise SourceError(f"{table}: '{path}' is empty.")
-    kind = _kind(path)
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise SourceError(f"{table}: '{shown}' is not a file, a folder or a pipe.")
+        with path.open("rb") as file:
+            start = file.read(1024)
+    except OSError as error:
+        raise SourceError(f"{table}: cannot read '{shown}': {error.strerror}.") from error
+    if not start:
+        raise SourceError(f"{table}: '{shown}' is empty.")
+    content = start.removeprefix(codecs.BOM_UTF8)
+    kind = _kind_by_suffix(path) or next((kind for magic, kind in MAGIC.items() if content.startswith(magic)), None)
+    if kind not in SKIPPING:
+        check_encoding(start, shown, table)
+    kind = kind or _kind_by_line(path)
     if kind is None:
         raise SourceError(
-            f"{table}: cannot tell what kind of file '{path}' is. Files that can be read: {KNOWN}; "
+            f"{table}: cannot tell what kind of file '{shown}' is. Files that can be read: {KNOWN}; "
             "give it the suffix of one of them."
         )
     return kind
@@ -143,7 +160,8 @@ def _refuse_twice(path: Path, names: Sequence[str], table: str) -> None:
     if twice:
         first = sorted({re.sub(r"_duplicated_\d+$", "", name) for name in twice})
         raise ColumnError(
-            f"{table}: the header of '{path}' has {listing(first)} twice. Give every column its own name."
+            f"{table}: the header of '{path}' has {listing(first)} twice. Give every column its own name; if the first "
+            "line is data, put a header line above it, such as user,item,score."
         )
 
 
@@ -170,15 +188,12 @@ def _together(scans: Sequence[pl.LazyFrame], names: Sequence[str]) -> pl.LazyFra
     return pl.concat([scan.select(names) for scan in scans], how="vertical_relaxed")
 
 
-def _kind(path: Path) -> str | None:
+def _kind_by_suffix(path: Path) -> str | None:
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in (".gz", ".zst")]
-    if suffixes and suffixes[-1] in SUFFIXES:
-        return SUFFIXES[suffixes[-1]]
-    with path.open("rb") as file:
-        start = file.read(6)
-    for magic, kind in MAGIC.items():
-        if start.startswith(magic):
-            return kind
+    return SUFFIXES.get(suffixes[-1]) if suffixes else None
+
+
+def _kind_by_line(path: Path) -> str | None:
     line = _first_line(path).strip()
     fields = re.split(GAP, line)
     # The second field of TREC files says nothing, and is nearly always "0" or "Q0". Without it four columns could be
@@ -188,33 +203,23 @@ def _kind(path: Path) -> str | None:
     return next((kind for char, kind in SEPARATES.items() if any(map(names_a_column, line.split(char)[:-1]))), None)
 
 
-def _lines(path: Path, n_rows: int | None = None) -> pl.LazyFrame:
-    """The lines of a text file, compressed or not."""
-    return pl.scan_csv(
-        path,
-        has_header=False,
-        separator="\x01",
-        quote_char=None,
-        new_columns=["line"],
-        infer_schema=False,
-        n_rows=n_rows,
-        truncate_ragged_lines=True,
-        glob=False,
-    )
-
-
 def _first_line(path: Path) -> str:
     try:
-        return next((line for line in _lines(path, 20).collect().to_series() if line and line.strip()), "")
+        return next((line for line in lines(path, 20).collect().to_series() if line and line.strip()), "")
     except (pl.exceptions.PolarsError, OSError):
         return ""  # a broken file is met again, and named, when it is read
 
 
 @contextlib.contextmanager
-def _reading(path: Path, kind: str, table: str) -> Iterator[None]:
+def _reading(path: Path, shown: Mapping[Path, Path], kind: str, table: str) -> Iterator[None]:
     try:
         yield
     except (pl.exceptions.PolarsError, OSError) as error:
+        if kind not in SKIPPING:
+            refuse_encoding(shown, table)
+        if kind == "JSON Lines":
+            with contextlib.suppress(pl.exceptions.PolarsError, OSError):
+                refuse_json(shown, table)
         cause = str(error).strip().split("\n")[0]
         raise SourceError(
             f"{table}: cannot read '{path}' as {kind}: {cause} "
@@ -230,7 +235,10 @@ def _is_arrow_file(path: Path) -> bool:
 
 def _scan(path: Path, kind: str) -> pl.LazyFrame:
     if kind == "JSON Lines":
-        return pl.scan_ndjson(path, infer_schema_length=None)
+        with path.open("rb") as file:
+            marked = file.read(3) == codecs.BOM_UTF8
+        source: Any = io.BytesIO(path.read_bytes()[3:]) if marked else path
+        return pl.scan_ndjson(source, infer_schema_length=None)
     if kind == "Arrow" and not _is_arrow_file(path):
         return pl.read_ipc_stream(path).lazy()
     if kind in SKIPPING:
@@ -248,8 +256,8 @@ def _fields(path: Path, kind: str) -> pl.LazyFrame:
     # The rank column of a run is left alone: trec_eval, and everybody who writes these files, goes by score.
     pattern, names = TREC[kind]
     fields = pl.col("line").str.strip_chars(" \t\r").str.extract_groups(f"^{pattern}$")
-    lines = _lines(path).with_row_index("number", offset=1).filter(pl.col("line").str.contains(r"\S"))
-    return lines.select("number", *(fields.struct.field(name) for name in names))
+    found = lines(path).with_row_index("number", offset=1).filter(pl.col("line").str.contains(r"\S"))
+    return found.select("number", *(fields.struct.field(name) for name in names))
 
 
 def _is_bad(kind: str) -> pl.Expr:
@@ -263,7 +271,7 @@ def _check_lines(paths: Sequence[Path], kind: str, table: str) -> None:
         found = _fields(path, kind).filter(_is_bad(kind)).select("number").head(1)
         bad = found.collect(engine="streaming").to_series()
         if len(bad):
-            text = _lines(path).slice(bad[0] - 1, 1).collect().item()
+            text = lines(path).slice(bad[0] - 1, 1).collect().item()
             fields = "query Q0 document rank score tag" if kind == "TREC run" else "query 0 document relevance"
             raise SourceError(
                 f"{table}: line {bad[0]} of '{path}' is no line of a {kind} file: "

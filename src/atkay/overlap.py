@@ -19,11 +19,11 @@ from atkay.errors import (
     InputError,
     NumberError,
     OrderError,
-    SourceError,
     SpecError,
     listing,
     number_of,
     offer,
+    shown,
     who,
 )
 from atkay.grid import Grid
@@ -187,10 +187,10 @@ def overlap(
 
     if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= DEEPEST):
         raise SpecError(
-            f"overlap: k is a whole number from 1 to {DEEPEST:,}, or None for whole lists; given was {k!r}."
+            f"overlap: k is a whole number from 1 to {DEEPEST:,}, or None for whole lists; given was {shown(k)}."
         )
     if isinstance(p, bool) or not isinstance(p, int | float | np.number) or not 0 < p < 1:
-        raise SpecError(f"overlap: p is a number between 0 and 1, given was {p!r}.")
+        raise SpecError(f"overlap: p is a number between 0 and 1, given was {shown(p)}.")
     tables = [
         read_recs(given, _columns_of(columns, name), name) for name, given in zip(RUNS, (run_a, run_b), strict=True)
     ]
@@ -224,13 +224,16 @@ def _columns_of(columns: Columns | Mapping[str, Columns] | None, name: str) -> C
         return columns or Columns()
     found = columns.get(name, Columns()) if isinstance(columns, Mapping) and set(columns) <= set(RUNS) else None
     if not isinstance(found, Columns):
-        raise InputError(f"columns: pass Columns(...), or a dict of them for {listing(RUNS)}; given was {columns!r}.")
+        raise InputError(
+            f"columns: pass Columns(...), or a dict of them for {listing(RUNS)}; given was {shown(columns)}."
+        )
     return found
 
 
 def _settled(one: Table, other: Table) -> tuple[dict[str, pl.Series], Vocabulary, list[Ranking], int]:
     """The ids of all users, the codes of all items, the lists of either run, and how many rows are tied."""
     from atkay.align import same_types
+    from atkay.tables import check_shapes
     from atkay.vocabulary import Vocabulary
 
     if len(one.key) != len(other.key):
@@ -238,10 +241,7 @@ def _settled(one: Table, other: Table) -> tuple[dict[str, pl.Series], Vocabulary
             f"run_a names a user by {listing(one.key)}, run_b by {listing(other.key)}. Name as many columns with "
             "Columns(user=(...))."
         )
-    if one.n_rows is not None and other.n_rows is not None and one.n_rows != other.n_rows:
-        raise SourceError(
-            f"run_a has {one.n_rows:,} rows and run_b {other.n_rows:,}; a user is a row number, so both need as many."
-        )
+    check_shapes(one, other)
     tables = same_types(one, other)
     users, user_codes = Vocabulary.of([table.ids[:-1] for table in tables], dense=True)
     items, item_codes = Vocabulary.of([table.ids[-1:] for table in tables])

@@ -8,7 +8,7 @@ import operator
 from dataclasses import dataclass
 from typing import Any
 
-from atkay.errors import ProtocolError, offer
+from atkay.errors import ProtocolError, offer, shown
 from atkay.words import checked, word, words_of
 
 ARGUMENTS = (
@@ -100,14 +100,14 @@ class Protocol:
                 object.__setattr__(self, each.name, checked("protocol", each, getattr(self, each.name), ProtocolError))
         if self.min_relevance is not None:
             object.__setattr__(self, "min_relevance", _positive(self.min_relevance))
-        if isinstance(self.seed, bool) or not hasattr(self.seed, "__index__"):
-            raise ProtocolError(f"protocol: seed is a whole number, given was {self.seed!r}.")
+        if isinstance(self.seed, bool) or not hasattr(self.seed, "__index__") or hasattr(self.seed, "shape"):
+            raise ProtocolError(f"protocol: seed is a whole number, given was {shown(self.seed)}.")
         object.__setattr__(self, "seed", operator.index(self.seed))
         if isinstance(self.average_over, list | tuple):
             object.__setattr__(self, "average_over", tuple(self.average_over))
         if not all(isinstance(name, str) for name in self.groups) or len(set(self.groups)) < len(self.groups):
             raise ProtocolError(
-                f"protocol: average_over takes the name of a column, or several, given was {self.average_over!r}."
+                f"protocol: average_over takes the name of a column, or several, given was {shown(self.average_over)}."
             )
 
     @property
@@ -160,12 +160,12 @@ class Protocol:
 
 def _positive(given: object) -> float:
     try:
-        value = float(given)  # type: ignore[arg-type]  # anything else is caught below
-    except (TypeError, ValueError):
+        value = math.nan if isinstance(given, bool) else float(given)  # type: ignore[arg-type]  # caught
+    except (TypeError, ValueError, OverflowError):
         value = math.nan
     if not 0 < value < math.inf:
         raise ProtocolError(
             "protocol: min_relevance is the lowest grade that counts as relevant, a number above 0; "
-            f"given was {given!r}. Leave it out to take every grade above 0."
+            f"given was {shown(given)}. Leave it out to take every grade above 0."
         )
     return value

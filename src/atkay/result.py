@@ -307,7 +307,7 @@ class Result(Mapping[str, float]):
     @property
     def table(self) -> pl.DataFrame:
         """A row per number: metric, mean, 95 % interval (low, high), deviation, users counted and undefined."""
-        import polars as pl
+        from atkay.forks import polars as pl
 
         return pl.DataFrame(
             [(name, *found) for name, found in self.summaries.items()],
@@ -318,7 +318,7 @@ class Result(Mapping[str, float]):
     @property
     def slices(self) -> pl.DataFrame:
         """A row per slice, segment and number, with the same columns as the table."""
-        import polars as pl
+        from atkay.forks import polars as pl
 
         rows = [(*names, *found) for *names, found in self.slice_summaries]
         schema = {"slice": pl.String, "segment": pl.String, "metric": pl.String, **number_types()}
@@ -333,7 +333,7 @@ class Result(Mapping[str, float]):
         the highest is 0 or the lowest below 0. Users without a segment are none, and a segment without a value does
         not count; below two segments there is no row.
         """
-        import polars as pl
+        from atkay.forks import polars as pl
 
         counts = pl.col("mean").is_not_null() & pl.col("segment").is_not_null()
         mean, segment = pl.col("mean").filter(counts), pl.col("segment").filter(counts)
@@ -377,7 +377,7 @@ class Result(Mapping[str, float]):
     @property
     def per_query(self) -> pl.DataFrame:
         """A row per evaluated user: the ids as they came in, and each number; null where it is undefined."""
-        import polars as pl
+        from atkay.forks import polars as pl
 
         here = self.with_rows("per_query")
         ids = pl.DataFrame(dict(here.ids))
@@ -531,7 +531,7 @@ HEADER = ("mean", "95 % interval", "deviation", "users", "undefined")
 
 
 def number_types() -> dict[str, Any]:
-    import polars as pl
+    from atkay.forks import polars as pl
 
     return {name: pl.Int64 if name in ("users", "undefined") else pl.Float64 for name in Summary._fields}
 

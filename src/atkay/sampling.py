@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atkay.errors import InputError, ProtocolError, SpecError, who
+from atkay.errors import InputError, ProtocolError, SpecError, shown, who
 from atkay.judged import Judged
 from atkay.metrics.base import Ratio, RunMetric, parse_all
 from atkay.words import checked, word, words_of
@@ -75,9 +75,9 @@ class Sampled:
                 object.__setattr__(self, each.name, checked("sampled", each, given, ProtocolError))
             elif each.name == "gamma":
                 if not isinstance(given, int | float) or not 0 <= given < 1:
-                    raise ProtocolError(f"sampled: gamma is a number from 0 to below 1, given was {given!r}.")
+                    raise ProtocolError(f"sampled: gamma is a number from 0 to below 1, given was {shown(given)}.")
             elif isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 1:
-                raise ProtocolError(f"sampled: {each.name} is a whole number from 1, given was {given!r}.")
+                raise ProtocolError(f"sampled: {each.name} is a whole number from 1, given was {shown(given)}.")
             else:
                 object.__setattr__(self, each.name, int(given))
         if self.negatives >= self.catalog_size:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from atkay.errors import ProtocolError
+from atkay.errors import ProtocolError, shown
 
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -18,14 +18,14 @@ def bytes_of(memory: str | float, least: int = 1) -> int:
     >>> bytes_of("2GB"), bytes_of("1.5 GiB"), bytes_of("2e9"), bytes_of(4096)
     (2000000000, 1610612736, 2000000000, 4096)
     """
-    found = re.fullmatch(r"\s*([0-9.]+(?:E[+-]?[0-9]+)?)\s*([A-Z]*)\s*", str(memory).upper())
     try:
+        found = re.fullmatch(r"\s*([0-9.]+(?:E[+-]?[0-9]+)?)\s*([A-Z]*)\s*", str(memory).upper())
         size = int(float(found[1]) * UNITS[found[2]]) if found else 0
     except (ValueError, KeyError, OverflowError):
         size = 0
     if size < least or isinstance(memory, bool):
         enough = f" of at least {least:,} bytes" if least > 1 else ""
-        raise ProtocolError(f"memory is a size such as '2GB', '512MB' or bytes{enough}, given was {memory!r}.")
+        raise ProtocolError(f"memory is a size such as '2GB', '512MB' or bytes{enough}, given was {shown(memory)}.")
     return size
 
 

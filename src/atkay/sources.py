@@ -9,14 +9,15 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter, methodcaller
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from atkay.arrays import Floats, is_tensor, tensor_array
 from atkay.columns import ITEM, USER, Columns
-from atkay.errors import ColumnError, IdError, SourceError
+from atkay.errors import ColumnError, IdError, InputError, OrderError, RelevanceError, SourceError, shown
+from atkay.forks import check_threads
 
 PADDING = -1
 """Where a user is a row number, what fills the places of a list that is shorter than the others."""
@@ -24,6 +25,8 @@ PADDING = -1
 VALUE = {"recs": "score", "truth": "relevance", "baseline": "score", "run_a": "score", "run_b": "score"}
 RANKED = ("recs", "run_a", "run_b")
 """Tables whose lists must have an order."""
+MIXED: dict[str, type[InputError]] = {"score": OrderError, "relevance": RelevanceError}
+"""Columns of numbers, and the error of one that holds something else, too."""
 EXACT = {np.dtype(np.float16): 2**11, np.dtype(np.float32): 2**24, np.dtype(np.float64): 2**53}
 """Below which a float tells whole numbers apart."""
 
@@ -52,14 +55,19 @@ class Source:
     """The roles of the columns, where the kind of object settles them."""
     n_rows: int | None = None
     """How many users there are, where a user is a row number."""
+    n_items: int | None = None
+    """How many items there are, where an item is a column number."""
     ordered: bool = True
     """Whether the order of the rows means anything."""
     pieces: Pieces | None = None
     """Where it is not in memory."""
+    kept: object = None
+    """What must not be removed while the source is in use."""
 
 
 def open_source(given: Any, table: str) -> Source:
     """The columns of whatever was given."""
+    check_threads()
     if isinstance(given, Source):
         return given
     if is_spark(given):
@@ -78,14 +86,15 @@ def open_source(given: Any, table: str) -> Source:
     if isinstance(given, str | os.PathLike):
         from atkay.formats import open_file
 
-        return open_file(Path(given), table)
+        return open_file(given, table)
     if hasattr(given, "tocsr"):
         return _sparse(given, table)
-    if table == "features" and isinstance(given, np.ndarray) and given.ndim == 2:
-        item, features = pl.Series("item", np.arange(len(given))), pl.Series("features", given.astype(float))
-        return _frame({"item": item, "features": features}, Columns(item="item"), "an array")
+    if is_tensor(given):
+        given = tensor_array(given, table)
+    if isinstance(given, np.matrix):
+        given = np.asarray(given)  # a row of a matrix is a matrix again
     if isinstance(given, np.ndarray) and (given.ndim != 1 or given.dtype.names):
-        return _array(given, table)
+        return _features(given) if table == "features" and given.ndim == 2 else _array(given, table)
     if isinstance(given, Mapping):
         return _mapping(given, table)
     if hasattr(given, "__arrow_c_stream__") and not isinstance(given, pl.Series):
@@ -147,24 +156,46 @@ def _series(name: str, values: Any, table: str) -> pl.Series:
     """A column out of any values; mixed types are refused rather than guessed, unless all are numbers."""
     if isinstance(values, np.ndarray) and values.dtype == object:
         values = values.tolist()
+    wide = False
+    if name in ("user", "item") and isinstance(values, list) and any(map(_is_list, set(map(type, values)))):
+        raise IdError(
+            f"{table}: '{name}' holds {shown(next(filter(_is_nested, values)))}. Ids are whole numbers or text."
+        )
     try:
-        return pl.Series(name, values)
-    except (TypeError, ValueError, OverflowError, NotImplementedError, pl.exceptions.PolarsError) as error:
+        column = pl.Series(name, values)
+        # Next to numbers True would be 1.
+        if name in MIXED or not isinstance(values, list) or not column.dtype.is_numeric() or not _has_bools(values):
+            return column
+    except (TypeError, ValueError, OverflowError, AttributeError, RuntimeError, pl.exceptions.PolarsError):
         kinds = set(map(type, values))
         if all(issubclass(kind, int | float | np.number | np.bool_) for kind in kinds):
-            wide = [value for value in values if abs(value) >= EXACT[np.dtype(float)] and value == int(value)]
-            if not wide:
+            wide = any(int(value).bit_length() > 53 for value in values if isinstance(value, int | np.integer))
+            if not wide and (name in MIXED or not _has_bools(values)):
                 return pl.Series(name, np.array(values, dtype=float))
-        types = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise IdError(
-            f"{table}: '{name}' mixes values of different types, or holds some that no column can ({types}). "
-            "Make them all numbers or all text."
-        ) from error
+    types = sorted({kind.__name__ for kind in map(type, values)})
+    raise mixed_types(table, name, "integers that no column holds exactly" if wide else ", ".join(types)) from None
 
 
-def _frame(columns: Mapping[str, pl.Series], roles: Columns, label: str, n_rows: int | None = None) -> Source:
+def _has_bools(values: Iterable[object]) -> bool:
+    return any(kind in (bool, np.bool_) for kind in set(map(type, values)))
+
+
+def mixed_types(table: str, name: str, types: str) -> InputError:
+    """What is said of a column that does not hold values of one type."""
+    error = MIXED.get(name, IdError)
+    what = "only numbers" if name in MIXED else "only numbers or only text"
+    return error(f"{table}: '{name}' must hold {what}; found {types}. Convert the values to one type.")
+
+
+def _frame(
+    columns: Mapping[str, pl.Series],
+    roles: Columns,
+    label: str,
+    n_rows: int | None = None,
+    n_items: int | None = None,
+) -> Source:
     frame = pl.DataFrame([series.alias(name) for name, series in columns.items()])
-    return Source(tuple(columns), frame.select, label, columns=roles, n_rows=n_rows)
+    return Source(tuple(columns), frame.select, label, columns=roles, n_rows=n_rows, n_items=n_items)
 
 
 def _roles(table: str, columns: Iterable[str], key: tuple[str, ...] = ("user",)) -> Columns:
@@ -219,6 +250,10 @@ def _same_numbers(values: Any) -> list[Any]:
     return [float(one) for one in plain] if floats else plain
 
 
+def _is_nested(value: object) -> bool:
+    return _is_list(type(value))
+
+
 def _is_list(kind: type) -> bool:
     return issubclass(kind, Collection) and not issubclass(kind, str | bytes)
 
@@ -226,6 +261,7 @@ def _is_list(kind: type) -> bool:
 def _from_lists(
     key: Mapping[str, pl.Series], lists: list[Any], table: str, label: str, n_rows: int | None = None
 ) -> Source:
+    lists = [tensor_array(one, table) if is_tensor(one) else one for one in lists]
     kinds = set(map(type, lists))
     wrong = {kind for kind in kinds if not _is_list(kind) or (table in RANKED and issubclass(kind, set | frozenset))}
     if wrong:
@@ -241,7 +277,10 @@ def _from_lists(
         raise SourceError(f"{table}: some users have a dict and some a list; write them all in the same way.")
     if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
         lists = [one.compressed() if isinstance(one, np.ma.MaskedArray) else one for one in lists]
-    lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+    try:
+        lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+    except TypeError as error:  # an array without dimensions has no length
+        raise SourceError(f"{table}: a user's items must be a list, not one value. Write {{user: [items]}}.") from error
     row = np.repeat(np.arange(len(lists)), lengths)
     columns = {name: series.gather(row) for name, series in key.items()}
     columns["item"] = _chained("item", lists, table)
@@ -261,13 +300,32 @@ def _chained(name: str, lists: list[Any], table: str) -> pl.Series:
     return _series(name, list(chain.from_iterable(lists)), table)
 
 
+def _features(given: np.ndarray[Any, Any]) -> Source:
+    """A row of numbers per item."""
+    if given.dtype.kind not in "biuf" or not given.shape[1]:
+        raise InputError(
+            f"features: an array must hold a row of numbers per item, got {given.dtype} of shape {given.shape}. Pass "
+            "categories as {item: [words]}."
+        )
+    numbers: Floats = np.ma.filled(np.ma.asarray(given, dtype=float), np.nan)
+    columns = {"item": pl.Series("item", np.arange(len(given))), "features": pl.Series("features", numbers)}
+    return _frame(columns, Columns(item="item"), "an array", n_items=len(given))
+
+
 def _array(given: np.ndarray[Any, Any], table: str) -> Source:
-    if given.ndim != 2 or given.dtype.names:
+    if given.dtype.names:
+        raise SourceError(
+            f"{table}: cannot read an array with named fields ({', '.join(given.dtype.names)}) as a table. Pass "
+            "polars.DataFrame({name: array[name] for name in array.dtype.names})."
+        )
+    if given.ndim != 2:
         raise SourceError(
             f"{table}: an array has a row per user and a column per rank, this one has shape {given.shape}."
         )
     users, width = given.shape
     values = np.ma.getdata(given).ravel()
+    if values.dtype == np.longdouble:
+        values = values.astype(float)
     there = ~np.ma.getmaskarray(given).ravel()
     if values.dtype.kind == "O":
         there &= (values != np.array(None)) & (values != PADDING)
@@ -294,6 +352,9 @@ def _sparse(given: Any, table: str) -> Source:
         raise SourceError(
             f"{table}: a sparse matrix has a row per user and a column per item, this one is of shape {given.shape}."
         )
+    if table in ("features", "catalog", "slices"):
+        what = {"features": "matrix.toarray(), a row per item", "catalog": "a list of items"}.get(table, "a table")
+        raise SourceError(f"{table}: cannot read a sparse matrix of users x items as {table}. Pass {what}.")
     rows = given.tocsr()
     if not rows.has_canonical_format:
         rows = rows.copy()
@@ -306,4 +367,4 @@ def _sparse(given: Any, table: str) -> Source:
         columns[value] = pl.Series(value, rows.data)
     else:
         columns = {name: series.filter(rows.data != 0) for name, series in columns.items()}
-    return _frame(columns, _roles(table, columns), "a sparse matrix", n_rows=rows.shape[0])
+    return _frame(columns, _roles(table, columns), "a sparse matrix", *rows.shape)

@@ -21,6 +21,7 @@ from atkay.errors import (
     SideError,
     SourceError,
     listing,
+    shown,
 )
 from atkay.evaluate import USUAL, check_averages, check_needs, finish, understand
 from atkay.judged import Judged
@@ -135,7 +136,7 @@ class Stream:
         if n_items is None and reasons:
             raise SideError(f"{reasons[0]}, so the number of items has to be known. {WHY_N_ITEMS}")
         if n_items is not None and (isinstance(n_items, bool) or not hasattr(n_items, "__index__") or n_items < 1):
-            raise InputError(f"Stream: n_items is a whole number from 1, given was {n_items!r}.")
+            raise InputError(f"Stream: n_items is a whole number from 1, given was {shown(n_items)}.")
         self._asked = asked
         self._n_items = None if n_items is None else int(n_items)
         self._beside = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from atkay.errors import (
     SourceError,
     UnusedWarning,
     listing,
+    shown,
     warn,
 )
 from atkay.protocol import Described
@@ -49,7 +51,7 @@ class Table:
 
     ``key`` holds the names that the key's columns had, ``ids`` those columns followed by the item (slices have none).
     ``used`` tells which column was taken for what. ``text`` says that the ids came from a file without types, and
-    ``n_rows`` counts the users where a user is a row number.
+    ``n_rows`` and ``n_items`` count the users and items where these are numbers of rows and columns.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Table:
     used: dict[str, str]
     text: bool = False
     n_rows: int | None = None
+    n_items: int | None = None
     score: pl.Series | None = None
     rank: pl.Series | None = None
     grade: pl.Series | None = None
@@ -76,10 +79,10 @@ def columns_of(columns: Columns | Mapping[str, Columns] | None, table: str) -> C
         return columns
     if not isinstance(columns, Mapping) or not set(columns) <= {*NAMES, *LOGS}:
         raise InputError(
-            f"columns: pass Columns(...), or a dict of them for some of {listing(NAMES)}; given was {columns!r}."
+            f"columns: pass Columns(...), or a dict of them for some of {listing(NAMES)}; given was {shown(columns)}."
         )
     if not isinstance(columns.get(table, Columns()), Columns):
-        raise InputError(f"columns: for {table} pass Columns(...), given was {columns[table]!r}.")
+        raise InputError(f"columns: for {table} pass Columns(...), given was {shown(columns[table])}.")
     return columns.get(table, Columns())
 
 
@@ -117,7 +120,24 @@ def read_tables(
     if given.get("slices") is not None:
         key = tables["truth"].key
         tables["slices"] = read_slices(given["slices"], columns_of(columns, "slices"), key, protocol.groups)
+    check_shapes(*(table for name, table in tables.items() if name != "truth"), tables["truth"])
     return tables
+
+
+def check_shapes(*tables: Table) -> None:
+    """Tables in which a user is a row number, or an item a column number, have as many of them as the last one."""
+    for other, table in itertools.combinations(reversed(tables), 2):
+        if table.key and other.key and None not in (here := (table.n_rows, other.n_rows)) and here[0] != here[1]:
+            raise SourceError(
+                f"{table.name} has {here[0]:,} rows and {other.name} {here[1]:,}; a user is a row number, so both need "
+                "as many."
+            )
+        if None not in (here := (table.n_items, other.n_items)) and here[0] != here[1]:
+            raise SourceError(
+                f"{table.name} is for {here[0]:,} items and {other.name} for {here[1]:,}; an item is a column number "
+                "(in an array of features, a row number), so both need as many. Build both for all items: "
+                "scipy.sparse.csr_array(..., shape=(n_users, n_items))."
+            )
 
 
 def read_recs(given: Any, columns: Columns, name: str = "recs", *, empty: bool = False) -> Table:
@@ -198,7 +218,7 @@ def read_items(given: Any, name: str, columns: Columns) -> Table:
     source = open_source(given, name)
     named = _as_far_as_there(source.columns or columns, source)
     if len(source.names) == 1:
-        item = find(name, "item", named.item, source.names, needed=True)
+        item = find(name, "item", named.item, source.names, needed=True, text=source.text)
         return _load(source, name, {"item": item}, empty=True)[0]
     return _load(source, name, _ids(source, name, named), empty=True)[0]
 
@@ -219,7 +239,8 @@ def read_catalog(given: Any, columns: Columns) -> Table:
     """All items there are; other columns of the table do not matter."""
     source = open_source(given, "catalog")
     named = replace(source.columns or columns, user=None)
-    item = source.names[0] if len(source.names) == 1 else None
+    # The only line of a file that names no column we know may well be an item.
+    item = source.names[0] if len(source.names) == 1 and not source.text else None
     item = item or _find(source, "catalog", "item", named.item, named, needed=True)
     return _load(source, "catalog", {"item": item})[0]
 
@@ -355,7 +376,7 @@ def _as_far_as_there(named: Columns, source: Source) -> Columns:
 def _find(
     source: Source, table: str, role: str, given: str | None, named: Columns, *, needed: bool = False
 ) -> str | None:
-    return find(table, role, given, source.names, needed=needed, taken=named.named)
+    return find(table, role, given, source.names, needed=needed, taken=named.named, text=source.text)
 
 
 def _ids(source: Source, table: str, named: Columns, *, item: bool = True) -> dict[str, str | None]:
@@ -381,7 +402,9 @@ def _load(
         raise SourceError(f"{table}: {source.label} has no rows. There is nothing to evaluate.")
     ids = tuple(as_ids(frame[name], table) for role, name in used.items() if role == "item" or role.startswith("user"))
     key = tuple(name for role, name in used.items() if role.startswith("user"))
-    return Table(table, source.label, key, ids, used, text=source.text, n_rows=source.n_rows), frame
+    return Table(
+        table, source.label, key, ids, used, text=source.text, n_rows=source.n_rows, n_items=source.n_items
+    ), frame
 
 
 def as_ids(ids: pl.Series, table: str) -> pl.Series:

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from atkay.errors import InputError, SpecError, offer
+from atkay.errors import InputError, SpecError, offer, shown
 from atkay.protocol import Protocol
 
 if TYPE_CHECKING:
@@ -152,7 +152,9 @@ def _written(result: Result, names: Mapping[str, str | None], prefix: str, folde
             continue
         place, file = posixpath.split(f"{prefix}{name}") if isinstance(name, str) and name else ("", "")
         if not file:
-            raise InputError(f"log_mlflow: {what} is the name of an artifact, or None for none; given was {name!r}.")
+            raise InputError(
+                f"log_mlflow: {what} is the name of an artifact, or None for none; given was {shown(name)}."
+            )
         if what == "report" and not all(map(importlib.util.find_spec, ("altair", "vl_convert"))):
             continue
         path = folder / what / file

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import Field, field
 from typing import TYPE_CHECKING, Any
 
-from atkay.errors import AtkayError, listing
+from atkay.errors import AtkayError, listing, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +27,7 @@ def checked(owner: str, each: Field[Any], given: object, error: type[AtkayError]
     words = words_of(each)
     if isinstance(given, str) and given.lower() in words:
         return given.lower()
+    quoted = f"'{given}'" if isinstance(given, str) and len(given) < 80 else shown(given)
     raise error(
-        f"{owner}: '{given}' is no word for '{each.name}'; words are {listing(words)}. The default is '{each.default}'."
+        f"{owner}: {quoted} is no word for '{each.name}'; words are {listing(words)}. The default is '{each.default}'."
     )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from decimal import Decimal, InvalidOperation
+import re
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from atkay.audit.variants import combinations, plain
 from atkay.dialects.base import dialects
-from atkay.errors import AtkayError, SpecError
+from atkay.errors import AtkayError, SpecError, shown
 from atkay.evaluate import understand
 from atkay.metrics.base import Metric, RunMetric, metrics, parse
 from atkay.protocol import Protocol
@@ -42,6 +43,8 @@ TIES = next(words_of(each) for each in dataclasses.fields(Protocol) if each.name
 
 SEEDS = (0, 1, 42)
 
+LARGEST = 1e300
+"""No number that anybody printed is larger."""
 NEAR = 0.2
 """A number without meaning could as well be this share of it higher or lower."""
 
@@ -83,16 +86,16 @@ class Printed(NamedTuple):
     @classmethod
     def of(cls, name: str, given: object) -> Printed:
         """A number, or its text, which also tells how many digits it has."""
-        text = str(given).strip()
-        try:
-            number = Decimal(text.removesuffix("%"))
-        except InvalidOperation as error:
+        text = "" if isinstance(given, int) and abs(given) > LARGEST else str(given).strip()
+        if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?\s*%?", text, re.IGNORECASE):
             how = "Write a point for the comma." if "," in text else "Pass it as it was printed."
-            raise SpecError(f"reconcile: {name} is {given!r}, which is no number. {how}") from error
-        exponent = number.as_tuple().exponent
-        if not isinstance(exponent, int):
-            raise SpecError(f"reconcile: {name} is {given!r}, which is no finite number.")
-        value = float(number)
+            raise SpecError(f"reconcile: {name} is {shown(given)}, which is no number. {how}")
+        number = Decimal(text.removesuffix("%"))
+        value, exponent = float(number), int(number.as_tuple().exponent)
+        if abs(value) > LARGEST:
+            raise SpecError(
+                f"reconcile: {name} is {shown(given)}, and no metric is as large. Pass it as it was printed."
+            )
         return cls(value, max(0.5 * 10.0 ** min(exponent, 0), EXACT * max(1.0, abs(value))), text.endswith("%"))
 
     def matches(self, value: Floats) -> Any:

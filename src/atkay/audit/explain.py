@@ -16,7 +16,7 @@ from atkay.audit.difference import SAME, Change, Difference, Example, Place, Ste
 from atkay.audit.variants import plain
 from atkay.dialects.base import Dialect
 from atkay.dialects.base import dialect as named
-from atkay.errors import AtkayError, ProtocolError, SpecError, TiesWarning, who
+from atkay.errors import AtkayError, ProtocolError, SpecError, TiesWarning, shown, who
 from atkay.evaluate import Gathered, check_needs, conclude, gather
 from atkay.examples import by_item
 from atkay.measure import who_counts
@@ -106,7 +106,7 @@ def explain(
     columns, beside = given.pop("columns", None), {name: given.pop(name, None) for name in BESIDE}
     spoken, protocol = given.pop("dialect", None), given.pop("protocol", None)
     if protocol is not None and not isinstance(protocol, Protocol):
-        raise ProtocolError(f"explain: protocol is a Protocol(...), given was {protocol!r}.")
+        raise ProtocolError(f"explain: protocol is a Protocol(...), given was {shown(protocol)}.")
     here, there = None if spoken is None else named(spoken), _dialect(theirs)
     start, end, asked = _metrics(metric, theirs, here, there)
     said = (protocol or Protocol()).with_fields(**given)
@@ -391,7 +391,9 @@ def _settled(base: Protocol, theirs: Protocol | Mapping[str, Any] | None) -> Pro
     if theirs is None or isinstance(theirs, Protocol):
         return theirs or base
     if not isinstance(theirs, Mapping):
-        raise ProtocolError(f"explain: their_protocol is a Protocol(...) or some of its fields, given was {theirs!r}.")
+        raise ProtocolError(
+            f"explain: their_protocol is a Protocol(...) or some of its fields, given was {shown(theirs)}."
+        )
     return base.with_fields(**theirs)
 
 

@@ -23,7 +23,7 @@ from atkay.audit.candidates import (
     spoken_of,
     together,
 )
-from atkay.errors import ProtocolError, SpecError, number_of
+from atkay.errors import ProtocolError, SpecError, number_of, shown
 from atkay.evaluate import understand
 from atkay.grid import Grid, Tabular
 from atkay.metrics.base import parse
@@ -221,7 +221,9 @@ def reconcile(
         if fields.pop(name, None) is not None:
             raise ProtocolError(f"reconcile: takes no {name}=; it looks for what lists and truth alone give.")
     if not isinstance(reported, Mapping) or not reported:
-        raise SpecError(f"reconcile: no number was given under a name, but {reported!r}. Pass {{'map@10': '0.2447'}}.")
+        raise SpecError(
+            f"reconcile: no number was given under a name, but {shown(reported)}. Pass {{'map@10': '0.2447'}}."
+        )
     printed = {name: Printed.of(name, value) for name, value in reported.items()}
     asked = {name: asked_of(name) for name in printed}
     _refuse_twice(asked)

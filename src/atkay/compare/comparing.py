@@ -33,6 +33,7 @@ from atkay.errors import (
     SpecError,
     listing,
     offer,
+    shown,
     warn,
 )
 from atkay.evaluate import USUAL, evaluate
@@ -250,7 +251,7 @@ class Plan:
                 raise SpecError(f"compare: '{word}' is no word for '{what}'. {offer(word, known)}")
         for name, number, least in (("permutations", permutations, 1), ("rng", rng, 0)):
             if isinstance(number, bool) or not hasattr(number, "__index__") or number < least:
-                raise SpecError(f"compare: {name} is a whole number from {least}, given was {number!r}.")
+                raise SpecError(f"compare: {name} is a whole number from {least}, given was {shown(number)}.")
         return cls(
             tuple(dict.fromkeys(tests)), correction, family, interval, operator.index(permutations), operator.index(rng)
         )
@@ -359,7 +360,7 @@ def _thresholds(
         if name not in names:
             raise NumberError(f"compare: min_effect names '{name}', which is not compared. {offer(name, names)}")
         if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < math.inf:
-            raise SpecError(f"compare: min_effect is a difference above 0, given was {value!r}.")
+            raise SpecError(f"compare: min_effect is a difference above 0, given was {shown(value)}.")
     return {name: float(value) for name, value in wanted.items()}
 
 

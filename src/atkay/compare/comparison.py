@@ -166,7 +166,7 @@ class Comparison:
     @property
     def slices(self) -> pl.DataFrame:
         """The same for each segment of each slice; ``against_mean`` marks those that move against the whole."""
-        import polars as pl
+        from atkay.forks import polars as pl
 
         against = pl.Series("against_mean", [self._moves_against(found) for found in self.segments], pl.Boolean)
         return _frame(self.segments, self.tests, ("slice", "segment")).with_columns(against)
@@ -189,7 +189,7 @@ class Comparison:
     @property
     def mean_table(self) -> pl.DataFrame:
         """A row per run and metric: the mean, its 95 % interval, deviation, and counts."""
-        import polars as pl
+        from atkay.forks import polars as pl
 
         schema = {"run": pl.String, "metric": pl.String, **number_types()}
         return pl.DataFrame(_lines(self.means), schema=schema, orient="row").fill_nan(None)
@@ -197,7 +197,7 @@ class Comparison:
     @property
     def slice_mean_table(self) -> pl.DataFrame:
         """The same for each segment of each slice."""
-        import polars as pl
+        from atkay.forks import polars as pl
 
         rows = [(*where, *line) for where, means in self.segment_means.items() for line in _lines(means)]
         text = dict.fromkeys(("slice", "segment", "run", "metric"), pl.String)
@@ -428,7 +428,7 @@ def _named(segment: str | None) -> str:
 
 
 def _frame(differences: Sequence[Difference], tests: Sequence[str], ahead: tuple[str, ...] = ()) -> pl.DataFrame:
-    import polars as pl
+    from atkay.forks import polars as pl
 
     text = (*ahead, "metric", "run", "against", "better")
     rows = [

@@ -29,9 +29,18 @@ from atkay.engines.dealing import (
     spilled,
 )
 from atkay.engines.folder import Folder, load_part, refusing, save_part
-from atkay.errors import AtkayError, DuplicateError, InputError, PopulationError, ProtocolError, number_of
-from atkay.formats import find_files
+from atkay.errors import (
+    AtkayError,
+    DuplicateError,
+    InputError,
+    PopulationError,
+    ProtocolError,
+    SpillError,
+    number_of,
+    shown,
+)
 from atkay.parts import Part, Plan, judge_part, merge
+from atkay.paths import find_files
 from atkay.protocol import Described
 from atkay.sizes import bytes_of
 from atkay.tables import BESIDE, SOME, Table, as_ids, columns_of, read_items, read_recs, read_tables, read_truth
@@ -75,7 +84,7 @@ def evaluate_files(
     n_parts = parts_needed(deals, budget * SHARE)
     inputs = {**given, **dealing}
     folder = Folder.of(
-        None if spill is None else Path(spill),
+        _spill_folder(spill),
         _request(asked, inputs, columns, sampled, resume=resume),
         {"atkay": __version__, "polars": pl.__version__, "parts": n_parts, "files": _files(inputs)},
         resume=resume,
@@ -95,6 +104,12 @@ def evaluate_files(
         # One Ctrl-C raises two interrupts, one from Polars and one from Python: the second may have met the first
         # removal.
         folder.remove()
+
+
+def _spill_folder(given: object) -> Path | None:
+    if given is not None and (not isinstance(given, str | PathLike) or not str(given).strip()):
+        raise SpillError(f"spill must be the path of a folder, got {shown(given)}.")
+    return None if given is None else Path(str(given)).expanduser()
 
 
 def _is_table(given: Any) -> bool:
@@ -136,7 +151,8 @@ def _files(inputs: Mapping[str, Any]) -> dict[str, list[Any]]:
     """The files of all inputs, and whether they are as they were: their sizes and times."""
     return {
         name: [[str(file.absolute()), file.stat().st_size, file.stat().st_mtime_ns] for file in find_files(table, name)]
-        for name, table in ((name, Path(table)) for name, table in inputs.items() if isinstance(table, str | PathLike))
+        for name, table in inputs.items()
+        if isinstance(table, str | PathLike)
     }
 
 

@@ -55,9 +55,12 @@ class Folder:
         The state is how the inputs are now: after a change nothing of what was measured before holds.
         """
         where = Path(tempfile.gettempdir()) if where is None else where
-        if not where.is_dir():
+        is_folder = False
+        with contextlib.suppress(OSError, ValueError):  # a name that no folder can have
+            is_folder = where.is_dir()
+        if not is_folder:
             raise SpillError(
-                f"spill: no folder '{where}'. Make it, or name another: it holds what is written on the way."
+                f"spill: no folder '{str(where)[:80]}'. Make it, or name another: it holds what is written on the way."
             )
         name = "atkay-" + hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
         now = json.dumps(state, sort_keys=True).encode()

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from atkay.arrays import check_tensor
 from atkay.engines import torch_count as counting
 from atkay.engines.torch_count import Excluded, Targets, Vectors
 from atkay.engines.torch_lists import BYTES, Products, TieOrder, Tops, top_of_scores
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from atkay.protocol import Protocol
     from atkay.result import Result
 
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 PRECISIONS = ("float32", "tf32", "bfloat16")
 SIMILARITIES = ("dot", "cosine")
 
@@ -173,7 +175,7 @@ class FullRanking:
         self._similarity = _one_of("similarity", similarity, SIMILARITIES)
         self._precision = _one_of("precision", precision, PRECISIONS)
         self._memory = bytes_of(memory, LEAST)
-        self._device = device
+        self._device = None if device is None else _device(device, None)
         check_averages(self._asked.metrics, self._asked.protocol)
         self._ids = np.arange(self._truth.n_users) if ids is None else _read_ids(ids, self._truth.n_users)
         self._placed: dict[torch.device, Placed] = {}
@@ -183,9 +185,11 @@ class FullRanking:
         device = _device(self._device, item_vectors)
         users, items = (_vectors(each, what, device) for each, what in ((user_vectors, "user"), (item_vectors, "item")))
         self._check_sizes(users, items)
-        bias = None if item_bias is None else _finite(_tensor(item_bias, device).view(-1).float(), "item_bias")
+        bias = None
+        if item_bias is not None:
+            bias = _finite(_tensor(item_bias, "item_bias", device).reshape(-1).float(), "item_bias")
         if user_bias is not None:  # the same for all items of a user: no rank depends on it
-            _finite(_tensor(user_bias, device), "user_bias")
+            _finite(_tensor(user_bias, "user_bias", device).reshape(-1), "user_bias")
         if bias is not None and len(bias) != len(items):
             raise InputError(f"item_bias: {len(bias):,} numbers for {number_of(len(items), 'item')}.")
         if self._similarity == "cosine":
@@ -361,7 +365,16 @@ def _read_ids(given: Any, n_users: int) -> Any:
 
 def _device(asked: Any, vectors: Any) -> torch.device:
     if asked is not None:
-        device = torch.device(asked)
+        try:
+            device = torch.device(asked)
+        except (RuntimeError, TypeError) as error:
+            raise InputError(f"full_ranking: unknown device {asked!r}. Choose 'cpu', 'cuda' or 'cuda:0'.") from error
+        there = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        if device.type == "cuda" and (device.index or 0) >= there:
+            raise InputError(
+                f"full_ranking: no device '{device}'; PyTorch sees {number_of(there, 'CUDA device')} here. Choose "
+                f"{'cuda:0' if there else 'cpu'!r}, or leave device= out."
+            )
     elif isinstance(vectors, Tensor):
         device = vectors.device
     else:
@@ -376,14 +389,21 @@ def _name(device: torch.device) -> str:
     return torch.cuda.get_device_name(device) if device.type == "cuda" else "the CPU"
 
 
-def _tensor(given: Any, device: torch.device) -> Tensor:
-    tensor = given.detach() if isinstance(given, Tensor) else torch.from_numpy(np.array(given))
-    return tensor.to(device)
+def _tensor(given: Any, what: str, device: torch.device) -> Tensor:
+    if isinstance(given, Tensor):
+        check_tensor(given, what)
+        return given.detach().to(device)
+    try:
+        return torch.from_numpy(np.array(given)).to(device)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(
+            f"{what}: cannot read a {type(given).__name__} as numbers. Pass a tensor, or an array of floats."
+        ) from error
 
 
 def _vectors(given: Any, what: str, device: torch.device) -> Tensor:
-    vectors = _tensor(given, device)
-    if vectors.dim() != 2 or 0 in vectors.shape or not vectors.dtype.is_floating_point:
+    vectors = _tensor(given, f"{what}_vectors", device)
+    if vectors.dim() != 2 or 0 in vectors.shape or vectors.dtype not in FLOATS:
         kind = str(vectors.dtype).removeprefix("torch.")
         raise InputError(
             f"{what}_vectors: a row of numbers per {what} is needed, given was {kind} of shape {tuple(vectors.shape)}."
@@ -415,7 +435,7 @@ def _unit(vectors: Tensor) -> Tensor:
 def _scored(score: Callable[[Tensor], Any], users: Tensor, n_items: int) -> Tensor:
     """The scores of some users for all items."""
     given = score(users)
-    parts = [_tensor(each, users.device) for each in ([given] if hasattr(given, "shape") else given)]
+    parts = [_tensor(each, "score", users.device) for each in ([given] if hasattr(given, "shape") else given)]
     shapes = [tuple(each.shape) for each in parts]
     width = sum(shape[1] for shape in shapes if len(shape) == 2)
     if {(len(shape), *shape[:1]) for shape in shapes} != {(2, len(users))} or width == 0 or n_items not in (0, width):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from atkay.arrays import is_tensor, tensor_array
 from atkay.errors import DuplicateError, InputError, ProtocolError, RelevanceError, SourceError, listing
 from atkay.hashing import Mark, fingerprint, id_numbers, scrambled
 from atkay.judge import Counts, best_first, missed_above
@@ -47,7 +48,8 @@ def read_rows(given: Any, what: str) -> tuple[Ints, Ints, Floats | None, int]:
     if hasattr(given, "tocsr"):
         rows = given.tocsr()
         start, item, values, n_items = rows.indptr, rows.indices, rows.data, rows.shape[1]
-    elif hasattr(given, "crow_indices"):
+    elif is_tensor(given) and str(given.layout) in ("torch.sparse_csr", "torch.sparse_coo"):
+        given = given.detach().to_sparse_csr()
         start, item, values, n_items = given.crow_indices(), given.col_indices(), given.values(), given.shape[1]
     elif isinstance(given, tuple | list) and len(given) in (2, 3):
         start, item, *more = given
@@ -55,9 +57,10 @@ def read_rows(given: Any, what: str) -> tuple[Ints, Ints, Floats | None, int]:
     else:
         raise SourceError(
             f"{what}: cannot read a {type(given).__name__} as compressed rows. Pass a SciPy sparse matrix, a torch "
-            f"sparse CSR tensor, or (indptr, indices): the items of user u are indices[indptr[u]:indptr[u + 1]]."
+            "sparse tensor (tensor.to_sparse_csr()), or (indptr, indices): the items of user u are "
+            "indices[indptr[u]:indptr[u + 1]]."
         )
-    start, item = (np.asarray(on_host(each)) for each in (start, item))
+    start, item = (_on_host(each, what) for each in (start, item))
     fits = start.ndim == item.ndim == 1 and start.dtype.kind in "iu" and item.dtype.kind in "iu" and len(start) > 0
     if not fits or start[0] != 0 or start[-1] != len(item) or (np.diff(start.astype(np.int64)) < 0).any():
         raise SourceError(
@@ -66,15 +69,21 @@ def read_rows(given: Any, what: str) -> tuple[Ints, Ints, Floats | None, int]:
         )
     if len(item) and (item.min() < 0 or (n_items and item.max() >= n_items)):
         raise InputError(f"{what}: items are numbered from 0; given were {item.min()} to {item.max()}.")
-    graded = None if values is None else np.asarray(on_host(values), dtype=float)
+    graded = None if values is None else _on_host(values, what).astype(float)
     if graded is not None and len(graded) != len(item):
         raise SourceError(f"{what}: {len(graded):,} values for {len(item):,} indices.")
     return start.astype(np.int64), item.astype(np.int64), graded, n_items
 
 
-def on_host(array: Any) -> Any:
-    """A tensor as an array; anything else as it is."""
-    return array.detach().cpu().numpy() if hasattr(array, "detach") else array
+def _on_host(given: Any, what: str) -> Array:
+    """A tensor, or anything else, as an array."""
+    try:
+        found = tensor_array(given, what) if is_tensor(given) else np.asarray(given)
+    except ValueError as error:
+        raise SourceError(f"{what}: cannot read a {type(given).__name__} as an array of numbers: {error}") from error
+    if found.dtype.kind not in "biuf":
+        raise SourceError(f"{what}: (indptr, indices, grades) must be numbers, got {found.dtype}.")
+    return found
 
 
 @dataclass(frozen=True, eq=False)

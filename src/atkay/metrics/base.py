@@ -16,6 +16,7 @@ import dataclasses
 import functools
 import importlib
 import itertools
+import math
 import pkgutil
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,7 +27,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from atkay.arrays import WHOLE, Floats, Ints
-from atkay.errors import SpecError, offer
+from atkay.errors import SpecError, offer, shown
 from atkay.grid import Grid
 from atkay.words import checked, word, words_of
 
@@ -43,6 +44,9 @@ TERMS = 20
 
 DEEPEST = 10_000_000
 """The largest cutoff that can be asked for: some ideals are summed down to it."""
+
+DIGITS = 20
+"""Digits of a cutoff that are read: Python refuses to read thousands of them."""
 
 
 def number(default: float, check: Callable[[float], bool], meaning: str) -> Any:
@@ -271,12 +275,12 @@ def _checked(metric: Metric, convention: dataclasses.Field[Any]) -> str | float:
     if words_of(convention):
         return checked(metric.name, convention, given, SpecError)
     try:
-        value = float(given)
-    except (TypeError, ValueError):
-        value = float("nan")
+        value = math.nan if isinstance(given, str) and not given.isascii() else float(given)
+    except (TypeError, ValueError, OverflowError):
+        value = math.nan
     if not convention.metadata["check"](value):
         raise SpecError(
-            f"{metric.name}: {convention.name}={given!r} does not fit; it takes {convention.metadata['meaning']}."
+            f"{metric.name}: {convention.name}={shown(given)} does not fit; it takes {convention.metadata['meaning']}."
         )
     return value
 
@@ -287,17 +291,21 @@ def _checked_cutoffs(metric: Metric) -> int | tuple[int, ...]:
             f"{metric.name} takes no cutoff: it takes the whole list, or sets its own for each user. "
             f"Write '{metric.name}' without '@'."
         )
-    several = isinstance(metric.k, Iterable) and not isinstance(metric.k, str)
-    given: Sequence[Any] = tuple(metric.k) if several else (metric.k,)  # type: ignore[arg-type]  # iterable
+    k: Any = metric.k
+    several = isinstance(k, Iterable) and not isinstance(k, str) and getattr(k, "ndim", 1) > 0
+    given: Sequence[Any] = tuple(k) if several else (k,)
     whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in given)
     if not given or not whole or not all(1 <= k <= DEEPEST for k in given):
-        shown = given[0] if len(given) == 1 else metric.k
-        raise SpecError(
-            f"{metric.name}: a cutoff is a whole number from 1 to {DEEPEST:,}, given was {shown!r}. "
-            f"Leave the cutoff out to take the whole list."
-        )
+        raise _bad_cutoff(metric.name, shown(given[0] if len(given) == 1 else metric.k))
     cutoffs = tuple(dict.fromkeys(int(k) for k in given))
     return cutoffs[0] if len(cutoffs) == 1 else cutoffs
+
+
+def _bad_cutoff(name: str, given: str) -> SpecError:
+    return SpecError(
+        f"{name}: a cutoff is a whole number from 1 to {DEEPEST:,}, given was {given}. Leave the cutoff out to take "
+        "the whole list."
+    )
 
 
 class Catalogue(Mapping[str, type[Metric]]):
@@ -371,12 +379,15 @@ def parse(spec: str | Metric) -> Metric:
         raise SpecError(f"{spec.__name__} is a class of metrics; write {spec.__name__}() or {spec.__name__}(k=10).")
     found = _SPEC.fullmatch(spec) if isinstance(spec, str) else None
     if found is None or not isinstance(spec, str):
-        raise SpecError(f"{spec!r} is no metric; write a spec such as 'ndcg@10' or 'map(per=hits)@5,10'.")
+        brackets = isinstance(spec, str) and spec.count("(") != spec.count(")")
+        hint = f"{'a bracket is missing; ' if brackets else ''}write a spec such as 'ndcg@10' or 'map(per=hits)@5,10'."
+        raise SpecError(f"{shown(spec)} is no metric; {hint}")
     name, chosen, cut = found.groups()
     cls = _by_alias().get(re.sub(r"[\s-]+", "_", name.lower()))
     if cls is None:
-        raise SpecError(f"no metric '{name}'. {offer(name, _by_alias(), metrics())} atkay.metrics() lists them all.")
-    return cls(**_parse_choices(cls, chosen), k=None if cut is None else _parse_cutoffs(spec, cut))
+        near = offer(name[:80], _by_alias(), metrics())
+        raise SpecError(f"no metric {shown(name)}. {near} atkay.metrics() lists them all.")
+    return cls(**_parse_choices(cls, chosen), k=None if cut is None else _parse_cutoffs(cls.name, spec, cut))
 
 
 def _parse_choices(cls: type[Metric], chosen: str | None) -> dict[str, Any]:
@@ -384,20 +395,33 @@ def _parse_choices(cls: type[Metric], chosen: str | None) -> dict[str, Any]:
     out: dict[str, str] = {}
     for choice in (chosen or "").split(",") if (chosen or "").strip() else []:
         name, equals, value = (part.strip().lower() for part in choice.partition("="))
+        if name in known and not value:
+            raise SpecError(f"{cls.name}: '{name}' needs a value: {_possible(cls, name)}.")
         if not equals or name not in known:
             field_of = [each.name for each in conventions(cls) if name in words_of(each)]
             hint = offer(name, known) if known else "It has no conventions to choose."
             hint = f"Write '{field_of[0]}={name}'." if field_of else hint
-            raise SpecError(f"{cls.name}: no convention '{choice.strip()}'. {hint}")
+            raise SpecError(f"{cls.name}: no convention {shown(choice.strip())}. {hint}")
         if name in out:
             raise SpecError(f"{cls.name}: '{name}' is given twice.")
         out[name] = value
     return out
 
 
-def _parse_cutoffs(spec: str, cut: str) -> tuple[int, ...]:
+def _possible(cls: type[Metric], name: str) -> str:
+    """What to write for a convention."""
+    [convention] = [each for each in conventions(cls) if each.name == name]
+    words = [f"{name}={word}" for word in words_of(convention)] or [f"{name}={printed(convention.default)}"]
+    rest = "" if words_of(convention) else f" ({convention.metadata['meaning']})"
+    return "write " + ", ".join(words[:-1]) + (" or " if len(words) > 1 else "") + words[-1] + rest
+
+
+def _parse_cutoffs(name: str, spec: str, cut: str) -> tuple[int, ...]:
     if not re.fullmatch(r"\s*-?[0-9]+\s*(,\s*-?[0-9]+\s*)*", cut):
-        raise SpecError(f"'{spec}': after '@' come whole numbers, such as '@10' or '@5,10,20'.")
+        raise SpecError(f"{shown(spec)}: after '@' come whole numbers, such as '@10' or '@5,10,20'.")
+    for k in cut.split(","):
+        if len(k.strip()) > DIGITS:
+            raise _bad_cutoff(name, f"a number of {len(k.strip()):,} digits")
     return tuple(int(k) for k in cut.split(","))
 
 
@@ -411,6 +435,13 @@ def stated(spec: str) -> set[str]:
 def separate(specs: str | Metric | Iterable[str | Metric]) -> list[Any]:
     """One spec, several in one string ("ndcg@10,map@5,10"), or any collection of them, one by one."""
     parts: list[Any] = [specs]
+    if isinstance(specs, Mapping):
+        wanted = [f"{name}@{k}" if isinstance(k, int) else str(name) for name, k in specs.items()]
+        raise SpecError(
+            f"metrics must be a list of specs, got {shown(specs)}. A cutoff is a part of the spec: write {wanted}."
+        )
+    if isinstance(specs, set | frozenset | bytes):
+        raise SpecError(f"metrics must be a list of specs, such as ['ndcg@10', 'map@10'], got {shown(specs)}.")
     if isinstance(specs, str):
         parts = list(_BETWEEN_SPECS.split(specs))
     elif isinstance(specs, Iterable):

@@ -10,7 +10,7 @@ import numpy as np
 from atkay.arrays import Floats, Ints
 from atkay.judged import sums
 from atkay.metrics.base import Definition, ListMetric, Metric, added, bracketed, number, printed
-from atkay.metrics.dcg import STEEPEST, gains
+from atkay.metrics.dcg import GAINS, STEEPEST, gains
 from atkay.words import word
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class ERR(Metric):
         """ERR per query and cutoff."""
         seen = np.flatnonzero(judged.rank <= max(self.cutoffs))
         query, rank, nth = (each.take(seen) for each in (judged.query, judged.rank, judged.nth))
-        satisfied = gains("exp2", np.minimum(judged.grade.take(seen), self.highest)) / 2**self.highest
+        satisfied = GAINS["exp2"](np.minimum(judged.grade.take(seen), self.highest)) / 2**self.highest
         reached = np.ones(len(seen))  # the chance that the user is still reading
         later = np.flatnonzero(nth > 1)
         reached[later] = running_product(1 - satisfied, nth)[later - 1]
@@ -90,7 +90,7 @@ class ERR(Metric):
         """The chance to be satisfied at each hit and not before, over its rank."""
         top = judged.rank <= self.cutoffs[0]
         grades = np.minimum(judged.grade[top], self.highest)
-        chances = [f"{printed(gain)}/{printed(2**self.highest)}" for gain in gains("exp2", grades).tolist()]
+        chances = [f"{printed(gain)}/{printed(2**self.highest)}" for gain in GAINS["exp2"](grades).tolist()]
         terms = (
             f"1/{rank} * {chance}" + "".join(f" * (1 - {before})" for before in chances[:nth])
             for nth, (rank, chance) in enumerate(zip(judged.rank[top], chances, strict=True))
@@ -157,7 +157,7 @@ class RBP(Metric):
         """RBP per query and cutoff."""
         weights: Floats = (1 - self.p) * np.power(self.p, judged.rank - 1.0)
         if self.gain == "grade":
-            return judged.total(weights * judged.grade, self.cutoffs)
+            return judged.total(weights * gains("linear", judged.grade), self.cutoffs)
         if self.gain == "linear":
             weights = weights * np.minimum(judged.grade / self.highest, 1)
         return np.minimum(judged.total(weights, self.cutoffs), 1.0)  # rounding may go past 1 in the last digit

@@ -27,6 +27,8 @@ GAINS: dict[str, Callable[[Floats], Floats]] = {
 }
 STEEPEST = 500
 """The highest grade that can be an exponent: squares and sums of such gains are still numbers."""
+SMALLEST, LARGEST = 2.0**-STEEPEST, 2.0**STEEPEST
+"""The grades that can be added up, for the same reason; below, quotients lose their digits."""
 
 DISCOUNTS: dict[str, Callable[[Ints], Floats]] = {
     "log2": lambda rank: np.log2(rank + 1),
@@ -36,13 +38,25 @@ DISCOUNTS: dict[str, Callable[[Ints], Floats]] = {
 
 
 def gains(name: str, grade: Floats) -> Floats:
-    """What the grades are worth."""
+    """What the grades of relevant items are worth."""
     if name == "exp2" and grade.max(initial=0) > STEEPEST:
         raise RelevanceError(
             f"truth: a grade of {grade.max():g} is too large for gain=exp2, which takes 2 to its power. "
             "Choose gain=linear or gain=binary."
         )
+    if name != "binary":
+        check_weights(grade)
     return GAINS[name](grade)
+
+
+def check_weights(grade: Floats) -> None:
+    """Refuse grades whose sums or quotients no float holds."""
+    low, high = grade.min(initial=1), grade.max(initial=1)
+    if low < SMALLEST or high > LARGEST:
+        raise RelevanceError(
+            f"truth: a grade of {low if low < SMALLEST else high:g} is too {'small' if low < SMALLEST else 'large'} to "
+            "add up: sums of such grades are not exact, or infinite. Rescale the grades, for instance to 0 to 5."
+        )
 
 
 def best_sums(

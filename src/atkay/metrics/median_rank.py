@@ -10,6 +10,7 @@ import numpy as np
 from atkay.arrays import WHOLE, Floats, Ints
 from atkay.metrics.auc import or_nan, unlisted_field
 from atkay.metrics.base import Definition, Ratio, RunMetric
+from atkay.metrics.dcg import check_weights
 from atkay.words import word
 
 if TYPE_CHECKING:
@@ -165,6 +166,8 @@ class MPR(Ratio):
         """The weighted percentiles, and the weights."""
         binary = self.gain == "binary"
         weight = np.ones(len(judged.rank)) if binary else judged.grade
+        if not binary:
+            check_weights(judged.grades)
         share = (judged.rank - 1) / np.maximum(judged.n_listed - 1, 1)[judged.query]
         found, below = (judged.total(each, self.cutoffs) for each in (weight * share, weight))
         if self.unlisted == "skip":

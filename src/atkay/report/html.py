@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from atkay.errors import InputError, listing, number_of
+from atkay.forks import check_threads
 from atkay.output import check_target, write_whole
 from atkay.report.charts import need_altair
 from atkay.report.data import page_data
@@ -64,6 +65,7 @@ def report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     atkay.report(result, f"{folder}/report.html", recs=recs, truth=truth)
     """
+    check_threads()
     view = View.of(found)
     check_target(path)
     need_altair()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from atkay.errors import IdError, InputError, SpecError, offer
+from atkay.errors import IdError, InputError, SpecError, offer, shown
 from atkay.ranking import together
 from atkay.tables import times
 from atkay.vocabulary import Vocabulary
@@ -122,14 +122,14 @@ def _finer(one: pl.DataType, other: pl.DataType) -> pl.DataType:
 def share_of(given: Any, what: str) -> float:
     """A share between 0 and 1."""
     if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < 1:
-        raise InputError(f"{what}: a share is a number between 0 and 1, given was {given!r}.")
+        raise InputError(f"{what}: a share is a number between 0 and 1, given was {shown(given)}.")
     return float(given)
 
 
 def count_of(given: Any, what: str, least: int = 1) -> int:
     """A whole number from ``least`` on."""
     if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
-        raise InputError(f"{what} is a whole number from {least}, given was {given!r}.")
+        raise InputError(f"{what} is a whole number from {least}, given was {shown(given)}.")
     return int(given)
 
 

@@ -1,0 +1,77 @@
+"""Forks: a forked process has none of its parent's threads, and Polars would wait for its own forever.
+
+Whoever needs Polars within a function takes it from here, ``from atkay.forks import polars``, which raises an error
+where its threads are lost. As long as Polars has not started any, a forked process starts its own, and all is well.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as polars
+
+TASKS = "/proc/self/task"
+"""Where Linux lists the threads of a process."""
+
+_started_before_fork = False
+_lost = False
+
+
+def _has_started() -> bool:
+    """Whether Polars has started its threads; where threads cannot be seen, once it is imported."""
+    if "polars" not in sys.modules:
+        return False
+    name = os.environ.get("POLARS_THREAD_NAME", "polars")
+    try:
+        tasks = os.listdir(TASKS)  # noqa: PTH208  # pathlib would be imported for nothing else
+    except OSError:
+        return True
+    for task in tasks:
+        try:
+            with open(f"{TASKS}/{task}/comm") as file:  # noqa: PTH123
+                if re.fullmatch(rf"{re.escape(name[:12])}.*\d\s*", file.read()):
+                    return True
+        except OSError:  # a thread that has just ended
+            continue
+    return False
+
+
+def _before() -> None:
+    global _started_before_fork
+    _started_before_fork = _has_started()
+
+
+def _in_child() -> None:
+    global _lost
+    _lost = _lost or _started_before_fork
+
+
+def watch() -> None:
+    """Look at every fork from here on; a process that is started by fork and exec is none of them."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=_before, after_in_child=_in_child)
+
+
+def check_threads() -> None:
+    """Raise an error where Polars would wait forever."""
+    if _lost:
+        from atkay.errors import ForkError
+
+        raise ForkError(
+            "this process was forked from one that had used Polars, whose threads do not exist here: reading tables "
+            "would never end. Start processes with multiprocessing.get_context('spawn') or 'forkserver' (a PyTorch "
+            "DataLoader: multiprocessing_context='spawn'), or evaluate before forking."
+        )
+
+
+def __getattr__(name: str) -> Any:
+    if name != "polars":
+        raise AttributeError(f"module 'atkay.forks' has no attribute '{name}'")
+    check_threads()
+    import polars
+
+    return polars
