@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from atkay.arrays import Bools, Floats, Ints
+    from atkay.arrays import Array, Bools, Floats, Ints
     from atkay.metrics.base import Metric
     from atkay.protocol import Protocol
 
