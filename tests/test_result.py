@@ -108,7 +108,7 @@ def _values(result: atkay.Result, users: list[int]) -> list[list[float]]:
 @pytest.mark.parametrize(("no_recs", "no_truth"), [("zero", "one"), ("skip", "zero")])
 def test_what_the_footer_says_is_what_users_score(no_recs: str, no_truth: str) -> None:
     # The same with an item of no worth in the lists that were missing, which is taken out, and with truth for all.
-    taken_out = {"recs": RUN | {user: [6] for user in NO_LIST}, "exclude": {user: [6] for user in NO_LIST}}
+    with_list, taken_out = RUN | {user: [6] for user in NO_LIST}, {user: [6] for user in NO_LIST}
     all_truth = RELEVANT | {user: {6: 1} for user in NO_TRUTH}
     for mix in MIXES:
         result = atkay.evaluate(RUN, RELEVANT, mix, no_recs=no_recs, no_truth=no_truth, **side())
@@ -120,7 +120,7 @@ def test_what_the_footer_says_is_what_users_score(no_recs: str, no_truth: str) -
             assert _values(result, NO_LIST) == [[0] * len(metrics)] * 2
         else:
             assert no_list == "counted with an empty list"
-            emptied = atkay.evaluate(truth=RELEVANT, metrics=mix, no_truth=no_truth, **taken_out, **side())
+            emptied = atkay.evaluate(with_list, RELEVANT, mix, no_truth=no_truth, exclude=taken_out, **side())
             np.testing.assert_array_equal(_values(result, NO_LIST), _values(emptied, NO_LIST))
             np.testing.assert_equal(dict(result.whole), dict(emptied.whole))
         if truthless == "skipped":
