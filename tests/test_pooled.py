@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 import atkay
 from atkay.means import Summary
+from atkay.measure import is_pooled
+from variants import Row, every_variant, grades, recs_frame, rows, scores, side, truth_frame
 
 SHARE = "hit(count=share,average=pooled)"
 """Hits over listed items: 0 / 0 for a user without a list."""
@@ -123,3 +127,16 @@ def test_tests_leave_out_users_with_nothing_to_divide_by() -> None:
     short = {name: in_memory([SHARE], lists[:3]) for name, lists in (("first", LISTS), ("second", other))}
     (alone,) = atkay.compare(short, test="t")
     assert (alone.difference, alone.low, alone.high, alone.p) == (found.difference, found.low, found.high, found.p)
+
+
+POOLED = [metric for metric in every_variant(None, 2) if is_pooled(metric)]
+
+
+@given(recs=rows(scores, 0.0), truth=rows(grades, 3.0), no_truth=st.sampled_from(["zero", "one"]))
+def test_a_denominator_of_0_has_a_numerator_of_0(recs: list[Row], truth: list[Row], no_truth: str) -> None:
+    beside: dict[str, Any] = {**side(), "no_truth": no_truth, "ties": "item"}
+    result = atkay.evaluate(recs_frame(recs), truth_frame(truth), POOLED, **beside)
+    assert len(result.parts) == len(POOLED) > 20
+    for above, below in result.parts.values():
+        assert (below >= 0).all()
+        assert not above[below == 0].any()

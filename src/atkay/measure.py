@@ -247,21 +247,20 @@ def score_missing(
 ) -> None:
     """Give users without truth (``lost``) or without a list what the protocol gives them, in place."""
     width = [len(metric.cutoffs) for metric in metrics]
-    for metric in metrics:
-        for above, below in (parts[str(one)] for one in (metric.split() if is_pooled(metric) else ())):
-            if protocol.no_truth == "one" and metric.needs_truth:
-                above[lost] = below[lost]
-            if protocol.no_recs == "dcg_zero":
-                above[unanswered], below[unanswered] = 0.0, 0.0
     if lost.any():
         about_truth = np.repeat(np.array([metric.needs_truth for metric in metrics], bool), width)
         values[np.ix_(lost, about_truth)] = 1.0 if protocol.no_truth == "one" else 0.0
     if protocol.no_recs == "dcg_zero":
         others = np.repeat(np.array([not isinstance(metric, DCG) for metric in metrics], bool), width)
         values[np.ix_(unanswered, others)] = np.nan
-    for at, name in enumerate(str(one) for metric in metrics for one in metric.split()):
-        if name in parts:
-            values[~divides(parts[name][1]), at] = np.nan
+    for metric, first in zip(metrics, np.cumsum([0, *width]), strict=False):
+        for at, one in enumerate(metric.split() if is_pooled(metric) else ()):
+            above, below = parts[str(one)]
+            if protocol.no_truth == "one" and metric.needs_truth:
+                above[lost] = below[lost]
+            if protocol.no_recs == "dcg_zero":
+                above[unanswered], below[unanswered] = 0.0, 0.0
+            values[~divides(below), first + at] = np.nan
 
 
 def finish_run(metrics: Sequence[Metric], states: Mapping[str, Ints], items: Judged) -> dict[str, float]:

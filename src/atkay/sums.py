@@ -153,7 +153,9 @@ def sum_up(names: Sequence[str], values: Floats, *below: Floats) -> dict[str, Mo
     sides = [side.T for side in (values, *below)]  # mostly, a number's values lie together
     if any(np.isinf(side).any() for side in sides):
         raise InputError("a value is infinite, so there is no mean. Are the grades too large for 2^grade?")
-    defined = divides(sides[1]) if below else ~np.isnan(sides[0])
+    defined = ~np.isnan(sides[0])
+    for side in sides[1:]:
+        defined &= divides(side)
     if not defined.all():
         sides = [np.where(defined, side, 0.0) for side in sides]
     pairs = list(itertools.combinations_with_replacement(range(len(sides)), 2))

@@ -42,6 +42,9 @@ LEAST = 1_000_000
 FEW = 16
 """Users that are scored first, to learn how many items there are."""
 
+COUNTED = 48
+"""Bytes for each score of a batch of users where no lists are made."""
+
 NONE = Ranked(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, bool))
 
 SAMPLE = 64
@@ -226,7 +229,7 @@ class FullRanking:
         found, tops, n_items, first = [], [], 0, 0
         while first < len(users):
             # How many items there are is known once a few users have been scored.
-            last = first + (max(1, self._memory // (BYTES * n_items)) if n_items else FEW)
+            last = first + (max(1, self._memory // ((BYTES if self._depth else COUNTED) * n_items)) if n_items else FEW)
             some = users[first:last]
             scores = _scored(score, some, n_items)
             n_items = scores.shape[1]
