@@ -227,7 +227,9 @@ def _beyond(view: View) -> list[Element]:
 def _conventions(view: View, elsewhere: Mapping[str, Conventions]) -> list[Element]:
     said = "The same lists under the definitions of other libraries: their words for each metric, and whom they count."
     if elsewhere and not any(found.values for found in elsewhere.values()):
-        return paragraphs([said, "No other library here has these metrics."])
+        return paragraphs(
+            [said, "None of these metrics is computed from lists and truth alone, so there is nothing to show."]
+        )
     if not elsewhere:
         how = "To have it here, pass the lists and the truth again: atkay.report(found, path, recs=recs, truth=truth)."
         return paragraphs([said, how])
