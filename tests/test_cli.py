@@ -49,7 +49,7 @@ def test_every_command_has_an_example() -> None:
 def test_examples_of_the_help(here: Path, line: str) -> None:
     found = run(line)
     assert found.exit_code == 0, found.stderr
-    assert found.output  # a page is a file, and the message about it no output
+    assert found.output  # the page is a file; the message about it goes to standard error
     assert "warning" not in found.stderr
 
 

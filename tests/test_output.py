@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import os
 import stat
 import subprocess
@@ -82,7 +83,7 @@ def test_pipes_are_written_into(write: Callable[[Path], None], tmp_path: Path) -
     (tmp_path / "link.csv").symlink_to("pipe.csv")
     for name in ("pipe.csv", "link.csv"):
         assert (
-            read_pipe(tmp_path / "pipe.csv", lambda name=name: write(tmp_path / name))
+            read_pipe(tmp_path / "pipe.csv", functools.partial(write, tmp_path / name))
             == (tmp_path / "file.csv").read_bytes()
         )
         assert stat.S_ISFIFO((tmp_path / "pipe.csv").stat().st_mode)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import gzip
 import json
 import math
@@ -229,7 +230,7 @@ def test_changed_comparisons(tmp_path: Path) -> None:
     a_comparison().save(path)
     record = unseal("comparison", path.read_bytes())
     everything(atkay.Comparison.load(path))
-    for where, how, made in changes(record, CHANCE):
+    for where, how, made in changes(record, CHANCE / 4):
         path.write_bytes(seal("comparison", made))
         assert_survives(lambda: atkay.Comparison.load(path), everything, (where, how))
 
@@ -237,15 +238,14 @@ def test_changed_comparisons(tmp_path: Path) -> None:
 def test_changed_streams() -> None:
     header, states = unpack(a_stream().to_bytes())
     everything(atkay.Stream.from_bytes(pack(header, states)).compute())
-    for where, how, made in changes(header, 0.3):
+    for where, how, made in changes(header, 0.1):
         packed = pack(made, states)
         assert_survives(
-            lambda packed=packed: atkay.Stream.from_bytes(packed), lambda s: everything(s.compute()), (where, how)
+            functools.partial(atkay.Stream.from_bytes, packed), lambda s: everything(s.compute()), (where, how)
         )
     for state in (states[0] - 9, states[0][:, :3], np.zeros((1, 2, 3), np.int64), np.full(states[0].shape, 2**62)):
-        assert_survives(
-            lambda state=state: atkay.Stream.from_bytes(pack(header, [state])), lambda s: everything(s.compute()), state
-        )
+        packed = pack(header, [state])
+        assert_survives(functools.partial(atkay.Stream.from_bytes, packed), lambda s: everything(s.compute()), state)
 
 
 @pytest.mark.parametrize("name", ["r.json", "r.json.gz"])

@@ -246,9 +246,9 @@ def _fitting(found: Result, given: Mapping[str, Any], n_rows: int) -> dict[str, 
 
 def _check_derived(found: Result, read: Mapping[str, Any]) -> None:
     """The numbers in the file are those of the values in it."""
-    saved = [((name,), each) for name, each in read["numbers"].items()]
+    saved: list[tuple[Any, Any]] = [((name,), each) for name, each in read["numbers"].items()]
     saved += [((each["slice"], each["segment"], each["metric"]), each) for each in read["slices"]]
-    here = [((name,), each) for name, each in found.summaries.items()]
+    here: list[tuple[Any, Any]] = [((name,), each) for name, each in found.summaries.items()]
     here += [((*where,), each) for *where, each in found.slice_summaries]
     if [where for where, _ in saved] != [where for where, _ in here] or list(read["definitions"]) != list(found):
         raise ValueError("its parts do not fit together: numbers")
@@ -316,8 +316,9 @@ def _packed(ids: Any) -> dict[str, Any]:
 def _unpacked(packed: dict[str, Any]) -> pl.Series:
     import polars as pl
 
-    dtype = getattr(pl, packed["type"], None)
-    if not (isinstance(dtype, type) and issubclass(dtype, pl.DataType)):
+    dtype: Any = getattr(pl, packed["type"], None)
+    is_known = isinstance(dtype, type) and issubclass(dtype, pl.DataType)
+    if not is_known:
         raise TypeError("no such type")
     if dtype == pl.Binary:
         return pl.Series(packed["values"], dtype=pl.String).str.decode("hex")

@@ -92,8 +92,8 @@ class Commands(click.Group):
                 return super().invoke(ctx)
             except AtkayError as error:
                 raise Refused(in_options(str(error))) from error
-            except click.ClickException as error:
-                error.message = said(error.message)
+            except click.UsageError as error:
+                error.message = said(error.message)  # type: ignore[misc]  # it quotes what was given
                 raise
             except KeyboardInterrupt:
                 click.echo("atkay: interrupted", err=True)
