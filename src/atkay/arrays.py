@@ -14,3 +14,6 @@ Array = NDArray[Any]
 
 WHOLE = int(np.iinfo(np.int64).max)
 """The cutoff that cuts nothing."""
+
+LONG = 16
+"""The length from which usual quicksorts, which do not keep the order of equal scores, stop using an insertion sort."""

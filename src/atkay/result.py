@@ -53,6 +53,7 @@ class Population:
     list, and ``duplicated``, ``excluded``, ``outside`` (no candidate) and ``unjudged`` were taken out.
     ``tie_decided`` counts the lists whose values depend on the order of equal scores: a group of them starts within
     the deepest cutoff and holds items of different relevance, or a cutoff of a metric of whole lists goes through it.
+    ``tie_decided_long`` counts those of them that have at least LONG items.
     """
 
     evaluated: int
@@ -69,6 +70,7 @@ class Population:
     duplicated: int
     tied: int
     tie_decided: int = 0
+    tie_decided_long: int = 0
 
     def merge(self, other: Population) -> Population:
         """Both parts of the users together."""

@@ -90,6 +90,8 @@ class Metric:
     """What no value is below."""
     by_score: ClassVar[bool] = False
     """Whether a hit must have a score above 0 where the protocol says nonpositive=missed."""
+    by_grade: ClassVar[bool] = False
+    """Whether every grade above 0 counts where the protocol says gains=positive; no hit scores 0."""
     averages: ClassVar[bool] = False
     """Whether there is a closed form for the average over all orders of equal scores."""
     partial: ClassVar[bool] = False
@@ -125,8 +127,14 @@ class Metric:
         """How far down a list anything matters: to the deepest cutoff."""
         return max(self.cutoffs)
 
+    def view(self, judged: Judged) -> Judged:
+        """What the metric sees of judged lists under their protocol."""
+        if self.by_score:
+            return judged.above_zero
+        return judged.graded or judged if self.by_grade else judged
+
     def values(self, judged: Judged) -> Floats:
-        """One value per query and cutoff; NaN where the metric is undefined."""
+        """One value per query and cutoff, of a :meth:`view`; NaN where the metric is undefined."""
         raise NotImplementedError
 
     def define(self) -> Definition:

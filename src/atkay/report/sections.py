@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from atkay.arrays import LONG
 from atkay.compare.comparison import BOLD
 from atkay.grid import Cell
 from atkay.report.elements import bullets, details, element, paragraphs, table
@@ -38,6 +39,7 @@ COUNTS = {
     "unjudged": "taken out: not judged",
     "duplicated": "taken out: duplicates",
     "tie_decided": "lists decided by the order of equal scores",
+    "tie_decided_long": f"of these, with {LONG} items or more",
 }
 """The counts of a population in words."""
 
