@@ -53,6 +53,6 @@ DIALECT = Dialect(
     names=NAMES | {f"{own}-l{{level}}": f"{meaning}; min_relevance={{level}}" for own, meaning in NAMES.items()},
     protocol={"no_truth": "judged", "min_relevance": 1},
     unstable=dict.fromkeys(WORDS, LONG),
-    note="Equal scores keep their order in lists of up to 15 items; in longer ones ranx sorts them in a way of its own. "
+    note="Equal scores keep their order in lists of up to 15 items; in longer ones ranx orders them in its own way. "
     "Its bpref is not a number where nothing was judged irrelevant; it is not spoken here.",
 )

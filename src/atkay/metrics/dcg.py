@@ -79,8 +79,8 @@ class DCG(Metric):
     gain
         ``exp2`` is 2^grade - 1 (Burges et al. 2005; web search, learning to rank); ``linear`` the grade itself
         (Järvelin and Kekäläinen 2002; trec_eval, ranx, scikit-learn, torchmetrics); ``binary`` 1 for every relevant
-        item; ``exp2_above`` 2^(grade - min_relevance + 1) - 1, which starts at 1 for the lowest relevant grade and takes
-        min_relevance as 0 where none is set (Elliot). On truth without grades nDCG is the same under all four.
+        item; ``exp2_above`` 2^(grade - min_relevance + 1) - 1, which is 1 for a grade of min_relevance, 0 where none
+        is set (Elliot). On truth without grades nDCG is the same under all four.
     discount
         ``log2`` is log2(rank + 1); ``ln`` the natural logarithm of rank + 1 (Recommenders, Spark); ``jk`` max(1, log2
         rank), the original form, in which ranks 1 and 2 weigh the same (LensKit).
