@@ -146,7 +146,7 @@ DIFFERENT: dict[str, dict[str, str]] = {
     },
     "ir_measures": {"RBP | data=order": "it takes rows as they stand, whatever their scores"},
     "ranx": {"data=long_ties": "equal scores in an order of its own, in lists of 16 items and more"},
-    "recpack": {f"data={data}": "equal scores in any order" for data in TIED},
+    "recpack": {"data=ties": "equal scores in any order"},
     "sklearn": {f"ignore_ties=True | data={data}": "equal scores in any order" for data in TIED},
     "torchmetrics": {
         f"{metric} | data={data}": "equal scores in any order" for metric in TORCH for data in (*TIED, "near_ties")
@@ -158,9 +158,9 @@ NO_NUMBER = {("rs_metrics", "precision"), ("sklearn", "roc_auc_score")}
 """What is not a number in the library as soon as one user has none; the others' are compared."""
 
 LEAST = {
-    "cornac": 6092, "ir_measures": 12687, "lenskit": 10055, "lightgbm": 1524, "ranx": 19234, "recbole": 3565,
-    "recommenders": 488, "recpack": 3780, "rectools": 7104, "replay": 3552, "rs_metrics": 3532, "sklearn": 2675,
-    "spark": 297, "torchmetrics": 8293, "trec_eval": 11616, "xgboost": 4445,
+    "cornac": 6686, "ir_measures": 14909, "lenskit": 10055, "lightgbm": 1788, "ranx": 21181, "recbole": 3565,
+    "recommenders": 568, "recpack": 3780, "rectools": 8160, "replay": 4080, "rs_metrics": 4060, "sklearn": 2968,
+    "spark": 297, "torchmetrics": 8293, "trec_eval": 13728, "xgboost": 5215,
 }  # fmt: skip
 """How many numbers of each library are compared, at least: means, and the users' own where they are recorded."""
 
