@@ -113,6 +113,23 @@ def ties(rng: Random) -> Tables:
     return [(user, item, 1.0 if user in {"u01", "u04"} else score) for user, item, score in recs], truth
 
 
+def ties_15(rng: Random) -> Tables:
+    """Many equal scores in lists of 15 items: the longest lists that an insertion sort, which is stable, puts in order
+    where a quicksort does the rest.
+    """
+    return both(rng, 10, lambda user: listed(rng, user, 15, [float(rng.randint(1, 4)) for _ in range(15)]))
+
+
+def long_ties(rng: Random) -> Tables:
+    """Many equal scores in lists of 20 to 35 items: sorts that are not stable take these apart."""
+
+    def draw(user: str) -> Rows:
+        length = rng.randint(20, 35)
+        return listed(rng, user, length, [float(rng.randint(1, 4)) for _ in range(length)])
+
+    return both(rng, 10, draw)
+
+
 def near_ties(rng: Random) -> Tables:
     """Scores that differ in double precision and, in threes or so, are the same number in single precision. Rows are
     in no order, so that whoever takes them for ties is seen to do so.
@@ -170,8 +187,8 @@ def conventions(rng: Random) -> Tables:
 
 
 MADE = (
-    *(plain, order, missing, short, long, graded, negative, ties, near_ties, duplicates, duplicate_truth, empty_truth),
-    conventions,
+    *(plain, order, missing, short, long, graded, negative, ties, ties_15, long_ties, near_ties),
+    *(duplicates, duplicate_truth, empty_truth, conventions),
 )
 
 

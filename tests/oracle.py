@@ -28,6 +28,8 @@ class Case:
     relevant: list[float]
     """The grades of all relevant items of the truth, listed or not."""
     k: int | None
+    threshold: float = 0.0
+    """The lowest grade that is relevant; 0 where every grade above 0 is."""
 
     @property
     def top(self) -> list[float | None]:
@@ -157,18 +159,19 @@ def reciprocal_rank(case: Case, words: Words) -> float:
     return 0.0
 
 
-def discounted_sum(grades: Sequence[float | None], words: Words) -> float:
+def discounted_sum(grades: Sequence[float | None], words: Words, threshold: float) -> float:
     terms = []
     for rank, grade in enumerate(grades, start=1):
         if grade is not None:
-            gain = choose(words, "gain", {"exp2": 2.0**grade - 1, "linear": grade, "binary": 1.0})
+            gains = {"exp2": 2.0**grade - 1, "linear": grade, "binary": 1.0}
+            gain = choose(words, "gain", {**gains, "exp2_above": 2.0 ** (grade - threshold + 1) - 1})
             discounts = {"log2": math.log2(rank + 1), "ln": math.log(rank + 1), "jk": max(1.0, math.log2(rank))}
             terms.append(gain / choose(words, "discount", discounts))
     return math.fsum(terms)
 
 
 def dcg(case: Case, words: Words) -> float:
-    return discounted_sum(case.top, words)
+    return discounted_sum(case.top, words, case.threshold)
 
 
 def ndcg(case: Case, words: Words) -> float:
@@ -177,12 +180,12 @@ def ndcg(case: Case, words: Words) -> float:
     own_list = sorted((grade for grade in case.listed if grade is not None), reverse=True)
     ideals = {
         "relevant": all_truth[: case.k],
-        "full": [1.0] * case.k_or_L,
+        "full": [max(1.0, case.threshold) if words.get("gain") == "exp2_above" else 1.0] * case.k_or_L,
         "listed": own_list[: case.k],
         "uncut": all_truth,
     }
     ideal = choose(words, "ideal", ideals)
-    return ratio(discounted_sum(case.top, words), discounted_sum(ideal, words))
+    return ratio(discounted_sum(case.top, words, case.threshold), discounted_sum(ideal, words, case.threshold))
 
 
 METRICS: dict[str, tuple[Callable[[Case, Words], float], set[str]]] = {
@@ -273,6 +276,7 @@ def evaluate(
     ties: str = "given",
     duplicates: str = "first",
     min_relevance: float | None = None,
+    gains: str = "relevant",
     unjudged: str = "irrelevant",
     exclude: Set[tuple[User, Item]] = frozenset(),
     candidates: Set[tuple[User, Item]] | None = None,
@@ -284,6 +288,7 @@ def evaluate(
         ("no_truth", no_truth, {"skip", "zero", "one", "error"}),
         ("duplicates", duplicates, {"first", "error"}),
         ("unjudged", unjudged, {"irrelevant", "drop"}),
+        ("gains", gains, {"relevant", "positive"}),
     ):
         if word not in known:
             raise ValueError(f"{name}={word!r}; words are {', '.join(sorted(known))}")
@@ -302,6 +307,8 @@ def evaluate(
         judged = first_of_each(truths.get(user, []), duplicates)
         relevant = {item: grade for item, grade in judged.items() if is_relevant(grade, min_relevance)}
         ranked = first_of_each(in_rank_order(lists.get(user, []), relevant, ties), duplicates)
+        every_grade = gains == "positive" and metric in ("dcg", "ndcg", "err")
+        seen = {item: grade for item, grade in judged.items() if grade > 0} if every_grade else relevant
 
         listed: list[float | None] = []
         for item in ranked:
@@ -311,8 +318,8 @@ def evaluate(
                 continue
             if unjudged == "drop" and item not in judged:
                 continue
-            listed.append(relevant.get(item))
-        case = Case(listed, list(relevant.values()), k)
+            listed.append(seen.get(item))
+        case = Case(listed, list(seen.values()), k, 0.0 if every_grade else min_relevance or 0.0)
 
         # A list that the exclusions emptied is still a list: the user was served.
         has_list = user in lists
@@ -326,7 +333,7 @@ def evaluate(
         if (not has_list and no_recs == "skip") or (not has_truth and no_truth == "skip"):
             continue
 
-        if has_truth:
+        if has_truth or (seen and no_truth != "one"):
             values[user] = formula(case, words)
         else:
             values[user] = 1.0 if no_truth == "one" else 0.0

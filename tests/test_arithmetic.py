@@ -46,7 +46,7 @@ def calculated(expression: str) -> float:
 
 def check(metric: Metric, one: Judged) -> None:
     """The text evaluates to the metric's value, and prints it."""
-    value = metric.values(one.above_zero if metric.by_score else one)[0, 0]
+    value = metric.values(metric.view(one))[0, 0]
     text = arithmetic(metric, one)
     if math.isnan(value):
         assert text.endswith(": no value")

@@ -7,6 +7,7 @@ import functools
 import json
 import math
 import re
+import warnings
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
@@ -86,8 +87,6 @@ OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
     },
     "trec_eval": {
         "relevance_level=2": {"min_relevance": 2},
-        "ndcg | relevance_level=2": {},  # it ignores the level
-        "ndcg_cut | relevance_level=2": {},
         "judged_docs_only_flag=True": {"unjudged": "drop"},
     },
     "xgboost": {
@@ -140,13 +139,17 @@ NOT_SHARED: dict[str, dict[str, str]] = {
 
 TORCH = [f"Retrieval{name}" for name in ("Precision", "Recall", "HitRate", "MAP", "MRR", "RPrecision")]
 CORNAC = ("Precision", "Recall", "FMeasure", "HitRatio", "NDCG", "MRR")
+TIED = ("ties", "ties_15", "long_ties")
 DIFFERENT: dict[str, dict[str, str]] = {
-    "cornac": {f"{metric} | ranks=every item | data=ties": "equal scores in any order" for metric in CORNAC},
+    "cornac": {
+        f"{metric} | ranks=every item | data={data}": "equal scores in any order" for metric in CORNAC for data in TIED
+    },
     "ir_measures": {"RBP | data=order": "it takes rows as they stand, whatever their scores"},
+    "ranx": {"data=long_ties": "equal scores in an order of its own, in lists of 16 items and more"},
     "recpack": {"data=ties": "equal scores in any order"},
-    "sklearn": {"ignore_ties=True | data=ties": "equal scores in any order"},
+    "sklearn": {f"ignore_ties=True | data={data}": "equal scores in any order" for data in TIED},
     "torchmetrics": {
-        f"{metric} | data={data}": "equal scores in any order" for metric in TORCH for data in ("ties", "near_ties")
+        f"{metric} | data={data}": "equal scores in any order" for metric in TORCH for data in (*TIED, "near_ties")
     },
 }
 """What is replayed and differs, and why no convention can say it."""
@@ -155,9 +158,9 @@ NO_NUMBER = {("rs_metrics", "precision"), ("sklearn", "roc_auc_score")}
 """What is not a number in the library as soon as one user has none; the others' are compared."""
 
 LEAST = {
-    "cornac": 6092, "ir_measures": 12687, "lenskit": 10055, "lightgbm": 1524, "ranx": 19234, "recbole": 3565,
-    "recommenders": 488, "recpack": 3780, "rectools": 7104, "replay": 3552, "rs_metrics": 3532, "sklearn": 2675,
-    "spark": 297, "torchmetrics": 8293, "trec_eval": 11616, "xgboost": 4445,
+    "cornac": 6686, "ir_measures": 14909, "lenskit": 10055, "lightgbm": 1788, "ranx": 21181, "recbole": 3565,
+    "recommenders": 568, "recpack": 3780, "rectools": 8160, "replay": 4080, "rs_metrics": 4060, "sklearn": 2968,
+    "spark": 297, "torchmetrics": 8293, "trec_eval": 13728, "xgboost": 5215,
 }  # fmt: skip
 """How many numbers of each library are compared, at least: means, and the users' own where they are recorded."""
 
@@ -332,6 +335,121 @@ def test_elliot_as_worked_out_from_its_source() -> None:
     )
     assert result["precision@5"] == pytest.approx(0.4)
     assert result["recall@5"] == pytest.approx(0.5)
+
+
+def elliot_ndcg(listed: str, truth: dict[str, float], threshold: float, k: int) -> float:
+    """Elliot's nDCG in loops: an item is relevant from the threshold on, and is worth 2^(grade - threshold + 1) - 1."""
+    gain = {item: 2 ** (grade - threshold + 1) - 1 for item, grade in truth.items() if grade >= threshold}
+    found = sum(gain.get(item, 0) / math.log2(rank + 1) for rank, item in enumerate(listed[:k], 1))
+    best = sorted(gain.values(), reverse=True)[:k]
+    return found / sum(one / math.log2(rank + 1) for rank, one in enumerate(best, 1))
+
+
+@pytest.mark.parametrize("threshold", [None, 0, 1, 1.5, 2, 3])
+def test_ndcg_of_elliot_counts_gains_from_its_threshold(threshold: float | None) -> None:
+    users = {1: ("bxac", {"a": 3.0, "b": 1.0, "c": 2.0, "d": 3.0}), 2: ("dxb", {"a": 5.0, "b": 3.0, "d": 4.0})}
+    recs = {user: list(listed) for user, (listed, _) in users.items()}
+    truth = {user: wanted for user, (_, wanted) in users.items()}
+    fields = {} if threshold is None else {"min_relevance": threshold}
+    result = atkay.evaluate(recs, truth, "nDCG@3", dialect="elliot", **fields)
+    expected = [elliot_ndcg(listed, wanted, threshold or 0, 3) for listed, wanted in users.values()]
+    assert result.query_values[:, 0].tolist() == pytest.approx(expected)
+
+
+def test_ndcg_of_elliot_by_hand() -> None:
+    # By default the threshold is 0: gains are 2^(1+1) - 1 = 3 and 2^(3+1) - 1 = 15.
+    recs, truth = {1: ["b", "a"]}, {1: {"a": 3, "b": 1}}
+    by_default = (3 + 15 / math.log2(3)) / (15 + 3 / math.log2(3))
+    assert atkay.evaluate(recs, truth, "nDCG@2", dialect="elliot")["nDCG@2"] == pytest.approx(by_default)
+    # From 2 on a alone is relevant, wherever its gain of 2^(3-2+1) - 1 = 3 cancels: at rank 2, 1 / log2(3).
+    from_2 = atkay.evaluate(recs, truth, ["nDCG@2", "Recall@1"], dialect="elliot", min_relevance=2)
+    assert from_2["nDCG@2"] == pytest.approx(1 / math.log2(3))
+    assert from_2["Recall@1"] == 0
+    why = atkay.explain(recs, truth, "ndcg@2", theirs="elliot")
+    assert why.theirs == pytest.approx(by_default)
+    assert "(2^(3 - 0 + 1) - 1) / log2(3)" in str(why.steps[-1].example.after.arithmetic)
+
+
+def test_a_grade_of_0_is_relevant_to_elliot() -> None:
+    # Both items are relevant; b is worth 2^(0+1) - 1 = 1 and a 2^(2+1) - 1 = 7.
+    recs, truth = {1: ["b", "x"]}, {1: {"a": 2, "b": 0}}
+    result = atkay.evaluate(recs, truth, ["Precision@2", "Recall@2", "nDCG@2"], dialect="elliot")
+    expected = [1 / 2, 1 / 2, 1 / (7 + 1 / math.log2(3))]
+    assert result.query_values[0].tolist() == pytest.approx(expected)
+    assert result.population.hits == 1
+    # A threshold of 0 is not none: without it b is judged and not relevant.
+    assert atkay.evaluate(recs, truth, "recall@2", min_relevance=0)["recall@2"] == 0.5
+    assert atkay.evaluate(recs, truth, "recall@2")["recall@2"] == 0
+
+
+# Grades 1 and 3 at ranks 1 and 2, and 2 missed: linear gains, the ideal is 3, 2, 1.
+LEVELS = ({1: ["b", "a", "x"], 2: ["b"]}, {1: {"a": 3, "b": 1, "c": 2}, 2: {"b": 1, "d": 1}})
+NDCG_1 = (1 + 3 / math.log2(3)) / (3 + 2 / math.log2(3) + 1 / 2)
+NDCG_2 = 1 / (1 + 1 / math.log2(3))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "names"), [("trec_eval", ("ndcg_cut_3", "P_2")), ("ir_measures", ("nDCG@3", "P@2"))]
+)
+def test_ndcg_of_trec_eval_ignores_the_level(dialect: str, names: tuple[str, str]) -> None:
+    # From grade 2 on user 1 has one hit in the top 2, and user 2 nothing that is relevant: it scores 0, being judged.
+    result = atkay.evaluate(*LEVELS, names, dialect=dialect, min_relevance=2)
+    assert result.query_values.T.tolist() == [pytest.approx([NDCG_1, NDCG_2]), [0.5, 0]]
+    alone = atkay.evaluate(*LEVELS, names[0], dialect=dialect, min_relevance=2)
+    assert alone[names[0]] == result[names[0]]
+    # With our own words the level holds for everything: 3 at rank 2, ideal 3 and 2.
+    ours = atkay.evaluate(*LEVELS, "ndcg(gain=linear)@3", min_relevance=2)
+    assert ours.query_values[0, 0] == pytest.approx((3 / math.log2(3)) / (3 + 2 / math.log2(3)))
+
+
+def test_err_ignores_the_level_with_ndcg() -> None:
+    # gdeval takes every grade: 1/16 at rank 1, then 7/16 of the rest at rank 2.
+    result = atkay.evaluate(*LEVELS, "ERR@3", dialect="ir_measures", min_relevance=2)
+    assert result.query_values[:, 0].tolist() == pytest.approx([1 / 16 + 15 / 16 * 7 / 16 / 2, 1 / 16])
+
+
+def test_a_level_of_tf_ranking_leaves_ndcg_alone() -> None:
+    # A label below 1 is not relevant, and is a gain of 2^0.5 - 1 in nDCG.
+    recs, truth = {1: ["a", "b"]}, {1: {"a": 0.5, "b": 1.0}}
+    result = atkay.evaluate(recs, truth, ["ndcg@2", "mrr@2"], dialect="tfranking")
+    half = 2**0.5 - 1
+    assert result["ndcg@2"] == pytest.approx((half + 1 / math.log2(3)) / (1 + half / math.log2(3)))
+    assert result["mrr@2"] == 0.5
+
+
+def test_grades_below_the_level_in_explanations() -> None:
+    recs, truth = LEVELS
+    why = atkay.explain(recs, truth, "ndcg@3", theirs="trec_eval", min_relevance=2)
+    assert why.theirs == pytest.approx((NDCG_1 + NDCG_2) / 2)
+    assert [step.names for step in why.moving] == [
+        "no_truth: skip → judged",
+        "gains: relevant → positive",
+        "gain: exp2 → linear",
+    ]
+    found = atkay.reconcile(recs, truth, {"ndcg@3": why.theirs, "precision@2": 0.25}, min_relevance=2)
+    assert "trec_eval" in found.explanations[0].libraries
+
+
+def test_equal_scores_in_lists_that_ranx_sorts_in_its_own_way() -> None:
+    def tied(length: int) -> dict[int, dict[int, float]]:
+        return {1: {item: float(item < length - 1) for item in range(length)}, 2: {0: 1.0}}
+
+    def warned(recs: dict[int, dict[int, float]], dialect: str, spec: str = "mrr") -> list[str]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            atkay.evaluate(recs, {1: [1], 2: [0]}, spec, dialect=dialect)
+        return [str(each.message) for each in caught if "may differ from these" in str(each.message)]
+
+    assert warned(tied(15), "ranx") == []
+    [message] = warned(tied(16), "ranx")
+    assert "decides 1 list with 16 items or more, and ranx orders equal scores in such lists in a way" in message
+    assert warned({1: {item: float(item) for item in range(20)}, 2: {0: 1.0}}, "ranx") == []
+    assert (
+        len(warned(tied(3), "recpack")) == len(warned(tied(3), "cornac")) == len(warned(tied(3), "torchmetrics")) == 1
+    )
+    # These read equal scores as one, or average over their orders themselves.
+    assert warned(tied(3), "cornac", "map") == warned(tied(3), "torchmetrics", "ndcg") == []
+    assert warned(tied(30), "trec_eval") == warned(tied(30), "replay") == []
 
 
 def test_names_and_words() -> None:

@@ -188,13 +188,129 @@ def test_a_list_can_beat_the_greedy_ideal() -> None:
     assert found > 1
 
 
-def test_equal_gains_of_the_ideal_go_by_the_alphabet() -> None:
-    # All three have two topics. {1,2} comes before {1,3}, for 2 is the first topic that only one of them has, and both
-    # before {2,4}. So the ideal is {1,2}, then {1,3}, which has a topic for the second time, as {2,4} would have.
-    topics = {"a": ["1", "2"], "b": ["1", "3"], "c": ["2", "4"]}
+def test_of_equal_gains_the_ideal_takes_the_last_id() -> None:
+    # All three have two topics, so the ideal begins with c, {1,2}; a and b then have a topic for the second time.
+    topics = {"c": ["1", "2"], "b": ["1", "3"], "a": ["2", "4"]}
     ideal = 2 + 1.5 / math.log2(3)
-    assert value("alpha_ndcg@2", "ab", truth="abc", features=topics) == 1
-    assert value("alpha_ndcg@2", "bc", truth="abc", features=topics) == pytest.approx((2 + 2 / math.log2(3)) / ideal)
+    assert value("alpha_ndcg@2", "cb", truth="abc", features=topics) == 1
+    assert value("alpha_ndcg@2", "ba", truth="abc", features=topics) == pytest.approx((2 + 2 / math.log2(3)) / ideal)
+    # With b as {1,2} the ideal begins with c, {1,3}, and a has two new topics.
+    topics = {"b": ["1", "2"], "c": ["1", "3"], "a": ["2", "4"]}
+    assert value("alpha_ndcg@2", "ca", truth="abc", features=topics) == 1
+    assert value("alpha_ndcg@2", "bc", truth="abc", features=topics) == pytest.approx(ideal / (2 + 2 / math.log2(3)))
+
+
+NDEVAL: list[tuple[dict[int, str], list[int], list[int], int, float, float]] = [
+    (
+        {90: "bd", 94: "ade", 21: "ace", 57: "bf", 27: "bd", 59: "acd", 121: "ad", 51: "bef"},
+        [21, 27, 121, 94, 90, 57, 51, 59],
+        [90, 94, 21, 57, 27, 59, 121],
+        5,
+        0.5,
+        0.8922843023061332,
+    ),
+    (
+        {24: "def", 17: "ad", 122: "abc", 65: "e", 20: "c", 68: "cf", 61: "abe", 53: "ad", 60: "af"},
+        [17, 53, 24, 122, 65, 61, 68, 60, 20],
+        [24, 17, 122, 65, 20, 68, 61, 60],
+        5,
+        0.25,
+        0.6793143514605386,
+    ),
+    (
+        {93: "c", 102: "b", 51: "bc", 2: "ae", 75: "be", 18: "d", 53: "af", 127: "abd"},
+        [102, 93, 127, 51, 18, 53, 2, 75],
+        [93, 51, 2, 75, 18],
+        4,
+        0.25,
+        0.3139853488662686,
+    ),
+    (
+        {128: "acf", 43: "ad", 29: "af", 21: "bc", 126: "de", 27: "bdf"},
+        [126, 29, 43, 21, 27, 128],
+        [43, 29, 21, 126, 27],
+        5,
+        0.25,
+        0.9099468245759452,
+    ),
+    (
+        {86: "ac", 4: "cf", 39: "be", 80: "c", 110: "e", 64: "c", 97: "cdf", 100: "ade", 60: "bf"},
+        [60, 64, 97, 86, 4, 80, 39, 110, 100],
+        [86, 4, 39, 80, 64, 97, 100, 60],
+        5,
+        0.5,
+        0.7021070687666334,
+    ),
+    (
+        {74: "b", 48: "bef", 93: "adf", 112: "bf", 11: "e", 105: "bcf", 56: "a", 71: "f", 47: "ade"},
+        [11, 112, 48, 47, 93, 74, 71, 56, 105],
+        [74, 48, 93, 112, 105, 56, 71, 47],
+        4,
+        0.5,
+        0.5474524753901342,
+    ),
+    (
+        {72: "a", 29: "adf", 32: "ac", 104: "bd", 36: "df", 59: "acd", 38: "be", 119: "bcd", 102: "acf"},
+        [119, 72, 38, 102, 59, 32, 104, 29, 36],
+        [72, 29, 32, 104, 36, 59, 38, 119],
+        6,
+        0.25,
+        0.7869252644407209,
+    ),
+    (
+        {120: "d", 100: "abe", 91: "cd", 81: "e", 2: "ce", 86: "bef", 124: "aef", 59: "d", 6: "ace"},
+        [81, 86, 124, 2, 6, 91, 120, 100, 59],
+        [120, 100, 91, 81, 2, 86, 59, 6],
+        5,
+        0.5,
+        0.6179643949326297,
+    ),
+    (
+        {6: "ace", 43: "b", 69: "abf", 61: "a", 56: "abc", 13: "c", 103: "acf", 115: "b", 52: "ac"},
+        [115, 103, 69, 61, 6, 56, 43, 52, 13],
+        [6, 43, 69, 61, 56, 13, 103, 115, 52],
+        5,
+        0.5,
+        0.7715269774236967,
+    ),
+    (
+        {103: "def", 101: "bce", 128: "af", 87: "ae", 90: "e", 48: "bde", 37: "be"},
+        [101, 90, 103, 128, 48, 37, 87],
+        [103, 101, 128, 90, 48],
+        3,
+        0.5,
+        0.8438965104936473,
+    ),
+    (
+        {75: "bc", 107: "a", 123: "abc", 67: "cdf", 86: "b", 15: "abe", 22: "cdf"},
+        [15, 67, 22, 107, 123, 75, 86],
+        [75, 107, 123, 86, 15, 22],
+        6,
+        0.5,
+        0.8962625897590258,
+    ),
+    (
+        {84: "c", 77: "cef", 71: "bd", 22: "bce", 25: "cd", 127: "bef", 88: "acf", 59: "bce", 95: "bde"},
+        [22, 88, 95, 127, 59, 77, 25, 71, 84],
+        [84, 77, 71, 22, 25, 127, 88, 59, 95],
+        6,
+        0.5,
+        0.9718053757377985,
+    ),
+]
+"""Topics of items, the list, the relevant items, the cutoff, alpha, and alpha-nDCG as ndeval computes it (pyndeval
+0.0.8, ids as text)."""
+
+
+@pytest.mark.parametrize(("topics", "listed", "relevant", "k", "alpha", "expected"), NDEVAL)
+def test_alpha_ndcg_of_ndeval(
+    topics: dict[int, str], listed: list[int], relevant: list[int], k: int, alpha: float, expected: float
+) -> None:
+    spec, features = f"alpha_ndcg(alpha={alpha})@{k}", {item: list(words) for item, words in topics.items()}
+    for name in (int, str):  # whole numbers are compared as text, too
+        known = {name(item): words for item, words in features.items()}
+        result = atkay.evaluate({1: list(map(name, listed))}, {1: list(map(name, relevant))}, spec, features=known)
+        assert result[spec] == pytest.approx(expected, abs=1e-9)
 
 
 # Calibration.
@@ -358,16 +474,8 @@ class Loops:
     def alpha_ndcg(self, items: list[int], relevant: set[int], alpha: float, k: int) -> float:
         left, seen = set(relevant), Counter[str]()
         ideal: list[int] = []
-        words = sorted({word for item in relevant for word in self.sets.get(item, [])})
         while left and len(ideal) < k:
-            # The highest gain, then the set that has the first word that only one of two has.
-            best = max(
-                left,
-                key=lambda item: (
-                    round(self.gain(item, seen, alpha), 9),
-                    [word in self.sets.get(item, []) for word in words],
-                ),
-            )
+            best = max(left, key=lambda item: (round(self.gain(item, seen, alpha), 9), str(item)))
             left.remove(best)
             ideal.append(best)
             seen.update(self.sets.get(best, []))

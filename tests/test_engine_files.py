@@ -167,6 +167,7 @@ def test_every_way_to_read_lists(ties: str, tmp_path: Path) -> None:
             "no_recs": "skip",
             "no_truth": "judged",
             "min_relevance": 2,
+            "gains": "positive",
             "exclude": write(order(seen).sort("user") if order is not shuffled else seen, tmp_path / "seen.csv"),
             "candidates": write(pl.DataFrame({"item": range(0, 15, 2)}), tmp_path / "some.csv"),
             "seed": 3,

@@ -118,8 +118,13 @@ def test_text_ids_ranks_and_tables_outside(spark: Session) -> None:
     recs = recs.select(customer_id=users, sku=items, position=ranks)
     truth = truth.select(user=users, item=items, rating="relevance")
     exclude = truth.filter(pl.col("user") != "u1").select("user", pl.col("item").str.replace("i7", "i6")).unique()
-    given: dict[str, Any] = {"candidates": [f"i{n}" for n in range(7)], "no_recs": "skip", "min_relevance": 2}
-    metrics = "ndcg@3,map,precision(average=pooled)@2"
+    given: dict[str, Any] = {
+        "candidates": [f"i{n}" for n in range(7)],
+        "no_recs": "skip",
+        "min_relevance": 2,
+        "gains": "positive",
+    }
+    metrics = "ndcg@3,ndcg(gain=exp2_above)@3,map,precision(average=pooled)@2"
     found = atkay.evaluate(
         in_spark(spark, recs), in_spark(spark, truth), metrics, exclude=in_spark(spark, exclude), **given
     )

@@ -179,7 +179,16 @@ def test_results_are_those_of_whole_lists(ties: str, seen: bool, way: str) -> No
     assert found.population.tied <= reference.population.tied
 
 
-@pytest.mark.parametrize("field", [{"min_relevance": 2}, {"unlisted": "ignored"}, {"nonpositive": "missed"}])
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"min_relevance": 2},
+        {"min_relevance": 0, "ties": "best"},
+        {"min_relevance": 2, "gains": "positive"},
+        {"unlisted": "ignored"},
+        {"nonpositive": "missed"},
+    ],
+)
 def test_the_protocol_is_that_of_evaluate(field: dict[str, Any]) -> None:
     users, items, truth, out, scores = case(5)
     field = {"ties": "item", "no_truth": "zero", **field}

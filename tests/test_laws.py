@@ -98,8 +98,10 @@ def test_the_names_of_ids_change_no_digit(recs: list[Row], truth: list[Row], ord
         return rename(frame).get_column(what).item()
 
     known = side(lambda old: name(old, "user"), lambda old: name(old, "item"))
-    before = atkay.evaluate(recs_frame(recs), truth_frame(truth), VARIANTS, no_truth="zero", **side())
-    after = atkay.evaluate(rename(recs_frame(recs)), rename(truth_frame(truth)), VARIANTS, no_truth="zero", **known)
+    # The ideal list of alpha-nDCG puts items of equal gain in the order of their ids.
+    metrics = [metric for metric in VARIANTS if metric.name != "alpha_ndcg"]
+    before = atkay.evaluate(recs_frame(recs), truth_frame(truth), metrics, no_truth="zero", **side())
+    after = atkay.evaluate(rename(recs_frame(recs)), rename(truth_frame(truth)), metrics, no_truth="zero", **known)
     # What is summed over the categories or items of one list may be added up in another order.
     for now, then in zip(after.table.iter_rows(), before.table.iter_rows(), strict=True):
         assert now == pytest.approx(then, rel=1e-12) if now[0] in LOOSE else now == then

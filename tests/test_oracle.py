@@ -24,7 +24,8 @@ protocols = st.fixed_dictionaries(
         "no_recs": st.sampled_from(["zero", "skip"]),
         "no_truth": st.sampled_from(["skip", "zero", "one"]),
         "ties": st.sampled_from(["given", "reversed", "item", "item_desc", "best", "worst"]),
-        "min_relevance": st.sampled_from([None, 1.0, 2.0]),
+        "min_relevance": st.sampled_from([None, 0.0, 1.0, 2.0]),
+        "gains": st.sampled_from(["relevant", "positive"]),
         "unjudged": st.sampled_from(["irrelevant", "drop"]),
     }
 )

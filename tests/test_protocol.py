@@ -238,8 +238,8 @@ def test_average_over_needs_one_group_per_query() -> None:
         ({"no_recs": None}, "protocol: 'None' is no word for 'no_recs'"),
         ({"tie": "item"}, "evaluate: no argument 'tie'. Did you mean 'ties'?"),
         (
-            {"min_relevance": 0},
-            "min_relevance is the lowest grade that counts as relevant, a number above 0; given was 0",
+            {"min_relevance": -1},
+            "min_relevance is the lowest grade that counts as relevant, a number of at least 0; given was -1",
         ),
         ({"min_relevance": "high"}, "given was 'high'"),
         ({"seed": 1.5}, "seed is a whole number"),

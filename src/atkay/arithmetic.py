@@ -37,7 +37,7 @@ def arithmetic(metric: Metric, judged: Judged) -> str:
         raise SpecError(
             f"arithmetic: of one user and one cutoff at a time; given were {judged.n_queries:,} users and '{metric}'."
         )
-    judged = judged.above_zero if metric.by_score else judged
+    judged = metric.view(judged)
     value = float(metric.values(judged)[0, 0])
     said = "no value" if math.isnan(value) else f"{value:.4f}"
     top = judged.rank <= metric.cutoffs[0]

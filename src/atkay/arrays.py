@@ -17,6 +17,9 @@ Array = NDArray[Any]
 WHOLE = int(np.iinfo(np.int64).max)
 """The cutoff that cuts nothing."""
 
+LONG = 16
+"""The length from which usual quicksorts, which do not keep the order of equal scores, stop using an insertion sort."""
+
 
 def is_tensor(given: Any) -> bool:
     """Whether it is a torch tensor; torch need not be there."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from atkay.arrays import Ints
+from atkay.arrays import LONG, Ints
 from atkay.errors import (
     ColumnError,
     InputError,
@@ -25,7 +25,7 @@ from atkay.measure import Tally, check_anybody, finish_run, tally, who_counts
 from atkay.metrics.base import Metric, parse_all, separate
 from atkay.metrics.base import metrics as metric_catalogue
 from atkay.protocol import Described, Protocol
-from atkay.result import Result, Slicing
+from atkay.result import Population, Result, Slicing
 from atkay.side import ASKS
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def understand(
         raise ProtocolError(f"evaluate: protocol is a Protocol(...), given was {shown(protocol)}.")
     fields = fields or {}
     rules = spoken.settle(protocol, fields, specs) if spoken else (protocol or Protocol()).with_fields(**fields)
-    return Asked(asked, rules, names, None if spoken is None else f"{spoken.library} {spoken.version}")
+    return Asked(asked, rules, names, None if spoken is None else spoken.title)
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,7 +287,9 @@ def finish(found: Tally, metrics: Sequence[Metric], protocol: Protocol, items: J
             f"average_over: {who(about['ids'], int(np.argmax(groups < 0)))} has no {listing(protocol.groups)} in the "
             "truth. Fill it in; or make it a part of the query with columns=Columns(user=(...)); or skip such queries."
         )
-    if protocol.ties == "given" and population.tie_decided > DECIDED * population.evaluated:
+    if about["dialect"] is not None and (message := _unstable(about["dialect"], metrics, protocol, population)):
+        warn(message, TiesWarning)
+    elif protocol.ties == "given" and population.tie_decided > DECIDED * population.evaluated:
         averages = all(metric.averages for metric in metrics)
         warn(
             f"the order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists, and "
@@ -317,6 +319,25 @@ def finish(found: Tally, metrics: Sequence[Metric], protocol: Protocol, items: J
         whole_of={segment: numbers for segment, numbers in whole.items() if segment is not None},
         whole_users=found.whole_users,
         **about,
+    )
+
+
+def _unstable(name: str, metrics: Sequence[Metric], protocol: Protocol, population: Population) -> str:
+    """What to say where the order of equal scores in the library is not that of the protocol; nothing elsewhere."""
+    from atkay.dialects.base import dialects
+
+    spoken = next((each for each in dialects().values() if each.title == name), None)
+    lengths = [] if spoken is None else [spoken.unstable[each.name] for each in metrics if each.name in spoken.unstable]
+    if spoken is None or not lengths or protocol.ties == "together":
+        return ""
+    long = min(lengths) >= LONG
+    lists = population.tie_decided_long if long else population.tie_decided
+    if not lists:
+        return ""
+    size = f" with {LONG} items or more" if long else ""
+    return (
+        f"the order of equal scores decides {number_of(lists, 'list')}{size}, and {spoken.library} orders equal scores "
+        "in such lists in a way of its own: its numbers may differ from these. Make the scores differ to compare."
     )
 
 

@@ -57,7 +57,7 @@ def settle(given: Aligned, protocol: Protocol) -> Settled:
     """The lists in order, what must not stand in them taken out, and their hits."""
     aligned, found = _each_pair_once(_turned(given) if protocol.ties == "reversed" else given, protocol)
     row, at = found.row, found.at
-    grade = _grades(aligned, protocol)
+    grade = _grades(aligned, protocol.min_relevance)
     order, n_tied = _order(aligned, protocol, row, grade[at])
     ranking = Ranking(aligned.recs.start, aligned.recs.item, aligned.recs.n_items)
     if order is not None:
@@ -72,41 +72,47 @@ def settle(given: Aligned, protocol: Protocol) -> Settled:
         ranking = ranking.only(~gone)
     equal = _equal(aligned, ranking, order, gone) if n_tied else None
 
-    relevant, above = aligned.truth, np.broadcast_to(0, len(row))
-    if not (grade > 0).all():
-        hit = grade[at] > 0
-        above = missed_above(aligned.truth.owner().take(at), hit, ranking.n_queries)
-        row, at, relevant = row[hit], at[hit], relevant.only(grade > 0)
-    n_nonrelevant = aligned.truth.length - relevant.length
-    if protocol.unlisted == "ignored":
-        listed = mask(at, len(grade))
-        relevant, grade_of = aligned.truth.only(listed), grade[listed]
-    else:
-        grade_of = grade if relevant is aligned.truth else grade[grade > 0]
-    query = aligned.truth.owner().take(at)
-    rank = row - ranking.start[query] + 1
-    group = None if equal is None else _group_of(mask(equal, len(ranking)), row, ranking.start[query])
-    if group is not None and protocol.ties == "together":
-        rank = group[0] + group[1]
-    judged = Judged(
-        query=query,
-        rank=rank,
-        grade=grade[at],
-        item=ranking.item[row].astype(np.int64),
-        n_relevant=relevant.length,
-        n_listed=ranking.length,
-        answered=aligned.recs.length > 0,
-        grades=best_first(relevant, grade_of),
-        ranking=ranking,
-        side=aligned.side,
-        tied=group,
-        level=None if equal is None else _places(ranking, equal),
-        averaged=protocol.ties == "expected",
-        truth=relevant,
-        n_nonrelevant=n_nonrelevant,
-        nonrelevant_above=above,
-        found=_found(aligned, protocol, order, gone, row),
-    )
+    def of_grades(grade: Floats, row: Ints, at: Ints) -> Judged:
+        """The hits among the graded rows."""
+        relevant, above = aligned.truth, np.broadcast_to(0, len(row))
+        if not (grade >= 0).all():
+            hit = grade[at] >= 0
+            above = missed_above(aligned.truth.owner().take(at), hit, ranking.n_queries)
+            row, at, relevant = row[hit], at[hit], relevant.only(grade >= 0)
+        n_nonrelevant = aligned.truth.length - relevant.length
+        if protocol.unlisted == "ignored":
+            listed = mask(at, len(grade))
+            relevant, grade_of = aligned.truth.only(listed), grade[listed]
+        else:
+            grade_of = grade if relevant is aligned.truth else grade[grade >= 0]
+        query = aligned.truth.owner().take(at)
+        rank = row - ranking.start[query] + 1
+        group = None if equal is None else _group_of(mask(equal, len(ranking)), row, ranking.start[query])
+        if group is not None and protocol.ties == "together":
+            rank = group[0] + group[1]
+        return Judged(
+            query=query,
+            rank=rank,
+            grade=grade[at],
+            item=ranking.item[row].astype(np.int64),
+            n_relevant=relevant.length,
+            n_listed=ranking.length,
+            answered=aligned.recs.length > 0,
+            grades=best_first(relevant, grade_of),
+            ranking=ranking,
+            side=aligned.side,
+            tied=group,
+            level=None if equal is None else _places(ranking, equal),
+            averaged=protocol.ties == "expected",
+            truth=relevant,
+            n_nonrelevant=n_nonrelevant,
+            nonrelevant_above=above,
+            found=_found(aligned, protocol, order, gone, row),
+        )
+
+    judged = replace(of_grades(grade, row, at), threshold=protocol.min_relevance or 0.0)
+    if protocol.gains == "positive" and protocol.min_relevance is not None:
+        judged = replace(judged, graded=of_grades(_grades(aligned, None), row, at))
     done = Counts(
         listed=len(given.recs),
         unknown=given.n_unknown,
@@ -224,12 +230,16 @@ def _each_pair_once(aligned: Aligned, protocol: Protocol) -> tuple[Aligned, Matc
     return aligned, aligned.matched
 
 
-def _grades(aligned: Aligned, protocol: Protocol) -> Floats:
-    """The grades of the truth's rows, 0 for what does not count as relevant."""
+def _grades(aligned: Aligned, least: float | None) -> Floats:
+    """The grades of the truth's rows, -1 for what does not count as relevant."""
     if aligned.grade is None:
         return np.broadcast_to(1.0, len(aligned.truth))
-    least = protocol.min_relevance
-    return np.where(aligned.grade > 0 if least is None else aligned.grade >= least, aligned.grade, 0.0)
+    return known_grades(aligned.grade, least)
+
+
+def known_grades(grade: Floats, least: float | None) -> Floats:
+    """The grades from ``least`` on, those above 0 where it is None, and -1 for the others: not relevant."""
+    return np.where(grade > 0 if least is None else grade >= least, grade, -1.0)
 
 
 def best_first(relevant: Lists, grade: Floats) -> Floats:
@@ -278,7 +288,7 @@ def _tie_breaker(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats)
     if protocol.ties == "random":
         return scrambled(protocol.seed, aligned.query_numbers[recs.owner()], aligned.item_numbers(recs.item))
     if protocol.ties in ("best", "worst"):
-        of_row = np.zeros(len(recs))
+        of_row = np.full(len(recs), -1.0)
         of_row[row] = grade
         return -of_row if protocol.ties == "best" else of_row
     return None

@@ -33,7 +33,9 @@ class Judged:
     many of them stand above each hit. ``tied`` has the group of equal scores of each hit: how many items come before
     it, and how many it has; ``level`` the places of each list, from 0, whose item has the score of the one before: a
     cutoff there cuts through equal scores. ``averaged`` says that values are averages over all orders of equal scores.
-    ``found`` tells which hits have a score above 0, where some metrics leave out the others.
+    ``found`` tells which hits have a score above 0, where some metrics leave out the others. ``threshold`` is the grade
+    from which an item is relevant, 0 where any grade above 0 is. ``graded`` has the same lists with every grade above 0
+    as relevant, where metrics of grades see these and others do not.
     """
 
     query: Ints
@@ -53,6 +55,8 @@ class Judged:
     n_nonrelevant: Ints | None = None
     nonrelevant_above: Ints | None = None
     found: Bools | None = None
+    threshold: float = 0.0
+    graded: Judged | None = None
 
     @property
     def n_queries(self) -> int:
@@ -125,7 +129,9 @@ class Judged:
         """The queries from ``first`` to before ``last``, on their own."""
         begin, end = np.searchsorted(self.query, (first, last))
         hits, grades = slice(begin, end), slice(*self._edges[[first, last]])
-        return self._some(self.query[hits] - first, hits, slice(first, last), grades, lambda one: one.part(first, last))
+        graded = None if self.graded is None else self.graded.part(first, last)
+        queries = slice(first, last)
+        return self._some(self.query[hits] - first, hits, queries, grades, lambda one: one.part(first, last), graded)
 
     def where(self, queries: Bools) -> Judged:
         """The chosen queries, on their own."""
@@ -133,9 +139,12 @@ class Judged:
             return self
         hits, chosen, grades = queries[self.query], np.flatnonzero(queries), np.repeat(queries, self.n_relevant)
         query = (np.cumsum(queries) - 1)[self.query[hits]]
-        return self._some(query, hits, chosen, grades, lambda one: one.pick(chosen))
+        graded = None if self.graded is None else self.graded.where(queries)
+        return self._some(query, hits, chosen, grades, lambda one: one.pick(chosen), graded)
 
-    def _some(self, query: Ints, hits: Any, queries: Any, grades: Any, pick: Callable[[Any], Any]) -> Judged:
+    def _some(
+        self, query: Ints, hits: Any, queries: Any, grades: Any, pick: Callable[[Any], Any], graded: Judged | None
+    ) -> Judged:
         """Some of the queries: their hits, under the numbers that they get, and what is known of them."""
 
         def kept(what: Any, of: Callable[[Any], Any]) -> Any:
@@ -159,12 +168,14 @@ class Judged:
             n_nonrelevant=kept(self.n_nonrelevant, lambda counts: counts[queries]),
             nonrelevant_above=kept(self.nonrelevant_above, lambda counts: counts[hits]),
             found=kept(self.found, lambda found: found[hits]),
+            threshold=self.threshold,
+            graded=graded,
         )
 
     def without_hits(self, hits: Bools) -> Judged:
         """The same lists and truth, some of the hits left out."""
         every = slice(None)
-        return self._some(self.query[~hits], ~hits, every, every, lambda one: one)
+        return self._some(self.query[~hits], ~hits, every, every, lambda one: one, self.graded)
 
     @cached_property
     def above_zero(self) -> Judged:
@@ -263,6 +274,7 @@ class Judged:
         counts = [part.n_nonrelevant for part in parts if part.n_nonrelevant is not None]
         above = [part.nonrelevant_above for part in parts if part.nonrelevant_above is not None]
         found = [part.found for part in parts if part.found is not None]
+        graded = [part.graded or part for part in parts]
         return cls(
             query=join([part.query + by for part, by in zip(parts, shift, strict=False)]),
             rank=join([part.rank for part in parts]),
@@ -281,6 +293,8 @@ class Judged:
             n_nonrelevant=join(counts) if len(counts) == len(parts) else None,
             nonrelevant_above=join(above) if len(above) == len(parts) else None,
             found=join(found) if len(found) == len(parts) else None,
+            threshold=parts[0].threshold,
+            graded=None if all(part.graded is None for part in parts) else cls.concatenate(graded),
         )
 
 

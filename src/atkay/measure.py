@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from atkay.arrays import Bools, Floats, Ints
+from atkay.arrays import LONG, Bools, Floats, Ints
 from atkay.errors import PopulationError, RowsError, number_of, who
 from atkay.expected import groups
-from atkay.lists import in_threads, mask, ranges
+from atkay.lists import in_threads, ranges
 from atkay.means import divides, units
 from atkay.metrics.base import Metric, Ratio, RunMetric
 from atkay.metrics.dcg import DCG
@@ -18,7 +18,7 @@ from atkay.result import Population, Segment, Slicing
 from atkay.sums import Moments, Sums, sum_up
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from atkay.judge import Counts
     from atkay.judged import Judged
@@ -143,7 +143,7 @@ def tally(
         names=tuple(str(one) for metric in by_query for one in metric.split()),
         values=values,
         parts=parts,
-        population=_population(judged, counted, counts, decided(judged.where(counted), metrics)),
+        population=_population(judged, counted, counts, decided(judged, metrics) & counted),
         states=states,
         whole_users=whole_users,
     )
@@ -180,29 +180,34 @@ def check_anybody(evaluated: int, protocol: Protocol) -> None:
         )
 
 
-def decided(judged: Judged, metrics: Sequence[Metric]) -> int:
-    """How many lists depend on the order of equal scores.
+def decided(judged: Judged, metrics: Sequence[Metric]) -> Bools:
+    """Which lists depend on the order of equal scores.
 
     For metrics of hits, where items of different relevance have the same score and one may come before the cutoff;
     for metrics of whole lists, where a cutoff goes through equal scores. Where it matters which item stands first, the
     other equal scores above the cutoff decide, too.
     """
+    lists = np.zeros(judged.n_queries, bool)
     if judged.tied is None:
-        return 0
-    depth = max((k for metric in metrics if metric.needs_truth for k in metric.cutoffs), default=0)
-    t, n, r, _, first = groups(judged)
-    mixed = (r < n) | (judged.grade != judged.grade[first])
-    lists = mask(judged.query[mixed & (t < depth)], judged.n_queries)
-    t, n = judged.ties
-    depth = max((k for metric in metrics if metric.needs_truth and metric.by_item for k in metric.cutoffs), default=0)
-    lists[judged.query[(n > 1) & (t < depth)]] = True
+        return lists
+    for seen in (judged, *(() if judged.graded is None else (judged.graded,))):
+        of_hits = [metric for metric in metrics if metric.needs_truth and (metric.by_grade or seen is judged)]
+        t, n, r, _, first = groups(seen)
+        mixed = (r < n) | (seen.grade != seen.grade[first])
+        lists[seen.query[mixed & (t < _deepest(of_hits))]] = True
+        t, n = seen.ties
+        lists[seen.query[(n > 1) & (t < _deepest(metric for metric in of_hits if metric.by_item))]] = True
     if judged.level is not None:
         of_lists = [metric for metric in metrics if not (metric.needs_truth or metric.by_length)]
         cuts = [k for metric in of_lists for k in metric.cutoffs]
-        depth = max((k for metric in of_lists if metric.by_item for k in metric.cutoffs), default=0)
-        place = judged.level.item
+        place, depth = judged.level.item, _deepest(metric for metric in of_lists if metric.by_item)
         lists[judged.level.owner()[np.isin(place, cuts) | (place <= depth)]] = True
-    return int(np.count_nonzero(lists))
+    return lists
+
+
+def _deepest(metrics: Iterable[Metric]) -> int:
+    """The deepest cutoff, 0 where there is no metric."""
+    return max((k for metric in metrics for k in metric.cutoffs), default=0)
 
 
 def measure(
@@ -218,9 +223,9 @@ def measure(
         part, here = judged.part(*block), counted[slice(*block)]
         chosen = slice(None) if here.all() else here
         for metric, first, last in zip(metrics, column[:-1], column[1:], strict=True):
-            of_queries = metric.values(part.above_zero if metric.by_score else part)
+            of_queries = metric.values(metric.view(part))
             values[place[block[0]] : place[block[1]], first:last] = of_queries[chosen]
-        sides = (metric.parts(part.above_zero if metric.by_score else part) for metric in ratios)
+        sides = (metric.parts(metric.view(part)) for metric in ratios)
         return [(above[chosen], below[chosen]) for above, below in sides]
 
     blocks = in_threads(of_block, ranges(judged.n_queries, QUERIES))
@@ -248,8 +253,10 @@ def score_missing(
     """Give users without truth (``lost``) or without a list what the protocol gives them, in place."""
     width = [len(metric.cutoffs) for metric in metrics]
     if lost.any():
-        about_truth = np.repeat(np.array([metric.needs_truth for metric in metrics], bool), width)
-        values[np.ix_(lost, about_truth)] = 1.0 if protocol.no_truth == "one" else 0.0
+        one = protocol.no_truth == "one"
+        # What counts grades has seen those below min_relevance where these are gains, and scores 0 by itself else.
+        about_truth = [metric.needs_truth and (one or not metric.by_grade) for metric in metrics]
+        values[np.ix_(lost, np.repeat(np.array(about_truth, bool), width))] = 1.0 if one else 0.0
     if protocol.no_recs == "dcg_zero":
         others = np.repeat(np.array([not isinstance(metric, DCG) for metric in metrics], bool), width)
         values[np.ix_(unanswered, others)] = np.nan
@@ -273,7 +280,7 @@ def finish_run(metrics: Sequence[Metric], states: Mapping[str, Ints], items: Jud
     return found
 
 
-def _population(judged: Judged, counted: Bools, counts: Counts, n_decided: int) -> Population:
+def _population(judged: Judged, counted: Bools, counts: Counts, by_ties: Bools) -> Population:
     truth, answered = judged.n_relevant > 0, judged.answered
     return Population(
         evaluated=int(counted.sum()),
@@ -282,6 +289,7 @@ def _population(judged: Judged, counted: Bools, counts: Counts, n_decided: int) 
         emptied=int((answered & (judged.n_listed == 0)).sum()),
         relevant=int(judged.n_relevant.sum()),
         hits=len(judged.query),
-        tie_decided=n_decided,
+        tie_decided=int(np.count_nonzero(by_ties)),
+        tie_decided_long=int(np.count_nonzero(by_ties & (judged.n_listed >= LONG))),
         **asdict(counts),
     )

@@ -76,6 +76,10 @@ class Protocol:
         listed="an item counts as listed whatever its score is",
         missed="a relevant item with a score of 0 or below is not found in precision, recall, map, mnap and mrr",
     )
+    gains: str = word(
+        relevant="dcg, ndcg and err count the grades of relevant items",
+        positive="dcg, ndcg and err count every grade above 0, whatever min_relevance says",
+    )
     duplicates: str = word(
         error="an item twice in one list, or twice in one user's truth, is an error",
         first="of an item twice in one list the better rank counts, twice in one user's truth the first row",
@@ -99,7 +103,7 @@ class Protocol:
             if words_of(each):
                 object.__setattr__(self, each.name, checked("protocol", each, getattr(self, each.name), ProtocolError))
         if self.min_relevance is not None:
-            object.__setattr__(self, "min_relevance", _positive(self.min_relevance))
+            object.__setattr__(self, "min_relevance", _threshold(self.min_relevance))
         if isinstance(self.seed, bool) or not hasattr(self.seed, "__index__") or hasattr(self.seed, "shape"):
             raise ProtocolError(f"protocol: seed is a whole number, given was {shown(self.seed)}.")
         object.__setattr__(self, "seed", operator.index(self.seed))
@@ -158,14 +162,14 @@ class Protocol:
         ]
 
 
-def _positive(given: object) -> float:
+def _threshold(given: object) -> float:
     try:
         value = math.nan if isinstance(given, bool) else float(given)  # type: ignore[arg-type]  # caught
     except (TypeError, ValueError, OverflowError):
         value = math.nan
-    if not 0 < value < math.inf:
+    if not 0 <= value < math.inf:
         raise ProtocolError(
-            "protocol: min_relevance is the lowest grade that counts as relevant, a number above 0; "
+            "protocol: min_relevance is the lowest grade that counts as relevant, a number of at least 0; "
             f"given was {shown(given)}. Leave it out to take every grade above 0."
         )
     return value

@@ -55,6 +55,7 @@ class Population:
     ``tie_decided`` counts the lists whose values depend on the order of equal scores: a group of them starts within
     the deepest cutoff and holds items of different relevance, or a cutoff of a metric of whole lists goes through it;
     for metrics that weigh items by more than relevance (alpha_ndcg, epc, exposure, ...), any that starts there.
+    ``tie_decided_long`` counts those of them that have at least LONG items.
     """
 
     evaluated: int
@@ -71,6 +72,7 @@ class Population:
     duplicated: int
     tied: int
     tie_decided: int = 0
+    tie_decided_long: int = 0
 
     def merge(self, other: Population) -> Population:
         """Both parts of the users together."""

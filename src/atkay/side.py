@@ -12,7 +12,7 @@ from atkay.errors import SideError
 from atkay.lists import Lists
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from atkay.arrays import Bools, Floats, Ints
     from atkay.pairs import Pairs
@@ -75,6 +75,14 @@ class Features:
 
     vectors: Floats | None = None
     categories: Lists | None = None
+    find_text_order: Callable[[], Ints] | None = None
+
+    @cached_property
+    def text_order(self) -> Ints:
+        """The place of each item's id among all of them, as text; found where a metric asks for it."""
+        if self.find_text_order is not None:
+            return self.find_text_order()
+        return np.arange(0 if self.categories is None else self.categories.n_queries)
 
 
 @dataclass(frozen=True, eq=False)

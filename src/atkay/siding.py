@@ -99,7 +99,7 @@ def _features(table: Table, item: Ints, items: Vocabulary) -> Features:
         order, start, _ = together(np.concatenate(owners), items.size)
         categories = Lists(start, code[order], kinds.size)
         categories = categories.only(~mask(repeated(categories), len(categories)))
-    return Features(vectors, categories)
+    return Features(vectors, categories, items.text_order)
 
 
 def _numbers(column: pl.Series) -> Floats:

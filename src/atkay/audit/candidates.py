@@ -141,8 +141,6 @@ def spoken_of(
 ) -> dict[tuple[str, str], list[tuple[Metric, Protocol]]]:
     """What each library can mean by the metric, and under which protocol; by library and what its names say of that."""
     same = {name: getattr(base, name) for name in ("exclude", "candidates")}
-    if not ground.levels:
-        same["min_relevance"] = None  # every grade is 1
     if ground.duplicated:
         same["duplicates"] = "first"
     found: dict[tuple[str, str], list[tuple[Metric, Protocol]]] = {}
@@ -152,8 +150,19 @@ def spoken_of(
                 [metric], settled, *_ = understand(own, library, None, known)
             except AtkayError:
                 continue
+            if "min_relevance" not in known and _changes_nothing(settled.min_relevance, metric, ground):
+                settled = settled.with_fields(min_relevance=None, gains="relevant")
             found.setdefault((library, said), []).append((metric, settled.with_fields(**same)))
     return found
+
+
+def _changes_nothing(threshold: float | None, metric: Metric, ground: Ground) -> bool:
+    """Whether a threshold makes the same items relevant as none does, and no gain counts from it."""
+    if threshold is None or not ground.levels:
+        return True
+    if threshold == 0:
+        return not ground.zeros
+    return threshold <= ground.levels[0] and getattr(metric, "gain", "") != "exp2_above"
 
 
 def candidates_of(asked: Metric, number: Printed, spoken: Iterable[Metric]) -> list[Candidate]:
@@ -222,11 +231,13 @@ def _choices(ground: Ground, base: Protocol) -> dict[str, list[dict[str, Any]]]:
         "nonpositive": ["missed"] if score is not None and (score.to_numpy() <= 0).any() else [],
         "unlisted": ["ignored"],
         "unjudged": ["drop"],
-        "min_relevance": ground.levels[1:LEVELS],
+        "min_relevance": [0.0] * ground.zeros + ground.levels[1:LEVELS],
+        "gains": ["positive"] if base.min_relevance is not None else [],
         "average_over": list(ground.coarser),
         **{name: [None if getattr(base, name) else getattr(ground.protocol, name)] for name in used},
     }
     choices = {name: [{name: word} for word in some] for name, some in words.items()}
+    choices["min_relevance"] += [{"min_relevance": level, "gains": "positive"} for level in ground.levels[1:LEVELS]]
     choices["ties"] += [{"ties": "random", "seed": seed} for seed in SEEDS]
     if score is None or not ground.tied(base.with_fields(duplicates="first")):
         del choices["ties"]

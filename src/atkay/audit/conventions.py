@@ -71,7 +71,7 @@ def conventions(recs: Any, truth: Any, metrics: str | Metric | Iterable[str | Me
 
     for spec, metric in plain.items():
         add("atkay", spec, metric, said)
-    names = {"atkay": "atkay"} | {name: f"{each.library} {each.version}" for name, each in dialects().items()}
+    names = {"atkay": "atkay"} | {name: each.title for name, each in dialects().items()}
     for name, each in dialects().items():
         for spec in plain:
             try:

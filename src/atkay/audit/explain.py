@@ -38,7 +38,7 @@ WHO = ("no_recs", "no_truth")
 
 READ = (
     "average_over", "min_relevance", "duplicates", "exclude", "candidates",
-    "scores", "ties", "seed", "nonpositive", "unjudged", "unlisted",
+    "scores", "ties", "seed", "nonpositive", "gains", "unjudged", "unlisted",
 )  # fmt: skip
 """How lists and truth are read."""
 
@@ -130,8 +130,8 @@ def explain(
         ours=first.value,
         theirs=steps[-1].after if steps else first.value,
         steps=tuple(steps),
-        our_name="here" if here is None else f"in {here.library} {here.version}",
-        their_name=_called(ours, goal) if there is None else f"in {there.library} {there.version}",
+        our_name="here" if here is None else f"in {here.title}",
+        their_name=_called(ours, goal) if there is None else f"in {there.title}",
     )
 
 
@@ -260,7 +260,7 @@ class _State:
             missing = "no value" if judged.answered[0] and judged.n_relevant[0] else ""
             missing = missing or ("no list" if judged.n_relevant[0] else "no relevant item")
             return f"{missing}: does not count"
-        if judged.n_relevant[0] == 0 and self.metric.needs_truth:
+        if self.metric.view(judged).n_relevant[0] == 0 and self.metric.needs_truth:
             return f"no relevant item: scores {value:g} by the protocol"
         pooled = getattr(self.metric, "average", "") == "pooled"
         sums = f"; {self.above[query]:g} of the sum above, {self.below[query]:g} of that below" if pooled else ""
@@ -314,7 +314,7 @@ def _example(before: _State, after: _State, query: int, share: float) -> Example
 
 def _places(gathered: Gathered, judged: Judged, metric: Metric, query: int) -> tuple[tuple[Place, ...], int]:
     """The first places of a user's list and the hits below them, and how many places there are."""
-    judged = judged.above_zero if metric.by_score else judged
+    judged = metric.view(judged)
     item, k = judged.lists.item, metric.cutoffs[0]
     # By item: hits with equal scores may share a rank.
     grade = dict(zip(judged.item.tolist(), judged.grade.tolist(), strict=True))

@@ -104,6 +104,12 @@ class Ground:
         grade = self.tables["truth"].grade
         return [] if grade is None else grade.filter(grade > 0).unique().sort().to_list()
 
+    @cached_property
+    def zeros(self) -> bool:
+        """Whether the truth has a grade of 0."""
+        grade = self.tables["truth"].grade
+        return grade is not None and bool((grade == 0).any())
+
     def tied(self, protocol: Protocol) -> bool:
         """Whether a list has equal scores."""
         return judge(self._aligned(protocol), protocol)[1].tied > 0
@@ -162,6 +168,9 @@ def content(judged: Judged) -> bytes:
         seen.update(np.ascontiguousarray(array).data)
     if judged.found is not None and not judged.found.all():
         seen.update(judged.found.data)
+    seen.update(np.float64(judged.threshold).tobytes())
+    if judged.graded is not None:
+        seen.update(content(judged.graded))
     return seen.digest()
 
 

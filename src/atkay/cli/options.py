@@ -29,6 +29,7 @@ SAYS = {
     "ties": "Equal scores.",
     "scores": "The precision in which scores are compared.",
     "nonpositive": "Items with a score of 0 or below.",
+    "gains": "Grades below --min-relevance in dcg, ndcg and err.",
     "duplicates": "An item twice in one list, or in one user's truth.",
     "unjudged": "Listed items that the truth does not grade.",
     "unlisted": "Relevant items that are not listed.",

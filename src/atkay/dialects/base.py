@@ -32,7 +32,8 @@ class Dialect:
     name says of the protocol: ``"map@{k}-l{level}": "map@{k}; min_relevance={level}"``. ``protocol`` holds the fields
     that differ, and ``apart`` those in which a metric ("precision"), or its form with a cutoff ("mrr@{k}"), differs
     from the library's others. ``uncut`` names metrics that it computes for whole lists alone; ``cutoff`` is where it
-    cuts lists if no cutoff is given.
+    cuts lists if no cutoff is given. ``unstable`` names metrics that put equal scores in an order of the library's own,
+    which no word says, in lists of so many items and more: 2, or LONG.
     ``checked`` says whether the library itself was run, or its source was read; ``note``, what it does besides.
     """
 
@@ -45,8 +46,14 @@ class Dialect:
     apart: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     uncut: tuple[str, ...] = ()
     cutoff: int | None = None
+    unstable: Mapping[str, int] = field(default_factory=dict)
     checked: str = "run"
     note: str = ""
+
+    @property
+    def title(self) -> str:
+        """The library and its version."""
+        return f"{self.library} {self.version}"
 
     def speak(self, specs: str | Metric | Iterable[str | Metric]) -> dict[str, Metric]:
         """What each spec, or name of the library's own, means here."""
@@ -172,7 +179,7 @@ class Dialects(Tabular, Mapping[str, Dialect]):
         rows = [
             (
                 name,
-                f"{each.library} {each.version}",
+                each.title,
                 "run" if each.checked == "run" else "from source",
                 "; ".join(
                     (

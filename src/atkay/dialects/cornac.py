@@ -27,5 +27,6 @@ DIALECT = Dialect(
     protocol={"no_recs": "skip"},
     apart={"auc": {"ties": "together"}, "map": {"ties": "together"}},
     uncut=("map", "mrr"),
+    unstable=dict.fromkeys(("precision", "recall", "hit", "mrr", "f1", "ndcg"), 2),
     note="MAP and MRR look at the whole list. Equal scores come in any order, except in MAP and AUC.",
 )

@@ -14,7 +14,7 @@ DIALECT = Dialect(
         "hit": {},
         "map": {"per": "places"},
         "mrr": {},
-        "ndcg": {},
+        "ndcg": {"gain": "exp2_above"},
     },
     names={
         "Precision@{k}": "precision@{k}",
@@ -22,8 +22,10 @@ DIALECT = Dialect(
         "HR@{k}": "hit@{k}",
         "MAP@{k}": "map(per=places)@{k}",
         "MRR@{k}": "mrr@{k}",
-        "nDCG@{k}": "ndcg@{k}",
+        "nDCG@{k}": "ndcg(gain=exp2_above)@{k}",
     },
-    protocol={"no_recs": "skip"},
+    protocol={"no_recs": "skip", "min_relevance": 0},
     checked="source",
+    note="min_relevance is its relevance_threshold. The default of 0 makes every item of the truth relevant, whatever "
+    "its grade.",
 )

@@ -53,7 +53,7 @@ DIALECT = Dialect(
         "RBP(rel={rel})": "rbp; min_relevance={rel}",
         "RBP(rel={rel},p={p})": "rbp(p={p}); min_relevance={rel}",
     },
-    protocol={"no_truth": "judged", "ties": "text_desc", "scores": "float32"},
+    protocol={"no_truth": "judged", "ties": "text_desc", "scores": "float32", "gains": "positive"},
     apart={
         "mrr@{k}": {"ties": "text", "scores": "exact"},
         "err": {"scores": "exact"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from atkay.arrays import LONG
 from atkay.dialects.base import Dialect
 
 NAMES = {
@@ -31,23 +32,27 @@ NAMES = {
     "rbp.{digits}": "rbp(p=0.{digits},gain=grade)",
 }
 
+WORDS: dict[str, dict[str, str | float]] = {
+    "precision": {},
+    "recall": {},
+    "hit": {},
+    "map": {},
+    "mrr": {},
+    "f1": {},
+    "ndcg": {"gain": "linear"},
+    "dcg": {"gain": "linear"},
+    "r_precision": {},
+    "rbp": {"gain": "grade"},
+}
+
 DIALECT = Dialect(
     name="ranx",
     library="ranx",
     version="0.3.21",
-    words={
-        "precision": {},
-        "recall": {},
-        "hit": {},
-        "map": {},
-        "mrr": {},
-        "f1": {},
-        "ndcg": {"gain": "linear"},
-        "dcg": {"gain": "linear"},
-        "r_precision": {},
-        "rbp": {"gain": "grade"},
-    },
+    words=WORDS,
     names=NAMES | {f"{own}-l{{level}}": f"{meaning}; min_relevance={{level}}" for own, meaning in NAMES.items()},
     protocol={"no_truth": "judged", "min_relevance": 1},
-    note="Its bpref is not a number where nothing was judged irrelevant; it is not spoken here.",
+    unstable=dict.fromkeys(WORDS, LONG),
+    note="Equal scores keep their order in lists of up to 15 items; in longer ones ranx orders them in its own way. "
+    "Its bpref is not a number where nothing was judged irrelevant; it is not spoken here.",
 )

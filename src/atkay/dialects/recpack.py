@@ -25,5 +25,6 @@ DIALECT = Dialect(
         "NDCGK@{k}": "ndcg(gain=binary)@{k}",
         "DCGK@{k}": "dcg(gain=binary)@{k}",
     },
+    unstable=dict.fromkeys(("precision", "recall", "hit", "mrr", "ndcg", "dcg"), 2),
     note="Equal scores come in any order.",
 )

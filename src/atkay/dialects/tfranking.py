@@ -24,6 +24,14 @@ DIALECT = Dialect(
         "MRRMetric@{k}": "mrr@{k}",
         "NDCGMetric@{k}": "ndcg@{k}",
     },
-    protocol={"no_recs": "skip", "no_truth": "zero", "unlisted": "ignored"},
+    protocol={
+        "no_recs": "skip",
+        "no_truth": "zero",
+        "unlisted": "ignored",
+        "min_relevance": 1,
+        "gains": "positive",
+    },
+    unstable=dict.fromkeys(("precision", "recall", "hit", "map", "mrr", "ndcg"), 2),
     checked="source",
+    note="Equal scores are shuffled.",
 )

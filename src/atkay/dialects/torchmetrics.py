@@ -42,5 +42,6 @@ DIALECT = Dialect(
         "nonpositive": "missed",
         "scores": "float32",
     },
+    unstable=dict.fromkeys(("precision", "recall", "hit", "map", "mrr", "r_precision"), 2),
     note="Its nDCG averages over equal scores; elsewhere they come in any order, and here are averaged over, too.",
 )

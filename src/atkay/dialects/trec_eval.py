@@ -35,7 +35,7 @@ DIALECT = Dialect(
         "set_recall": "recall",
         "set_F": "f1",
     },
-    protocol={"no_recs": "skip", "no_truth": "judged", "ties": "text_desc", "scores": "float32"},
+    protocol={"no_recs": "skip", "no_truth": "judged", "ties": "text_desc", "scores": "float32", "gains": "positive"},
     uncut=("mrr",),
-    note="recip_rank looks at the whole list.",
+    note="recip_rank looks at the whole list. ndcg counts every grade above 0, whatever the relevance level (-l) is.",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 from atkay.arrays import is_tensor, tensor_array
 from atkay.errors import DuplicateError, InputError, ProtocolError, RelevanceError, SourceError, listing
 from atkay.hashing import Mark, fingerprint, id_numbers, scrambled
-from atkay.judge import Counts, best_first, missed_above
+from atkay.judge import Counts, best_first, known_grades, missed_above
 from atkay.judged import Judged, within
 from atkay.lists import Lists, mask
 from atkay.match import match, repeated
@@ -92,7 +92,7 @@ class Truth:
 
     wanted: Lists
     grade: Floats
-    """0 for what was judged and does not count as relevant."""
+    """-1 for what was judged and does not count as relevant."""
     seen: Lists | None
     protocol: Protocol
     given: Floats | None
@@ -128,11 +128,9 @@ class Truth:
             )
         once = ~mask(again, len(wanted))
         wanted, grades = wanted.only(once), grades[once]
-        least = protocol.min_relevance
-        relevant = grades > 0 if least is None else grades >= least
         seen = None if seen is None else seen.only(~mask(repeated(seen), len(seen)))
         given = grades if (grades != 1).any() else None
-        return cls(wanted, np.where(relevant, grades, 0.0), seen, protocol, given)
+        return cls(wanted, known_grades(grades, protocol.min_relevance), seen, protocol, given)
 
     @property
     def n_users(self) -> int:
@@ -164,15 +162,27 @@ class Truth:
     def judged(self, ranked: Ranked, n_items: int, lists: Ranking | None = None, level: Lists | None = None) -> Judged:
         """The hits: all relevant items that are ranked, where they stand in the list of all items."""
         query, item = self.targets
-        grade = self.grade[self.rows]
-        rank = _settled(self.protocol.ties, query, item, grade, ranked)
+        rank = _settled(self.protocol.ties, query, item, self.grade[self.rows], ranked)
+        found = self._of_grades(self.grade, rank, ranked, n_items, lists, level)
+        least, graded = self.protocol.min_relevance, None
+        if self.protocol.gains == "positive" and least is not None and self.given is not None:
+            graded = self._of_grades(known_grades(self.given, None), rank, ranked, n_items, lists, level)
+        return replace(found, threshold=least or 0.0, graded=graded)
+
+    def _of_grades(
+        self, grades: Floats, rank: Ints, ranked: Ranked, n_items: int, lists: Ranking | None, level: Lists | None
+    ) -> Judged:
+        """The hits where the truth has these grades."""
+        query, item = self.targets
+        grade = grades[self.rows]
         order = np.lexsort((rank, query))
-        hit = grade[order] > 0
+        hit = grade[order] >= 0
         kept = order[hit]
-        relevant, grade_of = self.wanted.only(self.grade > 0), self.grade[self.grade > 0]
+        relevant, grade_of = self.wanted.only(grades >= 0), grades[grades >= 0]
+        n_nonrelevant = self.wanted.length - relevant.length
         if self.protocol.unlisted == "ignored":
-            listed = mask(self.rows, len(self.grade)) & (self.grade > 0)
-            relevant, grade_of = self.wanted.only(listed), self.grade[listed]
+            listed = mask(self.rows, len(grades)) & (grades >= 0)
+            relevant, grade_of = self.wanted.only(listed), grades[listed]
         tied = None
         if (ranked.equal > 1).any() or level:
             tied = ranked.above[kept], ranked.equal[kept]
@@ -194,7 +204,7 @@ class Truth:
             level=level,
             averaged=self.protocol.ties == "expected",
             truth=relevant,
-            n_nonrelevant=self.wanted.length - self.wanted.only(self.grade > 0).length,
+            n_nonrelevant=n_nonrelevant,
             nonrelevant_above=missed_above(query[order], hit, self.n_users),
             found=None if self.protocol.nonpositive == "listed" else ranked.positive[kept],
         )
@@ -232,16 +242,16 @@ def _settled(ties: str, query: Ints, item: Ints, grade: Floats, ranked: Ranked) 
     if ties not in ("best", "worst"):
         return above + before + 1
     best = ties == "best"
-    order = np.lexsort((item, -grade if best else grade, grade == 0, above, query))
+    order = np.lexsort((item, -grade if best else grade, grade < 0, above, query))
     new = (np.diff(query[order], prepend=-1) != 0) | (np.diff(above[order], prepend=-1) != 0)
     group = np.cumsum(new) - 1
     n_groups = int(group[-1]) + 1 if len(group) else 0
     place, relevant = np.empty_like(above), np.empty_like(above)
     place[order] = within(group, n_groups)
-    relevant[order] = np.bincount(group, grade[order] > 0, n_groups).astype(np.int64)[group]
+    relevant[order] = np.bincount(group, grade[order] >= 0, n_groups).astype(np.int64)[group]
     if best:
-        return above + np.where(grade > 0, place, equal)
-    return above + np.where(grade > 0, equal - relevant + place, 1)
+        return above + np.where(grade >= 0, place, equal)
+    return above + np.where(grade >= 0, equal - relevant + place, 1)
 
 
 def _check(protocol: Protocol) -> None:

@@ -34,10 +34,10 @@ class AlphaNDCG(Metric):
         What a topic loses each time it comes: 0 counts every topic of every hit in full, 1 each topic once. 0.5 in the
         paper and at TREC.
 
-    The ideal list is made of all relevant items, listed or not: each place takes the one with the highest gain, among
-    equals the one whose categories come first in the alphabet (the first category that only one of two has decides).
-    To find the best list is too hard to compute, so this greedy one stands for it, as in the paper; now and then a
-    list beats it and scores above 1.
+    The ideal list is made of all relevant items, listed or not: each place takes the one with the highest gain. Of
+    equal gains the item with the last id comes first, ids compared as text ("9" before "10"), as in ndeval, the program
+    of TREC's web track. Computing the best list is NP-hard, so this greedy one stands for it, as in the paper. Its
+    value can depend on the order of ids, and now and then a list beats it and scores above 1.
 
     All relevant items count alike, whatever their grade. A hit without a category is worth 0, and so is a list without
     a hit. A user none of whose relevant items has a category has no value.
@@ -81,7 +81,7 @@ class AlphaNDCG(Metric):
         relevant = judged.relevant
         # A few queries at a time: what the loop goes through again and again then stays in the cache.
         parts = [
-            _greedy(relevant.part(*few), categories, 1 - self.alpha, self.cutoffs)
+            _greedy(relevant.part(*few), categories, judged.features.text_order, 1 - self.alpha, self.cutoffs)
             for few in portions(4 * relevant.length)
         ]
         best = np.concatenate([np.empty((0, len(self.cutoffs))), *parts])
@@ -111,13 +111,13 @@ class AlphaNDCG(Metric):
         )
 
 
-def _greedy(relevant: Lists, categories: Lists, fading: float, cutoffs: Sequence[int]) -> Floats:
+def _greedy(relevant: Lists, categories: Lists, text_order: Ints, fading: float, cutoffs: Sequence[int]) -> Floats:
     """The alpha-DCG of the greedy list of each query's relevant items, up to each cutoff.
 
-    Items with the same categories are one kind, of which there are some ``left``. A step of the loop is a place of all
-    lists.
+    Items with the same categories are one kind, of which there are some ``left``; the next one is the last as text. A
+    step of the loop is a place of all lists.
     """
-    query, item, left = _kinds(relevant, categories)
+    query, item, left, following, as_text = _kinds(relevant, categories, text_order)
     kind, category = spread(categories, item)
     key = np.sort(kind * categories.n_items + category)  # an item's categories come in any order
     kind, category = np.divmod(key, max(categories.n_items, 1))
@@ -136,9 +136,13 @@ def _greedy(relevant: Lists, categories: Lists, fading: float, cutoffs: Sequence
         gain[left == 0] = 0
         best = np.repeat(np.maximum.reduceat(gain, first), kinds)
         equal = np.flatnonzero((gain >= best * (1 - CLOSE)) & (gain > 0))
-        chosen = equal[np.diff(query.take(equal), prepend=-1) != 0]
+        text = as_text.take(following.take(equal))
+        owners = np.flatnonzero(np.diff(query.take(equal), prepend=-1))
+        last = np.maximum.reduceat(text, owners) if len(owners) else text
+        chosen = equal[text == np.repeat(last, np.diff(owners, append=len(equal)))]
         running[query.take(chosen)] += gain.take(chosen) / np.log2(place + 1)
         left[chosen] -= 1
+        following[chosen] += 1
         worth[cell.take(rows_of(start, chosen))] *= fading
         for column in np.flatnonzero(np.equal(cutoffs, place)):
             out[:, column] = running
@@ -147,25 +151,23 @@ def _greedy(relevant: Lists, categories: Lists, fading: float, cutoffs: Sequence
         if changed:
             keep = stays.take(kind)
             kind, cell = (np.cumsum(stays) - 1).take(kind[keep]), cell[keep]
-            query, left, length = query[stays], left[stays], length[stays]
+            query, left, following, length = query[stays], left[stays], following[stays], length[stays]
     for column in np.flatnonzero(np.greater(cutoffs, place)):
         out[:, column] = running
     return out
 
 
-def _kinds(relevant: Lists, categories: Lists) -> tuple[Ints, Ints, Ints]:
-    """The different sets of categories among each query's relevant items: the query, an item, and how many there are.
-
-    In the order of queries, then of categories: of two sets the one comes first that has the first category that only
-    one of them has.
+def _kinds(relevant: Lists, categories: Lists, text_order: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """The different sets of categories among each query's relevant items: the query, an item, how many there are, and
+    where their places in the order of text begin, the last first, in what is returned besides.
     """
     known = categories.length.take(relevant.item) > 0
     query, item = relevant.owner()[known], relevant.item[known]
     row, category = spread(categories, item)
     sets = masks(query.take(row), row, category, len(item), categories.n_items)
-    order = np.lexsort((*(~part for part in sets.T[::-1]), query))
+    order = np.lexsort((-text_order.take(item), *sets.T, query))
     query, item, sets = query.take(order), item.take(order), sets.take(order, axis=0)
     new = np.ones(len(item), bool)
     new[1:] = (query[1:] != query[:-1]) | (sets[1:] != sets[:-1]).any(axis=1)
     first = np.flatnonzero(new)
-    return query[first], item[first], np.diff(first, append=len(item))
+    return query[first], item[first], np.diff(first, append=len(item)), first, text_order.take(item)

@@ -98,6 +98,8 @@ class Metric:
     """Whether it matters which of two items that are equally relevant stands first."""
     by_length: ClassVar[bool] = False
     """Whether the length of a list is all that matters."""
+    by_grade: ClassVar[bool] = False
+    """Whether every grade above 0 counts where the protocol says gains=positive; no hit scores 0."""
     averages: ClassVar[bool] = False
     """Whether there is a closed form for the average over all orders of equal scores."""
     partial: ClassVar[bool] = False
@@ -133,8 +135,14 @@ class Metric:
         """How far down a list anything matters: to the deepest cutoff."""
         return max(self.cutoffs)
 
+    def view(self, judged: Judged) -> Judged:
+        """What the metric sees of judged lists under their protocol."""
+        if self.by_score:
+            return judged.above_zero
+        return judged.graded or judged if self.by_grade else judged
+
     def values(self, judged: Judged) -> Floats:
-        """One value per query and cutoff; NaN where the metric is undefined."""
+        """One value per query and cutoff, of a :meth:`view`; NaN where the metric is undefined."""
         raise NotImplementedError
 
     def define(self) -> Definition:

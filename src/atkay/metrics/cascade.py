@@ -73,6 +73,7 @@ class ERR(Metric):
 
     name = "err"
     aliases: ClassVar[tuple[str, ...]] = ("expected_reciprocal_rank",)
+    by_grade = True
 
     highest: float = _highest(4.0)
 

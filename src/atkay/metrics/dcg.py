@@ -19,9 +19,15 @@ from atkay.words import word
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-GAINS: dict[str, Callable[[Floats], Floats]] = {
+
+def _exp2(grade: Floats) -> Floats:
     # Far below 1 the difference to 1 would lose its digits; whole grades stay exact.
-    "exp2": lambda grade: np.where(grade < 0.5, np.expm1(grade * math.log(2)), np.exp2(grade) - 1),
+    return np.where(grade < 0.5, np.expm1(grade * math.log(2)), np.exp2(grade) - 1)
+
+
+GAINS: dict[str, Callable[[Floats], Floats]] = {
+    "exp2": _exp2,
+    "exp2_above": _exp2,
     "linear": lambda grade: grade,
     "binary": np.ones_like,
 }
@@ -37,21 +43,22 @@ DISCOUNTS: dict[str, Callable[[Ints], Floats]] = {
 }
 
 
-def gains(name: str, grade: Floats) -> Floats:
-    """What the grades of relevant items are worth."""
-    if name == "exp2" and grade.max(initial=0) > STEEPEST:
+def gains(name: str, grade: Floats, threshold: float = 0.0) -> Floats:
+    """What the grades are worth; ``threshold`` is the lowest grade that is relevant."""
+    power = grade - threshold + 1 if name == "exp2_above" else grade
+    if name.startswith("exp2") and power.max(initial=0) > STEEPEST:
         raise RelevanceError(
-            f"truth: a grade of {grade.max():g} is too large for gain=exp2, which takes 2 to its power. "
+            f"truth: a grade of {grade.max():g} is too large for gain={name}, which takes 2 to its power. "
             "Choose gain=linear or gain=binary."
         )
     if name != "binary":
         check_weights(grade)
-    return GAINS[name](grade)
+    return GAINS[name](power)
 
 
 def check_weights(grade: Floats) -> None:
     """Refuse grades whose sums or quotients no float holds."""
-    low, high = grade.min(initial=1), grade.max(initial=1)
+    low, high = grade.min(initial=1, where=grade > 0), grade.max(initial=1)
     if low < SMALLEST or high > LARGEST:
         raise RelevanceError(
             f"truth: a grade of {low if low < SMALLEST else high:g} is too {'small' if low < SMALLEST else 'large'} to "
@@ -86,7 +93,8 @@ class DCG(Metric):
     gain
         ``exp2`` is 2^grade - 1 (Burges et al. 2005; web search, learning to rank); ``linear`` the grade itself
         (Järvelin and Kekäläinen 2002; trec_eval, ranx, scikit-learn, torchmetrics); ``binary`` 1 for every relevant
-        item. On truth without grades the three agree.
+        item; ``exp2_above`` 2^(grade - min_relevance + 1) - 1, which is 1 for a grade of min_relevance, 0 where none
+        is set (Elliot). On truth without grades nDCG is the same under all four.
     discount
         ``log2`` is log2(rank + 1); ``ln`` the natural logarithm of rank + 1 (Recommenders, Spark); ``jk`` max(1, log2
         rank), the original form, in which ranks 1 and 2 weigh the same (LensKit).
@@ -108,9 +116,10 @@ class DCG(Metric):
 
     name = "dcg"
     averages = True
+    by_grade = True
     aliases: ClassVar[tuple[str, ...]] = ("discounted_cumulative_gain",)
 
-    gain: str = word(exp2="2^grade - 1", linear="the grade", binary="1")
+    gain: str = word(exp2="2^grade - 1", linear="the grade", binary="1", exp2_above="2^(grade - min_relevance + 1) - 1")
     discount: str = word(log2="log2(rank + 1)", ln="the natural logarithm of rank + 1", jk="max(1, log2 rank)")
 
     @property
@@ -120,7 +129,7 @@ class DCG(Metric):
 
     def values(self, judged: Judged) -> Floats:
         """DCG per query and cutoff."""
-        worth, discount = gains(self.gain, judged.grade), DISCOUNTS[self.discount]
+        worth, discount = gains(self.gain, judged.grade, judged.threshold), DISCOUNTS[self.discount]
         if judged.averaged:
             return expected.discounted(judged, worth, discount, self.cutoffs)
         return judged.total(worth / discount(judged.rank), self.cutoffs)
@@ -128,21 +137,28 @@ class DCG(Metric):
     def expression(self, judged: Judged) -> str:
         """The sum over the hits."""
         top = judged.rank <= self.cutoffs[0]
-        return self._sum(judged.grade[top], judged.rank[top])
+        return self._sum(judged.grade[top], judged.rank[top], judged.threshold)
 
-    def _sum(self, grades: Floats, ranks: Ints) -> str:
+    def _sum(self, grades: Floats, ranks: Ints, threshold: float) -> str:
         """The discounted gains of some grades at some ranks, written out."""
         discount = {"log2": "log2({1})", "ln": "ln({1})", "jk": "max(1, log2({0}))"}[self.discount]
-        gain = {"exp2": "(2^{} - 1)", "linear": "{}", "binary": "1"}[self.gain]
+        above = f"(2^({{}} - {printed(threshold)} + 1) - 1)"
+        gain = {"exp2": "(2^{} - 1)", "linear": "{}", "binary": "1", "exp2_above": above}[self.gain]
+        worth = gains(self.gain, grades, threshold)
         terms = (
-            f"{'1' if grade == 1 else gain.format(printed(float(grade)))} / {discount.format(rank, rank + 1)}"
-            for grade, rank in zip(grades, ranks, strict=True)
+            f"{'1' if one == 1 else gain.format(printed(float(grade)))} / {discount.format(rank, rank + 1)}"
+            for grade, one, rank in zip(grades, worth, ranks, strict=True)
         )
         return added(terms, len(ranks))
 
     def define(self) -> Definition:
         """The sum in words."""
-        gain = {"exp2": "(2^grade - 1)", "linear": "grade", "binary": "1"}[self.gain]
+        gain = {
+            "exp2": "(2^grade - 1)",
+            "linear": "grade",
+            "binary": "1",
+            "exp2_above": "(2^(grade - min_relevance + 1) - 1)",
+        }[self.gain]
         discount = {"log2": "log2(rank + 1)", "ln": "ln(rank + 1)", "jk": "max(1, log2 rank)"}[self.discount]
         term = f"{gain} / {discount}"
         return Definition(f"sum of {term} over the relevant items in {self.top}", f"Σ {term}")
@@ -207,11 +223,12 @@ class NDCG(DCG):
         return divide(super().values(judged), self._ideal(judged))
 
     def _ideal(self, judged: Judged) -> Floats:
-        gain, discount, cutoffs = functools.partial(gains, self.gain), DISCOUNTS[self.discount], self.cutoffs
+        gain = functools.partial(gains, self.gain, threshold=judged.threshold)
+        discount, cutoffs = DISCOUNTS[self.discount], self.cutoffs
         if self.ideal == "full":
             depth = judged.depth(cutoffs)
             places = np.arange(1, depth.max(initial=0) + 1)
-            return np.concatenate(([0.0], np.cumsum(gain(np.ones(1)) / discount(places))))[depth]
+            return np.concatenate(([0.0], np.cumsum(gain(self._one(judged)) / discount(places))))[depth]
         if self.ideal == "listed":
             # The order is by query first, so place n of the re-ordered list belongs to the same query as hit n.
             best_first = judged.grade[np.lexsort((-judged.grade, judged.query))]
@@ -219,16 +236,21 @@ class NDCG(DCG):
             return sums(judged.query, judged.nth, worth, cutoffs, judged.n_queries)
         return best_sums(judged, gain, discount, cutoffs if self.ideal == "relevant" else (WHOLE,) * len(cutoffs))
 
+    def _one(self, judged: Judged) -> Floats:
+        """The grade of ``ideal=full``: 1, or the lowest relevant grade where a gain counts from there."""
+        return np.array([max(1.0, judged.threshold) if self.gain == "exp2_above" else 1.0])
+
     def expression(self, judged: Judged) -> str:
         """The sum over the hits, over the ideal's."""
         k = self.cutoffs[0]
         ideal = {
             "relevant": judged.grades[:k],
-            "full": np.ones(judged.depth(self.cutoffs)[0, 0]),
+            "full": np.repeat(self._one(judged), judged.depth(self.cutoffs)[0, 0]),
             "listed": -np.sort(-judged.grade)[:k],
             "uncut": judged.grades,
         }[self.ideal]
-        above, below = super().expression(judged), self._sum(ideal, np.arange(1, len(ideal) + 1))
+        above = super().expression(judged)
+        below = self._sum(ideal, np.arange(1, len(ideal) + 1), judged.threshold)
         return quotient(bracketed(above), bracketed(below))
 
     def define(self) -> Definition:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from atkay.arrays import LONG
 from atkay.grid import Cell
 from atkay.report.elements import bullets, details, element, paragraphs, table
 from atkay.report.reproduce import call
@@ -37,6 +38,7 @@ COUNTS = {
     "unjudged": "taken out: not judged",
     "duplicated": "taken out: duplicates",
     "tie_decided": "lists whose values depend on equal scores",
+    "tie_decided_long": f"of these, with {LONG} items or more",
 }
 """The counts of a population in words."""
 
