@@ -13,7 +13,7 @@ import polars as pl
 
 from atkay.columns import names_a_column
 from atkay.errors import ColumnError, SourceError, listing
-from atkay.sources import Pieces, Source
+from atkay.sources import RANKED, Pieces, Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -56,6 +56,7 @@ def open_file(path: Path, table: str) -> Source:
     paths = find_files(path, table)
     kinds = {each: _known(each, table) for each in paths}
     kind = kinds[paths[0]]
+    _refuse_other_side(path, kind, table)
     if len(set(kinds.values())) > 1:
         other = next(each for each in paths if kinds[each] != kind)
         raise SourceError(
@@ -103,6 +104,21 @@ def open_file(path: Path, table: str) -> Source:
     label = f"'{path.name}'" if len(paths) == 1 else f"'{path.name}' ({len(paths)} files)"
     pieces = None if streams else Pieces(scan, kind in SKIPPING, reading)
     return Source(names, select, label=label, text=text, pieces=pieces)
+
+
+def _refuse_other_side(path: Path, kind: str, table: str) -> None:
+    """Judgments are no lists, and lists are no judgments."""
+    if kind == "TREC qrels" and table in (*RANKED, "baseline"):
+        advice = "Are recs and truth swapped? Pass the run as recs, and the qrels as truth."
+        raise SourceError(
+            f"{table}: '{path}' is a TREC qrels file, which holds judgments and no ranked lists. "
+            + (advice if table == "recs" else "Pass a run.")
+        )
+    if kind == "TREC run" and table == "truth":
+        raise SourceError(
+            f"truth: '{path}' is a TREC run, which holds ranked lists and no judgments. Are recs and truth swapped? "
+            "Pass the run as recs, and the qrels as truth."
+        )
 
 
 def find_files(path: Path, table: str) -> list[Path]:
