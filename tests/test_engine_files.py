@@ -867,6 +867,6 @@ def test_the_folder_has_no_pickles(inputs: Inputs, nothing_left: Path) -> None:
     assert names <= {".npz", ".json", ".parquet", ""}
     for path in folder.glob("*.npz"):
         with np.load(path, allow_pickle=False) as file:
-            assert json.loads(file["facts"].tobytes())["n_queries"]
+            assert json.loads(file["facts"].tobytes())["common"]["queries"]
             assert all(file[name].dtype != object for name in file)
     atkay.evaluate(*inputs[:2], "ndcg@3,map,coverage", catalog=inputs[2], memory=FEW, resume=True)

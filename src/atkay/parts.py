@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from atkay.align import Ground, align_tables, check_common, check_keys, fitting_tables, same_types
-from atkay.evaluate import Asked, check_averages, check_names, describe, finish
+from atkay.align import Ground, align_tables, check_keys, fitting_tables, same_types
+from atkay.common import Common, Shared, check_common, check_segments, in_words
+from atkay.evaluate import Asked, check_averages, check_names, describe, finish, readings
 from atkay.hashing import Mark
 from atkay.judge import judge
 from atkay.judged import Judged
-from atkay.keyed import MANY
 from atkay.measure import Tally, tally
 from atkay.result import Population, Result, Slicing
 from atkay.slicing import Groups, group_queries, nobody, slice_queries
@@ -47,6 +47,8 @@ class Plan:
     columns: Columns | Mapping[str, Columns] | None = None
     slices: Table | None = None
     sampled: Sampled | None = None
+    whole: tuple[str, ...] = ()
+    """Of exclude and candidates, what every part gets whole."""
 
     @classmethod
     def of(
@@ -67,8 +69,7 @@ class Plan:
         recs, truth = same_types(tables["recs"], tables["truth"])
         queries = pl.DataFrame([column.alias(name) for name, column in zip(truth.key, truth.ids, strict=False)])
         around = fitting_tables(tables, truth, queries, asked.protocol.groups)
-        pairs = any("pairs" in metric.needs for metric in asked.metrics)
-        ground, _ = Ground.of(recs, truth, around, pairs=pairs, room=room)
+        ground, _ = Ground.of(recs, truth, around, asked.metrics, room=room)
         return cls(
             asked,
             describe(asked.protocol, tables),
@@ -89,10 +90,8 @@ class Part:
     queries: pl.DataFrame
     groups: pl.DataFrame | None
     marks: Mapping[str, Mark]
-    n_queries: int
-    n_common: int
-    """How many of them have both a list and truth."""
-    has_baseline: bool
+    common: Common
+    """What their tables share."""
 
     def summed(self, plan: Plan) -> Part:
         """The same with exact sums in the place of rows; all queries of one group are in this part."""
@@ -108,9 +107,7 @@ class Part:
             self,
             tally=self.tally.merge(other.tally),
             marks=_merged(self.marks, other.marks),
-            n_queries=self.n_queries + other.n_queries,
-            n_common=self.n_common + other.n_common,
-            has_baseline=self.has_baseline or other.has_baseline,
+            common=self.common.merge(other.common),
         )
 
 
@@ -130,14 +127,15 @@ def judge_part(plan: Plan, recs: Any, truth: Any, exclude: Any = None, candidate
         slicings=slice_queries(aligned.queries, plan.slices, groups, part=True),
         sampled=plan.sampled,
     )
+    assert aligned.common is not None
+    dealt = [name for name in ("exclude", "candidates") if name not in plan.whole]
+    users = {name: replace(each, whole=name not in dealt) for name, each in aligned.common.users.items()}
     return Part(
         found,
         aligned.queries[found.rows],
         None if groups is None else groups.ids[found.rows],
         marks,
-        len(aligned.queries),
-        aligned.n_common,
-        aligned.has_baseline,
+        replace(aligned.common, users=users),
     )
 
 
@@ -145,7 +143,8 @@ def merge(plan: Plan, parts: Sequence[Part], columns: Mapping[str, Mapping[str, 
     """The result of all parts."""
     population = reduce(Population.merge, (part.tally.population for part in parts))
     queries = pl.concat([part.queries for part in parts])
-    _check(plan, population, sum(part.n_common for part in parts), any(part.has_baseline for part in parts), queries)
+    common = reduce(Common.merge, (part.common for part in parts))
+    _check(plan, population, common)
     order = queries.select(pl.arg_sort_by(queries.columns)).to_series().to_numpy()
     queries = queries[order]
     groups = None
@@ -159,7 +158,7 @@ def merge(plan: Plan, parts: Sequence[Part], columns: Mapping[str, Mapping[str, 
         known_items(plan),
         groups=None if groups is None else groups.code,
         slicings=slice_queries(queries, plan.slices, groups),
-        **_about(plan, queries, marks, columns),
+        **_about(plan, queries, marks, columns, common),
     )
 
 
@@ -167,13 +166,24 @@ def conclude_sums(plan: Plan, part: Part, columns: Mapping[str, Mapping[str, str
     """The result of everybody out of one part, which is summed: there is no row per user."""
     example = pl.DataFrame([column.alias(name) for name, column in zip(plan.truth.key, plan.truth.ids, strict=False)])
     population = part.tally.population
-    some = example[[0] * min(population.evaluated, MANY)]
-    _check(plan, population, part.n_common, part.has_baseline, some)
+    _check(plan, population, part.common)
     slicings: tuple[Slicing, ...] = ()
     if plan.slices is not None:
         assert plan.slices.extra is not None
         if all(segment is None or segment[1] is None for segment in part.tally.sums or ()):
             raise nobody(plan.slices, example)
+        nowhere = [sums.queries for segment, sums in (part.tally.sums or {}).items() if segment and segment[1] is None]
+        known = population.evaluated - min(nowhere, default=0)
+        check_segments(
+            Shared(
+                known,
+                population.evaluated,
+                known,
+                len(plan.slices),
+                in_words(example.row(0)),
+                in_words([column[0] for column in plan.slices.ids]),
+            )
+        )
         segments = [column.drop_nulls().unique().sort() for column in plan.slices.extra.get_columns()]
         slicings = tuple(Slicing(each.name, [*each, None], np.empty(0, np.int64)) for each in segments)
     return finish(
@@ -183,7 +193,7 @@ def conclude_sums(plan: Plan, part: Part, columns: Mapping[str, Mapping[str, str
         known_items(plan),
         groups=None,
         slicings=slicings,
-        **_about(plan, part.queries, part.marks, columns),
+        **_about(plan, part.queries, part.marks, columns, part.common),
     )
 
 
@@ -193,17 +203,22 @@ def known_items(plan: Plan) -> Judged:
     return Judged.of_nobody(plan.ground.items.size, None if beside is None else beside.known)
 
 
-def _check(plan: Plan, population: Population, n_common: int, has_baseline: bool, queries: pl.DataFrame) -> None:
-    """All parts together have what lists, truth and baseline must have in common."""
-    check_common(plan.recs, plan.truth, n_common, population.listed - population.unknown)
-    if plan.ground.beside is not None:
-        plan.ground.beside.check(has_baseline, queries)
+def _check(plan: Plan, population: Population, common: Common) -> None:
+    """All parts together have what lists, truth and the other tables must have in common."""
+    rows = population.listed - population.unknown
+    check_common(common, plan.ground, plan.recs, plan.truth, rows, plan.asked.metrics)
 
 
 def _about(
-    plan: Plan, queries: pl.DataFrame, marks: Mapping[str, Mark], columns: Mapping[str, Mapping[str, str]]
+    plan: Plan,
+    queries: pl.DataFrame,
+    marks: Mapping[str, Mark],
+    columns: Mapping[str, Mapping[str, str]],
+    common: Common,
 ) -> dict[str, Any]:
     """What a result says of where it comes from."""
+    beside = plan.ground.beside
+    keyed = {} if beside is None else beside.keyed
     return {
         "ids": {column.name: column for column in queries.get_columns()},
         "columns": columns,
@@ -211,6 +226,11 @@ def _about(
         "sampled": plan.sampled,
         "names": plan.asked.names,
         "dialect": plan.asked.dialect,
+        "readings": readings(
+            {"recs": plan.recs, "truth": plan.truth} | {name: each.table for name, each in keyed.items()},
+            common,
+            None if beside is None else beside.known,
+        ),
     }
 
 

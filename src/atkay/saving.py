@@ -63,6 +63,7 @@ def _record(result: Result) -> dict[str, Any]:
         "dialect": result.dialect,
         "names": dict(result.names),
         "engine": result.engine,
+        "readings": list(result.readings),
         "sampled": None if result.sampled is None else dataclasses.asdict(result.sampled),
         "whole": plain(dict(result.whole)),
         "whole_of": [
@@ -125,6 +126,7 @@ def _result(record: dict[str, Any]) -> Result:
         dialect=record["dialect"],
         names=record["names"],
         engine=record.get("engine"),
+        readings=tuple(record.get("readings", ())),
         sampled=None if record["sampled"] is None else Sampled(**record["sampled"]),
         whole=numbers(record["whole"]),
         whole_of={(each["slice"], each["segment"]): numbers(each["numbers"]) for each in record["whole_of"]},

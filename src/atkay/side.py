@@ -75,6 +75,8 @@ class Features:
 
     vectors: Floats | None = None
     categories: Lists | None = None
+    readings: tuple[str, ...] = ()
+    """How columns were read, where that could be otherwise."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from atkay.align import same_types
+from atkay.common import Shared, check_segments, in_words
 from atkay.errors import DuplicateError, IdError, InputError, listing, who
 from atkay.keyed import keyed_by
 from atkay.result import Slicing
@@ -88,8 +89,21 @@ def slice_queries(
     there = "there beside " + "".join(typed.extra.columns)
     table = pl.concat([table, typed.extra], how="horizontal").with_columns(pl.lit(True).alias(there))
     found = asked.join(table, on=keys, how="left", maintain_order="left").drop(keys)
-    if found.drop_in_place(there).null_count() == len(asked) and not part:
-        raise nobody(typed, asked)
+    segmented = found.drop_in_place(there).is_not_null()
+    if not part:
+        if not segmented.any():
+            raise nobody(typed, asked)
+        strangers = table.join(asked, on=keys, how="anti")
+        check_segments(
+            Shared(
+                int(segmented.sum()),
+                len(asked),
+                len(table) - len(strangers),
+                len(slices),
+                "" if segmented.all() else in_words(asked.filter(~segmented).row(0)),
+                in_words(strangers.select(keys).row(0)) if len(strangers) else "",
+            )
+        )
     return tuple(_slicing(column) for column in found.get_columns())
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from atkay.common import grade_ends
 from atkay.errors import DuplicateError, InputError, ProtocolError, RelevanceError, SourceError, listing
 from atkay.hashing import Mark, fingerprint, scrambled
 from atkay.judge import Counts, best_first, missed_above
@@ -122,6 +123,12 @@ class Truth:
         seen = None if seen is None else seen.only(~mask(repeated(seen), len(seen)))
         given = grades if (grades != 1).any() else None
         return cls(wanted, np.where(relevant, grades, 0.0), seen, protocol, given)
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        """The grades, where there are others than 0 and 1."""
+        ends = grade_ends(self.given)
+        return (f"truth graded by its values: {ends[0]:g} to {ends[1]:g}",) if ends and ends[2] else ()
 
     @property
     def n_users(self) -> int:
