@@ -31,6 +31,7 @@ from atkay.errors import (
     DuplicateError,
     IdError,
     OrderError,
+    OverlapWarning,
     PopulationError,
     ProtocolError,
     RelevanceError,
@@ -568,7 +569,7 @@ def test_other_errors(tmp_path: Path) -> None:
         atkay.evaluate(recs, truth, memory=FEW, slices=pl.DataFrame({"user": [7, 7], "age": [1, 2]}))
     with pytest.raises(IdError, match="no user in common: recs has 0, truth has 1002"):
         atkay.evaluate(recs, write(TRUTH.with_columns(pl.col("user") + 1000), tmp_path / "u.csv"), memory=FEW)
-    with pytest.raises(IdError, match="no item in common"):
+    with pytest.warns(OverlapWarning, match="no item in common"):
         atkay.evaluate(recs, write(TRUTH.with_columns(pl.col("item") + 1000), tmp_path / "u.csv"), memory=FEW)
     with pytest.raises(SourceError, match="has no rows"):
         atkay.evaluate(write(RECS.clear(), tmp_path / "none.parquet"), truth, memory=FEW)

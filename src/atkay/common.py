@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 
 MANY_IDS = 100
 """Two tables with at least this many ids each and none in common hold different ids: that is no coincidence."""
+REFUSED = {
+    "user": {"candidates": "always", "baseline": "evaluated"},
+    "item": {"candidates": "always", "catalog": "evaluated", "features": "evaluated"},
+}
+"""Tables that say nothing of anybody where they have no id in common; the others are refused where both have many."""
 OVERLAP_WARNING_SHARE = 0.05
 """Warn when less than this share of the ids of either side is known to the other."""
 KEPT_HASHES = 1024
@@ -243,10 +248,8 @@ def check_common(
     if not items:
         warn(f"{_nothing(recs, truth, 'item')} Every list is without a hit.", OverlapWarning)
     for name, shared in common.users.items():
-        refuse = "always" if name == "candidates" or (name == "baseline" and shared.of >= MANY_IDS) else "many"
-        if name == "train" and not any(metric.looks_back for metric in metrics):
-            refuse = "never"
-        _judge(name, shared, "user", refuse=refuse)
+        looks = name != "train" or any(metric.looks_back for metric in metrics)
+        _judge(name, shared, "user", refuse=REFUSED["user"].get(name, "many") if looks else "never")
     for name, named in common.items.items():
         check_items(name, named, ground)
     _check_lengths(common.lengths)
@@ -256,7 +259,7 @@ def check_items(name: str, named: Items, ground: Ground) -> None:
     """A table names items of lists or truth."""
     shared = named.shared(ground)
     if shared is not None:
-        _judge(name, shared, "item", refuse="always" if name in ("candidates", "catalog", "features") else "many")
+        _judge(name, shared, "item", refuse=REFUSED["item"].get(name, "many"))
 
 
 def check_segments(shared: Shared) -> None:
@@ -267,7 +270,8 @@ def check_segments(shared: Shared) -> None:
 def _judge(name: str, shared: Shared, what: str, others: str = "recs and truth", refuse: str = "many") -> None:
     """Refuse or warn of a table that shares no ids, and warn of one that shares next to none.
 
-    ``refuse`` a table without a common id "always", "never", or where both sides have "many" ids.
+    ``refuse`` a table without a common id "always", "never", where lists and truth have many ids ("evaluated"), or
+    where both sides have "many".
     """
     if shared.share >= OVERLAP_WARNING_SHARE:
         return
@@ -275,7 +279,8 @@ def _judge(name: str, shared: Shared, what: str, others: str = "recs and truth",
     advice = f"Are these the ids of the same {what}s?"
     if not shared.used:
         message = f"{name} has no {what} in common with {others}: {example}. {advice}"
-        if refuse == "always" or (refuse == "many" and min(shared.of, shared.named) >= MANY_IDS):
+        ids = {"evaluated": shared.of, "many": min(shared.of, shared.named)}.get(refuse, 0)
+        if refuse == "always" or ids >= MANY_IDS:
             raise IdError(message)
         warn(message, OverlapWarning)
         return

@@ -69,6 +69,8 @@ class Commands(click.Group):
         """Run the command; whatever atkay refuses, and whatever a disk refuses, is a sentence."""
         from atkay.cli.wording import in_options
 
+        said: set[str] = set()
+
         def warn(
             message: Warning | str,
             category: type[Warning],
@@ -77,7 +79,9 @@ class Commands(click.Group):
             file: Any = None,
             line: Any = None,
         ) -> None:
-            click.echo(f"atkay: warning: {in_options(str(message))}", err=True)
+            if str(message) not in said:  # every run of a comparison may have the same to say
+                click.echo(f"atkay: warning: {in_options(str(message))}", err=True)
+            said.add(str(message))
 
         with warnings.catch_warnings():
             warnings.simplefilter("always", AtkayWarning)
