@@ -31,6 +31,7 @@ from atkay.errors import (
     DuplicateError,
     IdError,
     OrderError,
+    OverlapWarning,
     PopulationError,
     ProtocolError,
     RelevanceError,
@@ -569,7 +570,7 @@ def test_other_errors(tmp_path: Path) -> None:
         atkay.evaluate(recs, truth, memory=FEW, slices=pl.DataFrame({"user": [7, 7], "age": [1, 2]}))
     with pytest.raises(IdError, match="no user in common: recs has 0, truth has 1002"):
         atkay.evaluate(recs, write(TRUTH.with_columns(pl.col("user") + 1000), tmp_path / "u.csv"), memory=FEW)
-    with pytest.raises(IdError, match="no item in common"):
+    with pytest.warns(OverlapWarning, match="no item in common"):
         atkay.evaluate(recs, write(TRUTH.with_columns(pl.col("item") + 1000), tmp_path / "u.csv"), memory=FEW)
     with pytest.raises(SourceError, match="has no rows"):
         atkay.evaluate(write(RECS.clear(), tmp_path / "none.parquet"), truth, memory=FEW)
@@ -868,7 +869,7 @@ def test_the_folder_has_no_pickles(inputs: Inputs, nothing_left: Path) -> None:
     assert names <= {".npz", ".json", ".parquet", ""}
     for path in folder.glob("*.npz"):
         with np.load(path, allow_pickle=False) as file:
-            assert json.loads(file["facts"].tobytes())["n_queries"]
+            assert json.loads(file["facts"].tobytes())["common"]["queries"]
             assert all(file[name].dtype != object for name in file)
     atkay.evaluate(*inputs[:2], "ndcg@3,map,coverage", catalog=inputs[2], memory=FEW, resume=True)
 

@@ -260,7 +260,14 @@ TRUTH = pl.DataFrame({"user": [1, 2, 3], "item": [1, 2, 2], "relevance": [1.0, 2
         (LISTS.drop("user"), TRUTH, {}, "recs: no column for the user; columns are 'item', 'score'"),
         (LISTS.with_columns(pl.col("user").cast(str)), TRUTH, {}, "recs and truth have ids of different types"),
         (LISTS.with_columns(pl.col("user") + 7), TRUTH, {}, "have no user in common"),
-        (LISTS.with_columns(pl.col("item") + 7), TRUTH, {}, "have no item in common"),
+        (
+            LISTS,
+            TRUTH,
+            {"candidates": {7: [1]}},
+            "candidates has no user in common with recs and truth: 7 in candidates",
+        ),
+        (LISTS, TRUTH, {"candidates": [7]}, "candidates has no item in common with recs and truth: 7 in candidates"),
+        (LISTS.rename({"score": "rating"}), TRUTH.rename({"relevance": "score"}), {}, "are recs and truth swapped"),
         (LISTS.with_columns(item=1), TRUTH, {}, "twice"),
         (LISTS.clear(), TRUTH, {}, "recs: .* has no rows"),
         (LISTS.with_columns(score=pl.lit(None, pl.Float64)), TRUTH, {}, "recs: 'score' holds None"),
@@ -282,6 +289,25 @@ def test_what_is_refused_in_memory_is_refused(
     with pytest.raises(type(memory.value), match=message) as found:
         atkay.evaluate(in_spark(spark, recs), in_spark(spark, truth), "mrr", **given)
     assert type(found.value) is type(memory.value)
+
+
+def test_what_is_warned_of_in_memory_is_warned_of(spark: Session) -> None:
+    """2 of a table's 200 users (1 %) and of the 150 evaluated ones (1.3 %) are in both."""
+    recs = pl.DataFrame({"user": np.arange(150), "item": np.arange(150) % 30, "score": np.ones(150)})
+    truth = recs.select("user", "item", rating=pl.lit(3.0))
+    table = pl.DataFrame({"user": [3, 4, *range(1000, 1198)], "item": [1] * 200})
+    for lists in (recs, in_spark(spark, recs)):
+        for name in ("exclude", "train", "baseline", "slices"):
+            ranked = table.with_columns(rank=pl.lit(1)) if name == "baseline" else table
+            message = rf"{name} has next to no users in common .*: 2 of its 200 users \(1 %\), and 2 of the 150 there"
+            with pytest.warns(errors.OverlapWarning, match=message):
+                side: dict[str, Any] = {name: ranked}
+                found = atkay.evaluate(lists, truth, "mrr", **side)
+            assert found.readings == ("truth graded by the column 'rating': 3 to 3",)
+        with pytest.warns(errors.OverlapWarning, match="have no item in common"):
+            assert atkay.evaluate(lists, truth.with_columns(pl.col("item") + 99), "mrr")["mrr"] == 0
+        with pytest.raises(errors.IdError, match="exclude has no user in common"):
+            atkay.evaluate(lists, truth, "mrr", exclude=table.with_columns(pl.col("user") + 999))
 
 
 def test_what_only_spark_refuses(spark: Session) -> None:

@@ -129,7 +129,7 @@ def part_of(aligned: Aligned, queries: Ints) -> Aligned:
 def test_chunks_of_users_merge_to_the_whole(recs: list[Row], truth: list[Row], seed: int, cuts: list[int]) -> None:
     protocol = Protocol(no_truth="zero")
     tables = read_tables({"recs": recs_frame(recs), "truth": truth_frame(truth), **side()}, protocol)
-    aligned = align_tables(tables, protocol, pairs=True)
+    aligned = align_tables(tables, protocol, metrics=PER_QUERY)
     n = len(aligned.queries)
     order = np.random.default_rng(seed).permutation(n)
     parts = np.split(order, sorted(cut for cut in cuts if cut < n))

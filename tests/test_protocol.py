@@ -10,7 +10,7 @@ import pytest
 
 import atkay
 from atkay import Protocol
-from atkay.errors import PopulationError, ProtocolError
+from atkay.errors import OverlapWarning, PopulationError, ProtocolError
 
 # A: a hit at rank 1 of 2. B: truth, no list. C: a list, no truth. D: a list, truth without a relevant item.
 RECS = {"A": ["a", "x"], "C": ["a"], "D": ["a"]}
@@ -197,7 +197,10 @@ def test_candidates() -> None:
     assert result.per_query["mrr"].to_list() == [1, 0.5]
     assert result.population.outside == 1
     assert atkay.evaluate(recs, truth, "mrr", candidates=["a", "b"])["mrr"] == 1
-    assert atkay.evaluate(recs, truth, "mrr", candidates=[])["mrr"] == 0
+    with pytest.warns(
+        OverlapWarning, match=r"every list is empty: all 4 listed items were taken out \(4 by candidates\)"
+    ):
+        assert atkay.evaluate(recs, truth, "mrr", candidates=[])["mrr"] == 0
 
 
 def test_ranks_are_counted_again_after_exclusions() -> None:

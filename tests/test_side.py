@@ -14,7 +14,8 @@ import pytest
 import atkay
 from atkay.align import Aligned, align_tables
 from atkay.columns import Columns
-from atkay.errors import ColumnError, DuplicateError, IdError, InputError, OrderError, SideError
+from atkay.errors import ColumnError, DuplicateError, IdError, InputError, OrderError, OverlapWarning, SideError
+from atkay.metrics.base import parse_all
 from atkay.protocol import Protocol
 from atkay.tables import read_tables
 
@@ -24,7 +25,7 @@ TRUTH = {"ann": ["jam"], "bob": ["tea"], "eve": ["tea"]}
 
 def aligned(columns: Columns | None = None, pairs: bool = False, **beside: Any) -> Aligned:
     tables = read_tables({"recs": RECS, "truth": TRUTH, **beside}, Protocol(), columns)
-    return align_tables(tables, Protocol(), pairs=pairs)
+    return align_tables(tables, Protocol(), metrics=parse_all("ild(by=cooccurrence)") if pairs else ())
 
 
 def names(known: Aligned, codes: Any) -> list[str]:
@@ -236,9 +237,12 @@ def test_what_is_refused(given: dict[str, Any], error: type[Exception], message:
 
 def test_many_items_and_none_in_common() -> None:
     recs, train = {1: list(range(200))}, {1: list(range(1000, 1200))}
-    with pytest.raises(IdError, match="recs and train have no item in common: recs has 0, train has 1000"):
+    with pytest.raises(
+        IdError, match="train has no item in common with recs and truth: 1000 in train, 0 in recs or truth"
+    ):
         atkay.evaluate(recs, {1: [5]}, "mrr", train=train)
-    assert atkay.evaluate({1: [0]}, {1: [0]}, "arp", train=train)["arp"] == 0
+    with pytest.warns(OverlapWarning, match="train has no item in common with recs and truth: 1000 in train, 0 in"):
+        assert atkay.evaluate({1: [0]}, {1: [0]}, "arp", train=train)["arp"] == 0
 
 
 @pytest.mark.parametrize(("spec", "name"), [("arp@2", "train"), ("coverage@2", "catalog")])
@@ -281,7 +285,7 @@ def test_a_baseline_is_ordered_and_of_the_same_users() -> None:
     with pytest.raises(atkay.errors.SourceError, match="baseline: a set has no order"):
         atkay.evaluate(RECS, TRUTH, "unexpectedness@2", baseline={"tea", "jam"})
     with pytest.raises(
-        IdError, match="baseline: it names none of the users of recs and truth: it has 999, they have 0"
+        IdError, match="baseline has no user in common with recs and truth: 999 in baseline, 0 in recs or truth"
     ):
         atkay.evaluate({n: ["tea"] for n in range(200)}, {1: ["tea"]}, "unexpectedness@2", baseline={999: ["tea"]})
     empty = pl.DataFrame({"item": ["tea"], "v": [[]]}, schema_overrides={"v": pl.List(pl.Float64)})
@@ -289,6 +293,9 @@ def test_a_baseline_is_ordered_and_of_the_same_users() -> None:
         atkay.evaluate(RECS, TRUTH, "ild@2", features=empty)
 
 
+@pytest.mark.filterwarnings(
+    "ignore::atkay.errors.OverlapWarning"
+)  # the one listed item is not the one that the user had
 def test_vectors_of_any_length() -> None:
     """Only the direction counts: the same one is not serendipitous, however long or short the vectors are."""
     for long in (1e200, 1.0, 1e-200):

@@ -12,7 +12,7 @@ import atkay
 from atkay.errors import AtkayError, NumberError
 from atkay.metrics.base import Metric
 from atkay.tasks import leave_last_out, next_item
-from atkay.tasks.task import LOOKING_BACK_ALONE, looks_back
+from atkay.tasks.task import LOOKING_BACK_ALONE
 from variants import every_variant, side
 
 # Four users had tea or jam; three then want rye, and one oat.
@@ -117,7 +117,7 @@ def test_which_metrics_look_back(metric: Metric) -> None:
     def value(train: dict[int, list[int]]) -> float:
         return atkay.evaluate(recs, truth, metric, train=train, **given)[str(metric)]
 
-    assert (value(swapped) == pytest.approx(value(learned), abs=1e-12)) is not looks_back(metric)
+    assert (value(swapped) == pytest.approx(value(learned), abs=1e-12)) is not metric.looks_back
     if metric.name in LOOKING_BACK_ALONE:
         assert value(learned | {77: [0, 7]}) == value(learned)
 

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from atkay.errors import IdError, SourceError
+from atkay.common import (
+    OVERLAP_WARNING_SHARE,
+    Common,
+    Items,
+    Shared,
+    check_common,
+    check_items,
+    grade_ends,
+    in_words,
+    lengths_of,
+)
+from atkay.errors import IdError, OverlapWarning, SourceError, warn
 from atkay.hashing import Hashes, id_numbers, scrambled
-from atkay.keyed import MANY, Keyed, grouped, keyed_by
+from atkay.keyed import Keyed, grouped, keyed_by
 from atkay.lists import Lists, count, in_threads, mask, ranges, taken
 from atkay.match import Match, match
 from atkay.ranking import Scores
@@ -19,9 +30,10 @@ from atkay.tables import BESIDE, integers
 from atkay.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from atkay.arrays import Bools, Floats, Ints
+    from atkay.metrics.base import Metric
     from atkay.protocol import Protocol
     from atkay.side import Side
     from atkay.siding import Beside
@@ -56,16 +68,8 @@ class Aligned:
     side: Side | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     """The names of the lists' columns, for messages."""
-
-    @property
-    def n_common(self) -> int:
-        """How many queries have both a list and truth."""
-        return int(np.count_nonzero((self.recs.length > 0) & (self.truth.length > 0)))
-
-    @property
-    def has_baseline(self) -> bool:
-        """Whether any query has a list of the baseline."""
-        return self.side is not None and self.side.baseline is not None and len(self.side.baseline) > 0
+    common: Common | None = None
+    """What the tables share with each other."""
 
     @property
     def ids(self) -> dict[str, pl.Series]:
@@ -94,29 +98,41 @@ class Ground:
     items: Vocabulary
     wanted: Bools
     beside: Beside | None
+    listing: Ints
+    """The codes of listed items, each at least once."""
+
+    @cached_property
+    def listed(self) -> Bools:
+        """Which items are listed."""
+        return mask(self.listing, self.items.size)
 
     @classmethod
     def of(
-        cls, recs: Table, truth: Table, around: Mapping[str, Table], *, pairs: bool = False, room: int | None = None
+        cls,
+        recs: Table,
+        truth: Table,
+        around: Mapping[str, Table],
+        metrics: Sequence[Metric] = (),
+        *,
+        room: int | None = None,
     ) -> tuple[Ground, list[Ints]]:
         """The codes of all items of some tables, and those of the rows of lists and truth.
 
-        ``pairs``: also count which items share users in the training data. ``room``: see Vocabulary.
+        Where ``metrics`` need it, it is counted which items share users in the training data. ``room``: see Vocabulary.
         """
         tables = [recs, truth, *around.values()]
         items, codes = Vocabulary.of([table.ids[-1:] for table in tables], room=room)
         wanted = mask(codes[1], items.size)
+        ground = cls(items, wanted, None, codes[0])
         if not around:
-            return cls(items, wanted, None), codes
+            return ground, codes
         from atkay.siding import Beside
 
-        either = wanted.copy()
-        either[codes[0]] = True
         for table, code in zip(around.values(), codes[2:], strict=True):
-            if not either[code].any() and min(int(np.count_nonzero(either)), len(np.unique(code))) >= MANY:
-                raise nothing_common(recs, table, "item")
+            check_items(table.name, Items(mask(code, items.size)), ground)
+        pairs = any("pairs" in metric.needs for metric in metrics)
         beside = Beside.of(around, dict(zip(around, codes[2:], strict=True)), items, pairs=pairs)
-        return cls(items, wanted, beside), codes[:2]
+        return replace(ground, beside=beside), codes[:2]
 
     def known(self, table: Table) -> Ints:
         """The codes of a table's items, each of which was there when the ground was laid."""
@@ -131,12 +147,18 @@ class Ground:
 
 
 def align_tables(
-    tables: Mapping[str, Table], protocol: Protocol, ground: Ground | None = None, *, pairs: bool = False
+    tables: Mapping[str, Table],
+    protocol: Protocol,
+    ground: Ground | None = None,
+    *,
+    metrics: Sequence[Metric] = (),
+    checked: bool = False,
 ) -> Aligned:
     """The codes of all tables that were read, their scores and groups as the protocol says.
 
     What only ``exclude`` and ``candidates`` know is left out. ``ground``: what some of the queries share with all
-    others; these are then not the whole, and need not have anything in common. ``pairs``: see Ground.
+    others; these are then not the whole, and need not have anything in common. ``metrics``: what is asked for,
+    which decides what of the training data is needed. ``checked``: the same tables were aligned before.
     """
     recs, truth = tables["recs"], tables["truth"]
     if protocol.scores == "float32" and recs.score is not None:
@@ -146,9 +168,9 @@ def align_tables(
     runs = [Runs.of(table.ids[:-1]) for table in (recs, truth)]
     users, user_codes = Vocabulary.of([run.ids for run in runs], dense=True)
     queries = users.ids(np.arange(users.size)).rename(dict(zip(users.names, truth.key, strict=True)))
-    whole = ground is None
+    quiet = checked or ground is not None
     if ground is None:
-        ground, codes = Ground.of(recs, truth, fitting_tables(tables, truth, queries, protocol.groups), pairs=pairs)
+        ground, codes = Ground.of(recs, truth, fitting_tables(tables, truth, queries, protocol.groups), metrics)
     else:
         codes = [ground.known(table) for table in (recs, truth)]
     items = ground.items
@@ -158,7 +180,32 @@ def align_tables(
     known, truth_order, _ = grouped(user_codes[1], runs[1].length, codes[1], users.size, items.size)
     score = None if score is None else replace(score, order=order, equal=equal)
     n_unknown = 0 if ground.wanted[items.first :].all() else len(listed) - count(ground.wanted, listed.item)
-    aligned = Aligned(
+    grade = _in_order(truth.grade, truth_order)
+    outside = {
+        name: _outside(tables[name], truth, queries, protocol.groups, ground, quiet=quiet)
+        for name in ("exclude", "candidates")
+        if name in tables
+    }
+    shared = {name: each.users for name, each in outside.items() if each.users is not None}
+    side = None
+    if ground.beside is not None:
+        codes_of = ground.beside.codes(queries, protocol.groups)
+        side = ground.beside.side(codes_of, len(queries))
+        shared |= {
+            name: Shared.users(keyed, codes_of[name], keyed_by(keyed.table, queries, protocol.groups))
+            for name, keyed in ground.beside.keyed.items()
+        }
+    common = _common(
+        queries,
+        {"recs": listed, "truth": known},
+        users=shared,
+        items={name: each.items for name, each in outside.items() if each.items is not None},
+        grades=grade_ends(grade),
+        ordered=recs.rank is not None or score is not None,
+    )
+    if not quiet:
+        check_common(common, ground, recs, truth, len(listed) - n_unknown, metrics)
+    return Aligned(
         queries=queries,
         items=items,
         recs=listed,
@@ -166,18 +213,31 @@ def align_tables(
         n_unknown=n_unknown,
         score=score,
         rank=_in_order(recs.rank, order),
-        grade=_in_order(truth.grade, truth_order),
-        exclude=_outside(tables.get("exclude"), truth, queries, protocol.groups, items),
-        candidates=_outside(tables.get("candidates"), truth, queries, protocol.groups, items),
+        grade=grade,
+        **{name: each.rows for name, each in outside.items()},
         extra=truth.extra if truth.extra is None or truth_order is None else truth.extra[truth_order],
         names=recs.used,
-        side=None if ground.beside is None else ground.beside.side(queries, protocol.groups),
+        side=side,
+        common=common,
     )
-    if whole:
-        check_common(recs, truth, aligned.n_common, len(listed) - n_unknown)
-        if ground.beside is not None:
-            ground.beside.check(aligned.has_baseline, queries)
-    return aligned
+
+
+def _common(queries: pl.DataFrame, rows: Mapping[str, Lists], *, ordered: bool, **shared: Any) -> Common:
+    """What lists and truth share, and what the other tables share with them."""
+    there = {name: of.length > 0 for name, of in rows.items()}
+    both = there["recs"] & there["truth"]
+    return Common(
+        len(queries),
+        int(np.count_nonzero(there["recs"])),
+        int(np.count_nonzero(both)),
+        {
+            name: in_words(queries.row(int(np.argmax(some & ~both))))
+            for name, some in there.items()
+            if np.count_nonzero(some) > np.count_nonzero(both)
+        },
+        lengths={} if ordered else {name: lengths_of(of.length) for name, of in rows.items()},
+        **shared,
+    )
 
 
 def check_keys(recs: Table, truth: Table) -> None:
@@ -186,14 +246,6 @@ def check_keys(recs: Table, truth: Table) -> None:
         raise IdError(
             f"recs names a query by {recs.key}, truth by {truth.key}. Name as many columns with Columns(user=(...))."
         )
-
-
-def check_common(recs: Table, truth: Table, users: int, items: int) -> None:
-    """Lists and truth have so many users in common, and so many listed rows name an item of the truth."""
-    if not users:
-        raise nothing_common(recs, truth, "user")
-    if not items:
-        raise nothing_common(recs, truth, "item")
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,35 +336,37 @@ def kind(ids: pl.Series) -> str:
     return "integer" if ids.dtype.is_integer() else str(ids.dtype)
 
 
-def nothing_common(recs: Table, truth: Table, what: str) -> IdError:
-    """An example of either side, where they have no user or no item in common."""
-    part = slice(0, -1) if what == "user" else slice(-1, None)
-    here, there = (tuple(column[0] for column in table.ids[part]) for table in (recs, truth))
-    first, second = (one[0] if len(one) == 1 else one for one in (here, there))
-    return IdError(
-        f"{recs.name} and {truth.name} have no {what} in common: {recs.name} has {first!r}, {truth.name} has "
-        f"{second!r}, for example. "
-        f"Are these the ids of the same {what}s?"
-    )
+class Outside(NamedTuple):
+    """A table of items per query, or of items for all of them: those rows that name known queries and items."""
+
+    rows: Lists | Bools
+    users: Shared | None = None
+    items: Items | None = None
 
 
 def _outside(
-    table: Table | None, truth: Table, queries: pl.DataFrame, groups: tuple[str, ...], items: Vocabulary
-) -> Lists | Bools | None:
+    table: Table, truth: Table, queries: pl.DataFrame, groups: tuple[str, ...], ground: Ground, *, quiet: bool
+) -> Outside:
     """The rows of another table that name known queries and items; a flag per item where it has no users."""
-    if table is None:
-        return None
+    items = ground.items
     if len(table) == 0:
-        return np.zeros(items.size, bool)
+        nothing = np.zeros(items.size, bool)
+        nobody = Shared(0, len(queries), 0, 0, in_words(queries.row(0)) if len(queries) else "")
+        return Outside(nothing, nobody if table.key else None, Items(nothing))
+    if table.key:
+        check_numbered(table, truth)
+    table = fitting(table, truth, queries, groups, quiet=quiet)
     if not table.key:
-        side = replace(truth, ids=truth.ids[-1:], text=False)
-        item = items.codes(_fitting(table, side).ids)
-        return mask(item[items.known(item)], items.size)
-    check_numbered(table, truth)
-    table = fitting(table, truth, queries, groups)
+        named = Items.of(table.ids[0], items.codes(table.ids), items, ground.wanted)
+        return Outside(named.codes, items=named)
     item = items.codes(table.ids[-1:])
     keyed = Keyed.of(table, item, items.size, items.known(item))
-    return keyed.once().pick(keyed.codes(queries, groups))
+    code = keyed.codes(queries, groups)
+    return Outside(
+        keyed.once().pick(code),
+        Shared.users(keyed, code, keyed_by(table, queries, groups)),
+        Items.of(table.ids[-1], item, items, ground.wanted),
+    )
 
 
 def check_numbered(table: Table, truth: Table) -> None:
@@ -331,19 +385,29 @@ def fitting_tables(
     return {name: fitting(tables[name], truth, queries, groups) for name in BESIDE if name in tables}
 
 
-def fitting(table: Table, truth: Table, queries: pl.DataFrame, groups: tuple[str, ...]) -> Table:
-    """A table with the types of ids that lists and truth have."""
+def fitting(
+    table: Table, truth: Table, queries: pl.DataFrame, groups: tuple[str, ...], *, quiet: bool = False
+) -> Table:
+    """The rows of a table whose ids lists and truth could have, with their types; ``quiet``: warn of nothing."""
     ids = truth.ids[-1:] if not table.key else (*keyed_by(table, queries, groups).get_columns(), truth.ids[-1])
-    return _fitting(table, replace(truth, ids=ids, text=False))
-
-
-def _fitting(table: Table, side: Table) -> Table:
-    """The rows of a table whose ids the other side could have."""
+    side = replace(truth, ids=ids, text=False)
     fits = same_types(table, side, outside=True)[0]
     if len(fits):
+        if not quiet:
+            warn_misfits(table.name, len(table) - len(fits), len(table), in_words([column[0] for column in side.ids]))
         return fits
     here, there = (tuple(column[0] for column in ids) for ids in (table.ids, side.ids))
     raise IdError(
         f"{table.name}: none of its ids can be an id of the lists: it has {', '.join(map(repr, here))}, they have "
         f"{', '.join(map(repr, there))}, for example."
     )
+
+
+def warn_misfits(name: str, misfits: int, rows: int, example: str) -> None:
+    """Warn of a table almost all of whose ids are text that is no integer, where lists and truth have integers."""
+    if rows - misfits < OVERLAP_WARNING_SHARE * rows:
+        warn(
+            f"{name}: {misfits:,} of {rows:,} rows are left out: their ids are text, and those of recs and truth are "
+            f"integers, such as {example}. '007' and ' 7' are not 7: convert the ids of one side.",
+            OverlapWarning,
+        )

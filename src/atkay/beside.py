@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from atkay.errors import IdError, InputError
+from atkay.errors import IdError, InputError, OverlapWarning, warn
 from atkay.hashing import id_numbers, scrambled
 from atkay.side import Side
 
@@ -48,7 +48,8 @@ class Known:
         named = tuple(table.ids[0] for table in read.values() if table.key)
         users = [column.to_frame("user") for column in named] or [pl.DataFrame({"user": [0]})]
         everybody = pl.concat(users, how="vertical_relaxed").unique()
-        marks = beside_marks(tables.side(everybody, ()), scrambled(0, id_numbers(everybody.to_series())), items.numbers)
+        side = tables.side(tables.codes(everybody, ()), len(everybody))
+        marks = beside_marks(side, scrambled(0, id_numbers(everybody.to_series())), items.numbers)
         return cls(tables.known, tables, named, {name: str(mark) for name, mark in marks.items()})
 
     def of_batch(self, users: pl.Series, *, told: bool) -> Side:
@@ -61,6 +62,7 @@ class Known:
                 "there."
             )
         from atkay.align import kind
+        from atkay.common import MANY_IDS
 
         for known in self.named if len(users) else ():
             if kind(known) != kind(users):
@@ -68,7 +70,15 @@ class Known:
                     f"update: users are {users.dtype}, and those of the tables given besides are {known.dtype}, such "
                     f"as {known[0]!r}. Nobody would be known: pass the ids that they have there."
                 )
-        return self.tables.side(users.to_frame(), ())
+        codes = self.tables.codes(users.to_frame(), ())
+        for name, keyed in self.tables.keyed.items():
+            if len(users) >= MANY_IDS and not (codes[name] < keyed.users.size).any():
+                warn(
+                    f"update: {name} names none of the {len(users):,} users of this batch: {keyed.table.ids[0][0]!r} "
+                    f"in {name}, {users[0]!r} in users, for example. Are these the ids of the same users?",
+                    OverlapWarning,
+                )
+        return self.tables.side(codes, len(users))
 
 
 def _read(given: Mapping[str, Any]) -> dict[str, Table]:

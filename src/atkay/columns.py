@@ -94,14 +94,20 @@ def _plain(name: str) -> str:
     return re.sub(r"[\W_]", "", name.lower())
 
 
+def named_like(names: Sequence[str], aliases: Sequence[str]) -> list[str]:
+    """The names that are one of the aliases, however they are spelt."""
+    plain = {_plain(alias) for alias in aliases}
+    return [name for name in names if _plain(name) in plain]
+
+
 def names_an_id_or_time(name: str) -> bool:
     """Whether a column of that name holds ids or times, and so neither scores nor grades."""
-    return _plain(name) in {_plain(alias) for alias in (*USER, *ITEM, *SESSION, *ORDER, *TIME, "step")}
+    return bool(named_like([name], (*USER, *ITEM, *SESSION, *ORDER, *TIME, "step")))
 
 
 def names_a_column(name: str) -> bool:
     """Whether a column of that name would be found by itself as a user or an item."""
-    return _plain(name) in {_plain(alias) for alias in (*USER, *ITEM)}
+    return bool(named_like([name], (*USER, *ITEM)))
 
 
 def find(
@@ -123,8 +129,7 @@ def find(
             return given
         raise ColumnError(f"{table}: no column '{given}'; {_columns(names)}. {offer(given, names)}")
     for tier in ALIASES[table][role]:
-        plain = {_plain(alias) for alias in tier}
-        found = [name for name in names if _plain(name) in plain and name not in taken]
+        found = [name for name in named_like(names, tier) if name not in taken]
         if len(found) > 1:
             raise ColumnError(
                 f"{table}: {listing(found)} could each be the {role}. Pass columns=Columns({role}='{found[0]}')."

@@ -21,10 +21,13 @@
         └── RelevanceError grades that are missing, negative or not numbers
 
     AtkayWarning (a UserWarning)
+    ├── CategoriesWarning  a column of categories in which every item has its own
     ├── NotMeanWarning     a test that does not test the mean
+    ├── OverlapWarning     two tables have no ids in common, or next to none
     ├── RepeatsWarning     items that are seen are taken out of the lists, and most of what is wanted was seen
     ├── PermutationsWarning too few permutations for so many comparisons
     ├── SampledWarning     the numbers are of a sample of the catalogue
+    ├── SwappedWarning     recs and truth look as if they were swapped
     ├── TiesWarning        the order of equal scores decides more than a few of the lists
     └── UnusedWarning      a column of numbers is not used, and may have been meant as scores or grades
 
@@ -56,8 +59,16 @@ class AtkayWarning(UserWarning):
     """Numbers that are right and may mislead."""
 
 
+class CategoriesWarning(AtkayWarning):
+    """A column of text is read as categories, and every item has a text of its own."""
+
+
 class NotMeanWarning(AtkayWarning):
     """A test is asked for that does not test the mean."""
+
+
+class OverlapWarning(AtkayWarning):
+    """Two tables have no users or items in common, or next to none."""
 
 
 class RepeatsWarning(AtkayWarning):
@@ -70,6 +81,10 @@ class PermutationsWarning(AtkayWarning):
 
 class SampledWarning(AtkayWarning):
     """The lists rank a sample of the items."""
+
+
+class SwappedWarning(AtkayWarning):
+    """What was given as recs looks like truth, or what was given as truth looks like ranked lists."""
 
 
 class TiesWarning(AtkayWarning):

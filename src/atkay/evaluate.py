@@ -11,6 +11,7 @@ from atkay.arrays import LONG, Ints
 from atkay.errors import (
     ColumnError,
     InputError,
+    OverlapWarning,
     ProtocolError,
     SampledWarning,
     SideError,
@@ -34,13 +35,18 @@ if TYPE_CHECKING:
 
     from atkay.align import Aligned
     from atkay.columns import Columns
+    from atkay.common import Common
     from atkay.judge import Counts
     from atkay.judged import Judged
     from atkay.sampling import Sampled
+    from atkay.side import Side
     from atkay.tables import Table
 
 DECIDED = 0.01
 """From so large a share of lists on that ties decide, it is said."""
+
+WITHOUT_COLUMNS = ("a dict", "lists", "an array", "a sparse matrix")
+"""What tables are called that have no names of columns."""
 
 USUAL = ("ndcg@10", "map@10", "mrr@10", "recall@10", "precision@10", "hit@10")
 
@@ -209,7 +215,7 @@ def gather(tables: Mapping[str, Table], metrics: Sequence[Metric], protocol: Pro
 
     check_names(tables["truth"], metrics)
     rules = describe(protocol, tables)
-    aligned = align_tables(tables, rules, pairs=any("pairs" in metric.needs for metric in metrics))
+    aligned = align_tables(tables, rules, metrics=metrics)
     groups = group_queries(aligned, rules.groups)
     judged, counts, marks = judge(aligned, rules)
     about = {
@@ -219,8 +225,24 @@ def gather(tables: Mapping[str, Table], metrics: Sequence[Metric], protocol: Pro
         "slicings": slice_queries(aligned.queries, tables.get("slices"), groups),
         "columns": {name: table.used for name, table in tables.items()},
         "fingerprint": {name: str(mark) for name, mark in marks.items()},
+        "readings": readings(tables, aligned.common, aligned.side),
     }
     return Gathered(aligned, judged, rules, about)
+
+
+def readings(tables: Mapping[str, Table], common: Common | None, side: Side | None) -> tuple[str, ...]:
+    """Which columns decided the order of the lists, the grades and the categories, where that could be otherwise."""
+    found = []
+    for name in ("recs", "baseline"):
+        used = tables[name].used if name in tables else {}
+        column = used.get("rank", used.get("score"))
+        if column is not None and (len({"rank", "score"} & {*used}) > 1 or column.lower() not in ("rank", "score")):
+            found.append(f"{name} ordered by the column '{column}'")
+    if common is not None and common.grades is not None and common.grades[2]:
+        truth = tables["truth"]
+        where = "its values" if truth.label in WITHOUT_COLUMNS else f"the column '{truth.used['relevance']}'"
+        found.append(f"truth graded by {where}: {common.grades[0]:g} to {common.grades[1]:g}")
+    return (*found, *(() if side is None or side.features is None else side.features.readings))
 
 
 def check_names(truth: Table, metrics: Sequence[Metric]) -> None:
@@ -255,6 +277,7 @@ def conclude(
     sampled: Sampled | None = None,
     names: Mapping[str, str] | None = None,
     dialect: str | None = None,
+    readings: tuple[str, ...] = (),
 ) -> Result:
     """A result out of judged lists, wherever they were judged; needs NumPy alone.
 
@@ -275,6 +298,7 @@ def conclude(
         sampled=sampled,
         names=names or {},
         dialect=dialect,
+        readings=readings,
     )
 
 
@@ -300,6 +324,17 @@ def finish(found: Tally, metrics: Sequence[Metric], protocol: Protocol, items: J
                 else "Choose another word for ties."
             ),
             TiesWarning,
+        )
+    taken_out = {
+        "exclude": population.excluded,
+        "candidates": population.outside,
+        "unjudged='drop'": population.unjudged,
+    }
+    if population.listed and population.listed == population.duplicated + sum(taken_out.values()):
+        why = ", ".join(f"{count:,} by {name}" for name, count in taken_out.items() if count)
+        warn(
+            f"every list is empty: all {number_of(population.listed, 'listed item')} were taken out ({why}).",
+            OverlapWarning,
         )
     if sampled is not None:
         warn(

@@ -15,7 +15,7 @@ import polars as pl
 from atkay.columns import names_a_column
 from atkay.errors import ColumnError, SourceError, listing
 from atkay.paths import Stored, find_files, local_path
-from atkay.sources import Pieces, Source
+from atkay.sources import RANKED, Pieces, Source
 from atkay.text_files import check_encoding, check_json_types, lines, refuse_encoding, refuse_json
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def open_file(given: str | os.PathLike[str], table: str) -> Source:
     shown = {each: each if kept is None else path for each in paths}
     kinds = {each: _known(each, name, table) for each, name in shown.items()}
     kind = kinds[paths[0]]
+    _refuse_other_side(path, kind, table)
     if len(set(kinds.values())) > 1:
         other = next(each for each in paths if kinds[each] != kind)
         raise SourceError(
@@ -128,6 +129,21 @@ def open_file(given: str | os.PathLike[str], table: str) -> Source:
 def _is_empty(path: Path) -> bool:
     """Whether it is a file of text without a byte; other kinds have at least their schema."""
     return path.is_file() and path.stat().st_size == 0 and _kind_by_suffix(path) not in SKIPPING
+
+
+def _refuse_other_side(path: Path, kind: str, table: str) -> None:
+    """Judgments are no lists, and lists are no judgments."""
+    if kind == "TREC qrels" and table in (*RANKED, "baseline"):
+        advice = "Are recs and truth swapped? Pass the run as recs, and the qrels as truth."
+        raise SourceError(
+            f"{table}: '{path}' is a TREC qrels file, which holds judgments and no ranked lists. "
+            + (advice if table == "recs" else "Pass a run.")
+        )
+    if kind == "TREC run" and table == "truth":
+        raise SourceError(
+            f"truth: '{path}' is a TREC run, which holds ranked lists and no judgments. Are recs and truth swapped? "
+            "Pass the run as recs, and the qrels as truth."
+        )
 
 
 def _known(path: Path, shown: Path, table: str) -> str:

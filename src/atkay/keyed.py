@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from atkay.arrays import Bools, Ints
     from atkay.tables import Table
 
-MANY = 100
-"""So many users or items, and none of them in common, are no accident."""
-
 
 @dataclass(frozen=True, eq=False)
 class Keyed:
@@ -50,15 +47,6 @@ class Keyed:
         """The list of each query's user."""
         code = self.users.codes(tuple(keyed_by(self.table, queries, groups).get_columns()))
         return np.where(self.users.known(code), code, self.users.size)
-
-    def check(self, named: bool, queries: pl.DataFrame) -> None:
-        """Refuse a table that names none of many queries."""
-        if len(queries) >= MANY and not named:
-            there = ", ".join(map(repr, queries.row(0)))
-            raise IdError(
-                f"{self.table.name}: it names none of the users of recs and truth: it has {self.table.ids[0][0]!r}, "
-                f"they have {there}, for example. Are these the ids of the same users?"
-            )
 
 
 def keyed_by(table: Table, queries: pl.DataFrame, groups: tuple[str, ...]) -> pl.DataFrame:

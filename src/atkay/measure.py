@@ -253,10 +253,10 @@ def score_missing(
     """Give users without truth (``lost``) or without a list what the protocol gives them, in place."""
     width = [len(metric.cutoffs) for metric in metrics]
     if lost.any():
-        one = protocol.no_truth == "one"
+        best = protocol.no_truth == "one"
         # What counts grades has seen those below min_relevance where these are gains, and scores 0 by itself else.
-        about_truth = [metric.needs_truth and (one or not metric.by_grade) for metric in metrics]
-        values[np.ix_(lost, np.repeat(np.array(about_truth, bool), width))] = 1.0 if one else 0.0
+        about_truth = [metric.needs_truth and (best or not metric.by_grade) for metric in metrics]
+        values[np.ix_(lost, np.repeat(np.array(about_truth, bool), width))] = 1.0 if best else 0.0
     if protocol.no_recs == "dcg_zero":
         others = np.repeat(np.array([not isinstance(metric, DCG) for metric in metrics], bool), width)
         values[np.ix_(unanswered, others)] = np.nan

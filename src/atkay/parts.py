@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from atkay.align import Ground, align_tables, check_common, check_keys, fitting_tables, same_types
-from atkay.evaluate import Asked, check_averages, check_names, describe, finish
+from atkay.align import Ground, align_tables, check_keys, fitting_tables, same_types
+from atkay.common import Common, check_common
+from atkay.evaluate import Asked, check_averages, check_names, describe, finish, readings
 from atkay.hashing import Mark
 from atkay.judge import judge
 from atkay.judged import Judged
-from atkay.keyed import MANY
 from atkay.measure import Tally, add_up, tally
 from atkay.result import Population, Result, Slicing
-from atkay.slicing import Groups, group_queries, nobody, slice_some
+from atkay.slicing import Groups, group_queries, slice_some
 from atkay.tables import read_tables
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ class Plan:
     columns: Columns | Mapping[str, Columns] | None = None
     slices: Table | None = None
     sampled: Sampled | None = None
+    whole: tuple[str, ...] = ()
+    """Of exclude and candidates, what every part gets whole."""
 
     @classmethod
     def of(
@@ -67,8 +69,7 @@ class Plan:
         recs, truth = same_types(tables["recs"], tables["truth"])
         queries = pl.DataFrame([column.alias(name) for name, column in zip(truth.key, truth.ids, strict=False)])
         around = fitting_tables(tables, truth, queries, asked.protocol.groups)
-        pairs = any("pairs" in metric.needs for metric in asked.metrics)
-        ground, _ = Ground.of(recs, truth, around, pairs=pairs, room=room)
+        ground, _ = Ground.of(recs, truth, around, asked.metrics, room=room)
         return cls(
             asked,
             describe(asked.protocol, tables),
@@ -89,12 +90,8 @@ class Part:
     queries: pl.DataFrame
     groups: pl.DataFrame | None
     marks: Mapping[str, Mark]
-    n_queries: int
-    n_common: int
-    """How many of them have both a list and truth."""
-    has_baseline: bool
-    has_slices: bool
-    """Whether the slices' table names any of them, evaluated or not."""
+    common: Common
+    """What their tables share."""
 
     def summed(self, plan: Plan) -> Part:
         """The same with exact sums in the place of rows; all queries of one group are in this part."""
@@ -110,10 +107,7 @@ class Part:
             self,
             tally=self.tally.merge(other.tally),
             marks=_merged(self.marks, other.marks),
-            n_queries=self.n_queries + other.n_queries,
-            n_common=self.n_common + other.n_common,
-            has_baseline=self.has_baseline or other.has_baseline,
-            has_slices=self.has_slices or other.has_slices,
+            common=self.common.merge(other.common),
         )
 
 
@@ -124,7 +118,7 @@ def judge_part(plan: Plan, recs: Any, truth: Any, exclude: Any = None, candidate
     aligned = align_tables(tables, rules, plan.ground)
     groups = group_queries(aligned, rules.groups)
     judged, counts, marks = judge(aligned, rules)
-    slicings, has_slices = slice_some(aligned.queries, plan.slices, groups)
+    slicings, segmented = slice_some(aligned.queries, plan.slices, groups)
     found = tally(
         judged,
         plan.asked.metrics,
@@ -134,15 +128,15 @@ def judge_part(plan: Plan, recs: Any, truth: Any, exclude: Any = None, candidate
         slicings=slicings,
         sampled=plan.sampled,
     )
+    assert aligned.common is not None
+    dealt = [name for name in ("exclude", "candidates") if name not in plan.whole]
+    users = {name: replace(each, whole=name not in dealt) for name, each in aligned.common.users.items()}
     return Part(
         found,
         aligned.queries[found.rows],
         None if groups is None else groups.ids[found.rows],
         marks,
-        len(aligned.queries),
-        aligned.n_common,
-        aligned.has_baseline,
-        has_slices,
+        replace(aligned.common, users=users | ({} if segmented is None else {"slices": segmented})),
     )
 
 
@@ -150,7 +144,8 @@ def merge(plan: Plan, parts: Sequence[Part], columns: Mapping[str, Mapping[str, 
     """The result of all parts."""
     population = reduce(Population.merge, (part.tally.population for part in parts))
     queries = pl.concat([part.queries for part in parts])
-    _check(plan, parts, queries)
+    common = reduce(Common.merge, (part.common for part in parts))
+    _check(plan, population, common)
     order = queries.select(pl.arg_sort_by(queries.columns)).to_series().to_numpy()
     queries = queries[order]
     groups = None
@@ -164,13 +159,13 @@ def merge(plan: Plan, parts: Sequence[Part], columns: Mapping[str, Mapping[str, 
         known_items(plan),
         groups=None if groups is None else groups.code,
         slicings=slice_some(queries, plan.slices, groups)[0],
-        **_about(plan, queries, marks, columns),
+        **_about(plan, queries, marks, columns, common),
     )
 
 
 def conclude_sums(plan: Plan, part: Part, columns: Mapping[str, Mapping[str, str]]) -> Result:
     """The result of everybody out of one part, which is summed: there is no row per user."""
-    _check(plan, [part], _example(plan)[[0] * min(part.tally.population.evaluated, MANY)])
+    _check(plan, part.tally.population, part.common)
     slicings: tuple[Slicing, ...] = ()
     if plan.slices is not None:
         assert plan.slices.extra is not None
@@ -183,7 +178,7 @@ def conclude_sums(plan: Plan, part: Part, columns: Mapping[str, Mapping[str, str
         known_items(plan),
         groups=None,
         slicings=slicings,
-        **_about(plan, part.queries, part.marks, columns),
+        **_about(plan, part.queries, part.marks, columns, part.common),
     )
 
 
@@ -193,25 +188,22 @@ def known_items(plan: Plan) -> Judged:
     return Judged.of_nobody(plan.ground.items.size, None if beside is None else beside.known)
 
 
-def _example(plan: Plan) -> pl.DataFrame:
-    """The ids of one query."""
-    return pl.DataFrame([column.alias(name) for name, column in zip(plan.truth.key, plan.truth.ids, strict=False)])
-
-
-def _check(plan: Plan, parts: Sequence[Part], queries: pl.DataFrame) -> None:
-    """All parts together have what lists, truth, baseline and slices must have in common."""
-    known = sum(part.tally.population.listed - part.tally.population.unknown for part in parts)
-    check_common(plan.recs, plan.truth, sum(part.n_common for part in parts), known)
-    if plan.ground.beside is not None:
-        plan.ground.beside.check(any(part.has_baseline for part in parts), queries)
-    if plan.slices is not None and not any(part.has_slices for part in parts):
-        raise nobody(plan.slices, _example(plan))
+def _check(plan: Plan, population: Population, common: Common) -> None:
+    """All parts together have what lists, truth and the other tables must have in common."""
+    rows = population.listed - population.unknown
+    check_common(common, plan.ground, plan.recs, plan.truth, rows, plan.asked.metrics)
 
 
 def _about(
-    plan: Plan, queries: pl.DataFrame, marks: Mapping[str, Mark], columns: Mapping[str, Mapping[str, str]]
+    plan: Plan,
+    queries: pl.DataFrame,
+    marks: Mapping[str, Mark],
+    columns: Mapping[str, Mapping[str, str]],
+    common: Common,
 ) -> dict[str, Any]:
     """What a result says of where it comes from."""
+    beside = plan.ground.beside
+    keyed = {} if beside is None else beside.keyed
     return {
         "ids": {column.name: column for column in queries.get_columns()},
         "columns": columns,
@@ -219,6 +211,11 @@ def _about(
         "sampled": plan.sampled,
         "names": plan.asked.names,
         "dialect": plan.asked.dialect,
+        "readings": readings(
+            {"recs": plan.recs, "truth": plan.truth} | {name: each.table for name, each in keyed.items()},
+            common,
+            None if beside is None else beside.known,
+        ),
     }
 
 

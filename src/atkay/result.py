@@ -210,6 +210,8 @@ class Result(Mapping[str, float]):
     """Where the values per user are, if they are elsewhere; neither saved nor pickled."""
     engine: str | None = None
     """How the ranks were found, where it was not from lists."""
+    readings: tuple[str, ...] = ()
+    """Which columns decided the order of the lists, the grades or the categories, where that could be otherwise."""
 
     @cached_property
     def _single(self) -> dict[str, Metric]:
@@ -485,6 +487,7 @@ class Result(Mapping[str, float]):
             *([self.sampled.words] if self.sampled else []),
             *spoken,
             *([self.engine] if self.engine else []),
+            *self.readings,
         ]
 
     @property

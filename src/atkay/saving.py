@@ -113,6 +113,7 @@ FIELDS = {
     "dialect": Field(lambda result: result.dialect, maybe(text)),
     "names": Field(lambda result: dict(result.names), mapped(metric_spec)),
     "engine": Field(lambda result: result.engine, maybe(text)),
+    "readings": Field(lambda result: list(result.readings), listed(text)),
     "sampled": Field(
         lambda result: None if result.sampled is None else dataclasses.asdict(result.sampled), maybe(made(Sampled))
     ),
@@ -182,6 +183,7 @@ def _result(content: dict[str, Any]) -> Result:
         dialect=read["dialect"],
         names={name: str(metric) for name, metric in read["names"].items()},
         engine=read["engine"],
+        readings=read["readings"],
         sampled=read["sampled"],
         whole=read["whole"],
         whole_of={(each["slice"], each["segment"]): each["numbers"] for each in read["whole_of"]},

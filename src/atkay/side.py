@@ -76,6 +76,8 @@ class Features:
     vectors: Floats | None = None
     categories: Lists | None = None
     find_text_order: Callable[[], Ints] | None = None
+    readings: tuple[str, ...] = ()
+    """How columns were read, where that could be otherwise."""
 
     @cached_property
     def text_order(self) -> Ints:

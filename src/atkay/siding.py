@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from atkay.errors import DuplicateError, InputError, OrderError, listing
+from atkay.errors import CategoriesWarning, DuplicateError, InputError, OrderError, listing, warn
 from atkay.keyed import Keyed
 from atkay.lists import Lists, mask
 from atkay.match import repeated
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
     from atkay.arrays import Floats, Ints
     from atkay.tables import Table
+
+SEPARATOR = "|"
+"""Between several categories in one text, as MovieLens writes them: Action|Comedy."""
+MANY_TEXTS = 20
+"""From this many items on, categories that no two of them share are names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,36 +55,50 @@ class Beside:
             baseline = _baseline(tables["baseline"], codes["baseline"], items)
         return cls(Side(items.size, nobody, catalog, features), train, baseline)
 
-    def side(self, queries: pl.DataFrame, groups: tuple[str, ...]) -> Side:
+    def codes(self, queries: pl.DataFrame, groups: tuple[str, ...]) -> dict[str, Ints]:
+        """The list of each query's user in the tables that name users."""
+        return {name: keyed.codes(queries, groups) for name, keyed in self.keyed.items()}
+
+    @property
+    def keyed(self) -> dict[str, Keyed]:
+        """The tables that name users."""
+        both = {"train": self.train, "baseline": self.baseline}
+        return {name: table for name, table in both.items() if isinstance(table, Keyed)}
+
+    def side(self, codes: Mapping[str, Ints], n_queries: int) -> Side:
         """What is known of items, and of these queries."""
         train, baseline = self.known.train, None
-        if train is not None and self.train is not None:
-            train = train.of(self.train.codes(queries, groups))
+        if train is not None:
+            train = train.of(codes["train"])
         if isinstance(self.baseline, Keyed):
-            baseline = self.baseline.lists.pick(self.baseline.codes(queries, groups))
+            baseline = self.baseline.lists.pick(codes["baseline"])
         elif self.baseline is not None:
-            baseline = self.baseline.pick(np.zeros(len(queries), np.int64))
+            baseline = self.baseline.pick(np.zeros(n_queries, np.int64))
         return replace(self.known, train=train, baseline=baseline)
-
-    def check(self, named: bool, queries: pl.DataFrame) -> None:
-        """Refuse a baseline that has no list for any of many queries."""
-        if isinstance(self.baseline, Keyed):
-            self.baseline.check(named, queries)
 
 
 def _features(table: Table, item: Ints, items: Vocabulary) -> Features:
     """The numbers of each item, and its categories."""
     assert table.extra is not None
     numbers, owners, words = [], [], []
+    read: dict[str, list[str]] = {"vectors": [], "categories": []}
     for column in table.extra.get_columns():
         dtype = column.dtype
         inner = dtype.inner if isinstance(dtype, pl.List | pl.Array) else dtype
         if inner.is_numeric() or inner == pl.Boolean:
             numbers.append(_numbers(column))
+            read["vectors"].append(f"'{column.name}'")
         elif inner in (pl.String, pl.Categorical, pl.Enum):
-            several = column.cast(pl.List(pl.String)) if inner is not dtype else column.cast(pl.String)
+            several = column.cast(pl.List(pl.String) if inner is not dtype else pl.String)
+            split = inner is dtype and bool(several.str.contains(SEPARATOR, literal=True).any())
+            read["categories"].append(f"'{column.name}'" + (f" (split at '{SEPARATOR}')" if split else ""))
+            if split:
+                several = several.str.split(SEPARATOR).list.eval(pl.element().str.strip_chars())
+                several = several.list.eval(pl.element().filter(pl.element() != ""))
+            elif inner is dtype:
+                _warn_apart(several)
             frame = pl.DataFrame({"item": item, "word": several})
-            frame = (frame.explode("word") if inner is not dtype else frame).drop_nulls()
+            frame = (frame.explode("word") if several.dtype == pl.List else frame).drop_nulls()
             owners.append(frame.get_column("item").to_numpy())
             words.append(frame.get_column("word"))
         else:
@@ -99,7 +118,27 @@ def _features(table: Table, item: Ints, items: Vocabulary) -> Features:
         order, start, _ = together(np.concatenate(owners), items.size)
         categories = Lists(start, code[order], kinds.size)
         categories = categories.only(~mask(repeated(categories), len(categories)))
-    return Features(vectors, categories, items.text_order)
+    return Features(vectors, categories, items.text_order, _readings(read, table))
+
+
+def _readings(read: Mapping[str, list[str]], table: Table) -> tuple[str, ...]:
+    """Which columns were read as what, where there are several or text was split."""
+    return tuple(
+        f"{what} from {table.name}' column{'s' if len(columns) > 1 else ''} {', '.join(columns)}"
+        for what, columns in read.items()
+        if len(columns) > 1 or any("split" in column for column in columns)
+    )
+
+
+def _warn_apart(column: pl.Series) -> None:
+    """Warn of categories that no two items share."""
+    there = column.drop_nulls()
+    if len(there) >= MANY_TEXTS and there.n_unique() == len(there):
+        warn(
+            f"features: '{column.name}' is read as categories, and each of {len(there):,} items has its own, such as "
+            f"{there[0]!r}: no two items are alike in it. Leave the column out if it is a name.",
+            CategoriesWarning,
+        )
 
 
 def _numbers(column: pl.Series) -> Floats:

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from atkay.align import same_types
-from atkay.errors import DuplicateError, IdError, InputError, listing, who
+from atkay.common import Shared, check_users, in_words
+from atkay.errors import DuplicateError, InputError, listing, who
 from atkay.keyed import keyed_by
 from atkay.result import Slicing
 from atkay.tables import Table
@@ -60,16 +61,18 @@ def _groups(aligned: Aligned, names: tuple[str, ...]) -> pl.DataFrame:
 
 def slice_queries(queries: pl.DataFrame, slices: Table | None, groups: Groups | None) -> tuple[Slicing, ...]:
     """The segments of all queries, per column of the slices' table, which has to name some of them."""
-    slicings, named = slice_some(queries, slices, groups)
-    if slices is not None and not named:
-        raise nobody(slices, _asked(queries, slices, groups))
+    slicings, shared = slice_some(queries, slices, groups)
+    if shared is not None:
+        check_users("slices", shared)
     return slicings
 
 
-def slice_some(queries: pl.DataFrame, slices: Table | None, groups: Groups | None) -> tuple[tuple[Slicing, ...], bool]:
-    """The segments of some of the queries, and whether the slices' table names any of these."""
+def slice_some(
+    queries: pl.DataFrame, slices: Table | None, groups: Groups | None
+) -> tuple[tuple[Slicing, ...], Shared | None]:
+    """The segments of some of the queries, and how many of these the slices' table names."""
     if slices is None:
-        return (), False
+        return (), None
     asked = _asked(queries, slices, groups)
     side = Table("truth", "", tuple(asked.columns), tuple(asked.get_columns()), {})
     typed, _ = same_types(slices, side, outside=True)
@@ -89,8 +92,17 @@ def slice_some(queries: pl.DataFrame, slices: Table | None, groups: Groups | Non
     there = "there beside " + "".join(typed.extra.columns)
     table = pl.concat([table, typed.extra], how="horizontal").with_columns(pl.lit(True).alias(there))
     found = asked.join(table, on=keys, how="left", maintain_order="left").drop(keys)
-    named = found.drop_in_place(there).null_count() < len(asked)
-    return tuple(_slicing(column) for column in found.get_columns()), named
+    segmented = found.drop_in_place(there).is_not_null()
+    strangers = table.join(asked, on=keys, how="anti")
+    shared = Shared(
+        int(segmented.sum()),
+        len(asked),
+        len(table) - len(strangers),
+        len(slices),
+        "" if segmented.all() else in_words(asked.filter(~segmented).row(0)),
+        in_words(strangers.select(keys).row(0)) if len(strangers) else "",
+    )
+    return tuple(_slicing(column) for column in found.get_columns()), shared
 
 
 def _asked(queries: pl.DataFrame, slices: Table, groups: Groups | None) -> pl.DataFrame:
@@ -99,14 +111,6 @@ def _asked(queries: pl.DataFrame, slices: Table, groups: Groups | None) -> pl.Da
     if groups is not None:
         every = pl.concat([queries, groups.ids.drop(queries.columns, strict=False)], how="horizontal")
     return every.select(slices.key) if set(slices.key) <= set(every.columns) else keyed_by(slices, queries, group_names)
-
-
-def nobody(slices: Table, asked: pl.DataFrame) -> IdError:
-    """What is said of slices that name none of the queries."""
-    return IdError(
-        f"slices: it names none of the users of recs and truth: it has {slices.ids[0][0]!r}, they have "
-        f"{asked.row(0)[0]!r}, for example. Are these the ids of the same users?"
-    )
 
 
 def _slicing(column: pl.Series) -> Slicing:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from atkay.batches import Batch
     from atkay.judge import Settled
     from atkay.metrics.base import Metric
+    from atkay.side import Features
 
 WHY_N_ITEMS = "Pass Stream(..., n_items=...): all items are codes below it."
 
@@ -275,6 +276,7 @@ class Stream:
             names=self._asked.names,
             dialect=self._asked.dialect,
             fingerprint={} if self._beside is None else self._beside.fingerprint,
+            readings=() if self._features is None else self._features.readings,
         )
 
     def reset(self) -> None:
@@ -334,6 +336,10 @@ class Stream:
         """The shape of each whole-run metric's state: that of nobody's."""
         nobody = self._nobody
         return {str(metric): metric.state(nobody).shape for metric in self.metrics if isinstance(metric, RunMetric)}
+
+    @property
+    def _features(self) -> Features | None:
+        return None if self._beside is None else self._beside.items.features
 
     @property
     def _nobody(self) -> Judged:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from atkay.columns import USER, Columns, find, names_an_id_or_time
+from atkay.columns import RANK, RELEVANCE, SCORE, USER, Columns, find, named_like, names_an_id_or_time
 from atkay.errors import (
     ColumnError,
     IdError,
@@ -20,6 +20,7 @@ from atkay.errors import (
     ProtocolError,
     RelevanceError,
     SourceError,
+    SwappedWarning,
     UnusedWarning,
     listing,
     shown,
@@ -97,9 +98,12 @@ def read_tables(
 
     ``part``: these are some of the users, who may have no lists, or no truth.
     """
+    sources = {name: open_source(given[name], name) for name in ("recs", "truth")}
+    if not part:
+        _check_swapped(sources, {name: columns_of(columns, name) for name in sources})
     tables = {
-        "recs": read_recs(given["recs"], columns_of(columns, "recs"), empty=part),
-        "truth": read_truth(given["truth"], columns_of(columns, "truth"), protocol.groups, empty=part),
+        "recs": read_recs(sources["recs"], columns_of(columns, "recs"), empty=part),
+        "truth": read_truth(sources["truth"], columns_of(columns, "truth"), protocol.groups, empty=part),
     }
     if protocol.min_relevance is not None and protocol.min_relevance > 1 and tables["truth"].grade is None:
         raise RelevanceError(
@@ -138,6 +142,32 @@ def check_shapes(*tables: Table) -> None:
                 "(in an array of features, a row number), so both need as many. Build both for all items: "
                 "scipy.sparse.csr_array(..., shape=(n_users, n_items))."
             )
+
+
+def _check_swapped(sources: Mapping[str, Source], columns: Mapping[str, Columns]) -> None:
+    """Lists have scores or ranks, and truth has grades; a column that is named in ``columns`` is meant."""
+    if any(source.columns is not None for source in sources.values()):
+        return  # what is no table has no columns that could tell
+    if columns["recs"].score or columns["recs"].rank or columns["truth"].relevance:
+        return
+    order = {name: named_like(source.names, (*SCORE, *RANK)) for name, source in sources.items()}
+    graded = {name: named_like(source.names, RELEVANCE) for name, source in sources.items()}
+    if not order["truth"] or graded["truth"]:
+        return
+    if graded["recs"] and not order["recs"]:
+        raise ColumnError(
+            f"are recs and truth swapped? recs has {listing(graded['recs'])} and neither a score nor a rank, and truth "
+            f"has {listing(order['truth'])} and no grades. If they are, pass each in the other's place; if not, say "
+            f"what orders the lists: columns={{'recs': Columns(score='{graded['recs'][0]}')}}."
+        )
+    score = named_like(order["truth"], ["score"])  # the others are left unused, which has a warning of its own
+    if order["recs"] and score:
+        warn(
+            f"truth: '{score[0]}' is read as the grades, and recs has {listing(order['recs'])}, too. Is truth a ranked "
+            f"list? If these are grades, say columns={{'truth': Columns(relevance='{score[0]}')}}; if not, "
+            "leave the column out.",
+            SwappedWarning,
+        )
 
 
 def read_recs(given: Any, columns: Columns, name: str = "recs", *, empty: bool = False) -> Table:

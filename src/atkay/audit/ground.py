@@ -134,7 +134,8 @@ class Ground:
         unused = [name for name in ("exclude", "candidates") if getattr(protocol, name) is None]
         key = (protocol.scores, *unused)
         if key not in self._kept:
-            whole = align_tables(self.tables, self.protocol.with_fields(scores=protocol.scores))
+            rules = self.protocol.with_fields(scores=protocol.scores)
+            whole = align_tables(self.tables, rules, checked=bool(self._kept))
             self._kept[key] = dataclasses.replace(whole, **dict.fromkeys(unused)) if unused else whole  # type: ignore[arg-type]  # None is allowed
         return self._kept[key]
 

@@ -75,6 +75,8 @@ class Commands(click.Group):
         """Run the command; whatever atkay refuses, and whatever a disk refuses, is a sentence."""
         from atkay.cli.wording import in_options
 
+        shown: set[str] = set()
+
         def warn(
             message: Warning | str,
             category: type[Warning],
@@ -83,7 +85,9 @@ class Commands(click.Group):
             file: Any = None,
             line: Any = None,
         ) -> None:
-            click.echo(said(f"atkay: warning: {in_options(str(message))}"), err=True)
+            if str(message) not in shown:  # every run of a comparison may have the same to say
+                click.echo(said(f"atkay: warning: {in_options(str(message))}"), err=True)
+            shown.add(str(message))
 
         with warnings.catch_warnings():
             warnings.simplefilter("always", AtkayWarning)

@@ -544,6 +544,16 @@ def _found(found: Difference, least: Mapping[str, float]) -> Difference:
     return replace(found, finding=finding(p, *ends, least.get(found.metric)))
 
 
+def _readings(results: Mapping[str, Result]) -> list[str]:
+    """Which columns decided something; whose they are is said where runs differ."""
+    runs = {
+        words: [name for name, result in results.items() if words in result.readings]
+        for result in results.values()
+        for words in result.readings
+    }
+    return [words if len(of) == len(results) else f"{', '.join(of)}: {words}" for words, of in runs.items()]
+
+
 def _notes(results: Mapping[str, Result], sheet: Sheet, plan: Plan, metrics: Sequence[Metric]) -> list[str]:
     """What a reader of the tables should know."""
     one = next(iter(results.values()))
@@ -574,6 +584,7 @@ def _notes(results: Mapping[str, Result], sheet: Sheet, plan: Plan, metrics: Seq
     if one.sampled is not None:
         said.append(one.sampled.words)
     said += one.protocol.chosen()
+    said += _readings(results)
     versions = sorted({result.version for result in results.values()})
     if len(versions) > 1:
         said.append(f"evaluated by different versions of atkay: {', '.join(versions)}")

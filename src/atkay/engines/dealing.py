@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from atkay.align import warn_misfits
 from atkay.engines.folder import refusing
 from atkay.sources import Pieces, Source, open_source
 from atkay.tables import SOME, integer, number
@@ -145,6 +146,11 @@ def deal_tables(sources: Mapping[str, Source], tables: Mapping[str, Table]) -> d
     both = (deals["recs"], deals["truth"])
     kinds = [[_kind(deal, at, found[deal.table.name]) for deal in both] for at in range(len(truth) + 1)]
     whole = [all(kind in ("integer", "text of integers") for kind in pair) for pair in kinds]
+    for name, deal in deals.items():
+        for at, column in enumerate(_ids(deal)):
+            misfits, n_rows = found[name].misfits.get(column, 0), found[name].n_rows
+            if name not in ("recs", "truth") and whole[at] and misfits < n_rows:  # else nothing fits: an error later on
+                warn_misfits(name, misfits, n_rows, str(tables["truth"].ids[at][0]))
     return {
         name: _typed(
             replace(deal, n_rows=found[name].n_rows), whole, found[name], outside=name not in ("recs", "truth")
@@ -155,10 +161,12 @@ def deal_tables(sources: Mapping[str, Source], tables: Mapping[str, Table]) -> d
 
 @dataclass(frozen=True)
 class _Survey:
-    """Of all rows: how many there are, which columns of text are integers, and as what text scores can be read."""
+    """Of all rows: how many there are, in how many a column of ids is text that is no integer, and as what text scores
+    can be read.
+    """
 
     n_rows: int
-    integers: tuple[str, ...] = ()
+    misfits: Mapping[str, int] = field(default_factory=dict)
     score: type[pl.DataType] | None = None
 
 
@@ -173,9 +181,7 @@ def _survey(deal: Deal) -> _Survey:
         asked += [number(score, kind).null_count().alias(str(kind)) for kind in kinds]
     n_rows, *odd = deal.ask(pl.len().alias("rows"), *asked)
     fits = [kind for kind, count in zip(kinds, odd[len(ids) :], strict=False) if not count]
-    return _Survey(
-        n_rows, tuple(name for name, count in zip(ids, odd, strict=False) if not count), fits[0] if fits else None
-    )
+    return _Survey(n_rows, dict(zip(ids, odd, strict=False)), fits[0] if fits else None)
 
 
 def _ids(deal: Deal) -> tuple[str, ...]:
@@ -186,7 +192,7 @@ def _kind(deal: Deal, at: int, found: _Survey) -> str:
     """What the ids of a column are, all of them."""
     name = _ids(deal)[at]
     if deal.source.text:
-        return "text of integers" if name in found.integers else "text"
+        return "text" if found.misfits[name] else "text of integers"
     return "integer" if deal.table.ids[at].dtype.is_integer() else "other"
 
 

@@ -96,7 +96,7 @@ def evaluate_files(
                 with Steps("dealing out", sum(deal.n_rows for deal in deals.values())) as steps:
                     dealt = spilled(deals, n_parts, folder.path, steps)
             whole = {name: _held(source, tables[name]) for name, source in sources.items() if name not in deals}
-            plan = _described(_plan(asked, tables, dealt, columns, sampled, budget // CODE), deals, whole)
+            plan = _described(_plan(asked, tables, dealt, columns, sampled, budget // CODE, whole), deals, whole)
             return _judged(plan, dealt, whole, folder, {name: table.used for name, table in tables.items()})
         finally:
             folder.remove()
@@ -169,13 +169,15 @@ def _plan(
     columns: Columns | Mapping[str, Columns] | None,
     sampled: Sampled | None,
     room: int,
+    whole: Mapping[str, Source],
 ) -> Plan:
     """What holds for all parts: each item once is all that is needed of the lists."""
     beside = [tables[name] for name in BESIDE if name in tables]
     rows = sum(dealt.deals[name].n_rows for name in ("recs", "truth")) + sum(map(len, beside))
     room = min(4 * rows + 1024, room)
     items = {"truth": _items(dealt, "truth")}
-    ends = None if beside else _ends(dealt, items["truth"], room)
+    known = beside or any(name in tables for name in ("exclude", "candidates"))
+    ends = None if known else _ends(dealt, items["truth"], room)
     items["recs"] = _items(dealt, "recs") if ends is None else ends
     examples = {
         name: _read(name, dealt.deals[name], dealt.deals[name].first, columns, asked.protocol.groups) for name in items
@@ -184,11 +186,14 @@ def _plan(
         name: replace(table, ids=(*(column.head(1) for column in table.ids[:-1]), items[name]))
         for name, table in examples.items()
     }
+    queries = pl.DataFrame(small["truth"].ids[:-1], schema=small["truth"].key)
     for name, deal in dealt.deals.items():
         if deal.n_rows and deal.first.is_empty():  # no row names anybody: said as it is in memory
-            queries = pl.DataFrame(small["truth"].ids[:-1], schema=small["truth"].key)
             fitting(tables[name], small["truth"], queries, asked.protocol.groups)
-    return Plan.of(asked, {**tables, **small}, columns, sampled, room=room)
+    for name, source in whole.items():
+        if len(table := read_items(source, name, columns_of(columns, name))):
+            fitting(table, small["truth"], queries, asked.protocol.groups)
+    return replace(Plan.of(asked, {**tables, **small}, columns, sampled, room=room), whole=tuple(whole))
 
 
 def _described(plan: Plan, deals: Mapping[str, Deal], whole: Mapping[str, Source]) -> Plan:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 import polars as pl
 
+from atkay.common import Common
 from atkay.errors import SpillError
 from atkay.hashing import Mark
 from atkay.measure import Tally
@@ -161,10 +162,7 @@ def save_part(part: Part, path: Path) -> None:
     facts = {
         "population": asdict(tally.population),
         "marks": part.marks,
-        "n_queries": part.n_queries,
-        "n_common": part.n_common,
-        "has_baseline": part.has_baseline,
-        "has_slices": part.has_slices,
+        "common": part.common.record(),
         "names": tally.names,
         "pooled": list(tally.parts),
         "segments": list(segments),
@@ -181,6 +179,7 @@ def save_part(part: Part, path: Path) -> None:
         arrays |= {f"above {at}": above, f"below {at}": below}
     for at, states in enumerate(tally.states.values()):
         arrays |= {f"state {at} {name}": state for name, state in states.items()}
+    arrays |= part.common.arrays()
     for name, frame in frames.items():
         arrays[name] = np.frombuffer(frame.write_ipc(None).getvalue(), np.uint8)
     buffer = io.BytesIO()
@@ -217,8 +216,5 @@ def load_part(path: Path) -> Part:
             frame("queries"),
             frame("groups") if "groups" in file else None,
             {name: Mark(*mark) for name, mark in facts["marks"].items()},
-            facts["n_queries"],
-            facts["n_common"],
-            facts["has_baseline"],
-            facts["has_slices"],
+            Common.of_record(facts["common"], file),
         )

@@ -319,6 +319,7 @@ class FullRanking:
             fingerprint=truth.fingerprints(self._ids),
             names=self._asked.names,
             dialect=self._asked.dialect,
+            readings=truth.readings,
         )
         return replace(result, engine=said)
 

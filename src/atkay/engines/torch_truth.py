@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from atkay.arrays import is_tensor, tensor_array
+from atkay.common import grade_ends
 from atkay.errors import DuplicateError, InputError, ProtocolError, RelevanceError, SourceError, listing
 from atkay.hashing import Mark, fingerprint, id_numbers, scrambled
 from atkay.judge import Counts, best_first, known_grades, missed_above
@@ -131,6 +132,12 @@ class Truth:
         seen = None if seen is None else seen.only(~mask(repeated(seen), len(seen)))
         given = grades if (grades != 1).any() else None
         return cls(wanted, known_grades(grades, protocol.min_relevance), seen, protocol, given)
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        """The grades, where there are others than 0 and 1."""
+        ends = grade_ends(self.given)
+        return (f"truth graded by its values: {ends[0]:g} to {ends[1]:g}",) if ends and ends[2] else ()
 
     @property
     def n_users(self) -> int:

@@ -167,6 +167,11 @@ class Metric:
         return ()
 
     @property
+    def looks_back(self) -> bool:
+        """Whether the value depends on what the query's own user had in training."""
+        return False
+
+    @property
     def bounded(self) -> bool:
         """Whether no list scores above 1."""
         return True

@@ -92,6 +92,11 @@ class Calibration(ListMetric):
         return self.weight != "uniform"
 
     @property
+    def looks_back(self) -> bool:
+        """At the categories of what the user had."""
+        return True
+
+    @property
     def bounded(self) -> bool:
         """The less is mixed in, the farther an absent category takes."""
         return self.distance != "kl"

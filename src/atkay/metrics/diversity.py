@@ -115,13 +115,9 @@ class ILD(ListMetric):
         return np.concatenate([np.empty((0, len(self.cutoffs))), *parts])
 
     def _vectors(self, judged: Judged) -> Floats:
-        vectors = judged.features.vectors
-        if vectors is None:
-            raise SideError(
-                f"{self} needs numbers of items, and features= has categories only. Pass columns of numbers, or a "
-                "vector for each item; or choose by=categories."
-            )
-        return vectors
+        cosine = self.by == "features"
+        instead = "by=euclidean, or by=categories for text" if cosine else "by=categories"
+        return vectors_of(judged, self, instead, cosine=cosine)
 
     def _categories(self, judged: Judged) -> Floats:
         """Sums of Jaccard distances."""
@@ -216,6 +212,22 @@ def _apart(found: Floats, m: Floats) -> Floats:
     # A single vector, or the same direction throughout, may be off 0 by a rounding.
     total: Floats = np.where(m > 1, np.maximum((m * m - np.einsum("ij,ij->i", found, found)) / 2, 0), 0)
     return total
+
+
+def vectors_of(judged: Judged, metric: object, instead: str, *, cosine: bool) -> Floats:
+    """The vectors of items, of several numbers where their ``cosine`` is taken; ``instead``: what else to choose."""
+    vectors = judged.features.vectors
+    if vectors is None:
+        raise SideError(
+            f"{metric} needs numbers of items, and features= has categories only. Pass columns of numbers, or a vector "
+            f"for each item; or choose {instead}."
+        )
+    if cosine and vectors.shape[1] == 1:
+        raise SideError(
+            f"{metric} takes the cosine of two items' vectors, and features= has one number per item: the cosine of "
+            f"two numbers is 1 or -1, however far apart they are. Pass several numbers per item; or choose {instead}."
+        )
+    return vectors
 
 
 def unit_vectors(vectors: Floats) -> Floats:

@@ -292,6 +292,11 @@ class NewToUser(ListMetric):
         """What the user had."""
         return ("train",)
 
+    @property
+    def looks_back(self) -> bool:
+        """At the user's own history."""
+        return True
+
     def values(self, judged: Judged) -> Floats:
         """The share per query and cutoff."""
         places = judged.top(max(self.cutoffs))

@@ -87,6 +87,11 @@ class PopRSP(Parity):
         """Where the groups come from, and what the users had."""
         return tuple(dict.fromkeys((*super().needs, *(("train",) if self.items == "unseen" else ()))))
 
+    @property
+    def looks_back(self) -> bool:
+        """At what the users had not had."""
+        return self.items == "unseen"
+
     def state(self, judged: Judged) -> Ints:
         """Per group: places that show it, and pairs of a user and an item that could stand there."""
         groups, listed = self.groups_of(judged), times_listed(judged, self.cutoffs)

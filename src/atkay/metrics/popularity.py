@@ -161,6 +161,11 @@ class PopularityLift(Ratio):
         return ("train",)
 
     @property
+    def looks_back(self) -> bool:
+        """At the popularity of what the user had."""
+        return True
+
+    @property
     def bounded(self) -> bool:
         """A list can be many times as popular."""
         return False

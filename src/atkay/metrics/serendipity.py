@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from atkay.arrays import Floats, Ints
-from atkay.errors import SideError, SpecError
+from atkay.errors import SpecError
 from atkay.judged import sums
 from atkay.lists import Lists, rows_of
 from atkay.match import place_in
 from atkay.metrics.base import Definition, ListMetric, Metric, divide
-from atkay.metrics.diversity import unit_vectors
+from atkay.metrics.diversity import unit_vectors, vectors_of
 from atkay.words import word
 
 if TYPE_CHECKING:
@@ -133,6 +133,11 @@ class Serendipity(Metric):
         if self.kind == "cosine":
             return ("pairs",) if self.similarity == "shared" else ("train", "features")
         return NEEDS[self.kind]
+
+    @property
+    def looks_back(self) -> bool:
+        """At what the list is unlike."""
+        return self.kind == "cosine"
 
     @property
     def needs_truth(self) -> bool:  # type: ignore[override]  # a class attribute elsewhere; here it depends on the kind
@@ -306,13 +311,9 @@ def _popularity_rank(judged: Judged, item: Ints) -> Ints:
 
 def _cosine_of_vectors(judged: Judged, query: Ints, item: Ints) -> Floats:
     """The mean cosine of each item's vector with those of the user's history, 0 where there is none."""
-    vectors = judged.features.vectors
-    if vectors is None:
-        raise SideError(
-            "features: serendipity(kind=cosine,similarity=features) needs numbers for each item, and there are "
-            "categories alone. Add columns of numbers, or choose similarity=shared."
-        )
-    vectors = np.nan_to_num(unit_vectors(vectors))  # an item without a vector, or with one of zeros, is like nothing
+    spec = "serendipity(kind=cosine,similarity=features)"
+    vectors = unit_vectors(vectors_of(judged, spec, "similarity=shared", cosine=True))
+    vectors = np.nan_to_num(vectors)  # an item without a vector, or with one of zeros, is like nothing
     history = judged.train.history
     wanted = np.zeros(judged.n_queries, bool)
     wanted[query] = True

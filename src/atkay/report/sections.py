@@ -324,6 +324,8 @@ def _definitions(view: View) -> list[Element]:
         element("h3", "To get these numbers again"),
         element("pre", element("code", call(view)), tabindex="0"),
     ]
+    if any_result is not None and any_result.readings:
+        said.insert(2, bullets(any_result.readings))
     if any_result is not None and any_result.dialect:
         said.insert(0, element("p", f"In the dialect of {any_result.dialect}."))
     return said + _fingerprints(view)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from atkay.align import nothing_common, same_types
-from atkay.errors import NumberError, listing
+from atkay.align import same_types
+from atkay.common import nothing_common
+from atkay.errors import IdError, NumberError, listing
 from atkay.grid import Grid
 from atkay.tables import Table, read_recs
 
@@ -139,7 +140,7 @@ def _listed(task: Task, recs: Any, columns: Columns) -> pl.DataFrame:
         [own.cast(like.dtype).alias(name) for name, own, like in zip(names, given.ids, ids, strict=True)]
     )
     if listed.join(task.truth, on=task.key, how="semi").is_empty():
-        raise nothing_common(given, truth, "user")
+        raise IdError(nothing_common(given, truth, "user"))
     return listed
 
 

@@ -184,7 +184,7 @@ class Task:
 
         Where queries look back at more than the training data, these are two tables, and an evaluation takes one.
         """
-        if self.past is None or not any(map(looks_back, metrics)):
+        if self.past is None or not any(metric.looks_back for metric in metrics):
             return self.train.select(self.owner, self.item)
         if all(metric.name in LOOKING_BACK_ALONE for metric in metrics):
             return self.history
@@ -231,15 +231,6 @@ def _kept(metrics: Specs) -> Specs:
 
 LOOKING_BACK_ALONE = ("new_to_user", "calibration")
 """Metrics that look at the training data of the query's own user and at no others."""
-
-
-def looks_back(metric: Metric) -> bool:
-    """Whether a metric looks at the training data of the query's own user."""
-    return (
-        metric.name in (*LOOKING_BACK_ALONE, "popularity_lift")
-        or (metric.name == "serendipity" and vars(metric)["kind"] == "cosine")
-        or (metric.name == "pop_rsp" and vars(metric)["items"] == "unseen")
-    )
 
 
 def _pooled(metric: Metric) -> Metric:
