@@ -247,7 +247,7 @@ def test_many_items_and_none_in_common() -> None:
 
 @pytest.mark.parametrize(("spec", "name"), [("arp@2", "train"), ("coverage@2", "catalog")])
 def test_a_metric_names_what_it_needs(spec: str, name: str) -> None:
-    with pytest.raises(SideError, match=rf"{spec} needs {name}=: .* Pass evaluate\(..., {name}=...\)"):
+    with pytest.raises(SideError, match=rf"{spec} needs {name}=: "):
         atkay.evaluate(RECS, TRUTH, ["mrr", spec])
 
 
