@@ -1,217 +1,97 @@
-"""The oracle: every ranking metric in plain loops, written from its definition.
+"""The oracle: rows to numbers in plain loops, written from the definitions.
 
-It shares no code and no idea with the library, so the two agree only where both follow the definition.
-Slow on purpose. An unknown metric, field or word raises: a typo in a test must not turn into a default.
+It shares no code and no idea with the library, so the two agree only where both follow the definition. Slow on
+purpose. An unknown metric, field or word raises: a typo in a test must not turn into a default. Here are the protocol
+and what becomes of values; oracle_hits.py has the metrics of hits, oracle_lists.py those of whole lists and runs.
 """
 
-import math
-from collections.abc import Callable, Hashable, Mapping, Sequence, Set
-from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from __future__ import annotations
 
-User = Hashable
-Item = Hashable
-Row = tuple[User, Item, float]
-Words = Mapping[str, str | float]
-T = TypeVar("T")
+import itertools
+import math
+import struct
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from scipy import stats
+
+from oracle_hits import AVERAGE, AVERAGED, BY_SCORE, METRICS, POOLED, Case, Data, Entry, Item, Row, User, Words
+from oracle_lists import LISTS, POOLED_LISTS, RUN, about_truth, median_users
+
+__all__ = ["AVERAGED", "LISTS", "METRICS", "RUN", "Data", "Number", "Refused", "Rules", "Words"]
+
+
+class Refused(Exception):
+    """The protocol calls this data an error."""
+
+
+WORDS: dict[str, tuple[str, ...]] = {
+    "no_recs": ("zero", "skip", "error", "dcg_zero"),
+    "no_truth": ("skip", "zero", "one", "error", "judged"),
+    "ties": (
+        *("given", "item", "item_desc", "best", "worst", "random"),
+        *("expected", "text", "text_desc", "reversed", "together"),
+    ),
+    "scores": ("exact", "float32"),
+    "nonpositive": ("listed", "missed"),
+    "gains": ("relevant", "positive"),
+    "duplicates": ("error", "first"),
+    "unjudged": ("irrelevant", "drop"),
+    "unlisted": ("missed", "ignored"),
+}
+"""The protocol's words, the default first."""
 
 
 @dataclass(frozen=True)
-class Case:
-    """One user: what was listed, what is relevant, and the cutoff."""
+class Rules:
+    """A protocol; min_relevance stands for itself."""
 
-    listed: list[float | None]
-    """The whole list in rank order: the grade of a relevant item, None for any other item.
+    no_recs: str = "zero"
+    no_truth: str = "skip"
+    ties: str = "given"
+    scores: str = "exact"
+    nonpositive: str = "listed"
+    gains: str = "relevant"
+    duplicates: str = "error"
+    unjudged: str = "irrelevant"
+    unlisted: str = "missed"
+    min_relevance: float | None = None
 
-    None and not 0, because with min_relevance=0 an item of grade 0 is relevant.
-    """
-    relevant: list[float]
-    """The grades of all relevant items of the truth, listed or not."""
-    k: int | None
-    threshold: float = 0.0
-    """The lowest grade that is relevant; 0 where every grade above 0 is."""
+    def __post_init__(self) -> None:
+        for name, words in WORDS.items():
+            if getattr(self, name) not in words:
+                raise ValueError(f"{name}={getattr(self, name)!r}; words are {', '.join(words)}")
+
+
+@dataclass(frozen=True)
+class Query:
+    """One user as the protocol reads the rows."""
+
+    user: User
+    orders: Sequence[tuple[float, list[Entry]]]
+    """The lists that equal scores allow, each with its weight; one where the protocol settles the order."""
+    relevant: Mapping[Item, float]
+    nonrelevant: int
+    has_list: bool
+    counted: bool
+    positive: Mapping[Item, float]
+    """The grades above 0 of the truth, relevant or not."""
 
     @property
-    def top(self) -> list[float | None]:
-        return self.listed if self.k is None else self.listed[: self.k]
+    def entries(self) -> list[Entry]:
+        return self.orders[0][1]
 
-    @property
-    def h(self) -> int:
-        return sum(1 for grade in self.top if grade is not None)
-
-    @property
-    def R(self) -> int:
-        return len(self.relevant)
-
-    @property
-    def L(self) -> int:
-        return len(self.top)
-
-    @property
-    def k_or_L(self) -> int:
-        """k where a formula needs a number; without a cutoff the list's own length stands for it."""
-        return self.L if self.k is None else self.k
-
-    @property
-    def capped(self) -> int:
-        """min(k, R); without a cutoff nothing caps R."""
-        return self.R if self.k is None else min(self.k, self.R)
+    def case(self, k: int | None, data: Data, entries: list[Entry] | None = None, threshold: float = 0.0) -> Case:
+        listed = self.entries if entries is None else entries
+        return Case(listed, self.relevant, k, data, self.user, self.nonrelevant, threshold)
 
 
-def ratio(numerator: float, denominator: float) -> float:
-    """A division where 0/0 is 0; any other division by zero would be a mistake and raises."""
-    return 0.0 if numerator == denominator == 0 else numerator / denominator
+# From rows to lists.
 
 
-def choose(words: Words, field: str, options: Mapping[str, T]) -> T:
-    """The option that the word names; the first option is the default."""
-    word = words.get(field, next(iter(options)))
-    if word not in options:
-        raise ValueError(f"{field}={word!r}; words are {', '.join(options)}")
-    return options[cast("str", word)]
-
-
-# Metrics that can be pooled: a numerator and a denominator per user.
-
-
-def precision_parts(case: Case, words: Words) -> tuple[float, float]:
-    return case.h, choose(words, "per", {"k": case.k_or_L, "listed": case.L, "capped": case.capped})
-
-
-def recall_parts(case: Case, words: Words) -> tuple[float, float]:
-    return case.h, choose(words, "per", {"relevant": case.R, "capped": case.capped})
-
-
-def hit_parts(case: Case, words: Words) -> tuple[float, float]:
-    any_hit = 1 if case.h > 0 else 0
-    return choose(words, "count", {"any": (any_hit, 1), "share": (case.h, case.L), "number": (case.h, 1)})
-
-
-def f1_parts(case: Case, words: Words) -> tuple[float, float]:
-    beta = float(words.get("beta", 1.0))
-    return (1 + beta**2) * case.h, beta**2 * case.R + case.k_or_L
-
-
-# One user's value.
-
-
-def precision(case: Case, words: Words) -> float:
-    return ratio(*precision_parts(case, words))
-
-
-def recall(case: Case, words: Words) -> float:
-    return ratio(*recall_parts(case, words))
-
-
-def hit(case: Case, words: Words) -> float:
-    return ratio(*hit_parts(case, words))
-
-
-def f1(case: Case, words: Words) -> float:
-    beta = float(words.get("beta", 1.0))
-    p = ratio(case.h, case.k_or_L)
-    r = ratio(case.h, case.R)
-    return ratio((1 + beta**2) * p * r, beta**2 * p + r)
-
-
-def r_precision(case: Case, words: Words) -> float:
-    hits = 0
-    for grade in case.listed[: case.R]:
-        if grade is not None:
-            hits += 1
-    return ratio(hits, case.R)
-
-
-def precision_at_hits(case: Case) -> float:
-    """The sum of precision@rank over the ranks of the hits: the numerator of average precision."""
-    hits = 0
-    terms = []
-    for rank, grade in enumerate(case.top, start=1):
-        if grade is not None:
-            hits += 1
-            terms.append(hits / rank)
-    return math.fsum(terms)
-
-
-def average_precision(case: Case, words: Words) -> float:
-    if words.get("per") == "places":
-        found = [sum(grade is not None for grade in case.top[:place]) for place in range(1, int(case.k_or_L) + 1)]
-        return ratio(math.fsum(hits / place for place, hits in enumerate(found, start=1)), case.k_or_L)
-    per = {
-        "relevant": case.R,
-        "capped": case.capped,
-        "hits": case.h,
-        "k": case.k_or_L,
-        "listed": min(case.R, case.L),
-    }
-    return ratio(precision_at_hits(case), choose(words, "per", per))
-
-
-def mnap(case: Case, words: Words) -> float:
-    return ratio(precision_at_hits(case), case.capped)
-
-
-def reciprocal_rank(case: Case, words: Words) -> float:
-    best_only = choose(words, "target", {"any": False, "best": True})
-    for rank, grade in enumerate(case.top, start=1):
-        if grade is not None and (not best_only or grade == max(case.relevant)):
-            return 1 / rank
-    return 0.0
-
-
-def discounted_sum(grades: Sequence[float | None], words: Words, threshold: float) -> float:
-    terms = []
-    for rank, grade in enumerate(grades, start=1):
-        if grade is not None:
-            gains = {"exp2": 2.0**grade - 1, "linear": grade, "binary": 1.0}
-            gain = choose(words, "gain", {**gains, "exp2_above": 2.0 ** (grade - threshold + 1) - 1})
-            discounts = {"log2": math.log2(rank + 1), "ln": math.log(rank + 1), "jk": max(1.0, math.log2(rank))}
-            terms.append(gain / choose(words, "discount", discounts))
-    return math.fsum(terms)
-
-
-def dcg(case: Case, words: Words) -> float:
-    return discounted_sum(case.top, words, case.threshold)
-
-
-def ndcg(case: Case, words: Words) -> float:
-    all_truth = sorted(case.relevant, reverse=True)
-    # The whole list, not its top k: the best k of what was listed is the best order of this list.
-    own_list = sorted((grade for grade in case.listed if grade is not None), reverse=True)
-    ideals = {
-        "relevant": all_truth[: case.k],
-        "full": [max(1.0, case.threshold) if words.get("gain") == "exp2_above" else 1.0] * case.k_or_L,
-        "listed": own_list[: case.k],
-        "uncut": all_truth,
-    }
-    ideal = choose(words, "ideal", ideals)
-    return ratio(discounted_sum(case.top, words, case.threshold), discounted_sum(ideal, words, case.threshold))
-
-
-METRICS: dict[str, tuple[Callable[[Case, Words], float], set[str]]] = {
-    "precision": (precision, {"per", "average"}),
-    "recall": (recall, {"per", "average"}),
-    "hit": (hit, {"count", "average"}),
-    "f1": (f1, {"beta", "average"}),
-    "map": (average_precision, {"per"}),
-    "mnap": (mnap, set()),
-    "r_precision": (r_precision, set()),
-    "mrr": (reciprocal_rank, {"target"}),
-    "dcg": (dcg, {"gain", "discount"}),
-    "ndcg": (ndcg, {"gain", "discount", "ideal"}),
-}
-POOLED: dict[str, Callable[[Case, Words], tuple[float, float]]] = {
-    "precision": precision_parts,
-    "recall": recall_parts,
-    "hit": hit_parts,
-    "f1": f1_parts,
-}
-
-
-# From rows to cases.
-
-
-def rows_by_user(rows: Sequence[Row]) -> dict[User, list[tuple[Item, float]]]:
+def rows_by_user(rows: Iterable[Row]) -> dict[User, list[tuple[Item, float]]]:
     users: dict[User, list[tuple[Item, float]]] = {}
     for user, item, value in rows:
         users.setdefault(user, []).append((item, value))
@@ -225,8 +105,13 @@ def first_of_each(rows: list[tuple[Item, float]], duplicates: str) -> dict[Item,
         if item not in kept:
             kept[item] = value
         elif duplicates == "error":
-            raise ValueError(f"item {item!r} occurs twice")
+            raise Refused(f"item {item!r} occurs twice")
     return kept
+
+
+def rounded(score: float, scores: str) -> float:
+    """The score as it is compared."""
+    return float(struct.unpack("f", struct.pack("f", score))[0]) if scores == "float32" else score
 
 
 def in_rank_order(
@@ -237,114 +122,297 @@ def in_rank_order(
     def by_item(row: tuple[Item, float]) -> Any:
         return row[0]
 
+    def as_text(row: tuple[Item, float]) -> str:
+        return str(row[0])
+
     def by_grade(row: tuple[Item, float]) -> float:
         return relevant.get(row[0], 0.0)
 
     def by_score(row: tuple[Item, float]) -> float:
         return row[1]
 
-    if ties == "given":
+    if ties in ("given", "expected", "together", "random"):  # all orders of what is equal are made of this one
         settled = rows
     elif ties == "reversed":
         settled = rows[::-1]
-    elif ties == "item":
-        settled = sorted(rows, key=by_item)
-    elif ties == "item_desc":
-        settled = sorted(rows, key=by_item, reverse=True)
-    elif ties == "best":
-        settled = sorted(rows, key=by_grade, reverse=True)
-    elif ties == "worst":
-        settled = sorted(rows, key=by_grade)
+    elif ties in ("item", "item_desc"):
+        settled = sorted(rows, key=by_item, reverse=ties == "item_desc")
+    elif ties in ("text", "text_desc"):
+        settled = sorted(rows, key=as_text, reverse=ties == "text_desc")
+    elif ties in ("best", "worst"):
+        settled = sorted(rows, key=by_grade, reverse=ties == "best")
     else:
-        raise ValueError(f"ties={ties!r}; the oracle knows given, reversed, item, item_desc, best, worst")
+        raise ValueError(f"ties={ties!r}")
     return sorted(settled, key=by_score, reverse=True)
+
+
+def tie_groups(entries: Sequence[Entry]) -> list[list[Entry]]:
+    """The list in groups of equal scores."""
+    return [list(group) for _, group in itertools.groupby(entries, key=lambda entry: entry.score)]
+
+
+def all_orders(entries: list[Entry]) -> list[tuple[float, list[Entry]]]:
+    """Every order of equal scores with its share of all orders; items that no metric of hits tells apart are one."""
+
+    def orders(group: list[Entry]) -> list[tuple[float, list[Entry]]]:
+        found: Counter[tuple[Any, ...]] = Counter()
+        example: dict[tuple[Any, ...], list[Entry]] = {}
+        for order in itertools.permutations(group):
+            pattern = tuple((entry.grade, entry.positive) for entry in order)
+            found[pattern] += 1
+            example.setdefault(pattern, list(order))
+        total = sum(found.values())
+        return [(count / total, example[pattern]) for pattern, count in found.items()]
+
+    out = []
+    for chosen in itertools.product(*map(orders, tie_groups(entries))):
+        order = list(itertools.chain(*(part for _, part in chosen)))
+        out.append((math.prod(weight for weight, _ in chosen), placed(order)))
+    return out
+
+
+def placed(entries: Iterable[Entry]) -> list[Entry]:
+    return [replace(entry, place=place) for place, entry in enumerate(entries, start=1)]
+
+
+def placed_together(entries: list[Entry]) -> list[Entry]:
+    """Equal scores at the last of their places."""
+    out: list[Entry] = []
+    for group in tie_groups(entries):
+        out += [replace(entry, place=len(out) + len(group)) for entry in group]
+    return out
 
 
 def is_relevant(grade: float, min_relevance: float | None) -> bool:
     return grade > 0 if min_relevance is None else grade >= min_relevance
 
 
-def evaluate(
-    recs: Sequence[Row],
-    truth: Sequence[Row],
+@dataclass(frozen=True)
+class Judged:
+    """All users, and what is said of them and of the rows."""
+
+    queries: list[Query]
+    population: Mapping[str, int]
+
+
+def judge(data: Data, rules: Rules) -> Judged:
+    """Settle every list as the protocol says, and decide who counts; Refused where the protocol says error."""
+    lists, truths = rows_by_user(data.recs), rows_by_user(data.truth)
+    known_items = {item for _, item, _ in data.truth}
+    queries = []
+    count: Counter[str] = Counter(listed=len(data.recs))
+    count["unknown"] = sum(item not in known_items for _, item, _ in data.recs)
+    for user in {**lists, **truths}:
+        judged = first_of_each(truths.get(user, []), rules.duplicates)
+        relevant = {item: grade for item, grade in judged.items() if is_relevant(grade, rules.min_relevance)}
+        positive = {item: grade for item, grade in judged.items() if grade > 0}
+        rows = [(item, rounded(score, rules.scores)) for item, score in lists.get(user, [])]
+        if not data.scored:
+            rows = [(item, -float(place)) for place, (item, _) in enumerate(rows)]
+        ranked = first_of_each(in_rank_order(rows, relevant, rules.ties), rules.duplicates)
+        count["duplicated"] += len(rows) - len(ranked)
+        scores = Counter(ranked.values())
+        count["tied"] += sum(n for n in scores.values() if n > 1)
+
+        kept = []
+        for item, score in ranked.items():
+            if (user, item) in data.exclude:
+                count["excluded"] += 1
+            elif data.candidates is not None and (user, item) not in data.candidates:
+                count["outside"] += 1
+            elif rules.unjudged == "drop" and item not in judged:
+                count["unjudged"] += 1
+            else:
+                kept.append(Entry(item, relevant.get(item), 0, score, item in judged, positive.get(item)))
+        nonrelevant = len(judged) - len(relevant)
+        if rules.unlisted == "ignored":
+            listed = {entry.item for entry in kept}
+            relevant = {item: grade for item, grade in relevant.items() if item in listed}
+            positive = {item: grade for item, grade in positive.items() if item in listed}
+        if rules.ties in ("expected", "random"):
+            orders = all_orders(kept)
+        else:
+            orders = [(1.0, placed_together(kept) if rules.ties == "together" else placed(kept))]
+
+        # A list of which nothing is left is still a list: the user was served.
+        has_list, has_truth = user in lists, len(relevant) > 0
+        count["without_list"] += has_truth and not has_list
+        count["without_truth"] += has_list and not has_truth
+        count["emptied"] += has_list and not kept
+        count["relevant"] += len(relevant)
+        count["hits"] += sum(entry.grade is not None for entry in kept)
+        counted = who_counts(has_list, has_truth, nonrelevant > 0, rules)
+        count["evaluated"] += counted
+        queries.append(Query(user, orders, relevant, nonrelevant, has_list, counted, positive))
+    if not count["evaluated"]:
+        raise Refused("nobody is left to evaluate")
+    names = ("evaluated", "without_list", "without_truth", "emptied", "relevant", "hits", "listed", "unknown")
+    gone = ("excluded", "outside", "unjudged", "duplicated", "tied")
+    return Judged(queries, {name: count[name] for name in (*names, *gone)})
+
+
+def who_counts(has_list: bool, has_truth: bool, has_nonrelevant: bool, rules: Rules) -> bool:
+    if has_list and has_truth:
+        return True
+    if has_truth:
+        if rules.no_recs == "error":
+            raise Refused("a user has truth and no list")
+        return rules.no_recs != "skip"
+    if has_list:
+        if rules.no_truth == "error":
+            raise Refused("a user has a list and no relevant item")
+        return rules.no_truth in ("zero", "one") or (rules.no_truth == "judged" and has_nonrelevant)
+    return rules.no_truth == "judged" and rules.no_recs == "zero" and has_nonrelevant
+
+
+# From lists to numbers.
+
+
+def value(query: Query, metric: str, words: Words, k: int | None, data: Data, rules: Rules) -> float:
+    """One user's value, nan where there is none."""
+    if not query.has_list and rules.no_recs == "dcg_zero" and metric not in ("dcg", "ndcg"):
+        return math.nan
+    if is_pooled(metric, words):
+        above, below = pair(query, metric, words, k, data, rules)
+        return above / below if below else math.nan  # whoever adds nothing to the denominator does not count
+    if not query.relevant and about_truth(metric, words):
+        if rules.no_truth == "one":
+            return 1.0
+        if not (every_grade(metric, rules) and query.positive):
+            return 0.0
+    formula, fields = (METRICS | LISTS)[metric]
+    if not words.keys() <= fields:
+        raise ValueError(f"{metric} has no field {sorted(words.keys() - fields)}")
+    values = [weight * formula(case, words) for weight, case in cases_of(query, metric, k, data, rules)]
+    return math.fsum(values)
+
+
+def every_grade(metric: str, rules: Rules) -> bool:
+    """Whether grades above 0 that are not relevant are gains all the same."""
+    return rules.gains == "positive" and rules.min_relevance is not None and metric in ("dcg", "ndcg", "err")
+
+
+def cases_of(query: Query, metric: str, k: int | None, data: Data, rules: Rules) -> list[tuple[float, Case]]:
+    missed = rules.nonpositive == "missed" and metric in BY_SCORE and data.scored
+    found = []
+    threshold = rules.min_relevance or 0.0
+    if every_grade(metric, rules):
+        graded = [(weight, [replace(e, grade=e.positive) for e in entries]) for weight, entries in query.orders]
+        query, threshold = replace(query, orders=graded, relevant=query.positive), 0.0
+    for weight, entries in query.orders:
+        if missed:
+            entries = [replace(e, grade=e.grade if cast("float", e.score) > 0 else None) for e in entries]
+        found.append((weight, query.case(k, data, entries, threshold)))
+    return found
+
+
+def pair(query: Query, metric: str, words: Words, k: int | None, data: Data, rules: Rules) -> tuple[float, float]:
+    """One user's numerator and denominator."""
+    above = below = 0.0
+    for weight, case in cases_of(query, metric, k, data, rules):
+        parts = (POOLED | POOLED_LISTS)[metric](case, words)
+        above, below = above + weight * parts[0], below + weight * parts[1]
+    if not query.relevant and rules.no_truth == "one" and about_truth(metric, words):
+        above = below
+    return above, below
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number with all that is said of it."""
+
+    mean: float
+    low: float = math.nan
+    high: float = math.nan
+    deviation: float = math.nan
+    users: int = 0
+    undefined: int = 0
+
+
+def is_pooled(metric: str, words: Words) -> bool:
+    if metric in POOLED_LISTS:
+        return words.get("average") == "pooled"
+    return metric in POOLED and words.get("average", AVERAGE[metric][0]) == "pooled"
+
+
+def number(
+    queries: Sequence[Query],
     metric: str,
     words: Words,
     k: int | None,
-    *,
-    no_recs: str = "zero",
-    no_truth: str = "skip",
-    ties: str = "given",
-    duplicates: str = "first",
-    min_relevance: float | None = None,
-    gains: str = "relevant",
-    unjudged: str = "irrelevant",
-    exclude: Set[tuple[User, Item]] = frozenset(),
-    candidates: Set[tuple[User, Item]] | None = None,
-) -> tuple[dict[User, float], float]:
-    """Each counted user's value, and the number: their mean, or the pooled ratio. Nobody counted: nan."""
-    for name, word, known in (
-        ("metric", metric, METRICS.keys()),
-        ("no_recs", no_recs, {"zero", "skip", "error"}),
-        ("no_truth", no_truth, {"skip", "zero", "one", "error"}),
-        ("duplicates", duplicates, {"first", "error"}),
-        ("unjudged", unjudged, {"irrelevant", "drop"}),
-        ("gains", gains, {"relevant", "positive"}),
-    ):
-        if word not in known:
-            raise ValueError(f"{name}={word!r}; words are {', '.join(sorted(known))}")
-    formula, fields = METRICS[metric]
-    if not words.keys() <= fields:
-        raise ValueError(f"{metric} has no field {sorted(words.keys() - fields)}")
-    pooled = choose(words, "average", {"users": False, "pooled": True})
+    data: Data,
+    rules: Rules,
+    group: Callable[[User], Hashable] | None = None,
+) -> Number:
+    """The number of some users: the mean of their values, the pooled ratio, or what the whole run has.
 
-    lists = rows_by_user(recs)
-    truths = rows_by_user(truth)
-    values: dict[User, float] = {}
-    numerators: list[float] = []
-    denominators: list[float] = []
+    ``group`` names the unit that a query belongs to, where units are averaged first.
+    """
+    here = [query for query in queries if query.counted]
+    if metric in RUN:
+        formula, fields = RUN[metric]
+        if not words.keys() <= fields:
+            raise ValueError(f"{metric} has no field {sorted(words.keys() - fields)}")
+        cases = [query.case(k, data) for query in here if query.has_list or rules.no_recs != "dcg_zero"]
+        users = median_users(cases, words) if metric == "median_rank" else len(cases)
+        return Number(formula(cases, words, k, data), users=users, undefined=len(here) - users)
+    found = {query.user: value(query, metric, words, k, data, rules) for query in here}
+    units: dict[Hashable, list[User]] = {}
+    for user in found:
+        units.setdefault(user if group is None else group(user), []).append(user)
+    of_unit = {unit: [user for user in users if not math.isnan(found[user])] for unit, users in units.items()}
+    there = {unit: users for unit, users in of_unit.items() if users}
+    if not is_pooled(metric, words):
+        means = [math.fsum(found[user] for user in users) / len(users) for users in there.values()]
+        return of_values(means, len(units) - len(means))
+    by_user = {query.user: query for query in here}
+    pairs = [summed([pair(by_user[user], metric, words, k, data, rules) for user in users]) for users in there.values()]
+    return of_pairs(pairs, len(units) - len(pairs))
 
-    for user in {**lists, **truths}:
-        judged = first_of_each(truths.get(user, []), duplicates)
-        relevant = {item: grade for item, grade in judged.items() if is_relevant(grade, min_relevance)}
-        ranked = first_of_each(in_rank_order(lists.get(user, []), relevant, ties), duplicates)
-        every_grade = gains == "positive" and metric in ("dcg", "ndcg", "err")
-        seen = {item: grade for item, grade in judged.items() if grade > 0} if every_grade else relevant
 
-        listed: list[float | None] = []
-        for item in ranked:
-            if (user, item) in exclude:
-                continue
-            if candidates is not None and (user, item) not in candidates:
-                continue
-            if unjudged == "drop" and item not in judged:
-                continue
-            listed.append(seen.get(item))
-        case = Case(listed, list(seen.values()), k, 0.0 if every_grade else min_relevance or 0.0)
+def summed(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    return math.fsum(above for above, _ in pairs), math.fsum(below for _, below in pairs)
 
-        # A list that the exclusions emptied is still a list: the user was served.
-        has_list = user in lists
-        has_truth = len(relevant) > 0
-        if not has_list and not has_truth:
-            continue
-        if not has_list and no_recs == "error":
-            raise ValueError(f"user {user!r} has truth and no list")
-        if not has_truth and no_truth == "error":
-            raise ValueError(f"user {user!r} has a list and no relevant item")
-        if (not has_list and no_recs == "skip") or (not has_truth and no_truth == "skip"):
-            continue
 
-        if has_truth or (seen and no_truth != "one"):
-            values[user] = formula(case, words)
-        else:
-            values[user] = 1.0 if no_truth == "one" else 0.0
-        if pooled:
-            numerator, denominator = POOLED[metric](case, words)
-            if not has_truth and no_truth == "one":
-                numerator = denominator
-            numerators.append(numerator)
-            denominators.append(denominator)
+def of_values(values: Sequence[float], undefined: int) -> Number:
+    """The mean and Student's interval."""
+    n = len(values)
+    if n == 0:
+        return Number(math.nan, undefined=undefined)
+    mean = math.fsum(values) / n
+    if n == 1:
+        return Number(mean, users=1, undefined=undefined)
+    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
+    half = float(stats.t.ppf(0.975, n - 1)) * deviation / math.sqrt(n)
+    return Number(mean, mean - half, mean + half, deviation, n, undefined)
 
-    if pooled:
-        total = math.fsum(denominators)
-        return values, math.fsum(numerators) / total if total != 0 else math.nan
-    return values, math.fsum(values.values()) / len(values) if values else math.nan
+
+def of_pairs(pairs: Sequence[tuple[float, float]], undefined: int) -> Number:
+    """The ratio of the sums, and the interval of its linear approximation."""
+    n, (found, total) = len(pairs), summed(pairs)
+    if total == 0:
+        return Number(math.nan, users=n, undefined=undefined)
+    mean = found / total
+    if n < 2:
+        return Number(mean, users=n, undefined=undefined)
+    squares = math.fsum((above - mean * below) ** 2 for above, below in pairs)
+    error = math.sqrt(n / (n - 1) * squares) / total
+    half = float(stats.t.ppf(0.975, n - 1)) * error
+    return Number(mean, mean - half, mean + half, math.nan, n, undefined)
+
+
+def tie_decided(queries: Sequence[Query], metrics: Sequence[tuple[str, Words, int | None]]) -> int:
+    """How many counted lists depend on the order of equal scores."""
+    endless = float("inf")
+    deepest = max((endless if k is None else k for name, words, k in metrics if about_truth(name, words)), default=0)
+    cuts = {k for name, words, k in metrics if not about_truth(name, words) and k is not None}
+    decided = 0
+    for query in queries:
+        before, depends = 0, False
+        for group in tie_groups(query.entries):
+            mixed = len({entry.grade for entry in group}) > 1
+            depends |= mixed and before < deepest
+            depends |= any(before < cut < before + len(group) for cut in cuts)
+            before += len(group)
+        decided += query.counted and depends
+    return decided
