@@ -85,7 +85,7 @@ def test_a_table_of_other_ids_is_refused(
 @pytest.mark.parametrize("name", ["exclude", "candidates", "train", "baseline", "slices"])
 def test_next_to_nothing_in_common(name: str, engine: dict[str, Any]) -> None:
     """2 of the table's 200 users (1 %) and of the 150 evaluated ones (1.3 %) are in both."""
-    table = pl.DataFrame({"user": ["u3", "u4", *(f"U{n}" for n in range(198))], "item": ["i4"] * 200})
+    table: Any = pl.DataFrame({"user": ["u3", "u4", *(f"U{n}" for n in range(198))], "item": ["i4"] * 200})
     message = (
         rf"{name} has next to no users in common with recs and truth: 2 of its 200 users \(1 %\), and 2 of the 150 "
         rf"there \(1\.3 %\)\. Not in common are 'U\d+' in {name}, 'u\d+' in recs or truth, for example"
@@ -261,6 +261,8 @@ def test_lengths_tell_lists_from_truth(engine: dict[str, Any]) -> None:
     assert len(caught) == 1
     with pytest.warns(SwappedWarning, match="191 of 200 users have 10 relevant items"):
         atkay.evaluate(truth, lists_of([10] * 191 + [3] * 9), "mrr", **engine)
+    with pytest.warns(SwappedWarning, match="while the lists have one item each"):
+        atkay.evaluate(lists_of([1] * 200), recs, "mrr", **engine)
     quietly(recs, truth, "mrr", **engine)
 
 

@@ -298,7 +298,7 @@ def test_what_is_warned_of_in_memory_is_warned_of(spark: Session) -> None:
     table = pl.DataFrame({"user": [3, 4, *range(1000, 1198)], "item": [1] * 200})
     for lists in (recs, in_spark(spark, recs)):
         for name in ("exclude", "train", "baseline", "slices"):
-            ranked = table.with_columns(rank=pl.lit(1)) if name == "baseline" else table
+            ranked: Any = table.with_columns(rank=pl.lit(1)) if name == "baseline" else table
             message = rf"{name} has next to no users in common .*: 2 of its 200 users \(1 %\), and 2 of the 150 there"
             with pytest.warns(errors.OverlapWarning, match=message):
                 side: dict[str, Any] = {name: ranked}

@@ -36,9 +36,11 @@ OVERLAP_WARNING_SHARE = 0.05
 """Warn when less than this share of the ids of either side is known to the other."""
 KEPT_HASHES = 1024
 """Up to this many ids are counted exactly, more are estimated, to about 3 %."""
-FIXED_LENGTH, FIXED_LENGTH_USERS, FIXED_LENGTH_SHARE, VARYING_LENGTH_SHARE = 5, 20, 0.95, 0.75
-"""Truth looks like ranked lists when at least so many users have it and so large a share of them the same number of
-items, no fewer than this; lists look like truth when a smaller share than the last has the same length."""
+FIXED_LENGTH, FIXED_LENGTH_USERS, FIXED_LENGTH_SHARE = 5, 20, 0.95
+"""Truth looks like ranked lists when so many users or more have it, and so large a share of them the same number of
+items, which is at least the first."""
+VARYING_LENGTH_SHARE = 0.75
+"""Lists look like truth when less than this share has the same length, or when each has one item."""
 
 
 @dataclass(frozen=True)
@@ -308,11 +310,13 @@ def _check_lengths(lengths: Mapping[str, Mapping[int, int]]) -> None:
     (size, same), n_truth = Counter(lengths["truth"]).most_common(1)[0], sum(lengths["truth"].values())
     usual, n_lists = max(lengths["recs"].values()), sum(lengths["recs"].values())
     fixed = size >= FIXED_LENGTH and n_truth >= FIXED_LENGTH_USERS and same >= FIXED_LENGTH_SHARE * n_truth
-    if fixed and usual < VARYING_LENGTH_SHARE * n_lists:
+    least, most = min(lengths["recs"]), max(lengths["recs"])
+    items = f"{least:,} to {most:,} items" if most > 1 else "one item each"
+    if fixed and (usual < VARYING_LENGTH_SHARE * n_lists or most == 1):
         warn(
             f"are recs and truth swapped? {same:,} of {n_truth:,} users have {size:,} relevant items, as many as a "
-            f"list has places, while the lists have {min(lengths['recs']):,} to {max(lengths['recs']):,} items and "
-            "neither ranks nor scores. If they are, pass each in the other's place; if not, give the lists ranks or "
+            f"list has places, while the lists have {items} and neither "
+            "ranks nor scores. If they are, pass each in the other's place; if not, give the lists ranks or "
             "scores, which settles it.",
             SwappedWarning,
         )
