@@ -117,7 +117,8 @@ class Stream:
         if n_items is None and (given or any(isinstance(metric, RunMetric) for metric in asked.metrics)):
             why = next((f"{name}= is given" for name in given), "a metric counts how often each item is listed")
             raise SideError(f"{why}, so the number of items has to be known. {WHY_N_ITEMS}")
-        if n_items is not None and (isinstance(n_items, bool) or not hasattr(n_items, "__index__") or n_items < 1):
+        whole = isinstance(n_items, int | np.integer) and not isinstance(n_items, bool)
+        if n_items is not None and not (whole and 1 <= n_items < 2**31):
             raise InputError(f"Stream: n_items is a whole number from 1, given was {shown(n_items)}.")
         self._asked = asked
         self._n_items = None if n_items is None else int(n_items)

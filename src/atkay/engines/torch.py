@@ -17,7 +17,7 @@ from atkay.arrays import check_tensor
 from atkay.engines import torch_count as counting
 from atkay.engines.torch_count import Excluded, Targets, Vectors
 from atkay.engines.torch_truth import Ranked, Truth, list_depth
-from atkay.errors import InputError, ProtocolError, number_of, offer
+from atkay.errors import InputError, ProtocolError, number_of, offer, shown
 from atkay.evaluate import USUAL, conclude, understand
 from atkay.protocol import Described
 from atkay.ranking import Ranking
@@ -176,9 +176,12 @@ class FullRanking:
         self._precision = _one_of("precision", precision, PRECISIONS)
         self._memory = bytes_of(memory, LEAST)
         self._device = None if device is None else _device(device, None)
-        self._ids = np.arange(self._truth.n_users) if ids is None else np.asarray(ids)
+        try:
+            self._ids = np.arange(self._truth.n_users) if ids is None else np.asarray(ids)
+        except ValueError as error:
+            raise InputError(f"ids must be a list with an id for each user, got {shown(ids)}.") from error
         if self._ids.shape != (self._truth.n_users,):
-            raise InputError(f"ids: {number_of(len(self._ids), 'id')} for {number_of(self._truth.n_users, 'user')}.")
+            raise InputError(f"ids: {number_of(self._ids.size, 'id')} for {number_of(self._truth.n_users, 'user')}.")
         self._placed: dict[torch.device, Placed] = {}
 
     def evaluate(self, user_vectors: Any, item_vectors: Any, *, user_bias: Any = None, item_bias: Any = None) -> Result:
@@ -355,17 +358,17 @@ def _kernel(precision: str, device: torch.device) -> Kernel | None:
 
 
 def _one_of(name: str, given: object, words: tuple[str, ...]) -> str:
-    if given not in words:
-        raise ProtocolError(f"full_ranking: {given!r} is no word for '{name}'. {offer(given, words)}")
-    return str(given)
+    if not isinstance(given, str) or given not in words:
+        raise ProtocolError(f"full_ranking: {shown(given)} is no word for '{name}'. {offer(given, words)}")
+    return given
 
 
 def _device(asked: Any, vectors: Any) -> torch.device:
     if asked is not None:
         try:
             device = torch.device(asked)
-        except (RuntimeError, TypeError) as error:
-            raise InputError(f"full_ranking: unknown device {asked!r}. Choose 'cpu', 'cuda' or 'cuda:0'.") from error
+        except (RuntimeError, TypeError, ValueError) as error:
+            raise InputError(f"full_ranking: unknown device {shown(asked)}. Choose 'cpu' or 'cuda'.") from error
         there = torch.cuda.device_count() if torch.cuda.is_available() else 0
         if device.type == "cuda" and (device.index or 0) >= there:
             raise InputError(
