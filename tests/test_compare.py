@@ -602,7 +602,7 @@ def test_different_metrics_are_refused() -> None:
         ({"min_effect": {"ndcg@5": 0.1}}, NumberError, "min_effect names 'ndcg@5', which is not compared"),
         ({"runs": {1: OLD, 2: NEW}}, InputError, "the names of runs are text, given was 1"),
         ({"runs": {"old": OLD, "new": {"a": ["x", "x"]}}}, DuplicateError, "run 'new': recs: "),
-        ({"test": None}, SpecError, "'None' is no word for 'test'"),
+        ({"test": None}, SpecError, "None is no word for 'test'"),
         ({"test": [["t"]]}, SpecError, "is no word for 'test'"),
         ({"correction": ["holm"]}, SpecError, "is no word for 'correction'"),
         ({"tests": "t"}, ProtocolError, "compare: no argument 'tests'. Did you mean 'test'"),

@@ -300,8 +300,8 @@ def test_what_is_warned_of_in_memory_is_warned_of(spark: Session) -> None:
         for name in ("exclude", "train", "baseline", "slices"):
             ranked: Any = table.with_columns(rank=pl.lit(1)) if name == "baseline" else table
             message = rf"{name} has next to no users in common .*: 2 of its 200 users \(1 %\), and 2 of the 150 there"
+            side: dict[str, Any] = {name: ranked}
             with pytest.warns(errors.OverlapWarning, match=message):
-                side: dict[str, Any] = {name: ranked}
                 found = atkay.evaluate(lists, truth, "mrr", **side)
             assert found.readings == ("truth graded by the column 'rating': 3 to 3",)
         with pytest.warns(errors.OverlapWarning, match="have no item in common"):

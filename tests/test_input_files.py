@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 import atkay
-from atkay.errors import AtkayError, IdError, OrderError, SourceError
+from atkay.errors import AtkayError, ColumnError, IdError, OrderError, SourceError
 
 CSV = "user,item,score\nañ,x,1\nb,y,2\n"
 TRUTH = {"añ": ["x"], "b": ["y"]}
@@ -242,3 +242,38 @@ def test_other_encodings_far_down(memory: str | None, tmp_path: Path) -> None:
     assert "line 5,004 of" in message(SourceError, tmp_path / "a.csv.gz", memory=memory)
     (tmp_path / "recs").write_bytes(codecs.BOM_UTF8 + FILES["a.jsonl"].encode())  # no suffix tells
     assert atkay.evaluate(tmp_path / "recs", TRUTH, "mrr", memory=memory)["mrr"] == 1
+
+
+# Files without a header line.
+
+
+@MEMORY
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
+@pytest.mark.parametrize("rows", ["1,10,0.5\n1,11,0.4\n2,10,0.3\n", "u1,i1,0.5\nu1,i2,0.4\nu2,i1,0.3\n"])
+def test_advice_for_files_without_a_header_keeps_all_rows(
+    rows: str, name: str, memory: str | None, tmp_path: Path
+) -> None:
+    mark = "\t" if name == "a.tsv" else ","
+    path = write(tmp_path / name, rows.replace(",", mark))
+    told = message(ColumnError, path, {"u1": ["i1"]}, memory=memory)
+    advice = "The first line of the file seems to be data: put a header line above it, such as user,item,score."
+    assert told.endswith(advice)
+    write(path, f"user{mark}item{mark}score\n" + rows.replace(",", mark))
+    user, item = rows.split(",")[:2]
+    ids = {int(user): [int(item)]} if user.isdigit() else {user: [item]}
+    result = atkay.evaluate(path, ids, "mrr", memory=memory, no_truth="zero")
+    assert (result["mrr"], result.population.evaluated) == (0.5, 2)  # the first row is there, and the last
+
+
+def test_names_that_may_be_data(tmp_path: Path) -> None:
+    told = message(ColumnError, write(tmp_path / "a.csv", "a,x\nb,y\n"))
+    assert "If the first line of the file is data, put a header line above it, such as user,item; if it holds" in told
+    assert "pass columns=Columns(user='a')" in told
+    told = message(ColumnError, {"b": ["y"]}, metric="coverage@1", catalog=write(tmp_path / "b.csv", "x\ny\nz\n"))
+    assert "such as item; if it holds names, pass columns=Columns(item='x')." in told  # not two items out of three
+    told = message(ColumnError, write(tmp_path / "c.csv", "a,a\nb,y\n"))
+    assert "if the first line is data, put a header line above it" in told
+    told = message(ColumnError, pl.DataFrame({"u1": ["a"], "0.5": [1.0]}))
+    assert "read the file again with header=None (pandas) or has_header=False (Polars)" in told
+    told = message(ColumnError, write(tmp_path / "d.csv", "0,1,2\na,x,1\n"))  # as pandas writes columns without names
+    assert "pass columns=Columns(user='0')" in told

@@ -197,7 +197,8 @@ def who(ids: Mapping[str, Any], query: int) -> str:
 def offer(given: object, known: Iterable[str], main: Iterable[str] | None = None) -> str:
     """A sentence that names the nearest known words or, where none is near, the main ones (all, if not told)."""
     known = list(known)
-    near = difflib.get_close_matches(str(given).lower(), known, n=3, cutoff=0.6)
+    text = given if isinstance(given, str) else shown(given)
+    near = difflib.get_close_matches(text.lower(), known, n=3, cutoff=0.6)
     if near:
         return f"Did you mean {' or '.join(repr(word) for word in near)}?"
     return f"Known: {listing(known if main is None else main)}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -15,7 +16,7 @@ import numpy as np
 
 from atkay import __version__
 from atkay.arrays import Floats, Ints
-from atkay.errors import NumberError, RowsError, SpecError, listing, number_of
+from atkay.errors import NumberError, RowsError, SourceError, SpecError, listing, number_of, shown
 from atkay.grid import Grid
 from atkay.lists import BLOCK, in_threads
 from atkay.means import Summary, mean, pooled, summarise, summarise_pooled, units
@@ -24,7 +25,6 @@ from atkay.printable import one_line
 from atkay.protocol import Protocol
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Sequence
 
     import altair as alt
@@ -529,6 +529,8 @@ class Result(Mapping[str, float]):
         """A result that was saved before."""
         from atkay.saving import load
 
+        if not isinstance(path, str | os.PathLike):
+            raise SourceError(f"load takes the path of a saved result, got {shown(path)}.")
         return load(Path(path))
 
 

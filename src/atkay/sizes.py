@@ -21,7 +21,7 @@ def bytes_of(memory: str | float, least: int = 1) -> int:
     try:
         found = re.fullmatch(r"\s*([0-9.]+(?:E[+-]?[0-9]+)?)\s*([A-Z]*)\s*", str(memory).upper())
         size = int(float(found[1]) * UNITS[found[2]]) if found else 0
-    except (ValueError, KeyError, OverflowError):
+    except (ValueError, KeyError, OverflowError, RecursionError):
         size = 0
     if size < least or isinstance(memory, bool):
         enough = f" of at least {least:,} bytes" if least > 1 else ""

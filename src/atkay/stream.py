@@ -136,7 +136,8 @@ class Stream:
         reasons += [f"{each} looks at all lists together" for each in asked.metrics if isinstance(each, RunMetric)]
         if n_items is None and reasons:
             raise SideError(f"{reasons[0]}, so the number of items has to be known. {WHY_N_ITEMS}")
-        if n_items is not None and (isinstance(n_items, bool) or not hasattr(n_items, "__index__") or n_items < 1):
+        whole = isinstance(n_items, int | np.integer) and not isinstance(n_items, bool)
+        if n_items is not None and not (whole and 1 <= n_items < 2**31):
             raise InputError(f"Stream: n_items is a whole number from 1, given was {shown(n_items)}.")
         self._asked = asked
         self._n_items = None if n_items is None else int(n_items)

@@ -248,9 +248,10 @@ class Plan:
         ]
         for what, word, known in words:
             if not isinstance(word, str) or word not in known:
-                raise SpecError(f"compare: '{word}' is no word for '{what}'. {offer(word, known)}")
+                raise SpecError(f"compare: {shown(word)} is no word for '{what}'. {offer(word, known)}")
         for name, number, least in (("permutations", permutations, 1), ("rng", rng, 0)):
-            if isinstance(number, bool) or not hasattr(number, "__index__") or number < least:
+            whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+            if not whole or not least <= number < 2**63:
                 raise SpecError(f"compare: {name} is a whole number from {least}, given was {shown(number)}.")
         return cls(
             tuple(dict.fromkeys(tests)), correction, family, interval, operator.index(permutations), operator.index(rng)
@@ -359,7 +360,7 @@ def _thresholds(
     for name, value in wanted.items():
         if name not in names:
             raise NumberError(f"compare: min_effect names '{name}', which is not compared. {offer(name, names)}")
-        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < math.inf:
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1e300:
             raise SpecError(f"compare: min_effect is a difference above 0, given was {shown(value)}.")
     return {name: float(value) for name, value in wanted.items()}
 

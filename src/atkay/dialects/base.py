@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from atkay.errors import ProtocolError, SpecError, listing, offer
+from atkay.errors import ProtocolError, SpecError, listing, offer, shown
 from atkay.grid import Grid, Tabular
 from atkay.metrics.base import Metric, parse, separate, stated
 
@@ -218,7 +218,7 @@ def dialect(name: str | Dialect) -> Dialect:
     if isinstance(name, Dialect):
         return name
     plain = {re.sub(r"\W|_", "", each): found for each, found in dialects().items()}
-    found = plain.get(re.sub(r"\W|_", "", str(name).lower()))
+    found = plain.get(re.sub(r"\W|_", "", name.lower())) if isinstance(name, str) else None
     if found is None:
-        raise SpecError(f"no dialect {name!r}. {offer(str(name), dialects())} atkay.dialects() lists them all.")
+        raise SpecError(f"no dialect {shown(name)}. {offer(name, dialects())} atkay.dialects() lists them all.")
     return found

@@ -18,7 +18,7 @@ from atkay.engines import torch_count as counting
 from atkay.engines.torch_count import Excluded, Targets, Vectors
 from atkay.engines.torch_lists import BYTES, Products, TieOrder, Tops, top_of_scores
 from atkay.engines.torch_truth import Ranked, Truth, list_depth
-from atkay.errors import DuplicateError, InputError, ProtocolError, number_of, offer
+from atkay.errors import DuplicateError, InputError, ProtocolError, number_of, offer, shown
 from atkay.evaluate import USUAL, check_averages, conclude, understand
 from atkay.protocol import Described
 from atkay.sizes import bytes_of
@@ -348,9 +348,9 @@ def _kernel(precision: str, device: torch.device) -> Kernel | None:
 
 
 def _one_of(name: str, given: object, words: tuple[str, ...]) -> str:
-    if given not in words:
-        raise ProtocolError(f"full_ranking: {given!r} is no word for '{name}'. {offer(given, words)}")
-    return str(given)
+    if not isinstance(given, str) or given not in words:
+        raise ProtocolError(f"full_ranking: {shown(given)} is no word for '{name}'. {offer(given, words)}")
+    return given
 
 
 def _read_ids(given: Any, n_users: int) -> Any:
@@ -371,8 +371,8 @@ def _device(asked: Any, vectors: Any) -> torch.device:
     if asked is not None:
         try:
             device = torch.device(asked)
-        except (RuntimeError, TypeError) as error:
-            raise InputError(f"full_ranking: unknown device {asked!r}. Choose 'cpu', 'cuda' or 'cuda:0'.") from error
+        except (RuntimeError, TypeError, ValueError) as error:
+            raise InputError(f"full_ranking: unknown device {shown(asked)}. Choose 'cpu' or 'cuda'.") from error
         there = torch.cuda.device_count() if torch.cuda.is_available() else 0
         if device.type == "cuda" and (device.index or 0) >= there:
             raise InputError(

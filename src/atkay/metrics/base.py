@@ -457,7 +457,7 @@ def separate(specs: str | Metric | Iterable[str | Metric]) -> list[Any]:
         raise SpecError(f"metrics must be a list of specs, such as ['ndcg@10', 'map@10'], got {shown(specs)}.")
     if isinstance(specs, str):
         parts = list(_BETWEEN_SPECS.split(specs))
-    elif isinstance(specs, Iterable):
+    elif isinstance(specs, Iterable) and getattr(specs, "ndim", 1) > 0:
         parts = list(specs)
     if not parts:
         raise SpecError("no metric is asked for; leave the argument out for the usual six at 10.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +73,8 @@ def moment(given: Any, time: pl.Series, what: str) -> Any:
 
     In a log with a time zone, what has none is local there.
     """
+    if isinstance(given, Collection) and not isinstance(given, str):
+        raise InputError(f"{what} must be one date, instant or number, got {shown(given)}.")
     try:
         plain = given.astype("datetime64[us]").item() if isinstance(given, np.datetime64) else given
         at = times(pl.Series(what, [plain]), what)
@@ -128,7 +131,7 @@ def share_of(given: Any, what: str) -> float:
 
 def count_of(given: Any, what: str, least: int = 1) -> int:
     """A whole number from ``least`` on."""
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < least:
+    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not least <= given < 2**63:
         raise InputError(f"{what} is a whole number from {least}, given was {shown(given)}.")
     return int(given)
 
@@ -136,6 +139,6 @@ def count_of(given: Any, what: str, least: int = 1) -> int:
 def word_of(given: Any, what: str, words: Iterable[str]) -> str:
     """One of a few words."""
     words = list(words)
-    if given not in words:
-        raise SpecError(f"tasks: '{given}' is no word for '{what}'. {offer(given, words)}")
-    return str(given)
+    if not isinstance(given, str) or given not in words:
+        raise SpecError(f"tasks: {shown(given)} is no word for '{what}'. {offer(given, words)}")
+    return given
