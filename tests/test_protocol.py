@@ -238,7 +238,7 @@ def test_average_over_needs_one_group_per_query() -> None:
     ("fields", "message"),
     [
         ({"ties": "optimistic"}, "protocol: 'optimistic' is no word for 'ties'; words are 'given', 'item',"),
-        ({"no_recs": None}, "protocol: 'None' is no word for 'no_recs'"),
+        ({"no_recs": None}, "protocol: None is no word for 'no_recs'"),
         ({"tie": "item"}, "evaluate: no argument 'tie'. Did you mean 'ties'?"),
         (
             {"min_relevance": -1},

@@ -434,7 +434,7 @@ def test_the_words_of_a_name_are_taken_at_their_word() -> None:
         ({"map@5": "0,3178"}, "which is no number. Write a point for the comma"),
         ({"MAP@5": "0.3", "map@5": "0.4"}, "MAP@5 and map@5 are one number. Give it once"),
         ({"map_cut_5": "0.3", "MAP_cut_5": "0.4"}, "map_cut_5 and MAP_cut_5 are one number"),
-        ({"map@5": float("nan")}, "no finite number"),
+        ({"map@5": float("nan")}, "which is no number"),
         ({"map@5,10": "0.3"}, "one number at a time"),
         ({"coverage@5": "0.3"}, "needs more than lists and truth"),
         ({"mapp@5": "0.3"}, "no metric 'mapp'"),

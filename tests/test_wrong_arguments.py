@@ -32,7 +32,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "explain": (atkay.explain, {"recs": RECS, "truth": TRUTH, "metric": "map@5", "theirs": "ranx"}),
     "compare": (atkay.compare, {"runs": {"a": RECS, "b": RECS}, "truth": TRUTH, "metrics": "mrr"}),
     "overlap": (atkay.overlap, {"run_a": RECS, "run_b": RECS}),
-    "power": (atkay.power, {}),
+    "power": (atkay.power, {"comparison": atkay.compare({"a": RESULT, "b": RESULT})}),
     "Stream": (atkay.Stream, {"metrics": "mrr", "n_items": 5}),
     "Sampled": (atkay.Sampled, {"catalog_size": 100, "negatives": 10}),
     "Columns": (atkay.Columns, {}),
@@ -61,8 +61,8 @@ def nested() -> list[Any]:
 def wrong() -> list[Any]:
     return [
         None, 5, -1, 0, True, 1.5, float("nan"), float("inf"), "", "x", "\0", "1e400", "x" * 300, b"x", object(), [],
-        {}, (), set(), [None], {None: None}, {"a": None}, 10**30, 10**5000, np.float64(3), np.array([]), np.array(3), type,
-        [[[1]]], Path("nowhere"), range(3), complex(1, 2), pl.DataFrame(), pl.Series([1]), [object()], {1: 2},
+        {}, (), set(), [None], {None: None}, {"a": None}, 10**30, 10**5000, np.float64(3), np.array([]), np.array(3),
+        type, [[[1]]], Path("nowhere"), range(3), complex(1, 2), pl.DataFrame(), pl.Series([1]), [object()], {1: 2},
         nested(),
     ]  # fmt: skip
 
@@ -115,14 +115,18 @@ def test_extreme_grades_that_are_not_added_up() -> None:
 # Matrices.
 
 
+def side(name: str, table: Any) -> dict[str, Any]:
+    return {name: table}
+
+
 def test_matrices_of_different_shapes() -> None:
     wide, narrow = scipy.sparse.csr_array(np.eye(3, 100)), scipy.sparse.csr_array(np.eye(3, 90))
     few = scipy.sparse.csr_array(np.eye(2, 100))
     for table, metric in (("exclude", "mrr"), ("candidates", "mrr"), ("train", "arp"), ("baseline", "unexpectedness")):
         with pytest.raises(SourceError, match=f"{table} is for 90 items and truth for 100; an item is a column number"):
-            atkay.evaluate(wide, wide, metric, **{table: narrow})
+            atkay.evaluate(wide, wide, metric, **side(table, narrow))
         with pytest.raises(SourceError, match=f"{table} has 2 rows and truth 3; a user is a row number"):
-            atkay.evaluate(wide, wide, metric, **{table: few})
+            atkay.evaluate(wide, wide, metric, **side(table, few))
     for memory in (None, "1GB"):
         with pytest.raises(SourceError, match="recs is for 100 items and truth for 90"):
             atkay.evaluate(wide, narrow, "mrr", memory=memory)
@@ -137,6 +141,7 @@ def test_matrices_of_different_shapes() -> None:
         stream.update([[0], [1], [2]], narrow)
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
 def test_arrays_of_other_kinds() -> None:
     lists = [[0, 1], [1, 0]]
     assert atkay.evaluate(np.matrix(lists), [[1], [1]], "mrr")["mrr"] == 0.75
@@ -152,6 +157,7 @@ def test_arrays_of_other_kinds() -> None:
             atkay.evaluate(lists, [[1], [1]], "ild", features=features)
 
 
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta:UserWarning")
 def test_tensors() -> None:
     torch = pytest.importorskip("torch")
     lists = torch.tensor([[0, 1], [1, 0]])
@@ -210,14 +216,17 @@ def test_metrics_that_are_no_specs(metrics: Any, told: str) -> None:
 
 
 def test_numbers_of_the_protocol() -> None:
-    for value in (10**400, 10**5000, True, "1e400", "x", float("nan")):
+    refused: list[Any] = [10**400, 10**5000, True, "1e400", "x", float("nan")]
+    for value in refused:
         with pytest.raises(ProtocolError, match="min_relevance is the lowest grade"):
             atkay.Protocol(min_relevance=value)
-    for value in (Decimal("0.5"), Fraction(1, 2), np.float32(0.5), "0.5"):
-        assert atkay.Protocol(min_relevance=value).min_relevance == 0.5  # type: ignore[arg-type]  # taken as a number
-    for spill in (5, "", b"/tmp", [], "x" * 5000):
+    taken: list[Any] = [Decimal("0.5"), Fraction(1, 2), np.float32(0.5), "0.5"]
+    for value in taken:
+        assert atkay.Protocol(min_relevance=value).min_relevance == 0.5
+    folders: list[Any] = [5, "", b"/tmp", [], "x" * 5000]
+    for spill in folders:
         with pytest.raises(SpillError, match="spill"):
-            atkay.evaluate(RECS, TRUTH, "mrr", memory="1GB", spill=spill)  # type: ignore[arg-type]  # refused
+            atkay.evaluate(RECS, TRUTH, "mrr", memory="1GB", spill=spill)
     for memory in ("-1GB", "1,5GB", "٣GB", 10**5000):
         with pytest.raises(ProtocolError, match="memory is a size"):
             atkay.evaluate(RECS, TRUTH, "mrr", memory=memory)

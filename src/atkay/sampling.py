@@ -76,7 +76,7 @@ class Sampled:
             elif each.name == "gamma":
                 if not isinstance(given, int | float) or not 0 <= given < 1:
                     raise ProtocolError(f"sampled: gamma is a number from 0 to below 1, given was {shown(given)}.")
-            elif isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 1:
+            elif isinstance(given, bool) or not isinstance(given, int | np.integer) or not 1 <= given < 2**63:
                 raise ProtocolError(f"sampled: {each.name} is a whole number from 1, given was {shown(given)}.")
             else:
                 object.__setattr__(self, each.name, int(given))

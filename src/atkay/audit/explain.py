@@ -390,7 +390,7 @@ def own_protocol(library: Dialect, said: Protocol, asked: str) -> Protocol:
 def _settled(base: Protocol, theirs: Protocol | Mapping[str, Any] | None) -> Protocol:
     if theirs is None or isinstance(theirs, Protocol):
         return theirs or base
-    if not isinstance(theirs, Mapping):
+    if not isinstance(theirs, Mapping) or not all(isinstance(name, str) for name in theirs):
         raise ProtocolError(
             f"explain: their_protocol is a Protocol(...) or some of its fields, given was {shown(theirs)}."
         )

@@ -232,7 +232,8 @@ class Plan:
         rng: int,
     ) -> Plan:
         """The plan that was asked for, checked."""
-        tests = tuple(test) if isinstance(test, Iterable) and not isinstance(test, str) else (test,)
+        single = isinstance(test, str) or not isinstance(test, Collection) or getattr(test, "ndim", 1) == 0
+        tests: tuple[Any, ...] = (test,) if single else tuple(test)
         if baseline is not None and not isinstance(baseline, str):
             raise InputError(
                 f"compare: baseline is the name of a run, given was a {type(baseline).__name__}. The lists of a "
@@ -272,7 +273,7 @@ def _results(
     if not isinstance(runs, Mapping):
         raise InputError(f"compare: runs is {{name: lists}}, given was a {type(runs).__name__}.")
     if strange := [name for name in runs if not isinstance(name, str)]:
-        raise InputError(f"compare: the names of runs are text, given was {strange[0]!r}. Write '{strange[0]}'.")
+        raise InputError(f"compare: the names of runs are text, given was {shown(strange[0])}. Write them as text.")
     if len(runs) < 2:
         raise InputError(f"compare: a comparison takes two runs or more, given was {listing(runs) or 'none'}.")
     ready = {name: found for name, run in runs.items() if (found := _ready(run)) is not None}
@@ -318,7 +319,7 @@ def _names(results: Mapping[str, Result]) -> dict[str, str]:
 
 def _meant(specs: Iterable[Any], names: Mapping[str, str]) -> tuple[Metric, ...]:
     """The metrics of some specs, some of which may be names of a dialect."""
-    return parse_all([names.get(str(spec), spec) for spec in specs])
+    return parse_all([names.get(spec, spec) if isinstance(spec, str) else spec for spec in specs])
 
 
 def _ready(run: Any) -> Result | None:

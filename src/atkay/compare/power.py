@@ -11,7 +11,7 @@ import numpy as np
 
 from atkay.compare.comparison import Comparison
 from atkay.compare.verdict import LEVEL
-from atkay.errors import InputError, SpecError
+from atkay.errors import InputError, SpecError, shown
 from atkay.grid import Grid
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def power(comparison: Comparison, wanted: float = 0.8, level: float | None = Non
     level = LEVEL / _members(comparison) if level is None else level
     for name, share in (("wanted", wanted), ("level", level)):
         if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0 < share < 1:
-            raise SpecError(f"power: wanted and level lie between 0 and 1, given was {name}={share!r}.")
+            raise SpecError(f"power: wanted and level lie between 0 and 1, given was {name}={shown(share)}.")
     if wanted <= level:
         raise SpecError(
             f"power: a chance of {wanted:g} is there without any difference, by the level of {level:g} alone. Ask for "

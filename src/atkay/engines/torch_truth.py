@@ -49,8 +49,12 @@ def read_rows(given: Any, what: str) -> tuple[Ints, Ints, Floats | None, int]:
     if hasattr(given, "tocsr"):
         rows = given.tocsr()
         start, item, values, n_items = rows.indptr, rows.indices, rows.data, rows.shape[1]
-    elif is_tensor(given) and str(given.layout) in ("torch.sparse_csr", "torch.sparse_coo"):
-        given = given.detach().to_sparse_csr()
+    elif is_tensor(given) and str(given.layout) == "torch.sparse_coo":
+        given = given.detach().coalesce()
+        row, item = given.indices()
+        start = np.append(0, np.cumsum(np.bincount(_on_host(row, what), minlength=given.shape[0])))
+        values, n_items = given.values(), given.shape[1]
+    elif is_tensor(given) and str(given.layout) == "torch.sparse_csr":
         start, item, values, n_items = given.crow_indices(), given.col_indices(), given.values(), given.shape[1]
     elif isinstance(given, tuple | list) and len(given) in (2, 3):
         start, item, *more = given

@@ -73,7 +73,8 @@ def moment(given: Any, time: pl.Series, what: str) -> Any:
 
     In a log with a time zone, what has none is local there.
     """
-    if isinstance(given, Collection) and not isinstance(given, str):
+    too_large = isinstance(given, int) and abs(given) >= 2**63
+    if too_large or (isinstance(given, Collection) and not isinstance(given, str)):
         raise InputError(f"{what} must be one date, instant or number, got {shown(given)}.")
     try:
         plain = given.astype("datetime64[us]").item() if isinstance(given, np.datetime64) else given
@@ -87,8 +88,8 @@ def moment(given: Any, time: pl.Series, what: str) -> Any:
         (time[:1] >= value).to_list()
     except (pl.exceptions.PolarsError, NotImplementedError, TypeError, ValueError) as error:
         raise InputError(
-            f"{what}: {given!r} does not compare with the times of the log, which are of type {time.dtype}, such as "
-            f"{time[0]!r}. Give such a one."
+            f"{what}: {shown(given)} does not compare with the times of the log, which are of type {time.dtype}, such "
+            f"as {time[0]!r}. Give such a one."
         ) from error
     return value
 
