@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PANDAS2 := .venv-pandas2
 TORCH := torch==2.13.0
 
-.PHONY: help setup demo browser java examples test test-pandas2 check format bench conformance docs lock clean
+.PHONY: help setup demo browser java examples test test-deep test-pandas2 check format bench conformance docs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
@@ -57,6 +57,9 @@ examples: $(WHEELS)/ready  ## next baskets and films: tables, comparisons and ch
 
 test: $(VENV)/ready $(WHEELS)/ready test-pandas2  ## all tests, with pandas 3, and those that touch pandas again with pandas 2
 	$(BIN)/python -m pytest -n 2
+
+test-deep: $(VENV)/ready  ## the fuzz and the laws with many examples, other ones each time: a quarter of an hour
+	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 tests/test_fuzz_engines.py tests/test_fuzz_inputs.py tests/test_laws.py
 
 test-pandas2: $(PANDAS2)/ready
 	$(PANDAS2)/bin/python -m pytest -q -o addopts="-ra" tests/test_inputs.py

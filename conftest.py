@@ -1,4 +1,4 @@
-"""Doctests see the package under its own name; hypothesis draws the same examples every time."""
+"""Doctests see the package under its own name; hypothesis draws the same examples every time, or many other ones."""
 
 from __future__ import annotations
 
@@ -29,4 +29,6 @@ except ImportError:  # the environment for pandas 2 runs tests that need none of
 else:
     settings.register_profile("full", deadline=None, derandomize=True, max_examples=120)
     settings.register_profile("few", deadline=None, derandomize=True, max_examples=3)
+    # Other examples each time. A failure is printed with what it takes to see it again.
+    settings.register_profile("deep", deadline=None, max_examples=400, print_blob=True)
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "full"))
