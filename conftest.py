@@ -30,5 +30,5 @@ else:
     settings.register_profile("full", deadline=None, derandomize=True, max_examples=120)
     settings.register_profile("few", deadline=None, derandomize=True, max_examples=3)
     # Other examples each time. A failure is printed with what it takes to see it again.
-    settings.register_profile("deep", deadline=None, max_examples=1_000, print_blob=True)
+    settings.register_profile("deep", deadline=None, max_examples=400, print_blob=True)
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "full"))

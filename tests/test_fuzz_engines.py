@@ -222,29 +222,39 @@ def repeated(scenario: Scenario) -> bool:
 
 
 @examples(60, 2_000)
-@given(scenario=scenarios(kinds=["int"]), shards=st.integers(1, 3), size=st.integers(1, 7), seed=st.integers(0, 99))
-def test_stream(scenario: Scenario, shards: int, size: int, seed: int) -> None:
+@given(
+    scenario=scenarios(kinds=["int"]),
+    shards=st.integers(1, 3),
+    size=st.integers(1, 7),
+    seed=st.integers(0, 99),
+    tensors=st.booleans(),
+)
+def test_stream(scenario: Scenario, shards: int, size: int, seed: int, tensors: bool) -> None:
     scenario = coded(scenario)
     assume(not repeated(scenario))  # a sparse matrix adds up what stands in it twice
     judged = oracle_of(scenario)
     if judged is None:
         with pytest.raises(AtkayError):
-            streamed(scenario, shards, size, seed)
+            streamed(scenario, shards, size, seed, tensors)
         return
-    check(scenario, judged, streamed(scenario, shards, size, seed), unknown=False)
+    check(scenario, judged, streamed(scenario, shards, size, seed, tensors), unknown=False)
 
 
-def streamed(scenario: Scenario, shards: int, size: int, seed: int) -> atkay.Result:
+def streamed(scenario: Scenario, shards: int, size: int, seed: int, tensors: bool) -> atkay.Result:
     """Users in some order, in batches, which are dealt out to streams that are merged, one of them as bytes."""
     data, n_items = scenario.data, len(ITEMS)
     words = {name: word for name, word in scenario.words.items() if name != "average_over"}
     everybody = list(dict.fromkeys([user for user, *_ in data.recs] + [user for user, *_ in data.truth]))
     order = np.random.default_rng(seed).permutation(len(everybody))
+    torch: Any = pytest.importorskip("torch") if tensors else None
     with quietly():
         streams = [atkay.Stream(scenario.metrics, n_items=n_items, **scenario.side, **words) for _ in range(shards)]
         for nth, first in enumerate(range(0, len(order), size)):
             batch = [everybody[at] for at in order[first : first + size]]
-            streams[nth % shards].update(**batch_of(scenario, batch, n_items), users=batch)
+            given = batch_of(scenario, batch, n_items)
+            if tensors:
+                given = {name: each if name == "targets" else torch.from_numpy(each) for name, each in given.items()}
+            streams[nth % shards].update(**given, users=batch)
         whole = streams.pop()
         for nth, other in enumerate(streams):
             whole.merge(other if nth else other.to_bytes())
