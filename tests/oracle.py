@@ -126,7 +126,7 @@ def in_rank_order(
         return str(row[0])
 
     def by_grade(row: tuple[Item, float]) -> float:
-        return relevant.get(row[0], 0.0)
+        return relevant.get(row[0], -1.0)  # below the grade of 0 that min_relevance=0 makes relevant
 
     def by_score(row: tuple[Item, float]) -> float:
         return row[1]
@@ -401,18 +401,42 @@ def of_pairs(pairs: Sequence[tuple[float, float]], undefined: int) -> Number:
     return Number(mean, mean - half, mean + half, math.nan, n, undefined)
 
 
-def tie_decided(queries: Sequence[Query], metrics: Sequence[tuple[str, Words, int | None]]) -> int:
-    """How many counted lists depend on the order of equal scores."""
-    endless = float("inf")
-    deepest = max((endless if k is None else k for name, words, k in metrics if about_truth(name, words)), default=0)
-    cuts = {k for name, words, k in metrics if not about_truth(name, words) and k is not None}
+def tie_decided(
+    queries: Sequence[Query], metrics: Sequence[tuple[str, Words, int | None]], rules: Rules
+) -> dict[str, int]:
+    """How many counted lists depend on the order of equal scores, and how many of these have 16 items or more."""
+
+    def deepest(kept: Callable[[str, Words], bool]) -> float:
+        return max((math.inf if k is None else k for name, words, k in metrics if kept(name, words)), default=0)
+
+    def of_lists(name: str, words: Words) -> bool:
+        return not about_truth(name, words) and name not in ("user_coverage", "rbp_residual")
+
+    cuts = {k for name, words, k in metrics if of_lists(name, words) and k is not None}
     decided = 0
     for query in queries:
         before, depends = 0, False
         for group in tie_groups(query.entries):
+            hit = any(entry.grade is not None for entry in group)
             mixed = len({entry.grade for entry in group}) > 1
-            depends |= mixed and before < deepest
+            graded = len({entry.positive for entry in group}) > 1
+            depends |= mixed and before < deepest(about_truth)
+            depends |= graded and before < deepest(lambda name, _: every_grade(name, rules))
             depends |= any(before < cut < before + len(group) for cut in cuts)
+            if len(group) > 1:
+                depends |= hit and before < deepest(lambda name, words: about_truth(name, words) and apart(name, words))
+                depends |= before < deepest(lambda name, words: of_lists(name, words) and apart(name, words))
             before += len(group)
         decided += query.counted and depends
-    return decided
+    return {"tie_decided": decided, "tie_decided_long": 0}  # no list here is that long
+
+
+def apart(metric: str, words: Words) -> bool:
+    """Whether it matters which of two items that are equally relevant stands first."""
+    if metric in ("epc", "efd"):
+        return words.get("relevance", "hits") == "hits" or words.get("discount", "log2") == "log2"
+    if metric == "serendipity":
+        return words.get("kind") != "unexpectedness"
+    return metric in ("alpha_ndcg", "exposure") or (
+        metric == "calibration" and words.get("weight", "uniform") != "uniform"
+    )

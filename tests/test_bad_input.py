@@ -267,7 +267,11 @@ def test_foreign_files(tmp_path: Path) -> None:
     (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04")
     refused(SourceError, "Files that can be read: CSV, TSV, Parquet,", tmp_path / "a.xlsx")
     (tmp_path / "u.csv").write_text("196,242,3\n186,302,3\n")
-    refused(ColumnError, "The first line seems to be data: give the file a header line.", tmp_path / "u.csv")
+    refused(
+        ColumnError,
+        "The first line of the file seems to be data: put a header line above it, such as user,item,score.",
+        tmp_path / "u.csv",
+    )
 
 
 def test_ragged_csv(tmp_path: Path) -> None:
@@ -293,7 +297,11 @@ def test_slices() -> None:
     refused(InputError, "slices: no segment; columns are 'user'", slices=pl.DataFrame({"user": [1, 2]}))
     twice = pl.DataFrame({"user": [1, 1], "segment": ["new", "old"]})
     refused(DuplicateError, "slices: user 1 stands in two rows", slices=twice)
-    refused(IdError, "slices: it names none of the users of recs and truth: it has 7, they have 1", slices={7: "new"})
+    refused(
+        IdError,
+        "slices has no user in common with recs and truth: 7 in slices, 1 in recs or truth, for example.",
+        slices={7: "new"},
+    )
 
 
 def test_the_tree_of_errors_is_drawn_as_it_is() -> None:

@@ -335,6 +335,7 @@ def test_calibration_of_steck() -> None:
     assert calibration("distance=js") == pytest.approx(js)
 
 
+@pytest.mark.filterwarnings("ignore:features. 'features' is read as categories:atkay.errors.CategoriesWarning")
 def test_calibration_with_far_more_categories_than_a_user_has() -> None:
     # p is (1/2, 1/2), q (0, 1) over the categories of items 0 and 1.
     expected = 0.5 * math.log(0.5 / 0.995) + 0.5 * math.log(100)

@@ -80,8 +80,8 @@ def check_number(found: Any, wanted: Number, what: str) -> None:
 def check(scenario: Scenario, judged: Judged, result: atkay.Result, *, unknown: bool = True) -> None:
     """Every number, its interval and counts, and the population."""
     assert list(result) == [name for name, *_ in scenario.asked]
-    wanted = {**judged.population, "tie_decided": 0}
-    wanted["tie_decided"] = tie_decided(judged.queries, [(one.name, words, k) for _, one, words, k in scenario.asked])
+    asked = [(one.name, words, k) for _, one, words, k in scenario.asked]
+    wanted = {**judged.population, **tie_decided(judged.queries, asked, scenario.rules)}
     got = vars(result.population)
     if not unknown:  # what the truth never mentions shows at the end, and a stream has none
         got, wanted = ({**each, "unknown": 0} for each in (got, wanted))
@@ -120,7 +120,7 @@ def of_orders(query: Query, metric: str, words: Any, k: int | None, scenario: Sc
 
 
 def tail(query: Query) -> tuple[Any, ...]:
-    return query.relevant, query.nonrelevant, query.has_list, query.counted
+    return query.relevant, query.nonrelevant, query.has_list, query.counted, query.positive
 
 
 def check_slices(scenario: Scenario, judged: Judged, result: atkay.Result) -> None:

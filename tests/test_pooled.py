@@ -15,7 +15,7 @@ from scipy import stats
 
 import atkay
 from atkay.means import Summary
-from atkay.measure import is_pooled
+from atkay.metrics.base import is_pooled
 from variants import Row, every_variant, grades, recs_frame, rows, scores, side, truth_frame
 
 SHARE = "hit(count=share,average=pooled)"

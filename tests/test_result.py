@@ -12,7 +12,7 @@ import pytest
 
 import atkay
 from atkay.errors import SourceError, SpecError
-from atkay.metrics.base import Definition, parse
+from atkay.metrics.base import Definition, is_pooled, parse
 from variants import every_variant, side
 
 RECS = {"A": ["i1", "i9", "i2", "i8", "i3"], "B": ["i1", "i7"], "D": ["i1", "i2", "i3"]}
@@ -127,14 +127,16 @@ def test_what_the_footer_says_is_what_users_score(no_recs: str, no_truth: str) -
             left_out = atkay.evaluate(RUN, RELEVANT, mix, no_recs=no_recs, no_truth="skip", **side())
             np.testing.assert_equal(result.to_dict(), left_out.to_dict())
             continue
-        score, by_some, _ = truthless.partition(" by metrics that need truth")
-        needs = np.array([metric.needs_truth for metric in metrics], bool)
+        score, _, named = truthless.partition(" by ")
+        needs = np.array([metric.needs_truth and not is_pooled(metric) for metric in metrics], bool)
         assert score == (f"scored {1 if no_truth == 'one' else 0}" if needs.any() else "counted")
-        assert bool(by_some) == (needs.any() and any(not metric.needs_truth for metric in result.metrics))
+        scored = [str(metric) for metric, alone in zip(metrics, needs, strict=True) if alone]
+        assert named == ("" if len(scored) in (0, len(result.metrics)) else ", ".join(scored))
         of_truthless = np.array(_values(result, NO_TRUTH)).reshape(2, -1)
         assert (of_truthless[:, needs] == (score == "scored 1")).all()
         with_truth = np.array(_values(atkay.evaluate(RUN, all_truth, mix, **side()), NO_TRUTH)).reshape(2, -1)
-        np.testing.assert_array_equal(of_truthless[:, ~needs], with_truth[:, ~needs])
+        alike = np.array([not metric.needs_truth for metric in metrics], bool)
+        np.testing.assert_array_equal(of_truthless[:, alike], with_truth[:, alike])
 
 
 def test_definitions_are_sentences(result: atkay.Result) -> None:
@@ -165,7 +167,7 @@ def test_slices_by_several_columns_and_by_groups() -> None:
 def test_shown_as_text_html_markdown_and_latex(result: atkay.Result) -> None:
     text = repr(result)
     assert "precision@5               0.2667" in text
-    assert "3 users evaluated; 1 without a list (scored 0); 1 without truth (skipped)" in text
+    assert "3 users evaluated; 1 without a list (counted with an empty list); 1 without truth (skipped)" in text
     assert "(none)" in text
     assert "<td" in result._repr_html_()
     lines = result.to_markdown().splitlines()

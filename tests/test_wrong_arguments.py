@@ -201,7 +201,7 @@ def test_tensors() -> None:
         ({"ndcg": 5}, r"A cutoff is a part of the spec: write \['ndcg@5'\]"),
         ({"ndcg@5", "mrr"}, "metrics must be a list of specs"),
         (b"ndcg@5", "metrics must be a list of specs"),
-        ("ndcg(gain)@5", "ndcg: 'gain' needs a value: write gain=exp2, gain=linear or gain=binary"),
+        ("ndcg(gain)@5", "ndcg: 'gain' needs a value: write gain=exp2, gain=linear, gain=binary or gain=exp2_above"),
         ("ndcg(gain=)@5", "ndcg: 'gain' needs a value"),
         ("f1(beta)@5", r"f1: 'beta' needs a value: write beta=1 \(a number above 0"),
         ("ndcg(gain=exp2", "is no metric; a bracket is missing"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from atkay.arrays import tensor_array
+from atkay.arrays import is_tensor, tensor_array
 from atkay.errors import IdError, InputError, OrderError, RelevanceError
 from atkay.judged import within
 from atkay.lists import Lists
@@ -182,11 +182,14 @@ def array(given: Any, name: str, call: str = "update") -> Any:
         )
     if isinstance(given, np.matrix):
         return np.asarray(given)
-    return tensor_array(given, f"{call}: {name}") if hasattr(given, "detach") else given
+    return tensor_array(given, f"{call}: {name}") if is_tensor(given) else given
 
 
 def _scores(given: Any, precision: str) -> Array:
-    score = np.asarray(given)
+    try:
+        score = np.asarray(given)
+    except ValueError:
+        raise OrderError("update: the rows of scores have different lengths; scores are an array.") from None
     if score.ndim != 2 or score.dtype.kind not in "iuf":
         raise OrderError(
             f"update: scores are numbers in an array of users x items, given was {score.dtype} of shape {score.shape}."
@@ -262,6 +265,8 @@ def _codes(given: Any, name: str, n_items: int | None, n_users: int | None = Non
 
 def _sparse(given: Any, name: str, n_items: int | None) -> Rows:
     rows = given.tocsr()
+    if rows.dtype.kind not in "biuf":
+        raise InputError(f"update: {name} is a matrix of {rows.dtype}, and it takes real numbers.")
     if n_items not in (None, rows.shape[-1]):
         raise InputError(
             f"update: {name} is a matrix with {rows.shape[-1]:,} columns, and there are {n_items:,} items. A column "
@@ -317,8 +322,9 @@ def _ragged(given: Sequence[Any], name: str) -> Rows:
     if rows and all(row.ndim == 0 for row in rows):
         rows = [row[None] for row in rows]  # one item for each user
     full = [row for row in rows if row.size]
-    item: Array = np.concatenate(full) if full else np.empty(0, np.int64)
-    if any(row.ndim != 1 for row in rows) or item.dtype.kind not in "iu":
+    even = all(row.ndim == 1 for row in rows)
+    item: Array = np.concatenate(full) if full and even else np.empty(0, np.int64)
+    if not even or item.dtype.kind not in "iu":
         raise InputError(f"update: a row of {name} is no list of item codes; it takes {FORMS}.")
     found = Rows(np.array([len(row) for row in rows], np.int64), item.astype(np.int64))
     return found.where(item != PADDING)

@@ -80,6 +80,8 @@ class Shared:
 
     def merge(self, other: Shared) -> Shared:
         """The counts of both parts' queries."""
+        # What one part has no use for may be known to another, unless neither uses anything of the whole table.
+        unused = not self.whole or not (self.used or other.used)
         return replace(
             self,
             known=self.known + other.known,
@@ -87,7 +89,7 @@ class Shared:
             used=self.used + other.used,
             named=self.named if self.whole else self.named + other.named,
             ours=self.ours or other.ours,
-            theirs=self.theirs or other.theirs,
+            theirs=(self.theirs or other.theirs) if unused else "",
         )
 
 
@@ -276,7 +278,8 @@ def _judge(name: str, shared: Shared, what: str, others: str = "recs and truth",
     """
     if shared.share >= OVERLAP_WARNING_SHARE:
         return
-    example = f"{shared.theirs} in {name}, {shared.ours} in {others.replace(' and ', ' or ')}, for example"
+    examples = {name: shared.theirs, others.replace(" and ", " or "): shared.ours}
+    example = ", ".join([*(f"{one} in {where}" for where, one in examples.items() if one), "for example"])
     advice = f"Are these the ids of the same {what}s?"
     if not shared.used:
         message = f"{name} has no {what} in common with {others}: {example}. {advice}"
@@ -288,7 +291,7 @@ def _judge(name: str, shared: Shared, what: str, others: str = "recs and truth",
     warn(
         f"{name} has next to no {what}s in common with {others}: {shared.used:,} of its {shared.named:,} {what}s "
         f"({100 * shared.used / shared.named:.2g} %), and {shared.known:,} of the {shared.of:,} there "
-        f"({100 * shared.known / shared.of:.2g} %). Not in common are {example}. {advice}",
+        f"({100 * shared.known / shared.of:.2g} %). Not in common: {example}. {advice}",
         OverlapWarning,
     )
 

@@ -311,7 +311,7 @@ def finish(found: Tally, metrics: Sequence[Metric], protocol: Protocol, items: J
             f"average_over: {who(about['ids'], int(np.argmax(groups < 0)))} has no {listing(protocol.groups)} in the "
             "truth. Fill it in; or make it a part of the query with columns=Columns(user=(...)); or skip such queries."
         )
-    if about["dialect"] is not None and (message := _unstable(about["dialect"], metrics, protocol, population)):
+    if (dialect := about.get("dialect")) and (message := _unstable(dialect, metrics, protocol, population)):
         warn(message, TiesWarning)
     elif protocol.ties == "given" and population.tie_decided > DECIDED * population.evaluated:
         averages = all(metric.averages for metric in metrics)

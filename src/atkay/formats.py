@@ -230,7 +230,7 @@ def _first_line(path: Path) -> str:
 def _reading(path: Path, shown: Mapping[Path, Path], kind: str, table: str) -> Iterator[None]:
     try:
         yield
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         if kind not in SKIPPING:
             refuse_encoding(shown, table)
         if kind == "JSON Lines":

@@ -12,7 +12,7 @@ from atkay.errors import PopulationError, RowsError, number_of, who
 from atkay.expected import groups
 from atkay.lists import in_threads, ranges
 from atkay.means import divides, units
-from atkay.metrics.base import Metric, Ratio, RunMetric
+from atkay.metrics.base import Metric, Ratio, RunMetric, is_pooled
 from atkay.metrics.dcg import DCG
 from atkay.result import Population, Segment, Slicing
 from atkay.sums import Moments, Sums, sum_up
@@ -235,11 +235,6 @@ def measure(
         parts |= {str(one): (above[:, at], below[:, at]) for at, one in enumerate(metric.split())}
     score_missing(values, parts, metrics, protocol, lost, ~judged.answered[counted])
     return values, parts
-
-
-def is_pooled(metric: Metric) -> bool:
-    """Whether users' numerators and denominators are summed before dividing."""
-    return isinstance(metric, Ratio) and metric.average == "pooled"
 
 
 def score_missing(

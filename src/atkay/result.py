@@ -20,7 +20,7 @@ from atkay.errors import NumberError, RowsError, SourceError, SpecError, listing
 from atkay.grid import Grid
 from atkay.lists import BLOCK, in_threads
 from atkay.means import Summary, mean, pooled, summarise, summarise_pooled, units
-from atkay.metrics.base import Definition, Metric, RunMetric, parse
+from atkay.metrics.base import Definition, Metric, RunMetric, is_pooled, parse
 from atkay.printable import one_line
 from atkay.protocol import Protocol
 
@@ -114,21 +114,24 @@ def _without_list(protocol: Protocol, metrics: Sequence[Metric]) -> str:
     if protocol.no_recs == "dcg_zero":
         return "scored 0 by dcg and ndcg, skipped by the others"
     of_users = [each for each in metrics if not isinstance(each, RunMetric)]
-    all_zero = of_users and all(each.needs_truth and not each.partial for each in of_users)
+    all_zero = of_users and all(each.needs_truth and not (each.partial or is_pooled(each)) for each in of_users)
     return "scored 0" if all_zero else "counted with an empty list"
 
 
 def _without_truth(protocol: Protocol, metrics: Sequence[Metric]) -> str:
-    """What users with a list and no relevant item score; metrics that need no truth take them like any other user."""
-    if protocol.no_truth == "skip":
+    """What users with a list and no relevant item score; some metrics take them like any other user."""
+    if protocol.no_truth == "skip" or all(isinstance(each, RunMetric) and each.needs_truth for each in metrics):
         return "skipped"
-    of_lists = any(not each.needs_truth for each in metrics)
-    if any(each.needs_truth and not isinstance(each, RunMetric) for each in metrics):
-        score = f"scored {1 if protocol.no_truth == 'one' else 0}" + (" by metrics that need truth" if of_lists else "")
-    elif of_lists:
-        score = "counted"
-    else:
-        return "skipped"  # by the median rank
+    best = protocol.no_truth == "one"
+    gains = protocol.gains == "positive" and protocol.min_relevance is not None and not best
+    scored = [
+        str(each)
+        for each in metrics
+        if each.needs_truth and not (isinstance(each, RunMetric) or is_pooled(each) or (gains and each.by_grade))
+    ]
+    score = f"scored {1 if best else 0}" if scored else "counted"
+    if 0 < len(scored) < len(metrics):
+        score += f" by {', '.join(scored)}"
     return f"{score}, if any item was judged" if protocol.no_truth == "judged" else score
 
 

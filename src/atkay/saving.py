@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from atkay import __version__
-from atkay.measure import is_pooled
-from atkay.metrics.base import Metric, RunMetric, parse
+from atkay.metrics.base import Metric, RunMetric, is_pooled, parse
 from atkay.protocol import Described, Protocol
 from atkay.result import Population, Result, Segment, Slicing
 from atkay.sampling import Sampled
@@ -285,6 +284,8 @@ def _segment(segment: Segment) -> dict[str, Any]:
 
 
 def _segment_of(record: Mapping[str, Any]) -> Segment:
+    if record["slice"] is None and record["segment"] is not None:
+        raise ValueError(f"segment '{record['segment']}' is in no slice")
     return None if record["slice"] is None else (record["slice"], record["segment"])
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter, methodcaller
@@ -73,9 +73,7 @@ def open_source(given: Any, table: str) -> Source:
     if is_spark(given):
         return _spark(given, table)
     if isinstance(given, pl.LazyFrame):
-        names = tuple(given.collect_schema().names())
-        pieces = Pieces(given.select)
-        return Source(names, lambda chosen: given.select(chosen).collect(), "a Polars frame", pieces=pieces)
+        return _lazy(given, table)
     if isinstance(given, pl.DataFrame):
         return Source(tuple(given.columns), given.select, "a Polars frame")
     if _is_from("pandas", "DataFrame", given):
@@ -105,6 +103,28 @@ def open_source(given: Any, table: str) -> Source:
         f"{table}: a {type(given).__name__} is no table. Pass a Polars, pandas or Arrow table, {{user: items}}, "
         "an array of users x items, a SciPy sparse matrix, or a file's path."
     )
+
+
+def _lazy(given: pl.LazyFrame, table: str) -> Source:
+    """A query of the user's, which may fail when it is run."""
+
+    @contextmanager
+    def reading() -> Iterator[None]:
+        try:
+            yield
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            cause = str(error).strip().split("\n")[0].rstrip(".")
+            raise SourceError(
+                f"{table}: the Polars lazy frame cannot be collected: {cause}. Does frame.collect() work?"
+            ) from error
+
+    def select(chosen: Sequence[str]) -> pl.DataFrame:
+        with reading():
+            return given.select(chosen).collect()
+
+    with reading():
+        names = tuple(given.collect_schema().names())
+    return Source(names, select, "a Polars frame", pieces=Pieces(given.select, reading=reading))
 
 
 def _is_from(package: str, name: str, given: Any) -> bool:

@@ -26,8 +26,8 @@ from atkay.errors import (
 from atkay.evaluate import USUAL, check_averages, check_needs, finish, understand
 from atkay.judged import Judged
 from atkay.lock import Lock
-from atkay.measure import Tally, is_pooled, tally
-from atkay.metrics.base import RunMetric
+from atkay.measure import Tally, tally
+from atkay.metrics.base import RunMetric, is_pooled
 from atkay.packing import pack, unpack
 from atkay.protocol import Described, Protocol
 from atkay.result import Result
@@ -138,7 +138,7 @@ class Stream:
             raise SideError(f"{reasons[0]}, so the number of items has to be known. {WHY_N_ITEMS}")
         whole = isinstance(n_items, int | np.integer) and not isinstance(n_items, bool)
         if n_items is not None and not (whole and 1 <= n_items < 2**31):
-            raise InputError(f"Stream: n_items is a whole number from 1, given was {shown(n_items)}.")
+            raise InputError(f"Stream: n_items must be a positive integer below 2^31, got {shown(n_items)}.")
         self._asked = asked
         self._n_items = None if n_items is None else int(n_items)
         self._beside = (

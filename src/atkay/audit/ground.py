@@ -20,7 +20,8 @@ from atkay.errors import InputError, PopulationError
 from atkay.evaluate import describe
 from atkay.judge import judge
 from atkay.judged import Judged
-from atkay.measure import is_pooled, measure, score_missing, who_counts
+from atkay.measure import measure, score_missing, who_counts
+from atkay.metrics.base import is_pooled
 from atkay.protocol import Protocol
 from atkay.slicing import group_queries
 from atkay.sources import open_source

@@ -15,8 +15,7 @@ import polars as pl
 
 from atkay.columns import Columns
 from atkay.errors import AtkayError, DuplicateError
-from atkay.measure import is_pooled
-from atkay.metrics.base import RunMetric
+from atkay.metrics.base import RunMetric, is_pooled
 from atkay.parts import Part, Plan, judge_part
 
 if TYPE_CHECKING:

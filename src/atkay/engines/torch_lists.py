@@ -63,7 +63,7 @@ class TieOrder:
             return torch.arange(len(item), device=item.device)
         key = user * self.n_items + item
         at = torch.searchsorted(self.key, key).clamp(max=len(self.key) - 1)
-        grade = torch.where(self.key[at] == key, self.grade[at], 0.0)
+        grade = torch.where(self.key[at] == key, self.grade[at], -1.0)  # as what is not relevant has
         return grade.sort(descending=self.ties == "best", stable=True).indices
 
 

@@ -214,6 +214,11 @@ class Ratio(Metric):
         return quotient(above, below)
 
 
+def is_pooled(metric: Metric) -> bool:
+    """Whether users' numerators and denominators are summed before dividing."""
+    return isinstance(metric, Ratio) and metric.average == "pooled"
+
+
 @dataclass(frozen=True)
 class ListMetric(Metric):
     """A metric that looks at what is listed, relevant or not. An empty list has no value unless the metric says so."""
@@ -458,7 +463,10 @@ def separate(specs: str | Metric | Iterable[str | Metric]) -> list[Any]:
     if isinstance(specs, str):
         parts = list(_BETWEEN_SPECS.split(specs))
     elif isinstance(specs, Iterable) and getattr(specs, "ndim", 1) > 0:
-        parts = list(specs)
+        try:
+            parts = list(specs)
+        except TypeError as error:
+            raise SpecError(f"metrics must be a list of specs, got {shown(specs)}.") from error
     if not parts:
         raise SpecError("no metric is asked for; leave the argument out for the usual six at 10.")
     return parts

@@ -115,9 +115,7 @@ class ILD(ListMetric):
         return np.concatenate([np.empty((0, len(self.cutoffs))), *parts])
 
     def _vectors(self, judged: Judged) -> Floats:
-        cosine = self.by == "features"
-        instead = "by=euclidean, or by=categories for text" if cosine else "by=categories"
-        return vectors_of(judged, self, instead, cosine=cosine)
+        return vectors_of(judged, self, ("by=categories", "by=euclidean"), cosine=self.by == "features")
 
     def _categories(self, judged: Judged) -> Floats:
         """Sums of Jaccard distances."""
@@ -214,18 +212,21 @@ def _apart(found: Floats, m: Floats) -> Floats:
     return total
 
 
-def vectors_of(judged: Judged, metric: object, instead: str, *, cosine: bool) -> Floats:
-    """The vectors of items, of several numbers where their ``cosine`` is taken; ``instead``: what else to choose."""
+def vectors_of(judged: Judged, metric: object, instead: tuple[str, str], *, cosine: bool) -> Floats:
+    """The vectors of items, of several numbers where their ``cosine`` is taken.
+
+    ``instead``: what else to choose where there are no numbers, and where there is one.
+    """
     vectors = judged.features.vectors
     if vectors is None:
         raise SideError(
             f"{metric} needs numbers of items, and features= has categories only. Pass columns of numbers, or a vector "
-            f"for each item; or choose {instead}."
+            f"for each item; or choose {instead[0]}."
         )
     if cosine and vectors.shape[1] == 1:
         raise SideError(
-            f"{metric} takes the cosine of two items' vectors, and features= has one number per item: the cosine of "
-            f"two numbers is 1 or -1, however far apart they are. Pass several numbers per item; or choose {instead}."
+            f"{metric} takes the cosine of two items' vectors, and features= has one number per item. The cosine of "
+            f"two numbers is 1 or -1, however far apart they are: pass several numbers per item, or choose {instead[1]}."
         )
     return vectors
 

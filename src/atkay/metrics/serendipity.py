@@ -312,7 +312,7 @@ def _popularity_rank(judged: Judged, item: Ints) -> Ints:
 def _cosine_of_vectors(judged: Judged, query: Ints, item: Ints) -> Floats:
     """The mean cosine of each item's vector with those of the user's history, 0 where there is none."""
     spec = "serendipity(kind=cosine,similarity=features)"
-    vectors = unit_vectors(vectors_of(judged, spec, "similarity=shared", cosine=True))
+    vectors = unit_vectors(vectors_of(judged, spec, ("similarity=shared",) * 2, cosine=True))
     vectors = np.nan_to_num(vectors)  # an item without a vector, or with one of zeros, is like nothing
     history = judged.train.history
     wanted = np.zeros(judged.n_queries, bool)
