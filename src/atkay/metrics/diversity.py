@@ -226,7 +226,7 @@ def vectors_of(judged: Judged, metric: object, instead: tuple[str, str], *, cosi
     if cosine and vectors.shape[1] == 1:
         raise SideError(
             f"{metric} takes the cosine of two items' vectors, and features= has one number per item. The cosine of "
-            f"two numbers is 1 or -1, however far apart they are: pass several numbers per item, or choose {instead[1]}."
+            f"two numbers is 1 or -1, however far apart they are. Pass several per item, or choose {instead[1]}."
         )
     return vectors
 
