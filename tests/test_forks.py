@@ -52,7 +52,7 @@ def forked(before: str, inside: str) -> str:
 )
 def test_polars_that_has_started_before_the_fork(inside: str) -> None:
     told = forked(f"result = {EVALUATE}", inside)
-    assert told.startswith("ForkError: this process was forked from one that had used Polars")
+    assert told.startswith("ForkError: this process was forked after Polars had started its threads")
     assert "multiprocessing.get_context('spawn')" in told
 
 

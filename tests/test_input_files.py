@@ -154,15 +154,14 @@ def test_linked_folders_are_read(tmp_path: Path) -> None:
     assert atkay.evaluate(tmp_path / "recs", TRUTH, "mrr")["mrr"] == 1
 
 
-@pytest.mark.parametrize("path", ["", " ", ".", Path()])
+@pytest.mark.parametrize("path", ["", " "])
 def test_paths_that_name_nothing(path: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "a.csv", CSV)
     told = message(SourceError, path)
-    assert (
-        told == f"recs: {str(path)!r} does not name a file or a folder. For the working directory write '{tmp_path}'."
-    )
-    assert atkay.evaluate(str(tmp_path), TRUTH, "mrr")["mrr"] == 1
+    assert told == f"recs: {str(path)!r} does not name a file or a folder. For the working directory write '.'."
+    for here in (".", "./", str(tmp_path)):
+        assert atkay.evaluate(here, TRUTH, "mrr")["mrr"] == 1
 
 
 @pytest.mark.parametrize("url", ["s3://bucket/recs.parquet", "https://example.org/recs.csv", "file:///recs.csv"])

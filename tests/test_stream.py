@@ -509,7 +509,7 @@ def test_what_the_bytes_say_is_not_said_again() -> None:
         ({"metrics": "median_rank"}, SideError, r"median_rank looks at all lists together.*n_items="),
         ({"metrics": "novelty", "n_items": 4}, SideError, "novelty needs train="),
         ({"metrics": "novelty", "train": {1: [2]}}, SideError, "train= is given"),
-        ({"n_items": 0}, InputError, "n_items is a whole number from 1, given was 0"),
+        ({"n_items": 0}, InputError, "n_items must be a positive integer below 2.31, got 0"),
         ({"n_items": 3, "train": {1: [3]}}, IdError, "train names the item 3; items are codes from 0 to 2"),
         ({"n_items": 3, "train": {1: ["a"]}}, IdError, "train names the item 'a'"),
         ({"average_over": "user"}, ProtocolError, "average_over"),

@@ -198,7 +198,7 @@ def test_tensors() -> None:
 @pytest.mark.parametrize(
     ("metrics", "told"),
     [
-        ({"ndcg": 5}, r"A cutoff is a part of the spec: write \['ndcg@5'\]"),
+        ({"ndcg": 5}, r"A cutoff is a part of the spec: write \['ndcg@5', 'map@5,10'\]"),
         ({"ndcg@5", "mrr"}, "metrics must be a list of specs"),
         (b"ndcg@5", "metrics must be a list of specs"),
         ("ndcg(gain)@5", "ndcg: 'gain' needs a value: write gain=exp2, gain=linear, gain=binary or gain=exp2_above"),

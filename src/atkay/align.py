@@ -126,12 +126,19 @@ class Ground:
         ground = cls(items, wanted, None, codes[0])
         if not around:
             return ground, codes
+        from atkay.metrics.categories import reads_categories
         from atkay.siding import Beside
 
         for table, code in zip(around.values(), codes[2:], strict=True):
             check_items(table.name, Items(mask(code, items.size)), ground)
         pairs = any("pairs" in metric.needs for metric in metrics)
-        beside = Beside.of(around, dict(zip(around, codes[2:], strict=True)), items, pairs=pairs)
+        beside = Beside.of(
+            around,
+            dict(zip(around, codes[2:], strict=True)),
+            items,
+            pairs=pairs,
+            categories_read=any(map(reads_categories, metrics)),
+        )
         return replace(ground, beside=beside), codes[:2]
 
     def known(self, table: Table) -> Ints:
@@ -358,9 +365,11 @@ def _outside(
     table = fitting(table, truth, queries, groups, quiet=quiet)
     if not table.key:
         named = Items.of(table.ids[0], items.codes(table.ids), items, ground.wanted)
-        return Outside(named.codes, items=named)
+        return Outside(named.codes & (ground.wanted | ground.listed), items=named)
     item = items.codes(table.ids[-1:])
-    keyed = Keyed.of(table, item, items.size, items.known(item))
+    there = items.known(item)
+    there[there] = (ground.wanted | ground.listed)[item[there]]  # a range of codes has some that nothing names
+    keyed = Keyed.of(table, item, items.size, there)
     code = keyed.codes(queries, groups)
     return Outside(
         keyed.once().pick(code),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from atkay.errors import IdError, InputError, OverlapWarning, warn
+from atkay.errors import IdError, InputError
 from atkay.hashing import id_numbers, scrambled
 from atkay.side import Side
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from atkay.arrays import Ints
+    from atkay.common import Shared
     from atkay.siding import Beside
     from atkay.tables import Table
 
@@ -52,17 +53,17 @@ class Known:
         marks = beside_marks(side, scrambled(0, id_numbers(everybody.to_series())), items.numbers)
         return cls(tables.known, tables, named, {name: str(mark) for name, mark in marks.items()})
 
-    def of_batch(self, users: pl.Series, *, told: bool) -> Side:
-        """What is known of the users of a batch; ``told``: it tells who they are."""
+    def of_batch(self, users: pl.Series, *, told: bool) -> tuple[Side, dict[str, Shared]]:
+        """What is known of the users of a batch, and how many of them; ``told``: it tells who they are."""
         if self.tables is None:
-            return self.items
+            return self.items, {}
         if self.named and not told:
             raise InputError(
                 "update: training data, or a baseline, tell what each user had. Pass users=, the ids that they have "
                 "there."
             )
         from atkay.align import kind
-        from atkay.common import MANY_IDS
+        from atkay.common import Shared as Counted
 
         for known in self.named if len(users) else ():
             if kind(known) != kind(users):
@@ -71,14 +72,10 @@ class Known:
                     f"as {known[0]!r}. Nobody would be known: pass the ids that they have there."
                 )
         codes = self.tables.codes(users.to_frame(), ())
-        for name, keyed in self.tables.keyed.items():
-            if len(users) >= MANY_IDS and not (codes[name] < keyed.users.size).any():
-                warn(
-                    f"update: {name} names none of the {len(users):,} users of this batch: {keyed.table.ids[0][0]!r} "
-                    f"in {name}, {users[0]!r} in users, for example. Are these the ids of the same users?",
-                    OverlapWarning,
-                )
-        return self.tables.side(codes, len(users))
+        shared = {
+            name: Counted.users(keyed, codes[name], users.to_frame()) for name, keyed in self.tables.keyed.items()
+        }
+        return self.tables.side(codes, len(users)), shared
 
 
 def _read(given: Mapping[str, Any]) -> dict[str, Table]:

@@ -29,9 +29,13 @@ MANY_IDS = 100
 """Two tables with at least this many ids each and none in common hold different ids: that is no coincidence."""
 REFUSED = {
     "user": {"candidates": "always", "slices": "always", "baseline": "evaluated"},
-    "item": {"candidates": "always", "catalog": "evaluated", "features": "evaluated"},
+    "item": {"candidates": "always", "catalog": "evaluated", "features": "evaluated", "exclude": "never"},
 }
 """Tables that say nothing of anybody where they have no id in common; the others are refused where both have many."""
+COVERING = {"user": ("baseline", "candidates", "train"), "item": ("catalog", "features")}
+"""Tables that have to know the users or items of the lists; of the others either side may know those of the other."""
+FEW_IDS = 10
+"""Fewer items than this that are excluded, or in training, may well be in no list."""
 OVERLAP_WARNING_SHARE = 0.05
 """Warn when less than this share of the ids of either side is known to the other."""
 KEPT_HASHES = 1024
@@ -73,10 +77,11 @@ class Shared:
             "" if used.all() else in_words(keyed.users.ids(np.argmin(used, keepdims=True)).row(0)),
         )
 
-    @property
-    def share(self) -> float:
-        """The larger of both shares; 1 where a side has no ids."""
-        return max(self.known / self.of, self.used / self.named) if self.of and self.named else 1.0
+    def share(self, *, covering: bool) -> float:
+        """The larger of both shares, or that of lists and truth alone; 1 where a side has no ids."""
+        if not (self.of and self.named):
+            return 1.0
+        return self.known / self.of if covering else max(self.known / self.of, self.used / self.named)
 
     def merge(self, other: Shared) -> Shared:
         """The counts of both parts' queries."""
@@ -250,9 +255,10 @@ def check_common(
     )
     _judge("recs", with_lists, "user", "truth", "never")
     if not items:
-        warn(f"{nothing_common(recs, truth, 'item')} Every list is without a hit.", OverlapWarning)
+        warn(f"{nothing_common(recs, truth, 'item')} No list has a hit.", OverlapWarning)
     for name, shared in common.users.items():
-        check_users(name, shared, needed=name != "train" or any(metric.looks_back for metric in metrics))
+        if name != "train" or any(metric.looks_back for metric in metrics):
+            check_users(name, shared)
     for name, named in common.items.items():
         check_items(name, named, ground)
     _check_lengths(common.lengths)
@@ -261,13 +267,13 @@ def check_common(
 def check_items(name: str, named: Items, ground: Ground) -> None:
     """A table names items of lists or truth."""
     shared = named.shared(ground)
-    if shared is not None:
+    if shared is not None and not (name in ("exclude", "train") and shared.named < FEW_IDS):
         _judge(name, shared, "item", refuse=REFUSED["item"].get(name, "many"))
 
 
-def check_users(name: str, shared: Shared, *, needed: bool = True) -> None:
-    """A table names users of lists or truth; one whose users are not ``needed`` is never refused."""
-    _judge(name, shared, "user", refuse=REFUSED["user"].get(name, "many") if needed else "never")
+def check_users(name: str, shared: Shared, *, refuse: str | None = None) -> None:
+    """A table names users of lists or truth."""
+    _judge(name, shared, "user", refuse=refuse or REFUSED["user"].get(name, "many"))
 
 
 def _judge(name: str, shared: Shared, what: str, others: str = "recs and truth", refuse: str = "many") -> None:
@@ -276,11 +282,11 @@ def _judge(name: str, shared: Shared, what: str, others: str = "recs and truth",
     ``refuse`` a table without a common id "always", "never", where lists and truth have many ids ("evaluated"), or
     where both sides have "many".
     """
-    if shared.share >= OVERLAP_WARNING_SHARE:
+    if shared.share(covering=name in COVERING[what]) >= OVERLAP_WARNING_SHARE:
         return
     examples = {name: shared.theirs, others.replace(" and ", " or "): shared.ours}
     example = ", ".join([*(f"{one} in {where}" for where, one in examples.items() if one), "for example"])
-    advice = f"Are these the ids of the same {what}s?"
+    advice = f"Are these the ids of the same {what}s?" + (" If they are, leave it out." if name == "exclude" else "")
     if not shared.used:
         message = f"{name} has no {what} in common with {others}: {example}. {advice}"
         ids = {"evaluated": shared.of, "many": min(shared.of, shared.named)}.get(refuse, 0)
@@ -290,10 +296,14 @@ def _judge(name: str, shared: Shared, what: str, others: str = "recs and truth",
         return
     warn(
         f"{name} has next to no {what}s in common with {others}: {shared.used:,} of its {shared.named:,} {what}s "
-        f"({100 * shared.used / shared.named:.2g} %), and {shared.known:,} of the {shared.of:,} there "
-        f"({100 * shared.known / shared.of:.2g} %). Not in common: {example}. {advice}",
+        f"({_percent(shared.used, shared.named)}), and {shared.known:,} of the {shared.of:,} there "
+        f"({_percent(shared.known, shared.of)}). Not in common: {example}. {advice}",
         OverlapWarning,
     )
+
+
+def _percent(part: int, of: int) -> str:
+    return f"{100 * part / of:.{3 if part == of else 2}g} %"
 
 
 def nothing_common(recs: Table, truth: Table, what: str) -> str:
@@ -317,8 +327,8 @@ def _check_lengths(lengths: Mapping[str, Mapping[int, int]]) -> None:
     items = f"{least:,} to {most:,} items" if most > 1 else "one item each"
     if fixed and (usual < VARYING_LENGTH_SHARE * n_lists or most == 1):
         warn(
-            f"are recs and truth swapped? {same:,} of {n_truth:,} users have {size:,} relevant items, as many as a "
-            f"list has places, while the lists have {items} and neither "
+            f"are recs and truth swapped? {same:,} of {n_truth:,} users have {size:,} relevant items, as if "
+            f"these were lists, while the lists have {items} and neither "
             "ranks nor scores. If they are, pass each in the other's place; if not, give the lists ranks or "
             "scores, which settles it.",
             SwappedWarning,

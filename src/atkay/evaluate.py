@@ -336,6 +336,11 @@ def finish(found: Tally, metrics: Sequence[Metric], protocol: Protocol, items: J
             f"every list is empty: all {number_of(population.listed, 'listed item')} were taken out ({why}).",
             OverlapWarning,
         )
+    elif not population.hits and population.listed > population.unknown and any(m.needs_truth for m in metrics):
+        warn(
+            f"no list has a hit: none of {number_of(population.listed, 'listed item')} is relevant for its user.",
+            OverlapWarning,
+        )
     if sampled is not None:
         warn(
             f"these are {sampled.words}. Such numbers do not compare with others, and can put models in another order "

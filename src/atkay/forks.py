@@ -62,9 +62,10 @@ def check_threads() -> None:
         from atkay.errors import ForkError
 
         raise ForkError(
-            "this process was forked from one that had used Polars, whose threads do not exist here: reading tables "
-            "would never end. Start processes with multiprocessing.get_context('spawn') or 'forkserver' (a PyTorch "
-            "DataLoader: multiprocessing_context='spawn'), or evaluate before forking."
+            "this process was forked after Polars had started its threads, which a forked process does not have: "
+            "reading a table would never end. Start processes with multiprocessing.get_context('spawn') or "
+            "'forkserver' (PyTorch DataLoader: multiprocessing_context='spawn'), or fork before the first use of "
+            "atkay or Polars."
         )
 
 

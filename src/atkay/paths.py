@@ -22,10 +22,8 @@ def local_path(given: str | os.PathLike[str], table: str) -> Path:
     text = os.fspath(given)
     if not isinstance(text, str):
         raise SourceError(f"{table}: a path must be text, got {shown(text)}.")
-    if text.strip() in ("", "."):  # Path("") is "."
-        raise SourceError(
-            f"{table}: {text!r} does not name a file or a folder. For the working directory write '{Path.cwd()}'."
-        )
+    if not text.strip():
+        raise SourceError(f"{table}: {text!r} does not name a file or a folder. For the working directory write '.'.")
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", text):
         raise SourceError(
             f"{table}: '{text}' is a URL, and only files on this machine can be read by their path. Write a path, or "

@@ -169,7 +169,7 @@ def _threshold(given: object) -> float:
         value = math.nan
     if not 0 <= value < math.inf:
         raise ProtocolError(
-            "protocol: min_relevance is the lowest grade that counts as relevant, a number of at least 0; "
-            f"given was {shown(given)}. Leave it out to take every grade above 0."
+            "protocol: min_relevance is the lowest grade that counts as relevant, a finite number of at least 0; "
+            f"got {shown(given)}. Leave it out to take every grade above 0."
         )
     return value

@@ -198,8 +198,6 @@ def _result(content: dict[str, Any]) -> Result:
 
 def _fitting(found: Result, given: Mapping[str, Any], n_rows: int) -> dict[str, bool]:
     """Whether each part fits the others; ``given`` has what a dict would hide: order, and entries that stand twice."""
-    import polars as pl
-
     single = [one for metric in found.metrics for one in metric.split()]
     names, of_run = [str(one) for one in single], {str(one) for one in single if isinstance(one, RunMetric)}
     pooled = {str(one) for one in single if is_pooled(one)}
@@ -220,7 +218,7 @@ def _fitting(found: Result, given: Mapping[str, Any], n_rows: int) -> dict[str, 
         "parts": {*found.parts} == (pooled if found.sums is None else {*()}) and {*map(len, parts)} <= {n_rows},
         "ids": {*map(len, ids)} == {n_rows}
         and not {*found.ids} & {*names}
-        and bool(pl.DataFrame(ids).is_unique().all()),
+        and len(set(zip(*(column.to_list() for column in ids), strict=True))) == n_rows,  # without Polars' threads
         "groups": (found.groups is None) == (not found.protocol.groups or found.sums is not None)
         and (found.groups is None or len(found.groups) == n_rows),
         "slicings": coded

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 SEPARATOR = "|"
 """Between several categories in one text, as MovieLens writes them: Action|Comedy."""
+OTHER_SEPARATORS = (",", ";", "/", ">")
+"""What others write there; text has them for other reasons, too, so it is not split."""
 MANY_TEXTS = 20
 """From this many items on, categories that no two of them share are names."""
 
@@ -40,7 +42,15 @@ class Beside:
     """Lists by user, or one list for everybody."""
 
     @classmethod
-    def of(cls, tables: Mapping[str, Table], codes: Mapping[str, Ints], items: Vocabulary, *, pairs: bool) -> Beside:
+    def of(
+        cls,
+        tables: Mapping[str, Table],
+        codes: Mapping[str, Ints],
+        items: Vocabulary,
+        *,
+        pairs: bool,
+        categories_read: bool = True,
+    ) -> Beside:
         """The tables by user and item; ``codes`` are those of their items."""
         train = catalog = features = baseline = nobody = None
         if "train" in tables:
@@ -50,7 +60,7 @@ class Beside:
         if "catalog" in tables:
             catalog = mask(codes["catalog"], items.size)
         if "features" in tables:
-            features = _features(tables["features"], codes["features"], items)
+            features = _features(tables["features"], codes["features"], items, categories_read=categories_read)
         if "baseline" in tables:
             baseline = _baseline(tables["baseline"], codes["baseline"], items)
         return cls(Side(items.size, nobody, catalog, features), train, baseline)
@@ -77,8 +87,8 @@ class Beside:
         return replace(self.known, train=train, baseline=baseline)
 
 
-def _features(table: Table, item: Ints, items: Vocabulary) -> Features:
-    """The numbers of each item, and its categories."""
+def _features(table: Table, item: Ints, items: Vocabulary, *, categories_read: bool) -> Features:
+    """The numbers of each item, and its categories; ``categories_read``: a metric asks for these."""
     assert table.extra is not None
     numbers, owners, words = [], [], []
     read: dict[str, list[str]] = {"vectors": [], "categories": []}
@@ -95,7 +105,7 @@ def _features(table: Table, item: Ints, items: Vocabulary) -> Features:
             if split:
                 several = several.str.split(SEPARATOR).list.eval(pl.element().str.strip_chars())
                 several = several.list.eval(pl.element().filter(pl.element() != ""))
-            elif inner is dtype:
+            elif inner is dtype and categories_read:
                 _warn_apart(several)
             frame = pl.DataFrame({"item": item, "word": several})
             frame = (frame.explode("word") if several.dtype == pl.List else frame).drop_nulls()
@@ -131,8 +141,18 @@ def _readings(read: Mapping[str, list[str]], table: Table) -> tuple[str, ...]:
 
 
 def _warn_apart(column: pl.Series) -> None:
-    """Warn of categories that no two items share."""
+    """Warn of categories that no two items share, and of several that look like one."""
     there = column.drop_nulls()
+    for separator in OTHER_SEPARATORS:
+        several = there.filter(there.str.contains(separator, literal=True))
+        parts = several.str.split(separator).explode().str.strip_chars()
+        if len(several) and parts.n_unique() <= several.n_unique() / 2:
+            warn(
+                f"features: '{column.name}' holds text such as {several[0]!r}, which is read as one category. If these "
+                f"are several, split them: frame.with_columns(pl.col('{column.name}').str.split('{separator}')).",
+                CategoriesWarning,
+            )
+            return
     if len(there) >= MANY_TEXTS and there.n_unique() == len(there):
         warn(
             f"features: '{column.name}' is read as categories, and each of {len(there):,} items has its own, such as "
@@ -149,7 +169,7 @@ def _numbers(column: pl.Series) -> Floats:
             found = sorted(length.drop_nulls().unique().to_list())
             raise InputError(
                 f"features: the vectors in '{column.name}' are of different lengths "
-                f"({listing(map(str, found[:5]))}). Give every item as many numbers."
+                f"({listing(map(str, found[:5]))}). Give every item the same number of values."
             )
         values = column.explode()
     elif isinstance(column.dtype, pl.Array):

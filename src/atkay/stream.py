@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from atkay.arrays import Ints
     from atkay.batches import Batch
+    from atkay.common import Shared
     from atkay.judge import Settled
     from atkay.metrics.base import Metric
     from atkay.side import Features
@@ -147,6 +148,7 @@ class Stream:
             else Known.of(given, int(n_items), pairs=any("pairs" in metric.needs for metric in asked.metrics))
         )
         self._found: Tally | None = None  # is replaced, never changed: whoever reads it once has a consistent state
+        self._shared: dict[str, Shared] = {}  # what the tables given besides know of the users so far; replaced, too
         self._lock = Lock()
 
     @property
@@ -239,9 +241,13 @@ class Stream:
             raise InputError("update: ties='random' depends on the users' ids. Pass users=, or choose another word.")
         aligned = batch.align(users)
         if self._beside is not None:
-            aligned = replace(
-                aligned, side=self._beside.of_batch(aligned.queries.get_column("user"), told=users is not None)
-            )
+            side, shared = self._beside.of_batch(aligned.queries.get_column("user"), told=users is not None)
+            aligned = replace(aligned, side=side)
+            with self._lock:
+                self._shared = {
+                    name: self._shared[name].merge(each) if name in self._shared else each
+                    for name, each in shared.items()
+                }
         return settle(aligned, self.protocol)
 
     def merge(self, other: Stream | bytes) -> None:
@@ -264,6 +270,7 @@ class Stream:
         found = self._found
         if found is None:
             raise PopulationError("compute: nobody was counted yet. Call update(...) first.")
+        self._check_shared()
         outside = {"exclude": found.population.excluded, "candidates": found.population.outside}
         told = {name: Described("items given with each batch") for name, count in outside.items() if count}
         return finish(
@@ -280,10 +287,18 @@ class Stream:
             readings=() if self._features is None else self._features.readings,
         )
 
+    def _check_shared(self) -> None:
+        """Warn where training data or a baseline name next to none of the users."""
+        from atkay.common import MANY_IDS, check_users
+
+        for name, shared in self._shared.items():
+            if shared.of >= MANY_IDS and (name != "train" or any(metric.looks_back for metric in self.metrics)):
+                check_users(name, shared, refuse="never")
+
     def reset(self) -> None:
         """Begin anew: nobody is counted."""
         with self._lock:
-            self._found = None
+            self._found, self._shared = None, {}
 
     def to_bytes(self) -> bytes:
         """All that was counted, in a few bytes that any machine reads; the same whatever the order of the users.

@@ -154,18 +154,24 @@ def _check_swapped(sources: Mapping[str, Source], columns: Mapping[str, Columns]
     graded = {name: named_like(source.names, RELEVANCE) for name, source in sources.items()}
     if not order["truth"] or graded["truth"]:
         return
-    if graded["recs"] and not order["recs"]:
+    score = named_like(order["truth"], ["score"])  # which may be grades, as in BEIR's files; the others are none
+    if not order["recs"] and (graded["recs"] or not score):
+        has = f"{listing(graded['recs'])} and neither" if graded["recs"] else "neither"
         raise ColumnError(
-            f"are recs and truth swapped? recs has {listing(graded['recs'])} and neither a score nor a rank, and truth "
-            f"has {listing(order['truth'])} and no grades. If they are, pass each in the other's place; if not, say "
-            f"what orders the lists: columns={{'recs': Columns(score='{graded['recs'][0]}')}}."
+            f"are recs and truth swapped? recs has {has} a score nor a rank, and truth has {listing(order['truth'])} "
+            "and no grades. If they are, pass each in the other's place; if not, "
+            + (
+                f"name the column that orders the lists: columns=Columns(score='{graded['recs'][0]}')."
+                if graded["recs"]
+                else f"leave {listing(order['truth'])} out of truth."
+            )
         )
-    score = named_like(order["truth"], ["score"])  # the others are left unused, which has a warning of its own
-    if order["recs"] and score:
+    if score:
+        has = f"{listing(order['recs'])}, too" if order["recs"] else "neither a score nor a rank"
         warn(
-            f"truth: '{score[0]}' is read as the grades, and recs has {listing(order['recs'])}, too. Is truth a ranked "
-            f"list? If these are grades, say columns={{'truth': Columns(relevance='{score[0]}')}}; if not, "
-            "leave the column out.",
+            f"truth: '{score[0]}' is read as the grades, and recs has {has}. Are recs and truth swapped, or is truth a "
+            f"ranked list? If these are grades, say columns=Columns(relevance='{score[0]}'); if not, leave the column "
+            "out.",
             SwappedWarning,
         )
 
@@ -429,7 +435,8 @@ def _load(
         raise ColumnError(f"{table}: '{shared}' would be the {both}. Say which is which with Columns(...).")
     frame = source.select(list(dict.fromkeys([*used.values(), *extra])))
     if len(frame) == 0 and not empty:
-        raise SourceError(f"{table}: {source.label} has no rows. There is nothing to evaluate.")
+        advice = "There is nothing to evaluate" if table in ("recs", "truth") else f"Leave {table} out, or pass some"
+        raise SourceError(f"{table}: {source.label} has no rows. {advice}.")
     ids = tuple(as_ids(frame[name], table) for role, name in used.items() if role == "item" or role.startswith("user"))
     key = tuple(name for role, name in used.items() if role.startswith("user"))
     return Table(

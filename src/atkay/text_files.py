@@ -7,6 +7,7 @@ import contextlib
 import gzip
 import json
 import re
+import zlib
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -64,7 +65,10 @@ def _byte_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a text file and their numbers; none where it is compressed in a way that Python cannot read."""
     if path.suffix == ".zst":
         return
-    with contextlib.suppress(OSError, EOFError), gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+    with (
+        contextlib.suppress(OSError, EOFError, zlib.error),
+        gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file,
+    ):
         yield from enumerate(file, start=1)
 
 

@@ -373,6 +373,8 @@ def _device(asked: Any, vectors: Any) -> torch.device:
             device = torch.device(asked)
         except (RuntimeError, TypeError, ValueError) as error:
             raise InputError(f"full_ranking: unknown device {shown(asked)}. Choose 'cpu' or 'cuda'.") from error
+        if device.type not in ("cpu", "cuda"):
+            raise InputError(f"full_ranking: cannot count on device '{device}'. Choose 'cpu' or 'cuda'.")
         there = torch.cuda.device_count() if torch.cuda.is_available() else 0
         if device.type == "cuda" and (device.index or 0) >= there:
             raise InputError(

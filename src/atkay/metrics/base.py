@@ -454,9 +454,9 @@ def separate(specs: str | Metric | Iterable[str | Metric]) -> list[Any]:
     """One spec, several in one string ("ndcg@10,map@5,10"), or any collection of them, one by one."""
     parts: list[Any] = [specs]
     if isinstance(specs, Mapping):
-        wanted = [f"{name}@{k}" if isinstance(k, int) else str(name) for name, k in specs.items()]
         raise SpecError(
-            f"metrics must be a list of specs, got {shown(specs)}. A cutoff is a part of the spec: write {wanted}."
+            f"metrics must be a list of specs, got {shown(specs)}. A cutoff is a part of the spec: write ['ndcg@5', "
+            "'map@5,10'], for example."
         )
     if isinstance(specs, set | frozenset | bytes):
         raise SpecError(f"metrics must be a list of specs, such as ['ndcg@10', 'map@10'], got {shown(specs)}.")

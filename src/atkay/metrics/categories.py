@@ -15,9 +15,16 @@ from atkay.lists import BLOCK, Lists, rows_of
 
 if TYPE_CHECKING:
     from atkay.judged import Judged
+    from atkay.metrics.base import Metric
 
 WORD = 64
 """Categories in one number of a mask."""
+
+
+def reads_categories(metric: Metric) -> bool:
+    """Whether it asks for categories of items, and not for their vectors."""
+    of_vectors = metric.name == "serendipity" or getattr(metric, "by", "categories") != "categories"
+    return "features" in metric.needs and not of_vectors
 
 
 def categories_of(judged: Judged, metric: object) -> Lists:

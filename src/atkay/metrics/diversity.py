@@ -17,6 +17,13 @@ from atkay.words import word
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+FEW_NUMBERS = 3
+"""Vectors of this many numbers or fewer may all lie on one line by mistake."""
+MANY_ITEMS = 20
+"""From this many items on that is no coincidence."""
+ROUNDED = 1e-12
+"""Cosines this close to 1 are 1."""
+
 
 @dataclass(frozen=True)
 class ILD(ListMetric):
@@ -223,12 +230,21 @@ def vectors_of(judged: Judged, metric: object, instead: tuple[str, str], *, cosi
             f"{metric} needs numbers of items, and features= has categories only. Pass columns of numbers, or a vector "
             f"for each item; or choose {instead[0]}."
         )
-    if cosine and vectors.shape[1] == 1:
+    if cosine and _on_one_line(vectors):
         raise SideError(
-            f"{metric} takes the cosine of two items' vectors, and features= has one number per item. The cosine of "
-            f"two numbers is 1 or -1, however far apart they are. Pass several per item, or choose {instead[1]}."
+            f"{metric} takes the cosine of two items' vectors, and here that is 1 or -1 for all of them: features= has "
+            f"one number per item, or numbers in proportion to each other. Pass more, or choose {instead[1]}."
         )
     return vectors
+
+
+def _on_one_line(vectors: Floats) -> bool:
+    """Whether all vectors point the same way or the opposite one; looked for where they have few numbers."""
+    if vectors.shape[1] > FEW_NUMBERS:
+        return False
+    known = unit_vectors(vectors)
+    known = known[~np.isnan(known).any(axis=1)]
+    return vectors.shape[1] == 1 or (len(known) >= MANY_ITEMS and bool((np.abs(known @ known[0]) > 1 - ROUNDED).all()))
 
 
 def unit_vectors(vectors: Floats) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import polars as pl
 
 from atkay.columns import Columns
-from atkay.errors import ColumnError, InputError, RepeatsWarning, SpecError, listing, number_of, warn
+from atkay.errors import ColumnError, InputError, RepeatsWarning, SpecError, SwappedWarning, listing, number_of, warn
 from atkay.evaluate import USUAL, evaluate
 from atkay.metrics.base import Metric, Ratio, parse_all
 from atkay.printable import one_line
@@ -124,12 +125,15 @@ class Task:
             own["no_truth"] = self.no_truth
         columns = self._columns(recs, given.pop("columns", None))
         if self.seen == "exclude" and "exclude" not in given:
-            own["exclude"], columns["exclude"] = self.history, self._names(self.history)
+            seen = self.history.join(self.truth, on=self.key, how="semi")  # all others were learned from alone
+            own["exclude"], columns["exclude"] = seen, self._names(seen)
         needing = [metric for metric in asked if {"train", "pairs"} & set(metric.needs)]
         if needing and "train" not in given:
             own["train"] = self._learned(needing)
             columns["train"] = self._names(own["train"])
-        return evaluate(recs, self.truth, metrics, columns=columns, **own | given)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SwappedWarning)  # this truth is none of the user's making
+            return evaluate(recs, self.truth, metrics, columns=columns, **own | given)
 
     def compare(self, runs: Mapping[str, Any], metrics: Specs = USUAL, **given: Any) -> Comparison:
         """Judge several runs alike and say which differences are real: ``atkay.compare`` with the task's protocol."""
