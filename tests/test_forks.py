@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -75,3 +76,35 @@ def test_other_processes_are_left_alone() -> None:
     inside = "import atkay; print(atkay.evaluate({1: [2]}, {1: [2]}, 'mrr')['mrr'])"
     again = f"import subprocess, sys; {EVALUATE}; subprocess.run([sys.executable, '-c', {inside!r}], check=True)"
     assert forked(again, "''").split() == ["1.0"]
+
+
+MANY = """
+import numpy as np
+import polars as pl
+USERS = pl.DataFrame({{"user": [f"u{{n}}" for n in range(20_000)], "item": [1] * 20_000}})
+result = atkay.evaluate(USERS, USERS, "hit@1", no_recs="skip")
+result.save("{path}")
+"""
+
+
+def test_a_forked_server_loads_saved_results(tmp_path: Path) -> None:
+    """So many users that Polars would share the work among its threads."""
+    path = tmp_path / "saved.json.gz"
+    before = MANY.format(path=path)
+    assert forked(before, f"atkay.Result.load('{path}')['hit@1']").strip() == "1.0"
+    # Runs of different users are put together by Polars.
+    other = "other = atkay.evaluate(USERS[::-1][:15_000], USERS, 'hit@1', no_recs='skip')"
+    both = "atkay.compare({'a': result, 'b': other}, test='t')"
+    assert forked(f"{before}\n{other}", both).startswith("ForkError: this process was forked after Polars")
+
+
+def test_full_ranking_after_a_fork() -> None:
+    """PyTorch's threads are lost as well."""
+    pytest.importorskip("torch")
+    wanted = "(np.arange(65), np.ones(64, int))"  # of 500 equal scores that of the item with the number 1 is second
+    ranked = f"atkay.full_ranking(np.ones((64, 8)), np.ones((500, 8)), {wanted}, 'mrr', device='cpu')['mrr']"
+    threads = "import numpy as np, torch; torch.set_num_threads({})"
+    told = forked(f"{threads.format(2)}\n{ranked}", ranked)
+    assert told.startswith("ForkError: this process was forked after full_ranking had run")
+    for before in (threads.format(2), f"{threads.format(1)}\n{ranked}"):
+        assert float(forked(before, ranked)) == pytest.approx(0.5)

@@ -69,6 +69,23 @@ def check_threads() -> None:
         )
 
 
+_counting: int | None = None
+"""The process in which PyTorch was first used to count, whose threads a forked process does not have either."""
+
+
+def check_torch(threads: int) -> None:
+    """Raise an error where PyTorch would wait forever for some of its ``threads``."""
+    global _counting
+    _counting = _counting or os.getpid()
+    if threads > 1 and _counting != os.getpid():
+        from atkay.errors import ForkError
+
+        raise ForkError(
+            "this process was forked after full_ranking had run, and PyTorch's threads do not exist here: counting "
+            "would never end. Start processes with multiprocessing.get_context('spawn') or 'forkserver'."
+        )
+
+
 def __getattr__(name: str) -> Any:
     if name != "polars":
         raise AttributeError(f"module 'atkay.forks' has no attribute '{name}'")

@@ -11,6 +11,7 @@ import numpy as np
 
 from atkay.arrays import Bools, Floats, Ints
 from atkay.errors import IdError, InputError, ProtocolError, listing, who
+from atkay.forks import check_threads
 from atkay.means import divides, exact_sum, group_means, pooled
 from atkay.result import Slicing
 
@@ -207,6 +208,7 @@ def lay_out(results: Mapping[str, Result], metrics: Sequence[Metric]) -> Sheet:
     first = next(iter(frames.values()))
     keys, rows = first, [np.arange(len(first))] * len(frames)
     if not all(frame.equals(first) for frame in frames.values()):
+        check_threads()
         # A query is the same by its ids, wherever it stands.
         keys = pl.concat(frames.values()).unique().sort(pl.all())
         numbered = keys.with_row_index("row of all runs")

@@ -20,6 +20,7 @@ from atkay.engines.torch_lists import BYTES, Products, TieOrder, Tops, top_of_sc
 from atkay.engines.torch_truth import Ranked, Truth, list_depth
 from atkay.errors import DuplicateError, InputError, ProtocolError, number_of, offer, shown
 from atkay.evaluate import USUAL, check_averages, conclude, understand
+from atkay.forks import check_torch
 from atkay.protocol import Described
 from atkay.sizes import bytes_of
 
@@ -204,6 +205,7 @@ class FullRanking:
             # The largest numbers of a wider type are infinite in a narrower one.
             return Vectors(_finite(vectors.users, "user_vectors"), _finite(vectors.items, "item_vectors"))
 
+        check_torch(torch.get_num_threads())
         place = self._place(device)
         vectors, kernel = rounded(self._precision), _kernel(self._precision, device)
         ranks, own = counting.rank(vectors, place.targets, place.excluded, self._memory, kernel)
@@ -222,6 +224,7 @@ class FullRanking:
     def evaluate_scores(self, score: Callable[[Tensor], Any]) -> Result:
         """The result of any model: ``score`` takes users' numbers and gives their scores for all items."""
         device = _device(self._device, None)
+        check_torch(torch.get_num_threads())
         place = self._place(device)
         asked = np.arange(self._truth.n_users) if self._depth else np.unique(self._truth.targets[0])
         # Whoever is scored, it tells how many items there are: somebody has to be.
