@@ -23,7 +23,7 @@ from atkay.compare.permutation import Key
 from atkay.compare.progress import Steps
 from atkay.compare.sheet import FINE, lay_out
 from atkay.compare.tests import TESTS, Task
-from atkay.compare.verdict import LEVEL, finding
+from atkay.compare.verdict import CONTRADICTORY, LEVEL, finding
 from atkay.errors import (
     InputError,
     NotMeanWarning,
@@ -539,7 +539,9 @@ def _judge(tables: Sequence[Sequence[Difference]], plan: Plan, least: Mapping[st
 
 
 def _found(found: Difference, least: Mapping[str, float]) -> Difference:
-    p = 1.0 if found.contradicted else found.corrected[found.decided_by] if found.decided_by else math.nan
+    if found.contradicted:
+        return replace(found, finding=CONTRADICTORY)
+    p = found.corrected[found.decided_by] if found.decided_by else math.nan
     ends = (found.low, found.high) if found.deviation else (found.difference, found.difference)
     return replace(found, finding=finding(p, *ends, least.get(found.metric)))
 
