@@ -240,7 +240,7 @@ def test_a_gate_on_a_metric_without_a_direction_asks_for_one(here: Path) -> None
     before = atkay.Result.load("before.json")
     asks = run(f"{line} --fail-if-worse-than before.json")
     assert (asks.exit_code, asks.stdout) == (2, "")
-    assert "arp@5 has no better direction" in asks.stderr
+    assert "arp@5 has no direction. Pass --better arp@5=higher or arp@5=lower, or leave the metric out." in asks.stderr
     assert "Say it: --better arp@5=lower, or =higher" in asks.stderr
     assert run("evaluate recs.csv truth.csv -m hit@5 --fail-if-worse-than before.json").exit_code == 0
     for word in ("lower", "higher"):
@@ -349,3 +349,43 @@ def test_the_shell_completes(words: str, offered: str) -> None:
     }
     found = CliRunner().invoke(app, [], prog_name="atkay", env=environment)
     assert f"plain,{offered}" in found.stdout
+
+
+def test_the_baseline_by_its_file(here: Path) -> None:
+    """A name first, then a file, however its path is written."""
+    line = "compare recs.csv other.csv --truth truth.csv -m mrr --format json --test t"
+    for said in ("other", "other.csv", "./other.csv", str(here / "other.csv")):
+        found = run(f"{line} --baseline {said}")
+        assert (found.exit_code, {row["against"] for row in json.loads(found.stdout)}) == (0, {"other"})
+    named = run(
+        "compare other.csv=recs.csv b=other.csv --truth truth.csv -m mrr --test t --format json --baseline other.csv"
+    )
+    assert {row["against"] for row in json.loads(named.stdout)} == {"other.csv"}
+
+
+def test_options_without_effect(here: Path) -> None:
+    assert (
+        run(
+            "evaluate recs.csv truth.csv -m coverage@2,arp@2 --catalog truth.csv --train truth.csv --json real.json"
+        ).exit_code
+        == 0
+    )
+    for line, said in {
+        "report recs.csv --truth truth.csv --baseline x": "--baseline needs two runs or more, got one. Add a run, or leave it out.",
+        "report recs.csv --truth truth.csv --test t --rng 1": "--test and --rng need two runs or more, got one. Add a run, or leave them out.",
+        "report real.json --ties best": "--ties has no effect: 'real.json' is already evaluated. Leave it out, or pass lists.",
+        "evaluate recs.csv truth.csv -m coverage@2,arp@2 --catalog truth.csv --train truth.csv --fail-if-worse-than real.json": (
+            "coverage@2 and arp@2 have no direction. For each, pass --better METRIC=higher or METRIC=lower, or leave "
+            "the metric out."
+        ),
+        "evaluate recs.csv truth.csv --fail-if-worse-than truth.csv": (
+            "'truth.csv' is not a result saved by this version of atkay (no checksum). Write one with atkay evaluate "
+            "--json FILE."
+        ),
+        "report recs.csv --truth truth.csv -m serendipity@2": "needs --primitive: the lists",
+        "compare recs.csv other.csv --truth truth.csv -m serendipity@2": "needs --primitive: the lists",
+    }.items():
+        found = run(line)
+        assert found.exit_code == 2, line
+        assert said in found.stderr, (line, found.stderr)
+        assert "in compare" not in found.stderr

@@ -308,8 +308,12 @@ def _evaluated(name: str, run: Any, truth: Any, metrics: Any, primitive: Any = N
     try:
         return evaluate(run, truth, metrics, baseline=primitive, **given)
     except InputError as error:
-        said = str(error).replace("baseline=", "primitive=")
-        raise type(error)(f"run '{name}': {said}") from error
+        raise type(error)(f"run '{name}': {in_arguments(str(error))}") from error
+
+
+def in_arguments(message: str) -> str:
+    """A message of evaluate, in the arguments of compare."""
+    return message.replace(" (in compare: primitive=)", "").replace("baseline=", "primitive=")
 
 
 def _names(results: Mapping[str, Result]) -> dict[str, str]:
