@@ -185,10 +185,9 @@ def test_what_cannot_be_written(write: Callable[[Path], None], tmp_path: Path) -
     assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]
 
 
-def test_what_is_no_path() -> None:
-    for path in ("a\0b", 5, None):
-        with pytest.raises(OutputError, match="cannot write"):
-            write_whole(path, b"")  # type: ignore[arg-type]  # what is refused
+def test_what_no_file_is_called() -> None:
+    with pytest.raises(OutputError, match="cannot write"):
+        write_whole("a\0b", b"")
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")

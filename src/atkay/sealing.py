@@ -55,9 +55,9 @@ def unseal(kind: str, content: bytes) -> dict[str, Any]:
         raise ValueError("its checksum does not match: it was changed after it was saved")
     record = parse_json(text)
     is_format = record.pop("format", None)
-    if other := re.fullmatch(r"atkay (\w+) \d+", str(is_format)):
-        if other[1] != kind:
-            raise _OtherFile(f"is a saved {other[1]}; a saved {kind} is needed")
+    other = re.fullmatch(r"atkay (\w+) \d+", str(is_format))
+    if other and other[1] != kind:
+        raise _OtherFile(f"is a saved {other[1]}; a saved {kind} is needed")
     if is_format != f"atkay {kind} {FORMAT}":
         raise ValueError(f"its format is {is_format!r}, and this version reads 'atkay {kind} {FORMAT}'")
     return dict(record)

@@ -101,7 +101,7 @@ class Output(click.Path):
 def is_same(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
     """Whether two paths lead to one file, by way of links or not."""
     try:
-        return os.path.samefile(one, other)
+        return Path(one).samefile(other)
     except (OSError, ValueError):  # one of them does not exist yet, or never will
         return os.path.realpath(one) == os.path.realpath(other)
 
