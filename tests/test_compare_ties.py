@@ -259,6 +259,15 @@ def test_one_large_value_hides_no_difference() -> None:
     assert (same.difference, same.ties, {*same.p.values()}) == (0.0, 20, {1.0})
 
 
+def test_one_large_value_makes_no_means_equal() -> None:
+    """The means are about 2^45 / 20 and differ by 0.7: less than 2^-40 of them, and for nineteen users of twenty."""
+    truth = {0: {"a": 45, "b": 1}} | {user: {"a": 2, "b": 1} for user in range(1, 20)}
+    before = {user: ["a", "b"] for user in range(20)}
+    after = {0: ["a", "b"]} | {user: ["b", "a"] for user in range(1, 20)}
+    found = atkay.compare({"before": before, "same": before, "after": after}, truth, "dcg@2")
+    assert found.leaders("dcg@2") == ["before", "same"]
+
+
 def test_one_large_value_hides_no_difference_of_pooled_numbers() -> None:
     """Twenty users with a denominator of 1, and one whose numerator and denominator are 2^41.
 

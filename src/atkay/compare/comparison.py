@@ -302,8 +302,20 @@ class Comparison:
         at = self.runs.index(run)
         return chr(ord("a") + at) if len(self.runs) <= LETTERS else f" {at + 1}"
 
+    def leaders(self, metric: str) -> list[str]:
+        """The runs with the best mean; of means that are nearly equal, differences over the same users decide."""
+        means = {run: self.means[run][metric] for run in self.runs}
+        first = best(means, parse(metric).better)
+        behind = {
+            found.run if way(found.better, found.difference) == "worse" else found.against
+            for found in self._by_metric[metric]
+            if {found.run, found.against} <= {*first} and way(found.better, found.difference)
+            if found.users == means[found.run].users == means[found.against].users
+        }
+        return [run for run in first if run not in behind]
+
     def _cell(self, run: str, metric: str) -> Cell:
-        bold = run in best({name: self.means[name][metric] for name in self.runs}, parse(metric).better)
+        bold = run in self.leaders(metric)
         marks = ""
         for found in self._by_metric[metric]:
             if run not in (found.run, found.against):

@@ -57,7 +57,7 @@ def _of_result(view: View) -> list[str]:
 def _of_comparison(view: View, comparison: Comparison) -> list[str]:
     metric = view.headline
     means = {run: view.means[run][str(metric)] for run in view.runs}
-    first = best(means, metric.better)
+    first = comparison.leaders(str(metric))
     counts = sorted({found.users for found in means.values()})
     said = [_headline(comparison, metric, first, means[first[0]])] if first else []
     base = f", held against {shown(comparison.baseline)}" if comparison.baseline else ", every pair compared"
