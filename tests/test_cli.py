@@ -240,8 +240,7 @@ def test_a_gate_on_a_metric_without_a_direction_asks_for_one(here: Path) -> None
     before = atkay.Result.load("before.json")
     asks = run(f"{line} --fail-if-worse-than before.json")
     assert (asks.exit_code, asks.stdout) == (2, "")
-    assert "arp@5 has no better direction" in asks.stderr
-    assert "Say it: --better arp@5=lower, or =higher" in asks.stderr
+    assert "arp@5 has no direction. Pass --better arp@5=higher or arp@5=lower, or leave the metric out." in asks.stderr
     assert run("evaluate recs.csv truth.csv -m hit@5 --fail-if-worse-than before.json").exit_code == 0
     for word in ("lower", "higher"):
         assert run(f"{line} --fail-if-worse-than before.json --better arp@5={word}").exit_code == 0
@@ -286,7 +285,7 @@ def test_the_baseline_of_a_comparison_is_a_run(here: Path) -> None:
     assert "--primitive FILE" in unknown.stderr
     assert "exclude each other" in run(f"{line} --baseline new --every-pair").stderr
     needs = run("compare recs.csv other.csv --truth truth.csv -m unexpectedness@5")
-    assert (needs.exit_code, "Pass --primitive FILE" in needs.stderr) == (2, True)
+    assert (needs.exit_code, "needs --primitive: the lists" in needs.stderr) == (2, True)
     assert run("compare recs.csv other.csv --truth truth.csv -m unexpectedness@5 --primitive recs.csv").exit_code == 0
     page = run("report recs.csv new=other.csv --truth truth.csv -m hit@5 --baseline new -o page.html")
     assert (page.exit_code, "held against new" in Path("page.html").read_text()) == (0, True)
@@ -295,11 +294,11 @@ def test_the_baseline_of_a_comparison_is_a_run(here: Path) -> None:
 def test_a_report_of_one_run_ignores_nothing(here: Path) -> None:
     for options in ("--test t", "--baseline recs", "--min-effect 0.1"):
         found = run(f"report recs.csv --truth truth.csv -m hit@5 {options}")
-        assert (found.exit_code, "compare runs, and one run is given" in found.stderr) == (2, True)
+        assert (found.exit_code, "needs two runs or more, got one" in found.stderr) == (2, True)
     assert run("evaluate recs.csv truth.csv -m hit@5 --json saved.json").exit_code == 0
     for options in ("--truth truth.csv", "-m hit@5", "--ties best", "--column user=user", "--slices users.csv"):
         found = run(f"report saved.json {options}")
-        assert (found.exit_code, "'saved.json' is a saved result" in found.stderr) == (2, True)
+        assert (found.exit_code, "no effect: 'saved.json' is already evaluated" in found.stderr) == (2, True)
     assert run("report saved.json").exit_code == 0
     assert run("report recs.csv --truth truth.csv -m unexpectedness@5 --primitive other.csv").exit_code == 0
 
@@ -349,3 +348,40 @@ def test_the_shell_completes(words: str, offered: str) -> None:
     }
     found = CliRunner().invoke(app, [], prog_name="atkay", env=environment)
     assert f"plain,{offered}" in found.stdout
+
+
+def test_the_baseline_by_its_file(here: Path) -> None:
+    """A name first, then a file, however its path is written."""
+    line = "compare recs.csv other.csv --truth truth.csv -m mrr --format json --test t"
+    for said in ("other", "other.csv", "./other.csv", str(here / "other.csv")):
+        found = run(f"{line} --baseline {said}")
+        assert (found.exit_code, {row["against"] for row in json.loads(found.stdout)}) == (0, {"other"})
+    named = run(
+        "compare other.csv=recs.csv b=other.csv --truth truth.csv -m mrr --test t --format json --baseline other.csv"
+    )
+    assert {row["against"] for row in json.loads(named.stdout)} == {"other.csv"}
+
+
+def test_options_without_effect(here: Path) -> None:
+    many = "evaluate recs.csv truth.csv -m coverage@2,arp@2 --catalog truth.csv --train truth.csv"
+    assert run(f"{many} --json real.json").exit_code == 0
+    one = "report recs.csv --truth truth.csv"
+    for line, said in {
+        f"{one} --baseline x": "--baseline needs two runs or more, got one. Add a run, or leave it out.",
+        f"{one} --test t --rng 1": "--test and --rng need two runs or more, got one. Add a run, or leave them out.",
+        "report real.json --ties best": "--ties has no effect: 'real.json' is already evaluated. Leave it out, or pass",
+        f"{many} --fail-if-worse-than real.json": (
+            "coverage@2 and arp@2 have no direction. For each, pass --better METRIC=higher or METRIC=lower, or leave "
+            "the metric out."
+        ),
+        f"{many} --fail-if-worse-than truth.csv": (
+            "'truth.csv' is not a result saved by this version of atkay (no checksum). Write one with atkay evaluate "
+            "--json FILE."
+        ),
+        f"{one} -m serendipity@2": "needs --primitive: the lists",
+        "compare recs.csv other.csv --truth truth.csv -m serendipity@2": "needs --primitive: the lists",
+    }.items():
+        found = run(line)
+        assert found.exit_code == 2, line
+        assert said in found.stderr, (line, found.stderr)
+        assert "in compare" not in found.stderr

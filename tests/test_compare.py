@@ -888,7 +888,11 @@ def test_names_that_would_break_a_table() -> None:
     assert [line.count("|") for line in plain] == [3] * 4 + [10] * 3 + [5] * 6 + [12] * 4
     assert markdown[2].startswith(r"| a\|b\\x0a\\x0ax ")
     assert markdown[3].startswith(r"| \<b>\\\|n\&amp;\_x_\*y* ")
-    assert found.to_latex().splitlines()[-1].startswith("% bold: best; *: significantly better than a|b\\x0a\\x0ax, †")
+    assert (
+        found.to_latex()
+        .splitlines()[-1]
+        .startswith("% bold: highest mean; *: significantly better than a|b\\x0a\\x0ax, †")
+    )
     assert {d.segment for d in found.segments} == {"", None}
     assert sum("(none)" in line for line in rows) == 3  # two runs' means and a difference
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -215,10 +216,81 @@ def test_a_test_that_contradicts_the_mean_makes_no_mark(tmp_path: Path) -> None:
         (only,) = found
         assert only.p[test] < 0.05
         assert (only.difference > 0, only.real, only.opposite) == (True, False, (test,))
-        assert only.verdict.endswith(f"not shown; contradicted by the {test} test, which does not test the mean")
+        assert only.finding == "contradictory"
+        assert only.verdict.endswith(f"contradictory: the {test} test, which does not test the mean, finds b worse")
         assert found.mean_grid().rows[1][1].marks == ""  # type: ignore[union-attr]
         found.save(tmp_path / "comparison.json")
         assert atkay.Comparison.load(tmp_path / "comparison.json").differences[0].contradicted
+
+
+def test_the_headline_says_what_contradicts_the_mean() -> None:
+    """45 of 60 users lose 0.1 and 15 gain 0.5: the mean rises by (15 · 0.5 - 45 · 0.1) / 60 = 0.05."""
+    before = np.full(60, 0.5)
+    after = before + np.repeat([-0.1, 0.5], [45, 15])
+    with pytest.warns(NotMeanWarning):
+        found = atkay.compare({"a": result(before), "b": result(after)}, test="sign", min_effect=1.0)
+    (only,) = found
+    p = 2 * sum(math.comb(60, k) for k in range(16)) / 2**60
+    assert only.p["sign"] == pytest.approx(p, rel=1e-12)
+    assert (only.finding, colour_of(only)) == ("contradictory", "contradictory")
+    assert re.sub(r" \(95.*?\)", "", sentences(View.of(found))[0]) == (
+        "b has the highest mean mrr, 0.5500, but the sign test, which decides, favours a (45 wins, 15 losses, "
+        f"p = {p:.4f})."
+    )
+    # The means are equal where the 15 gain 0.3.
+    with pytest.warns(NotMeanWarning):
+        equal = atkay.compare(
+            {"a": result(before), "b": result(before + np.repeat([-0.1, 0.3], [45, 15]))}, test="sign"
+        )
+    assert equal.differences[0].verdict.endswith("the sign test, which does not test the mean, finds a difference")
+    assert sentences(View.of(equal))[0].endswith(
+        f", but the sign test, which decides, finds a difference between b and a (p = {p:.4f})."
+    )
+
+
+def test_no_cell_is_bold_and_significantly_worse() -> None:
+    """A evaluates 200 users, the second hundred badly; B the first hundred alone, worse than A for one in five."""
+    truth = {user: ["a"] for user in range(200)}
+    a = {user: ["a", "b"] if user < 100 else ["b", "a"] for user in range(200)}
+    b = {user: ["b", "a"] if user % 5 == 0 else ["a", "b"] for user in range(100)}
+    found = atkay.compare({"A": a, "B": b}, truth, ["mrr"], baseline="A", no_recs="skip")
+    assert [found.means[run]["mrr"].mean for run in "AB"] == pytest.approx([(100 + 50) / 200, (80 + 10) / 100])
+    cells = [row[1] for row in found.mean_grid().rows]
+    assert [(cell.bold, cell.marks) for cell in cells] == [(False, ""), (False, "†")]  # type: ignore[union-attr]
+    assert found.bold_legend == (
+        "bold: highest mean, unless significantly worse than another run; *: significantly better than A, "
+        "†: significantly worse; corrected p < 0.05 (t, holm); marks compare the users that both runs evaluate"
+    )
+    for text in (found.to_latex(), found.to_markdown(), repr(found), found._repr_html_()):
+        assert "marks compare the users that both runs evaluate" in text
+    assert "2 runs, 100 to 200 users, held against A." in sentences(View.of(found))
+
+
+def test_what_bold_means() -> None:
+    lists = {"a": {1: ["x", "y"], 2: ["y", "x"]}, "b": {1: ["x", "y"], 2: ["x", "y"]}}
+    truth = {1: ["x"], 2: ["x"]}
+    for metrics, words in {
+        ("mrr",): "highest mean",
+        ("median_rank",): "lowest value",
+        ("mrr", "median_rank"): "best mean",
+    }.items():
+        assert atkay.compare(lists, truth, metrics).bold_legend.startswith(f"bold: {words}; ")
+
+
+def test_many_runs_are_marked_by_numbers() -> None:
+    runs = {f"run {at}": result(np.arange(5) / 10) for at in range(27)}
+    assert atkay.compare(runs, test="t").legend.startswith("numbers: significantly better than that run")
+    del runs["run 26"]
+    assert atkay.compare(runs, test="t").legend.startswith("letters: ")
+
+
+def test_a_number_of_the_whole_run_is_no_mean() -> None:
+    lists = {"a": {1: ["y", "x"]}, "b": {1: ["x", "y"]}, "c": {1: ["x", "y"]}}
+    found = atkay.compare(lists, {1: ["x"]}, "median_rank")
+    assert sentences(View.of(found))[0] == "b and c have the same lowest median_rank: 1.0000."
+    del lists["c"]
+    found = atkay.compare(lists, {1: ["x"]}, "median_rank")
+    assert sentences(View.of(found))[0].startswith("b has the lowest median_rank, 1.0000")
 
 
 def test_means_that_are_equal_are_both_best() -> None:

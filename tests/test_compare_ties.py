@@ -18,6 +18,7 @@ from atkay.compare.bootstrap import draw
 from atkay.compare.progress import Steps
 from atkay.compare.sheet import Paired
 from atkay.compare.tests import TESTS, Task
+from atkay.errors import NotMeanWarning
 
 Column = list[Fraction]
 MRR = atkay.parse("mrr")
@@ -222,3 +223,73 @@ def test_bca_counts_samples_with_the_mean_at_hand_half() -> None:
         ]
         whole, tenth = (np.array(each.intervals("bca")) for each in ends)
         assert tenth * 10 == pytest.approx(whole, rel=1e-9, abs=1e-9)
+
+
+LARGE = 2.0**45 - 1
+"""The gain of grade 45: 2^-40 of it is 32, more than anybody else's values."""
+
+
+def test_one_large_value_hides_no_difference() -> None:
+    """A user of grade 45 has the same list twice; nineteen users of grades 2 and 1 have theirs swapped.
+
+    Gains are 3 and 1, so each of the nineteen goes from 3 + 1/log2(3) to 1 + 3/log2(3): 2/log2(3) - 2 = -0.738. Their
+    mean with the user of grade 45 is 19/20 of it. All nineteen lose: the sign test and all sign patterns give
+    p = 2 / 2^19; Wilcoxon's, with all ranks equal, z = (0 - 95) / sqrt(19 · 10² / 4) = -sqrt(19).
+    """
+    truth = {0: {"a": 45, "b": 1}} | {user: {"a": 2, "b": 1} for user in range(1, 20)}
+    before = {user: ["a", "b"] for user in range(20)}
+    after = {0: ["a", "b"]} | {user: ["b", "a"] for user in range(1, 20)}
+    tests = ["t", "permutation", "sign", "wilcoxon", "bootstrap", "tukey", "randomised_tukey"]
+    runs = {"before": before, "after": after, "same": before}
+    with pytest.warns(NotMeanWarning):
+        lost, same = atkay.compare(runs, truth, "dcg@2", baseline="before", test=tests)
+    exact, _ = atkay.compare(runs, truth, "dcg@2", baseline="before", test="permutation", permutations=1 << 19)
+    step = 2 / math.log2(3) - 2
+    assert lost.difference == pytest.approx(0.95 * step, rel=1e-12)
+    assert (lost.wins, lost.ties, lost.losses) == (0, 1, 19)
+    assert lost.p["sign"] == pytest.approx(2 / 2**19, rel=1e-12)
+    assert exact.p["permutation"] == 2 / 2**19
+    assert lost.p["wilcoxon"] == pytest.approx(2 * stats.norm.sf(math.sqrt(19)), rel=1e-12)
+    # SD: of 19 at step and one at 0 it is |step| · sqrt(19/20 · 1/20 · 20/19) = |step| / sqrt(20); t = 0.95 · 20 = 19.
+    assert lost.deviation == pytest.approx(abs(step) / math.sqrt(20), rel=1e-12)
+    assert lost.p["t"] == pytest.approx(2 * stats.t.sf(19, 19), rel=1e-9)
+    # A sample without the user of grade 45 has no spread, and counts against the difference.
+    assert lost.p["bootstrap"] == pytest.approx(0.95**20, abs=0.02)
+    assert max(lost.p["tukey"], lost.p["randomised_tukey"]) < 0.001
+    assert (same.difference, same.ties, {*same.p.values()}) == (0.0, 20, {1.0})
+
+
+def test_one_large_value_makes_no_means_equal() -> None:
+    """The means are about 2^45 / 20 and differ by 0.7: less than 2^-40 of them, and for nineteen users of twenty."""
+    truth = {0: {"a": 45, "b": 1}} | {user: {"a": 2, "b": 1} for user in range(1, 20)}
+    before = {user: ["a", "b"] for user in range(20)}
+    after = {0: ["a", "b"]} | {user: ["b", "a"] for user in range(1, 20)}
+    found = atkay.compare({"before": before, "same": before, "after": after}, truth, "dcg@2")
+    assert found.leaders("dcg@2") == ["before", "same"]
+
+
+def test_one_large_value_hides_no_difference_of_pooled_numbers() -> None:
+    """Twenty users with a denominator of 1, and one whose numerator and denominator are 2^41.
+
+    With n = 21 and D = 2^41 + 20, the ratio goes from 1 to 1 - 20 / D, and (numerator - r · denominator) · n / D of
+    each of the twenty from 0 to almost -21 / D: they lose 41 / D.
+    """
+    size = 2.0**41
+    before, after = [size, *[1.0] * 20], [size, *[0.0] * 20]
+    below = [size, *[1.0] * 20]
+    paired = Paired(MRR, np.array([before, after]).T, np.ones((21, 2), bool), np.array([below, below]).T)
+    found = paired.difference((0, 1)).values
+    assert found[1:] == pytest.approx([-41 / (size + 20)] * 20, rel=1e-4)
+
+
+@pytest.mark.parametrize("test", ["t", "permutation", "sign", "wilcoxon", "bootstrap", "tukey", "randomised_tukey"])
+def test_a_user_without_a_difference_changes_no_tie(test: str) -> None:
+    """Tenths as whole numbers and as floats, beside a user with the same large value in both runs."""
+    rng = np.random.default_rng(9)
+    for _ in range(3 if test in ("tukey", "wilcoxon") else 20):
+        whole = rng.integers(0, 11, (3, 12)).astype(float)
+        exact, found = (
+            p_value(test, *np.column_stack([values, [large] * 3]), permutations=200)
+            for values, large in ((whole, 1.0), (whole / 10, LARGE))
+        )
+        assert found == pytest.approx(exact, rel=1e-9, nan_ok=True)

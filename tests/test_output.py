@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import errno
 import functools
+import importlib.util
 import os
+import re
 import stat
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -18,7 +21,7 @@ from click.testing import CliRunner
 
 import atkay
 from atkay.cli.app import app
-from atkay.errors import AtkayError, OutputError
+from atkay.errors import AtkayError, OutputError, SourceError
 from atkay.output import check_target, write_whole
 
 RUNS = {"old": {"ann": [1, 2], "bob": [3, 4]}, "new": {"ann": [2, 1], "bob": [4, 3]}}
@@ -182,10 +185,9 @@ def test_what_cannot_be_written(write: Callable[[Path], None], tmp_path: Path) -
     assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]
 
 
-def test_what_is_no_path() -> None:
-    for path in ("a\0b", 5, None):
-        with pytest.raises(OutputError, match="cannot write"):
-            write_whole(path, b"")  # type: ignore[arg-type]  # what is refused
+def test_what_no_file_is_called() -> None:
+    with pytest.raises(OutputError, match="cannot write"):
+        write_whole("a\0b", b"")
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
@@ -234,3 +236,103 @@ def test_standard_output_has_the_table(tmp_path: Path) -> None:
     assert (found.exit_code, found.stdout) == (2, "")
     assert "standard output has the table; name a file" in found.stderr
     assert not Path("-").exists()
+
+
+@pytest.mark.parametrize("path", [None, 1, b"x.json"])
+def test_what_is_no_path(path: Any) -> None:
+    takers: list[Callable[[Any], object]] = [RESULT.save, COMPARISON.save, atkay.Result.load, atkay.Comparison.load]
+    for take in [*takers, check_target]:
+        with pytest.raises((OutputError, SourceError), match=re.escape(f"path must be a str or a Path, got {path!r}.")):
+            take(path)
+        with pytest.raises((OutputError, SourceError), match=r"^path is empty; name a file.$"):
+            take("")
+    if importlib.util.find_spec("altair"):
+        with pytest.raises(OutputError, match="path must be a str or a Path"):
+            atkay.report(RESULT, path)
+
+
+def test_a_folder_that_takes_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file itself may be written; what is written next to it may not."""
+    path = tmp_path / "r.json"
+    path.write_text("before")
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda place, mode: access(place, mode) and Path(place) != tmp_path)
+    for refuse in (check_target, RESULT.save):
+        with pytest.raises(OutputError, match=f"cannot write '{path}': the folder '{tmp_path}' is not writable"):
+            refuse(path)
+    assert path.read_text() == "before"
+
+
+def test_a_file_that_cannot_be_replaced_is_written_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a file that is mounted by itself, in a container."""
+    path = tmp_path / "r.json"
+    path.write_text("before")
+
+    def busy(*_: object) -> None:
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    monkeypatch.setattr(Path, "replace", busy)
+    write_whole(path, b"after")
+    assert path.read_bytes() == b"after"
+    assert [each.name for each in tmp_path.iterdir()] == ["r.json"]
+
+
+def test_nobody_is_shown_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Standard output and error are closed: files are written all the same."""
+    old, new, truth = tables(tmp_path)
+    atkay_ = f"{sys.executable} -c 'from atkay.cli.app import main; main()'"
+    for line, name in {
+        f"evaluate {old} {truth} -m mrr --json {tmp_path}/r.json": "r.json",
+        f"compare {old} {new} --truth {truth} -m mrr --json {tmp_path}/c.json": "c.json",
+    }.items():
+        for closed in (">&-", ">&- 2>&-"):
+            found = subprocess.run(f"{atkay_} {line} {closed}", shell=True, capture_output=True, text=True)
+            assert (found.returncode, found.stdout, found.stderr) == (0, "", "")
+            (tmp_path / name).unlink()
+    shown = repr(RESULT)
+    monkeypatch.setattr(sys, "stdout", None)
+    assert repr(RESULT) == shown
+
+
+def test_no_input_is_replaced(tmp_path: Path) -> None:
+    old, new, truth = tables(tmp_path)
+    (tmp_path / "link.csv").symlink_to(old)
+    before = {path: Path(path).read_bytes() for path in (old, new, truth)}
+    for line in (
+        ["evaluate", old, truth, "--per-query", old],
+        ["evaluate", "--per-query", truth, old, truth],
+        ["evaluate", str(tmp_path / "ol*.csv"), truth, "--per-query", str(tmp_path / "link.csv")],
+        ["evaluate", old, truth, "--slices", new, "--json", new],
+        ["compare", old, f"b={new}", "--truth", truth, "--json", new],
+        ["report", old, "--truth", truth, "-o", truth],
+    ):
+        found = CliRunner().invoke(app, [*line, "-m", "mrr"])
+        assert found.exit_code == 2
+        assert "is one of the inputs; name another file to write." in found.stderr
+    both = str(tmp_path / "both.csv")
+    twice = CliRunner().invoke(app, ["evaluate", old, truth, "--per-query", both, "--json", both, "-m", "mrr"])
+    assert (twice.exit_code, "'both.csv' would be written twice" in twice.stderr.replace(str(tmp_path) + "/", "")) == (
+        2,
+        True,
+    )
+    assert before == {path: Path(path).read_bytes() for path in before}
+
+
+def test_a_gate_that_fails_keeps_its_reference(tmp_path: Path) -> None:
+    """mrr is 1 for ann and 1/2 for bob at first, then 1/2 and 1/2."""
+    old, new, truth = tables(tmp_path)
+    Path(new).write_text("user,item\nann,2\nann,1\nbob,3\nbob,4\n")
+    saved = tmp_path / "ratchet.json"
+    (tmp_path / "link.json").symlink_to(saved)
+
+    def run(lists: str, *more: str) -> Any:
+        return CliRunner().invoke(app, ["evaluate", lists, truth, "-m", "mrr", "--json", str(saved), *more])
+
+    assert run(old).exit_code == 0
+    gate = ("--fail-if-worse-than", str(tmp_path / "link.json"))
+    for _ in range(2):
+        failed = run(new, *gate)
+        assert failed.exit_code == 1
+        assert f"'{saved}' is left as it was" in failed.stderr
+    assert atkay.Result.load(saved)["mrr"] == 0.75
+    assert run(old, *gate).exit_code == 0

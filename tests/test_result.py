@@ -242,7 +242,7 @@ def test_files_are_written_whole_or_not_at_all(
 @pytest.mark.parametrize("content", ["", "{", "[1]", '{"atkay": "0.1.0"}'])
 def test_loading_what_is_no_result(content: str, tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(content)
-    with pytest.raises(SourceError, match=r"cannot load '.*r.json' as a saved result"):
+    with pytest.raises(SourceError, match=r"'.*r.json' is not a result saved by this version of atkay"):
         atkay.Result.load(tmp_path / "r.json")
     with pytest.raises(SourceError, match="cannot load"):
         atkay.Result.load(tmp_path / "missing.json")

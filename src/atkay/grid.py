@@ -11,6 +11,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from atkay.output import is_terminal
 from atkay.printable import one_line
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class Grid:
 
     def text(self) -> str:
         """Aligned columns; on a terminal that is narrower, cells are broken into lines."""
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        width = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
         cells = self._shown(str, raised=" {}")
         widths = self._widths(cells)
         while width is not None and sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > NARROW:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
-from atkay.errors import OutputError
+from atkay.errors import AtkayError, OutputError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,13 +20,29 @@ DESCRIPTORS = Path("/dev/fd")
 """Where the system names the files that a process has open: /dev/stdout is a link to /dev/fd/1."""
 
 
+def path_of(path: object, error: type[AtkayError] = OutputError) -> Path:
+    """The path of a file that somebody named; whatever is no path is refused."""
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
+    if not isinstance(text, str):
+        raise error(f"path must be a str or a Path, got {shown(path)}.")
+    if not text:
+        raise error("path is empty; name a file.")
+    return Path(text)
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether somebody looks at a stream; there is none where it was closed."""
+    return stream is not None and not stream.closed and stream.isatty()
+
+
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file next to its place, then put it there in one step: a reader never sees half a file.
 
     Links are followed, and a file that is replaced keeps its permissions. Pipes and devices are written into.
     """
+    named = path_of(path)
     with _refusing(path):
-        target = _target(Path(path))
+        target = _target(named)
         if isinstance(target, Path) and not _is_special(target):
             _replace(target, content)
             return
@@ -38,8 +55,9 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
 
 def check_target(path: str | os.PathLike[str]) -> None:
     """Refuse a path that cannot be written, before the work that fills it."""
+    named = path_of(path)
     with _refusing(path):
-        _target(Path(path))
+        _target(named)
 
 
 def _target(path: Path) -> Path | int:
@@ -60,8 +78,10 @@ def _target(path: Path) -> Path | int:
         raise OutputError(f"no folder '{target.parent}' to write '{target.name}' into; make it first")
     if target.is_dir():
         raise OutputError(f"'{path}' is a folder; name a file to write")
-    if not os.access(target if target.exists() else target.parent, os.W_OK):
+    if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError("Permission denied")
+    if not os.access(target.parent, os.W_OK | os.X_OK):  # a file is written next to its place first
+        raise PermissionError(f"the folder '{target.parent}' is not writable")
     return target
 
 
@@ -83,7 +103,13 @@ def _replace(target: Path, content: bytes) -> None:
                 with contextlib.suppress(PermissionError):  # only root can write as somebody else
                     os.chown(beside, before.st_uid, before.st_gid)
             beside.chmod(stat.S_IMODE(before.st_mode))
-        beside.replace(target)
+        try:
+            beside.replace(target)
+        except OSError as error:
+            if error.errno not in (errno.EBUSY, errno.EXDEV):
+                raise
+            target.write_bytes(content)  # a file that is mounted by itself cannot be replaced, only written into
+            beside.unlink()
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
@@ -96,7 +122,7 @@ def _refusing(path: object) -> Iterator[None]:
         yield
     except OutputError:
         raise
-    except (OSError, ValueError, TypeError) as error:  # the latter two: what is no path
+    except (OSError, ValueError) as error:  # the latter: a NUL in a path
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         refused = OutputError(f"cannot write {str(path)!r}: {why}. Choose another place.")
         refused.errno = getattr(error, "errno", None)

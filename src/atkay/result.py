@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 from typing import Protocol as Interface
 
@@ -16,11 +15,12 @@ import numpy as np
 
 from atkay import __version__
 from atkay.arrays import Floats, Ints
-from atkay.errors import NumberError, RowsError, SourceError, SpecError, listing, number_of, shown
+from atkay.errors import NumberError, RowsError, SourceError, SpecError, listing, number_of
 from atkay.grid import Grid
 from atkay.lists import BLOCK, in_threads
 from atkay.means import Summary, mean, pooled, summarise, summarise_pooled, units
 from atkay.metrics.base import Definition, Metric, RunMetric, is_pooled, parse
+from atkay.output import path_of
 from atkay.printable import one_line
 from atkay.protocol import Protocol
 
@@ -525,16 +525,14 @@ class Result(Mapping[str, float]):
         """Write everything to a JSON file, compressed where the name ends in ``.gz``; whole or not at all."""
         from atkay.saving import save
 
-        save(self, Path(path))
+        save(self, path_of(path))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Result:
         """A result that was saved before."""
         from atkay.saving import load
 
-        if not isinstance(path, str | os.PathLike):
-            raise SourceError(f"load takes the path of a saved result, got {shown(path)}.")
-        return load(Path(path))
+        return load(path_of(path, SourceError))
 
 
 HEADER = ("mean", "95 % interval", "deviation", "users", "undefined")

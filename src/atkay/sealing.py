@@ -8,11 +8,10 @@ import io
 import json
 import re
 import zlib
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from atkay.errors import OutputError, SourceError
-from atkay.output import write_whole
+from atkay.output import path_of, write_whole
 from atkay.schema import parse_json
 from atkay.sizes import size_in_words
 
@@ -32,6 +31,10 @@ LARGEST, RATIO = 1 << 30, 200
 """Bytes that a compressed file may unpack to, and how many times its size where that is more."""
 
 
+class _OtherFile(ValueError):
+    """A file that is something else than what was asked for; the message goes on after its name."""
+
+
 def seal(kind: str, record: Mapping[str, Any]) -> bytes:
     """A record as JSON with its checksum; ``kind`` says what it is."""
     try:
@@ -46,31 +49,37 @@ def unseal(kind: str, content: bytes) -> dict[str, Any]:
     """The record that was sealed, unchanged."""
     found = CHECKSUM.match(content)
     if not found:
-        raise ValueError("it does not begin with a checksum, so this version did not save it; evaluate again")
+        raise _OtherFile(f"is not a {kind} saved by this version of atkay (no checksum)")
     text = b"{" + content[found.end() :].rstrip()
     if hashlib.sha256(text).hexdigest().encode() != found[1]:
         raise ValueError("its checksum does not match: it was changed after it was saved")
     record = parse_json(text)
-    if (is_format := record.pop("format", None)) != f"atkay {kind} {FORMAT}":
+    is_format = record.pop("format", None)
+    other = re.fullmatch(r"atkay (\w+) \d+", str(is_format))
+    if other and other[1] != kind:
+        raise _OtherFile(f"is a saved {other[1]}; a saved {kind} is needed")
+    if is_format != f"atkay {kind} {FORMAT}":
         raise ValueError(f"its format is {is_format!r}, and this version reads 'atkay {kind} {FORMAT}'")
     return dict(record)
 
 
 def save_sealed(path: str | os.PathLike[str], kind: str, record: Mapping[str, Any]) -> None:
     """Write a record, compressed where the name ends in ``.gz``; whole or not at all."""
-    content = seal(kind, record)
-    write_whole(path, gzip.compress(content, mtime=0) if str(path).endswith(".gz") else content)
+    named, content = path_of(path), seal(kind, record)
+    write_whole(named, gzip.compress(content, mtime=0) if named.name.endswith(".gz") else content)
 
 
 def load_sealed(path: str | os.PathLike[str], kind: str, read: Callable[[dict[str, Any]], T]) -> T:
     """What ``read`` makes of a record that was saved."""
+    named = path_of(path, SourceError)
+    advice = f"Write one with {kind}.save(path)."
     try:
-        return read(unseal(kind, _unpacked(Path(path).read_bytes())))
+        return read(unseal(kind, _unpacked(named.read_bytes())))
+    except _OtherFile as error:
+        raise SourceError(f"'{path}' {error}. {advice}") from error
     except (OSError, EOFError, zlib.error, ValueError, TypeError, MemoryError) as error:
         why = str(error).rstrip(".") or "it does not fit into memory"
-        raise SourceError(
-            f"cannot load '{path}' as a saved {kind}: {why}. Write one with {kind}.save(path)."
-        ) from error
+        raise SourceError(f"cannot load '{path}' as a saved {kind}: {why}. {advice}") from error
 
 
 def _unpacked(content: bytes) -> bytes:

@@ -34,6 +34,6 @@ def command(saved: Path | None, form: str, every_pair: bool, **chosen: Any) -> N
       $ atkay compare recs.csv other.csv --truth truth.csv -m ndcg@5 --slices users.csv --min-effect 0.01
     """
     found = options.compared(chosen, every_pair=every_pair)
-    show(found, form)
     if saved:
         found.save(saved)
+    show(found, form)

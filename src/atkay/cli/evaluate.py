@@ -98,11 +98,14 @@ def command(
     failed = _under(result, fail_under, directions)
     if before is not None and fail_if_worse_than is not None:
         failed += _worse(result, before, fail_if_worse_than, directions)
-    show(result, form)
+    # Files first: they are written where nobody can be shown anything, too.
     if per_query:
         _write(result, per_query)
-    if saved:
+    if saved and failed and fail_if_worse_than and options.is_same(saved, fail_if_worse_than):
+        failed.append(f"'{saved}' is left as it was")  # the same command again must fail again
+    elif saved:
         result.save(saved)
+    show(result, form)
     if failed:
         raise Failed("; ".join(failed))
 
@@ -137,9 +140,12 @@ def _directions(
                 raise Refused(f"--better {name}={word}: {single[one]} values of {one} are better; leave it out.")
             found[one] = word
     if unclear := [name for name, word in found.items() if word == "neither" and name in before]:
+        one, *others = unclear
+        advice = f"{'For each, pass' if others else 'Pass'} --better {'METRIC' if others else one}=higher or "
+        advice += f"{'METRIC' if others else one}=lower"
         raise Refused(
-            f"--fail-if-worse-than: {', '.join(unclear)} has no better direction: whether higher or lower values are "
-            f"better depends on the goal. Say it: --better {unclear[0]}=lower, or =higher; or leave the metric out."
+            f"--fail-if-worse-than: {' and '.join(unclear)} {'have' if len(unclear) > 1 else 'has'} no direction. "
+            f"{advice}, or leave the metric out."
         )
     return found
 

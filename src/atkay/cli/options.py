@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import shutil
 import sys
 import tempfile
@@ -13,8 +14,9 @@ import click
 
 from atkay.cli.wording import option
 from atkay.columns import ALIASES, Columns
-from atkay.errors import OutputError
+from atkay.errors import InputError, OutputError, SourceError
 from atkay.output import check_target
+from atkay.paths import find_files
 from atkay.protocol import Protocol
 from atkay.words import words_of
 
@@ -58,7 +60,10 @@ class Table(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path of a file that can be read."""
-        if value != "-" or ctx is None:
+        if ctx is None:
+            return value
+        if value != "-":
+            _keep_apart(self, value, param, ctx, written=False)
             return value
         if ctx.meta.get("atkay.stdin"):
             self.fail("standard input can be one of the tables, not two.", param, ctx)
@@ -88,7 +93,32 @@ class Output(click.Path):
             self.fail(str(error), param, ctx)
         if self._suffixes and path.suffix.lower() not in self._suffixes:
             self.fail(f"cannot write '{path.name}'; its suffix is one of {', '.join(self._suffixes)}.", param, ctx)
+        if ctx is not None:
+            _keep_apart(self, path, param, ctx, written=True)
         return path
+
+
+def is_same(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    """Whether two paths lead to one file, by way of links or not."""
+    try:
+        return Path(one).samefile(other)
+    except (OSError, ValueError):  # one of them does not exist yet, or never will
+        return os.path.realpath(one) == os.path.realpath(other)
+
+
+def _keep_apart(kind: click.ParamType[Any], path: Any, param: Any, ctx: click.Context, *, written: bool) -> None:
+    """No file is written over one that is read, nor twice; pipes and devices may be the same."""
+    try:
+        files = [Path(path)] if written else find_files(path, "")
+    except SourceError:  # whoever reads it says what is wrong
+        return
+    known: list[tuple[bool, Path]] = ctx.meta.setdefault("atkay.files", [])
+    for file in files:
+        for also_written, other in known:
+            if (written or also_written) and (file.is_file() or not file.exists()) and is_same(file, other):
+                why = "would be written twice" if written and also_written else "is one of the inputs"
+                kind.fail(f"'{file}' {why}; name another file to write.", param, ctx)
+    known += [(written, file) for file in files]
 
 
 class Column(click.ParamType[Any]):
@@ -284,24 +314,34 @@ def lists_again(chosen: dict[str, Any], recs: Any) -> dict[str, Any]:
 def evaluated(chosen: dict[str, Any]) -> Any:
     """The result of the only run, which may have been saved before."""
     import atkay
+    from atkay.compare.comparing import in_arguments
 
     [path] = chosen["runs"].values()
-    _refuse(chosen, ("baseline", *_TESTS), "compare runs, and one run is given. Give another, or leave this out.")
+    _refuse(
+        chosen,
+        ("baseline", *_TESTS),
+        "needs two runs or more, got one. Add a run, or leave it out.",
+        "need two runs or more, got one. Add a run, or leave them out.",
+    )
     if is_saved(path):
         how = [name for name in chosen if name != "runs"]
-        _refuse(chosen, how, f"say how to evaluate, and '{path}' is a saved result. Leave this out, or give lists.")
+        done = f"no effect: '{path}' is already evaluated. Leave"
+        _refuse(chosen, how, f"has {done} it out, or pass lists.", f"have {done} them out, or pass lists.")
         return atkay.Result.load(path)
     if chosen["truth"] is None:
         raise click.UsageError("--truth is missing: the file with what is relevant.")
     others = {name: value for name, value in chosen.items() if name not in ("runs", "truth", "baseline", *_TESTS)}
     others["baseline"] = others.pop("primitive")
-    return atkay.evaluate(path, chosen["truth"], **given(others))
+    try:
+        return atkay.evaluate(path, chosen["truth"], **given(others))
+    except InputError as error:
+        raise type(error)(in_arguments(str(error))) from error
 
 
-def _refuse(chosen: dict[str, Any], names: Iterable[str], why: str) -> None:
+def _refuse(chosen: dict[str, Any], names: Iterable[str], of_one: str, of_several: str) -> None:
     """Nothing is accepted and ignored."""
     if unused := [option("column" if name == "columns" else name) for name in names if chosen[name] not in (None, ())]:
-        raise click.UsageError(f"{', '.join(unused)} {why}")
+        raise click.UsageError(f"{' and '.join(unused)} {of_one if len(unused) == 1 else of_several}")
 
 
 def compared(chosen: dict[str, Any], *, every_pair: bool) -> Any:
@@ -323,8 +363,10 @@ def _baseline(runs: dict[str, str], said: str | None, *, every_pair: bool) -> st
         return None if every_pair else next(iter(runs))
     if every_pair:
         raise click.UsageError("--baseline and --every-pair exclude each other: choose one of them.")
+    if said in runs:
+        return said
     for name, path in runs.items():
-        if said in (name, path, f"{name}={path}"):
+        if said == f"{name}={path}" or is_same(said, path):
             return name
     raise click.UsageError(
         f"--baseline: '{said}' is not one of the runs, which are {', '.join(runs)}. Name one of them, or add it. The "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from atkay.output import is_terminal
 from atkay.printable import one_line, printable
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def show(found: Any, form: str) -> None:
 @contextlib.contextmanager
 def working(what: str) -> Iterator[None]:
     """Say that something goes on, on a terminal."""
-    if not sys.stderr.isatty():
+    if not is_terminal(sys.stderr):
         yield
         return
     from rich.console import Console

@@ -10,15 +10,15 @@ import numpy as np
 
 from atkay.arrays import Floats
 from atkay.compare.permutation import PERMUTATIONS, UNITS, Key, combined, generator
-from atkay.compare.sheet import FINE, alike
+from atkay.compare.sheet import FINE
 from atkay.lists import ranges
-from atkay.means import CONFIDENCE, mean
+from atkay.means import CONFIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from atkay.compare.progress import Steps
-    from atkay.compare.sheet import Pair, Paired
+    from atkay.compare.sheet import Differences, Pair, Paired
 
 FEW = 200
 """From so many units on, a pair's number of them varies by so little between samples that its interval is the same."""
@@ -109,8 +109,9 @@ def draw(
         steps.advance((last - first) / samples)
     counts = np.full(shape, float(n))
     counts[:, some] = defined.reshape(samples, len(some), len(pairs))
-    means = np.array([[mean(each.difference(pair)) for pair in pairs] for each in paired])
-    rounding = np.array([each.rounding for each in paired])[:, None]
+    observed = [[each.difference(pair) for pair in pairs] for each in paired]
+    means = np.array([[found.mean for found in row] for row in observed])
+    rounding = np.array([[found.slack / max(len(found.values), 1) for found in row] for row in observed])
     with np.errstate(divide="ignore", invalid="ignore"):
         away = combined(sums, width, combine) / counts
         away[np.abs(away) <= rounding] = 0.0
@@ -122,7 +123,7 @@ def draw(
         if 0 < paired[at].defined(pairs[nth]).sum() < FEW:
             alone = draw([paired[at].only(pairs[nth])], [(0, 1)], samples, rng, key, steps, spread=spread)
             away[:, at, nth], t[:, at, nth] = alone.away[:, 0, 0], alone.t[:, 0, 0]
-    observed_t, skew = np.moveaxis(np.array([[_moments(each, pair) for pair in pairs] for each in paired]), 2, 0)
+    observed_t, skew = np.moveaxis(np.array([[_moments(found) for found in row] for row in observed]), 2, 0)
     return Drawn(means, away, t, observed_t, skew)
 
 
@@ -137,12 +138,10 @@ def _centred(paired: Paired, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
     return columns, combine
 
 
-def _moments(paired: Paired, pair: Pair) -> tuple[float, float]:
+def _moments(difference: Differences) -> tuple[float, float]:
     """The t-value, and the acceleration; NaN where there is no spread."""
-    difference = paired.difference(pair)
-    n, middle = len(difference), mean(difference)
-    square = float(((difference - middle) ** 2).sum())
-    if n < 2 or not square or alike(difference, paired.rounding):
+    n, away = len(difference.values), difference.values - difference.mean
+    square = float((away**2).sum())
+    if n < 2 or not square or difference.alike:
         return np.nan, np.nan
-    away = middle if abs(middle) > paired.rounding else 0.0
-    return away / np.sqrt(square / (n - 1) / n), float(((difference - middle) ** 3).sum()) / (6 * square**1.5)
+    return difference.mean / np.sqrt(square / (n - 1) / n), float((away**3).sum()) / (6 * square**1.5)

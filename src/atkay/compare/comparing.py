@@ -21,9 +21,9 @@ from atkay.compare.comparison import Comparison, Difference, Means
 from atkay.compare.corrections import CORRECTIONS, FAMILIES, corrected
 from atkay.compare.permutation import Key
 from atkay.compare.progress import Steps
-from atkay.compare.sheet import FINE, alike, lay_out, signs
+from atkay.compare.sheet import FINE, lay_out
 from atkay.compare.tests import TESTS, Task
-from atkay.compare.verdict import LEVEL, finding
+from atkay.compare.verdict import CONTRADICTORY, LEVEL, finding
 from atkay.errors import (
     InputError,
     NotMeanWarning,
@@ -308,8 +308,12 @@ def _evaluated(name: str, run: Any, truth: Any, metrics: Any, primitive: Any = N
     try:
         return evaluate(run, truth, metrics, baseline=primitive, **given)
     except InputError as error:
-        said = str(error).replace("baseline=", "primitive=")
-        raise type(error)(f"run '{name}': {said}") from error
+        raise type(error)(f"run '{name}': {in_arguments(str(error))}") from error
+
+
+def in_arguments(message: str) -> str:
+    """A message of evaluate, in the arguments of compare."""
+    return message.replace(" (in compare: primitive=)", "").replace("baseline=", "primitive=")
 
 
 def _names(results: Mapping[str, Result]) -> dict[str, str]:
@@ -459,18 +463,16 @@ def _tested(
 def _contradicts(test: str, paired: Paired, pair: Pair, found: Difference) -> bool:
     """Whether a test that is not of the mean speaks for another run than the mean does."""
     leaning = TESTS[test].leaning
-    return leaning is not None and leaning(paired, paired.difference(pair)) * found.difference <= 0
+    return leaning is not None and leaning(paired.difference(pair)) * found.difference <= 0
 
 
 def _described(names: Sequence[str], paired: Paired, pair: Pair) -> Difference:
     blank, difference = _undecided(names, paired.metric, pair), paired.difference(pair)
-    said = summarise(difference)
-    if abs(said.mean) <= paired.rounding:
-        said = said._replace(mean=0.0)
-    if len(difference) > 1 and alike(difference, paired.rounding):  # no spread to judge by
+    said = summarise(difference.values)._replace(mean=difference.mean)
+    if said.users > 1 and difference.alike:  # no spread to judge by
         said = said._replace(low=math.nan, high=math.nan, deviation=0.0)
     if paired.below is None:
-        moved = signs(difference, paired.rounding) * (-1 if paired.metric.better == "lower" else 1)
+        moved = np.sign(difference.values) * (-1 if paired.metric.better == "lower" else 1)
         counts = {"wins": int((moved > 0).sum()), "ties": int((moved == 0).sum()), "losses": int((moved < 0).sum())}
         blank = replace(blank, **counts)  # type: ignore[arg-type]  # three fields of whole numbers
     there = paired.there[:, pair]
@@ -541,7 +543,9 @@ def _judge(tables: Sequence[Sequence[Difference]], plan: Plan, least: Mapping[st
 
 
 def _found(found: Difference, least: Mapping[str, float]) -> Difference:
-    p = 1.0 if found.contradicted else found.corrected[found.decided_by] if found.decided_by else math.nan
+    if found.contradicted:
+        return replace(found, finding=CONTRADICTORY)
+    p = found.corrected[found.decided_by] if found.decided_by else math.nan
     ends = (found.low, found.high) if found.deviation else (found.difference, found.difference)
     return replace(found, finding=finding(p, *ends, least.get(found.metric)))
 

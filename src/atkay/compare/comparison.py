@@ -16,7 +16,7 @@ from atkay.compare.tests import TESTS
 from atkay.compare.verdict import LEVEL, OPPOSITE, verdict, way
 from atkay.grid import Cell, Grid, as_markdown
 from atkay.means import Summary
-from atkay.metrics.base import Metric, parse
+from atkay.metrics.base import Metric, RunMetric, parse
 from atkay.printable import one_line
 from atkay.result import Numbers, cells, number_types
 from atkay.saving import SUMMARY, metric_spec, plain
@@ -109,6 +109,8 @@ WORDS = ("baseline", "correction", "family", "interval", "permutations", "rng")
 NAMES = ("runs", "metrics", "tests", "notes")
 MARKS = {"better": "*", "worse": "†", "higher": "↑", "lower": "↓"}
 """What stands behind a mean, by how the run stands to the baseline."""
+LETTERS = 26
+"""More runs than this are marked by numbers."""
 COUNTS = ("wins", "ties", "losses", "users", "left_out", "undefined")
 
 
@@ -298,21 +300,34 @@ class Comparison:
 
     def _letter(self, run: str) -> str:
         at = self.runs.index(run)
-        return chr(ord("a") + at) if len(self.runs) <= 26 else f" {at + 1}"
+        return chr(ord("a") + at) if len(self.runs) <= LETTERS else f" {at + 1}"
+
+    def leaders(self, metric: str) -> list[str]:
+        """The runs with the best mean; of means that are nearly equal, differences over the same users decide."""
+        means = {run: self.means[run][metric] for run in self.runs}
+        first = best(means, parse(metric).better)
+        behind = {
+            found.run if way(found.better, found.difference) == "worse" else found.against
+            for found in self._by_metric[metric]
+            if {found.run, found.against} <= {*first} and way(found.better, found.difference)
+            if found.users == means[found.run].users == means[found.against].users
+        }
+        return [run for run in first if run not in behind]
 
     def _cell(self, run: str, metric: str) -> Cell:
-        first = best({name: self.means[name][metric] for name in self.runs}, parse(metric).better)
+        bold = run in self.leaders(metric)
         marks = ""
         for found in self._by_metric[metric]:
             if run not in (found.run, found.against):
                 continue
             word = found.standing(run)
+            bold = bold and word != "worse"
             if self.baseline is None:
                 other = found.against if run == found.run else found.run
                 marks += self._letter(other) if word in ("better", "higher") else ""
             elif run != self.baseline:
                 marks += MARKS.get(word, "")
-        return Cell(cells(self.means[run][metric])[0], bold=run in first, marks=marks)
+        return Cell(cells(self.means[run][metric])[0], bold=bold, marks=marks)
 
     @property
     def legend(self) -> str:
@@ -326,18 +341,36 @@ class Comparison:
         if self.baseline is None:
             word = "better" if directed else "higher"
             also = f" (higher, where no direction is better: {', '.join(without)})" if directed and without else ""
-            return f"letters: significantly {word} than that run{also}, {self.threshold} ({by})"
+            names = "letters" if len(self.runs) <= LETTERS else "numbers"
+            return f"{names}: significantly {word} than that run{also}, {self.threshold} ({by}){self._of_both}"
         said = [f"*: significantly better than {self.baseline}, †: significantly worse"] if directed else []
         if without:
             where = f"where no direction is better ({', '.join(without)}), " if directed else ""
             said.append(f"{where}↑: significantly higher than {self.baseline}, ↓: significantly lower")
-        return f"{'; '.join(said)}; {self.threshold} ({by})"
+        return f"{'; '.join(said)}; {self.threshold} ({by}){self._of_both}"
 
     @property
     def bold_legend(self) -> str:
         """What bold and the marks mean."""
-        bold = any(parse(name).better != "neither" for name in self.metrics)
-        return f"{'bold: best; ' if bold else ''}{self.legend}"
+        metrics = [metric for metric in map(parse, self.metrics) if metric.better != "neither"]
+        if not metrics:
+            return self.legend
+        ways = {metric.better for metric in metrics}
+        word = f"{ways.pop()[:-2]}est" if len(ways) == 1 else "best"
+        what = "value" if all(isinstance(metric, RunMetric) for metric in metrics) else "mean"
+        unless = ", unless significantly worse than another run" if self._of_both else ""
+        return f"bold: {word} {what}{unless}; {self.legend}"
+
+    @property
+    def _of_both(self) -> str:
+        """What to add where a mean counts other users than a difference does."""
+        uneven = any(
+            found.users != self.means[run][found.metric].users
+            for found in self.differences
+            if found.decided_by
+            for run in (found.run, found.against)
+        )
+        return "; marks compare the users that both runs evaluate" if uneven else ""
 
     @property
     def threshold(self) -> str:

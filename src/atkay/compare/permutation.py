@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from atkay.arrays import Floats, Ints
-from atkay.compare.sheet import moving
 from atkay.lists import in_threads, ranges
 
 if TYPE_CHECKING:
@@ -66,8 +65,8 @@ def _exact(paired: Paired, pair: Pair, permutations: int) -> tuple[float, float]
     Two patterns can have the same sum, as 0.1 + 0.2 and 0.3 do, and floats that differ. The slack is what the
     differences that are added up may be off by, all together; sums that are equal lie within it.
     """
-    values = moving(paired.difference(pair), paired.rounding)
-    slack = len(values) * paired.rounding
+    difference = paired.difference(pair)
+    values, slack = difference.moving.values, difference.slack
     if len(values) > np.log2(permutations):
         return np.nan, slack
     least, reached = abs(values.sum()) - slack, 0
@@ -132,9 +131,8 @@ def label_shifts(
     n = len(defined[0])
     centred, slack = np.zeros((n, len(paired), runs)), np.zeros((len(paired), 1))
     for at, (each, units) in enumerate(zip(paired, defined, strict=True)):
-        scores = each.scores(each.all_runs)
-        centred[units, at] = scores - scores.mean(axis=1, keepdims=True)
-        slack[at] = (np.ptp(scores, axis=1) > each.rounding).sum() * each.rounding
+        centred[units, at], rounding = each.centred()
+        slack[at] = rounding.sum()
     sums = centred.sum(axis=0)
     apart = np.abs(np.stack([sums[:, other] - sums[:, one] for one, other in pairs], axis=1))
     slack += ROUNDING * np.abs(centred).sum(axis=(0, 2))[:, None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from atkay.compare.verdict import CONTRADICTORY
 from atkay.errors import SpecError, offer
 from atkay.report.charts import COLOURS, PLAIN, STEP, WIDTH, dots, known, need_altair
 
@@ -87,6 +88,6 @@ def _scale(rows: list[dict[str, Any]], title: str) -> Any:
 
 def colour_of(found: Difference) -> str:
     """The word under which a difference has its colour."""
-    if found.finding == "not tested":
+    if found.finding in ("not tested", CONTRADICTORY):
         return found.finding
     return found.standing(found.run) or "not shown"

@@ -7,6 +7,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Self
 
+from atkay.output import is_terminal
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -42,7 +44,7 @@ class Steps:
             self._show()
 
     def _show(self) -> None:
-        if self._bar is None and time.monotonic() - self._began > PATIENCE and sys.stderr.isatty():
+        if self._bar is None and time.monotonic() - self._began > PATIENCE and is_terminal(sys.stderr):
             from rich.console import Console
             from rich.progress import Progress
 

@@ -12,7 +12,7 @@ import numpy as np
 from atkay.arrays import Bools, Floats, Ints
 from atkay.errors import IdError, InputError, ProtocolError, listing, who
 from atkay.forks import check_threads
-from atkay.means import divides, exact_sum, group_means, pooled
+from atkay.means import divides, exact_sum, group_means, mean, pooled
 from atkay.result import Slicing
 
 if TYPE_CHECKING:
@@ -27,11 +27,52 @@ Pair = tuple[int, int]
 """Two runs by their numbers: the second is held against the first."""
 
 FINE = 2.0**-40
-"""Differences that are smaller than this share of the largest value come from rounding.
+"""A user's difference that is smaller than this share of the user's own values comes from rounding.
 
 Values are results of short formulas, right to a few units in the last of 53 bits; what two lists can differ by is far
-larger. So equality that exact arithmetic would find is found, and no other.
+larger. So equality that exact arithmetic would find is found, and no other. Other users' values do not matter: one
+user with very large values must not hide what the others differ by.
 """
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """The differences of two runs, unit by unit, and the most that rounding can have moved each of them.
+
+    A difference within its rounding is 0.
+    """
+
+    values: Floats
+    rounding: Floats
+
+    @classmethod
+    def of(cls, values: Floats, rounding: Floats) -> Differences:
+        """Set differences that come from rounding to 0."""
+        size = np.abs(values)
+        return cls(np.where(size > rounding, values, 0.0), np.minimum(size, rounding))
+
+    @property
+    def moving(self) -> Differences:
+        """The differences that are not 0."""
+        chosen = self.values != 0
+        return Differences(self.values[chosen], self.rounding[chosen])
+
+    @cached_property
+    def slack(self) -> float:
+        """The most that rounding can have moved their sum, whatever their signs."""
+        return float(self.rounding.sum())
+
+    @cached_property
+    def mean(self) -> float:
+        """The mean; 0 where it comes from rounding."""
+        found = mean(self.values)
+        return 0.0 if abs(found) * len(self.values) <= self.slack else found
+
+    @cached_property
+    def alike(self) -> bool:
+        """Whether everybody differs by the same amount."""
+        low, high = self.values - self.rounding, self.values + self.rounding
+        return not len(low) or bool(low.max() <= high.min())
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,16 +98,6 @@ class Paired:
     def complete(self) -> bool:
         """Whether every query has a value in every run."""
         return bool(self.known(self.all_runs).all())
-
-    @cached_property
-    def rounding(self) -> float:
-        """What two differences that are equal in exact arithmetic may differ by: a share of the largest value."""
-        if self.below is None:
-            return FINE * float(np.nanmax(np.abs(self.values), initial=0.0))
-        above, below = np.nansum(self.values, axis=0), np.nansum(self.below, axis=0)
-        with np.errstate(divide="ignore", invalid="ignore"):  # the terms of the linear approximation, see _scores
-            terms = np.fmax(np.abs(self.values), np.abs(above / below * self.below)) * (len(self.values) / below)
-        return FINE * float(np.max(terms, where=np.isfinite(terms), initial=0.0))
 
     def known(self, runs: Sequence[int]) -> Bools:
         """The queries with a value in all of these runs or, where the number is pooled, something to divide by."""
@@ -101,6 +132,24 @@ class Paired:
         """
         return self._scores[:, list(runs)] if self.complete else self.only(runs)._scores
 
+    def rounding(self, runs: Sequence[int]) -> Floats:
+        """The most that rounding can move the scores of each unit in these runs, see :data:`FINE`."""
+        if not self.complete:
+            part = self.only(runs)
+            return part.rounding(part.all_runs)
+        chosen = list(runs)
+        if self.below is None:
+            largest = np.abs(self.values[:, chosen]).max(axis=1)
+            return FINE * _merged(group_means, largest[:, None], self.group)[:, 0]
+        above, below = (_merged(exact_sum, side[:, chosen], self.group) for side in (self.values, self.below))
+        if not len(above):
+            return np.zeros(0)
+        total = below.sum(axis=0)
+        ratio = np.abs(above.sum(axis=0) / total)
+        # The terms of the linear approximation, see _scores.
+        terms = np.maximum(np.maximum(np.abs(above), ratio * below) * (len(above) / total), ratio)
+        return FINE * np.asarray(terms.max(axis=1))
+
     @cached_property
     def _scores(self) -> Floats:
         """The scores of all runs, where every query has a value in each.
@@ -116,10 +165,21 @@ class Paired:
         ratio = np.array([pooled(above, under) for above, under in zip(values.T, below.T, strict=True)])
         return np.asarray(ratio + (values - ratio * below) * (len(values) / below.sum(axis=0)))
 
-    def difference(self, pair: Pair) -> Floats:
+    def difference(self, pair: Pair) -> Differences:
         """The second run less the first, of the units with a value in both."""
         first, second = self.scores(pair).T
-        return np.asarray(second - first)
+        return Differences.of(np.asarray(second - first), self.rounding(pair))
+
+    def centred(self) -> tuple[Floats, Floats]:
+        """The scores of the units with a value in every run, less what all runs share; and their rounding.
+
+        The first run is subtracted before the mean is, so that large scores that are equal leave nothing behind.
+        """
+        scores, rounding = self.scores(self.all_runs), self.rounding(self.all_runs)
+        apart = scores - scores[:, :1]
+        widest = np.ptp(apart, axis=1)
+        centred = np.where((widest > rounding)[:, None], apart - apart.mean(axis=1, keepdims=True), 0.0)
+        return centred, np.minimum(widest, rounding)
 
     def columns(self, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
         """Few columns, and how to combine them: their product has the differences of each pair, 0 where undefined.
@@ -127,15 +187,14 @@ class Paired:
         Where every run has all values, a column per run does for all pairs. What all runs share is taken off.
         """
         if self.complete:
-            scores = self.scores(self.all_runs)
-            combine = np.zeros((scores.shape[1], len(pairs)))
+            combine = np.zeros((self.values.shape[1], len(pairs)))
             for at, (one, other) in enumerate(pairs):
                 combine[one, at], combine[other, at] = -1.0, 1.0
-            return scores - scores.mean(axis=1, keepdims=True), combine
+            return self.centred()[0], combine
         defined = [self.defined(pair) for pair in pairs]
         out = np.zeros((len(defined[0]), len(pairs)))
         for at, (pair, units) in enumerate(zip(pairs, defined, strict=True)):
-            out[units, at] = self.difference(pair)
+            out[units, at] = self.difference(pair).values
         return out, np.eye(len(pairs))
 
 
@@ -144,21 +203,6 @@ def _merged(merge: Callable[[Floats, Ints, int], Floats], columns: Floats, group
     if group is None or not len(group):
         return columns
     return np.column_stack([merge(column, group, int(group.max()) + 1) for column in columns.T])
-
-
-def moving(difference: Floats, rounding: float) -> Floats:
-    """The differences that are not 0."""
-    return difference[np.abs(difference) > rounding]
-
-
-def signs(difference: Floats, rounding: float) -> Floats:
-    """1, 0 or -1: which way a difference goes; 0 where it comes from rounding."""
-    return np.asarray(np.sign(difference) * (np.abs(difference) > rounding))
-
-
-def alike(difference: Floats, rounding: float) -> bool:
-    """Whether everybody differs by the same amount."""
-    return not len(difference) or bool(np.ptp(difference) <= rounding)
 
 
 @dataclass(frozen=True, eq=False)

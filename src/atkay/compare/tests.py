@@ -14,7 +14,6 @@ import numpy as np
 
 from atkay.arrays import Floats
 from atkay.compare.permutation import Key, label_shifts, sign_flips
-from atkay.compare.sheet import alike, moving
 from atkay.lists import in_threads
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from atkay.compare.bootstrap import Drawn
     from atkay.compare.progress import Steps
-    from atkay.compare.sheet import Pair, Paired
+    from atkay.compare.sheet import Differences, Pair, Paired
 
 SMALLEST = float(np.finfo(float).tiny)
 """No p-value is 0: what is smaller than any number a float can hold is given as the smallest of them."""
@@ -53,7 +52,7 @@ class Test:
 
     words: str
     p_values: Callable[[Task], Floats]
-    leaning: Callable[[Paired, Floats], float] | None = None
+    leaning: Callable[[Differences], float] | None = None
     """What a test that is not of the mean tests instead: above 0 where it speaks for the second run's higher values."""
     joint: bool = False
     """Whether it holds for all pairs of one metric at once."""
@@ -66,7 +65,7 @@ class Test:
         return self.leaning is None
 
 
-def each_alone(test: Callable[[Paired, Floats], float]) -> Callable[[Task], Floats]:
+def each_alone(test: Callable[[Paired, Differences], float]) -> Callable[[Task], Floats]:
     """A test of one difference after the other."""
 
     def p_values(task: Task) -> Floats:
@@ -77,68 +76,69 @@ def each_alone(test: Callable[[Paired, Floats], float]) -> Callable[[Task], Floa
     return p_values
 
 
-def student(paired: Paired, difference: Floats) -> float:
+def student(_: Paired, difference: Differences) -> float:
     """Student's paired t-test: 1 where nobody differs, NaN where all differ alike (there is no spread to judge by)."""
     from scipy.special import stdtr
 
-    n = len(difference)
+    n = len(difference.values)
     if n < 2:
         return math.nan
-    if alike(difference, paired.rounding):
-        return math.nan if len(moving(difference, paired.rounding)) else 1.0
-    error = float(difference.std(ddof=1)) / math.sqrt(n)
+    if difference.alike:
+        return math.nan if difference.values.any() else 1.0
+    error = float(difference.values.std(ddof=1)) / math.sqrt(n)
     if not error:  # values so small that their squares vanish
         return math.nan
-    t = float(difference.mean()) / error
+    t = difference.mean / error
     return max(2 * float(stdtr(n - 1, -abs(t))), SMALLEST)
 
 
-def wilcoxon(paired: Paired, difference: Floats) -> float:
+def wilcoxon(paired: Paired, difference: Differences) -> float:
     """Wilcoxon's signed-rank test: whether the differences lie symmetrically about 0; those of 0 are left out."""
     from scipy import stats
 
     if paired.below is not None:
         return math.nan
-    places = _places(moving(difference, paired.rounding), paired.rounding)
+    places = _places(difference.moving)
     return max(float(stats.wilcoxon(places).pvalue), SMALLEST) if len(places) else _nobody(difference)
 
 
-def sign(paired: Paired, difference: Floats) -> float:
+def sign(paired: Paired, difference: Differences) -> float:
     """The sign test: whether as many users win as lose; those without a difference are left out."""
     from scipy import stats
 
     if paired.below is not None:
         return math.nan
-    moved = moving(difference, paired.rounding)
+    moved = difference.moving.values
     if not len(moved):
         return _nobody(difference)
     return max(float(stats.binomtest(int((moved > 0).sum()), len(moved)).pvalue), SMALLEST)
 
 
-def rank_sum(paired: Paired, difference: Floats) -> float:
+def rank_sum(difference: Differences) -> float:
     """Wilcoxon's ranks of those for whom the second run is higher, less the ranks of the others."""
     from scipy.stats import rankdata
 
-    places = _places(moving(difference, paired.rounding), paired.rounding)
+    places = _places(difference.moving)
     return float((np.sign(places) * rankdata(np.abs(places))).sum())
 
 
-def sign_sum(paired: Paired, difference: Floats) -> float:
+def sign_sum(difference: Differences) -> float:
     """For how many users more the second run is higher than it is lower."""
-    return float(np.sign(moving(difference, paired.rounding)).sum())
+    return float(np.sign(difference.values).sum())
 
 
-def _places(difference: Floats, rounding: float) -> Floats:
+def _places(difference: Differences) -> Floats:
     """The differences by their place in the order of size, with their signs; equal ones share a place."""
-    size = np.abs(difference)
+    size = np.abs(difference.values)
     order = np.argsort(size)
-    place = np.empty(len(difference))
-    place[order] = np.cumsum(np.diff(size[order], prepend=-np.inf) > rounding)
-    return np.sign(difference) * place
+    rounding = difference.rounding[order]
+    place = np.zeros(len(size))
+    place[order[1:]] = np.cumsum(np.diff(size[order]) > rounding[1:] + rounding[:-1])
+    return np.sign(difference.values) * (place + 1)
 
 
-def _nobody(difference: Floats) -> float:
-    return 1.0 if len(difference) else math.nan
+def _nobody(difference: Differences) -> float:
+    return 1.0 if len(difference.values) else math.nan
 
 
 def tukey(task: Task) -> Floats:
@@ -155,17 +155,17 @@ def tukey(task: Task) -> Floats:
 
 
 def _tukey(paired: Paired, pairs: Sequence[Pair]) -> list[float]:
-    scores = paired.scores(paired.all_runs)
-    n, runs = scores.shape
+    centred, rounding = paired.centred()
+    n, runs = centred.shape
     if n < 2:
         return [math.nan] * len(pairs)
-    of_run = scores.mean(axis=0)
-    rest = scores - scores.mean(axis=1, keepdims=True) - of_run + scores.mean()
+    of_run = centred.mean(axis=0)
+    rest = centred - of_run
     degrees = (n - 1) * (runs - 1)
     error = math.sqrt(float((rest**2).sum()) / degrees / n)
     apart = np.array([abs(of_run[other] - of_run[one]) for one, other in pairs])
-    if np.abs(rest).max() <= paired.rounding:
-        return [1.0 if gap <= paired.rounding else math.nan for gap in apart]
+    if (np.abs(rest) <= (rounding + rounding.mean())[:, None]).all():
+        return [1.0 if gap <= rounding.mean() else math.nan for gap in apart]
     found: list[float] = np.clip(studentized_range(apart / error, runs, degrees), SMALLEST_RANGE, 1.0).tolist()
     return found
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 LEVEL = 0.05
 """Below this corrected p-value a difference is significant."""
 
+CONTRADICTORY = "contradictory"
+"""The finding where the test that decides does not test the mean, and is significant the other way."""
+
 OPPOSITE = {"better": "worse", "worse": "better", "higher": "lower", "lower": "higher", "": ""}
 
 SIZES = {0.8: "large", 0.5: "medium", 0.2: "small", 0.0: "very small"}
@@ -63,12 +66,18 @@ def verdict(found: Difference) -> str:
         amount += _told(found, sign, digits)
     said = [amount, found.finding]
     if found.contradicted:
-        said.append(f"contradicted by the {found.decided_by} test, which does not test the mean")
+        said[1] += f": the {found.decided_by} test, which does not test the mean, finds {_favoured(found)}"
     elif found.finding == "not shown" and found.decided_by and found.p[found.decided_by] < LEVEL:
         said[1] += " after the correction"
     if found.finding.startswith("real") and not math.isnan(found.effect):
         said.append(size(found.effect))
     return "; ".join([*said, *_dissent(found)])
+
+
+def _favoured(found: Difference) -> str:
+    """What a test finds that contradicts the mean."""
+    word = OPPOSITE[way(found.better, found.difference)]
+    return f"{found.run} {word}" if word else "a difference"
 
 
 def _told(found: Difference, sign: float, digits: int) -> str:

@@ -25,6 +25,7 @@ COLOURS = {
     "higher": PLAIN,
     "lower": "#c99a1e",
     "not shown": "#8a8a8a",
+    "contradictory": "#8f6bc9",
     "not tested": "#a9a9a9",
 }
 """Colours that stay apart for those who do not tell red from green (they differ in lightness, too), and that are seen

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atkay.compare.plot import colour_of
-from atkay.compare.sheet import lay_out, moving
+from atkay.compare.sheet import lay_out
 from atkay.report.charts import COLOURS, family_of, page_charts
 from atkay.report.view import View, shown
 
@@ -129,7 +129,7 @@ def _pairs(view: View) -> list[dict[str, Any]]:
         if each is None or not found.users:
             return None
         pair = view.runs.index(found.against), view.runs.index(found.run)
-        difference = moving(each.difference(pair), each.rounding)
+        difference = each.difference(pair).moving.values
         widest = float(np.abs(difference).max(initial=0)) or 1.0
         edges = np.linspace(-widest, widest, 2 * BINS + 1)
         counts = np.histogram(difference, edges)[0]

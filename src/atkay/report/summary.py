@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from atkay.compare.comparison import best
+from atkay.compare.comparison import best, p_value
 from atkay.errors import number_of
 from atkay.evaluate import DECIDED
+from atkay.metrics.base import RunMetric
 from atkay.report.view import View, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from atkay.compare.comparison import Comparison
+    from atkay.compare.comparison import Comparison, Difference
     from atkay.means import Summary
     from atkay.metrics.base import Metric
     from atkay.result import Result
@@ -56,11 +57,12 @@ def _of_result(view: View) -> list[str]:
 def _of_comparison(view: View, comparison: Comparison) -> list[str]:
     metric = view.headline
     means = {run: view.means[run][str(metric)] for run in view.runs}
-    first = best(means, metric.better)
-    most = max(found.users for found in means.values())
+    first = comparison.leaders(str(metric))
+    counts = sorted({found.users for found in means.values()})
     said = [_headline(comparison, metric, first, means[first[0]])] if first else []
     base = f", held against {shown(comparison.baseline)}" if comparison.baseline else ", every pair compared"
-    said.append(f"{number_of(len(view.runs), 'run')} for {number_of(most, 'user')} and the same truth{base}.")
+    users = number_of(counts[0], "user") if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,} users"
+    said.append(f"{number_of(len(view.runs), 'run')}, {users}{base}.")
     against = comparison.baseline or (first[0] if first else "")
     said += _against(comparison, str(metric), against)
     tested = [found for found in comparison.differences if found.finding != "not tested"]
@@ -86,10 +88,12 @@ def _of_comparison(view: View, comparison: Comparison) -> list[str]:
 def _headline(comparison: Comparison, metric: Metric, first: list[str], mean: Summary) -> str:
     """Who has the best mean, and whether the test says so, too: a winner is named where it is one by the test alone."""
     word, value = "lowest" if metric.better == "lower" else "highest", _with_interval(mean)
-    if len(first) > 1:
-        return f"{_several(first)} have the same {word} mean {metric}: {value}."
-    best_run = shown(first[0])
+    word += "" if isinstance(metric, RunMetric) else " mean"
     found = comparison[metric]
+    if len(first) > 1:
+        same = [each for each in found if each.contradicted and {each.run, each.against} <= {*first}]
+        return f"{_several(first)} have the same {word} {metric}: {value}{_contradiction(same, first[0])}."
+    best_run = shown(first[0])
     tested = {  # how the first run stands to each other run that it was tested against
         each.against if each.run == first[0] else each.run: each.standing(first[0])
         for each in found
@@ -99,19 +103,41 @@ def _headline(comparison: Comparison, metric: Metric, first: list[str], mean: Su
     if len(beaten) == len(comparison.runs) - 1:
         others = shown(beaten[0]) if len(beaten) == 1 else "every other run"
         return f"{best_run} is significantly better than {others} in {metric}: {value}."
-    leads = f"{best_run} has the {word} mean {metric}, {value}"
+    leads = f"{best_run} has the {word} {metric}, {value}"
     if not any(each.decided_by for each in found):
         return f"{leads}; differences in it are not tested."
-    if not any(each.real for each in found):
+    against = [each for each in found if each.contradicted and first[0] in (each.run, each.against)]
+    favoured = [each.against if each.run == first[0] else each.run for each in against]
+    if not any(each.real or each.contradicted for each in found):
         return f"No significant difference in {metric} was found. {leads}."
     said = [f"significantly better than {_several(beaten)}"] if beaten else []
-    if even := [run for run, standing in tested.items() if not standing]:
+    if even := [run for run, standing in tested.items() if not standing and run not in favoured]:
         said.append(f"not significantly better than {_several(even)}")
     if lost := [run for run, standing in tested.items() if standing == "worse"]:
         said.append(f"significantly worse than {_several(lost)} on the users that both evaluate")
     if untested := [run for run in comparison.runs if run not in (*tested, first[0])]:
         said.append(f"not tested against {_several(untested)}")
-    return f"{leads}: {', '.join(said)}."
+    return f"{leads}{': ' if said else ''}{', '.join(said)}{_contradiction(against, first[0])}."
+
+
+def _contradiction(found: list[Difference], first: str) -> str:
+    """Where the test that decides does not test the mean and finds the opposite, or a difference of equal means."""
+    if not found:
+        return ""
+    told = []
+    for each in found[:DIFFERENCES]:
+        corrected = p_value(each.corrected[each.decided_by or ""])
+        p = f"p {corrected}" if corrected.startswith("<") else f"p = {corrected}"
+        if each.difference:
+            other, counts = (each.against, (each.losses, each.wins))
+            if each.against == first:
+                other, counts = (each.run, (each.wins, each.losses))
+            told.append(f"{shown(other)} ({counts[0]} wins, {counts[1]} losses, {p})")
+        else:
+            told.append(f"{shown(each.run)} and {shown(each.against)} ({p})")
+    verb = "favours" if found[0].difference else "finds a difference between"
+    more = f" and {len(found) - DIFFERENCES:,} more" if len(found) > DIFFERENCES else ""
+    return f", but the {found[0].decided_by} test, which decides, {verb} {', '.join(told)}{more}"
 
 
 def _several(runs: list[str]) -> str:
