@@ -938,7 +938,7 @@ def test_saved_and_loaded(three: atkay.Comparison, tmp_path: Path) -> None:
     untested.save(tmp_path / "u.json")
     assert repr(atkay.Comparison.load(tmp_path / "u.json")) == repr(untested)
     (tmp_path / "c.json").write_text("{}")
-    with pytest.raises(SourceError, match="as a saved comparison"):
+    with pytest.raises(SourceError, match="is not a comparison saved by this version"):
         atkay.Comparison.load(tmp_path / "c.json")
 
 

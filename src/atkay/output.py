@@ -32,7 +32,10 @@ def path_of(path: object, error: type[AtkayError] = OutputError) -> Path:
 
 def is_terminal(stream: TextIO | None) -> bool:
     """Whether somebody looks at a stream; there is none where it was closed."""
-    return stream is not None and not stream.closed and stream.isatty()
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:
+        return False
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
