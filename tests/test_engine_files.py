@@ -903,5 +903,5 @@ def test_slices_that_name_users_without_truth_alone(given: dict[str, Any]) -> No
     ((_, segment, _, everybody),) = found.slice_summaries
     assert segment is None
     assert everybody == found.summaries["mrr"]
-    with pytest.raises(IdError, match=r"slices: it names none of the users of recs and truth: it has 77, they have"):
+    with pytest.raises(IdError, match=r"slices has no user in common with recs and truth: 77 in slices"):
         atkay.evaluate(RECS, TRUTH, "mrr", slices={77: "x"}, **given)
