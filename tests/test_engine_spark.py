@@ -276,7 +276,7 @@ TRUTH = pl.DataFrame({"user": [1, 2, 3], "item": [1, 2, 2], "relevance": [1.0, 2
         (LISTS, TRUTH, {"no_recs": "error"}, "1 user with truth and no list, user 3"),
         (LISTS, TRUTH, {"exclude": {"a": ["b"]}}, "exclude and truth have ids of different types"),
         (LISTS, TRUTH, {"slices": {"a": "b"}}, "slices and truth have ids of different types"),
-        (LISTS, TRUTH, {"slices": {7: "b"}}, "slices: it names none of the users"),
+        (LISTS, TRUTH, {"slices": {7: "b"}}, "slices has no user in common with recs and truth"),
         (LISTS, TRUTH, {"exclude": [[1], [2]]}, "exclude: lists without users are numbered"),
         (LISTS, TRUTH.with_columns(relevance=0), {}, "no user is left to evaluate"),
     ],
