@@ -14,13 +14,21 @@ import atkay
 ROOT = Path(__file__).parent.parent
 OTHERS = (
     "test_cli.py",
+    "test_common.py",
     "test_compare*.py",
     "test_engine_*.py",
     "test_examples.py",
+    "test_forks.py",
+    "test_fuzz_*.py",
+    "test_input_files.py",
+    "test_output.py",
+    "test_printable.py",
     "test_re[cp]*.py",
+    "test_saved.py",
     "test_tasks*.py",
     "test_torchmetrics.py",
     "test_tracking.py",
+    "test_wrong_arguments.py",
 )
 """Tests of what is built on numbers, whichever metrics there are; they take long, or need more than the copy has."""
 

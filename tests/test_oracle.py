@@ -15,8 +15,8 @@ from scenarios import words_of as words_of_metric
 from variants import recs_frame, side, truth_frame
 
 
-def test_the_oracle_knows_every_metric_and_every_word() -> None:
-    assert {*METRICS, *LISTS, *RUN} == set(atkay.metrics())
+def test_the_oracle_knows_metrics_that_exist_and_every_word() -> None:
+    assert {*METRICS, *LISTS, *RUN} <= set(atkay.metrics())
     fields = Protocol.__dataclass_fields__.values()
     assert {each.name: tuple(words_of(each)) for each in fields if words_of(each)} == WORDS
     assert {name: words[0] for name, words in WORDS.items()} == {name: getattr(Rules(), name) for name in WORDS}
