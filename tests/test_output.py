@@ -10,6 +10,7 @@ import re
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,6 +25,8 @@ from atkay.cli.app import app
 from atkay.errors import AtkayError, OutputError, SourceError
 from atkay.output import check_target, write_whole
 
+NOBODY = 65_534
+"""The user whom Unix calls nobody."""
 RUNS = {"old": {"ann": [1, 2], "bob": [3, 4]}, "new": {"ann": [2, 1], "bob": [4, 3]}}
 TRUTH = {"ann": [1], "bob": [4]}
 RESULT = atkay.evaluate(RUNS["old"], TRUTH, "mrr")
@@ -190,17 +193,32 @@ def test_what_no_file_is_called() -> None:
         write_whole("a\0b", b"")
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
-def test_what_may_not_be_written(tmp_path: Path) -> None:
-    file = tmp_path / "r.json"
+@pytest.fixture
+def anybody() -> Iterator[Path]:
+    """A folder of somebody who is not root, as whom the test goes on: root may write everywhere."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, root = Path(name), os.geteuid() == 0
+        if root:
+            os.chown(folder, NOBODY, NOBODY)
+            os.seteuid(NOBODY)
+        try:
+            yield folder
+        finally:
+            folder.chmod(0o755)
+            if root:
+                os.seteuid(0)
+
+
+def test_what_may_not_be_written(anybody: Path) -> None:
+    file = anybody / "r.json"
     file.write_text("before")
     file.chmod(0o444)
     with pytest.raises(OutputError, match="Permission denied"):
         RESULT.save(file)
-    tmp_path.chmod(0o555)
+    anybody.chmod(0o555)
     with pytest.raises(OutputError, match="Permission denied"):
-        RESULT.save(tmp_path / "new.json")
-    tmp_path.chmod(0o755)
+        RESULT.save(anybody / "new.json")
+    anybody.chmod(0o755)
     assert file.read_text() == "before"
 
 
