@@ -81,11 +81,16 @@ def _target(path: Path) -> Path | int:
         raise OutputError(f"no folder '{target.parent}' to write '{target.name}' into; make it first")
     if target.is_dir():
         raise OutputError(f"'{path}' is a folder; name a file to write")
-    if target.exists() and not os.access(target, os.W_OK):
+    if target.exists() and not _may(target, os.W_OK):
         raise PermissionError("Permission denied")
-    if not os.access(target.parent, os.W_OK | os.X_OK):  # a file is written next to its place first
+    if not _may(target.parent, os.W_OK | os.X_OK):  # a file is written next to its place first
         raise PermissionError(f"the folder '{target.parent}' is not writable")
     return target
+
+
+def _may(path: Path, mode: int) -> bool:
+    """Whether this process may do so, as whomever it acts."""
+    return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)
 
 
 def _is_special(path: Path) -> bool:
