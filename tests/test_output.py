@@ -216,7 +216,7 @@ def test_what_may_not_be_written(anybody: Path) -> None:
     with pytest.raises(OutputError, match="Permission denied"):
         RESULT.save(file)
     anybody.chmod(0o555)
-    with pytest.raises(OutputError, match="the folder .* is not writable"):
+    with pytest.raises(OutputError, match=r"the folder .* is not writable"):
         RESULT.save(anybody / "new.json")
     anybody.chmod(0o755)
     assert file.read_text() == "before"
