@@ -434,6 +434,9 @@ def test_a_stream_counts_whom_the_training_data_know() -> None:
         stream.update(items=[[2]] * 32, targets=[[2]] * 32, users=np.arange(first, first + 32))
     (warning,) = said(stream.compute)
     assert "train has no user in common with recs and truth: 1000 in train, 0 in recs or truth" in warning
+    merged = atkay.Stream("new_to_user@1", n_items=3, train=train)
+    merged.merge(stream)
+    assert said(merged.compute) == [warning]
     stream.reset()
     stream.update(items=[[2]] * 128, targets=[[2]] * 128, users=np.arange(1000, 1128))
     assert not said(stream.compute)

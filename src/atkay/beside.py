@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from atkay.common import Shared
 from atkay.errors import IdError, InputError
 from atkay.hashing import id_numbers, scrambled
 from atkay.side import Side
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from atkay.arrays import Ints
-    from atkay.common import Shared
     from atkay.siding import Beside
     from atkay.tables import Table
 
@@ -63,7 +63,6 @@ class Known:
                 "there."
             )
         from atkay.align import kind
-        from atkay.common import Shared as Counted
 
         for known in self.named if len(users) else ():
             if kind(known) != kind(users):
@@ -72,9 +71,7 @@ class Known:
                     f"as {known[0]!r}. Nobody would be known: pass the ids that they have there."
                 )
         codes = self.tables.codes(users.to_frame(), ())
-        shared = {
-            name: Counted.users(keyed, codes[name], users.to_frame()) for name, keyed in self.tables.keyed.items()
-        }
+        shared = {name: Shared.users(keyed, codes[name], users.to_frame()) for name, keyed in self.tables.keyed.items()}
         return self.tables.side(codes, len(users)), shared
 
 

@@ -243,18 +243,20 @@ class Stream:
         if self._beside is not None:
             side, shared = self._beside.of_batch(aligned.queries.get_column("user"), told=users is not None)
             aligned = replace(aligned, side=side)
-            with self._lock:
-                self._shared = {
-                    name: self._shared[name].merge(each) if name in self._shared else each
-                    for name, each in shared.items()
-                }
+            self._add_shared(shared)
         return settle(aligned, self.protocol)
+
+    def _add_shared(self, shared: Mapping[str, Shared]) -> None:
+        with self._lock:
+            known = self._shared
+            self._shared = {n: known[n].merge(each) if n in known else each for n, each in shared.items()} or known
 
     def merge(self, other: Stream | bytes) -> None:
         """Count the users of another stream, too, or of its bytes; it measures the same, and has other users."""
         if isinstance(other, Stream):
             self._check_same(other._header())
             found = other._found
+            self._add_shared(other._shared)
         else:
             read = _read(other)
             self._check_same(read.header)
