@@ -59,10 +59,10 @@ test: $(VENV)/ready $(WHEELS)/ready test-pandas2  ## all tests, with pandas 3, a
 	$(BIN)/python -m pytest -n 2
 
 test-deep: $(VENV)/ready  ## the fuzz and the laws with many examples, other ones each time: a quarter of an hour
-	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 tests/test_fuzz_engines.py tests/test_fuzz_inputs.py tests/test_laws.py
+	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 tests/engines/test_fuzz_engines.py tests/inputs/test_fuzz_inputs.py tests/laws
 
 test-pandas2: $(PANDAS2)/ready
-	$(PANDAS2)/bin/python -m pytest -q -o addopts="-ra" tests/test_inputs.py
+	$(PANDAS2)/bin/python -m pytest -q -o addopts="-ra" tests/inputs/test_kinds.py
 
 check: $(VENV)/ready  ## formatter, linter and type checker
 	$(BIN)/ruff format --check .

@@ -15,7 +15,7 @@ from typing import Any
 from workload import USERS, VARIANTS
 
 import atkay
-from atkay.grid import Grid
+from atkay.text.grid import Grid
 
 NAMES = ("map@10", "ndcg@10")
 

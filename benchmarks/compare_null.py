@@ -14,12 +14,12 @@ from collections.abc import Callable
 import numpy as np
 
 import atkay
-from atkay.arrays import Floats
-from atkay.compare.bootstrap import draw
-from atkay.compare.progress import Steps
-from atkay.compare.sheet import Paired
-from atkay.compare.tests import TESTS, Task
-from atkay.compare.verdict import LEVEL
+from atkay.comparison.bootstrap import draw
+from atkay.comparison.sheet import Paired
+from atkay.comparison.tests import TESTS, Task
+from atkay.comparison.verdict import LEVEL
+from atkay.core.types import Floats
+from atkay.text.progress import Steps
 
 Draw = Callable[[np.random.Generator, tuple[int, int]], Floats]
 PERMUTATIONS, CASES_AT_ONCE = 999, 500

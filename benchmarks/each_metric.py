@@ -18,8 +18,8 @@ import polars as pl
 from workload import ITEMS, USERS, VARIANTS
 
 import atkay
-from atkay.grid import Grid
-from atkay.metrics.base import Metric
+from atkay.metrics.metric import Metric
+from atkay.text.grid import Grid
 
 
 def seconds(metric: Metric, recs: pl.DataFrame, truth: pl.DataFrame, given: dict[str, object]) -> float:

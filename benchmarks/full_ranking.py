@@ -29,9 +29,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from atkay.engines import torch_count as counting
-from atkay.engines.torch_count import Excluded, Targets, Vectors
-from atkay.engines.torch_device import KERNELS, Device, Kernel, Shape, count, cut, longest, own_scores, slack
+from atkay.engines.full_ranking import count as counting
+from atkay.engines.full_ranking.count import Excluded, Targets, Vectors
+from atkay.engines.full_ranking.device import KERNELS, Device, Kernel, Shape, count, cut, longest, own_scores, slack
 
 USERS, ITEMS, DEPTH, SEEN = 16_384, 1_000_000, 128, 50
 PRECISIONS = ("bfloat16", "float32", "tf32")

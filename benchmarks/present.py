@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 import atkay
-from atkay.grid import Grid
+from atkay.text.grid import Grid
 
 ROOT = Path(__file__).parent.parent
 NUMBERS, CHART, README = ROOT / "docs" / "benchmark.json", ROOT / "docs" / "benchmark.svg", ROOT / "README.md"

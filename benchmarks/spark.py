@@ -19,7 +19,7 @@ import polars as pl
 from workload import USERS, Workload, reference, resized
 
 import atkay
-from atkay.engines.spark import local_session
+from atkay.engines.spark.spark import local_session
 
 METRICS = [f"{name}@1,3,5,10,20,100" for name in ("ndcg", "map", "mrr", "recall", "precision", "hit")]
 

@@ -17,7 +17,7 @@ import polars as pl
 
 from atkay import tasks
 from atkay.errors import RepeatsWarning
-from atkay.grid import Grid
+from atkay.text.grid import Grid
 
 ROWS = 5_000_000
 

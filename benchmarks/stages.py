@@ -17,7 +17,7 @@ from typing import Any
 from tools import atkay
 from workload import USERS, VARIANTS
 
-from atkay.grid import Grid
+from atkay.text.grid import Grid
 
 STAGES = {
     "tables.py read_recs": "read: find the columns, scores are finite",

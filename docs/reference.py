@@ -6,7 +6,7 @@ import inspect
 from pathlib import Path
 
 import atkay
-from atkay.metrics.base import conventions
+from atkay.metrics.metric import conventions
 from atkay.words import words_of
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 import atkay
-from atkay.grid import Grid
 from atkay.tasks import BasketTask, baselines
+from atkay.text.grid import Grid
 
 K = 10
 METRICS = [f"recall@{K}", f"ndcg@{K}", f"hit@{K}"]

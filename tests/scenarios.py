@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from atkay import Columns
-from atkay.metrics.base import Metric, conventions
+from atkay.metrics.metric import Metric, conventions
 from oracle import AVERAGED, LISTS, METRICS, RUN, WORDS, Data, Rules, Words
 from variants import every_variant
 

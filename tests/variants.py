@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import atkay
 from atkay.errors import SpecError
-from atkay.metrics.base import Metric, conventions
+from atkay.metrics.metric import Metric, conventions
 from atkay.words import words_of
 
 NUMBERS = (0.5, 1.0, 2.0)
@@ -79,3 +79,17 @@ def recs_frame(found: list[Row]) -> pl.DataFrame:
 
 def truth_frame(found: list[Row]) -> pl.DataFrame:
     return pl.DataFrame(found, schema={"user": pl.Int64, "item": pl.Int64, "relevance": pl.Float64}, orient="row")
+
+
+ListsAndGrades = dict[int, tuple[list[int], dict[int, float]]]
+
+lists_and_grades = st.dictionaries(
+    st.integers(0, 4),
+    st.tuples(
+        st.lists(st.integers(0, 9), unique=True, max_size=9),
+        st.dictionaries(st.integers(0, 9), st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0, 4.0]), max_size=7),
+    ),
+    max_size=4,
+)
+
+SEGMENTS = pl.DataFrame({"user": [0, 1, 2, 3, 99], "age": ["old", "young", "old", None, "young"]})

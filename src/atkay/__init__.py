@@ -10,7 +10,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from atkay.forks import watch
+from atkay.core.forks import watch
 
 if TYPE_CHECKING:
     from atkay import errors as errors
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from atkay.audit.explain import explain as explain
     from atkay.audit.reconcile import reconcile as reconcile
     from atkay.audit.variants import variants as variants
-    from atkay.columns import Columns as Columns
-    from atkay.compare.comparing import compare as compare
-    from atkay.compare.comparison import Comparison as Comparison
-    from atkay.compare.power import power as power
-    from atkay.dialects.base import dialects as dialects
-    from atkay.engines.torch import FullRanking as FullRanking
-    from atkay.engines.torch import full_ranking as full_ranking
-    from atkay.evaluate import evaluate as evaluate
+    from atkay.comparison.compare import compare as compare
+    from atkay.comparison.comparison import Comparison as Comparison
+    from atkay.comparison.overlap import Overlap as Overlap
+    from atkay.comparison.overlap import overlap as overlap
+    from atkay.comparison.power import power as power
+    from atkay.dialects.dialect import dialects as dialects
+    from atkay.engines.full_ranking.full_ranking import FullRanking as FullRanking
+    from atkay.engines.full_ranking.full_ranking import full_ranking as full_ranking
+    from atkay.engines.stream import Stream as Stream
+    from atkay.evaluation.evaluate import evaluate as evaluate
+    from atkay.inputs.columns import Columns as Columns
     from atkay.metrics.alpha_ndcg import AlphaNDCG as AlphaNDCG
     from atkay.metrics.auc import AUC as AUC
     from atkay.metrics.auc import GroupAUC as GroupAUC
     from atkay.metrics.average_precision import MAP as MAP
     from atkay.metrics.average_precision import MNAP as MNAP
-    from atkay.metrics.base import Metric as Metric
-    from atkay.metrics.base import metrics as metrics
-    from atkay.metrics.base import parse as parse
     from atkay.metrics.bpref import BPref as BPref
     from atkay.metrics.calibration import Calibration as Calibration
     from atkay.metrics.cascade import ERR as ERR
@@ -54,6 +54,9 @@ if TYPE_CHECKING:
     from atkay.metrics.hit import HitRate as HitRate
     from atkay.metrics.median_rank import MPR as MPR
     from atkay.metrics.median_rank import MedianRank as MedianRank
+    from atkay.metrics.metric import Metric as Metric
+    from atkay.metrics.metric import metrics as metrics
+    from atkay.metrics.metric import parse as parse
     from atkay.metrics.novelty import EFD as EFD
     from atkay.metrics.novelty import EPC as EPC
     from atkay.metrics.novelty import NewToUser as NewToUser
@@ -68,42 +71,39 @@ if TYPE_CHECKING:
     from atkay.metrics.r_precision import RPrecision as RPrecision
     from atkay.metrics.recall import Recall as Recall
     from atkay.metrics.reciprocal_rank import MRR as MRR
+    from atkay.metrics.sampled import Sampled as Sampled
     from atkay.metrics.serendipity import Serendipity as Serendipity
     from atkay.metrics.serendipity import Unexpectedness as Unexpectedness
-    from atkay.overlap import Overlap as Overlap
-    from atkay.overlap import overlap as overlap
     from atkay.protocol import Protocol as Protocol
-    from atkay.report.html import report as report
-    from atkay.result import Population as Population
-    from atkay.result import Result as Result
-    from atkay.sampling import Sampled as Sampled
-    from atkay.stream import Stream as Stream
+    from atkay.reporting.report import report as report
+    from atkay.results.result import Population as Population
+    from atkay.results.result import Result as Result
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "evaluate": "evaluate",
-    "overlap": "overlap",
-    "Overlap": "overlap",
-    "parse": "metrics.base",
-    "metrics": "metrics.base",
-    "Metric": "metrics.base",
-    "Columns": "columns",
+    "evaluate": "evaluation.evaluate",
+    "overlap": "comparison.overlap",
+    "Overlap": "comparison.overlap",
+    "parse": "metrics.metric",
+    "metrics": "metrics.metric",
+    "Metric": "metrics.metric",
+    "Columns": "inputs.columns",
     "Protocol": "protocol",
-    "Population": "result",
-    "Result": "result",
-    "Sampled": "sampling",
-    "Stream": "stream",
-    "full_ranking": "engines.torch",
-    "FullRanking": "engines.torch",
-    "dialects": "dialects.base",
+    "Population": "results.result",
+    "Result": "results.result",
+    "Sampled": "metrics.sampled",
+    "Stream": "engines.stream",
+    "full_ranking": "engines.full_ranking.full_ranking",
+    "FullRanking": "engines.full_ranking.full_ranking",
+    "dialects": "dialects.dialect",
     "variants": "audit.variants",
     "reconcile": "audit.reconcile",
     "explain": "audit.explain",
-    "compare": "compare.comparing",
-    "Comparison": "compare.comparison",
-    "power": "compare.power",
-    "report": "report.html",
+    "compare": "comparison.compare",
+    "Comparison": "comparison.comparison",
+    "power": "comparison.power",
+    "report": "reporting.report",
 }
 _MODULES = ("errors", "tasks")
 
@@ -121,7 +121,7 @@ watch()
 
 
 def _metric_classes() -> dict[str, Any]:
-    from atkay.metrics.base import metrics
+    from atkay.metrics.metric import metrics
 
     return {each.__name__: each for each in metrics().values()}
 

@@ -41,7 +41,7 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from atkay.printable import printable
+from atkay.text.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from atkay.audit.variants import combinations, plain
-from atkay.dialects.base import dialects
+from atkay.dialects.dialect import dialects
 from atkay.errors import AtkayError, SpecError, shown
-from atkay.evaluate import understand
-from atkay.metrics.base import Metric, RunMetric, metrics, parse
+from atkay.evaluation.evaluate import understand
+from atkay.metrics.metric import Metric, RunMetric, metrics, parse
 from atkay.protocol import Protocol
 from atkay.words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from atkay.arrays import Floats
     from atkay.audit.ground import Ground
+    from atkay.core.types import Floats
 
 OFF_BY_ONE, PERCENT, OTHER, FAR = 3, 2, 4, 4
 """What it costs an explanation to say that the cutoff was meant otherwise, that shares were printed as percent, or that

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from atkay.audit.explain import own_protocol
 from atkay.audit.variants import plain as plain_words
-from atkay.dialects.base import dialects
+from atkay.dialects.dialect import dialects
 from atkay.errors import AtkayError, AtkayWarning, SpecError
-from atkay.evaluate import evaluate, understand
-from atkay.grid import Grid, Tabular
-from atkay.metrics.base import RunMetric
+from atkay.evaluation.evaluate import evaluate, understand
+from atkay.metrics.metric import RunMetric
 from atkay.protocol import Protocol
+from atkay.text.grid import Grid, Tabular
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from atkay.metrics.base import Metric
+    from atkay.metrics.metric import Metric
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,9 +7,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from atkay.grid import Grid, Tabular
-from atkay.metrics.base import printed
-from atkay.printable import one_line, printable
+from atkay.metrics.metric import printed
+from atkay.results.sample_users import Place
+from atkay.text.grid import Grid, Tabular
+from atkay.text.printable import one_line, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,22 +33,6 @@ class Change(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.name}: {word_of(self.before)} → {word_of(self.after)}"
-
-
-class Place(NamedTuple):
-    """An item of a list; ``grade`` is that of a hit, None elsewhere; ``score`` is None where there are none."""
-
-    rank: int
-    item: Any
-    score: float | None
-    grade: float | None
-
-    def __str__(self) -> str:
-        said = [] if self.score is None else [f"score {self.score:.10g}"]
-        said += [] if self.grade in (None, 1) else [f"grade {self.grade:g}"]
-        return f"{self.rank} {one_line(str(self.item))}{'' if self.grade is None else ' ✓'}" + (
-            f" ({', '.join(said)})" if said else ""
-        )
 
 
 class Worked(NamedTuple):

@@ -11,27 +11,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from atkay.arithmetic import arithmetic
-from atkay.audit.difference import SAME, Change, Difference, Example, Place, Step, Worked, word_of
+from atkay.audit.difference import SAME, Change, Difference, Example, Step, Worked, word_of
 from atkay.audit.variants import plain
-from atkay.dialects.base import Dialect
-from atkay.dialects.base import dialect as named
+from atkay.dialects.dialect import Dialect
+from atkay.dialects.dialect import dialect as named
 from atkay.errors import AtkayError, ProtocolError, SpecError, TiesWarning, shown, who
-from atkay.evaluate import Gathered, check_needs, conclude, gather
-from atkay.examples import by_item
-from atkay.measure import who_counts
-from atkay.metrics.base import Metric, RunMetric, conventions, parse
+from atkay.evaluation.evaluate import Gathered, check_needs, conclude, gather
+from atkay.evaluation.measure import who_counts
+from atkay.inputs.read import BESIDE, read_tables
+from atkay.metrics.metric import Metric, RunMetric, conventions, parse
+from atkay.metrics.worked import arithmetic
 from atkay.protocol import Protocol
-from atkay.tables import BESIDE, read_tables
+from atkay.results.sample_users import Place, by_item
 from atkay.words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from atkay.arrays import Floats
-    from atkay.judged import Judged
-    from atkay.result import Result
-    from atkay.tables import Table
+    from atkay.core.types import Floats
+    from atkay.inputs.read import Table
+    from atkay.judged.judged import Judged
+    from atkay.results.result import Result
 
 WHO = ("no_recs", "no_truth")
 """Who counts: words of the protocol that leave the lists as they are."""

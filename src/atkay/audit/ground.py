@@ -15,26 +15,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atkay.align import align_tables
 from atkay.errors import InputError, PopulationError
-from atkay.evaluate import describe
-from atkay.judge import judge
-from atkay.judged import Judged
-from atkay.measure import measure, score_missing, who_counts
-from atkay.metrics.base import is_pooled
+from atkay.evaluation.evaluate import describe
+from atkay.evaluation.judge import judge
+from atkay.evaluation.measure import measure, score_missing, who_counts
+from atkay.inputs.coding.align import align_tables
+from atkay.inputs.coding.segments import group_queries
+from atkay.inputs.kinds import open_source
+from atkay.inputs.read import columns_of, read_tables, read_truth
+from atkay.judged.judged import Judged
+from atkay.metrics.metric import is_pooled
 from atkay.protocol import Protocol
-from atkay.slicing import group_queries
-from atkay.sources import open_source
-from atkay.tables import columns_of, read_tables, read_truth
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from atkay.align import Aligned
-    from atkay.arrays import Bools, Floats, Ints
-    from atkay.columns import Columns
-    from atkay.metrics.base import Metric
-    from atkay.tables import Table
+    from atkay.core.types import Bools, Floats, Ints
+    from atkay.inputs.coding.align import Aligned
+    from atkay.inputs.columns import Columns
+    from atkay.inputs.read import Table
+    from atkay.metrics.metric import Metric
 
 EVERYBODY = Protocol(no_recs="zero", no_truth="zero")
 COLUMNS = 5

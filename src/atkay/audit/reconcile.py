@@ -24,20 +24,20 @@ from atkay.audit.candidates import (
     together,
 )
 from atkay.errors import ProtocolError, SpecError, number_of, shown
-from atkay.evaluate import understand
-from atkay.grid import Grid, Tabular
-from atkay.metrics.base import parse
+from atkay.evaluation.evaluate import understand
+from atkay.metrics.metric import parse
 from atkay.protocol import Protocol
+from atkay.text.grid import Grid, Tabular
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     import polars as pl
 
-    from atkay.arrays import Floats
     from atkay.audit.ground import Ground
-    from atkay.columns import Columns
-    from atkay.metrics.base import Metric
+    from atkay.core.types import Floats
+    from atkay.inputs.columns import Columns
+    from atkay.metrics.metric import Metric
 
 MEANS = {
     0.5: "too many to prove anything. Give more numbers, or more digits.",
@@ -215,7 +215,7 @@ def reconcile(
     (True, 'map(per=capped)@5')
     """
     from atkay.audit.ground import Ground
-    from atkay.tables import BESIDE
+    from atkay.inputs.read import BESIDE
 
     for name in ("dialect", *BESIDE, "slices", "sampled"):
         if fields.pop(name, None) is not None:

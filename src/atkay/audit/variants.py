@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from atkay.audit.difference import SAME
-from atkay.dialects.base import dialects
+from atkay.dialects.dialect import dialects
 from atkay.errors import SpecError, TiesWarning
-from atkay.evaluate import evaluate, understand
-from atkay.grid import Grid, Tabular
-from atkay.metrics.base import Metric, conventions, parse
+from atkay.evaluation.evaluate import evaluate, understand
+from atkay.metrics.metric import Metric, conventions, parse
 from atkay.protocol import Protocol
+from atkay.text.grid import Grid, Tabular
 from atkay.words import words_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    from atkay.arrays import Floats
+    from atkay.core.types import Floats
 
 
 class Variant(NamedTuple):
@@ -69,7 +69,7 @@ class Variants(Tabular):
 
     def plot(self) -> alt.Chart:
         """A bar per variant (Altair; ``atkay[report]``)."""
-        from atkay.report.charts import plot_variants
+        from atkay.reporting.charts import plot_variants
 
         return plot_variants(self)
 

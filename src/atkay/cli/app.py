@@ -10,7 +10,7 @@ import click
 
 from atkay import __version__
 from atkay.errors import AtkayError, AtkayWarning
-from atkay.printable import printable
+from atkay.text.printable import printable
 
 COMMANDS = (
     "evaluate",

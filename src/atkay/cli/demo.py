@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from atkay.cli import options
-from atkay.printable import printable
+from atkay.text.printable import printable
 
 if TYPE_CHECKING:
     from atkay.cli.sample import Sample
@@ -66,7 +66,7 @@ def command(output: Path, data: Path | None) -> None:
 
 
 def _write(shop: Sample, folder: Path) -> None:
-    from atkay.output import write_whole
+    from atkay.text.files import write_whole
 
     folder.mkdir(parents=True, exist_ok=True)
     tables = {"train": shop.train, "truth": shop.truth, "users": shop.users, "items": shop.items, **shop.runs}

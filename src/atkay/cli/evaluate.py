@@ -16,8 +16,8 @@ from atkay.cli.output import show, working
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from atkay.metrics.base import Metric
-    from atkay.result import Result
+    from atkay.metrics.metric import Metric
+    from atkay.results.result import Result
 
 WRITTEN = {
     ".parquet": "write_parquet",
@@ -82,9 +82,9 @@ def command(
       $ atkay evaluate "recs*.csv" truth.csv --memory 2GB --resume
     """
     import atkay
-    from atkay.evaluate import USUAL
-    from atkay.metrics.base import parse_all, separate
-    from atkay.result import Result
+    from atkay.evaluation.evaluate import USUAL
+    from atkay.metrics.metric import parse_all, separate
+    from atkay.results.result import Result
 
     if better and not (fail_under or fail_if_worse_than):
         raise Refused("--better says what --fail-under and --fail-if-worse-than mean; give one of them.")
@@ -114,7 +114,7 @@ def _write(result: Result, path: Path) -> None:
     """The values of each user, in the format that the file's name says; whole or not at all."""
     import io
 
-    from atkay.output import write_whole
+    from atkay.text.files import write_whole
 
     buffer = io.BytesIO()
     getattr(result.per_query, WRITTEN[path.suffix.lower()])(buffer)
@@ -126,7 +126,7 @@ def _directions(
 ) -> dict[str, str]:
     """Which values of each number are better; whoever compares one with an earlier one has to know."""
     from atkay.errors import offer
-    from atkay.metrics.base import parse
+    from atkay.metrics.metric import parse
 
     single = {str(one): one.better for metric in metrics for one in metric.split()}
     found = dict(single)
@@ -152,7 +152,7 @@ def _directions(
 
 def _under(result: Result, limits: dict[str, str], directions: Mapping[str, str]) -> list[str]:
     """What falls short of its limit; for a metric of which less is better, what exceeds it."""
-    from atkay.metrics.base import parse
+    from atkay.metrics.metric import parse
 
     said = []
     for name, text in limits.items():
@@ -172,7 +172,7 @@ def _under(result: Result, limits: dict[str, str], directions: Mapping[str, str]
 
 def _worse(result: Result, before: Result, path: Path, directions: Mapping[str, str]) -> list[str]:
     """What is worse than in a saved result that was computed in the same way."""
-    from atkay.compare.sheet import check_data, check_protocols
+    from atkay.comparison.sheet import check_data, check_protocols
 
     both = {path.name: before, "this one": result}
     check_protocols(both)
@@ -190,7 +190,7 @@ def _worse(result: Result, before: Result, path: Path, directions: Mapping[str, 
 
 def _is_worse(better: str, value: float, limit: float) -> bool:
     """Whether a value falls short by more than rounding; one that is no number does, of any limit that is one."""
-    from atkay.compare.sheet import FINE
+    from atkay.comparison.sheet import FINE
 
     if math.isnan(limit):
         return False

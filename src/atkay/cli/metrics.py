@@ -11,7 +11,7 @@ from atkay.cli import options
 from atkay.cli.output import show
 
 if TYPE_CHECKING:
-    from atkay.metrics.base import Metric
+    from atkay.metrics.metric import Metric
 
 
 @click.command("metrics", short_help="Formulas, words, and who uses which.")
@@ -26,8 +26,8 @@ def command(name: str | None, form: str) -> None:
       $ atkay metrics ndcg
     """
     import atkay
-    from atkay.grid import Listing
-    from atkay.metrics.base import conventions, parse
+    from atkay.metrics.metric import conventions, parse
+    from atkay.text.grid import Listing
     from atkay.words import words_of
 
     if name is not None:
@@ -54,7 +54,7 @@ def command(name: str | None, form: str) -> None:
 def _page(cls: type[Metric]) -> str:
     """All that is known of a metric."""
     import atkay
-    from atkay.grid import Grid
+    from atkay.text.grid import Grid
 
     called = f"{cls.name}, also called {', '.join(cls.aliases)}" if cls.aliases else cls.name
     parts = [called, "─" * len(called), inspect.getdoc(cls) or ""]

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from atkay.cli.wording import option
-from atkay.columns import ALIASES, Columns
 from atkay.errors import InputError, OutputError, SourceError
-from atkay.output import check_target
-from atkay.paths import find_files
+from atkay.inputs.columns import ALIASES, Columns
+from atkay.inputs.paths import find_files
 from atkay.protocol import Protocol
+from atkay.text.files import check_target
 from atkay.words import words_of
 
 if TYPE_CHECKING:
@@ -314,7 +314,7 @@ def lists_again(chosen: dict[str, Any], recs: Any) -> dict[str, Any]:
 def evaluated(chosen: dict[str, Any]) -> Any:
     """The result of the only run, which may have been saved before."""
     import atkay
-    from atkay.compare.comparing import in_arguments
+    from atkay.comparison.compare import in_arguments
 
     [path] = chosen["runs"].values()
     _refuse(

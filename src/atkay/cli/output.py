@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from atkay.output import is_terminal
-from atkay.printable import one_line, printable
+from atkay.text.files import is_terminal
+from atkay.text.printable import one_line, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,7 +9,7 @@ import click
 
 from atkay.cli import options
 from atkay.cli.output import working
-from atkay.printable import printable
+from atkay.text.printable import printable
 
 
 @click.command("report", short_help="A page to show.")

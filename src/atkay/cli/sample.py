@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     import polars as pl
 
-    from atkay.arrays import Array, Bools, Floats, Ints
+    from atkay.core.types import Array, Bools, Floats, Ints
 
 USERS, ITEMS, TASTES, K = 3000, 800, 12, 20
 DEEP = 65

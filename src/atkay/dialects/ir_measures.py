@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from atkay.dialects.base import Dialect
+from atkay.dialects.dialect import Dialect
 
 NAMES = {
     "P@{k}": "precision@{k}",

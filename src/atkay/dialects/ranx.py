@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from atkay.arrays import LONG
-from atkay.dialects.base import Dialect
+from atkay.core.types import LONG
+from atkay.dialects.dialect import Dialect
 
 NAMES = {
     "hits@{k}": "hit(count=number)@{k}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from atkay.dialects.base import Dialect
+from atkay.dialects.dialect import Dialect
 
 DIALECT = Dialect(
     name="sklearn",

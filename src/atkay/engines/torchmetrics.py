@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Self
 
-from atkay.batches import by_index
+from atkay.core.lock import Lock
+from atkay.engines.stream import Stream
 from atkay.errors import InputError, PopulationError, listing
-from atkay.evaluate import USUAL
-from atkay.lock import Lock
-from atkay.packing import split
-from atkay.stream import Stream
+from atkay.evaluation.evaluate import USUAL
+from atkay.inputs.arrays import by_index
+from atkay.results.packing import split
 
 try:
     import torch
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from atkay.metrics.base import Metric as Spec
-    from atkay.result import Result
+    from atkay.metrics.metric import Metric as Spec
+    from atkay.results.result import Result
 
 SETTINGS = (
     "compute_on_cpu",

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from atkay.arrays import Floats, Ints
-from atkay.judged import Judged, within
-from atkay.lists import Lists, rows_of
-from atkay.metrics.base import Definition, Metric, number
+from atkay.core.lists import Lists, rows_of
+from atkay.core.types import Floats, Ints
+from atkay.judged.judged import Judged, within
 from atkay.metrics.categories import Cells, added, categories_of, masks, portions, spread
+from atkay.metrics.metric import Definition, Metric, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from atkay import expected
-from atkay.arrays import Floats
-from atkay.judged import sums
-from atkay.metrics.base import Definition, Ratio, divide
+from atkay.core.types import Floats
+from atkay.judged import ties as expected
+from atkay.judged.judged import sums
+from atkay.metrics.metric import Definition, Ratio, divide
 from atkay.words import word
 
 if TYPE_CHECKING:
-    from atkay.judged import Judged
+    from atkay.judged.judged import Judged
 
 
 def unlisted_field() -> Any:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay import expected
-from atkay.arrays import Floats, Ints
-from atkay.metrics.base import Definition, Metric, added, bracketed, divide, lesser, quotient
+from atkay.core.types import Floats, Ints
+from atkay.judged import ties as expected
+from atkay.metrics.metric import Definition, Metric, added, bracketed, divide, lesser, quotient
 from atkay.words import word
 
 if TYPE_CHECKING:
-    from atkay.judged import Judged
+    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)

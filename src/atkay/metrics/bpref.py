@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from atkay.arrays import Floats
-from atkay.metrics.base import Definition, Metric, added, bracketed, divide, lesser
+from atkay.core.types import Floats
+from atkay.metrics.metric import Definition, Metric, added, bracketed, divide, lesser
 from atkay.words import word
 
 if TYPE_CHECKING:
-    from atkay.judged import Judged
+    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from atkay.arrays import Floats, Ints
-from atkay.judged import sums
-from atkay.metrics.base import Definition, ListMetric, number
+from atkay.core.types import Floats, Ints
+from atkay.judged.judged import sums
 from atkay.metrics.categories import added, categories_of, portions, shares, spread
+from atkay.metrics.metric import Definition, ListMetric, number
 from atkay.words import word
 
 if TYPE_CHECKING:
-    from atkay.judged import Judged
+    from atkay.judged.judged import Judged
 
 WEIGHTS: dict[str, Callable[[Ints], Floats]] = {
     "uniform": lambda rank: np.ones(len(rank)),

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from atkay.arrays import Floats, Ints
-from atkay.judged import sums
-from atkay.metrics.base import Definition, ListMetric, Metric, added, bracketed, number, printed
+from atkay.core.types import Floats, Ints
+from atkay.judged.judged import sums
 from atkay.metrics.dcg import GAINS, STEEPEST, gains
+from atkay.metrics.metric import Definition, ListMetric, Metric, added, bracketed, number, printed
 from atkay.words import word
 
 if TYPE_CHECKING:
-    from atkay.judged import Judged
+    from atkay.judged.judged import Judged
 
 
 def running_product(factors: Floats, nth: Ints) -> Floats:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from atkay.arrays import Floats, Ints
+from atkay.core.lists import BLOCK, Lists, rows_of
+from atkay.core.types import Floats, Ints
 from atkay.errors import SideError
-from atkay.lists import BLOCK, Lists, rows_of
 
 if TYPE_CHECKING:
-    from atkay.judged import Judged
-    from atkay.metrics.base import Metric
+    from atkay.judged.judged import Judged
+    from atkay.metrics.metric import Metric
 
 WORD = 64
 """Categories in one number of a mask."""

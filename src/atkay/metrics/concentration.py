@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from atkay.arrays import WHOLE, Floats, Ints
-from atkay.metrics.base import Definition, RunMetric
+from atkay.core.types import WHOLE, Floats, Ints
 from atkay.metrics.coverage import times_listed
+from atkay.metrics.metric import Definition, RunMetric
 from atkay.words import word
 
 if TYPE_CHECKING:
-    from atkay.judged import Judged
+    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)

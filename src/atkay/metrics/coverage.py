@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from atkay.arrays import WHOLE, Floats, Ints
-from atkay.metrics.base import Definition, Metric, RunMetric
+from atkay.core.types import WHOLE, Floats, Ints
+from atkay.metrics.metric import Definition, Metric, RunMetric
 from atkay.words import word
 
 if TYPE_CHECKING:
-    from atkay.judged import Judged
+    from atkay.judged.judged import Judged
 
 
 def times_listed(judged: Judged, cutoffs: tuple[int, ...]) -> Ints:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from atkay import expected
-from atkay.arrays import WHOLE, Floats, Ints
+from atkay.core.types import WHOLE, Floats, Ints
 from atkay.errors import RelevanceError
-from atkay.judged import Judged, sums, within
-from atkay.metrics.base import Definition, Metric, added, bracketed, divide, printed, quotient
+from atkay.judged import ties as expected
+from atkay.judged.judged import Judged, sums, within
+from atkay.metrics.metric import Definition, Metric, added, bracketed, divide, printed, quotient
 from atkay.words import word
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from atkay.arrays import Bools, Floats, Ints
+from atkay.core.types import Bools, Floats, Ints
 from atkay.errors import SideError
-from atkay.judged import Judged, sums
-from atkay.metrics.base import Definition, ListMetric
+from atkay.judged.judged import Judged, sums
 from atkay.metrics.categories import Cells, added, categories_of, masks, portions, shares, spread
+from atkay.metrics.metric import Definition, ListMetric
 from atkay.words import word
 
 if TYPE_CHECKING:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from atkay.arrays import Floats, Ints
-from atkay.judged import sums
-from atkay.lists import ranges
-from atkay.metrics.base import Definition
+from atkay.core.lists import ranges
+from atkay.core.types import Floats, Ints
+from atkay.judged.judged import sums
 from atkay.metrics.coverage import times_listed
 from atkay.metrics.item_groups import Grouped, compared, per_group
+from atkay.metrics.metric import Definition
 from atkay.words import word
 
 if TYPE_CHECKING:
-    from atkay.judged import Judged
+    from atkay.judged.judged import Judged
 
 BITS = 30
 

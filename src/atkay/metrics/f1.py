@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from atkay.arrays import Floats
-from atkay.metrics.base import Definition, Ratio, number, printed
+from atkay.core.types import Floats
+from atkay.metrics.metric import Definition, Ratio, number, printed
 
 if TYPE_CHECKING:
-    from atkay.judged import Judged
+    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)

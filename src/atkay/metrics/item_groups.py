@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay.arrays import Bools, Floats, Ints
+from atkay.core.lists import Lists
+from atkay.core.types import Bools, Floats, Ints
 from atkay.errors import SideError
-from atkay.lists import Lists
-from atkay.metrics.base import RunMetric, number
+from atkay.metrics.metric import RunMetric, number
 
 if TYPE_CHECKING:
-    from atkay.judged import Judged
+    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)

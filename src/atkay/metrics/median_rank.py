@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from atkay.arrays import WHOLE, Floats, Ints
+from atkay.core.types import WHOLE, Floats, Ints
 from atkay.metrics.auc import or_nan, unlisted_field
-from atkay.metrics.base import Definition, Ratio, RunMetric
 from atkay.metrics.dcg import check_weights
+from atkay.metrics.metric import Definition, Ratio, RunMetric
 from atkay.words import word
 
 if TYPE_CHECKING:
-    from atkay.judged import Judged
+    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)

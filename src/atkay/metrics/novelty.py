@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from atkay.arrays import Bools, Floats, Ints
-from atkay.judged import sums
-from atkay.match import place_in
-from atkay.metrics.base import Definition, ListMetric, Metric, divide
+from atkay.core.match import place_in
+from atkay.core.types import Bools, Floats, Ints
+from atkay.judged.judged import sums
+from atkay.metrics.metric import Definition, ListMetric, Metric, divide
 from atkay.metrics.popularity import mean_of_listed
 from atkay.words import word
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from atkay.judged import Judged
+    from atkay.judged.judged import Judged
 
 WEIGHTS: dict[str, Callable[[Ints], Floats]] = {
     "log2": lambda rank: 1 / np.log2(rank + 1),

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from atkay.arrays import Floats, Ints
-from atkay.judged import sums
-from atkay.lists import Lists
-from atkay.match import match
-from atkay.metrics.base import Definition
+from atkay.core.lists import Lists
+from atkay.core.match import match
+from atkay.core.types import Floats, Ints
+from atkay.judged.judged import sums
 from atkay.metrics.coverage import times_listed
 from atkay.metrics.item_groups import Grouped, compared, per_group
+from atkay.metrics.metric import Definition
 from atkay.words import word
 
 if TYPE_CHECKING:
-    from atkay.judged import Judged
-    from atkay.side import Train
+    from atkay.judged.judged import Judged
+    from atkay.judged.side import Train
 
 GROUPS = {
     "popularity": "the most popular items of train, and the rest",

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from atkay.arrays import Floats
-from atkay.metrics.base import Definition, ListMetric, Ratio, number
+from atkay.core.types import Floats
 from atkay.metrics.item_groups import in_head
+from atkay.metrics.metric import Definition, ListMetric, Ratio, number
 
 if TYPE_CHECKING:
-    from atkay.judged import Judged
+    from atkay.judged.judged import Judged
 
 
 def mean_of_listed(judged: Judged, weights: Floats, cutoffs: tuple[int, ...]) -> Floats:

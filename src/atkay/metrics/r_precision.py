@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from atkay import expected
-from atkay.arrays import Floats
-from atkay.judged import sums
-from atkay.metrics.base import Definition, Metric, divide
+from atkay.core.types import Floats
+from atkay.judged import ties as expected
+from atkay.judged.judged import sums
+from atkay.metrics.metric import Definition, Metric, divide
 
 if TYPE_CHECKING:
-    from atkay.judged import Judged
+    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)

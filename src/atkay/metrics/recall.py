@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay.arrays import Floats
-from atkay.metrics.base import Definition, Ratio, share_of_possible
+from atkay.core.types import Floats
+from atkay.metrics.metric import Definition, Ratio, share_of_possible
 from atkay.words import word
 
 if TYPE_CHECKING:
-    from atkay.judged import Judged
+    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay import expected
-from atkay.arrays import Floats
-from atkay.metrics.base import Definition, Metric
+from atkay.core.types import Floats
+from atkay.judged import ties as expected
+from atkay.metrics.metric import Definition, Metric
 from atkay.words import word
 
 if TYPE_CHECKING:
-    from atkay.judged import Judged
+    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)

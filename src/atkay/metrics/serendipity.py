@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from atkay.arrays import Floats, Ints
+from atkay.core.lists import Lists, rows_of
+from atkay.core.match import place_in
+from atkay.core.types import Floats, Ints
 from atkay.errors import SpecError
-from atkay.judged import sums
-from atkay.lists import Lists, rows_of
-from atkay.match import place_in
-from atkay.metrics.base import Definition, ListMetric, Metric, divide
+from atkay.judged.judged import sums
 from atkay.metrics.diversity import unit_vectors, vectors_of
+from atkay.metrics.metric import Definition, ListMetric, Metric, divide
 from atkay.words import word
 
 if TYPE_CHECKING:
-    from atkay.judged import Judged
+    from atkay.judged.judged import Judged
 
 NEEDS = {
     "murakami": ("baseline", "catalog"),

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from atkay.align import same_types
-from atkay.common import nothing_common
 from atkay.errors import IdError, NumberError, listing
-from atkay.grid import Grid
-from atkay.tables import Table, read_recs
+from atkay.inputs.coding.align import same_types
+from atkay.inputs.coding.common import nothing_common
+from atkay.inputs.read import Table, read_recs
+from atkay.text.grid import Grid
 
 if TYPE_CHECKING:
-    from atkay.columns import Columns
+    from atkay.inputs.columns import Columns
     from atkay.tasks.task import Task
 
 SHOWN = 3

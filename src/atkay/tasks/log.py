@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from atkay.core.order import together
 from atkay.errors import IdError, InputError, SpecError, offer, shown
-from atkay.ranking import together
-from atkay.tables import times
-from atkay.vocabulary import Vocabulary
+from atkay.inputs.coding.vocabulary import Vocabulary
+from atkay.inputs.read import times
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from atkay.arrays import Bools, Ints
+    from atkay.core.types import Bools, Ints
 
 
 @dataclass(frozen=True, eq=False)

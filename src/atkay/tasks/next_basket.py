@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from atkay.columns import Columns
 from atkay.errors import InputError, number_of
-from atkay.evaluate import evaluate
-from atkay.tables import columns_of, read_log
+from atkay.evaluation.evaluate import evaluate
+from atkay.inputs.columns import Columns
+from atkay.inputs.read import columns_of, read_log
 from atkay.tasks.log import Sequences, count_of
 from atkay.tasks.task import SEEN, Task, settled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from atkay.arrays import Ints
+    from atkay.core.types import Ints
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

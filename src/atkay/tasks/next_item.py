@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from atkay.errors import ColumnError, InputError, number_of
-from atkay.tables import columns_of, read_log
+from atkay.inputs.read import columns_of, read_log
 from atkay.tasks.log import Sequences, alike, count_of, moment, word_of
 from atkay.tasks.task import SEEN, Task, settled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from atkay.columns import Columns
+    from atkay.inputs.columns import Columns
 
 STEP = "step"
 

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from atkay.core.fingerprint import mix, scrambled
+from atkay.core.lists import rows_between
+from atkay.core.order import together
 from atkay.errors import InputError, number_of
-from atkay.hashing import mix, scrambled
-from atkay.lists import rows_between
-from atkay.ranking import together
-from atkay.tables import columns_of, read_log
+from atkay.inputs.coding.vocabulary import Vocabulary
+from atkay.inputs.read import columns_of, read_log
 from atkay.tasks.log import Sequences, count_of, moment, share_of, split, word_of
 from atkay.tasks.task import Task, settled
-from atkay.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from atkay.arrays import Bools, Ints
-    from atkay.columns import Columns
-    from atkay.hashing import Hashes
+    from atkay.core.fingerprint import Hashes
+    from atkay.core.types import Bools, Ints
+    from atkay.inputs.columns import Columns
 
     Named = Columns | Mapping[str, Columns] | None
 

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
-from atkay.columns import Columns
 from atkay.errors import ColumnError, InputError, RepeatsWarning, SpecError, SwappedWarning, listing, number_of, warn
-from atkay.evaluate import USUAL, evaluate
-from atkay.metrics.base import Metric, Ratio, parse_all
-from atkay.printable import one_line
-from atkay.result import Result
-from atkay.sources import open_source
-from atkay.tables import NAMES, columns_of
+from atkay.evaluation.evaluate import USUAL, evaluate
+from atkay.inputs.columns import Columns
+from atkay.inputs.kinds import open_source
+from atkay.inputs.read import NAMES, columns_of
+from atkay.metrics.metric import Metric, Ratio, parse_all
+from atkay.results.result import Result
 from atkay.tasks.log import word_of
+from atkay.text.printable import one_line
 
 if TYPE_CHECKING:
-    from atkay.compare.comparison import Comparison
+    from atkay.comparison.comparison import Comparison
     from atkay.tasks.check import Check
 
 Specs = str | Metric | Iterable[str | Metric]
@@ -137,7 +137,7 @@ class Task:
 
     def compare(self, runs: Mapping[str, Any], metrics: Specs = USUAL, **given: Any) -> Comparison:
         """Judge several runs alike and say which differences are real: ``atkay.compare`` with the task's protocol."""
-        from atkay.compare.comparing import compare
+        from atkay.comparison.compare import compare
 
         own = set(inspect.signature(compare).parameters) - {"runs", "truth", "metrics", "primitive", "given"}
         settings = {name: value for name, value in given.items() if name not in own}
@@ -206,7 +206,7 @@ class Task:
     def _meant(self, metrics: Any, dialect: str | None) -> Sequence[Metric]:
         if dialect is None:
             return parse_all(metrics)
-        from atkay.dialects.base import dialect as named
+        from atkay.dialects.dialect import dialect as named
 
         return list(named(dialect).speak(metrics).values())
 

@@ -1,0 +1,597 @@
+"""Compare: evaluate runs alike, pair them by user, and say which differences are real."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import operator
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from atkay import __version__
+from atkay.comparison.bootstrap import draw
+from atkay.comparison.comparison import Comparison, Difference, Means
+from atkay.comparison.corrections import CORRECTIONS, FAMILIES, corrected
+from atkay.comparison.permutation import Key
+from atkay.comparison.sheet import FINE, lay_out
+from atkay.comparison.tests import TESTS, Task
+from atkay.comparison.verdict import CONTRADICTORY, LEVEL, finding
+from atkay.core.lists import in_threads
+from atkay.core.types import Floats, Ints
+from atkay.errors import (
+    InputError,
+    NotMeanWarning,
+    NumberError,
+    PermutationsWarning,
+    ProtocolError,
+    SpecError,
+    listing,
+    offer,
+    shown,
+    warn,
+)
+from atkay.evaluation.evaluate import USUAL, evaluate
+from atkay.metrics.metric import Metric, parse_all, separate
+from atkay.protocol import Protocol
+from atkay.results.result import Result
+from atkay.results.summary import Summary, summarise
+from atkay.text.progress import Steps
+
+if TYPE_CHECKING:
+    from atkay.comparison.sheet import Pair, Paired, Sheet
+
+INTERVALS = ("student", "percentile", "bca")
+SAVED = (".json", ".json.gz")
+"""How the files of saved results end."""
+
+
+def compare(
+    runs: Mapping[str, Any],
+    truth: Any = None,
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
+    *,
+    baseline: str | None = None,
+    test: str | Sequence[str] = ("t", "permutation"),
+    correction: str = "holm",
+    family: str = "all",
+    interval: str = "student",
+    min_effect: float | Mapping[str, float] | None = None,
+    permutations: int = 10_000,
+    rng: int = 7,
+    primitive: Any = None,
+    **given: Any,
+) -> Comparison:
+    """Say which differences between runs are real, and how large they are.
+
+    The runs are paired by user: each user's value under one run is held against the same user's value under the
+    other. A user whom one of the two runs does not evaluate is left out of their difference, and counted.
+
+    Parameters
+    ----------
+    runs
+        ``{name: lists}``, two or more: lists as ``evaluate`` takes them, the path of a file, a :class:`Result`, or the
+        path of a saved one (``.json``, ``.json.gz``).
+    truth
+        As for ``evaluate``; not needed where all runs are results.
+    metrics
+        As for ``evaluate``. Left out, they are those that all given results have, or the usual six.
+    baseline
+        The run that all others are held against; without one every pair is compared.
+    test
+        One or several of "t", "permutation", "bootstrap", "tukey", "randomised_tukey", "wilcoxon", "sign". The first
+        that has a p-value decides on the verdict.
+    correction
+        "holm", "bonferroni", "bh" (Benjamini and Hochberg), or "none".
+    family
+        What is corrected together: "all" differences in all metrics of the call, or those of each "metric" by itself.
+    interval
+        "student", or by bootstrap "percentile" or "bca".
+    min_effect
+        The smallest difference that matters, for all metrics or as ``{metric: difference}``.
+    permutations
+        How many permutations, or bootstrap samples, random tests take.
+    rng
+        The seed of random tests. The same seed gives the same digits.
+    primitive
+        What ``evaluate`` calls ``baseline``: the lists of a primitive recommender, which some metrics need.
+    **given
+        Whatever else ``evaluate`` takes: protocol, columns, slices, train, dialect, ...
+
+    Examples
+    --------
+    Four users; the new run brings the wanted item from rank 2 to rank 1 for three of them. The differences in
+    reciprocal rank are 1/2, 1/2, 1/2 and 0, their mean is 3/8, and of 2³ sign patterns 2 reach it: p = 1/4.
+
+    >>> truth = {user: ["tea"] for user in "abcd"}
+    >>> old = {user: ["rye", "tea"] for user in "abcd"}
+    >>> new = {**{user: ["tea", "rye"] for user in "abc"}, "d": ["rye", "tea"]}
+    >>> found = atkay.compare({"old": old, "new": new}, truth, "mrr", baseline="old", test="permutation")
+    >>> found["mrr"][0].difference, found["mrr"][0].p
+    (0.375, {'permutation': 0.25})
+    >>> print(found["mrr"][0].verdict)
+    0.375 better, 95 % interval -0.023 to 0.773; not shown
+    """
+    plan = Plan.of(baseline, test, correction, family, interval, permutations, rng)
+    _check_arguments(given)
+    results, asked = _results(
+        runs, truth, metrics, {**given, **({} if primitive is None else {"primitive": primitive})}
+    )
+    names = tuple(results)
+    if baseline is not None and baseline not in names:
+        raise InputError(f"compare: no run '{baseline}' to be the baseline. {offer(baseline, names)}")
+    spoken = _names(results)
+    least = _thresholds(min_effect, asked, spoken)
+    table = Table(results, asked, lay_out(results, asked), _pairs(names, baseline), plan)
+    for name in plan.tests:
+        if not TESTS[name].of_mean:
+            warn(
+                f"the {name} test does not test the mean: it can find a difference where the means are equal, and none "
+                "where they differ. Read it beside 't' or 'permutation'.",
+                NotMeanWarning,
+            )
+    with table.steps:
+        differences = _judge([table.differences((0,))], plan, least)
+        segments = [found for tables in table.of_slices() for found in _judge(tables, plan, least)]
+    found = Comparison(
+        runs=names,
+        baseline=baseline,
+        metrics=tuple(map(str, asked)),
+        tests=plan.tests,
+        correction=correction,
+        family=family,
+        interval=interval,
+        permutations=plan.permutations,
+        rng=plan.rng,
+        min_effect=least,
+        means=table.means,
+        differences=tuple(differences),
+        segments=tuple(segments),
+        protocol=next(iter(results.values())).protocol.words(),
+        notes=tuple(_notes(results, table.sheet, plan, asked)),
+        version=__version__,
+        results=results,
+        segment_means=table.segment_means,
+        names=spoken,
+    )
+    for said in _too_few_permutations(found):
+        warn(said, PermutationsWarning)
+    return found
+
+
+def _too_few_permutations(found: Comparison) -> Iterator[str]:
+    """The random tests whose smallest p-value does not pass the correction."""
+    families: dict[Any, list[Difference]] = {}
+    for each in (*found.differences, *found.segments):
+        families.setdefault((each.slice, each.metric if found.family == "metric" else None), []).append(each)
+    for test in found.tests:
+        stuck = [
+            _members(family, test)
+            for family in families.values()
+            if any(test in d.lowest and d.corrected[test] >= LEVEL for d in family)
+        ]
+        if stuck:
+            yield (
+                f"the {test} test has no p-value below 1/{found.permutations + 1:,}, which corrected among "
+                f"{max(stuck):,} is no longer below {LEVEL:g}: differences that reach it are not shown. Ask for "
+                f"permutations={math.ceil(max(stuck) / LEVEL):_} or more, or compare less at once."
+            )
+
+
+def _check_arguments(given: Mapping[str, Any]) -> None:
+    """An argument of nobody is offered those of compare first, then those of evaluate."""
+    own = [name for name in inspect.signature(compare).parameters if name != "given"]
+    passed = [name for name in inspect.signature(evaluate).parameters if name not in (*own, "recs", "fields")]
+    passed += [each.name for each in fields(Protocol)]
+    for name in given:
+        if name not in (*passed, "k"):  # of k, evaluate says where it goes
+            raise ProtocolError(f"compare: no argument '{name}'. {offer(name, [*own, *passed])}")
+
+
+def _members(family: Sequence[Difference], test: str) -> int:
+    """How many are corrected together; pairs do not count where a test holds for all of them."""
+    pair = ("metric", "segment") if TESTS[test].joint else ("metric", "segment", "run", "against")
+    return len({tuple(getattr(each, name) for name in pair) for each in family if not math.isnan(each.p[test])})
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How differences are judged."""
+
+    tests: tuple[str, ...]
+    correction: str
+    family: str
+    interval: str
+    permutations: int
+    rng: int
+
+    @property
+    def draws(self) -> bool:
+        """Whether bootstrap samples are needed."""
+        return "bootstrap" in self.tests or self.interval != "student"
+
+    @property
+    def lowest(self) -> float:
+        """The smallest p-value of a random test."""
+        return 1 / (self.permutations + 1)
+
+    @classmethod
+    def of(
+        cls,
+        baseline: object,
+        test: str | Sequence[str],
+        correction: str,
+        family: str,
+        interval: str,
+        permutations: int,
+        rng: int,
+    ) -> Plan:
+        """The plan that was asked for, checked."""
+        single = isinstance(test, str) or not isinstance(test, Collection) or getattr(test, "ndim", 1) == 0
+        tests: tuple[Any, ...] = (test,) if single else tuple(test)
+        if baseline is not None and not isinstance(baseline, str):
+            raise InputError(
+                f"compare: baseline is the name of a run, given was a {type(baseline).__name__}. The lists of a "
+                "primitive recommender, which some metrics need, are passed as primitive=."
+            )
+        if not tests:
+            raise SpecError(f"compare: no test is asked for; tests are {listing(TESTS)}.")
+        words: list[tuple[str, str, Collection[str]]] = [("test", one, TESTS) for one in tests]
+        words += [
+            ("correction", correction, CORRECTIONS),
+            ("family", family, FAMILIES),
+            ("interval", interval, INTERVALS),
+        ]
+        for what, word, known in words:
+            if not isinstance(word, str) or word not in known:
+                raise SpecError(f"compare: {shown(word)} is no word for '{what}'. {offer(word, known)}")
+        for name, number, least in (("permutations", permutations, 1), ("rng", rng, 0)):
+            whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+            if not whole or not least <= number < 2**63:
+                raise SpecError(f"compare: {name} is a whole number from {least}, given was {shown(number)}.")
+        return cls(
+            tuple(dict.fromkeys(tests)), correction, family, interval, operator.index(permutations), operator.index(rng)
+        )
+
+
+def _pairs(names: Sequence[str], baseline: str | None) -> list[Pair]:
+    if baseline is not None:
+        base = names.index(baseline)
+        return [(base, other) for other in range(len(names)) if other != base]
+    return [(one, other) for one in range(len(names)) for other in range(one + 1, len(names))]
+
+
+def _results(
+    runs: Mapping[str, Any], truth: Any, metrics: Any, given: Mapping[str, Any]
+) -> tuple[dict[str, Result], tuple[Metric, ...]]:
+    """Every run as a result, evaluated now or before, and the numbers to compare, one by one."""
+    if not isinstance(runs, Mapping):
+        raise InputError(f"compare: runs is {{name: lists}}, given was a {type(runs).__name__}.")
+    if strange := [name for name in runs if not isinstance(name, str)]:
+        raise InputError(f"compare: the names of runs are text, given was {shown(strange[0])}. Write them as text.")
+    if len(runs) < 2:
+        raise InputError(f"compare: a comparison takes two runs or more, given was {listing(runs) or 'none'}.")
+    ready = {name: found for name, run in runs.items() if (found := _ready(run)) is not None}
+    fresh = [name for name in runs if name not in ready]
+    if fresh and truth is None:
+        raise InputError(f"compare: '{fresh[0]}' is no result, so it has to be evaluated: pass truth as well.")
+    if not fresh and (unused := [*(["truth"] if truth is not None else []), *sorted(given)]):
+        raise InputError(
+            f"compare: {listing(unused)} says how to evaluate, and all runs are results. Leave it out, or pass lists."
+        )
+    if metrics is None:
+        metrics = _shared(ready) if ready else USUAL
+    metrics = separate(metrics)
+    if given.get("dialect") is None:
+        metrics = _meant(metrics, _names(ready))
+    evaluated = {name: _evaluated(name, runs[name], truth, metrics, **given) for name in fresh}
+    asked = evaluated[fresh[0]].metrics if fresh else parse_all(metrics)  # a dialect has names of its own
+    single = tuple(each for metric in asked for each in metric.split())
+    results = {name: (ready | evaluated)[name].with_rows(f"compare: '{name}'") for name in runs}
+    for run, result in results.items():
+        for metric in single:
+            if str(metric) not in result:
+                raise NumberError(
+                    f"compare: '{metric}' is not in the result of '{run}', which has {listing(result)}. Evaluate it "
+                    "again."
+                )
+    return results, single
+
+
+def _evaluated(name: str, run: Any, truth: Any, metrics: Any, primitive: Any = None, **given: Any) -> Result:
+    """One run; of what is wrong with its lists, it is said whose they are, in the arguments of compare."""
+    try:
+        return evaluate(run, truth, metrics, baseline=primitive, **given)
+    except InputError as error:
+        raise type(error)(f"run '{name}': {in_arguments(str(error))}") from error
+
+
+def in_arguments(message: str) -> str:
+    """A message of evaluate, in the arguments of compare."""
+    return message.replace(" (in compare: primitive=)", "").replace("baseline=", "primitive=")
+
+
+def _names(results: Mapping[str, Result]) -> dict[str, str]:
+    """The names of a dialect, and what they are here."""
+    return {name: meant for result in results.values() for name, meant in result.names.items()}
+
+
+def _meant(specs: Iterable[Any], names: Mapping[str, str]) -> tuple[Metric, ...]:
+    """The metrics of some specs, some of which may be names of a dialect."""
+    return parse_all([names.get(spec, spec) if isinstance(spec, str) else spec for spec in specs])
+
+
+def _ready(run: Any) -> Result | None:
+    if isinstance(run, Result):
+        return run
+    if isinstance(run, str | os.PathLike) and str(run).lower().endswith(SAVED):
+        return Result.load(Path(run))
+    return None
+
+
+def _shared(results: Mapping[str, Result]) -> list[str]:
+    """The numbers that all results have."""
+    (first, one), *others = results.items()
+    found = [name for name in one if all(name in other for _, other in others)]
+    if not found:
+        has = "; ".join(f"'{name}' has {listing(each)}" for name, each in results.items())
+        raise NumberError(
+            f"compare: no metric is in all of the results: {has}. Evaluate '{first}' and the others alike."
+        )
+    return found
+
+
+def _thresholds(
+    min_effect: float | Mapping[str, float] | None, metrics: Sequence[Metric], spoken: Mapping[str, str]
+) -> dict[str, float]:
+    """The smallest difference that matters, for each metric that has one."""
+    names = [str(metric) for metric in metrics]
+    if min_effect is None:
+        return {}
+    if isinstance(min_effect, Mapping):
+        wanted = {
+            str(one): value
+            for name, value in min_effect.items()
+            for metric in _meant([name], spoken)
+            for one in metric.split()
+        }
+    else:
+        wanted = dict.fromkeys(names, min_effect)
+    for name, value in wanted.items():
+        if name not in names:
+            raise NumberError(f"compare: min_effect names '{name}', which is not compared. {offer(name, names)}")
+        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1e300:
+            raise SpecError(f"compare: min_effect is a difference above 0, given was {shown(value)}.")
+    return {name: float(value) for name, value in wanted.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The numbers of the runs, all or those of a segment, and their differences, not yet corrected."""
+
+    results: Mapping[str, Result]
+    metrics: tuple[Metric, ...]
+    sheet: Sheet
+    pairs: Sequence[Pair]
+    plan: Plan
+
+    @cached_property
+    def steps(self) -> Steps:
+        """How far the tests are."""
+        tables = 1 + sum(len(np.unique(slicing.code)) for slicing in self.sheet.slicings)
+        return Steps("comparing", tables * (len(self.plan.tests) + self.plan.draws))
+
+    @cached_property
+    def means(self) -> Means:
+        """The means of all users."""
+        return {
+            run: {str(metric): result.summaries[str(metric)] for metric in self.metrics}
+            for run, result in self.results.items()
+        }
+
+    @cached_property
+    def segment_means(self) -> dict[tuple[str, str | None], dict[str, dict[str, Summary]]]:
+        """The means of each segment, for the runs that have users in it."""
+        asked = list(map(str, self.metrics))
+        found: dict[tuple[str, str | None], dict[str, dict[str, Summary]]] = {}
+        for run, result in self.results.items():
+            said = {(slicing, segment, name): each for slicing, segment, name, each in result.slice_summaries}
+            for where in dict.fromkeys(key[:2] for key in said):
+                found.setdefault(where, {})[run] = {name: said[*where, name] for name in asked}
+        return found
+
+    def of_slices(self) -> Iterator[list[list[Difference]]]:
+        """The differences of each segment, slice by slice."""
+        for at, slicing in enumerate(self.sheet.slicings, start=1):
+            yield [
+                [
+                    replace(each, slice=slicing.name, segment=segment)
+                    for each in self.differences((at, code), rows, self.segment_means[slicing.name, segment])
+                ]
+                for code, segment in enumerate(slicing.segments)
+                if len(rows := np.flatnonzero(slicing.code == code))
+            ]
+
+    def differences(self, key: Key, rows: Ints | None = None, means: Means | None = None) -> list[Difference]:
+        """The differences of all queries, or of some."""
+        names, order = list(self.results), list(map(str, self.metrics))
+        tested = _tested(names, self.sheet.paired(rows), self.pairs, self.plan, key, self.steps)
+        whole = [
+            _of_run(names, metric, pair, self.means if means is None else means, self.plan)
+            for metric in self.metrics
+            if metric not in self.sheet.metrics
+            for pair in self.pairs
+        ]
+        return sorted(tested + whole, key=lambda found: order.index(found.metric))
+
+
+def _tested(
+    names: Sequence[str], paired: Sequence[Paired], pairs: Sequence[Pair], plan: Plan, key: Key, steps: Steps
+) -> list[Difference]:
+    """The differences of some units, metric by metric and pair by pair, not yet corrected."""
+    if not paired:
+        return []
+    drawn, spread = None, "bootstrap" in plan.tests
+    if plan.draws:
+        drawn = draw(paired, pairs, plan.permutations, plan.rng, (*key, 0), steps, spread=spread)
+        steps.next()
+    task, p = Task(paired, pairs, plan.permutations, plan.rng, key, steps, drawn), {}
+    for name in plan.tests:
+        p[name] = TESTS[name].p_values(task)
+        steps.next()
+    jobs = [(at, each, nth, pair) for at, each in enumerate(paired) for nth, pair in enumerate(pairs)]
+    ends = None if drawn is None or plan.interval == "student" else drawn.intervals(plan.interval)
+
+    def of_job(job: tuple[int, Paired, int, Pair]) -> Difference:
+        at, each, nth, pair = job
+        found = _described(names, each, pair)
+        if ends is not None and found.deviation > 0:
+            found = replace(found, low=float(ends[0][at, nth]), high=float(ends[1][at, nth]))
+        of_tests = {name: float(values[at, nth]) for name, values in p.items()}
+        lowest = (name for name, value in of_tests.items() if TESTS[name].random and value <= plan.lowest)
+        opposite = (name for name, value in of_tests.items() if value < LEVEL and _contradicts(name, each, pair, found))
+        return replace(found, p=of_tests, lowest=tuple(lowest), opposite=tuple(opposite))
+
+    return in_threads(of_job, jobs)
+
+
+def _contradicts(test: str, paired: Paired, pair: Pair, found: Difference) -> bool:
+    """Whether a test that is not of the mean speaks for another run than the mean does."""
+    leaning = TESTS[test].leaning
+    return leaning is not None and leaning(paired.difference(pair)) * found.difference <= 0
+
+
+def _described(names: Sequence[str], paired: Paired, pair: Pair) -> Difference:
+    blank, difference = _undecided(names, paired.metric, pair), paired.difference(pair)
+    said = summarise(difference.values)._replace(mean=difference.mean)
+    if said.users > 1 and difference.alike:  # no spread to judge by
+        said = said._replace(low=math.nan, high=math.nan, deviation=0.0)
+    if paired.below is None:
+        moved = np.sign(difference.values) * (-1 if paired.metric.better == "lower" else 1)
+        counts = {"wins": int((moved > 0).sum()), "ties": int((moved == 0).sum()), "losses": int((moved < 0).sum())}
+        blank = replace(blank, **counts)  # type: ignore[arg-type]  # three fields of whole numbers
+    there = paired.there[:, pair]
+    both, either = (paired.units(np.asarray(queries)) for queries in (there.all(axis=1), there.any(axis=1)))
+    return replace(
+        blank,
+        difference=said.mean,
+        low=said.low,
+        high=said.high,
+        deviation=said.deviation,
+        effect=said.mean / said.deviation if said.deviation > 0 else math.nan,
+        users=said.users,
+        left_out=int((either & ~both).sum()),
+        undefined=int(both.sum()) - said.users,
+    )
+
+
+def _undecided(names: Sequence[str], metric: Metric, pair: Pair) -> Difference:
+    none = math.nan
+    return Difference(
+        metric=str(metric),
+        run=names[pair[1]],
+        against=names[pair[0]],
+        better=metric.better,
+        difference=none,
+        low=none,
+        high=none,
+        deviation=none,
+        effect=none,
+        wins=None,
+        ties=None,
+        losses=None,
+        users=0,
+        left_out=0,
+        undefined=0,
+        p={},
+        corrected={},
+        finding="not tested",
+    )
+
+
+def _of_run(names: Sequence[str], metric: Metric, pair: Pair, means: Means, plan: Plan) -> Difference:
+    """A number of all lists together has no users' values, and so no test."""
+    first, second = (means[names[at]][str(metric)].mean if names[at] in means else math.nan for at in pair)
+    difference = 0.0 if abs(second - first) <= FINE * max(abs(first), abs(second)) else second - first
+    return replace(_undecided(names, metric, pair), difference=difference, p=dict.fromkeys(plan.tests, math.nan))
+
+
+def _judge(tables: Sequence[Sequence[Difference]], plan: Plan, least: Mapping[str, float]) -> list[Difference]:
+    """The differences of one or several tables, corrected as one family."""
+    rows = [found for table in tables for found in table]
+    metrics = list(dict.fromkeys(found.metric for found in rows))
+    of_metric = [[at for at, found in enumerate(rows) if found.metric == name] for name in metrics]
+    corrected_by: dict[str, Floats] = {}
+    for name in plan.tests:
+        p = np.array([found.p[name] for found in rows], dtype=float)
+        out = np.empty_like(p)
+        if rows:
+            places = np.array(of_metric)
+            out[places] = corrected(
+                p[places], plan.correction, plan.family, joint=TESTS[name].joint, segments=len(tables)
+            )
+        corrected_by[name] = out
+    return [
+        _found(replace(found, corrected={name: float(p[at]) for name, p in corrected_by.items()}), least)
+        for at, found in enumerate(rows)
+    ]
+
+
+def _found(found: Difference, least: Mapping[str, float]) -> Difference:
+    if found.contradicted:
+        return replace(found, finding=CONTRADICTORY)
+    p = found.corrected[found.decided_by] if found.decided_by else math.nan
+    ends = (found.low, found.high) if found.deviation else (found.difference, found.difference)
+    return replace(found, finding=finding(p, *ends, least.get(found.metric)))
+
+
+def _readings(results: Mapping[str, Result]) -> list[str]:
+    """Which columns decided something; whose they are is said where runs differ."""
+    runs = {
+        words: [name for name, result in results.items() if words in result.readings]
+        for result in results.values()
+        for words in result.readings
+    }
+    return [words if len(of) == len(results) else f"{', '.join(of)}: {words}" for words, of in runs.items()]
+
+
+def _notes(results: Mapping[str, Result], sheet: Sheet, plan: Plan, metrics: Sequence[Metric]) -> list[str]:
+    """What a reader of the tables should know."""
+    one = next(iter(results.values()))
+    unit = f"{' and '.join(one.protocol.groups)} (its queries averaged first)" if one.protocol.groups else "user"
+    rows = "groups of queries" if one.protocol.groups else "users"
+    said = [f"{name}: {result.counted()[0]}" for name, result in results.items()]
+    said.append(f"paired by {unit}; difference is run less against")
+    if uneven := int(sheet.uneven.sum()):
+        what = "queries without a value" if one.protocol.groups else "users not"
+        said.append(f"{what} in every run: {uneven:,}; a mean counts those of its run, a difference those of both")
+    family = "all differences of the table" if plan.family == "all" else "the differences in one metric"
+    said.append(f"p-values corrected ({plan.correction}) over {family}; the first test that has a p-value decides")
+    said += [f"{name}: {TESTS[name].words}" for name in plan.tests]
+    if any(TESTS[name].joint for name in plan.tests):
+        said.append(
+            "Tukey's p-values hold over all pairs as they are, and are corrected over metrics and segments alone"
+        )
+        said += [
+            f"Tukey's tests of {paired.metric}: of the {known:,} of {len(units):,} {rows} with a value in every run"
+            for paired in sheet.paired()
+            for units in [paired.defined(paired.all_runs)]
+            if (known := int(units.sum())) < len(units)
+        ]
+    if any(str(metric) in one.parts for metric in metrics):
+        said.append("pooled numbers are tested by their linear approximation (the delta method)")
+    if any(str(metric) in one.whole for metric in metrics):
+        said.append("numbers of the whole run are not means over users, and are not tested")
+    if one.sampled is not None:
+        said.append(one.sampled.words)
+    said += one.protocol.chosen()
+    said += _readings(results)
+    versions = sorted({result.version for result in results.values()})
+    if len(versions) > 1:
+        said.append(f"evaluated by different versions of atkay: {', '.join(versions)}")
+    return said

@@ -1,0 +1,575 @@
+"""Comparison: the runs' numbers, their differences, and what can be said of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from atkay.comparison.sheet import FINE
+from atkay.comparison.tests import TESTS
+from atkay.comparison.verdict import LEVEL, OPPOSITE, verdict, way
+from atkay.core.schema import count, listed, mapped, maybe, number, one_of, probability, record, text
+from atkay.metrics.metric import Metric, RunMetric, parse
+from atkay.results.result import Numbers, cells, number_types
+from atkay.results.save import SUMMARY, metric_spec, plain
+from atkay.results.sealing import load_sealed, save_sealed
+from atkay.results.summary import Summary
+from atkay.text.grid import Cell, Grid, as_markdown
+from atkay.text.printable import one_line
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Sequence
+
+    import altair as alt
+    import pandas as pd
+    import polars as pl
+
+    from atkay.results.result import Result
+
+
+Means = Mapping[str, Mapping[str, Summary]]
+"""What is said of each number: ``means[run][metric]``."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One number of ``run`` less that of ``against``, and how sure it is.
+
+    ``low`` and ``high`` are the 95 % interval, ``deviation`` is the spread of the users' differences, and ``effect``
+    the difference over it (d_z). ``wins``, ``ties`` and ``losses`` count the users for whom ``run`` is better, as
+    good, and worse (where no direction is better: higher and lower); there are none where a number is pooled or of
+    the whole run. ``users`` are paired; ``left_out`` are in one of the two runs alone, ``undefined`` have no value in
+    one of them. ``p`` and ``corrected`` have a p-value per test; ``lowest`` are the tests that cannot give a smaller
+    one with so many permutations; ``opposite`` are tests of something else than the mean that find the opposite of it.
+    ``finding`` is what follows, by the first test that has a p-value.
+    """
+
+    metric: str
+    run: str
+    against: str
+    better: str
+    difference: float
+    low: float
+    high: float
+    deviation: float
+    effect: float
+    wins: int | None
+    ties: int | None
+    losses: int | None
+    users: int
+    left_out: int
+    undefined: int
+    p: Mapping[str, float]
+    corrected: Mapping[str, float]
+    finding: str
+    slice: str | None = None
+    segment: str | None = None
+    lowest: tuple[str, ...] = ()
+    opposite: tuple[str, ...] = ()
+
+    @property
+    def decided_by(self) -> str | None:
+        """The test that decides: the first that has a p-value."""
+        return next((name for name, p in self.p.items() if not math.isnan(p)), None)
+
+    @property
+    def real(self) -> bool:
+        """Whether the difference is significant, by the corrected p-value of the test that decides."""
+        return self.finding.startswith("real")
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether the test that decides is significant, and speaks for another run than the mean does."""
+        return self.decided_by in self.opposite and self.corrected[self.decided_by] < LEVEL
+
+    @property
+    def verdict(self) -> str:
+        """What it means, in a line."""
+        return verdict(self)
+
+    def standing(self, run: str) -> str:
+        """How one of the two runs stands to the other, where that is significant, else empty.
+
+        "better" or "worse"; "higher" or "lower" where the metric has no direction. Every mark, colour and count of
+        significant differences is made from this word.
+        """
+        word = way(self.better, self.difference) if self.real else ""
+        return word if run == self.run else OPPOSITE[word]
+
+
+NUMBERS = ("difference", "low", "high", "deviation", "effect")
+WORDS = ("baseline", "correction", "family", "interval", "permutations", "rng")
+NAMES = ("runs", "metrics", "tests", "notes")
+MARKS = {"better": "*", "worse": "†", "higher": "↑", "lower": "↓"}
+"""What stands behind a mean, by how the run stands to the baseline."""
+LETTERS = 26
+"""More runs than this are marked by numbers."""
+COUNTS = ("wins", "ties", "losses", "users", "left_out", "undefined")
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Runs side by side: means, differences, verdicts; prints as a table, and goes wherever a table can go.
+
+    ``means[run][metric]`` is a :class:`Summary`; ``differences`` has a :class:`Difference` per metric and pair, and
+    ``segments`` the same for each segment, of which ``segment_means[slice, segment]`` are the means;
+    ``comparison["ndcg@10"]`` are the differences in one metric.
+    """
+
+    runs: tuple[str, ...]
+    baseline: str | None
+    metrics: tuple[str, ...]
+    tests: tuple[str, ...]
+    correction: str
+    family: str
+    interval: str
+    permutations: int
+    rng: int
+    min_effect: Mapping[str, float]
+    means: Means
+    differences: tuple[Difference, ...]
+    segments: tuple[Difference, ...]
+    protocol: Mapping[str, str]
+    """Each field of the protocol in words."""
+    notes: tuple[str, ...]
+    version: str
+    results: Mapping[str, Result] = field(default_factory=dict)
+    """The result of each run; not saved."""
+    segment_means: Mapping[tuple[str, str | None], Means] = field(default_factory=dict)
+    """The means of each run in each segment of each slice."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """The names that were asked for in a dialect, and what they are here."""
+
+    def __getitem__(self, metric: str | Metric) -> tuple[Difference, ...]:
+        return self._by_metric[self.names.get(str(metric), str(metric))]
+
+    def __iter__(self) -> Iterator[Difference]:
+        return iter(self.differences)
+
+    def __len__(self) -> int:
+        return len(self.differences)
+
+    @cached_property
+    def _by_metric(self) -> Numbers[tuple[Difference, ...]]:
+        return Numbers((name, tuple(d for d in self.differences if d.metric == name)) for name in self.metrics)
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """A row per metric and pair: difference, interval, effect size, counts, p-values, verdict."""
+        return _frame(self.differences, self.tests)
+
+    @property
+    def slices(self) -> pl.DataFrame:
+        """The same for each segment of each slice; ``against_mean`` marks those that move against the whole."""
+        from atkay.core.forks import polars as pl
+
+        against = pl.Series("against_mean", [self._moves_against(found) for found in self.segments], pl.Boolean)
+        return _frame(self.segments, self.tests, ("slice", "segment")).with_columns(against)
+
+    def _moves_against(self, segment: Difference) -> bool:
+        return segment.difference * self._whole[segment.metric, segment.run, segment.against] < 0
+
+    @cached_property
+    def _whole(self) -> dict[tuple[str, str, str], float]:
+        return {(d.metric, d.run, d.against): d.difference for d in self.differences}
+
+    @property
+    def movers(self) -> tuple[Difference, ...]:
+        """The segments that move against the mean, those first for which that is real, then by p-value."""
+        found = filter(self._moves_against, self.segments)
+        return tuple(
+            sorted(found, key=lambda d: (not d.real, d.corrected.get(d.decided_by or "", 1.0), d.segment or ""))
+        )
+
+    @property
+    def mean_table(self) -> pl.DataFrame:
+        """A row per run and metric: the mean, its 95 % interval, deviation, and counts."""
+        from atkay.core.forks import polars as pl
+
+        schema = {"run": pl.String, "metric": pl.String, **number_types()}
+        return pl.DataFrame(_lines(self.means), schema=schema, orient="row").fill_nan(None)
+
+    @property
+    def slice_mean_table(self) -> pl.DataFrame:
+        """The same for each segment of each slice."""
+        from atkay.core.forks import polars as pl
+
+        rows = [(*where, *line) for where, means in self.segment_means.items() for line in _lines(means)]
+        text = dict.fromkeys(("slice", "segment", "run", "metric"), pl.String)
+        return pl.DataFrame(rows, schema={**text, **number_types()}, orient="row").fill_nan(None)
+
+    def to_polars(self) -> pl.DataFrame:
+        """The table of differences."""
+        return self.table
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The table of differences, for pandas."""
+        import pandas as pd
+
+        return pd.DataFrame(self.table.to_dict(as_series=False))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as JSON can hold it."""
+        return {
+            "atkay": self.version,
+            **{name: getattr(self, name) for name in WORDS},
+            **{name: list(getattr(self, name)) for name in NAMES},
+            "min_effect": dict(self.min_effect),
+            "protocol": dict(self.protocol),
+            "names": dict(self.names),
+            "means": _records(self.means),
+            "segment_means": [
+                {"slice": name, "segment": segment, "means": _records(means)}
+                for (name, segment), means in self.segment_means.items()
+            ],
+            "differences": [_record(found) for found in self.differences],
+            "segments": [_record(found) for found in self.segments],
+        }
+
+    def to_json(self) -> str:
+        """Everything, as JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to a JSON file, compressed where the name ends in ``.gz``; whole or not at all."""
+        save_sealed(path, "comparison", self.to_dict())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Comparison:
+        """A comparison that was saved before."""
+        return load_sealed(path, "comparison", _comparison)
+
+    def to_markdown(self) -> str:
+        """All tables and notes in Markdown: the best mean in bold, raised marks where a difference is significant."""
+        return "\n\n".join(
+            part.markdown() if isinstance(part, Grid) else "  \n".join(as_markdown(one_line(line)) for line in part)
+            for part in self._parts(self.bold_legend)
+        )
+
+    def to_latex(self) -> str:
+        """The means in LaTeX, for the booktabs package: the best in bold, raised marks for significant differences."""
+        return f"{self.mean_grid().latex()}\n% {one_line(self.bold_legend)}"
+
+    def __repr__(self) -> str:
+        return "\n\n".join(
+            part.text() if isinstance(part, Grid) else "\n".join(map(one_line, part))
+            for part in self._parts(self.legend)
+        )
+
+    def _repr_html_(self) -> str:
+        return "\n".join(
+            part.html()
+            if isinstance(part, Grid)
+            else f"<p>{'<br>'.join(html.escape(one_line(line)) for line in part)}</p>"
+            for part in self._parts(self.bold_legend)
+        )
+
+    def _parts(self, legend: str) -> list[Grid | Sequence[str]]:
+        """What is shown, one after the other: tables, and lines of text."""
+        parts: list[Grid | Sequence[str]] = [
+            self.mean_grid(),
+            [legend],
+            self.difference_grid(self.differences),
+        ]
+        if self.segments:
+            parts += [
+                self._segment_mean_grid(),
+                self.difference_grid(self.segments, ("slice", "segment")),
+                self._moving(),
+            ]
+        return [*parts, self.notes]
+
+    def mean_grid(self) -> Grid:
+        """Runs x metrics, with marks."""
+        header = ("run", *self.metrics)
+        rows = [
+            (
+                Cell(run, marks="" if self.baseline else self._letter(run)),
+                *(self._cell(run, name) for name in self.metrics),
+            )
+            for run in self.runs
+        ]
+        return Grid(header, rows)  # to the left: marks behind them would move the digits
+
+    def _letter(self, run: str) -> str:
+        at = self.runs.index(run)
+        return chr(ord("a") + at) if len(self.runs) <= LETTERS else f" {at + 1}"
+
+    def leaders(self, metric: str) -> list[str]:
+        """The runs with the best mean; of means that are nearly equal, differences over the same users decide."""
+        means = {run: self.means[run][metric] for run in self.runs}
+        first = best(means, parse(metric).better)
+        behind = {
+            found.run if way(found.better, found.difference) == "worse" else found.against
+            for found in self._by_metric[metric]
+            if {found.run, found.against} <= {*first} and way(found.better, found.difference)
+            if found.users == means[found.run].users == means[found.against].users
+        }
+        return [run for run in first if run not in behind]
+
+    def _cell(self, run: str, metric: str) -> Cell:
+        bold = run in self.leaders(metric)
+        marks = ""
+        for found in self._by_metric[metric]:
+            if run not in (found.run, found.against):
+                continue
+            word = found.standing(run)
+            bold = bold and word != "worse"
+            if self.baseline is None:
+                other = found.against if run == found.run else found.run
+                marks += self._letter(other) if word in ("better", "higher") else ""
+            elif run != self.baseline:
+                marks += MARKS.get(word, "")
+        return Cell(cells(self.means[run][metric])[0], bold=bold, marks=marks)
+
+    @property
+    def legend(self) -> str:
+        """What the marks mean: those alone that these metrics can have."""
+        tested = [found for found in self.differences if found.decided_by]
+        if not tested:
+            return "no marks: none of these metrics is tested"
+        by = " or ".join(self._told(name) for name in self.tests if any(d.decided_by == name for d in tested))
+        without = list(dict.fromkeys(found.metric for found in tested if found.better == "neither"))
+        directed = any(found.better != "neither" for found in tested)
+        if self.baseline is None:
+            word = "better" if directed else "higher"
+            also = f" (higher, where no direction is better: {', '.join(without)})" if directed and without else ""
+            names = "letters" if len(self.runs) <= LETTERS else "numbers"
+            return f"{names}: significantly {word} than that run{also}, {self.threshold} ({by}){self._of_both}"
+        said = [f"*: significantly better than {self.baseline}, †: significantly worse"] if directed else []
+        if without:
+            where = f"where no direction is better ({', '.join(without)}), " if directed else ""
+            said.append(f"{where}↑: significantly higher than {self.baseline}, ↓: significantly lower")
+        return f"{'; '.join(said)}; {self.threshold} ({by}){self._of_both}"
+
+    @property
+    def bold_legend(self) -> str:
+        """What bold and the marks mean."""
+        metrics = [metric for metric in map(parse, self.metrics) if metric.better != "neither"]
+        if not metrics:
+            return self.legend
+        ways = {metric.better for metric in metrics}
+        word = f"{ways.pop()[:-2]}est" if len(ways) == 1 else "best"
+        what = "value" if all(isinstance(metric, RunMetric) for metric in metrics) else "mean"
+        unless = ", unless significantly worse than another run" if self._of_both else ""
+        return f"bold: {word} {what}{unless}; {self.legend}"
+
+    @property
+    def _of_both(self) -> str:
+        """What to add where a mean counts other users than a difference does."""
+        uneven = any(
+            found.users != self.means[run][found.metric].users
+            for found in self.differences
+            if found.decided_by
+            for run in (found.run, found.against)
+        )
+        return "; marks compare the users that both runs evaluate" if uneven else ""
+
+    @property
+    def threshold(self) -> str:
+        """What is significant."""
+        return f"{self._corrected}p < {LEVEL:g}"
+
+    @property
+    def _corrected(self) -> str:
+        return "" if self.correction == "none" else "corrected "
+
+    def _told(self, test: str) -> str:
+        """A test and its correction; Tukey's have one of their own."""
+        return test if TESTS[test].joint or self.correction == "none" else f"{test}, {self.correction}"
+
+    def difference_grid(self, differences: Sequence[Difference], ahead: tuple[str, ...] = ()) -> Grid:
+        """A row per difference, with its verdict."""
+        of_tests = tuple(f"{self._corrected}p {name}" for name in self.tests)
+        header = (*ahead, "metric", "run", "against", "verdict", "d_z", "wins/ties/losses", "users", *of_tests)
+        rows = [
+            (
+                *(_named(getattr(found, name)) for name in ahead),
+                found.metric,
+                found.run,
+                found.against,
+                found.verdict,
+                _number(found.effect),
+                _counts(found),
+                f"{found.users:,}" if found.users or math.isnan(found.difference) else "–",  # of the whole run
+                *(p_value(found.corrected[name]) for name in self.tests),
+            )
+            for found in differences
+        ]
+        return Grid(header, rows, right=("d_z", "wins/ties/losses", "users", *of_tests))
+
+    def _segment_mean_grid(self) -> Grid:
+        rows = [
+            (name, _named(segment), run, *(cells(of_run[metric])[0] for metric in self.metrics))
+            for (name, segment), of_segment in self.segment_means.items()
+            for run, of_run in of_segment.items()
+        ]
+        return Grid(("slice", "segment", "run", *self.metrics), rows, right=self.metrics)
+
+    def _moving(self) -> list[str]:
+        against = [
+            f"{d.slice} {_named(d.segment)}: {d.metric} of {d.run} against {d.against}, {d.verdict}"
+            for d in self.movers
+        ]
+        return ["against the mean:", *against] if against else ["no segment moves against the mean"]
+
+    def plot(self, kind: str = "differences") -> alt.FacetChart:
+        """A chart of the "differences" or of the "means", each with its interval (Altair; ``atkay[report]``)."""
+        from atkay.reporting.compared import plot
+
+        return plot(self, kind)
+
+
+def p_value(p: float) -> str:
+    """A p-value as it is printed."""
+    if math.isnan(p):
+        return "–"
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def _number(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.3f}"
+
+
+def _counts(found: Difference) -> str:
+    """For how many users the run is better, as good and worse; nobody wins by a number that has no direction."""
+    if found.wins is None:
+        return "–"
+    if found.better == "neither":
+        return f"{found.wins:,} higher/{found.ties:,} equal/{found.losses:,} lower"
+    return f"{found.wins:,}/{found.ties:,}/{found.losses:,}"
+
+
+def best(means: Mapping[str, Summary], better: str) -> list[str]:
+    """The runs with the best mean, more than one where means are equal; none where no direction is better."""
+    known = {run: found.mean for run, found in means.items() if not math.isnan(found.mean)}
+    if better == "neither" or not known:
+        return []
+    first = (min if better == "lower" else max)(known.values())
+    return [run for run, mean in known.items() if abs(mean - first) <= FINE * abs(first)]
+
+
+def _named(segment: str | None) -> str:
+    return "(none)" if segment is None else segment
+
+
+def _frame(differences: Sequence[Difference], tests: Sequence[str], ahead: tuple[str, ...] = ()) -> pl.DataFrame:
+    from atkay.core.forks import polars as pl
+
+    text = (*ahead, "metric", "run", "against", "better")
+    rows = [
+        (
+            *(getattr(found, name) for name in (*text, *NUMBERS, *COUNTS)),
+            *(found.p[name] for name in tests),
+            *(found.corrected[name] for name in tests),
+            found.finding,
+            found.verdict,
+        )
+        for found in differences
+    ]
+    schema = {
+        **dict.fromkeys(text, pl.String),
+        **dict.fromkeys(NUMBERS, pl.Float64),
+        **dict.fromkeys(COUNTS, pl.Int64),
+        **{f"p_{name}": pl.Float64 for name in tests},
+        **{f"p_{name}_corrected": pl.Float64 for name in tests},
+        "finding": pl.String,
+        "verdict": pl.String,
+    }
+    return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
+
+
+def _record(found: Difference) -> dict[str, Any]:
+    record = dataclasses.asdict(found)
+    return {**plain(record), "p": plain(record["p"]), "corrected": plain(record["corrected"]), "verdict": found.verdict}
+
+
+def _lines(means: Means) -> list[tuple[Any, ...]]:
+    return [(run, name, *found) for run, of_run in means.items() for name, found in of_run.items()]
+
+
+def _records(means: Means) -> dict[str, Any]:
+    return {run: {name: plain(found._asdict()) for name, found in of_run.items()} for run, of_run in means.items()}
+
+
+def _comparison(content: dict[str, Any]) -> Comparison:
+    """A comparison out of its file: every mean and every difference is of its runs, metrics and tests."""
+    from atkay.comparison.compare import Plan
+
+    names = {name: listed(text)(content.get(name)) for name in NAMES}
+    runs, metrics, tests = (names[name] for name in ("runs", "metrics", "tests"))
+    if min(len(runs), len(metrics), len(tests)) < 1 or any(len({*each}) < len(each) for each in (runs, metrics, tests)):
+        raise ValueError("runs, metrics and tests: each must have one name or more, and none twice")
+    of_metrics = record(dict.fromkeys(metrics, lambda value: Summary(**record(SUMMARY)(value))))
+    p_values = record(dict.fromkeys(tests, probability))
+    difference = {
+        **dict.fromkeys(("metric", "run", "against"), text),
+        "better": one_of(("higher", "lower", "neither")),
+        **dict.fromkeys(NUMBERS, number),
+        **dict.fromkeys(COUNTS, count),
+        **dict.fromkeys(("wins", "ties", "losses"), maybe(count)),
+        "p": p_values,
+        "corrected": p_values,
+        "finding": text,
+        "slice": maybe(text),
+        "segment": maybe(text),
+        **dict.fromkeys(("lowest", "opposite"), listed(one_of(tests))),
+        "verdict": text,
+    }
+    differences = listed(lambda value: _difference(record(difference)(value)))
+    read = record(
+        {
+            "atkay": text,
+            **dict.fromkeys(("correction", "family", "interval"), text),
+            "baseline": maybe(one_of(runs)),
+            **dict.fromkeys(("permutations", "rng"), count),
+            **dict.fromkeys(NAMES, listed(text)),
+            "min_effect": mapped(number),
+            "protocol": mapped(text),
+            "names": mapped(lambda value: str(metric_spec(value))),
+            "means": record(dict.fromkeys(runs, of_metrics)),
+            "segment_means": listed(record({"slice": text, "segment": maybe(text), "means": mapped(of_metrics)})),
+            "differences": differences,
+            "segments": differences,
+        }
+    )(content)
+    Plan.of(*(read[name] for name in ("baseline", "tests", "correction", "family", "interval", "permutations", "rng")))
+    version, of_segments = read.pop("atkay"), read.pop("segment_means")
+    segment_means = {(each["slice"], each["segment"]): each["means"] for each in of_segments}
+    found = Comparison(**read, segment_means=segment_means, version=version)
+    of = {name: metric_spec(name) for name in metrics}
+    pairs = {(d.metric, d.run, d.against) for d in found.differences}
+    misfits = {
+        "metrics": all(len(metric.cutoffs) == 1 for metric in of.values()),
+        "min_effect": {*found.min_effect} <= {*metrics},
+        "segment_means": len(segment_means) == len(of_segments)
+        and all({*means} <= {*runs} for means in segment_means.values()),
+        "differences": len(pairs) == len(found.differences)
+        and all(
+            d.metric in of and d.better == of[d.metric].better and {d.run, d.against} <= {*runs} and d.run != d.against
+            for d in found.differences
+        )
+        and all(d.slice is d.segment is None for d in found.differences),
+        "segments": all(
+            d.slice is not None and (d.metric, d.run, d.against) in pairs and d.better == of[d.metric].better
+            for d in found.segments
+        ),
+    }
+    if wrong := [name for name, fits in misfits.items() if not fits]:
+        raise ValueError(f"its parts do not fit together: {', '.join(wrong)}")
+    return found
+
+
+def _difference(read: dict[str, Any]) -> Difference:
+    del read["verdict"]  # follows from the others
+    counted = {read[name] is None for name in ("wins", "ties", "losses")}
+    if len(counted) > 1 or math.isnan(read["low"]) != math.isnan(read["high"]):
+        raise ValueError("one of wins, ties and losses, or one end of the interval, is missing")
+    return Difference(**read)

@@ -1,0 +1,400 @@
+"""Overlap: how much two runs agree, user by user, without any truth."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from atkay.core.lists import in_threads
+from atkay.core.match import Match, match, repeated
+from atkay.core.order import Ranking, by_rank, steps, together
+from atkay.core.types import WHOLE, Floats, Ints
+from atkay.errors import (
+    DuplicateError,
+    IdError,
+    InputError,
+    NumberError,
+    OrderError,
+    SpecError,
+    listing,
+    number_of,
+    offer,
+    shown,
+    who,
+)
+from atkay.inputs.columns import Columns
+from atkay.metrics.metric import DEEPEST, printed
+from atkay.results.result import HEADER, cells, number_types
+from atkay.results.summary import Summary, mean, summarise
+from atkay.text.grid import Grid
+from atkay.text.printable import one_line
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from atkay.inputs.coding.vocabulary import Vocabulary
+    from atkay.inputs.read import Table
+
+RUNS = ("run_a", "run_b")
+MEASURES = ("rbo", "rbo_min", "rbo_residual", "average_overlap", "jaccard", "kendall_tau")
+
+
+@dataclass(frozen=True, eq=False)
+class Overlap(Mapping[str, float]):
+    """How much two runs agree; behaves like a table, and like a record of names and means.
+
+    ``overlap["rbo"]`` is a mean over users; ``table`` adds intervals and counts; ``per_query`` has a row per user.
+    ``only_a`` and ``only_b`` count the users that one run alone has, who are left out; ``tied`` the listed items, of
+    both runs, that share their score with a neighbour: they stay in the input's order.
+    """
+
+    query_values: Floats
+    ids: Mapping[str, Any]
+    k: int | None
+    p: float
+    only_a: int = 0
+    only_b: int = 0
+    tied: int = 0
+
+    def __getitem__(self, name: str) -> float:
+        if name not in MEASURES:
+            raise NumberError(f"overlap: no number {name!r}. {offer(name, MEASURES)}")
+        return mean(self.query_values[:, MEASURES.index(name)])
+
+    __eq__ = object.__eq__  # two overlaps with the same means need not be the same
+    __hash__ = object.__hash__
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(MEASURES)
+
+    def __len__(self) -> int:
+        return len(MEASURES)
+
+    @cached_property
+    def summaries(self) -> dict[str, Summary]:
+        """Each number with its interval, spread and counts."""
+        return {name: summarise(values) for name, values in zip(MEASURES, self.query_values.T, strict=True)}
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """A row per number: measure, mean, 95 % interval (low, high), deviation, users counted and undefined."""
+        import polars as pl
+
+        rows = [(name, *found) for name, found in self.summaries.items()]
+        return pl.DataFrame(rows, schema={"measure": pl.String, **number_types()}, orient="row").fill_nan(None)
+
+    @property
+    def per_query(self) -> pl.DataFrame:
+        """A row per user that both runs have."""
+        import polars as pl
+
+        values = pl.DataFrame(dict(zip(MEASURES, self.query_values.T, strict=True))).fill_nan(None)
+        return pl.concat([pl.DataFrame(dict(self.ids)), values], how="horizontal")
+
+    def to_dict(self) -> dict[str, float]:
+        """Names and means."""
+        return dict(self)
+
+    def to_polars(self) -> pl.DataFrame:
+        """The table."""
+        return self.table
+
+    def to_markdown(self) -> str:
+        """The table in Markdown."""
+        return self._grid().markdown()
+
+    def __repr__(self) -> str:
+        return "\n\n".join([self._grid().text(), "\n".join(map(one_line, self._notes()))])
+
+    def _repr_html_(self) -> str:
+        return self._grid().html() + "<p>" + "<br>".join(html.escape(one_line(note)) for note in self._notes()) + "</p>"
+
+    def _grid(self) -> Grid:
+        rows = [(name, *cells(found)) for name, found in self.summaries.items()]
+        return Grid(("measure", *HEADER), rows, right=HEADER)
+
+    def _notes(self) -> list[str]:
+        said = [f"{number_of(len(self.query_values), 'user')} in both runs"]
+        said += [
+            f"{count:,} in {run} alone (left out)"
+            for count, run in zip((self.only_a, self.only_b), RUNS, strict=True)
+            if count
+        ]
+        lists = "whole lists" if self.k is None else f"the top {self.k} of each list"
+        tied = [f"{self.tied:,} tied (in the input's order)"] if self.tied else []
+        return ["; ".join(said), "; ".join([f"{lists}, p = {printed(self.p)}", *tied])]
+
+
+def overlap(
+    run_a: Any,
+    run_b: Any,
+    k: int | None = None,
+    p: float = 0.9,
+    columns: Columns | Mapping[str, Columns] | None = None,
+) -> Overlap:
+    """Compare the lists of two runs, user by user.
+
+    X_d is the number of items that the first d places of both lists have in common, s and l are the lengths of the
+    shorter and the longer list.
+
+    ``rbo``
+        Rank-biased overlap, extrapolated as if the lists went on agreeing as they do at their end: (1 - p)/p (Σ_{d≤l}
+        p^d X_d / d + Σ_{s<d≤l} p^d X_s (d - s) / (s d)) + ((X_l - X_s) / l + X_s / s) p^l.
+    ``rbo_min``, ``rbo_residual``
+        What it is at least, whatever follows below the lists, and how much it could be above that: (1 - p)/p (Σ_{d≤l}
+        p^d X_d / d + Σ_{d>l} p^d X_l / d), and the difference to the same sum for the best continuation.
+    ``average_overlap``
+        The mean of X_d / d over the depths d = 1 ... l.
+    ``jaccard``
+        The items that both have, divided by those that either has.
+    ``kendall_tau``
+        Over the items that both have: pairs in the same order less pairs in the opposite order, divided by all pairs.
+        A user with fewer than two common items has none.
+
+    Parameters
+    ----------
+    run_a, run_b
+        Lists in any form that ``evaluate`` takes. Equal scores stay in the input's order.
+    k
+        Cut every list at k first.
+    p
+        How much depth counts in rank-biased overlap: the first 1 / (1 - p) places make up most of it.
+    columns
+        The names of the columns, for both runs or as ``{"run_a": Columns(...), "run_b": Columns(...)}``.
+
+    References
+    ----------
+    Webber, Moffat and Zobel, A similarity measure for indefinite rankings, 2010.
+    Kendall, A new measure of rank correlation, 1938.
+
+    Examples
+    --------
+    At depths 1, 2 and 3 the lists have 1, 1 and 3 items in common. The average overlap is (1 + 1/2 + 1) / 3. Only at
+    depth 2, which weighs 0.1 * 0.9, half is missing: rank-biased overlap is 1 - 0.09 / 2. Of the three pairs (b, c) is
+    turned round: (2 - 1) / 3.
+
+    >>> found = atkay.overlap({"ann": ["a", "b", "c"]}, {"ann": ["a", "c", "b"]})
+    >>> [round(found[name], 4) for name in ("average_overlap", "rbo", "kendall_tau")]
+    [0.8333, 0.955, 0.3333]
+    """
+    from atkay.inputs.read import read_recs
+
+    if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= DEEPEST):
+        raise SpecError(
+            f"overlap: k is a whole number from 1 to {DEEPEST:,}, or None for whole lists; given was {shown(k)}."
+        )
+    if isinstance(p, bool) or not isinstance(p, int | float | np.number) or not 0 < p < 1:
+        raise SpecError(f"overlap: p is a number between 0 and 1, given was {shown(p)}.")
+    tables = [
+        read_recs(given, _columns_of(columns, name), name) for name, given in zip(RUNS, (run_a, run_b), strict=True)
+    ]
+    ids, items, (one, other), tied = _settled(*tables)
+    both = np.flatnonzero((one.length > 0) & (other.length > 0))
+    if not len(both):
+        names = [tuple(column[0] for column in table.ids[:-1]) for table in tables]
+        first, second = (name[0] if len(name) == 1 else name for name in names)
+        raise IdError(
+            f"run_a and run_b have no user in common: run_a has {first!r}, run_b has {second!r}, for example. "
+            "Are these the ids of the same users?"
+        )
+    alone = int((other.length == 0).sum()), int((one.length == 0).sum())
+    found = match(one, other)
+    if any(found.repeated):
+        raise _duplicate(*((RUNS[0], one) if found.repeated[0] else (RUNS[1], other)), items, ids)
+    return Overlap(
+        query_values=_compared(one, other, found, WHOLE if k is None else int(k), float(p))[both],
+        ids={name: column[both] for name, column in ids.items()},
+        k=None if k is None else int(k),
+        p=float(p),
+        only_a=alone[0],
+        only_b=alone[1],
+        tied=tied,
+    )
+
+
+def _columns_of(columns: Columns | Mapping[str, Columns] | None, name: str) -> Columns:
+    """The column names that hold for one run."""
+    if columns is None or isinstance(columns, Columns):
+        return columns or Columns()
+    found = columns.get(name, Columns()) if isinstance(columns, Mapping) and set(columns) <= set(RUNS) else None
+    if not isinstance(found, Columns):
+        raise InputError(
+            f"columns: pass Columns(...), or a dict of them for {listing(RUNS)}; given was {shown(columns)}."
+        )
+    return found
+
+
+def _settled(one: Table, other: Table) -> tuple[dict[str, pl.Series], Vocabulary, list[Ranking], int]:
+    """The ids of all users, the codes of all items, the lists of either run, and how many rows are tied."""
+    from atkay.inputs.coding.align import same_types
+    from atkay.inputs.coding.vocabulary import Vocabulary
+    from atkay.inputs.read import check_shapes
+
+    if len(one.key) != len(other.key):
+        raise IdError(
+            f"run_a names a user by {listing(one.key)}, run_b by {listing(other.key)}. Name as many columns with "
+            "Columns(user=(...))."
+        )
+    check_shapes(one, other)
+    tables = same_types(one, other)
+    users, user_codes = Vocabulary.of([table.ids[:-1] for table in tables], dense=True)
+    items, item_codes = Vocabulary.of([table.ids[-1:] for table in tables])
+    named = users.ids(np.arange(users.size)).rename(dict(zip(users.names, one.key, strict=True)))
+    ids = {column.name: column for column in named.get_columns()}
+    rankings, n_tied = [], 0
+    for table, user, item in zip(tables, user_codes, item_codes, strict=True):
+        score = None if table.score is None or table.rank is not None else table.score.to_numpy()
+        order, start, equal = together(user, users.size, score)
+        ranking = Ranking(start, item[order], items.size)
+        if table.rank is not None:
+            ranking = _by_rank(table, ranking, order, ids)
+        rankings.append(ranking)
+        n_tied += len(np.union1d(equal, equal - 1)) if score is not None else 0
+    return ids, items, rankings, n_tied
+
+
+def _duplicate(run: str, lists: Ranking, items: Vocabulary, ids: Mapping[str, Any]) -> DuplicateError:
+    again = repeated(lists)
+    item = items.ids(lists.item[again[:1]]).item()
+    whose = who(ids, int(np.searchsorted(lists.start, again[0], side="right") - 1))
+    return DuplicateError(
+        f"{run}: item {item!r} stands twice in the list of {whose}; {len(again):,} of {len(lists):,} rows repeat an "
+        "item. Drop them."
+    )
+
+
+def _by_rank(table: Table, lists: Ranking, order: Ints, ids: Mapping[str, Any]) -> Ranking:
+    """Lists in the order of the ranks that the table gives, with which its scores must agree."""
+    assert table.rank is not None
+    again, wrong = by_rank(lists, table.rank.to_numpy()[order])
+    if wrong >= 0:
+        raise OrderError(
+            f"{table.name}: '{table.used['rank']}' of {who(ids, wrong)} is not 1 to {lists.length[wrong]}, each once. "
+            "Number each list again, or name the column to order by with columns=Columns(score=...)."
+        )
+    if table.score is not None and len(rising := steps(lists, table.score.to_numpy()[order], again).rising):
+        whose = who(ids, int(np.searchsorted(lists.start, rising[0], side="right") - 1))
+        rank, score = table.used["rank"], table.used["score"]
+        raise OrderError(
+            f"{table.name}: '{rank}' and '{score}' contradict each other for {whose}. Say which holds: "
+            f"columns=Columns(rank='{rank}') or columns=Columns(score='{score}')."
+        )
+    return lists if again is None else Ranking(lists.start, lists.item[again], lists.n_items)
+
+
+@dataclass(frozen=True, eq=False)
+class Common:
+    """The items that two lists share, ordered by query and rank in the first: ``rank`` there, ``other`` in the second.
+
+    ``length`` and ``other_length`` are the lists' own, cut like the ranks.
+    """
+
+    query: Ints
+    rank: Ints
+    other: Ints
+    length: Ints
+    other_length: Ints
+
+
+def _compared(one: Ranking, other: Ranking, found: Match, cutoff: int, p: float) -> Floats:
+    """All measures of every query, block by block; what they say of a query that has one list only means nothing."""
+    lengths = np.minimum(one.length, cutoff), np.minimum(other.length, cutoff)
+    deepest = int(lengths[0].max() + lengths[1].max())
+    depth = np.arange(1, deepest + 1)
+    biased, harmonic = (np.concatenate(([0.0], np.cumsum(each))) for each in (p**depth / depth, 1 / depth))
+    out = np.empty((one.n_queries, len(MEASURES)))
+
+    def of_block(block: tuple[int, int]) -> None:
+        first, last = block
+        rows = slice(*np.searchsorted(found.row, one.start[[first, last]]))
+        query = one.owner(first, last).take(found.row[rows] - one.start[first])
+        rank = found.row[rows] - one.start[first:last].take(query) + 1
+        rank_there = found.at[rows] - other.start[first:last].take(query) + 1
+        if cutoff < WHOLE:
+            inside = np.flatnonzero(np.maximum(rank, rank_there) <= cutoff)
+            query, rank, rank_there = (each.take(inside) for each in (query, rank, rank_there))
+        shared = Common(query, rank, rank_there, *(length[first:last] for length in lengths))
+        out[first:last] = np.column_stack([*_weighted(shared, p, biased, harmonic), _jaccard(shared), _kendall(shared)])
+
+    in_threads(of_block, one.blocks(other))
+    return out
+
+
+def _weighted(shared: Common, p: float, biased: Floats, harmonic: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Rank-biased overlap (extrapolated, minimum, residual) and average overlap.
+
+    ``biased[d]`` and ``harmonic[d]`` are the sums of p^i / i and of 1 / i for i up to d. An item that both lists have
+    counts at every depth from the deeper of its ranks on, so that a sum over depths is one over common items.
+    """
+    n = len(shared.length)
+    short, long = np.minimum(shared.length, shared.other_length), np.maximum(shared.length, shared.other_length)
+    depth = np.maximum(shared.rank, shared.other)
+
+    def total(weights: Floats) -> Floats:
+        summed: Floats = np.bincount(shared.query, weights=weights, minlength=n).astype(float, copy=False)
+        return summed
+
+    every = -math.log1p(-p)  # the sum of p^d / d over all depths
+    end_short, end_long = (np.power(p, each.astype(float)) for each in (short, long))
+    x_long, x_short = total(np.ones(len(depth))), total((depth <= short[shared.query]).astype(float))
+    least = (1 - p) / p * total(every - biased[depth - 1])
+    seen = (1 - p) / p * total(biased[long][shared.query] - biased[depth - 1])
+    # The shorter list is taken to go on at the rate of its end; Σ p^d (d - s) / d is Σ p^d - s Σ p^d / d.
+    at_short = x_short / np.maximum(short, 1)
+    assumed = at_short * (end_short - end_long - (1 - p) / p * short * (biased[long] - biased[short]))
+    extrapolated = seen + assumed + ((x_long - x_short) / long + at_short) * end_long
+    # From this depth on the best continuation agrees in everything.
+    full = short + long - x_long.astype(np.int64)
+    open_places = short * (biased[full] - biased[short]) + long * (biased[full] - biased[long])
+    residual = end_short + end_long - np.power(p, full.astype(float))
+    residual -= (1 - p) / p * (open_places + x_long * (every - biased[full]))
+    average = total(harmonic[long][shared.query] - harmonic[depth - 1]) / long
+    # Rounding may leave the bounds in the last digit.
+    bounded = (np.clip(each, 0, 1) for each in (extrapolated, least, residual, average))
+    return next(bounded), next(bounded), next(bounded), next(bounded)
+
+
+def _jaccard(shared: Common) -> Floats:
+    common = np.bincount(shared.query, minlength=len(shared.length))
+    return common / (shared.length + shared.other_length - common)
+
+
+def _kendall(shared: Common) -> Floats:
+    """Kendall's tau, NaN below two common items."""
+    n = np.bincount(shared.query, minlength=len(shared.length)).astype(float)
+    pairs = n * (n - 1) / 2
+    with np.errstate(invalid="ignore"):
+        tau: Floats = (pairs - 2 * inversions(shared.query, shared.other, len(n))) / pairs
+    return tau
+
+
+def inversions(group: Ints, value: Ints, n_groups: int) -> Floats:
+    """How many pairs of each group stand with the higher value first; the elements of a group stand together.
+
+    Two values differ first at one bit. Bit by bit from the highest, the elements stand by group and higher bits, then
+    as given: those with 1 that stand before one with 0 are the pairs that differ here the wrong way. Each bit costs
+    one pass.
+    """
+    out = np.zeros(n_groups)
+    for bit in range(int(value.max(initial=0)).bit_length() - 1, -1, -1):
+        key = (group << 32) | (value >> (bit + 1))
+        fresh = np.flatnonzero(np.diff(key, prepend=-1))
+        size = np.diff(fresh, append=len(key))
+        one = (value >> bit) & 1
+        before = np.cumsum(one) - one  # ones before each element, of all groups
+        ones = before - np.repeat(before[fresh], size)
+        zero = np.flatnonzero(one == 0)
+        out += np.bincount(group[zero], ones[zero].astype(float), minlength=n_groups)
+        # Zeros go before ones, either in the order in which they stand.
+        n_zero = size - np.add.reduceat(one, fresh)
+        place = np.where(one == 1, np.repeat(fresh + n_zero, size) + ones, np.arange(len(key)) - ones)
+        moved = np.empty_like(value)
+        moved[place] = value
+        value = moved
+    return out

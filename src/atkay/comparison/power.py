@@ -1,0 +1,217 @@
+"""Power: what a comparison of so many users can find."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from atkay.comparison.comparison import Comparison
+from atkay.comparison.verdict import LEVEL
+from atkay.errors import InputError, SpecError, shown
+from atkay.text.grid import Grid
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MANY = 1e6
+"""From so many degrees of freedom on the t-distribution is the normal one, as far as digits go that matter here."""
+
+
+def chance(effect: float, users: float, level: float = LEVEL) -> float:
+    """The chance that a paired t-test finds an effect of this size d_z (two-sided).
+
+    t has the noncentral t-distribution with ``users - 1`` degrees of freedom and the centre d_z · sqrt(users).
+    """
+    from scipy.special import nctdtr, ndtr, ndtri, stdtrit
+
+    degrees, centre = users - 1, abs(effect) * math.sqrt(users)
+    if degrees > MANY:
+        limit = -float(ndtri(level / 2))
+        return float(ndtr(centre - limit) + ndtr(-limit - centre))
+    limit = float(stdtrit(degrees, 1 - level / 2))
+    wrong_side = float(nctdtr(degrees, centre, -limit))
+    # SciPy has no number for some of these far tails; they are below 1e-9.
+    return 1 - float(nctdtr(degrees, centre, limit)) + (0.0 if math.isnan(wrong_side) else wrong_side)
+
+
+def detectable(users: float, wanted: float = 0.8, level: float = LEVEL) -> float:
+    """The smallest effect size d_z that is found with the wanted chance."""
+    from scipy.optimize import brentq
+
+    if users < 2:
+        return math.nan
+    high = 1.0
+    while chance(high, users, level) < wanted:
+        high *= 2
+    return float(brentq(lambda effect: chance(effect, users, level) - wanted, 0.0, high, xtol=1e-12))
+
+
+def needed(effect: float, wanted: float = 0.8, level: float = LEVEL) -> float:
+    """How many users it takes to find an effect of this size d_z with the wanted chance.
+
+    Examples
+    --------
+    >>> from atkay.comparison.power import needed
+    >>> round(needed(0.5), 2)
+    33.37
+    """
+    from scipy.optimize import brentq
+
+    if not effect:
+        return math.inf
+    high = 4.0
+    while chance(effect, high, level) < wanted:
+        high *= 2
+    if chance(effect, 2.0, level) >= wanted:
+        return 2.0
+    return float(brentq(lambda users: chance(effect, users, level) - wanted, 2.0, high, xtol=1e-6))
+
+
+class Reach(NamedTuple):
+    """What can be found in one metric of one pair of runs.
+
+    ``detectable`` is the smallest true difference that is found with the wanted chance. Where it is said which
+    difference matters (``min_effect``), ``chance`` is that of finding it, and ``needed`` the users it takes.
+    """
+
+    metric: str
+    run: str
+    against: str
+    users: int
+    deviation: float
+    detectable: float
+    min_effect: float
+    chance: float
+    needed: float
+
+
+@dataclass(frozen=True)
+class Power:
+    """What a comparison can find; a row per metric and pair."""
+
+    rows: tuple[Reach, ...]
+    wanted: float
+    level: float
+
+    def __iter__(self) -> Iterator[Reach]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def to_polars(self) -> pl.DataFrame:
+        """A row per metric and pair."""
+        import polars as pl
+
+        schema: dict[str, Any] = {
+            name: pl.String if kind is str else pl.Int64 if kind is int else pl.Float64
+            for name, kind in zip(Reach._fields, (str, str, str, int, *[float] * 5), strict=True)
+        }
+        return pl.DataFrame(list(self.rows), schema=schema, orient="row").fill_nan(None)
+
+    def to_markdown(self) -> str:
+        """The table in Markdown."""
+        return self._grid().markdown()
+
+    def __repr__(self) -> str:
+        return f"{self._grid().text()}\n\n{self._note()}"
+
+    def _repr_html_(self) -> str:
+        return f"{self._grid().html()}<p>{self._note()}</p>"
+
+    def _note(self) -> str:
+        return (
+            f"detectable: the smallest true difference that a paired t-test at {self.level:.2g} finds with a chance of "
+            f"{self.wanted:g}"
+        )
+
+    def _grid(self) -> Grid:
+        header = ("metric", "run", "against", "users", "deviation", "detectable", "min_effect", "chance", "needed")
+        rows = [
+            (
+                *row[:3],
+                f"{row.users:,}",
+                *(_shown(value) for value in row[4:8]),
+                "–" if math.isnan(row.needed) else f"{math.ceil(row.needed):,}",
+            )
+            for row in self.rows
+        ]
+        return Grid(header, rows, right=header[3:])
+
+
+def _shown(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.4g}"
+
+
+def power(comparison: Comparison, wanted: float = 0.8, level: float | None = None) -> Power:
+    """What the users at hand can show: the smallest difference that would be found, metric by metric.
+
+    The spread of the users' differences is taken from the comparison. The chance of finding the very difference that
+    was found says nothing that its p-value does not, and is not given; name the difference that matters with
+    ``compare(..., min_effect=...)``.
+
+    Parameters
+    ----------
+    comparison
+        What :func:`compare` gave.
+    wanted
+        The chance with which a difference is to be found.
+    level
+        The level of the test. Left out, it is 0.05, divided by the number of differences that are corrected together
+        where the correction is Holm's or Bonferroni's: what the smallest of their p-values has to pass.
+
+    Examples
+    --------
+    The users' differences in reciprocal rank are 1/2, 0, 1/2, 0: their deviation is 0.2887. Four users show a
+    difference from 2.1 deviations on.
+
+    >>> truth = {user: ["tea"] for user in "abcd"}
+    >>> old = {user: ["rye", "tea"] for user in "abcd"}
+    >>> new = old | {"a": ["tea"], "c": ["tea"]}
+    >>> row = atkay.power(atkay.compare({"old": old, "new": new}, truth, "mrr")).rows[0]
+    >>> round(row.deviation, 4), round(row.detectable / row.deviation, 1)
+    (0.2887, 2.1)
+    """
+    if not isinstance(comparison, Comparison):
+        raise InputError(f"power: takes what compare(...) gave, given was a {type(comparison).__name__}.")
+    level = LEVEL / _members(comparison) if level is None else level
+    for name, share in (("wanted", wanted), ("level", level)):
+        if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0 < share < 1:
+            raise SpecError(f"power: wanted and level lie between 0 and 1, given was {name}={shown(share)}.")
+    if wanted <= level:
+        raise SpecError(
+            f"power: a chance of {wanted:g} is there without any difference, by the level of {level:g} alone. Ask for "
+            "more, such as wanted=0.8."
+        )
+    return Power(tuple(_rows(comparison, wanted, level)), wanted, level)
+
+
+def _members(comparison: Comparison) -> int:
+    """How many differences are corrected together."""
+    if comparison.correction not in ("holm", "bonferroni"):
+        return 1
+    tested = [found.metric for found in comparison.differences if found.finding != "not tested"]
+    return max(len(tested) if comparison.family == "all" else max(map(tested.count, tested), default=1), 1)
+
+
+def _rows(comparison: Comparison, wanted: float, level: float) -> Iterator[Reach]:
+    for found in comparison.differences:
+        known = found.deviation > 0
+        smallest = detectable(found.users, wanted, level) * found.deviation if known else math.nan
+        least = comparison.min_effect.get(found.metric, math.nan)
+        matters = known and not math.isnan(least)
+        yield Reach(
+            found.metric,
+            found.run,
+            found.against,
+            found.users,
+            found.deviation,
+            smallest,
+            least,
+            chance(least / found.deviation, found.users, level) if matters else math.nan,
+            needed(least / found.deviation, wanted, level) if matters else math.nan,
+        )

@@ -1,0 +1,399 @@
+"""Sheet: the values of several runs side by side, a row per query and a column per run."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from atkay.core.forks import check_threads
+from atkay.core.moments import divides
+from atkay.core.types import Bools, Floats, Ints, Slicing
+from atkay.errors import IdError, InputError, ProtocolError, listing, who
+from atkay.results.summary import group_means, group_sums, mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import polars as pl
+
+    from atkay.metrics.metric import Metric
+    from atkay.results.result import Result
+
+Pair = tuple[int, int]
+"""Two runs by their numbers: the second is held against the first."""
+
+FINE = 2.0**-40
+"""A user's difference that is smaller than this share of the user's own values comes from rounding.
+
+Values are results of short formulas, right to a few units in the last of 53 bits; what two lists can differ by is far
+larger. So equality that exact arithmetic would find is found, and no other. Other users' values do not matter: one
+user with very large values must not hide what the others differ by.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """The differences of two runs, unit by unit, and the most that rounding can have moved each of them.
+
+    A difference within its rounding is 0.
+    """
+
+    values: Floats
+    rounding: Floats
+
+    @classmethod
+    def of(cls, values: Floats, rounding: Floats) -> Differences:
+        """Set differences that come from rounding to 0."""
+        size = np.abs(values)
+        return cls(np.where(size > rounding, values, 0.0), np.minimum(size, rounding))
+
+    @property
+    def moving(self) -> Differences:
+        """The differences that are not 0."""
+        chosen = self.values != 0
+        return Differences(self.values[chosen], self.rounding[chosen])
+
+    @cached_property
+    def slack(self) -> float:
+        """The most that rounding can have moved their sum, whatever their signs."""
+        return float(self.rounding.sum())
+
+    @cached_property
+    def mean(self) -> float:
+        """The mean; 0 where it comes from rounding."""
+        found = mean(self.values)
+        return 0.0 if abs(found) * len(self.values) <= self.slack else found
+
+    @cached_property
+    def alike(self) -> bool:
+        """Whether everybody differs by the same amount."""
+        low, high = self.values - self.rounding, self.values + self.rounding
+        return not len(low) or bool(low.max() <= high.min())
+
+
+@dataclass(frozen=True, eq=False)
+class Paired:
+    """What one number is the mean of: a row per query, a column per run; NaN where it is undefined.
+
+    ``there`` says which runs evaluate the query at all. Where the number is pooled, ``values`` are numerators and
+    ``below`` the denominators. A unit is a query or, where there are groups, all queries of one ``group``.
+    """
+
+    metric: Metric
+    values: Floats
+    there: Bools
+    below: Floats | None = None
+    group: Ints | None = None
+
+    @property
+    def all_runs(self) -> range:
+        """The numbers of the runs."""
+        return range(self.values.shape[1])
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether every query has a value in every run."""
+        return bool(self.known(self.all_runs).all())
+
+    def known(self, runs: Sequence[int]) -> Bools:
+        """The queries with a value in all of these runs or, where the number is pooled, something to divide by."""
+        chosen = list(runs)
+        known = ~np.isnan(self.values[:, chosen]) if self.below is None else divides(self.below[:, chosen])
+        return np.asarray(known.all(axis=1))
+
+    def units(self, queries: Bools) -> Bools:
+        """The units with any of these queries."""
+        return queries if self.group is None else np.bincount(self.group, queries) > 0
+
+    def defined(self, runs: Sequence[int]) -> Bools:
+        """The units with a value in all of these runs."""
+        return self.units(self.known(runs))
+
+    def only(self, runs: Sequence[int]) -> Paired:
+        """These runs alone, and the queries with a value in all of them."""
+        known = self.known(runs)
+        chosen = np.ix_(known, np.array(runs))
+        return Paired(
+            self.metric,
+            self.values[chosen],
+            self.there[chosen],
+            None if self.below is None else self.below[chosen],
+            None if self.group is None else np.unique(self.group[known], return_inverse=True)[1],
+        )
+
+    def scores(self, runs: Sequence[int]) -> Floats:
+        """Values of which the runs' numbers are the means, of the units that are defined in all of these runs.
+
+        A unit's queries count where all of these runs have a value: runs are compared on the same queries.
+        """
+        return self._scores[:, list(runs)] if self.complete else self.only(runs)._scores
+
+    def rounding(self, runs: Sequence[int]) -> Floats:
+        """The most that rounding can move the scores of each unit in these runs, see :data:`FINE`."""
+        if not self.complete:
+            part = self.only(runs)
+            return part.rounding(part.all_runs)
+        chosen = list(runs)
+        if self.below is None:
+            largest = np.abs(self.values[:, chosen]).max(axis=1)
+            return FINE * _merged(group_means, largest[:, None], self.group)[:, 0]
+        above, below = (_merged(group_sums, side[:, chosen], self.group) for side in (self.values, self.below))
+        if not len(above):
+            return np.zeros(0)
+        total = below.sum(axis=0)
+        ratio = np.abs(above.sum(axis=0) / total)
+        # The terms of the linear approximation, see _scores.
+        terms = np.maximum(np.maximum(np.abs(above), ratio * below) * (len(above) / total), ratio)
+        return FINE * np.asarray(terms.max(axis=1))
+
+    @cached_property
+    def _scores(self) -> Floats:
+        """The scores of all runs, where every query has a value in each.
+
+        A ratio of sums is no mean. Its linear approximation is (the delta method, as its interval in a result):
+        r + (numerator - r · denominator) · n / sum of denominators, whose mean is r.
+        """
+        if self.below is None:
+            return _merged(group_means, self.values, self.group)
+        values, below = (_merged(group_sums, side, self.group) for side in (self.values, self.below))
+        if not len(values):
+            return values
+        ratio = np.array([mean((above, under)) for above, under in zip(values.T, below.T, strict=True)])
+        return np.asarray(ratio + (values - ratio * below) * (len(values) / below.sum(axis=0)))
+
+    def difference(self, pair: Pair) -> Differences:
+        """The second run less the first, of the units with a value in both."""
+        first, second = self.scores(pair).T
+        return Differences.of(np.asarray(second - first), self.rounding(pair))
+
+    def centred(self) -> tuple[Floats, Floats]:
+        """The scores of the units with a value in every run, less what all runs share; and their rounding.
+
+        The first run is subtracted before the mean is, so that large scores that are equal leave nothing behind.
+        """
+        scores, rounding = self.scores(self.all_runs), self.rounding(self.all_runs)
+        apart = scores - scores[:, :1]
+        widest = np.ptp(apart, axis=1)
+        centred = np.where((widest > rounding)[:, None], apart - apart.mean(axis=1, keepdims=True), 0.0)
+        return centred, np.minimum(widest, rounding)
+
+    def columns(self, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
+        """Few columns, and how to combine them: their product has the differences of each pair, 0 where undefined.
+
+        Where every run has all values, a column per run does for all pairs. What all runs share is taken off.
+        """
+        if self.complete:
+            combine = np.zeros((self.values.shape[1], len(pairs)))
+            for at, (one, other) in enumerate(pairs):
+                combine[one, at], combine[other, at] = -1.0, 1.0
+            return self.centred()[0], combine
+        defined = [self.defined(pair) for pair in pairs]
+        out = np.zeros((len(defined[0]), len(pairs)))
+        for at, (pair, units) in enumerate(zip(pairs, defined, strict=True)):
+            out[units, at] = self.difference(pair).values
+        return out, np.eye(len(pairs))
+
+
+def _merged(merge: Callable[[Floats, Ints, int], Floats], columns: Floats, group: Ints | None) -> Floats:
+    """The columns, group by group."""
+    if group is None or not len(group):
+        return columns
+    return np.column_stack([merge(column, group, int(group.max()) + 1) for column in columns.T])
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """The values of all runs, aligned by the ids of the queries."""
+
+    metrics: tuple[Metric, ...]
+    values: Mapping[str, Floats]
+    below: Mapping[str, Floats]
+    there: Bools
+    groups: Ints | None = None
+    slicings: tuple[Slicing, ...] = field(default=())
+
+    @property
+    def uneven(self) -> Bools:
+        """The queries that not all runs evaluate or, where a unit has several, for which some runs have no value."""
+        uneven = np.asarray(~self.there.all(axis=1))
+        if self.groups is not None:
+            for name, values in self.values.items():
+                missing = ~divides(self.below[name]) if name in self.below else np.isnan(values)
+                uneven |= missing.any(axis=1) & ~missing.all(axis=1)
+        return uneven
+
+    def paired(self, rows: Ints | None = None) -> list[Paired]:
+        """The values of all queries, or of some."""
+        chosen = slice(None) if rows is None else rows
+        group = None if self.groups is None else np.unique(self.groups[chosen], return_inverse=True)[1]
+        return [
+            Paired(
+                metric,
+                self.values[str(metric)][chosen],
+                self.there[chosen],
+                self.below[str(metric)][chosen] if str(metric) in self.below else None,
+                group,
+            )
+            for metric in self.metrics
+        ]
+
+
+def lay_out(results: Mapping[str, Result], metrics: Sequence[Metric]) -> Sheet:
+    """The results in one sheet; those that do not belong together are refused."""
+    import polars as pl
+
+    check_protocols(results)
+    frames = _same_types(results)
+    check_data(results)
+    first = next(iter(frames.values()))
+    keys, rows = first, [np.arange(len(first))] * len(frames)
+    if not all(frame.equals(first) for frame in frames.values()):
+        check_threads()
+        # A query is the same by its ids, wherever it stands.
+        keys = pl.concat(frames.values()).unique().sort(pl.all())
+        numbered = keys.with_row_index("row of all runs")
+        rows = [
+            frame.join(numbered, on=keys.columns, how="left", maintain_order="left")["row of all runs"].to_numpy()
+            for frame in frames.values()
+        ]
+    there = np.zeros((len(keys), len(results)), bool)
+    for at, where in enumerate(rows):
+        there[where, at] = True
+    if not (there.sum(axis=1) > 1).any():
+        one, other = list(frames)[:2]
+        raise IdError(
+            f"compare: '{one}' and '{other}' have no user in common: {frames[one].row(0)[0]!r} and "
+            f"{frames[other].row(0)[0]!r}, for example."
+        )
+    by_query = [metric for metric in metrics if all(str(metric) in result.by_query for result in results.values())]
+
+    def aligned(columns: Iterator[Floats]) -> Floats:
+        out = np.full(there.shape, np.nan)
+        for at, (where, column) in enumerate(zip(rows, columns, strict=True)):
+            out[where, at] = column
+        return out
+
+    values, below = {}, {}
+    for metric in by_query:
+        name, each = str(metric), list(results.values())
+        if name in each[0].parts:
+            values[name], below[name] = (aligned(result.parts[name][side] for result in each) for side in (0, 1))
+        else:
+            values[name] = aligned(result.query_values[:, result.by_query.index(name)] for result in each)
+    return Sheet(
+        metrics=tuple(by_query),
+        values=values,
+        below=below,
+        there=there,
+        groups=_groups(results, rows, len(keys)),
+        slicings=tuple(_slicings(results, rows, keys)),
+    )
+
+
+def check_protocols(results: Mapping[str, Result]) -> None:
+    """Results that were evaluated under different protocols do not compare."""
+    (first, one), *others = results.items()
+    for run, other in others:
+        differ = _differing_words(one, other)
+        if differ:
+            said = "; ".join(
+                f"{name} is {mine!r} in '{first}' and {their!r} in '{run}'" for name, mine, their in differ
+            )
+            raise ProtocolError(
+                f"compare: '{first}' and '{run}' were evaluated under different protocols: {said}. Evaluate both alike."
+            )
+        if list(one.ids) != list(other.ids):
+            raise IdError(
+                f"compare: '{first}' names a user by {listing(one.ids)}, '{run}' by {listing(other.ids)}. "
+                "Name the same columns with columns=Columns(user=...)."
+            )
+
+
+def check_data(results: Mapping[str, Result]) -> None:
+    """Nor do results on different data: all but the lists has to be the same."""
+    (first, one), *others = results.items()
+    for run, other in others:
+        # Of exclude and candidates only rows that lists or truth know are in the fingerprint: lists change it.
+        for name in sorted(one.fingerprint.keys() & other.fingerprint.keys() - {"recs", "exclude", "candidates"}):
+            if one.fingerprint[name] != other.fingerprint[name]:
+                raise InputError(
+                    f"compare: '{first}' and '{run}' were evaluated with a different {name}: the fingerprints are "
+                    f"{one.fingerprint[name]} and {other.fingerprint[name]}. Evaluate both with the same {name}."
+                )
+
+
+def _differing_words(one: Result, other: Result) -> list[tuple[str, Any, Any]]:
+    words = [field.name for field in dataclasses.fields(one.protocol)]
+    if one.protocol.ties != "random":
+        words.remove("seed")  # nothing else is random
+    found = [(name, getattr(one.protocol, name), getattr(other.protocol, name)) for name in words]
+    found.append(("sampled", one.sampled, other.sampled))
+    return [each for each in found if each[1] != each[2]]
+
+
+def _same_types(results: Mapping[str, Result]) -> dict[str, pl.DataFrame]:
+    """The ids of each run, whole numbers as one type."""
+    import polars as pl
+
+    frames = {run: pl.DataFrame(dict(result.ids)) for run, result in results.items()}
+    first, one = next(iter(frames.items()))
+    for run, frame in frames.items():
+        for name, dtype in frame.schema.items():
+            if dtype != one.schema[name] and not (dtype.is_integer() and one.schema[name].is_integer()):
+                raise IdError(
+                    f"compare: '{name}' is {one.schema[name]} in '{first}', such as {one[name][0]!r}, and {dtype} in "
+                    f"'{run}', such as {frame[name][0]!r}. Give the runs ids of one type."
+                )
+    if len({tuple(frame.schema.values()) for frame in frames.values()}) == 1:
+        return frames
+    return {run: frame.with_columns(pl.selectors.integer().cast(pl.Int128)) for run, frame in frames.items()}
+
+
+def _groups(results: Mapping[str, Result], rows: Sequence[Ints], n_queries: int) -> Ints | None:
+    """The group of each query, where a unit is a group.
+
+    Each run has its own numbers for the groups. Two that share a query are one.
+    """
+    if all(result.groups is None for result in results.values()):
+        return None
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    own = [np.unique(result.groups, return_inverse=True)[1] for result in results.values() if result.groups is not None]
+    first = np.cumsum([n_queries, *(int(codes.max()) + 1 for codes in own)])
+    query = np.concatenate(rows)
+    group = np.concatenate([codes + start for codes, start in zip(own, first, strict=False)])
+    graph = coo_array((np.ones(len(query), np.int8), (query, group)), shape=(first[-1], first[-1]))
+    found: Ints = connected_components(graph, directed=False)[1][:n_queries].astype(np.int64)
+    return found
+
+
+def _slicings(results: Mapping[str, Result], rows: Sequence[Ints], keys: pl.DataFrame) -> Iterator[Slicing]:
+    """The segments of all queries; every run has to know them, and to say the same."""
+    (first, one), *others = results.items()
+    for run, other in others:
+        if [each.name for each in one.slicings] != [each.name for each in other.slicings]:
+            raise InputError(
+                f"compare: '{first}' has the slices {listing(each.name for each in one.slicings) or 'none'}, '{run}' "
+                f"{listing(each.name for each in other.slicings) or 'none'}. Evaluate both with the same slices=."
+            )
+    for at, slicing in enumerate(one.slicings):
+        each = [result.slicings[at] for result in results.values()]
+        names = [[None if segment is None else str(segment) for segment in known.segments] for known in each]
+        segments = list(dict.fromkeys(name for known in names for name in known))
+        code = np.full(len(keys), -1)
+        for known, own, where in zip(each, names, rows, strict=True):
+            of_query = np.array([segments.index(name) for name in own])[known.code]
+            clash = (code[where] >= 0) & (code[where] != of_query)
+            if clash.any():
+                ids = {name: keys[name] for name in keys.columns}
+                raise InputError(
+                    f"compare: {who(ids, int(where[np.argmax(clash)]))} is in different segments of '{slicing.name}' "
+                    "in different runs. Evaluate them with the same slices=."
+                )
+            code[where] = of_query
+        yield Slicing(slicing.name, segments, code)

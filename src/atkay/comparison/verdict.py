@@ -1,0 +1,114 @@
+"""Verdicts: what a difference means, in words for those who decide."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from atkay.comparison.tests import TESTS
+
+if TYPE_CHECKING:
+    from atkay.comparison.comparison import Difference
+
+LEVEL = 0.05
+"""Below this corrected p-value a difference is significant."""
+
+CONTRADICTORY = "contradictory"
+"""The finding where the test that decides does not test the mean, and is significant the other way."""
+
+OPPOSITE = {"better": "worse", "worse": "better", "higher": "lower", "lower": "higher", "": ""}
+
+SIZES = {0.8: "large", 0.5: "medium", 0.2: "small", 0.0: "very small"}
+"""Words for the effect size d_z, from so much on (Cohen, Statistical power analysis for the behavioral sciences)."""
+
+
+def way(better: str, difference: float) -> str:
+    """Which way a difference goes: "better" or "worse", by the direction of the metric; "higher" or "lower" where it
+    has none; empty where there is no difference.
+
+    >>> way("higher", -0.1), way("lower", -0.1), way("neither", -0.1)
+    ('worse', 'better', 'lower')
+    """
+    if math.isnan(difference) or not difference:
+        return ""
+    word = {"higher": "better", "lower": "worse"}.get(better, "higher")
+    return word if difference > 0 else OPPOSITE[word]
+
+
+def finding(p: float, low: float, high: float, min_effect: float | None) -> str:
+    """What is found: whether there is a difference and, where a threshold is given, whether it matters."""
+    if math.isnan(p):
+        return "not tested"
+    inside = min_effect is not None and max(abs(low), abs(high)) < min_effect
+    if p >= LEVEL:
+        return "no difference that matters" if inside else "not shown"
+    if min_effect is None:
+        return "real"
+    if inside:
+        return "real but smaller than what matters"
+    beyond = min(abs(low), abs(high)) >= min_effect and low * high > 0
+    return "real and matters" if beyond else "real, perhaps too small to matter"
+
+
+def size(effect: float) -> str:
+    """The word for an effect size."""
+    return next(word for least, word in SIZES.items() if abs(effect) >= least)
+
+
+def verdict(found: Difference) -> str:
+    """One line: how much better or worse, how sure that is, and how large against what users differ by."""
+    if math.isnan(found.difference):
+        return "undefined"
+    digits, sign = _digits(found), math.copysign(1, found.difference)
+    word = way(found.better, found.difference)
+    amount = f"{abs(found.difference):.{digits}f} {word}" if word else "no difference"
+    if not math.isnan(found.low):
+        amount += _told(found, sign, digits)
+    said = [amount, found.finding]
+    if found.contradicted:
+        said[1] += f": the {found.decided_by} test, which does not test the mean, finds {_favoured(found)}"
+    elif found.finding == "not shown" and found.decided_by and found.p[found.decided_by] < LEVEL:
+        said[1] += " after the correction"
+    if found.finding.startswith("real") and not math.isnan(found.effect):
+        said.append(size(found.effect))
+    return "; ".join([*said, *_dissent(found)])
+
+
+def _favoured(found: Difference) -> str:
+    """What a test finds that contradicts the mean."""
+    word = OPPOSITE[way(found.better, found.difference)]
+    return f"{found.run} {word}" if word else "a difference"
+
+
+def _told(found: Difference, sign: float, digits: int) -> str:
+    # The interval is told in the direction of the sentence: "0.012 worse, 0.004 to 0.020" is -0.020 to -0.004.
+    low, high = (_rounded(end, digits) for end in sorted((sign * found.low, sign * found.high)))
+    return f", 95 % interval {low} to {high}"
+
+
+def _rounded(value: float, digits: int) -> str:
+    return f"{round(value, digits) + 0.0:.{digits}f}"  # no "-0.000"
+
+
+def _digits(found: Difference) -> int:
+    """Three, or as many more as the interval leaves meaning in; fewer where numbers are large."""
+    half = (found.high - found.low) / 2
+    half = half if half > 0 else abs(found.difference) / 10
+    least = 3 if max(abs(found.difference), half) < 10 else 1
+    return min(max(least, -math.floor(math.log10(half))), 12) if half > 0 else least
+
+
+def _dissent(found: Difference) -> list[str]:
+    """The tests of the mean that say otherwise than the one that decides.
+
+    A p-value that could not be smaller is no word against a difference.
+    """
+    others = [
+        name
+        for name, p in found.corrected.items()
+        if TESTS[name].of_mean and not math.isnan(p) and (p < LEVEL) != found.real
+        if not (found.real and name in found.lowest)
+    ]
+    if not others or found.decided_by is None:
+        return []
+    return [f"{'not ' if found.real else ''}shown by {' and '.join(others)}"]

@@ -1,0 +1,1 @@
+"""Core: arrays in, arrays out. NumPy and nothing else."""

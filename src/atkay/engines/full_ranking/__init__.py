@@ -1,0 +1,1 @@
+"""Full ranking: every item ranked for every user."""

@@ -1,0 +1,464 @@
+"""Full ranking: every item is ranked for every user, on a GPU or a CPU, without a list being made.
+
+Accuracy follows from the ranks of the relevant items, and a rank is one more than the number of items that score
+higher. So items are counted while their scores are formed, and neither sorted nor kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from atkay.core.forks import check_torch
+from atkay.core.types import check_tensor
+from atkay.engines.full_ranking import count as counting
+from atkay.engines.full_ranking.count import Excluded, Targets, Vectors
+from atkay.engines.full_ranking.lists import BYTES, Products, TieOrder, Tops, top_of_scores
+from atkay.engines.full_ranking.truth import Ranked, Truth, list_depth
+from atkay.errors import DuplicateError, InputError, ProtocolError, number_of, offer, shown
+from atkay.evaluation.evaluate import USUAL, check_averages, conclude, understand
+from atkay.protocol import Described
+from atkay.text.sizes import bytes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from atkay.core.types import Array
+    from atkay.engines.full_ranking.device import Kernel
+    from atkay.metrics.metric import Metric
+    from atkay.protocol import Protocol
+    from atkay.results.result import Result
+
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+PRECISIONS = ("float32", "tf32", "bfloat16")
+SIMILARITIES = ("dot", "cosine")
+
+LEAST = 1_000_000
+"""The least memory that can be asked for, in bytes."""
+
+FEW = 16
+"""Users that are scored first, to learn how many items there are."""
+
+COUNTED = 48
+"""Bytes for each score of a batch of users where no lists are made."""
+
+NONE = Ranked(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, bool))
+
+SAMPLE = 64
+"""Targets that are ranked again in float32, to tell what a lower precision does."""
+
+
+def full_ranking(
+    user_vectors: Any = None,
+    item_vectors: Any = None,
+    truth: Any = None,
+    metrics: str | Metric | Iterable[str | Metric] = USUAL,
+    *,
+    score: Callable[[Tensor], Any] | None = None,
+    exclude: Any = None,
+    similarity: str = "dot",
+    user_bias: Any = None,
+    item_bias: Any = None,
+    precision: str = "float32",
+    memory: int | str = "1GB",
+    device: Any = None,
+    ids: Any = None,
+    dialect: str | None = None,
+    protocol: Protocol | None = None,
+    **fields: Any,
+) -> Result:
+    """Rank all items for every user, exactly, and hold that against the truth.
+
+    No lists are made: of each relevant item the items that score higher are counted, and those that score the same.
+
+    Parameters
+    ----------
+    user_vectors, item_vectors
+        A row per user, a row per item: tensors, on any device, or arrays. Users and items are numbered by their rows.
+    truth
+        The relevant items of each user, a row per user: a SciPy sparse matrix or a torch sparse CSR tensor, whose
+        values are grades, or ``(indptr, indices)`` or ``(indptr, indices, grades)``.
+    metrics, dialect, protocol, **fields
+        As in :func:`evaluate`. Metrics of whole lists need a cutoff, and of ``train``, ``catalog``, ``features`` and
+        ``baseline`` know the catalogue alone, which is all items.
+    score
+        In place of vectors, any model: called with a tensor of users' numbers, it gives their scores for all items, a
+        row per user; or yields them in blocks of consecutive items.
+    exclude
+        Items that are not ranked for a user, such as those seen in training; in any form that the truth may have.
+    similarity
+        "dot": the score is the dot product; "cosine": that of vectors of length 1.
+    user_bias, item_bias
+        A number per user, which changes no rank; a number per item, which is added to its scores.
+    precision
+        "float32"; "tf32" or "bfloat16", in which vectors are rounded to 11 or 8 bits and a GPU is faster. Whichever it
+        is, the ranks are exactly those of the rounded vectors, and ``result.engine`` tells how far ranks moved.
+    memory
+        What may be used for scores and what follows from them, such as "500MB"; besides it are the vectors in the
+        precision, and about 100 bytes for each relevant item.
+    device
+        Where to count; left out, where the item vectors are, or for arrays a GPU if there is one.
+    ids
+        The users' ids; left out, they are numbered from 0.
+
+    Examples
+    --------
+    One user, along the first axis; items score 3, 2, 1. The wanted one is the second, and once the first is excluded,
+    the first.
+
+    >>> user, items = np.array([[1.0, 0.0]]), np.array([[3.0, 5.0], [2.0, 0.0], [1.0, 9.0]])
+    >>> truth = ([0, 1], [1])
+    >>> atkay.full_ranking(user, items, truth, "mrr")["mrr"]
+    0.5
+    >>> atkay.full_ranking(user, items, truth, "mrr", exclude=([0, 1], [0]))["mrr"]
+    1.0
+    """
+    if truth is None:
+        raise InputError("full_ranking: no truth. Pass the relevant items of each user as compressed rows.")
+    ranking = FullRanking(
+        truth,
+        metrics,
+        exclude=exclude,
+        similarity=similarity,
+        precision=precision,
+        memory=memory,
+        device=device,
+        ids=ids,
+        dialect=dialect,
+        protocol=protocol,
+        **fields,
+    )
+    if score is not None:
+        if user_vectors is not None or item_vectors is not None:
+            raise InputError("full_ranking: score= stands in place of vectors. Leave out one of them.")
+        return ranking.evaluate_scores(score)
+    if user_vectors is None or item_vectors is None:
+        raise InputError("full_ranking: vectors of users and of items are needed, or score=, a function.")
+    return ranking.evaluate(user_vectors, item_vectors, user_bias=user_bias, item_bias=item_bias)
+
+
+class FullRanking:
+    """A validation set that is read once, for models that are evaluated again and again.
+
+    Truth and seen items are kept on the device; of an evaluation only the ranks of the relevant items leave it.
+    The arguments are those of :func:`full_ranking`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> validation = atkay.FullRanking(([0, 1, 2], [1, 0]), "mrr")
+    >>> items = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    >>> validation.evaluate(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), items)["mrr"]
+    0.75
+    >>> validation.evaluate(torch.tensor([[0.0, 1.0], [1.0, 0.0]]), items)["mrr"]
+    1.0
+    """
+
+    def __init__(
+        self,
+        truth: Any,
+        metrics: str | Metric | Iterable[str | Metric] = USUAL,
+        *,
+        exclude: Any = None,
+        similarity: str = "dot",
+        precision: str = "float32",
+        memory: int | str = "1GB",
+        device: Any = None,
+        ids: Any = None,
+        dialect: str | None = None,
+        protocol: Protocol | None = None,
+        **fields: Any,
+    ) -> None:
+        self._asked = understand(metrics, dialect, protocol, fields)
+        self._depth = list_depth(self._asked.metrics)
+        self._truth = Truth.read(truth, exclude, self._asked.protocol)
+        self._similarity = _one_of("similarity", similarity, SIMILARITIES)
+        self._precision = _one_of("precision", precision, PRECISIONS)
+        self._memory = bytes_of(memory, LEAST)
+        self._device = None if device is None else _device(device, None)
+        check_averages(self._asked.metrics, self._asked.protocol)
+        self._ids = np.arange(self._truth.n_users) if ids is None else _read_ids(ids, self._truth.n_users)
+        self._placed: dict[torch.device, Placed] = {}
+
+    def evaluate(self, user_vectors: Any, item_vectors: Any, *, user_bias: Any = None, item_bias: Any = None) -> Result:
+        """The result of a model whose scores are products of vectors."""
+        device = _device(self._device, item_vectors)
+        users, items = (_vectors(each, what, device) for each, what in ((user_vectors, "user"), (item_vectors, "item")))
+        self._check_sizes(users, items)
+        bias = None
+        if item_bias is not None:
+            bias = _finite(_tensor(item_bias, "item_bias", device).reshape(-1).float(), "item_bias")
+        if user_bias is not None:  # the same for all items of a user: no rank depends on it
+            _finite(_tensor(user_bias, "user_bias", device).reshape(-1), "user_bias")
+        if bias is not None and len(bias) != len(items):
+            raise InputError(f"item_bias: {len(bias):,} numbers for {number_of(len(items), 'item')}.")
+        if self._similarity == "cosine":
+            items = _unit(items)
+
+        def rounded(precision: str) -> Vectors:
+            vectors = Vectors(counting.rounded(users, precision), counting.rounded(items, precision))
+            vectors = counting.with_bias(vectors, bias, precision)
+            # The largest numbers of a wider type are infinite in a narrower one.
+            return Vectors(_finite(vectors.users, "user_vectors"), _finite(vectors.items, "item_vectors"))
+
+        check_torch(torch.get_num_threads())
+        place = self._place(device)
+        vectors, kernel = rounded(self._precision), _kernel(self._precision, device)
+        ranks, own = counting.rank(vectors, place.targets, place.excluded, self._memory, kernel)
+        way = "a fused kernel" if kernel else "products in blocks"
+        said = f"all {number_of(len(items), 'item')} ranked by counting: {way} on {_name(device)}, {self._precision}"
+        if self._precision != "float32" and len(own):
+            said += "; " + self._effect(rounded("float32"), place, ranks.above)
+        tops = []
+        if self._depth:
+            products, order = Products(vectors, self._memory), self._tie_order(place, len(items))
+            for first, last in counting.blocks(len(users), self._memory // (BYTES * len(items))):
+                user = torch.arange(first, last, device=device)
+                tops.append(products.top(user, place.seen(user), self._depth, order))
+        return self._conclude(Ranked(*(_host(each) for each in (*ranks, own > 0))), len(items), tops, said)
+
+    def evaluate_scores(self, score: Callable[[Tensor], Any]) -> Result:
+        """The result of any model: ``score`` takes users' numbers and gives their scores for all items."""
+        device = _device(self._device, None)
+        check_torch(torch.get_num_threads())
+        place = self._place(device)
+        asked = np.arange(self._truth.n_users) if self._depth else np.unique(self._truth.targets[0])
+        # Whoever is scored, it tells how many items there are: somebody has to be.
+        users = torch.from_numpy(asked if len(asked) else np.arange(min(1, self._truth.n_users))).to(device)
+        found, tops, n_items, first = [], [], 0, 0
+        while first < len(users):
+            # How many items there are is known once a few users have been scored.
+            last = first + (max(1, self._memory // ((BYTES if self._depth else COUNTED) * n_items)) if n_items else FEW)
+            some = users[first:last]
+            scores = _scored(score, some, n_items)
+            n_items = scores.shape[1]
+            self._check_items(n_items)
+            found.append(self._count(scores, some, place))
+            if self._depth:
+                order = self._tie_order(place, n_items)
+                tops.append(top_of_scores(scores, some, place.seen(some), self._depth, order))
+            first = last
+        ranked = Ranked(*(np.concatenate(each) for each in zip(*found, strict=True))) if found else NONE
+        said = f"all {number_of(n_items, 'item')} ranked by counting scores on {_name(device)}"
+        return self._conclude(ranked, n_items, tops, said)
+
+    def _count(self, scores: Tensor, users: Tensor, place: Placed) -> tuple[Any, ...]:
+        """Of the targets of some users, all of whose scores are there: how many items stand where."""
+        first, last = torch.searchsorted(place.targets.user, users[[0, -1]] + torch.tensor([0, 1], device=users.device))
+        targets = place.targets.only(slice(first, last))
+        row = torch.searchsorted(users, targets.user)
+        ranks, own = counting.count_scores(scores, row, targets, self._memory)
+        if place.excluded is not None:
+
+            def score(user: Tensor, item: Tensor) -> Tensor:
+                return scores[torch.searchsorted(users, user), item]
+
+            counting.take_out(ranks, targets, own, place.excluded, score, self._memory)
+        return tuple(_host(each) for each in (*ranks, own > 0))
+
+    def _place(self, device: torch.device) -> Placed:
+        """Truth and seen items on the device, where they stay."""
+        if device not in self._placed:
+            seen = self._truth.seen
+
+            def there(array: Array) -> Tensor:
+                return torch.from_numpy(np.ascontiguousarray(array)).to(device)
+
+            excluded = None if seen is None else Excluded(there(seen.start), there(seen.item))
+            grade = there(self._truth.grade[self._truth.rows])
+            self._placed[device] = Placed(Targets(*map(there, self._truth.targets)), grade, excluded)
+        return self._placed[device]
+
+    def _tie_order(self, place: Placed, n_items: int) -> TieOrder:
+        return TieOrder.of(self._asked.protocol.ties, n_items, place.targets.user, place.targets.item, place.grade)
+
+    def _effect(self, vectors: Vectors, place: Placed, above: Tensor) -> str:
+        """What the precision does to the ranks, on a sample of the targets."""
+        chosen = torch.linspace(0, len(above) - 1, min(SAMPLE, len(above)), device=above.device).long()
+        sample = place.targets.only(chosen)
+        kernel = _kernel("float32", above.device)
+        ranks, _ = counting.rank(vectors, sample, place.excluded, self._memory, kernel)
+        moved = (ranks.above - above[chosen]).abs()
+        return (
+            f"of {number_of(len(moved), 'rank')} in float32, {int((moved > 0).sum())} are others, by "
+            f"{int(moved.max()):,} places at most and {float(moved.double().mean()):,.1f} on average"
+        )
+
+    def _check_sizes(self, users: Tensor, items: Tensor) -> None:
+        if users.shape[1] != items.shape[1]:
+            raise InputError(
+                f"user_vectors have {number_of(users.shape[1], 'component')} and item_vectors {items.shape[1]:,}. "
+                "Scores are their products: both need as many."
+            )
+        if len(users) != self._truth.n_users:
+            raise InputError(
+                f"truth has {number_of(self._truth.n_users, 'row')} and user_vectors {len(users):,}: a row per user in "
+                "both. Pass the vectors of the users in the truth, in its order."
+            )
+        self._check_items(len(items))
+
+    def _check_items(self, n_items: int) -> None:
+        if n_items < self._truth.n_named:
+            raise InputError(
+                f"truth or exclude name item {self._truth.n_named - 1}, and there are {number_of(n_items, 'item')}, "
+                "numbered from 0."
+            )
+
+    def _conclude(self, ranked: Ranked, n_items: int, tops: Sequence[Tops], said: str) -> Result:
+        truth, protocol = self._truth, self._asked.protocol
+        lists, level = Tops.of(tops, n_items) if tops else (None, None)
+        if truth.seen is not None:
+            protocol = protocol.with_fields(exclude=Described(f"{number_of(len(truth.seen), 'row')} of seen items"))
+        result = conclude(
+            truth.judged(ranked, n_items, lists, level),
+            self._asked.metrics,
+            protocol,
+            ids={"user": self._ids},
+            counts=truth.counts(ranked, n_items),
+            fingerprint=truth.fingerprints(self._ids),
+            names=self._asked.names,
+            dialect=self._asked.dialect,
+            readings=truth.readings,
+        )
+        return replace(result, engine=said)
+
+
+class Placed(NamedTuple):
+    """What is asked for, on a device."""
+
+    targets: Targets
+    grade: Tensor
+    excluded: Excluded | None
+
+    def seen(self, users: Tensor) -> tuple[Tensor, Tensor] | None:
+        """The excluded items of some users, and the place of each one's user among these."""
+        return None if self.excluded is None else self.excluded.of(users)
+
+
+def _kernel(precision: str, device: torch.device) -> Kernel | None:
+    """The fused kernel, where there is one: on CUDA, with Triton."""
+    if device.type != "cuda":
+        return None
+    try:
+        from atkay.engines.full_ranking.device import KERNELS
+    except ImportError:
+        return None
+    return KERNELS[precision]
+
+
+def _one_of(name: str, given: object, words: tuple[str, ...]) -> str:
+    if not isinstance(given, str) or given not in words:
+        raise ProtocolError(f"full_ranking: {shown(given)} is no word for '{name}'. {offer(given, words)}")
+    return given
+
+
+def _read_ids(given: Any, n_users: int) -> Any:
+    """The users' ids, each of them once."""
+    from atkay.inputs.arrays import read_users
+
+    ids = read_users(given, "full_ranking", "ids")
+    if len(ids) != n_users:
+        raise InputError(f"ids: {number_of(len(ids), 'id')} for {number_of(n_users, 'user')}.")
+    if (twice := ids.is_duplicated()).any():
+        raise DuplicateError(
+            f"full_ranking: ids holds {ids.filter(twice)[0]!r} more than once. A row is a user, with an id of its own."
+        )
+    return ids
+
+
+def _device(asked: Any, vectors: Any) -> torch.device:
+    if asked is not None:
+        try:
+            device = torch.device(asked)
+        except (RuntimeError, TypeError, ValueError) as error:
+            raise InputError(f"full_ranking: unknown device {shown(asked)}. Choose 'cpu' or 'cuda'.") from error
+        if device.type not in ("cpu", "cuda"):
+            raise InputError(f"full_ranking: cannot count on device '{device}'. Choose 'cpu' or 'cuda'.")
+        there = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        if device.type == "cuda" and (device.index or 0) >= there:
+            raise InputError(
+                f"full_ranking: no device '{device}'; PyTorch sees {number_of(there, 'CUDA device')} here. Choose "
+                f"{'cuda:0' if there else 'cpu'!r}, or leave device= out."
+            )
+    elif isinstance(vectors, Tensor):
+        device = vectors.device
+    else:
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    # Elsewhere there is no double precision to rely on.
+    if device.type not in ("cuda", "cpu"):
+        return torch.device("cpu")
+    return torch.device("cuda", torch.cuda.current_device()) if str(device) == "cuda" else device
+
+
+def _name(device: torch.device) -> str:
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else "the CPU"
+
+
+def _tensor(given: Any, what: str, device: torch.device) -> Tensor:
+    if isinstance(given, Tensor):
+        check_tensor(given, what)
+        return given.detach().to(device)
+    try:
+        return torch.from_numpy(np.array(given)).to(device)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(
+            f"{what}: cannot read a {type(given).__name__} as numbers. Pass a tensor, or an array of floats."
+        ) from error
+
+
+def _vectors(given: Any, what: str, device: torch.device) -> Tensor:
+    vectors = _tensor(given, f"{what}_vectors", device)
+    if vectors.dim() != 2 or 0 in vectors.shape or vectors.dtype not in FLOATS:
+        kind = str(vectors.dtype).removeprefix("torch.")
+        raise InputError(
+            f"{what}_vectors: a row of numbers per {what} is needed, given was {kind} of shape {tuple(vectors.shape)}."
+        )
+    return _finite(vectors, f"{what}_vectors")
+
+
+def _finite(values: Tensor, what: str) -> Tensor:
+    """The values, all of which are finite."""
+    finite = torch.isfinite(values)
+    if not bool(finite.all()):
+        wrong = ~finite.view(len(values), -1).all(1)
+        raise InputError(
+            f"{what}: row {int(wrong.nonzero()[0])} has a number that is not finite, and so have "
+            f"{int(wrong.sum()) - 1:,} other rows. Such scores have no order; mend the model."
+        )
+    return values
+
+
+def _unit(vectors: Tensor) -> Tensor:
+    """Vectors of length 1, in single precision; 0 stays 0."""
+    double = vectors.double()
+    largest = double.abs().amax(1, keepdim=True)
+    double = double / torch.where(largest > 0, largest, 1.0)  # squares of tiny numbers would vanish
+    length = torch.linalg.vector_norm(double, dim=1, keepdim=True)
+    return (double / torch.where(length > 0, length, 1.0)).float()
+
+
+def _scored(score: Callable[[Tensor], Any], users: Tensor, n_items: int) -> Tensor:
+    """The scores of some users for all items."""
+    given = score(users)
+    parts = [_tensor(each, "score", users.device) for each in ([given] if hasattr(given, "shape") else given)]
+    shapes = [tuple(each.shape) for each in parts]
+    width = sum(shape[1] for shape in shapes if len(shape) == 2)
+    if {(len(shape), *shape[:1]) for shape in shapes} != {(2, len(users))} or width == 0 or n_items not in (0, width):
+        raise InputError(
+            f"score: of {number_of(len(users), 'user')} came scores of shape {', '.join(map(str, shapes[:3])) or '()'}."
+            " Return a row per user and a column per item, or blocks of columns; as many items for all users."
+        )
+    scores = parts[0] if len(parts) == 1 else torch.cat(parts, 1)
+    if not bool(torch.isfinite(scores).all()):
+        raise InputError(
+            "score: a score is not finite. Such scores have no order; pass items that are not to be ranked as exclude=."
+        )
+    return scores
+
+
+def _host(tensor: Tensor) -> Any:
+    return tensor.cpu().numpy()

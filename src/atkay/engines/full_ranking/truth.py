@@ -1,0 +1,297 @@
+"""Truth and seen items as compressed rows, and what the ranks of the truth's items make of them: a Judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from atkay.core.fingerprint import Mark, fingerprint, id_numbers, scrambled
+from atkay.core.lists import Lists, mask
+from atkay.core.match import match, repeated
+from atkay.core.order import Ranking
+from atkay.core.types import is_tensor, tensor_array
+from atkay.errors import DuplicateError, InputError, ProtocolError, RelevanceError, SourceError, listing
+from atkay.evaluation.judge import Counts, best_first, known_grades, missed_above
+from atkay.inputs.coding.common import grade_ends
+from atkay.judged.judged import Judged, within
+from atkay.judged.side import Side
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from atkay.core.types import Array, Bools, Floats, Ints
+    from atkay.metrics.metric import Metric
+    from atkay.protocol import Protocol
+
+TIES = ("given", "item", "item_desc", "reversed", "best", "worst", "expected", "together")
+"""What can be done about equal scores where they are counted and not listed."""
+
+
+class Ranked(NamedTuple):
+    """Of each target, in the order of the truth: how many items score above, how many as high, itself among them, how
+    many of these have a lower index, and whether the score is above 0.
+    """
+
+    above: Ints
+    equal: Ints
+    before: Ints
+    positive: Bools
+
+
+def read_rows(given: Any, what: str) -> tuple[Ints, Ints, Floats | None, int]:
+    """Compressed rows of any make: where they start, the items, their values, and how many items there are, if told."""
+    values, n_items = None, 0
+    if hasattr(given, "tocsr"):
+        rows = given.tocsr()
+        start, item, values, n_items = rows.indptr, rows.indices, rows.data, rows.shape[1]
+    elif is_tensor(given) and str(given.layout) == "torch.sparse_coo":
+        given = given.detach().coalesce()
+        row, item = given.indices()
+        start = np.append(0, np.cumsum(np.bincount(_on_host(row, what), minlength=given.shape[0])))
+        values, n_items = given.values(), given.shape[1]
+    elif is_tensor(given) and str(given.layout) == "torch.sparse_csr":
+        start, item, values, n_items = given.crow_indices(), given.col_indices(), given.values(), given.shape[1]
+    elif isinstance(given, tuple | list) and len(given) in (2, 3):
+        start, item, *more = given
+        values = more[0] if more else None
+    else:
+        raise SourceError(
+            f"{what}: cannot read a {type(given).__name__} as compressed rows. Pass a SciPy sparse matrix, a torch "
+            "sparse tensor (tensor.to_sparse_csr()), or (indptr, indices): the items of user u are "
+            "indices[indptr[u]:indptr[u + 1]]."
+        )
+    start, item = (_on_host(each, what) for each in (start, item))
+    fits = start.ndim == item.ndim == 1 and start.dtype.kind in "iu" and item.dtype.kind in "iu" and len(start) > 0
+    if not fits or start[0] != 0 or start[-1] != len(item) or (np.diff(start.astype(np.int64)) < 0).any():
+        raise SourceError(
+            f"{what}: (indptr, indices) do not fit together: indptr has whole numbers that rise from 0 to the number "
+            f"of indices, {len(item):,} here, and indices whole numbers."
+        )
+    if len(item) and (item.min() < 0 or (n_items and item.max() >= n_items)):
+        raise InputError(f"{what}: items are numbered from 0; given were {item.min()} to {item.max()}.")
+    graded = None if values is None else _on_host(values, what).astype(float)
+    if graded is not None and len(graded) != len(item):
+        raise SourceError(f"{what}: {len(graded):,} values for {len(item):,} indices.")
+    return start.astype(np.int64), item.astype(np.int64), graded, n_items
+
+
+def _on_host(given: Any, what: str) -> Array:
+    """A tensor, or anything else, as an array."""
+    try:
+        found = tensor_array(given, what) if is_tensor(given) else np.asarray(given)
+    except ValueError as error:
+        raise SourceError(f"{what}: cannot read a {type(given).__name__} as an array of numbers: {error}") from error
+    if found.dtype.kind not in "biuf":
+        raise SourceError(f"{what}: (indptr, indices, grades) must be numbers, got {found.dtype}.")
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """What is wanted and what is not ranked, user by user; items are numbered from 0."""
+
+    wanted: Lists
+    grade: Floats
+    """-1 for what was judged and does not count as relevant."""
+    seen: Lists | None
+    protocol: Protocol
+    given: Floats | None
+    """The grades as they came in, where they are not all 1."""
+
+    @classmethod
+    def read(cls, truth: Any, exclude: Any, protocol: Protocol) -> Truth:
+        """Truth and seen items as given, each pair once."""
+        _check(protocol)
+        start, item, grade, n_items = read_rows(truth, "truth")
+        grades = np.ones(len(item)) if grade is None else grade
+        if not (np.isfinite(grades) & (grades >= 0)).all():
+            raise RelevanceError(
+                "truth: grades are numbers of at least 0. Leave out what is not wanted, or grade it 0."
+            )
+        seen = None
+        if exclude is not None:
+            begin, other, _, columns = read_rows(exclude, "exclude")
+            if len(begin) != len(start):
+                raise InputError(
+                    f"exclude has {len(begin) - 1:,} users and the truth {len(start) - 1:,}. Give both a row per user."
+                )
+            n_items = max(n_items, columns, int(other.max(initial=-1)) + 1)
+            seen = Lists(begin, other, n_items)
+        n_items = max(n_items, int(item.max(initial=-1)) + 1)
+        wanted = Lists(start, item, n_items)
+        again = repeated(wanted)
+        if len(again) and protocol.duplicates == "error":
+            user = int(np.searchsorted(start, again[0], side="right")) - 1
+            raise DuplicateError(
+                f"truth: item {item[again[0]]} stands twice in the truth of user {user}; {len(again):,} of "
+                f"{len(item):,} rows repeat an item. Drop them, or pass duplicates='first' to keep the first of each."
+            )
+        once = ~mask(again, len(wanted))
+        wanted, grades = wanted.only(once), grades[once]
+        seen = None if seen is None else seen.only(~mask(repeated(seen), len(seen)))
+        given = grades if (grades != 1).any() else None
+        return cls(wanted, known_grades(grades, protocol.min_relevance), seen, protocol, given)
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        """The grades, where there are others than 0 and 1."""
+        ends = grade_ends(self.given)
+        return (f"truth graded by its values: {ends[0]:g} to {ends[1]:g}",) if ends and ends[2] else ()
+
+    @property
+    def n_users(self) -> int:
+        """How many users there are, with or without truth."""
+        return self.wanted.n_queries
+
+    @property
+    def n_named(self) -> int:
+        """How many items there are at least: truth and seen items name some, and a matrix has its width."""
+        return max(self.wanted.n_items, 0 if self.seen is None else self.seen.n_items)
+
+    @cached_property
+    def n_seen(self) -> Ints:
+        """How many items are not ranked for each user."""
+        return np.zeros(self.n_users, np.int64) if self.seen is None else self.seen.length
+
+    @cached_property
+    def rows(self) -> Ints:
+        """The rows of the truth that are ranked: those that the user has not seen. They are the targets."""
+        if self.seen is None:
+            return np.arange(len(self.wanted))
+        return np.flatnonzero(~mask(match(self.wanted, self.seen, once=True).row, len(self.wanted)))
+
+    @cached_property
+    def targets(self) -> tuple[Ints, Ints]:
+        """The user and the item of each target."""
+        return self.wanted.owner()[self.rows], self.wanted.item[self.rows]
+
+    def judged(self, ranked: Ranked, n_items: int, lists: Ranking | None = None, level: Lists | None = None) -> Judged:
+        """The hits: all relevant items that are ranked, where they stand in the list of all items."""
+        query, item = self.targets
+        rank = _settled(self.protocol.ties, query, item, self.grade[self.rows], ranked)
+        found = self._of_grades(self.grade, rank, ranked, n_items, lists, level)
+        least, graded = self.protocol.min_relevance, None
+        if self.protocol.gains == "positive" and least is not None and self.given is not None:
+            graded = self._of_grades(known_grades(self.given, None), rank, ranked, n_items, lists, level)
+        return replace(found, threshold=least or 0.0, graded=graded)
+
+    def _of_grades(
+        self, grades: Floats, rank: Ints, ranked: Ranked, n_items: int, lists: Ranking | None, level: Lists | None
+    ) -> Judged:
+        """The hits where the truth has these grades."""
+        query, item = self.targets
+        grade = grades[self.rows]
+        order = np.lexsort((rank, query))
+        hit = grade[order] >= 0
+        kept = order[hit]
+        relevant, grade_of = self.wanted.only(grades >= 0), grades[grades >= 0]
+        n_nonrelevant = self.wanted.length - relevant.length
+        if self.protocol.unlisted == "ignored":
+            listed = mask(self.rows, len(grades)) & (grades >= 0)
+            relevant, grade_of = self.wanted.only(listed), grades[listed]
+        tied = None
+        if (ranked.equal > 1).any() or level:
+            tied = ranked.above[kept], ranked.equal[kept]
+        if tied is not None and self.protocol.ties == "together":
+            rank = ranked.above + ranked.equal
+        none = Ranking(np.zeros(self.n_users + 1, np.int64), item[:0], n_items)
+        return Judged(
+            query=query[kept],
+            rank=rank[kept],
+            grade=grade[kept],
+            item=item[kept],
+            n_relevant=relevant.length,
+            n_listed=n_items - self.n_seen,
+            answered=np.full(self.n_users, n_items > 0),
+            grades=best_first(relevant, grade_of),
+            ranking=none if lists is None else lists,
+            side=Side(n_items, catalog=np.ones(n_items, bool)),
+            tied=tied,
+            level=level,
+            averaged=self.protocol.ties == "expected",
+            truth=relevant,
+            n_nonrelevant=n_nonrelevant,
+            nonrelevant_above=missed_above(query[order], hit, self.n_users),
+            found=None if self.protocol.nonpositive == "listed" else ranked.positive[kept],
+        )
+
+    def counts(self, ranked: Ranked, n_items: int) -> Counts:
+        """The lists are all items for all users; of ties, those with an item of the truth are known."""
+        groups = np.stack((self.targets[0], ranked.above, ranked.equal))[:, ranked.equal > 1]
+        return Counts(
+            listed=self.n_users * n_items,
+            unknown=self.n_users * (n_items - len(np.unique(self.wanted.item))),
+            tied=int(np.unique(groups, axis=1)[2].sum()),
+            excluded=int(self.n_seen.sum()),
+        )
+
+    def fingerprints(self, ids: Ints | pl.Series) -> dict[str, str]:
+        """What tells two inputs apart; none where users have other ids than whole numbers."""
+        if not isinstance(ids, np.ndarray) and not ids.dtype.is_integer():
+            return {}
+        query = scrambled(0, _number(ids) if isinstance(ids, np.ndarray) else id_numbers(ids))
+        found = {"truth": str(Mark(fingerprint(self.wanted, query, _number, self.given)))}
+        if self.seen is not None:
+            found["exclude"] = str(Mark(fingerprint(self.seen, query, _number)))
+        return found
+
+
+def _number(code: Ints) -> Any:
+    return code.view(np.uint64)
+
+
+def _settled(ties: str, query: Ints, item: Ints, grade: Floats, ranked: Ranked) -> Ints:
+    """The rank of each target, from 1, with equal scores in the order that the word says."""
+    above, equal, before, _ = ranked
+    if ties in ("item_desc", "reversed"):
+        return above + equal - before
+    if ties not in ("best", "worst"):
+        return above + before + 1
+    best = ties == "best"
+    order = np.lexsort((item, -grade if best else grade, grade < 0, above, query))
+    new = (np.diff(query[order], prepend=-1) != 0) | (np.diff(above[order], prepend=-1) != 0)
+    group = np.cumsum(new) - 1
+    n_groups = int(group[-1]) + 1 if len(group) else 0
+    place, relevant = np.empty_like(above), np.empty_like(above)
+    place[order] = within(group, n_groups)
+    relevant[order] = np.bincount(group, grade[order] >= 0, n_groups).astype(np.int64)[group]
+    if best:
+        return above + np.where(grade >= 0, place, equal)
+    return above + np.where(grade >= 0, equal - relevant + place, 1)
+
+
+def _check(protocol: Protocol) -> None:
+    """What a protocol may ask that needs more than ranks, or more than vectors."""
+    for name, words in {"ties": TIES, "scores": ("exact",), "unjudged": ("irrelevant",)}.items():
+        if getattr(protocol, name) not in words:
+            raise ProtocolError(
+                f"full_ranking: {name}='{getattr(protocol, name)}' needs whole lists, and here items are counted; "
+                f"words are {listing(words)}. Or make lists, and pass them to evaluate."
+            )
+    if protocol.candidates is not None:
+        raise ProtocolError(
+            "full_ranking: no candidates=. Pass the vectors of these items alone, or exclude the others."
+        )
+    if protocol.groups:
+        raise ProtocolError("full_ranking: no average_over=: truth has no columns. Average result.query_values by ids.")
+
+
+def list_depth(metrics: Sequence[Metric]) -> int:
+    """How deep the lists have to be that the metrics look at; 0 where they look at hits alone."""
+    for metric in metrics:
+        other = [name for name in metric.needs if name != "catalog"]
+        if other:
+            raise ProtocolError(
+                f"full_ranking: {metric} needs {other[0]}=, which is not taken here. Make lists of the top items, and "
+                f"pass them to evaluate(..., {other[0]}=...)."
+            )
+        if not metric.needs_truth and metric.k is None:
+            raise ProtocolError(
+                f"full_ranking: {metric} would look at the whole catalogue in each list. Cut it: '{metric}@10'."
+            )
+    return max((k for metric in metrics if not metric.needs_truth for k in metric.cutoffs), default=0)

@@ -1,0 +1,366 @@
+"""Spark: lists are judged in the cluster they lie in, and the values per user stay there.
+
+The driver learns which column is what and which items there are, and lays the ground for all users. Spark then deals
+the rows of lists and truth out by user, and each part is judged as :mod:`atkay.parts` judges any. Sums come back, which
+are exact in whatever parts the users come.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from atkay import errors
+from atkay.engines.spark.worker import SETTLED, Failure, Written, judging_of, merged, merging
+from atkay.errors import AtkayError, IdError, ProtocolError, RowsError, listing, number_of
+from atkay.evaluation.part import Part, Plan, conclude_sums, merge
+from atkay.inputs.coding.align import check_keys, check_numbered, fitting, same_types
+from atkay.inputs.coding.lookup import keyed_by
+from atkay.inputs.columns import Columns
+from atkay.inputs.kinds import Source, as_polars, collect_spark, is_spark, spark_column
+from atkay.inputs.read import SOME, Table, read_items, read_tables
+from atkay.protocol import Described
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+    from atkay.evaluation.evaluate import Asked
+    from atkay.metrics.sampled import Sampled
+    from atkay.results.result import Result
+
+JAVA = 17
+"""The oldest Java that Spark 4 runs on."""
+ROWS = 1_000_000
+"""Rows that a part has, about: few enough for a worker's memory, and enough to be worth a task."""
+FEWEST = 20_000
+"""With fewer rows a part is not worth a task."""
+STATES = 16
+"""More parts than this send what they counted to a few workers first, not all of it to the driver."""
+UNORDERED = ("given", "reversed")
+"""How ties can be settled by the order of the rows."""
+
+
+def local_session(cores: int = 2, settings: Mapping[str, str] | None = None) -> SparkSession:
+    """A quiet Spark session on this machine; ``settings`` are Spark's own. An active session is taken as it is."""
+    check_java()
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise ImportError("Spark frames need PySpark: pip install 'atkay[spark]'") from error
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else the workers' Python is whatever 'python3' is
+    usual = {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.executorEnv.POLARS_MAX_THREADS": "1",  # a task has one core
+        "spark.log.level": "ERROR",
+        "spark.master": f"local[{cores}]",
+        "spark.sql.shuffle.partitions": str(2 * cores),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    return SparkSession.builder.config(map={**usual, **(settings or {})}).getOrCreate()
+
+
+def check_java() -> None:
+    """A Java that Spark runs on is there: that of JAVA_HOME, or the first one on the PATH."""
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=Path(home) / "bin") if home else shutil.which("java")
+    where = f"JAVA_HOME is '{home}'" if home else "JAVA_HOME is not set"
+    advice = "Install one (Debian: apt install openjdk-17-jre-headless; conda: openjdk=17), or set JAVA_HOME to it."
+    if java is None:
+        raise ImportError(f"Spark needs Java {JAVA} or later, and there is no Java: {where}. {advice}")
+    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    version = re.search(r'version "(?:1\.)?(\d+)', said.stderr + said.stdout)
+    if version is None or int(version[1]) < JAVA:
+        found = "one that does not say its version" if version is None else f"Java {version[1]}"
+        raise ImportError(f"Spark needs Java {JAVA} or later, and '{java}' is {found}; {where}. {advice}")
+
+
+def evaluate_frames(
+    given: Mapping[str, Any],
+    asked: Asked,
+    columns: Columns | Mapping[str, Columns] | None = None,
+    sampled: Sampled | None = None,
+) -> Result:
+    """What :func:`atkay.evaluate` does, for lists in a Spark frame; ``given`` are its tables."""
+    session = given["recs"].sparkSession
+    tables, dealt, whole = _read(session, given, asked, columns)
+    used = {name: table.used for name, table in tables.items()}
+    sizes = {}
+    for name in ("recs", "truth"):
+        tables[name], sizes[name] = _with_items(tables[name], dealt[name])
+    outside = {name: tables.pop(name) for name in ("exclude", "candidates") if name in tables}
+    sizes |= {name: dealt[name].count() if name in dealt else len(whole[name]) for name in outside}
+    # Where the order of the rows decides, it is refused below; until then any will do that is always the same.
+    ties = "item" if asked.protocol.ties in UNORDERED else asked.protocol.ties
+    bare = asked._replace(protocol=asked.protocol.with_fields(exclude=None, candidates=None, ties=ties))
+    explicit = {name: _roles((tables | outside)[name]) for name in dealt}
+    plan = Plan.of(bare, tables, explicit, sampled)
+    described = {
+        name: Described(f"{number_of(sizes[name], 'row')} of {table.label}") for name, table in outside.items()
+    }
+    plan = replace(plan, protocol=plan.protocol.with_fields(ties=asked.protocol.ties, **described))
+    by = _dealt_by(plan, {name: table for name, table in outside.items() if name in dealt})
+    busy = min(session.sparkContext.defaultParallelism, math.ceil(sum(sizes.values()) / FEWEST))
+    n_parts = max(busy, math.ceil(sum(sizes.values()) / ROWS))
+    rows = _dealt_out(dealt, by, n_parts)
+    types = as_polars(dealt["truth"].limit(0).toArrow()).schema
+    written = Written.of(plan, tables["recs"], tables["truth"], types)
+    judging = judging_of(plan, {name: frame.columns for name, frame in dealt.items()}, whole, written)
+    judged = rows.mapInArrow(judging, _spark_schema(session, written.schema)).persist()
+    try:
+        part = _settled(judged, n_parts)
+        _check_ties(plan, part)
+    except BaseException:
+        _forget(judged)
+        raise
+    kept = Kept(judged, plan, part, written, used)
+    weakref.finalize(kept, _forget, judged).atexit = False
+    if not written.groups:
+        return replace(conclude_sums(plan, part, used), kept=kept)
+    return kept.result()  # the queries of one group are in many parts
+
+
+def _read(
+    session: SparkSession,
+    given: Mapping[str, Any],
+    asked: Asked,
+    columns: Columns | Mapping[str, Columns] | None,
+) -> tuple[dict[str, Table], dict[str, DataFrame], dict[str, pl.DataFrame]]:
+    """All tables, of those in Spark some rows; the frames that are dealt out by user; what each part gets whole.
+
+    What is not in Spark and names users goes there.
+    """
+    rules = asked.protocol
+    each = {"recs": given["recs"], "truth": given["truth"], "exclude": rules.exclude, "candidates": rules.candidates}
+    seen = {name: _some_rows(table, name) if is_spark(table) else table for name, table in each.items()}
+    rules = rules.with_fields(exclude=seen["exclude"], candidates=seen["candidates"])
+    tables = read_tables({**given, "recs": seen["recs"], "truth": seen["truth"]}, rules, columns)
+    check_keys(tables["recs"], tables["truth"])
+    tables["recs"], tables["truth"] = same_types(tables["recs"], tables["truth"])
+    queries = _queries(tables["truth"])
+    dealt: dict[str, DataFrame] = {}
+    whole: dict[str, pl.DataFrame] = {}
+    for name, given_one in each.items():
+        if name not in tables:
+            continue
+        if name in ("exclude", "candidates"):
+            if tables[name].key:
+                check_numbered(tables[name], tables["truth"])
+            if len(tables[name]):
+                tables[name] = fitting(tables[name], tables["truth"], queries, rules.groups)
+        table = tables[name]
+        names = list(dict.fromkeys([*table.used.values(), *(table.extra.columns if table.extra is not None else ())]))
+        if not table.key:
+            found = collect_spark(given_one, name, names) if is_spark(given_one) else table.ids[-1].to_frame()
+            whole[name] = found
+        elif is_spark(given_one):
+            dealt[name] = given_one.select(*map(spark_column, names))
+        else:
+            dealt[name] = session.createDataFrame(_written_out(table).to_arrow())
+    return tables, dealt, whole
+
+
+def _queries(truth: Table) -> pl.DataFrame:
+    return pl.DataFrame([column.alias(name) for name, column in zip(truth.key, truth.ids, strict=False)])
+
+
+def _some_rows(frame: DataFrame, name: str) -> Source:
+    """The first rows of a frame, those without gaps if there are any: all rows are looked at where they are judged."""
+
+    def some(names: Sequence[str]) -> pl.DataFrame:
+        rows = collect_spark(frame.limit(SOME), name, names)
+        full = rows.with_columns(pl.selectors.float().fill_nan(None)).drop_nulls()
+        return full if len(full) else rows
+
+    return Source(tuple(frame.columns), some, "a Spark frame", ordered=False)
+
+
+def _written_out(table: Table) -> pl.DataFrame:
+    """A table that was read, as a frame again, in types that Spark has."""
+    names = [name for role, name in table.used.items() if role == "item" or role.startswith("user")]
+    columns = {name: column.alias(name) for name, column in zip(names, table.ids, strict=True)}
+    if table.grade is not None:
+        columns[table.used["relevance"]] = table.grade.alias(table.used["relevance"])
+    if table.extra is not None:
+        columns = {column.name: column for column in table.extra.get_columns()} | columns
+    return pl.DataFrame([_narrow(column, table.name) for column in columns.values()])
+
+
+def _narrow(column: pl.Series, table: str) -> pl.Series:
+    """Integers in the widest type that Spark has for them."""
+    if not column.dtype.is_integer():
+        return column
+    narrow = column.cast(pl.Int64, strict=False)
+    beyond = column.filter(narrow.is_null() & column.is_not_null())
+    if len(beyond):
+        raise IdError(
+            f"{table}: '{column.name}' holds {beyond[0]}, and Spark's integers end at {2**63 - 1}. Write the ids as "
+            "text in all tables."
+        )
+    return narrow
+
+
+def _with_items(table: Table, frame: DataFrame) -> tuple[Table, int]:
+    """The table with all its items in the place of some, and how many rows it has."""
+    from pyspark.sql import functions as f
+
+    item = table.used["item"]
+    gaps = [f.count_if(spark_column(name).isNull()).alias(f"gaps {at}") for at, name in enumerate(table.key)]
+    found = as_polars(
+        frame.groupBy(spark_column(item).alias(item)).agg(f.count(f.lit(1)).alias("rows"), *gaps).toArrow()
+    )
+    size = int(found["rows"].sum())
+    missing = {name: int(found[f"gaps {at}"].sum()) for at, name in enumerate(table.key)}
+    missing[item] = int(found.filter(pl.col(item).is_null())["rows"].sum())
+    for name, count in missing.items():
+        if count:
+            raise IdError(
+                f"{table.name}: '{name}' is missing in {count:,} of {size:,} rows. Fill in the ids, or drop these rows."
+            )
+    items = read_items(found.select(item), table.name, Columns(item=item)).ids[-1]
+    return replace(table, ids=(*table.ids[:-1], items)), size
+
+
+def _roles(table: Table) -> Columns:
+    """Which column is what, said rather than found."""
+    used = {role: name for role, name in table.used.items() if not role.startswith("user")}
+    return Columns(user=table.key, **used)
+
+
+def _dealt_by(plan: Plan, outside: Mapping[str, Table]) -> dict[str, list[str]]:
+    """The columns of each table that decide to which part a row goes.
+
+    A table may name queries by a part of their key, such as the user alone: then that part of the key decides. Nor are
+    groups divided where the key tells them apart.
+    """
+    key, groups = plan.truth.key, plan.protocol.groups
+    known = {
+        name: dict(zip(keyed_by(table, _queries(plan.truth), groups).columns, table.key, strict=True))
+        for name, table in outside.items()
+    }
+    common = [name for name in key if all(name in of for of in known.values())]
+    if not common:
+        one, other = known
+        raise IdError(
+            f"{one} names queries by {listing(known[one].values())}, {other} by {listing(known[other].values())}. On "
+            "Spark they need a column in common, by which all tables are dealt out."
+        )
+    if set(groups) <= set(key):
+        common = [name for name in common if name in groups] or common
+    known |= {"recs": dict(zip(key, plan.recs.key, strict=True)), "truth": dict(zip(key, key, strict=True))}
+    return {name: [of[one] for one in common] for name, of in known.items()}
+
+
+def _dealt_out(dealt: Mapping[str, DataFrame], by: Mapping[str, list[str]], n_parts: int) -> DataFrame:
+    """The rows of all tables in one frame, in so many parts: which table's a row is, and the columns of each table."""
+    from pyspark.sql import functions as f
+
+    frames = [
+        frame.select(
+            *(spark_column(key).alias(f"by {n}") for n, key in enumerate(by[name])),  # of one type in all of them
+            f.lit(at).cast("tinyint").alias("table"),
+            *(spark_column(column).alias(f"{at} {n}") for n, column in enumerate(frame.columns)),
+        )
+        for at, (name, frame) in enumerate(dealt.items())
+    ]
+    rows = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
+    keys = [f.col(f"by {n}") for n in range(len(by["recs"]))]
+    return rows.repartition(n_parts, *keys).drop(*keys)
+
+
+def _settled(judged: DataFrame, n_parts: int) -> Part:
+    """What all parts counted, which has them judged."""
+    from pyspark.errors import PythonException
+
+    settled = judged.select(SETTLED).where(spark_column(SETTLED).isNotNull())
+    if n_parts > STATES:
+        settled = settled.repartition(math.ceil(math.sqrt(n_parts))).mapInArrow(merging, settled.schema)
+    try:
+        packed = settled.toArrow().column(0).to_pylist()
+    except PythonException as error:
+        absent = re.search(r"ModuleNotFoundError: (No module named .*)", str(error))
+        if absent is None:
+            raise
+        raise ImportError(
+            f"Spark's workers cannot judge: {absent[1]}. Install 'atkay[spark]' where they run, or set PYSPARK_PYTHON "
+            f"to a Python that has it (here it is '{sys.executable}')."
+        ) from error
+    whole = merged(packed)
+    if isinstance(whole, Failure):
+        refused: AtkayError = getattr(errors, whole.kind)(whole.message)
+        refused.add_note(f"Judged in {n_parts:,} parts, of which this is one: rows and users are counted within it.")
+        raise refused
+    return whole
+
+
+def _spark_schema(session: SparkSession, schema: pa.Schema) -> Any:
+    return session.createDataFrame(schema.empty_table()).schema
+
+
+def _check_ties(plan: Plan, part: Part) -> None:
+    """No list depends on an order that is none."""
+    population = part.tally.population
+    if plan.protocol.ties in UNORDERED and population.tie_decided:
+        raise ProtocolError(
+            f"the order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists, and "
+            f"ties='{plan.protocol.ties}' takes the order of the rows, which Spark's rows do not have. Choose "
+            "ties='expected' for the average over all orders, ties='item', or another word."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """The values per user in Spark, kept there as long as this is. A copy is the same; pickled, nothing is left."""
+
+    judged: DataFrame
+    plan: Plan
+    whole: Part
+    written: Written
+    used: Mapping[str, Mapping[str, str]]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Kept:
+        return self
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        return type(None), ()
+
+    def result(self) -> Result:
+        """The result with a row per user, brought here."""
+        rows = as_polars(self._rows.drop(SETTLED).toArrow())
+        part = self.written.part(self.plan, rows, self.whole)
+        return replace(merge(self.plan, [part], self.used), kept=self)
+
+    def frame(self) -> DataFrame:
+        """The values per user, where they are."""
+        names = {f"id {at}": name for at, name in enumerate(self.written.key)}
+        names |= {f"value {at}": name for at, name in enumerate(self.written.numbers)}
+        return self._rows.select(*(spark_column(column).alias(name) for column, name in names.items()))
+
+    @property
+    def _rows(self) -> DataFrame:
+        if self.judged.sparkSession.sparkContext._jsc is None:
+            raise RowsError(
+                "the values per user were in a Spark session that has ended; the numbers of everybody are still here. "
+                "Ask for values per user (per_query, to_spark, compare) before it ends, or evaluate again."
+            )
+        return self.judged.where(spark_column(SETTLED).isNull())
+
+
+def _forget(judged: DataFrame) -> None:
+    with contextlib.suppress(Exception):  # the session may have ended before
+        judged.unpersist()

@@ -1,0 +1,196 @@
+"""What Spark's workers do: judge a part of the users, write down their values, and send on what was counted."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from atkay.errors import AtkayError, DuplicateError
+from atkay.evaluation.part import Part, Plan, judge_part
+from atkay.inputs.columns import Columns
+from atkay.inputs.kinds import as_polars
+from atkay.metrics.metric import RunMetric, is_pooled
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from atkay.inputs.read import Table
+
+SETTLED = "part"
+"""The column of what a part counted; the rows of users have nothing there."""
+
+LEVEL = ("best", "worst", "expected", "together")
+"""How ties can be settled that leaves some rows of equal scores as they stand."""
+
+SIDES = ("above", "below")
+"""Numerators and denominators."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """How the rows of users are written: their ids, a column per number, and both sides of those that are pooled.
+
+    ``groups`` are those that the key does not tell apart.
+    """
+
+    schema: pa.Schema
+    key: tuple[str, ...]
+    numbers: tuple[str, ...]
+    pooled: tuple[str, ...]
+    groups: tuple[str, ...]
+
+    @classmethod
+    def of(cls, plan: Plan, recs: Table, truth: Table, types: Mapping[str, pl.DataType]) -> Written:
+        """The columns for what a plan asks for; ``types`` are those of the truth's columns."""
+        import pyarrow as pa
+
+        groups = () if set(plan.protocol.groups) <= set(truth.key) else plan.protocol.groups
+        by_query = [metric for metric in plan.asked.metrics if not isinstance(metric, RunMetric)]
+        estimated = plan.sampled is not None and plan.sampled.estimator != "none"
+        numbers = tuple(str(one) for metric in by_query for one in metric.split())
+        pooled = tuple(str(one) for metric in by_query if is_pooled(metric) and not estimated for one in metric.split())
+        ids = {
+            f"id {at}": here.dtype if here.dtype == there.dtype else pl.Int64()
+            for at, (here, there) in enumerate(zip(recs.ids[:-1], truth.ids[:-1], strict=True))
+        }
+        ids |= {f"group {at}": types[name] for at, name in enumerate(groups)}
+        plain = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
+        fields = [
+            (field.name, plain.get(field.type, field.type)) for field in pl.DataFrame(schema=ids).to_arrow().schema
+        ]
+        fields += [(f"value {at}", pa.float64()) for at in range(len(numbers))]
+        fields += [(f"{side} {at}", pa.float64()) for at in range(len(pooled)) for side in SIDES]
+        return cls(pa.schema([(SETTLED, pa.binary()), *fields]), truth.key, numbers, pooled, groups)
+
+    def rows(self, part: Part) -> pa.Table:
+        """The rows of a part's users."""
+        found = {f"id {at}": column for at, column in enumerate(part.queries.get_columns())}
+        if self.groups and part.groups is not None:
+            found |= {f"group {at}": column for at, column in enumerate(part.groups.get_columns())}
+        found |= {f"value {at}": pl.Series(column) for at, column in enumerate(part.tally.values.T)}
+        for at, name in enumerate(self.pooled):
+            found |= {f"{side} {at}": pl.Series(part.tally.parts[name][n]) for n, side in enumerate(SIDES)}
+        nothing = pl.Series(SETTLED, [None], pl.Binary).new_from_index(0, len(part.queries))
+        frame = pl.DataFrame([nothing, *(column.alias(name) for name, column in found.items())])
+        return frame.fill_nan(None).select(self.schema.names).to_arrow().cast(self.schema)
+
+    def part(self, plan: Plan, found: pl.DataFrame, whole: Part) -> Part:
+        """All users as one part: their rows, and what was counted of all of them."""
+        queries = found.select(pl.col(f"id {at}").alias(name) for at, name in enumerate(self.key))
+        groups = queries.select(plan.protocol.groups) if plan.protocol.groups and not self.groups else None
+        if self.groups:
+            groups = found.select(pl.col(f"group {at}").alias(name) for at, name in enumerate(self.groups))
+
+        def numbers(what: str, names: Sequence[str]) -> Any:
+            return found.select(pl.col(f"{what} {at}").fill_null(math.nan) for at in range(len(names))).to_numpy()
+
+        sides = [numbers(side, self.pooled) for side in SIDES]
+        tally = replace(
+            whole.tally,
+            rows=np.arange(len(found)),
+            values=numbers("value", self.numbers).reshape(len(found), -1),
+            parts={name: (sides[0][:, at], sides[1][:, at]) for at, name in enumerate(self.pooled)},
+            sums=None,
+        )
+        return replace(whole, tally=tally, queries=queries, groups=groups)
+
+
+@dataclass(frozen=True, order=True)
+class Failure:
+    """What atkay refused in a part."""
+
+    kind: str
+    message: str
+
+
+def judging_of(
+    plan: Plan, columns: Mapping[str, list[str]], whole: dict[str, pl.DataFrame], written: Written
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What a worker does with a part: its users' rows, and a row with what was counted, or why it was refused."""
+
+    def judging(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        received = [batch for batch in batches if batch.num_rows]
+        if not received:
+            return
+        rows = as_polars(pa.Table.from_batches(received))
+        try:
+            part = _judged(plan, _apart(rows, columns) | whole)
+            settled: Part | Failure = part.summed(plan)
+            yield from written.rows(part).to_batches()
+        except AtkayError as error:
+            settled = Failure(type(error).__name__, str(error))
+        yield from pa.Table.from_pylist([{SETTLED: packed(settled)}], written.schema).to_batches()
+
+    return judging
+
+
+def _apart(rows: pl.DataFrame, columns: Mapping[str, list[str]]) -> dict[str, pl.DataFrame]:
+    """The rows of each table, under the names that its columns had."""
+    return {
+        name: rows.filter(pl.col("table") == at).select(pl.col(f"{at} {n}").alias(own) for n, own in enumerate(names))
+        for at, (name, names) in enumerate(columns.items())
+    }
+
+
+def _judged(plan: Plan, tables: dict[str, pl.DataFrame]) -> Part:
+    """A part, judged. Rows come in any order, and after a failure in another: where it matters they are put in one."""
+    assert isinstance(plan.columns, Mapping)
+    for name in ("recs", "truth") if plan.protocol.ties in LEVEL else ("truth",):
+        roles = plan.columns[name]
+        tables[name] = tables[name].sort(*roles.key, roles.item or "")
+    if plan.protocol.duplicates == "first":
+        _check_first(tables["truth"], plan.columns["truth"])
+    return judge_part(plan, **tables)
+
+
+def _check_first(truth: pl.DataFrame, roles: Columns) -> None:
+    """Of rows that are repeated, it does not matter which one is the first."""
+    pair = [*roles.key, roles.item or ""]
+    twice = truth.unique().filter(pl.struct(pair).is_duplicated())
+    if len(twice):
+        *who, item = twice.select(pair).row(0)
+        raise DuplicateError(
+            f"truth: item {item!r} of user {', '.join(map(repr, who))} has rows that differ, and duplicates='first' "
+            "takes the first one, which Spark's rows have not. Keep one row per user and item: "
+            "frame.groupBy(user, item).agg(max(grade))."
+        )
+
+
+def packed(settled: Part | Failure) -> bytes:
+    # From our own worker to our own driver, as Spark sends functions and their data.
+    return zlib.compress(pickle.dumps(settled), 1)
+
+
+def merged(parts: Iterable[bytes]) -> Part | Failure:
+    """All parts as one; of what was refused, always the same is said."""
+    whole: Part | Failure | None = None
+    for each in parts:
+        one: Part | Failure = pickle.loads(zlib.decompress(each))
+        if whole is None:
+            whole = one
+        elif isinstance(whole, Failure):
+            whole = min(whole, one) if isinstance(one, Failure) else whole
+        else:
+            whole = one if isinstance(one, Failure) else whole.merge(one)
+    assert whole is not None
+    return whole
+
+
+def merging(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What some parts counted, as one."""
+    import pyarrow as pa
+
+    found = (one.as_py() for batch in batches for one in batch.column(0))
+    first = next(found, None)
+    if first is not None:
+        yield pa.RecordBatch.from_pydict({SETTLED: [packed(merged(chain([first], found)))]})

@@ -1,0 +1,454 @@
+"""Stream: a running evaluation, for training loops, servers and jobs in parts."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from atkay import __version__
+from atkay.core.lock import Lock
+from atkay.core.moments import Sums
+from atkay.core.schema import Reader, count, listed, mapped, maybe, record, text
+from atkay.core.types import WHOLE
+from atkay.errors import (
+    InputError,
+    PopulationError,
+    ProtocolError,
+    RelevanceError,
+    SideError,
+    SourceError,
+    listing,
+    shown,
+)
+from atkay.evaluation.evaluate import USUAL, check_averages, check_needs, finish, understand
+from atkay.evaluation.measure import Tally, tally
+from atkay.inputs.arrays import read_batch, read_users
+from atkay.inputs.coding.known import Known
+from atkay.judged.judged import Judged
+from atkay.judged.side import ASKS
+from atkay.metrics.metric import RunMetric, is_pooled
+from atkay.protocol import Described, Protocol
+from atkay.results.packing import pack, unpack
+from atkay.results.result import Result
+from atkay.results.save import FIELDS, metric_spec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import polars as pl
+
+    from atkay.core.types import Ints
+    from atkay.evaluation.judge import Settled
+    from atkay.inputs.arrays import Batch
+    from atkay.inputs.coding.common import Shared
+    from atkay.judged.side import Features
+    from atkay.metrics.metric import Metric
+
+WHY_N_ITEMS = "Pass Stream(..., n_items=...): all items are codes below it."
+
+
+OF_EVALUATE = ("columns", "slices", "sampled", "memory", "resume", "spill")
+"""What evaluate takes and a stream does not."""
+
+HEADER: dict[str, Reader] = {
+    "atkay": text,
+    "metrics": listed(metric_spec),
+    "protocol": FIELDS["protocol"].read,
+    "n_items": maybe(count),
+    "names": mapped(metric_spec),
+    "dialect": maybe(text),
+    "beside": mapped(text),
+}
+"""The header of a stream's bytes."""
+
+COUNTED: dict[str, Reader] = {
+    "population": FIELDS["population"].read,
+    "sums": Sums.of_record,
+    "whole_users": mapped(count),
+}
+"""What it has besides, where anybody was counted."""
+
+
+class Stream:
+    """Metrics over users that come in batches; parts merge to the whole, exactly and in any order.
+
+    What is kept are sums over users and, for metrics of all lists together, counts per item: never a value per user.
+    Sums are exact, so that the numbers are the same to the last bit in whatever order and parts the users come. No
+    user may come twice: that is not noticed. Threads may share a stream.
+
+    Parameters
+    ----------
+    metrics
+        As :func:`evaluate` takes them.
+    n_items
+        How many items there are; their codes are 0 to n_items - 1. It may be left out where no metric looks at all
+        lists together (such as coverage) and no table is given.
+    train, catalog, features, baseline
+        What some metrics need besides, as :func:`evaluate` takes them, with item codes for items. The catalogue is all
+        n_items where it is left out. With training data, or a list of the baseline for each user, ``update`` takes the
+        users' ids, too.
+    dialect, protocol, **fields
+        As :func:`evaluate` takes them. What is excluded, and the candidates, come with each batch.
+
+    Examples
+    --------
+    Two users, lists of two items; the second user has one relevant item, at rank 2.
+
+    >>> stream = atkay.Stream(["mrr", "recall@1"])
+    >>> stream.update(items=[[3, 1], [0, 2]], targets=[[3, 2], [2, -1]])
+    >>> stream.compute()["mrr"]
+    0.75
+
+    Another part of the users, elsewhere: the sums travel as bytes.
+
+    >>> other = atkay.Stream(["mrr", "recall@1"])
+    >>> other.update(items=[[5]], targets=[[4]])
+    >>> stream.merge(other.to_bytes())
+    >>> stream.compute()["mrr"]
+    0.5
+    """
+
+    def __init__(
+        self,
+        metrics: str | Metric | Iterable[str | Metric] = USUAL,
+        *,
+        n_items: int | None = None,
+        train: Any = None,
+        catalog: Any = None,
+        features: Any = None,
+        baseline: Any = None,
+        dialect: str | None = None,
+        protocol: Protocol | None = None,
+        **fields: Any,
+    ) -> None:
+        if strange := [name for name in OF_EVALUATE if name in fields]:
+            raise ProtocolError(f"Stream: {listing(strange)} is for evaluate(recs, truth, ...), which has all users.")
+        asked = understand(metrics, dialect, protocol, fields)
+        _check_protocol(asked.protocol)
+        check_averages(asked.metrics, asked.protocol)
+        given = {"train": train, "catalog": catalog, "features": features, "baseline": baseline}
+        given = {name: table for name, table in given.items() if table is not None}
+        check_needs(asked.metrics, {*given, "catalog"})  # without one, all n_items
+        reasons = [f"{name}= is given" for name in given]
+        reasons += [f"{each} looks at all lists together" for each in asked.metrics if isinstance(each, RunMetric)]
+        if n_items is None and reasons:
+            raise SideError(f"{reasons[0]}, so the number of items has to be known. {WHY_N_ITEMS}")
+        whole = isinstance(n_items, int | np.integer) and not isinstance(n_items, bool)
+        if n_items is not None and not (whole and 1 <= n_items < 2**31):
+            raise InputError(f"Stream: n_items must be a positive integer below 2^31, got {shown(n_items)}.")
+        self._asked = asked
+        self._n_items = None if n_items is None else int(n_items)
+        self._beside = (
+            None
+            if n_items is None
+            else Known.of(given, int(n_items), pairs=any("pairs" in metric.needs for metric in asked.metrics))
+        )
+        self._found: Tally | None = None  # is replaced, never changed: whoever reads it once has a consistent state
+        self._shared: dict[str, Shared] = {}  # what the tables given besides know of the users so far; replaced, too
+        self._lock = Lock()
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """What is measured."""
+        return self._asked.metrics
+
+    @property
+    def protocol(self) -> Protocol:
+        """Who counts, and how lists are read."""
+        return self._asked.protocol
+
+    @property
+    def n_items(self) -> int | None:
+        """How many items there are, where that was told."""
+        return self._n_items
+
+    def update(
+        self,
+        items: Any = None,
+        targets: Any = None,
+        *,
+        scores: Any = None,
+        users: Any = None,
+        exclude: Any = None,
+        candidates: Any = None,
+    ) -> None:
+        """Count some more users; NumPy arrays or torch tensors, a row for each user.
+
+        Parameters
+        ----------
+        items
+            The lists: users x k item codes, the best first; -1 fills up short lists.
+        targets
+            What is relevant: users x r item codes (-1 fills up), one code for each user, a list of such rows, a matrix
+            of users x items (of truth values, or of grades as floats), or a SciPy sparse matrix of grades.
+        scores
+            With ``items``: their scores, which then put them in order. Without: the scores of all items, users x items;
+            where every metric has a cutoff, only the best so many of each user are then looked at, together with what
+            is tied with the last of them. In either case an item with the score -inf is not listed.
+        users
+            The users' ids, where training data or a baseline are given, or the order of equal scores is random.
+        exclude, candidates
+            Items that are taken out of a user's list, and those that alone may stay, in the forms that targets take.
+        """
+        self.count(
+            read_batch(
+                items,
+                targets,
+                scores,
+                exclude=exclude,
+                candidates=candidates,
+                n_items=self._n_items,
+                depth=self._depth,
+                precision=self.protocol.scores,
+            ),
+            None if users is None else read_users(users),
+        )
+
+    @property
+    def _depth(self) -> int | None:
+        """How far down a list anything can matter; None where all of it may."""
+        rules, deepest = self.protocol, max(metric.reach for metric in self.metrics)
+        whole = deepest == WHOLE or rules.unjudged == "drop" or rules.unlisted == "ignored"
+        return None if whole else deepest
+
+    def count(self, batch: Batch, users: pl.Series | None = None) -> None:
+        """Count the users of a batch that was read."""
+        least = self.protocol.min_relevance
+        if least is not None and least > 1 and batch.truth.value is None:
+            raise RelevanceError(
+                f"update: min_relevance={least:g} needs grades, and targets has none. Pass them as a matrix of floats."
+            )
+        found = self._judge(batch, users)
+        part = tally(found.judged, self.metrics, self.protocol, ids=found.aligned.ids, counts=found.counts)
+        self._add(part.summed())
+
+    def _add(self, part: Tally) -> None:
+        with self._lock:
+            self._found = part if self._found is None else self._found.merge(part)
+
+    def _judge(self, batch: Batch, users: pl.Series | None) -> Settled:
+        from atkay.evaluation.judge import settle
+
+        if users is not None and len(users) != batch.n_users:
+            raise InputError(
+                f"update: users has {len(users):,} ids, and the batch has {batch.n_users:,} rows. Pass one for each."
+            )
+        if users is None and self.protocol.ties == "random":
+            raise InputError("update: ties='random' depends on the users' ids. Pass users=, or choose another word.")
+        aligned = batch.align(users)
+        if self._beside is not None:
+            side, shared = self._beside.of_batch(aligned.queries.get_column("user"), told=users is not None)
+            aligned = replace(aligned, side=side)
+            self._add_shared(shared)
+        return settle(aligned, self.protocol)
+
+    def _add_shared(self, shared: Mapping[str, Shared]) -> None:
+        with self._lock:
+            known = self._shared
+            self._shared = {n: known[n].merge(each) if n in known else each for n, each in shared.items()} or known
+
+    def merge(self, other: Stream | bytes) -> None:
+        """Count the users of another stream, too, or of its bytes; it measures the same, and has other users."""
+        if isinstance(other, Stream):
+            self._check_same(other._header())
+            found = other._found
+            self._add_shared(other._shared)
+        else:
+            read = _read(other)
+            self._check_same(read.header)
+            found = self._restored(read)
+        if found is not None:
+            self._add(found)
+
+    def compute(self) -> Result:
+        """The numbers so far, with intervals and counts.
+
+        There is no value per user, and ``population.unknown`` stays 0: what the truth never mentions shows at the end.
+        """
+        found = self._found
+        if found is None:
+            raise PopulationError("compute: nobody was counted yet. Call update(...) first.")
+        self._check_shared()
+        outside = {"exclude": found.population.excluded, "candidates": found.population.outside}
+        told = {name: Described("items given with each batch") for name, count in outside.items() if count}
+        return finish(
+            found,
+            self.metrics,
+            self.protocol.with_fields(**told),
+            self._nobody,
+            ids={"user": np.empty(0, np.int64)},
+            groups=None,
+            sampled=None,
+            names=self._asked.names,
+            dialect=self._asked.dialect,
+            fingerprint={} if self._beside is None else self._beside.fingerprint,
+            readings=() if self._features is None else self._features.readings,
+        )
+
+    def _check_shared(self) -> None:
+        """Warn where training data or a baseline name next to none of the users."""
+        from atkay.inputs.coding.common import MANY_IDS, check_users
+
+        for name, shared in self._shared.items():
+            if shared.of >= MANY_IDS and (name != "train" or any(metric.looks_back for metric in self.metrics)):
+                check_users(name, shared, refuse="never")
+
+    def reset(self) -> None:
+        """Begin anew: nobody is counted."""
+        with self._lock:
+            self._found, self._shared = None, {}
+
+    def to_bytes(self) -> bytes:
+        """All that was counted, in a few bytes that any machine reads; the same whatever the order of the users.
+
+        The tables that were given besides are not in it, only what tells them apart.
+        """
+        header, states, found = self._header(), [], self._found
+        if found is not None:
+            assert found.sums is not None
+            header["population"] = dataclasses.asdict(found.population)
+            header["sums"] = found.sums[None].record()
+            header["whole_users"] = dict(found.whole_users.get(None, {}))
+            states = list(found.states.get(None, {}).values())
+        return pack(header, states)
+
+    @classmethod
+    def from_bytes(cls, content: bytes, **beside: Any) -> Self:
+        """The stream that was written; the tables that it was given (train, ...) are given again."""
+        if strange := [name for name in beside if name not in ASKS]:
+            raise ProtocolError(
+                f"from_bytes: no argument {listing(strange)}: the bytes say what is measured and how, and only the "
+                f"tables are given again: {listing(ASKS)}."
+            )
+        read = _read(content)
+        n_items, dialect, fingerprint = read.header["n_items"], read.header["dialect"], read.header["beside"]
+        missing = [name for name in fingerprint if name not in beside and name != "catalog"]
+        if missing:
+            raise SideError(
+                f"from_bytes: the stream was given {listing(missing)}, which its bytes do not hold. Pass "
+                f"from_bytes(..., {missing[0]}=...) again."
+            )
+        stream = cls(read.fields["metrics"], n_items=n_items, protocol=read.fields["protocol"], **beside)
+        stream._asked = stream._asked._replace(names=read.header["names"], dialect=dialect)
+        stream.merge(content)
+        return stream
+
+    def _header(self) -> dict[str, Any]:
+        """What is measured and how, as JSON can hold it."""
+        return {
+            "atkay": __version__,
+            "metrics": [str(metric) for metric in self.metrics],
+            "protocol": dataclasses.asdict(self.protocol),
+            "n_items": self._n_items,
+            "names": dict(self._asked.names),
+            "dialect": self._asked.dialect,
+            "beside": {} if self._beside is None else dict(self._beside.fingerprint),
+        }
+
+    @cached_property
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each whole-run metric's state: that of nobody's."""
+        nobody = self._nobody
+        return {str(metric): metric.state(nobody).shape for metric in self.metrics if isinstance(metric, RunMetric)}
+
+    @property
+    def _features(self) -> Features | None:
+        return None if self._beside is None else self._beside.items.features
+
+    @property
+    def _nobody(self) -> Judged:
+        return Judged.of_nobody(self._n_items or 0, None if self._beside is None else self._beside.items)
+
+    def _restored(self, read: _Read) -> Tally | None:
+        """What was counted, out of the bytes' parts; None where nobody was."""
+        if "population" not in read.fields:
+            return None
+        population, sums, states = read.fields["population"], read.fields["sums"], read.states
+        pooled = {
+            str(one): is_pooled(metric)
+            for metric in self.metrics
+            if not isinstance(metric, RunMetric)
+            for one in metric.split()
+        }
+        of_pooled = [name for name, is_ratio in pooled.items() if is_ratio]
+        of_run = {str(one) for metric in self.metrics if isinstance(metric, RunMetric) for one in metric.split()}
+        if not sums.fits(sorted(pooled), of_pooled) or sums.queries != population.evaluated:
+            raise _foreign("their sums are not those of the metrics", read.header)
+        if [state.shape for state in states] != list(self._shapes.values()) or any((each < 0).any() for each in states):
+            raise _foreign("their counts per item are not those of the metrics", read.header)
+        if {*read.fields["whole_users"]} != of_run:
+            raise _foreign("their counts of users are not those of the metrics", read.header)
+        return Tally(
+            rows=np.empty(0, np.int64),
+            names=tuple(pooled),
+            values=np.empty((0, len(pooled))),
+            parts={},
+            population=population,
+            states={None: dict(zip(self._shapes, states, strict=True))} if states else {},
+            whole_users={None: read.fields["whole_users"]} if states else {},
+            sums={None: replace(sums, numbers={name: sums.numbers[name] for name in pooled})},
+        )
+
+    def _check_same(self, header: Mapping[str, Any]) -> None:
+        """Another stream measures the same."""
+        own = self._header()
+        for name in ("metrics", "protocol", "n_items", "beside"):
+            if own[name] != header.get(name):
+                what = {"beside": "what is given besides (train, catalog, features, baseline)"}.get(name, name)
+                raise InputError(
+                    f"merge: the two streams differ in {what}: {_difference(own[name], header.get(name))}. Make both "
+                    "with the same arguments."
+                )
+
+
+def _difference(one: Any, other: Any) -> str:
+    """Two values, as far as they differ."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        name = next(name for name in [*one, *other] if one.get(name) != other.get(name))
+        return f"{name} is {one.get(name)!r} here and {other.get(name)!r} there"
+    return f"{one!r} here and {other!r} there"
+
+
+def _check_protocol(protocol: Protocol) -> None:
+    """The protocol asks for nothing that takes more than one batch."""
+    if protocol.groups:
+        raise ProtocolError("Stream: average_over takes all queries of a user at once. Use evaluate(recs, truth, ...).")
+    for name in ("exclude", "candidates"):
+        if getattr(protocol, name) is not None:
+            raise ProtocolError(f"Stream: {name} comes with each batch. Pass update(..., {name}=...).")
+
+
+class _Read(NamedTuple):
+    """The bytes of a stream: the header as it is written, and its fields and states, checked."""
+
+    header: dict[str, Any]
+    fields: dict[str, Any]
+    states: list[Ints]
+
+
+def _read(content: bytes) -> _Read:
+    header, states = unpack(content)
+    counted = {*COUNTED} & {*header}
+    try:
+        fields = record(HEADER | (COUNTED if counted else {}))(header)
+    except ValueError as error:
+        raise _foreign(error, header) from error
+    # Whoever counts per item has so many numbers for each cutoff: they are there before any memory is taken for them.
+    of_run = [metric for metric in fields["metrics"] if isinstance(metric, RunMetric)]
+    if counted and len(of_run) != len(states):
+        raise _foreign("their counts per item are not those of the metrics", header)
+    for metric, state in zip(of_run, states, strict=False):
+        if {*metric.needs} <= {"catalog"} and state.size < len(metric.cutoffs) * (fields["n_items"] or 0):
+            raise _foreign(f"n_items is {fields['n_items']:,}, and {metric} was counted for fewer items", header)
+    return _Read(header, fields, states)
+
+
+def _foreign(why: object, header: Mapping[str, Any]) -> SourceError:
+    return SourceError(
+        f"these bytes are of no stream that this version reads: {str(why).rstrip('.')}. They were written by atkay "
+        f"{header.get('atkay', 'of no version')}, and this is atkay {__version__}: write and read them with the same."
+    )

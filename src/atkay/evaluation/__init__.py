@@ -1,0 +1,1 @@
+"""Evaluation: from a request to a result."""

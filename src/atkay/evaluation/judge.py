@@ -1,0 +1,327 @@
+"""Judge: settle the lists as the protocol says, and find their hits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from atkay.core.fingerprint import Mark, fingerprint, item_fingerprint, scrambled
+from atkay.core.lists import Lists, mask, taken
+from atkay.core.match import match, repeated
+from atkay.core.order import Ranking, Scores, by_rank, by_score, steps
+from atkay.core.types import Array
+from atkay.errors import DuplicateError, OrderError, who
+from atkay.judged.judged import Judged
+from atkay.judged.side import side_fingerprints
+
+if TYPE_CHECKING:
+    from atkay.core.match import Match
+    from atkay.core.types import Bools, Floats, Ints
+    from atkay.inputs.coding.align import Aligned
+    from atkay.protocol import Protocol
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The listed rows as they came in, and what became of them."""
+
+    listed: int
+    unknown: int
+    tied: int
+    duplicated: int = 0
+    excluded: int = 0
+    outside: int = 0
+    unjudged: int = 0
+
+
+class Settled(NamedTuple):
+    """Judged lists, what was done to them before, and lists and truth as they were when nothing was taken out yet."""
+
+    judged: Judged
+    counts: Counts
+    aligned: Aligned
+    ranking: Ranking
+
+
+def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str, Mark]]:
+    """The hits of the lists, what was done to the lists before, and the marks of all that came in."""
+    judged, counts, aligned, ranking = settle(given, protocol)
+    return judged, counts, _marks(aligned, ranking)
+
+
+def settle(given: Aligned, protocol: Protocol) -> Settled:
+    """The lists in order, what must not stand in them taken out, and their hits."""
+    aligned, found = _each_pair_once(_turned(given) if protocol.ties == "reversed" else given, protocol)
+    row, at = found.row, found.at
+    grade = _grades(aligned, protocol.min_relevance)
+    order, n_tied = _order(aligned, protocol, row, grade[at])
+    ranking = Ranking(aligned.recs.start, aligned.recs.item, aligned.recs.n_items)
+    if order is not None:
+        ranking = Ranking(ranking.start, taken(ranking.item, order), ranking.n_items)
+        place = np.flatnonzero(mask(row, len(order))[order])  # where the graded rows have come to stand
+        row, at = place, at[np.searchsorted(row, order[place])]
+    before = ranking
+    gone, counts = _take_out(aligned, protocol, ranking, row)
+    if gone is not None:
+        stays = ~gone[row]
+        row, at = row[stays] - np.cumsum(gone)[row[stays]], at[stays]
+        ranking = ranking.only(~gone)
+    equal = _equal(aligned, ranking, order, gone) if n_tied else None
+
+    def of_grades(grade: Floats, row: Ints, at: Ints) -> Judged:
+        """The hits among the graded rows."""
+        relevant, above = aligned.truth, np.broadcast_to(0, len(row))
+        if not (grade >= 0).all():
+            hit = grade[at] >= 0
+            above = missed_above(aligned.truth.owner().take(at), hit, ranking.n_queries)
+            row, at, relevant = row[hit], at[hit], relevant.only(grade >= 0)
+        n_nonrelevant = aligned.truth.length - relevant.length
+        if protocol.unlisted == "ignored":
+            listed = mask(at, len(grade))
+            relevant, grade_of = aligned.truth.only(listed), grade[listed]
+        else:
+            grade_of = grade if relevant is aligned.truth else grade[grade >= 0]
+        query = aligned.truth.owner().take(at)
+        rank = row - ranking.start[query] + 1
+        group = None if equal is None else _group_of(mask(equal, len(ranking)), row, ranking.start[query])
+        if group is not None and protocol.ties == "together":
+            rank = group[0] + group[1]
+        return Judged(
+            query=query,
+            rank=rank,
+            grade=grade[at],
+            item=ranking.item[row].astype(np.int64),
+            n_relevant=relevant.length,
+            n_listed=ranking.length,
+            answered=aligned.recs.length > 0,
+            grades=best_first(relevant, grade_of),
+            ranking=ranking,
+            side=aligned.side,
+            tied=group,
+            level=None if equal is None else _places(ranking, equal),
+            averaged=protocol.ties == "expected",
+            truth=relevant,
+            n_nonrelevant=n_nonrelevant,
+            nonrelevant_above=above,
+            found=_found(aligned, protocol, order, gone, row),
+        )
+
+    judged = replace(of_grades(grade, row, at), threshold=protocol.min_relevance or 0.0)
+    if protocol.gains == "positive" and protocol.min_relevance is not None:
+        judged = replace(judged, graded=of_grades(_grades(aligned, None), row, at))
+    done = Counts(
+        listed=len(given.recs),
+        unknown=given.n_unknown,
+        tied=n_tied,
+        duplicated=len(given.recs) - len(aligned.recs),
+        **counts,
+    )
+    return Settled(judged, done, aligned, before)
+
+
+def _found(aligned: Aligned, protocol: Protocol, order: Ints | None, gone: Bools | None, row: Ints) -> Bools | None:
+    """Which hits have a score above 0, where that matters."""
+    if protocol.nonpositive == "listed" or aligned.score is None:
+        return None
+    score = aligned.score.values if order is None else aligned.score.values[order]
+    return np.asarray((score if gone is None else score[~gone])[row] > 0)
+
+
+def _equal(aligned: Aligned, ranking: Ranking, order: Ints | None, gone: Bools | None) -> Ints:
+    """The rows of the ranking that have the score of the one before in the same list."""
+    assert aligned.score is not None
+    score = aligned.score.values if order is None else taken(aligned.score.values, order)
+    return steps(ranking, score if gone is None else score[~gone]).equal
+
+
+def _places(ranking: Ranking, row: Ints) -> Lists:
+    """The places of some rows in their lists, from 0."""
+    start = np.searchsorted(row, ranking.start)
+    return Lists(start, row - np.repeat(ranking.start[:-1], np.diff(start)), len(ranking))
+
+
+def _group_of(equal: Bools, row: Ints, first: Ints) -> tuple[Ints, Ints]:
+    """Of the group of equal scores of each row: how many rows of its list come before, and how many it has."""
+    starts = np.append(np.flatnonzero(~equal), len(equal))
+    group = np.searchsorted(starts, row, side="right") - 1
+    return starts[group] - first, starts[group + 1] - starts[group]
+
+
+def _marks(aligned: Aligned, ranking: Ranking) -> dict[str, Mark]:
+    """What tells two inputs apart, in whatever form and order of rows they came.
+
+    Of the truth its pairs and grades count, of the lists their order, of the others their pairs.
+    """
+    query, item = aligned.query_numbers, aligned.item_numbers
+    found = {"truth": Mark(fingerprint(aligned.truth, query, item, aligned.grade))}
+    found["recs"] = Mark(fingerprint(ranking, query, item, ranked=True))
+    for name, these in (("exclude", aligned.exclude), ("candidates", aligned.candidates)):
+        if isinstance(these, Lists):
+            found[name] = Mark(fingerprint(these, query, item))
+        elif these is not None:
+            found[name] = Mark(fixed=item_fingerprint(item(np.flatnonzero(these))))
+    return found | side_fingerprints(aligned.side, query, item)
+
+
+def _turned(aligned: Aligned) -> Aligned:
+    """The rows of each list from the last to the first, where their scores put them in order afterwards."""
+    if aligned.score is None or aligned.rank is not None:
+        return aligned
+    start, item = aligned.recs.start, aligned.recs.item
+    back = np.repeat(start[:-1] + start[1:] - 1, np.diff(start)) - np.arange(len(item))
+    turned = Lists(start, item[back], aligned.recs.n_items)
+    return replace(aligned, recs=turned, score=Scores(aligned.score.values[back]))
+
+
+def _each_pair_once(aligned: Aligned, protocol: Protocol) -> tuple[Aligned, Match]:
+    """Lists and truth without repeated items, and the listed rows that the truth grades."""
+    found = aligned.matched
+    if not any(found.repeated):
+        return aligned, found
+    if protocol.duplicates == "error":
+        raise _duplicate(aligned, "recs" if found.repeated[0] else "truth")
+    if found.repeated[0]:
+        # Of an item that stands twice the better rank counts, so the lists are put in order first.
+        order, _ = _order(aligned, replace(protocol, ties="given"), found.row[:0], np.empty(0))
+        recs, score = aligned.recs, None if aligned.score is None or aligned.rank is not None else aligned.score.values
+        if order is not None:
+            recs, score = Lists(recs.start, recs.item[order], recs.n_items), None if score is None else score[order]
+        once = ~mask(repeated(recs), len(recs))
+        kept = None if score is None else Scores(score[once])
+        aligned = replace(aligned, recs=recs.only(once), score=kept, rank=None)
+    once = ~mask(repeated(aligned.truth), len(aligned.truth))
+    grade = None if aligned.grade is None else aligned.grade[once]
+    aligned = replace(aligned, truth=aligned.truth.only(once), grade=grade)
+    return aligned, aligned.matched
+
+
+def _grades(aligned: Aligned, least: float | None) -> Floats:
+    """The grades of the truth's rows, -1 for what does not count as relevant."""
+    if aligned.grade is None:
+        return np.broadcast_to(1.0, len(aligned.truth))
+    return known_grades(aligned.grade, least)
+
+
+def known_grades(grade: Floats, least: float | None) -> Floats:
+    """The grades from ``least`` on, those above 0 where it is None, and -1 for the others: not relevant."""
+    return np.where(grade > 0 if least is None else grade >= least, grade, -1.0)
+
+
+def best_first(relevant: Lists, grade: Floats) -> Floats:
+    """The grades of one query after the other, the best of each first."""
+    return grade if (grade == grade[:1]).all() else grade[by_score(relevant, grade)]
+
+
+def missed_above(query: Ints, hit: Bools, n_queries: int) -> Ints:
+    """How many graded rows of the same list that are no hits stand above each hit; ``query``: of all graded rows."""
+    missed = np.concatenate(([0], np.cumsum(~hit)))
+    graded = np.bincount(query, minlength=n_queries)
+    before_list = missed[np.cumsum(graded) - graded]
+    above: Ints = missed[:-1][hit] - before_list[query[hit]]
+    return above
+
+
+def _order(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> tuple[Ints | None, int]:
+    """The rows in rank order, None where they stand in it, and how many are tied; ``row``, ``grade``: the hits."""
+    recs, score = aligned.recs, aligned.score
+    if aligned.rank is not None:
+        order, wrong = by_rank(recs, aligned.rank)
+        if wrong >= 0:
+            raise _not_ranks(aligned, wrong)
+        _agree(aligned, order)
+        return order, 0
+    if score is None:
+        return None, 0
+    found = score.steps(recs)
+    as_given = protocol.ties in ("given", "expected", "together", "reversed")
+    if not len(found.rising) and (as_given or not len(found.equal)):
+        return None, found.n_tied
+    order = by_score(recs, score.values, _tie_breaker(aligned, protocol, row, grade))
+    return order, (found if not len(found.rising) else steps(recs, score.values, order)).n_tied
+
+
+def _tie_breaker(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> Array | None:
+    """What equal scores are ordered by, the lowest first; None where they stay as they are."""
+    recs = aligned.recs
+    if protocol.ties in ("text", "text_desc"):
+        as_text = aligned.items.text_order().take(recs.item)
+        return as_text if protocol.ties == "text" else -as_text
+    if protocol.ties == "item":
+        return recs.item
+    if protocol.ties == "item_desc":
+        return -recs.item.astype(np.int64)
+    if protocol.ties == "random":
+        return scrambled(protocol.seed, aligned.query_numbers[recs.owner()], aligned.item_numbers(recs.item))
+    if protocol.ties in ("best", "worst"):
+        of_row = np.full(len(recs), -1.0)
+        of_row[row] = grade
+        return -of_row if protocol.ties == "best" else of_row
+    return None
+
+
+def _take_out(aligned: Aligned, protocol: Protocol, ranking: Ranking, row: Ints) -> tuple[Bools | None, dict[str, int]]:
+    """The rows that must not stand in the lists, None where all may, and how many; ``row``: those the truth grades."""
+    drops: dict[str, Bools] = {}
+    if aligned.exclude is not None:
+        drops["excluded"] = _within(ranking, aligned.exclude)
+    if aligned.candidates is not None:
+        drops["outside"] = ~_within(ranking, aligned.candidates)
+    if protocol.unjudged == "drop":
+        drops["unjudged"] = ~mask(row, len(ranking))
+    if not drops:
+        return None, {}
+    gone, counts = np.zeros(len(ranking), bool), {}
+    for why, rows in drops.items():
+        counts[why] = int(np.count_nonzero(rows & ~gone))
+        gone |= rows
+    return gone, counts
+
+
+def _within(ranking: Ranking, these: Lists | Bools) -> Bools:
+    """Which listed rows are among the given ones."""
+    return mask(match(ranking, these).row, len(ranking)) if isinstance(these, Lists) else these[ranking.item]
+
+
+def _agree(aligned: Aligned, order: Ints | None) -> None:
+    """Where there are ranks and scores, a better rank has no lower score."""
+    if aligned.score is None or aligned.rank is None:
+        return
+    score, rank = aligned.score.values, aligned.rank
+    rising = steps(aligned.recs, score, order).rising
+    if len(rising):
+        rows = rising[0] - 1, rising[0]
+        above, below = rows if order is None else order[list(rows)]
+        whose = who(aligned.ids, np.searchsorted(aligned.recs.start, above, side="right") - 1)
+        names = aligned.names
+        raise OrderError(
+            f"recs: '{names['rank']}' and '{names['score']}' contradict each other: for {whose}, rank {rank[above]} "
+            f"has score {score[above]:g} and rank {rank[below]} has score {score[below]:g}. Say which holds: "
+            f"columns=Columns(rank='{names['rank']}') or columns=Columns(score='{names['score']}')."
+        )
+
+
+def _not_ranks(aligned: Aligned, query: int) -> OrderError:
+    assert aligned.rank is not None
+    start = aligned.recs.start
+    ranks = np.sort(aligned.rank[start[query] : start[query + 1]])
+    shown = ", ".join(map(str, ranks[:8])) + (", ..." if len(ranks) > 8 else "")
+    hint = "Number each list again, or leave the column out and order by score."
+    if (ranks == np.arange(len(ranks))).all():
+        hint = "They start at 0: add 1."
+    return OrderError(
+        f"recs: '{aligned.names['rank']}' of {who(aligned.ids, query)} is {shown}; the ranks of a list of "
+        f"{len(ranks)} are 1 to {len(ranks)}, each once. {hint}"
+    )
+
+
+def _duplicate(aligned: Aligned, table: str) -> DuplicateError:
+    lists, where = (aligned.recs, "list") if table == "recs" else (aligned.truth, "truth")
+    again = repeated(lists)
+    item = aligned.items.ids(lists.item[again[:1]]).item()
+    whose = who(aligned.ids, np.searchsorted(lists.start, again[0], side="right") - 1)
+    return DuplicateError(
+        f"{table}: item {item!r} stands twice in the {where} of {whose}; {len(again):,} of {len(lists):,} rows repeat "
+        "an item. Drop them, or pass duplicates='first' to keep the first of each."
+    )

@@ -1,0 +1,1 @@
+"""Inputs: whatever a user has, as checked tables and integer codes."""

@@ -1,0 +1,330 @@
+"""Batches: lists and truth of a few users as arrays of item codes -> the rows that are judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from atkay.core.lists import Lists
+from atkay.core.types import is_tensor, tensor_array
+from atkay.errors import IdError, InputError, OrderError, RelevanceError
+from atkay.judged.judged import within
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from atkay.core.types import Array, Bools, Ints
+    from atkay.inputs.coding.align import Aligned
+
+PADDING = -1
+"""Fills up a short list."""
+
+FORMS = (
+    "users x r item codes (-1 fills up short rows), a list of such rows, a matrix of users x items (of truth values, "
+    "or of grades as floats), or a SciPy sparse matrix"
+)
+
+
+class Rows(NamedTuple):
+    """Item codes by user: how many each one has, the codes, and a value of each where there are any."""
+
+    length: Ints
+    item: Ints
+    value: Array | None = None
+
+    def lists(self, n_items: int) -> Lists:
+        """The codes as lists."""
+        return Lists.of(self.length, self.item, n_items)
+
+    def where(self, keep: Bools) -> Rows:
+        """Some of the rows."""
+        owner = np.repeat(np.arange(len(self.length)), self.length)[keep]
+        length = np.bincount(owner, minlength=len(self.length))
+        return Rows(length, self.item[keep], None if self.value is None else self.value[keep])
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Lists, truth and what must not stand in the lists, of the same users; all items are below ``n_items``."""
+
+    recs: Rows
+    truth: Rows
+    exclude: Rows | None
+    candidates: Rows | None
+    n_items: int
+
+    @property
+    def n_users(self) -> int:
+        """How many users there are."""
+        return len(self.recs.length)
+
+    def align(self, users: pl.Series | None) -> Aligned:
+        """The rows as they are judged."""
+        import polars as pl
+
+        from atkay.core.order import Scores
+        from atkay.inputs.coding.align import Aligned
+        from atkay.inputs.coding.vocabulary import Vocabulary
+
+        score, grade = self.recs.value, self.truth.value
+        outside = (None if rows is None else rows.lists(self.n_items) for rows in (self.exclude, self.candidates))
+        exclude, candidates = outside
+        return Aligned(
+            queries=pl.DataFrame({"user": np.arange(self.n_users) if users is None else users}),
+            items=Vocabulary(self.n_items, ("item",)),
+            recs=self.recs.lists(self.n_items),
+            truth=self.truth.lists(self.n_items),
+            score=None if score is None else Scores(score),
+            grade=None if grade is None else grade.astype(float),
+            exclude=exclude,
+            candidates=candidates,
+        )
+
+
+def read_batch(
+    items: Any,
+    targets: Any,
+    scores: Any = None,
+    *,
+    exclude: Any = None,
+    candidates: Any = None,
+    n_items: int | None = None,
+    depth: int | None = None,
+    precision: str = "exact",
+) -> Batch:
+    """A batch in any of the forms that :meth:`atkay.Stream.update` takes.
+
+    ``precision``: the protocol's word for scores, which are rounded before anything else. ``depth``: where all items
+    have scores, no more than so many of each user are looked at, and what has the score of the last of them.
+    """
+    if targets is None or (items is None and scores is None):
+        raise InputError("update: a batch is update(items, targets), or update(scores=..., targets=...).")
+    score = None if scores is None else _scores(array(scores, "scores"), precision)
+    recs = None
+    if items is not None:
+        recs = _ranked(array(items, "items"), score, n_items)
+    elif score is not None and n_items not in (None, score.shape[1]):
+        raise InputError(
+            f"update: scores has {score.shape[1]:,} columns, one for each item, and n_items is {n_items:,}. To pass "
+            "the scores of listed items only, pass items= as well."
+        )
+    n_items = n_items if score is None or recs is not None else score.shape[1]
+    n_users = len(recs.length if recs is not None else score)  # type: ignore[arg-type]  # one of the two is there
+    seen = None if exclude is None else _codes(exclude, "exclude", n_items, n_users)
+    only = None if candidates is None else _codes(candidates, "candidates", n_items, n_users)
+    truth = _graded(_codes(targets, "targets", n_items, n_users))
+    if recs is None:
+        assert score is not None
+        gone = 0 if seen is None else int(seen.length.max(initial=0))
+        recs = _best(score, None if depth is None or only is not None else depth + gone)
+    if n_items is None:
+        every = [rows.item for rows in (recs, truth, seen, only) if rows is not None]
+        n_items = 1 + max((int(codes.max()) for codes in every if len(codes)), default=0)
+    return Batch(recs, truth, seen, only, n_items)
+
+
+def by_index(scores: Any, grades: Any, indexes: Any, precision: str) -> Batch:
+    """A batch out of flat arrays with an entry for each item of each query; ``indexes`` says whose it is.
+
+    Who has the same index is one query, all of whose items are here, and all of them are judged.
+    """
+    given = {"scores": scores, "grades": grades, "indexes": indexes}
+    score, grade, index = (np.asarray(array(each, name)) for name, each in given.items())
+    if score.ndim != 1 or score.shape != grade.shape or score.shape != index.shape or index.dtype.kind not in "iu":
+        raise InputError(
+            "update: with indexes, scores and grades are flat and there is a whole number for each; the shapes are "
+            f"{score.shape}, {grade.shape} and {index.shape}, the indexes are {index.dtype}."
+        )
+    order = np.argsort(index, kind="stable")
+    length = np.unique(index, return_counts=True)[1].astype(np.int64)
+    code = within(np.repeat(np.arange(len(length)), length), len(length)) - 1
+    of_item = _scores(score[order][None], precision)[0]
+    recs = Rows(length, code, of_item).where(of_item > -np.inf)
+    return Batch(recs, _graded(Rows(length, code, grade[order])), None, None, int(length.max(initial=1)))
+
+
+def read_users(given: Any, call: str = "update", name: str = "users") -> pl.Series:
+    """The users' ids, integers, text or dates, as in tables; ``call`` takes them as ``name``."""
+    import polars as pl
+
+    from atkay.inputs.read import as_ids
+
+    ids = array(given, name, call)
+    if isinstance(ids, np.ndarray) and (ids.ndim != 1 or ids.dtype == object):
+        ids = ids.tolist()
+    try:
+        column = pl.Series(name, ids)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        raise IdError(
+            f"{call}: {name} is a {type(given).__name__} that is no column of ids: it mixes types, or holds what no "
+            "column can. Pass an id for each row, all of them whole numbers or all of them text."
+        ) from None
+    return as_ids(column, call).alias("user")
+
+
+def array(given: Any, name: str, call: str = "update") -> Any:
+    """A torch tensor as an array that shares its memory where it can; anything else as it is, if it has rows."""
+    if isinstance(given, Mapping | Set | str | bytes) or hasattr(type(given), "columns"):
+        raise InputError(
+            f"{call}: {name} is a {type(given).__name__}, and the rows of a batch are users in their order. Pass an "
+            "array, a tensor or a list: list(d.values()) of a dict, frame.to_numpy() of a frame with a row for each "
+            "user."
+        )
+    if np.ma.is_masked(given):
+        raise InputError(
+            f"{call}: {name} is a masked array, and what stands behind the mask would count. Pass items.filled(-1), "
+            "scores.filled(-np.inf) or grades.filled(0)."
+        )
+    if isinstance(given, np.matrix):
+        return np.asarray(given)
+    return tensor_array(given, f"{call}: {name}") if is_tensor(given) else given
+
+
+def _scores(given: Any, precision: str) -> Array:
+    try:
+        score = np.asarray(given)
+    except ValueError:
+        raise OrderError("update: the rows of scores have different lengths; scores are an array.") from None
+    if score.ndim != 2 or score.dtype.kind not in "iuf":
+        raise OrderError(
+            f"update: scores are numbers in an array of users x items, given was {score.dtype} of shape {score.shape}."
+        )
+    if score.dtype.kind == "f" and not score.max(initial=0) < np.inf:  # neither infinite nor NaN
+        user, place = np.argwhere(~(score < np.inf))[0]
+        raise OrderError(
+            f"update: scores[{user}, {place}] is {score[user, place]}, which puts nothing in order. -inf says that an "
+            "item is not to be listed."
+        )
+    return score.astype(np.float32) if precision == "float32" else score
+
+
+def _graded(truth: Rows) -> Rows:
+    if truth.value is not None and ((truth.value < 0).any() or not np.isfinite(truth.value).all()):
+        raise RelevanceError("update: targets holds a grade below 0, or none that is finite; a grade is 0 or more.")
+    return truth
+
+
+def _best(score: Array, depth: int | None) -> Rows:
+    """All items that have a score, or so many of each user, the best, and those with the score of the last."""
+    keep, width = score > -np.inf, score.shape[1]
+    if depth is not None and depth < width:
+        last = np.partition(score, width - depth, axis=1)[:, width - depth]
+        keep &= score >= last[:, None]
+    return Rows(np.count_nonzero(keep, axis=1), np.nonzero(keep)[1], score[keep])
+
+
+def _ranked(given: Any, score: Array | None, n_items: int | None) -> Rows:
+    """Lists as given, and their scores."""
+    shape, kind = getattr(given, "shape", None), getattr(getattr(given, "dtype", None), "kind", "i")
+    if score is not None and shape != score.shape:
+        raise InputError(
+            f"update: items is {'a list' if shape is None else f'of shape {shape}'} and scores of shape {score.shape}; "
+            "both are arrays of the same shape."
+        )
+    if kind in "bf" or hasattr(given, "tocsr"):
+        raise InputError(
+            f"update: items are lists of item codes, users x k, and these are of type {given.dtype}. Scores of all "
+            "items are passed as scores=."
+        )
+    recs = _codes(given, "items", n_items)
+    if score is None:
+        return recs
+    of_item = score[given != PADDING]
+    return recs._replace(value=of_item).where(of_item > -np.inf)
+
+
+def _codes(given: Any, name: str, n_items: int | None, n_users: int | None = None) -> Rows:
+    """Item codes by user, in any form; ``n_users`` is how many there must be."""
+    given = array(given, name)
+    if hasattr(given, "tocsr"):
+        found = _sparse(given, name, n_items)
+    elif isinstance(given, np.ndarray) and given.dtype != object:
+        found = _dense(given, name, n_items)
+    else:
+        found = _ragged(given, name)
+    if n_users not in (None, len(found.length)):
+        raise InputError(f"update: {name} has {len(found.length):,} rows, and there are {n_users:,} users.")
+    if found.value is not None and name != "targets":
+        found = _chosen(found, found.value, name)
+    wrong = (found.item < 0) | (found.item >= (np.inf if n_items is None else n_items))
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        user = int(np.searchsorted(np.cumsum(found.length), at, side="right"))
+        most = "" if n_items is None else f" to {n_items - 1:,} (n_items is {n_items:,})"
+        raise IdError(
+            f"update: {name} of row {user} has {found.item[at]}; items are codes from 0{most}, and -1 fills up short "
+            "rows."
+        )
+    return found
+
+
+def _sparse(given: Any, name: str, n_items: int | None) -> Rows:
+    rows = given.tocsr()
+    if rows.dtype.kind not in "biuf":
+        raise InputError(f"update: {name} is a matrix of {rows.dtype}, and it takes real numbers.")
+    if n_items not in (None, rows.shape[-1]):
+        raise InputError(
+            f"update: {name} is a matrix with {rows.shape[-1]:,} columns, and there are {n_items:,} items. A column "
+            "number is an item code, so it needs as many."
+        )
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return Rows(np.diff(rows.indptr).astype(np.int64), rows.indices.astype(np.int64), rows.data)
+
+
+def _chosen(found: Rows, value: Array, name: str) -> Rows:
+    """The items of a matrix that says which: all that are not 0."""
+    if (unclear := np.isnan(value)).any():
+        at = int(np.argmax(unclear))
+        user = int(np.searchsorted(np.cumsum(found.length), at, side="right"))
+        raise InputError(
+            f"update: {name} of row {user} has NaN for item {found.item[at]}, which says neither yes nor no. Pass a "
+            "matrix of truth values, or of numbers that are 0 for no."
+        )
+    return found.where(value != 0)
+
+
+def _dense(given: Array, name: str, n_items: int | None) -> Rows:
+    if given.ndim == 1 and given.dtype.kind in "iu":
+        given = given[:, None]  # one item for each user
+    if given.ndim != 2 or given.dtype.kind not in "biuf":
+        raise InputError(f"update: {name} is of type {given.dtype} and shape {given.shape}; it takes {FORMS}.")
+    if given.dtype.kind in "iu":
+        if given.shape[1] == n_items and given.shape[1] > 2 and given.size and given.min() >= 0 and given.max() <= 1:
+            raise InputError(
+                f"update: {name} has a column for each item and holds nothing but 0 and 1, and whole numbers are item "
+                "codes. Pass the matrix as truth values, or as floats."
+            )
+        keep = given != PADDING
+        return Rows(np.count_nonzero(keep, axis=1), given[keep].astype(np.int64))
+    if n_items not in (None, given.shape[1]):
+        raise InputError(
+            f"update: {name} is a matrix with {given.shape[1]:,} columns, and there are {n_items:,} items. It takes "
+            f"{FORMS}."
+        )
+    keep = given != 0
+    return Rows(np.count_nonzero(keep, axis=1), np.nonzero(keep)[1], given[keep] if given.dtype.kind == "f" else None)
+
+
+def _ragged(given: Sequence[Any], name: str) -> Rows:
+    try:
+        rows = [np.asarray(array(row, f"a row of {name}")) for row in given]
+    except InputError:
+        raise
+    except (TypeError, ValueError):
+        raise InputError(f"update: {name} is a {type(given).__name__}; it takes {FORMS}.") from None
+    if rows and all(row.ndim == 0 for row in rows):
+        rows = [row[None] for row in rows]  # one item for each user
+    full = [row for row in rows if row.size]
+    even = all(row.ndim == 1 for row in rows)
+    item: Array = np.concatenate(full) if full and even else np.empty(0, np.int64)
+    if not even or item.dtype.kind not in "iu":
+        raise InputError(f"update: a row of {name} is no list of item codes; it takes {FORMS}.")
+    found = Rows(np.array([len(row) for row in rows], np.int64), item.astype(np.int64))
+    return found.where(item != PADDING)

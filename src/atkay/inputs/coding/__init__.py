@@ -1,0 +1,1 @@
+"""Coding: ids of all tables as integer codes."""

@@ -1,0 +1,335 @@
+"""Common: the ids that lists and truth share with each other and with the tables given besides."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from atkay.core.fingerprint import id_numbers, mix
+from atkay.core.lists import mask
+from atkay.errors import IdError, OverlapWarning, SwappedWarning, warn
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from atkay.core.fingerprint import Hashes
+    from atkay.core.types import Bools, Floats, Ints
+    from atkay.inputs.coding.align import Ground
+    from atkay.inputs.coding.lookup import Keyed
+    from atkay.inputs.coding.vocabulary import Vocabulary
+    from atkay.inputs.read import Table
+    from atkay.metrics.metric import Metric
+
+MANY_IDS = 100
+"""Two tables with at least this many ids each and none in common hold different ids: that is no coincidence."""
+REFUSED = {
+    "user": {"candidates": "always", "slices": "always", "baseline": "evaluated"},
+    "item": {"candidates": "always", "catalog": "evaluated", "features": "evaluated", "exclude": "never"},
+}
+"""Tables that say nothing of anybody where they have no id in common; the others are refused where both have many."""
+COVERING = {"user": ("baseline", "candidates", "train"), "item": ("catalog", "features")}
+"""Tables that have to know the users or items of the lists; of the others either side may know those of the other."""
+FEW_IDS = 10
+"""Fewer items than this that are excluded, or in training, may well be in no list."""
+OVERLAP_WARNING_SHARE = 0.05
+"""Warn when less than this share of the ids of either side is known to the other."""
+KEPT_HASHES = 1024
+"""Up to this many ids are counted exactly, more are estimated, to about 3 %."""
+FIXED_LENGTH, FIXED_LENGTH_USERS, FIXED_LENGTH_SHARE = 5, 20, 0.95
+"""Truth looks like ranked lists when so many users or more have it, and so large a share of them the same number of
+items, which is at least the first."""
+VARYING_LENGTH_SHARE = 0.75
+"""Lists look like truth when less than this share has the same length, or when each has one item."""
+
+
+@dataclass(frozen=True)
+class Shared:
+    """How many ids of lists and truth a table has, and how many ids of the table these have.
+
+    ``ours`` and ``theirs`` are examples of ids that the other side does not have. Counts of different queries add up;
+    those of a ``whole`` table, which is the same for all queries, stay as they are.
+    """
+
+    known: int
+    of: int
+    used: int
+    named: int
+    ours: str = ""
+    theirs: str = ""
+    whole: bool = True
+
+    @classmethod
+    def users(cls, keyed: Keyed, code: Ints, queries: pl.DataFrame) -> Shared:
+        """The queries whose user a table names; ``code`` is the list of each query's user."""
+        there = code < keyed.users.size
+        used = mask(code[there], keyed.users.size)
+        return cls(
+            int(np.count_nonzero(there)),
+            len(there),
+            int(np.count_nonzero(used)),
+            len(used),
+            "" if there.all() else in_words(queries.row(int(np.argmin(there)))),
+            "" if used.all() else in_words(keyed.users.ids(np.argmin(used, keepdims=True)).row(0)),
+        )
+
+    def share(self, *, covering: bool) -> float:
+        """The larger of both shares, or that of lists and truth alone; 1 where a side has no ids."""
+        if not (self.of and self.named):
+            return 1.0
+        return self.known / self.of if covering else max(self.known / self.of, self.used / self.named)
+
+    def merge(self, other: Shared) -> Shared:
+        """The counts of both parts' queries."""
+        # What one part has no use for may be known to another, unless neither uses anything of the whole table.
+        unused = not self.whole or not (self.used or other.used)
+        return replace(
+            self,
+            known=self.known + other.known,
+            of=self.of + other.of,
+            used=self.used + other.used,
+            named=self.named if self.whole else self.named + other.named,
+            ours=self.ours or other.ours,
+            theirs=(self.theirs or other.theirs) if unused else "",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """The items that a table names: which codes, and the ids that are no code, as hashes; ``strange`` is one of them.
+
+    Of the hashes the lowest are kept, which tell how many there are, and are the same in whatever parts they come.
+    """
+
+    codes: Bools
+    hashes: Hashes = field(default_factory=lambda: np.empty(0, np.uint64))
+    strange: str = ""
+
+    @classmethod
+    def of(cls, ids: pl.Series, code: Ints, items: Vocabulary, wanted: Bools) -> Items:
+        """The items of a column; strange ones are left out where enough of the truth's are among them."""
+        known = items.known(code)
+        codes = mask(code[known], items.size)
+        if known.all() or _enough(codes, wanted):
+            return cls(codes)
+        strange = ids.gather(np.flatnonzero(~known)).unique(maintain_order=True)
+        return cls(codes, np.sort(mix(id_numbers(strange)))[:KEPT_HASHES], repr(strange[0]))
+
+    @property
+    def n_strange(self) -> int:
+        """How many ids are no code; an estimate where not all hashes are kept."""
+        kept = len(self.hashes)
+        return kept if kept < KEPT_HASHES else int((kept - 1) / (float(self.hashes[-1]) / 2**64))
+
+    def merge(self, other: Items) -> Items:
+        """The items of both parts."""
+        hashes = np.unique(np.concatenate((self.hashes, other.hashes)))[:KEPT_HASHES]
+        return Items(self.codes | other.codes, hashes, self.strange or other.strange)
+
+    def shared(self, ground: Ground) -> Shared | None:
+        """What they share with lists and truth; None where that is enough. The truth is looked at first."""
+        if _enough(self.codes, ground.wanted) or _enough(self.codes, ground.listed):
+            return None
+        either = ground.wanted | ground.listed
+        both = int(np.count_nonzero(self.codes & either))
+        ours, theirs = (np.flatnonzero(one & ~other)[:1] for one, other in ((either, self.codes), (self.codes, either)))
+        return Shared(
+            both,
+            int(np.count_nonzero(either)),
+            both,
+            int(np.count_nonzero(self.codes)) + self.n_strange,
+            _example(ground.items, ours),
+            self.strange or _example(ground.items, theirs),
+        )
+
+
+def _enough(codes: Bools, known: Bools) -> bool:
+    both = int(np.count_nonzero(codes & known))
+    return both > 0 and both >= OVERLAP_WARNING_SHARE * int(np.count_nonzero(known))
+
+
+def _example(items: Vocabulary, code: Ints) -> str:
+    return in_words(items.ids(code).row(0)) if len(code) else ""
+
+
+def in_words(ids: Sequence[Any]) -> str:
+    """An id, or the several of a query."""
+    return repr(ids[0] if len(ids) == 1 else tuple(ids))
+
+
+@dataclass(frozen=True, eq=False)
+class Common:
+    """What lists and truth of some queries share, and which ids the other tables share with them.
+
+    ``lists`` counts the queries with a list, ``both`` those that have truth, too. ``users`` and ``items`` are by table.
+    ``lengths`` counts lists and truths of each length, where the lists have neither ranks nor scores.
+    """
+
+    queries: int
+    lists: int
+    both: int
+    without: Mapping[str, str] = field(default_factory=dict)
+    """A query that has a list alone, and one that has truth alone."""
+    users: Mapping[str, Shared] = field(default_factory=dict)
+    items: Mapping[str, Items] = field(default_factory=dict)
+    lengths: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    grades: tuple[float, float, bool] | None = None
+    """The lowest and the highest grade of the truth, where it has any, and whether there are others than 0 and 1."""
+
+    def merge(self, other: Common) -> Common:
+        """What both parts of the queries have."""
+        ends = [each for each in (self.grades, other.grades) if each is not None]
+        return Common(
+            self.queries + other.queries,
+            self.lists + other.lists,
+            self.both + other.both,
+            {**other.without, **self.without},
+            {name: each.merge(other.users[name]) for name, each in self.users.items()},
+            {name: each.merge(other.items[name]) for name, each in self.items.items()},
+            {name: Counter(each) + Counter(other.lengths[name]) for name, each in self.lengths.items()},
+            (min(low for low, *_ in ends), max(high for _, high, _ in ends), any(graded for *_, graded in ends))
+            if ends
+            else None,
+        )
+
+    def record(self) -> dict[str, Any]:
+        """All of it but arrays, as JSON can hold it."""
+        return {
+            **vars(self),
+            "users": {name: asdict(each) for name, each in self.users.items()},
+            "items": {name: each.strange for name, each in self.items.items()},
+            "lengths": {name: list(each.items()) for name, each in self.lengths.items()},
+        }
+
+    def arrays(self) -> dict[str, Any]:
+        """What the record leaves out."""
+        of_items = self.items.items()
+        return {f"codes {n}": each.codes for n, each in of_items} | {f"hashes {n}": each.hashes for n, each in of_items}
+
+    @classmethod
+    def of_record(cls, record: Mapping[str, Any], arrays: Mapping[str, Any]) -> Common:
+        """The same, out of a record and the arrays beside it."""
+        parts = {
+            "users": {name: Shared(**each) for name, each in record["users"].items()},
+            "items": {
+                name: Items(arrays[f"codes {name}"], arrays[f"hashes {name}"], strange)
+                for name, strange in record["items"].items()
+            },
+            "lengths": {name: dict(each) for name, each in record["lengths"].items()},
+            "grades": None if record["grades"] is None else tuple(record["grades"]),
+        }
+        return cls(**{**record, **parts})
+
+
+def grade_ends(grade: Floats | None) -> tuple[float, float, bool] | None:
+    """The lowest and the highest grade, and whether there are others than 0 and 1."""
+    if grade is None or not len(grade):
+        return None
+    low, high = float(grade.min()), float(grade.max())
+    graded = not {low, high} <= {0.0, 1.0} or bool(low < high and ((grade > 0) & (grade < 1)).any())
+    return low, high, graded
+
+
+def lengths_of(length: Ints) -> dict[int, int]:
+    """How many queries have so many rows, those without any left out."""
+    counts = np.bincount(length)
+    return {int(size): int(counts[size]) for size in np.flatnonzero(counts) if size}
+
+
+def check_common(
+    common: Common, ground: Ground, recs: Table, truth: Table, items: int, metrics: Sequence[Metric]
+) -> None:
+    """Lists, truth and the tables given besides name the same users and items; ``items``: listed rows of the truth's.
+
+    Refused is what can only be a mistake; of what may be meant a warning is given.
+    """
+    if not common.both:
+        raise IdError(nothing_common(recs, truth, "user"))
+    n_truth = common.queries - common.lists + common.both
+    with_lists = Shared(
+        common.both, n_truth, common.both, common.lists, common.without.get("truth", ""), common.without.get("recs", "")
+    )
+    _judge("recs", with_lists, "user", "truth", "never")
+    if not items:
+        warn(f"{nothing_common(recs, truth, 'item')} No list has a hit.", OverlapWarning)
+    for name, shared in common.users.items():
+        if name != "train" or any(metric.looks_back for metric in metrics):
+            check_users(name, shared)
+    for name, named in common.items.items():
+        check_items(name, named, ground)
+    _check_lengths(common.lengths)
+
+
+def check_items(name: str, named: Items, ground: Ground) -> None:
+    """A table names items of lists or truth."""
+    shared = named.shared(ground)
+    if shared is not None and not (name in ("exclude", "train") and shared.named < FEW_IDS):
+        _judge(name, shared, "item", refuse=REFUSED["item"].get(name, "many"))
+
+
+def check_users(name: str, shared: Shared, *, refuse: str | None = None) -> None:
+    """A table names users of lists or truth."""
+    _judge(name, shared, "user", refuse=refuse or REFUSED["user"].get(name, "many"))
+
+
+def _judge(name: str, shared: Shared, what: str, others: str = "recs and truth", refuse: str = "many") -> None:
+    """Refuse or warn of a table that shares no ids, and warn of one that shares next to none.
+
+    ``refuse`` a table without a common id "always", "never", where lists and truth have many ids ("evaluated"), or
+    where both sides have "many".
+    """
+    if shared.share(covering=name in COVERING[what]) >= OVERLAP_WARNING_SHARE:
+        return
+    examples = {name: shared.theirs, others.replace(" and ", " or "): shared.ours}
+    example = ", ".join([*(f"{one} in {where}" for where, one in examples.items() if one), "for example"])
+    advice = f"Are these the ids of the same {what}s?" + (" If they are, leave it out." if name == "exclude" else "")
+    if not shared.used:
+        message = f"{name} has no {what} in common with {others}: {example}. {advice}"
+        ids = {"evaluated": shared.of, "many": min(shared.of, shared.named)}.get(refuse, 0)
+        if refuse == "always" or ids >= MANY_IDS:
+            raise IdError(message)
+        warn(message, OverlapWarning)
+        return
+    warn(
+        f"{name} has next to no {what}s in common with {others}: {shared.used:,} of its {shared.named:,} {what}s "
+        f"({_percent(shared.used, shared.named)}), and {shared.known:,} of the {shared.of:,} there "
+        f"({_percent(shared.known, shared.of)}). Not in common: {example}. {advice}",
+        OverlapWarning,
+    )
+
+
+def _percent(part: int, of: int) -> str:
+    return f"{100 * part / of:.{3 if part == of else 2}g} %"
+
+
+def nothing_common(recs: Table, truth: Table, what: str) -> str:
+    """An example of either side, where they have no user or no item in common."""
+    part = slice(0, -1) if what == "user" else slice(-1, None)
+    here, there = (in_words([column[0] for column in table.ids[part]]) for table in (recs, truth))
+    return (
+        f"{recs.name} and {truth.name} have no {what} in common: {recs.name} has {here}, {truth.name} has {there}, for "
+        f"example. Are these the ids of the same {what}s?"
+    )
+
+
+def _check_lengths(lengths: Mapping[str, Mapping[int, int]]) -> None:
+    """Warn where nothing but the lengths tells lists from truth, and these look swapped."""
+    if not lengths:
+        return
+    (size, same), n_truth = Counter(lengths["truth"]).most_common(1)[0], sum(lengths["truth"].values())
+    usual, n_lists = max(lengths["recs"].values()), sum(lengths["recs"].values())
+    fixed = size >= FIXED_LENGTH and n_truth >= FIXED_LENGTH_USERS and same >= FIXED_LENGTH_SHARE * n_truth
+    least, most = min(lengths["recs"]), max(lengths["recs"])
+    items = f"{least:,} to {most:,} items" if most > 1 else "one item each"
+    if fixed and (usual < VARYING_LENGTH_SHARE * n_lists or most == 1):
+        warn(
+            f"are recs and truth swapped? {same:,} of {n_truth:,} users have {size:,} relevant items, as if "
+            f"these were lists, while the lists have {items} and neither "
+            "ranks nor scores. If they are, pass each in the other's place; if not, give the lists ranks or "
+            "scores, which settles it.",
+            SwappedWarning,
+        )

@@ -1,0 +1,97 @@
+"""Beside: what a stream is given besides its batches, with item codes for items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from atkay.core.fingerprint import id_numbers, scrambled
+from atkay.errors import IdError, InputError
+from atkay.inputs.coding.common import Shared
+from atkay.judged.side import Side, side_fingerprints
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from atkay.core.types import Ints
+    from atkay.inputs.coding.side import Beside
+    from atkay.inputs.read import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known of items, and of the users that tables name; ``fingerprint`` tells the tables apart."""
+
+    items: Side
+    tables: Beside | None
+    named: tuple[pl.Series, ...]
+    """The users of each table that names any."""
+    fingerprint: Mapping[str, str]
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], n_items: int, *, pairs: bool) -> Self:
+        """What the tables say; all items are in the catalogue where none is given."""
+        if not given:
+            return cls(Side(n_items, catalog=np.broadcast_to(np.True_, n_items)), None, (), {})
+        import polars as pl
+
+        from atkay.inputs.coding.side import Beside
+        from atkay.inputs.coding.vocabulary import Vocabulary
+
+        read = _read({"catalog": np.arange(n_items).tolist()} | dict(given))
+        items = Vocabulary(n_items, ("item",))
+        tables = Beside.of(read, {name: _codes(table, n_items) for name, table in read.items()}, items, pairs=pairs)
+        named = tuple(table.ids[0] for table in read.values() if table.key)
+        users = [column.to_frame("user") for column in named] or [pl.DataFrame({"user": [0]})]
+        everybody = pl.concat(users, how="vertical_relaxed").unique()
+        side = tables.side(tables.codes(everybody, ()), len(everybody))
+        marks = side_fingerprints(side, scrambled(0, id_numbers(everybody.to_series())), items.numbers)
+        return cls(tables.known, tables, named, {name: str(mark) for name, mark in marks.items()})
+
+    def of_batch(self, users: pl.Series, *, told: bool) -> tuple[Side, dict[str, Shared]]:
+        """What is known of the users of a batch, and how many of them; ``told``: it tells who they are."""
+        if self.tables is None:
+            return self.items, {}
+        if self.named and not told:
+            raise InputError(
+                "update: training data, or a baseline, tell what each user had. Pass users=, the ids that they have "
+                "there."
+            )
+        from atkay.inputs.coding.align import kind
+
+        for known in self.named if len(users) else ():
+            if kind(known) != kind(users):
+                raise IdError(
+                    f"update: users are {users.dtype}, and those of the tables given besides are {known.dtype}, such "
+                    f"as {known[0]!r}. Nobody would be known: pass the ids that they have there."
+                )
+        codes = self.tables.codes(users.to_frame(), ())
+        shared = {name: Shared.users(keyed, codes[name], users.to_frame()) for name, keyed in self.tables.keyed.items()}
+        return self.tables.side(codes, len(users)), shared
+
+
+def _read(given: Mapping[str, Any]) -> dict[str, Table]:
+    from atkay.inputs.columns import Columns
+    from atkay.inputs.read import BESIDE, read_beside
+
+    tables = {name: read_beside(name, given[name], Columns()) for name in BESIDE if name in given}
+    for name, table in tables.items():
+        if len(table.key) > 1:
+            raise InputError(f"Stream: {name} names a user by several columns; users have one id here.")
+    return tables
+
+
+def _codes(table: Table, n_items: int) -> Ints:
+    """The items of a table, which are codes."""
+    item = table.ids[-1]
+    if not item.dtype.is_integer() or int(item.min()) < 0 or int(item.max()) >= n_items:  # type: ignore[arg-type]  # not null
+        wrong = item[0] if not item.dtype.is_integer() else item.filter((item < 0) | (item >= n_items))[0]
+        raise IdError(
+            f"Stream: {table.name} names the item {wrong!r}; items are codes from 0 to {n_items - 1:,} here (n_items "
+            f"is {n_items:,})."
+        )
+    return item.to_numpy().astype(np.int64)

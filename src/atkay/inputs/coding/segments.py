@@ -1,0 +1,122 @@
+"""Coarser keys and segments: which group and which segment each query belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from atkay.core.types import Slicing
+from atkay.errors import DuplicateError, InputError, listing, who
+from atkay.inputs.coding.align import same_types
+from atkay.inputs.coding.common import Shared, check_users, in_words
+from atkay.inputs.coding.lookup import keyed_by
+from atkay.inputs.read import Table
+
+if TYPE_CHECKING:
+    from atkay.core.types import Ints
+    from atkay.inputs.coding.align import Aligned
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The group of each query, as a code and by name; -1 and null where it has none."""
+
+    code: Ints
+    ids: pl.DataFrame
+
+    @classmethod
+    def of(cls, ids: pl.DataFrame) -> Groups:
+        """The groups of some queries, by name."""
+        missing = ids.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy()
+        code = ids.select(pl.struct(ids.columns).rank("dense")).to_series().cast(pl.Int64).to_numpy() - 1
+        return cls(np.where(missing, -1, code), ids)
+
+
+def group_queries(aligned: Aligned, names: tuple[str, ...]) -> Groups | None:
+    """The groups that ``average_over`` asks for."""
+    if not names:
+        return None
+    ids = aligned.queries.select(names) if set(names) <= set(aligned.queries.columns) else _groups(aligned, names)
+    return Groups.of(ids)
+
+
+def _groups(aligned: Aligned, names: tuple[str, ...]) -> pl.DataFrame:
+    """The group of each query, from columns of the truth."""
+    assert aligned.extra is not None
+    code = "code beside " + "".join(names)
+    of_query = aligned.extra.select(names).insert_column(0, pl.Series(code, aligned.truth.owner())).unique()
+    twice = of_query.get_column(code).is_duplicated()
+    if twice.any():
+        query = of_query.filter(twice)[code][0]
+        raise InputError(
+            f"average_over: {listing(names)} differs between rows of {who(aligned.ids, query)}. "
+            "A query belongs to one group."
+        )
+    codes = pl.DataFrame({code: pl.int_range(len(aligned.queries), eager=True)})
+    return codes.join(of_query, on=code, how="left", maintain_order="left").select(names)
+
+
+def slice_queries(queries: pl.DataFrame, slices: Table | None, groups: Groups | None) -> tuple[Slicing, ...]:
+    """The segments of all queries, per column of the slices' table, which has to name some of them."""
+    slicings, shared = slice_some(queries, slices, groups)
+    if shared is not None:
+        check_users("slices", shared)
+    return slicings
+
+
+def slice_some(
+    queries: pl.DataFrame, slices: Table | None, groups: Groups | None
+) -> tuple[tuple[Slicing, ...], Shared | None]:
+    """The segments of some of the queries, and how many of these the slices' table names."""
+    if slices is None:
+        return (), None
+    asked = _asked(queries, slices, groups)
+    side = Table("truth", "", tuple(asked.columns), tuple(asked.get_columns()), {})
+    typed, _ = same_types(slices, side, outside=True)
+    assert typed.extra is not None
+    keys = [f"key {at} beside {''.join(typed.extra.columns)}" for at in range(len(asked.columns))]
+    table = pl.DataFrame([column.alias(key) for key, column in zip(keys, typed.ids, strict=True)])
+    asked = asked.rename(dict(zip(asked.columns, keys, strict=True)))
+    # Some of the queries may have a narrower type than the table, in which its other users would be no ids at all.
+    wide = [pl.col(key).cast(pl.Int128) for key in keys if table.schema[key] != asked.schema[key]]
+    table, asked = table.with_columns(wide), asked.with_columns(wide)
+    twice = table.is_duplicated()
+    if twice.any():
+        who = table.filter(twice).row(0)
+        raise DuplicateError(
+            f"slices: user {', '.join(map(repr, who))} stands in two rows. Give each user one segment."
+        )
+    there = "there beside " + "".join(typed.extra.columns)
+    table = pl.concat([table, typed.extra], how="horizontal").with_columns(pl.lit(True).alias(there))
+    found = asked.join(table, on=keys, how="left", maintain_order="left").drop(keys)
+    segmented = found.drop_in_place(there).is_not_null()
+    strangers = table.join(asked, on=keys, how="anti")
+    shared = Shared(
+        int(segmented.sum()),
+        len(asked),
+        len(table) - len(strangers),
+        len(slices),
+        "" if segmented.all() else in_words(asked.filter(~segmented).row(0)),
+        in_words(strangers.select(keys).row(0)) if len(strangers) else "",
+    )
+    return tuple(_slicing(column) for column in found.get_columns()), shared
+
+
+def _asked(queries: pl.DataFrame, slices: Table, groups: Groups | None) -> pl.DataFrame:
+    """The columns of the queries, or of their groups, by which the slices' table names them."""
+    every, group_names = queries, () if groups is None else tuple(groups.ids.columns)
+    if groups is not None:
+        every = pl.concat([queries, groups.ids.drop(queries.columns, strict=False)], how="horizontal")
+    return every.select(slices.key) if set(slices.key) <= set(every.columns) else keyed_by(slices, queries, group_names)
+
+
+def _slicing(column: pl.Series) -> Slicing:
+    segments = column.unique().sort(nulls_last=True)
+    table = pl.DataFrame({"segment": segments, "code": pl.int_range(len(segments), eager=True)})
+    code = pl.DataFrame({"segment": column}).join(
+        table, on="segment", how="left", nulls_equal=True, maintain_order="left"
+    )["code"]
+    return Slicing(column.name, segments.to_list(), code.to_numpy())

@@ -1,0 +1,216 @@
+"""Siding: the tables beside lists and truth, as codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from atkay.core.cooccurrence import Pairs
+from atkay.core.lists import Lists, mask
+from atkay.core.match import repeated
+from atkay.core.order import by_rank, by_score, together
+from atkay.errors import CategoriesWarning, DuplicateError, InputError, OrderError, listing, warn
+from atkay.inputs.coding.lookup import Keyed
+from atkay.inputs.coding.vocabulary import Vocabulary
+from atkay.judged.side import Features, Side, Train
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from atkay.core.types import Floats, Ints
+    from atkay.inputs.read import Table
+
+SEPARATOR = "|"
+"""Between several categories in one text, as MovieLens writes them: Action|Comedy."""
+OTHER_SEPARATORS = (",", ";", "/", ">")
+"""What others write there; text has them for other reasons, too, so it is not split."""
+MANY_TEXTS = 20
+"""From this many items on, categories that no two of them share are names."""
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """The tables beside lists and truth: what they say of items, and of each of their users."""
+
+    known: Side
+    """What is said of items; of no query yet."""
+    train: Keyed | None = None
+    baseline: Keyed | Lists | None = None
+    """Lists by user, or one list for everybody."""
+
+    @classmethod
+    def of(
+        cls,
+        tables: Mapping[str, Table],
+        codes: Mapping[str, Ints],
+        items: Vocabulary,
+        *,
+        pairs: bool,
+        categories_read: bool = True,
+    ) -> Beside:
+        """The tables by user and item; ``codes`` are those of their items."""
+        train = catalog = features = baseline = nobody = None
+        if "train" in tables:
+            train = Keyed.of(tables["train"], codes["train"], items.size)
+            train = replace(train, lists=train.once())
+            nobody = Train(train.lists, np.empty(0, np.int64), Pairs.of(train.lists) if pairs else None)
+        if "catalog" in tables:
+            catalog = mask(codes["catalog"], items.size)
+        if "features" in tables:
+            features = _features(tables["features"], codes["features"], items, categories_read=categories_read)
+        if "baseline" in tables:
+            baseline = _baseline(tables["baseline"], codes["baseline"], items)
+        return cls(Side(items.size, nobody, catalog, features), train, baseline)
+
+    def codes(self, queries: pl.DataFrame, groups: tuple[str, ...]) -> dict[str, Ints]:
+        """The list of each query's user in the tables that name users."""
+        return {name: keyed.codes(queries, groups) for name, keyed in self.keyed.items()}
+
+    @property
+    def keyed(self) -> dict[str, Keyed]:
+        """The tables that name users."""
+        both = {"train": self.train, "baseline": self.baseline}
+        return {name: table for name, table in both.items() if isinstance(table, Keyed)}
+
+    def side(self, codes: Mapping[str, Ints], n_queries: int) -> Side:
+        """What is known of items, and of these queries."""
+        train, baseline = self.known.train, None
+        if train is not None:
+            train = train.of(codes["train"])
+        if isinstance(self.baseline, Keyed):
+            baseline = self.baseline.lists.pick(codes["baseline"])
+        elif self.baseline is not None:
+            baseline = self.baseline.pick(np.zeros(n_queries, np.int64))
+        return replace(self.known, train=train, baseline=baseline)
+
+
+def _features(table: Table, item: Ints, items: Vocabulary, *, categories_read: bool) -> Features:
+    """The numbers of each item, and its categories; ``categories_read``: a metric asks for these."""
+    assert table.extra is not None
+    numbers, owners, words = [], [], []
+    read: dict[str, list[str]] = {"vectors": [], "categories": []}
+    for column in table.extra.get_columns():
+        dtype = column.dtype
+        inner = dtype.inner if isinstance(dtype, pl.List | pl.Array) else dtype
+        if inner.is_numeric() or inner == pl.Boolean:
+            numbers.append(_numbers(column))
+            read["vectors"].append(f"'{column.name}'")
+        elif inner in (pl.String, pl.Categorical, pl.Enum):
+            several = column.cast(pl.List(pl.String) if inner is not dtype else pl.String)
+            split = inner is dtype and bool(several.str.contains(SEPARATOR, literal=True).any())
+            read["categories"].append(f"'{column.name}'" + (f" (split at '{SEPARATOR}')" if split else ""))
+            if split:
+                several = several.str.split(SEPARATOR).list.eval(pl.element().str.strip_chars())
+                several = several.list.eval(pl.element().filter(pl.element() != ""))
+            elif inner is dtype and categories_read:
+                _warn_apart(several)
+            frame = pl.DataFrame({"item": item, "word": several})
+            frame = (frame.explode("word") if several.dtype == pl.List else frame).drop_nulls()
+            owners.append(frame.get_column("item").to_numpy())
+            words.append(frame.get_column("word"))
+        else:
+            raise InputError(
+                f"features: '{column.name}' is of type {dtype}; features are numbers (a vector) or text (categories)."
+            )
+    vectors = categories = None
+    if numbers:
+        seen = np.bincount(item, minlength=items.size)
+        if (seen > 1).any():
+            twice = items.ids(np.flatnonzero(seen > 1)[:1]).item()
+            raise DuplicateError(f"features: item {twice!r} has two rows of numbers. Give each item one.")
+        vectors = np.full((items.size, sum(part.shape[1] for part in numbers)), np.nan)
+        vectors[item] = np.concatenate(numbers, axis=1)
+    if words:
+        kinds, (code,) = Vocabulary.of([(pl.concat(words),)], dense=True)
+        order, start, _ = together(np.concatenate(owners), items.size)
+        categories = Lists(start, code[order], kinds.size)
+        categories = categories.only(~mask(repeated(categories), len(categories)))
+    return Features(vectors, categories, items.text_order, _readings(read, table))
+
+
+def _readings(read: Mapping[str, list[str]], table: Table) -> tuple[str, ...]:
+    """Which columns were read as what, where there are several or text was split."""
+    return tuple(
+        f"{what} from {table.name}' column{'s' if len(columns) > 1 else ''} {', '.join(columns)}"
+        for what, columns in read.items()
+        if len(columns) > 1 or any("split" in column for column in columns)
+    )
+
+
+def _warn_apart(column: pl.Series) -> None:
+    """Warn of categories that no two items share, and of several that look like one."""
+    there = column.drop_nulls()
+    for separator in OTHER_SEPARATORS:
+        several = there.filter(there.str.contains(separator, literal=True))
+        parts = several.str.split(separator).explode().str.strip_chars()
+        if len(several) and parts.n_unique() <= several.n_unique() / 2:
+            warn(
+                f"features: '{column.name}' holds text such as {several[0]!r}, which is read as one category. If these "
+                f"are several, split them: frame.with_columns(pl.col('{column.name}').str.split('{separator}')).",
+                CategoriesWarning,
+            )
+            return
+    if len(there) >= MANY_TEXTS and there.n_unique() == len(there):
+        warn(
+            f"features: '{column.name}' is read as categories, and each of {len(there):,} items has its own, such as "
+            f"{there[0]!r}: no two items are alike in it. Leave the column out if it is a name.",
+            CategoriesWarning,
+        )
+
+
+def _numbers(column: pl.Series) -> Floats:
+    """A column of numbers, or of equally long lists of them, as a matrix."""
+    if isinstance(column.dtype, pl.List):
+        length = column.list.len()
+        if column.null_count() or length.n_unique() > 1 or not length.max():
+            found = sorted(length.drop_nulls().unique().to_list())
+            raise InputError(
+                f"features: the vectors in '{column.name}' are of different lengths "
+                f"({listing(map(str, found[:5]))}). Give every item the same number of values."
+            )
+        values = column.explode()
+    elif isinstance(column.dtype, pl.Array):
+        values = column.explode() if not column.null_count() else pl.Series([None])
+    else:
+        values = column
+    matrix = values.cast(pl.Float64).to_numpy().reshape(len(column), -1)
+    if values.null_count() or not np.isfinite(matrix).all():
+        raise InputError(
+            f"features: '{column.name}' has gaps or values that are no finite numbers. Fill them in, or drop the rows."
+        )
+    return matrix
+
+
+def _baseline(table: Table, item: Ints, items: Vocabulary) -> Keyed | Lists:
+    """The baseline's lists, the best item first."""
+    if not table.key:
+        lists = Lists.of(np.array([len(item)]), item, items.size)
+        _refuse_repeats(lists, items)
+        return lists
+    keyed = Keyed.of(table, item, items.size)
+    lists = keyed.lists
+    if table.rank is not None:
+        rank = table.rank.to_numpy()
+        place, wrong = by_rank(lists, rank if keyed.order is None else rank[keyed.order])
+        if wrong >= 0:
+            raise OrderError(
+                f"baseline: the ranks of user {keyed.users.ids(np.array([wrong])).row(0)[0]!r} are not 1 to "
+                f"{lists.length[wrong]}, each once. Number each list again, or order by score."
+            )
+    else:
+        score = None if table.score is None else table.score.to_numpy()
+        place = None if score is None else by_score(lists, score if keyed.order is None else score[keyed.order])
+    lists = lists if place is None else Lists(lists.start, lists.item[place], items.size)
+    _refuse_repeats(lists, items)
+    return replace(keyed, lists=lists)
+
+
+def _refuse_repeats(lists: Lists, items: Vocabulary) -> None:
+    again = repeated(lists)
+    if len(again):
+        raise DuplicateError(
+            f"baseline: item {items.ids(lists.item[again[:1]]).item()!r} stands twice in one list. Drop one of the two."
+        )

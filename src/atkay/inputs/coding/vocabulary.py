@@ -1,0 +1,233 @@
+"""Vocabulary: ids of any kind and their integer codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from atkay.core.fingerprint import Hashes, id_numbers
+from atkay.core.lists import in_threads, ranges, taken
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from atkay.core.types import Array, Bools, Ints
+
+Ids = tuple[pl.Series, ...]
+
+HASHED = 100_000
+"""From so many rows on text is looked up by its hash, which is then checked."""
+
+
+SLICE = 1 << 20
+"""Rows of a column that a thread looks up in one go."""
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """Ids and their codes, which keep the ids' order.
+
+    Integers that are close together need no hashing: a code is the id less ``low``, or stands at that place in
+    ``lookup`` where the codes must have no gaps. Everything else is numbered in a ``table``.
+    """
+
+    size: int
+    names: tuple[str, ...]
+    dtype: pl.DataType | None = None
+    low: int = 0
+    first: int = 0
+    """The lowest code that is in use."""
+    lookup: Ints | None = None
+    table: pl.DataFrame | None = None
+
+    @classmethod
+    def of(
+        cls, tables: Sequence[Ids], *, dense: bool = False, room: int | None = None
+    ) -> tuple[Vocabulary, list[Ints]]:
+        """All ids of the tables, and each table's codes.
+
+        With ``dense`` each code belongs to an id that occurs. Integers may leave so much ``room`` between the lowest
+        and the highest to be codes as they are; usually about four times their number.
+        """
+        names = tuple(f"id {n}" for n in range(len(tables[0])))
+        columns = [_common_type(ids) for ids in zip(*tables, strict=True)]
+        tables = list(zip(*columns, strict=True))
+        if len(columns) == 1 and columns[0][0].dtype.is_integer() and any(map(len, columns[0])):
+            vocabulary = cls._of_integers(columns[0], names, room, dense=dense)
+            if vocabulary is not None:
+                return vocabulary, [vocabulary.codes(ids) for ids in tables]
+        return cls._of_any(tables, names)
+
+    @classmethod
+    def _of_any(cls, tables: Sequence[Ids], names: tuple[str, ...]) -> tuple[Vocabulary, list[Ints]]:
+        """Ids of any kind: those of the shortest table are numbered, then what else the others have."""
+        by_length = sorted(range(len(tables)), key=lambda n: len(tables[n][0]))
+        table = _distinct(tables[by_length[0]], names)
+        codes: dict[int, Ints] = {}
+        for at in by_length:
+            codes[at] = cls(len(table), names, table=table.with_row_index("code")).codes(tables[at])
+            while len(new := np.flatnonzero(codes[at] < 0)):  # once more where two new texts have the same hash
+                rest = tuple(column.gather(new) for column in tables[at])
+                table = pl.concat((table, _distinct(rest, names)))
+                codes[at][new] = cls(len(table), names, table=table.with_row_index("code")).codes(rest)
+        table = table.with_row_index("number").sort(names)
+        place = np.empty(len(table), np.int32 if len(table) < 1 << 31 else np.int64)
+        place[table.get_column("number").to_numpy()] = np.arange(len(table))
+        numbered = cls(len(table), names, table=table.drop("number").with_row_index("code"))
+        return numbered, [taken(place, codes[at]) for at in range(len(tables))]
+
+    @classmethod
+    def _of_integers(
+        cls, columns: list[pl.Series], names: tuple[str, ...], room: int | None, *, dense: bool
+    ) -> Vocabulary | None:
+        """Integers as their own codes; None where they are too far apart."""
+        low, high = _span(columns)
+        room = 4 * sum(map(len, columns)) + 1024 if room is None else room
+        if high - low >= room or not fits(low) or not fits(high):
+            return None
+        dtype = columns[0].dtype
+        if not dense:
+            base = min(low, 0) if low <= high - low else low  # ids that start near 0 are codes as they are
+            return cls(high - base + 1, names, dtype, base, first=low - base)
+        present = np.zeros(high - low + 1, bool)
+        for column in columns:
+            present[_less(column, low)] = True
+        if present.all():
+            return cls(len(present), names, dtype, low)
+        return cls(int(present.sum()), names, dtype, low, lookup=np.where(present, np.cumsum(present) - 1, -1))
+
+    def codes(self, ids: Ids) -> Ints:
+        """The codes of ids, and something that is no code where an id is unknown."""
+        if self.table is not None:
+            text = len(ids) == 1 and ids[0].dtype == pl.String and len(ids[0]) >= HASHED
+            look_up = self._codes_of_text if text else self._codes_of_any
+            slices = ranges(len(ids[0]), SLICE)
+            return np.concatenate(in_threads(lambda b: look_up(tuple(column[slice(*b)] for column in ids)), slices))
+        code = _less(ids[0], self.low)
+        if self.lookup is None:
+            return code
+        inside = (code >= 0) & (code < len(self.lookup))
+        if inside.all():
+            return self.lookup[code]
+        return np.where(inside, self.lookup[np.where(inside, code, 0)], -1)
+
+    def _codes_of_any(self, ids: Ids) -> Ints:
+        assert self.table is not None
+        asked = _frame(ids, self.names).cast({name: self.table.schema[name] for name in self.names}, strict=False)
+        return self._narrow(asked.join(self.table, on=self.names, how="left", maintain_order="left"))
+
+    def _codes_of_text(self, ids: Ids) -> Ints:
+        assert self.table is not None
+        known = self.table.get_column(self.names[0])
+        asked = pl.DataFrame({"hash": ids[0].hash()})
+        found = asked.join(self._by_hash, on="hash", how="left", maintain_order="left")
+        right = (known.gather(found.get_column("code")) == ids[0]).fill_null(False)
+        code = self._narrow(found)
+        if right.all():
+            return code
+        wrong = right.not_().arg_true()
+        return _put(code, wrong.to_numpy(), self._codes_of_any((ids[0].gather(wrong),)))
+
+    @cached_property
+    def _by_hash(self) -> pl.DataFrame:
+        assert self.table is not None
+        known = self.table.get_column(self.names[0])
+        return pl.DataFrame({"hash": known.hash(), "code": self.table.get_column("code")}).unique("hash")
+
+    def _narrow(self, found: pl.DataFrame) -> Ints:
+        """The codes that were found, -1 for none, in no wider integers than it takes."""
+        wide = pl.Int32 if self.size < 1 << 31 else pl.Int64
+        return found.get_column("code").cast(wide).fill_null(-1).to_numpy()
+
+    def known(self, codes: Ints) -> Bools:
+        """Which codes are codes."""
+        return (codes >= 0) & (codes < self.size)
+
+    def text_order(self) -> Ints:
+        """The place of each code's id among all of them, as text."""
+        ids = self.ids(np.arange(self.size)).to_series()
+        return ids.cast(pl.String).rank("ordinal").cast(pl.Int64).to_numpy()
+
+    def numbers(self, codes: Ints) -> Hashes:
+        """A number for each id of codes, for a single column."""
+        if self.table is None and self.lookup is None:
+            wide = codes.astype(np.int64, copy=False)
+            return (wide + self.low if self.low else wide).view(np.uint64)
+        return self._numbers.take(codes)
+
+    @cached_property
+    def _numbers(self) -> Hashes:
+        return id_numbers(self.ids(np.arange(self.size)).to_series())
+
+    def ids(self, codes: Ints) -> pl.DataFrame:
+        """The ids of codes."""
+        if self.table is not None:
+            return self.table.select(self.names)[codes]
+        place = codes if self.lookup is None else np.flatnonzero(self.lookup >= 0)[codes]
+        return pl.DataFrame({self.names[0]: pl.Series(place + self.low).cast(self.dtype or pl.Int64)})
+
+
+def _frame(ids: Ids, names: tuple[str, ...]) -> pl.DataFrame:
+    return pl.DataFrame([column.alias(name) for name, column in zip(names, ids, strict=True)])
+
+
+def _put(values: Ints, places: Ints, new: Ints) -> Ints:
+    out = values.copy()
+    out[places] = new
+    return out
+
+
+def _distinct(ids: Ids, names: tuple[str, ...]) -> pl.DataFrame:
+    """Each id once; of long text columns each hash once, which is the same but for a rare clash of hashes."""
+    frame = _frame(ids, names)
+    if len(ids) > 1 or ids[0].dtype != pl.String or len(frame) < HASHED:
+        return pl.concat(in_threads(lambda b: frame[slice(*b)].unique(), ranges(len(frame), SLICE))).unique()
+
+    def of_slice(block: tuple[int, int]) -> pl.DataFrame:
+        text = ids[0][slice(*block)]
+        return _frame((text,), names).with_columns(text.hash().alias("hash")).unique("hash")
+
+    return pl.concat(in_threads(of_slice, ranges(len(frame), SLICE))).unique("hash").select(names)
+
+
+def fits(value: int) -> bool:
+    """Whether a code can be made of an id by taking off another."""
+    return -(2**62) < value < 2**62
+
+
+def _span(columns: Sequence[pl.Series]) -> tuple[int, int]:
+    """The lowest and the highest of integer ids."""
+    columns = [column for column in columns if len(column)]
+    if any(column.dtype in (pl.Int128, pl.UInt128) for column in columns):
+        return min(int(c.min()) for c in columns), max(int(c.max()) for c in columns)  # type: ignore[arg-type]  # not null
+
+    def of_column(values: Array) -> list[tuple[int, int]]:
+        blocks = ranges(len(values))
+        return in_threads(lambda b: (int(values[b[0] : b[1]].min()), int(values[b[0] : b[1]].max())), blocks)
+
+    found = [ends for column in columns for ends in of_column(column.to_numpy())]
+    return min(low for low, _ in found), max(high for _, high in found)
+
+
+def _less(ids: pl.Series, low: int) -> Ints:
+    """Integer ids less the lowest, never overflowing; the column itself where there is nothing to take off."""
+    if low == 0 and ids.dtype not in (pl.UInt64, pl.Int128, pl.UInt128):
+        return ids.to_numpy()
+    narrow = ids.cast(pl.Int64, strict=False)
+    code: Ints = narrow.fill_null(low).to_numpy() - low
+    return np.where(narrow.is_null().to_numpy(), -1, code) if narrow.null_count() else code
+
+
+def _common_type(columns: tuple[pl.Series, ...]) -> list[pl.Series]:
+    """Columns of the same type: integers of different widths become the widest that is needed."""
+    dtypes = [column.dtype for column in columns]
+    if len(set(dtypes)) == 1:
+        return list(columns)
+    if all(dtype.is_integer() for dtype in dtypes):
+        wide = pl.Int128 if any(dtype in (pl.Int128, pl.UInt64) for dtype in dtypes) else pl.Int64
+        return [column.cast(wide) for column in columns]
+    raise AssertionError(f"ids of types {dtypes} were let through")  # same_types has refused them

@@ -1,0 +1,1 @@
+"""Judged: what formulas read. NumPy and nothing else."""

@@ -1,0 +1,347 @@
+"""Judged: the hits, and a few facts per query. All that an accuracy metric needs; NumPy and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from atkay.core.lists import Lists
+from atkay.core.order import Ranking
+from atkay.core.types import WHOLE, Bools, Floats, Ints
+from atkay.errors import ProtocolError, SideError, SpecError
+from atkay.judged.side import ASKS, Features, Side, Train
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Lists that have been held against the truth.
+
+    Per hit, ordered by query and rank: ``query``, ``rank`` (from 1), ``grade``, ``item`` (its code), ``nth``.
+    Per query: ``n_relevant``, ``n_listed``, and ``answered``: whether there was a list before anything was
+    taken out of it. ``grades`` holds the grades of each query's relevant items, best first, one query after the other.
+    What follows an engine may leave out: ``ranking`` holds the whole lists, for metrics that look at more than hits,
+    ``truth`` the relevant items, for those that ask which ones were missed, ``side`` what was given besides lists and
+    truth. ``n_nonrelevant`` counts the query's items that were judged and are not relevant, ``nonrelevant_above`` how
+    many of them stand above each hit. ``tied`` has the group of equal scores of each hit: how many items come before
+    it, and how many it has; ``level`` the places of each list, from 0, whose item has the score of the one before: a
+    cutoff there cuts through equal scores. ``averaged`` says that values are averages over all orders of equal scores.
+    ``found`` tells which hits have a score above 0, where some metrics leave out the others. ``threshold`` is the grade
+    from which an item is relevant, 0 where any grade above 0 is. ``graded`` has the same lists with every grade above 0
+    as relevant, where metrics of grades see these and others do not.
+    """
+
+    query: Ints
+    rank: Ints
+    grade: Floats
+    item: Ints
+    n_relevant: Ints
+    n_listed: Ints
+    answered: Bools
+    grades: Floats
+    ranking: Ranking | None = None
+    side: Side | None = None
+    truth: Lists | None = None
+    tied: tuple[Ints, Ints] | None = None
+    level: Lists | None = None
+    averaged: bool = False
+    n_nonrelevant: Ints | None = None
+    nonrelevant_above: Ints | None = None
+    found: Bools | None = None
+    threshold: float = 0.0
+    graded: Judged | None = None
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries there are, with a list, with truth, or both."""
+        return len(self.n_relevant)
+
+    @cached_property
+    def nth(self) -> Ints:
+        """Which hit of its list each hit is, from 1."""
+        return within(self.query, self.n_queries)
+
+    @cached_property
+    def upto(self) -> Ints:
+        """How many hits of its list stand at each hit's place or above: more than nth where hits share a place."""
+        if self.tied is None:
+            return self.nth
+        last = np.flatnonzero((np.diff(self.query, append=-1) != 0) | (np.diff(self.rank, append=-1) != 0))
+        return np.repeat(self.nth[last], np.diff(last, prepend=-1))
+
+    @cached_property
+    def best(self) -> Floats:
+        """The highest grade in each query's truth, 0 where nothing is relevant."""
+        out = np.zeros(self.n_queries)
+        some = self.n_relevant > 0
+        out[some] = self.grades[self._edges[:-1][some]]
+        return out
+
+    @property
+    def ties(self) -> tuple[Ints, Ints]:
+        """The group of equal scores of each hit; one by itself where there are no ties."""
+        return self.tied or (self.rank - 1, np.ones(len(self.rank), np.int64))
+
+    def total(self, weights: Floats | float, cutoffs: Sequence[int]) -> Floats:
+        """The sum of the hits' weights up to each cutoff: queries x cutoffs."""
+        if isinstance(weights, np.ndarray):
+            if self.averaged:
+                raise ProtocolError("a weight that depends on the rank is not averaged over ties by itself.")
+            return sums(self.query, self.rank, weights, cutoffs, self.n_queries)
+        if self.averaged:
+            t, n = self.ties
+            totals = np.empty((len(cutoffs), self.n_queries))  # floats, even where bincount has no hit to add up
+            for at, k in enumerate(cutoffs):
+                totals[at] = np.bincount(self.query, np.clip(k - t, 0, n) / n, self.n_queries)
+            return weights * totals.T
+        missing = [k for k in cutoffs if k not in self._hits]
+        if missing:
+            counted = sums(self.query, self.rank, np.ones(len(self.query)), missing, self.n_queries)
+            self._hits.update(zip(missing, counted.T, strict=True))
+        return weights * np.array([self._hits[k] for k in cutoffs]).T
+
+    @cached_property
+    def _hits(self) -> dict[int, Floats]:
+        """The number of hits up to a cutoff, kept because many metrics ask for it."""
+        return {}
+
+    def listed(self, cutoffs: Sequence[int]) -> Ints:
+        """The list's length after the cut."""
+        return np.minimum(self.n_listed, _column(cutoffs)).T
+
+    def capped(self, cutoffs: Sequence[int]) -> Ints:
+        """min(k, R): how many hits a perfect list could have."""
+        return np.minimum(self.n_relevant, _column(cutoffs)).T
+
+    def depth(self, cutoffs: Sequence[int]) -> Ints:
+        """The cutoff as a number: k, or the list's own length where nothing is cut."""
+        ks = _column(cutoffs)
+        return np.where(ks == WHOLE, self.n_listed, ks).T
+
+    def part(self, first: int, last: int) -> Judged:
+        """The queries from ``first`` to before ``last``, on their own."""
+        begin, end = np.searchsorted(self.query, (first, last))
+        hits, grades = slice(begin, end), slice(*self._edges[[first, last]])
+        graded = None if self.graded is None else self.graded.part(first, last)
+        queries = slice(first, last)
+        return self._some(self.query[hits] - first, hits, queries, grades, lambda one: one.part(first, last), graded)
+
+    def where(self, queries: Bools) -> Judged:
+        """The chosen queries, on their own."""
+        if queries.all():
+            return self
+        hits, chosen, grades = queries[self.query], np.flatnonzero(queries), np.repeat(queries, self.n_relevant)
+        query = (np.cumsum(queries) - 1)[self.query[hits]]
+        graded = None if self.graded is None else self.graded.where(queries)
+        return self._some(query, hits, chosen, grades, lambda one: one.pick(chosen), graded)
+
+    def _some(
+        self, query: Ints, hits: Any, queries: Any, grades: Any, pick: Callable[[Any], Any], graded: Judged | None
+    ) -> Judged:
+        """Some of the queries: their hits, under the numbers that they get, and what is known of them."""
+
+        def kept(what: Any, of: Callable[[Any], Any]) -> Any:
+            return None if what is None else of(what)
+
+        return Judged(
+            query=query,
+            rank=self.rank[hits],
+            grade=self.grade[hits],
+            item=self.item[hits],
+            n_relevant=self.n_relevant[queries],
+            n_listed=self.n_listed[queries],
+            answered=self.answered[queries],
+            grades=self.grades[grades],
+            ranking=kept(self.ranking, pick),
+            side=kept(self.side, pick),
+            truth=kept(self.truth, pick),
+            tied=kept(self.tied, lambda tied: (tied[0][hits], tied[1][hits])),
+            level=kept(self.level, pick),
+            averaged=self.averaged,
+            n_nonrelevant=kept(self.n_nonrelevant, lambda counts: counts[queries]),
+            nonrelevant_above=kept(self.nonrelevant_above, lambda counts: counts[hits]),
+            found=kept(self.found, lambda found: found[hits]),
+            threshold=self.threshold,
+            graded=graded,
+        )
+
+    def without_hits(self, hits: Bools) -> Judged:
+        """The same lists and truth, some of the hits left out."""
+        every = slice(None)
+        return self._some(self.query[~hits], ~hits, every, every, lambda one: one, self.graded)
+
+    @cached_property
+    def above_zero(self) -> Judged:
+        """The same without the hits whose score is 0 or below, where some metrics leave these out."""
+        return self if self.found is None else self.without_hits(~self.found)
+
+    @property
+    def train(self) -> Train:
+        """The interactions that the models learned from."""
+        return _given(self.side.train if self.side else None, "train")
+
+    @property
+    def catalog(self) -> Bools:
+        """Which codes are items of the catalogue."""
+        return _given(self.side.catalog if self.side else None, "catalog")
+
+    @property
+    def features(self) -> Features:
+        """What is known of items."""
+        return _given(self.side.features if self.side else None, "features")
+
+    @property
+    def baseline(self) -> Lists:
+        """The list of a primitive recommender for each query, the best item first."""
+        return _given(self.side.baseline if self.side else None, "baseline")
+
+    @property
+    def lists(self) -> Ranking:
+        """The whole lists, for metrics that cannot do without."""
+        return _kept(self.ranking, "whole lists")
+
+    @property
+    def relevant(self) -> Lists:
+        """The relevant items of each query, in no particular order, for metrics that ask what was missed."""
+        return _kept(self.truth, "all relevant items")
+
+    @property
+    def nonrelevant(self) -> tuple[Ints, Ints]:
+        """Judged items that are not relevant: how many each query has, and how many of them stand above each hit."""
+        what = "judged items that are not relevant"
+        return _kept(self.n_nonrelevant, what), _kept(self.nonrelevant_above, what)
+
+    def top(self, k: int) -> Places:
+        """Query, rank and item of what stands in the top k of every list; the last one asked for is kept."""
+        if self._top.get("k") != k:
+            lists = self.lists
+            length = np.minimum(lists.length, k)
+            query = np.repeat(np.arange(lists.n_queries), length)
+            rank = within(query, lists.n_queries)
+            item = lists.item if k >= lists.length.max(initial=0) else lists.item.take(lists.start[query] + rank - 1)
+            self._top.update(k=k, places=Places(query, rank, item))
+        places: Places = self._top["places"]
+        return places
+
+    @cached_property
+    def _top(self) -> dict[str, Any]:
+        return {}
+
+    def over_list(self, weights: Floats, cutoffs: Sequence[int]) -> Floats:
+        """The sum of weights up to each cutoff, one for each row of ``top(max(cutoffs))``: queries x cutoffs."""
+        places = self.top(max(cutoffs))
+        return sums(places.query, places.rank, weights, cutoffs, self.n_queries)
+
+    @cached_property
+    def _edges(self) -> Ints:
+        """Where each query's grades begin, and where the last one's end."""
+        return np.concatenate(([0], np.cumsum(self.n_relevant)))
+
+    @classmethod
+    def of_nobody(cls, n_items: int, side: Side | None) -> Judged:
+        """No query at all, and what is known of items: from what was counted elsewhere, the numbers of a run follow."""
+        none, no_grade = np.empty(0, np.int64), np.empty(0)
+        return cls(
+            query=none,
+            rank=none,
+            grade=no_grade,
+            item=none,
+            n_relevant=none,
+            n_listed=none,
+            answered=np.empty(0, bool),
+            grades=no_grade,
+            ranking=Ranking.of(none, none, n_items),
+            side=side,
+            truth=Lists.of(none, none, n_items),
+        )
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Judged]) -> Judged:
+        """One Judged out of several with different queries and the same item codes."""
+        shift = np.cumsum([0, *(part.n_queries for part in parts)])
+        join = np.concatenate
+        rankings = [part.ranking for part in parts if part.ranking is not None]
+        sides = [part.side for part in parts if part.side is not None]
+        truths = [part.truth for part in parts if part.truth is not None]
+        levels = [part.level for part in parts if part.level is not None]
+        counts = [part.n_nonrelevant for part in parts if part.n_nonrelevant is not None]
+        above = [part.nonrelevant_above for part in parts if part.nonrelevant_above is not None]
+        found = [part.found for part in parts if part.found is not None]
+        graded = [part.graded or part for part in parts]
+        return cls(
+            query=join([part.query + by for part, by in zip(parts, shift, strict=False)]),
+            rank=join([part.rank for part in parts]),
+            grade=join([part.grade for part in parts]),
+            item=join([part.item for part in parts]),
+            n_relevant=join([part.n_relevant for part in parts]),
+            n_listed=join([part.n_listed for part in parts]),
+            answered=join([part.answered for part in parts]),
+            grades=join([part.grades for part in parts]),
+            ranking=Ranking.concatenate(rankings) if len(rankings) == len(parts) else None,
+            side=Side.concatenate(sides) if len(sides) == len(parts) else None,
+            tied=(join([part.ties[0] for part in parts]), join([part.ties[1] for part in parts])),
+            level=Lists.concatenate(levels) if len(levels) == len(parts) else None,
+            averaged=parts[0].averaged,
+            truth=Lists.concatenate(truths) if len(truths) == len(parts) else None,
+            n_nonrelevant=join(counts) if len(counts) == len(parts) else None,
+            nonrelevant_above=join(above) if len(above) == len(parts) else None,
+            found=join(found) if len(found) == len(parts) else None,
+            threshold=parts[0].threshold,
+            graded=None if all(part.graded is None for part in parts) else cls.concatenate(graded),
+        )
+
+
+def _given(what: T | None, name: str) -> T:
+    if what is None:
+        raise SideError(f"a metric needs {name}=: {ASKS[name]}.")
+    return what
+
+
+def _kept(what: T | None, name: str) -> T:
+    if what is None:
+        raise SpecError(
+            f"a metric that looks at {name} was asked for, and whoever judged the lists kept nothing but hits. "
+            "Evaluate the lists themselves: evaluate(recs, truth, ...)."
+        )
+    return what
+
+
+class Places(NamedTuple):
+    """Rows of lists, ordered by query and rank."""
+
+    query: Ints
+    rank: Ints
+    item: Ints
+
+
+def _column(cutoffs: Sequence[int]) -> Ints:
+    """The cutoffs as the first axis, turned round afterwards: a cutoff's values then lie together."""
+    return np.array(cutoffs, dtype=np.int64)[:, None]
+
+
+def within(group: Ints, n_groups: int) -> Ints:
+    """The place of each element in its group, from 1; the elements of a group stand together."""
+    size = np.bincount(group, minlength=n_groups)
+    return np.arange(1, len(group) + 1) - np.repeat(np.cumsum(size) - size, size)
+
+
+def sums(query: Ints, rank: Ints, weights: Floats, cutoffs: Sequence[int], n_queries: int) -> Floats:
+    """The sum of weights per query, over what is ranked at most k, for each k.
+
+    Each cutoff is summed by itself and in rank order: a value depends neither on the other cutoffs that were
+    asked for nor on the other queries, to the last bit.
+    """
+    out = np.empty((len(cutoffs), n_queries)).T  # a cutoff's values lie together
+    for column in np.argsort(cutoffs)[::-1]:  # the widest first: what it leaves out is outside of the others, too
+        inside = np.flatnonzero(rank <= cutoffs[column])
+        if len(inside) < len(rank):
+            query, rank, weights = query.take(inside), rank.take(inside), weights.take(inside)
+        out[:, column] = np.bincount(query, weights=weights, minlength=n_queries)
+    return out

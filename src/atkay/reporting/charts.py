@@ -1,0 +1,281 @@
+"""Charts: what is drawn, with Altair; in the report the rows come later, when somebody chooses a number."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from atkay.errors import SpecError, offer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import altair as alt
+
+    from atkay.audit.variants import Variants
+    from atkay.metrics.metric import Metric
+    from atkay.results.result import Result
+
+WIDTH, STEP = 420, 22
+PLAIN = "#4a86c5"
+"""The colour of what is neither better nor worse."""
+COLOURS = {
+    "better": "#2a9d76",
+    "worse": "#d1573d",
+    "higher": PLAIN,
+    "lower": "#c99a1e",
+    "not shown": "#8a8a8a",
+    "contradictory": "#8f6bc9",
+    "not tested": "#a9a9a9",
+}
+"""Colours that stay apart for those who do not tell red from green (they differ in lightness, too), and that are seen
+on white and on black.
+"""
+RUNS = (
+    "#3b82c4", "#e08a1e", "#2a9d76", "#c75b9b", "#8f6bc9", "#b3702f", "#4fb3bf", "#d1573d", "#8a9a2b", "#7d8590",
+)  # fmt: skip
+"""A colour per run, seen on white and on black."""
+
+KINDS = ("curves", "means")
+
+
+def need_altair() -> None:
+    """Charts are drawn by Altair, and nothing else needs it."""
+    try:
+        import altair  # noqa: F401 - whoever asks imports it next
+    except ImportError as error:
+        raise ImportError("charts need Altair: pip install 'atkay[report]'") from error
+
+
+def plot_result(result: Result, kind: str) -> alt.LayerChart | alt.FacetChart:
+    """The numbers of one result."""
+    if kind not in KINDS:
+        raise SpecError(f"plot: '{kind}' is no kind of chart. {offer(kind, KINDS)}")
+    need_altair()
+    import altair as alt
+
+    rows: list[dict[str, Any]] = [
+        {
+            "metric": name,
+            "family": family_of(one),
+            "k": None if one.k is None else one.cutoffs[0],
+            "mean": known(found.mean),
+            "low": known(found.low),
+            "high": known(found.high),
+        }
+        for metric in result.metrics
+        for one in metric.split()
+        for name, found in [(str(one), result.summaries[str(one)])]
+    ]
+    data = alt.InlineData(values=rows)
+    if kind == "means":
+        layers = dots(data, "metric", "mean", alt.value(PLAIN))
+        return alt.layer(*layers, data=data).properties(width=WIDTH, height=alt.Step(STEP))
+    return curves(data, "family", sorted({row["k"] for row in rows if row["k"]})).properties(width=WIDTH)
+
+
+def plot_variants(found: Variants) -> alt.Chart:
+    """A bar per variant, with the libraries that mean it."""
+    need_altair()
+    import altair as alt
+
+    rows = [{"spec": row.spec, "value": known(row.value), "libraries": ", ".join(row.libraries)} for row in found.rows]
+    chart: alt.Chart = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_bar(color=PLAIN)
+        .encode(
+            x=alt.X("value:Q"),
+            y=alt.Y("spec:N", title=None, sort=None),
+            tooltip=[alt.Tooltip("spec:N"), alt.Tooltip("value:Q", format=".4f"), alt.Tooltip("libraries:N")],
+        )
+        .properties(width=WIDTH, height=alt.Step(STEP))
+    )
+    return chart
+
+
+def dots(data: Any, row: str, middle: str, colour: Any, more: Sequence[str] = ()) -> list[Any]:
+    """A point and its interval in each row; ``more`` is told besides."""
+    import altair as alt
+
+    y = alt.Y(f"{row}:N", title=None, sort=None)
+    tooltip = [
+        alt.Tooltip(f"{row}:N"),
+        *(alt.Tooltip(f"{name}:Q", format=".4f") for name in (middle, "low", "high")),
+        *(alt.Tooltip(f"{name}:N") for name in more),
+    ]
+    chart = alt.Chart(data)
+    axis = alt.X(
+        f"{middle}:Q",
+        title=f"{middle}, 95 % interval",
+        scale=alt.Scale(zero=False, padding=12),
+        axis=alt.Axis(format=".4~f"),
+    )
+    return [
+        chart.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q", y=y, color=colour, tooltip=tooltip),
+        chart.mark_point(filled=True, size=60, opacity=1).encode(x=axis, y=y, color=colour, tooltip=tooltip),
+    ]
+
+
+def curves(data: Any, line: str, cutoffs: Sequence[int], colour: Any = None) -> alt.LayerChart | alt.FacetChart:
+    """A line over the cutoffs for each run or metric, with the intervals."""
+    import altair as alt
+
+    near = alt.selection_point(fields=["k"], on="pointerover", nearest=True, empty=False, clear="pointerout")
+    x = alt.X(
+        "k:Q",
+        title="cutoff",
+        scale=alt.Scale(type="log", nice=False),
+        axis=alt.Axis(values=list(cutoffs), format="d", labelOverlap=False, tickCount=len(cutoffs) + 1),
+    )
+    y = alt.Y("mean:Q", title="mean, 95 % interval", scale=alt.Scale(zero=True))
+    colour = alt.Color(f"{line}:N", title=None, sort=None) if colour is None else colour
+    tooltip = [
+        alt.Tooltip(f"{line}:N"),
+        alt.Tooltip("k:Q", title="cutoff"),
+        *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "low", "high")),
+    ]
+    base = alt.Chart(data).transform_filter("isValid(datum.k)").encode(x=x, color=colour)
+    return alt.layer(
+        base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q"), y2="high:Q"),
+        base.mark_line(strokeWidth=2).encode(y=y),
+        base.mark_point(filled=True, opacity=1)
+        .encode(y=y, tooltip=tooltip, size=alt.condition(near, alt.value(120), alt.value(45)))
+        .add_params(near),
+        data=data,
+    )
+
+
+def family_of(metric: Metric) -> str:
+    """What the same number at other cutoffs shares with it: its spec without the cutoff."""
+    return str(metric).partition("@")[0]
+
+
+def known(value: float) -> float | None:
+    """A number as charts take it."""
+    return None if math.isnan(value) else value
+
+
+def page_charts(
+    runs: Sequence[str], cutoffs: Sequence[int], findings: Sequence[str], threshold: str
+) -> dict[str, dict[str, Any]]:
+    """The charts of the report, as Vega-Lite without their rows.
+
+    ``findings`` are the words of COLOURS that occur, ``threshold`` says what is significant.
+    """
+    import altair as alt
+
+    data = alt.NamedData(name="rows")
+    domain = alt.Scale(domain=list(runs), range=[RUNS[at % len(RUNS)] for at in range(len(runs))])
+    of_run = alt.Color("run:N", title=None, scale=domain, legend=None if len(runs) == 1 else _legend())
+    plain = alt.Color("run:N", title=None, scale=domain, legend=None)
+    charts = {
+        "means": alt.layer(*dots(data, "run", "mean", plain), data=data).properties(height=alt.Step(28)),
+        "curves": curves(data, "run", cutoffs, of_run).properties(height=300),
+        "users": _bars(data, plain, "share", None, ".0%")
+        .properties(height=64)
+        .facet(row=alt.Row("run:N", title=None, sort=list(runs), header=_above()), spacing=10),
+        "differences": alt.layer(
+            alt.Chart(data).mark_rule(opacity=0.5).encode(x=alt.datum(0)),
+            *dots(data, "pair", "difference", _found(findings, threshold), ["verdict"]),
+            data=data,
+        ).properties(height=alt.Step(28)),
+        "moved": alt.layer(
+            _bars(
+                data,
+                alt.Color("found:N", title=None, scale=_scale(["better", "worse", "higher", "lower"]), legend=None),
+            ),
+            alt.Chart(data).mark_rule(opacity=0.6).encode(x=alt.datum(0)),
+            data=data,
+        ).properties(height=220),
+        "slices": _segments(data, of_run),
+        "trade": _trade(data, plain),
+    }
+    return {name: chart.to_dict(validate=False) for name, chart in charts.items()}
+
+
+def _above() -> Any:
+    import altair as alt
+
+    return alt.Header(labelOrient="top", labelAnchor="start", labelFontWeight="bold", labelPadding=2, labelLimit=600)
+
+
+def _bars(data: Any, colour: Any, height: str = "users", title: str | None = "users", form: str = "~s") -> Any:
+    """Bins of users; ``at`` and ``to`` are the ends of a bin."""
+    import altair as alt
+
+    tooltip = [
+        alt.Tooltip("at:Q", title="from", format=".4~f"),
+        alt.Tooltip("to:Q", format=".4~f"),
+        alt.Tooltip("users:Q", format=","),
+        *(
+            [alt.Tooltip("share:Q", title="of all users", format=".1%"), alt.Tooltip("run:N")]
+            if height == "share"
+            else []
+        ),
+    ]
+    return (
+        alt.Chart(data)
+        .mark_bar(binSpacing=1)
+        .encode(
+            x=alt.X("at:Q", title="a user's value" if height == "share" else "difference of one user", bin="binned"),
+            x2="to:Q",
+            y=alt.Y(f"{height}:Q", title=title, axis=alt.Axis(format=form, tickCount=3)),
+            color=colour,
+            tooltip=tooltip,
+        )
+    )
+
+
+def _scale(words: Sequence[str]) -> Any:
+    import altair as alt
+
+    return alt.Scale(domain=list(words), range=[COLOURS[word] for word in words])
+
+
+def _found(findings: Sequence[str], threshold: str) -> Any:
+    import altair as alt
+
+    return alt.Color("found:N", title=threshold, scale=_scale(findings), legend=_legend())
+
+
+def _legend() -> Any:
+    import altair as alt
+
+    return alt.Legend(orient="top", symbolOpacity=1, symbolType="circle")
+
+
+def _segments(data: Any, colour: Any) -> Any:
+    """The segments, the runs next to each other."""
+    import altair as alt
+
+    y = alt.Y("segment:N", title=None, sort=None)
+    tooltip = [
+        *(alt.Tooltip(f"{name}:N") for name in ("segment", "run")),
+        *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "low", "high")),
+        alt.Tooltip("users:Q", format=","),
+    ]
+    base = alt.Chart(data).encode(y=y, yOffset=alt.YOffset("run:N", sort=None), color=colour, tooltip=tooltip)
+    axis = alt.X(
+        "mean:Q", title="mean, 95 % interval", scale=alt.Scale(zero=False, padding=12), axis=alt.Axis(format=".4~f")
+    )
+    return alt.layer(
+        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q"),
+        base.mark_point(filled=True, size=45, opacity=1).encode(x=axis),
+        data=data,
+    ).properties(height=alt.Step(16, **{"for": "offset"}))
+
+
+def _trade(data: Any, colour: Any) -> Any:
+    """Two numbers against each other, a point per run."""
+    import altair as alt
+
+    scale = alt.Scale(zero=False, nice=False, padding=36)
+    tooltip = [alt.Tooltip("run:N"), alt.Tooltip("across:Q", format=".4f"), alt.Tooltip("up:Q", format=".4f")]
+    base = alt.Chart(data).encode(
+        x=alt.X("across:Q", title=None, scale=scale), y=alt.Y("up:Q", title=None, scale=scale), tooltip=tooltip
+    )
+    return alt.layer(
+        base.mark_point(filled=True, size=110, opacity=1).encode(color=colour),
+        base.mark_text(dy=-14, limit=160).encode(text="run:N"),
+        data=data,
+    ).properties(height=260)

@@ -1,0 +1,263 @@
+"""Data: what the page's charts and its explorer draw from, small enough to travel with it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from atkay.comparison.sheet import lay_out
+from atkay.reporting.charts import COLOURS, family_of, page_charts
+from atkay.reporting.compared import colour_of
+from atkay.reporting.view import View, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from atkay.comparison.comparison import Difference
+    from atkay.core.types import Floats
+    from atkay.metrics.metric import Metric
+    from atkay.results.result import Result
+
+BINS = 20
+"""Bars of a distribution; of differences as many on each side of 0."""
+
+SEGMENTS = 30
+"""So many segments of a slice are drawn, those with the most users."""
+
+SUMS = 6000
+"""About so many lines of arithmetic are written out, over all users of the explorer."""
+
+
+def page_data(view: View) -> dict[str, Any]:
+    """All that the page's script reads."""
+    strings = Strings()
+    return {
+        "runs": [shown(run) for run in view.runs],
+        "numbers": [_number(metric) for metric in view.metrics],
+        "headline": view.names.index(str(view.headline)),
+        "means": [[_ends(view.means[run][name]) for name in view.names] for run in view.runs],
+        "users": [_distribution(view, metric) for metric in view.metrics],
+        "pairs": _pairs(view),
+        "slices": _slices(view),
+        "explorer": _explorer(view, strings),
+        "strings": strings.texts,
+        "charts": page_charts(
+            [shown(run) for run in view.runs],
+            view.cutoffs,
+            _findings(view),
+            view.comparison.threshold if view.comparison else "",
+        ),
+    }
+
+
+def _findings(view: View) -> list[str]:
+    """The colours of the differences."""
+    occur = {colour_of(found) for found in view.comparison.differences} if view.comparison else set()
+    return [word for word in COLOURS if word in occur]
+
+
+class Strings:
+    """Texts, each kept once and named by a number."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._places: dict[str, int] = {}
+
+    def place(self, text: object) -> int:
+        """The number of a text."""
+        said = shown(text)
+        if said not in self._places:
+            self._places[said] = len(self.texts)
+            self.texts.append(said)
+        return self._places[said]
+
+
+def _number(metric: Metric) -> dict[str, Any]:
+    return {
+        "name": str(metric),
+        "family": family_of(metric),
+        "k": None if metric.k is None else metric.cutoffs[0],
+        "better": metric.better,
+        "about": "truth" if metric.needs_truth else "lists",
+    }
+
+
+def _ends(found: Any) -> list[float | None]:
+    """Mean and interval."""
+    return [_short(found.mean), _short(found.low), _short(found.high)]
+
+
+def _short(value: float) -> float | None:
+    """A number with as many digits as a chart can show."""
+    return None if math.isnan(value) else float(f"{value:.6g}")
+
+
+def _column(result: Result, name: str) -> Floats | None:
+    """Each user's value; None where the number has none, or the result keeps none."""
+    if result.sums is not None or name not in result.by_query:
+        return None
+    return result.query_values[:, result.by_query.index(name)]
+
+
+def _distribution(view: View, metric: Metric) -> dict[str, Any] | None:
+    """How many users have which value, of all users: nothing is sampled here."""
+    columns = [_column(view.results[run], str(metric)) if run in view.results else None for run in view.runs]
+    there = [column[~np.isnan(column)] for column in columns if column is not None]
+    if len(there) < len(view.runs) or not sum(map(len, there)):
+        return None
+    low, high = min(float(c.min(initial=0)) for c in there), max(float(c.max(initial=0)) for c in there)
+    low, high = (0.0, 1.0) if metric.bounded and low >= 0 and high <= 1 else (low, high)
+    edges = np.linspace(low, high if high > low else low + 1, BINS + 1)
+    return {
+        "edges": [_short(edge) for edge in edges.tolist()],
+        "counts": [np.histogram(column, edges)[0].tolist() for column in there],
+    }
+
+
+def _pairs(view: View) -> list[dict[str, Any]]:
+    """Every difference, with the distribution of the users' own."""
+    if view.comparison is None:
+        return []
+    paired = {}
+    if view.results:
+        paired = {str(each.metric): each for each in lay_out(view.results, view.metrics).paired() if each.below is None}
+
+    def moved(found: Difference) -> dict[str, Any] | None:
+        each = paired.get(found.metric)
+        if each is None or not found.users:
+            return None
+        pair = view.runs.index(found.against), view.runs.index(found.run)
+        difference = each.difference(pair).moving.values
+        widest = float(np.abs(difference).max(initial=0)) or 1.0
+        edges = np.linspace(-widest, widest, 2 * BINS + 1)
+        counts = np.histogram(difference, edges)[0]
+        return {"edge": _short(widest), "counts": counts.tolist()}
+
+    return [
+        {
+            "number": view.names.index(found.metric),
+            "run": view.runs.index(found.run),
+            "against": view.runs.index(found.against),
+            "ends": [_short(found.difference), _short(found.low), _short(found.high)],
+            "found": colour_of(found),
+            "verdict": found.verdict,
+            "counts": [found.wins, found.ties, found.losses],
+            "moved": moved(found),
+        }
+        for found in view.comparison.differences
+    ]
+
+
+def _slices(view: View) -> list[dict[str, Any]]:
+    """The numbers of each run in each segment."""
+    of_run = [_by_segment(view.results[run]) for run in view.runs if run in view.results]
+    found = []
+    for name in dict.fromkeys(name for one in of_run for name in one):
+        users: dict[str | None, int] = {}
+        for one in of_run:
+            for segment, numbers in one.get(name, {}).items():
+                most = max(summary.users + summary.undefined for summary in numbers.values())
+                users[segment] = max(users.get(segment, 0), most)
+        largest = sorted(users, key=lambda segment: -users[segment])[:SEGMENTS]
+        found.append(
+            {
+                "name": shown(name),
+                "segments": ["(none)" if segment is None else shown(segment) for segment in largest],
+                "users": [users[segment] for segment in largest],
+                "left_out": len(users) - len(largest),
+                "means": [[_row(one.get(name, {}).get(segment), view.names) for one in of_run] for segment in largest],
+            }
+        )
+    return found
+
+
+def _row(numbers: Mapping[str, Any] | None, names: Sequence[str]) -> list[list[float | None] | None]:
+    return [None if numbers is None or name not in numbers else _ends(numbers[name]) for name in names]
+
+
+def _by_segment(result: Result) -> dict[str, dict[str | None, dict[str, Any]]]:
+    found: dict[str, dict[str | None, dict[str, Any]]] = {}
+    for slicing, segment, metric, summary in result.slice_summaries:
+        found.setdefault(slicing, {}).setdefault(segment, {})[metric] = summary
+    return found
+
+
+def _explorer(view: View, strings: Strings) -> dict[str, Any] | None:
+    """A few users: their truth, each run's list, and the arithmetic of each number."""
+    places = [_places(view.results[run]) for run in view.runs if run in view.results]
+    if not places or not all(places):
+        return None
+    most = max(10, SUMS // (len(view.runs) * len(view.metrics)))
+    chosen = list(places[0])[:most]
+    first = view.results[view.runs[0]]
+    return {
+        "of": first.population.evaluated,
+        "users": [
+            {
+                "id": _called(first, user),
+                "truth": _truth(first, places[0][user], strings),
+                "runs": [
+                    None if user not in where else _listed(view.results[run], view.metrics, where[user], strings)
+                    for run, where in zip(view.runs, places, strict=True)
+                ],
+            }
+            for user in chosen
+        ],
+    }
+
+
+def _places(result: Result) -> dict[tuple[Any, ...], int]:
+    """The users among the examples, by their ids."""
+    if result.examples is None:
+        return {}
+    rows = result.examples.rows.tolist()
+    return {tuple(column[row] for column in result.ids.values()): nth for nth, row in enumerate(rows)}
+
+
+def _called(result: Result, user: tuple[Any, ...]) -> str:
+    """A user's id as text."""
+    if len(user) == 1:
+        return shown(user[0])
+    return shown(", ".join(f"{name} {value}" for name, value in zip(result.ids, user, strict=True)))
+
+
+def _truth(result: Result, nth: int, strings: Strings) -> dict[str, Any]:
+    examples = result.examples
+    assert examples is not None
+    items = examples.truth(nth)
+    return {
+        "size": int(examples.judged.n_relevant[nth]),
+        "items": [[strings.place(item), _short(grade)] for item, grade in items],
+    }
+
+
+def _listed(result: Result, metrics: Sequence[Metric], nth: int, strings: Strings) -> dict[str, Any]:
+    examples = result.examples
+    assert examples is not None
+    row = int(examples.rows[nth])
+    return {
+        "size": int(examples.judged.n_listed[nth]),
+        "places": [
+            [strings.place(place.item), None if place.score is None else _short(place.score), place.grade]
+            for place in examples.listed(nth)
+        ],
+        "sums": [_sum(result, metric, nth, row) for metric in metrics],
+    }
+
+
+def _sum(result: Result, metric: Metric, nth: int, row: int) -> list[Any] | None:
+    """A user's value of one number, and its arithmetic."""
+    column = _column(result, str(metric))
+    assert result.examples is not None
+    if column is None:
+        return None  # a number of all lists together
+    value = float(column[row])
+    if math.isnan(value):
+        return [None, "no value: does not count"]
+    estimated = result.sampled is not None and result.sampled.estimator != "none"
+    if estimated:
+        return [_short(value), "estimated for the whole catalogue"]
+    said = result.examples.arithmetic(metric, nth)
+    return [_short(value), said or f"from the list and {' and '.join(metric.needs)}, not written out"]

@@ -1,0 +1,164 @@
+"""Tracking: the numbers as trackers of experiments take them."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import importlib.util
+import math
+import posixpath
+import re
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from atkay.errors import InputError, SpecError, offer, shown
+from atkay.protocol import Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from types import ModuleType
+
+    from atkay.results.result import Result
+
+WORDS = {"names": ("spec", "plain"), "intervals": ("none", "ends"), "undefined": ("nan", "drop")}
+"""What can be chosen of a flat record, the default first."""
+
+
+def plain_name(name: str) -> str:
+    """The name of a number in letters, digits and underscores alone, which every tracker takes.
+
+    Trackers refuse ``@``, ``(`` and ``=`` (MLflow), or do not sort and filter by names that have more than these (W&B).
+
+    >>> from atkay.reporting.mlflow import plain_name
+    >>> [plain_name(name) for name in ("ndcg@10", "map(per=hits)@10", "rbp(p=0.8)")]
+    ['ndcg_at_10', 'map_per_hits_at_10', 'rbp_p_0_8']
+    """
+    # Without its plus, 1e+06 stays apart from 1e-06.
+    return re.sub(r"\W", "_", re.sub(r"[)+]", "", name.replace("@", "_at_")))
+
+
+def flat(
+    result: Result, *, names: str = "spec", intervals: str = "none", undefined: str = "nan", prefix: str = ""
+) -> dict[str, float]:
+    """The numbers of a result by name, as plain floats; :meth:`Result.to_dict` says what the words mean."""
+    for what, given in (("names", names), ("intervals", intervals), ("undefined", undefined)):
+        if given not in WORDS[what]:
+            raise SpecError(f"to_dict: '{given}' is no word for '{what}'. {offer(given, WORDS[what])}")
+    out: dict[str, float] = {}
+    for name, value in _numbers(result, names, intervals):
+        if name in out:
+            raise SpecError(
+                f"to_dict: two numbers would be called '{name}'. Pass names='spec', or log them one by one."
+            )
+        out[name] = float(value)
+    return {f"{prefix}{name}": value for name, value in out.items() if undefined == "nan" or not math.isnan(value)}
+
+
+def _numbers(result: Result, names: str, intervals: str) -> Iterator[tuple[str, float]]:
+    for spec, mean in result.items():
+        name = plain_name(spec) if names == "plain" else spec
+        yield name, mean
+        if intervals == "ends":
+            # No slash: where a tracker keeps numbers in folders, a name is a number or a folder of them, not both.
+            yield f"{name}_low", result.summaries[spec].low
+            yield f"{name}_high", result.summaries[spec].high
+
+
+def log_mlflow(
+    result: Result,
+    *,
+    prefix: str = "",
+    step: int | None = None,
+    report: str | None = "report.html",
+    saved: str | None = "result.json",
+) -> str:
+    """Log a result to MLflow: to the active run, or to a new one, which is ended; gives the id of the run.
+
+    Logged are, each with ``prefix`` in front of its name:
+
+    - metrics: every number and the ends of its interval (``ndcg_at_10``, ``ndcg_at_10_low``, ``ndcg_at_10_high``);
+      what is undefined (NaN) is left out;
+    - params: the protocol (``protocol.ties``), the dialect and how candidates were sampled. MLflow does not let a
+      param change, so numbers of another protocol do not get into the same curve;
+    - tags: the definition of every number, with its own name (``definition.ndcg_at_10``), the fingerprints of the
+      data, and atkay's version;
+    - artifacts: the report and the saved result, in which the numbers of slices are, too.
+
+    Parameters
+    ----------
+    result
+        What was found.
+    prefix
+        Put in front of all names as it is: ``"val_"``, or ``"val/"`` for a folder.
+    step
+        The step or epoch of a training loop.
+    report
+        The artifact's name; ``None`` for no report. Without Altair (``atkay[report]``) there is none.
+    saved
+        The artifact's name, compressed where it ends in ``.gz``; ``None`` for none. :meth:`Result.load` reads it.
+    """
+    mlflow = _mlflow()
+    metrics = flat(result, names="plain", intervals="ends", undefined="drop", prefix=prefix)
+    with tempfile.TemporaryDirectory() as folder:
+        # All that can fail here is done before a run is started.
+        artifacts = _written(result, {"report": report, "saved": saved}, prefix, Path(folder))
+        with contextlib.ExitStack() as stack:
+            run = mlflow.active_run() or stack.enter_context(mlflow.start_run())
+            mlflow.log_params({f"{prefix}{name}": value for name, value in _params(result).items()})
+            mlflow.set_tags({f"{prefix}{name}": value for name, value in _tags(result).items()})
+            mlflow.log_metrics(metrics, step=step)
+            for path, place in artifacts.items():
+                mlflow.log_artifact(str(path), place)
+            return str(run.info.run_id)
+
+
+def _mlflow() -> ModuleType:
+    try:
+        import mlflow
+    except ImportError as error:
+        raise ImportError("log_mlflow needs MLflow: pip install 'atkay[mlflow]', or mlflow itself") from error
+    return mlflow
+
+
+def _params(result: Result) -> dict[str, Any]:
+    """What decides how the numbers are made, besides their own conventions.
+
+    What was not asked for is said, too: MLflow refuses to change a param, not to add one.
+    """
+    fields = {f"protocol.{each.name}": getattr(result.protocol, each.name) for each in dataclasses.fields(Protocol)}
+    sampled = None if result.sampled is None else result.sampled.words
+    found = {**fields, "dialect": result.dialect, "sampled": sampled}
+    return {name: "none" if value is None else value for name, value in found.items()}
+
+
+def _tags(result: Result) -> dict[str, str]:
+    definitions = {
+        f"definition.{plain_name(name)}": f"{name}: {words}. {formula}"
+        for name, (words, formula) in result.definitions.items()
+    }
+    fingerprints = {f"fingerprint.{table}": value for table, value in result.fingerprint.items()}
+    return {**definitions, **fingerprints, "atkay": result.version}
+
+
+def _written(result: Result, names: Mapping[str, str | None], prefix: str, folder: Path) -> dict[Path, str | None]:
+    """The files that are to be artifacts, and the folder in MLflow for each."""
+    from atkay.reporting.report import report
+
+    out: dict[Path, str | None] = {}
+    for what, write in (("report", functools.partial(report, result)), ("saved", result.save)):
+        if (name := names[what]) is None:
+            continue
+        place, file = posixpath.split(f"{prefix}{name}") if isinstance(name, str) and name else ("", "")
+        if not file:
+            raise InputError(
+                f"log_mlflow: {what} is the name of an artifact, or None for none; given was {shown(name)}."
+            )
+        if what == "report" and not all(map(importlib.util.find_spec, ("altair", "vl_convert"))):
+            continue
+        path = folder / what / file
+        path.parent.mkdir()
+        write(path)
+        out[path] = place or None
+    return out

@@ -1,0 +1,155 @@
+"""HTML: the report as one page that asks for nothing from anywhere."""
+
+from __future__ import annotations
+
+import functools
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from atkay.core.forks import check_threads
+from atkay.errors import InputError, listing, number_of
+from atkay.reporting.charts import need_altair
+from atkay.reporting.data import page_data
+from atkay.reporting.elements import as_script, element, written
+from atkay.reporting.sections import controls, sections
+from atkay.reporting.view import View, shown
+from atkay.text.files import check_target, write_whole
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+
+    from atkay.audit.conventions import Conventions
+    from atkay.comparison.comparison import Comparison
+    from atkay.results.result import Result
+
+POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
+"""What a browser lets the page do: run what is in it, and ask for nothing. Vega compiles its expressions (eval)."""
+
+
+def report(
+    found: Result | Comparison,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    recs: Any = None,
+    truth: Any = None,
+    **given: Any,
+) -> None:
+    """Write what was found as one HTML page: it works without a network, on a phone and on paper.
+
+    On top a summary in words; then the leaderboard, curves over the cutoffs, the users' values, differences between
+    runs, slices, popularity and coverage, the same lists under other libraries' definitions, single users with the
+    arithmetic of each number, whom the numbers count, and all that it takes to get them again.
+
+    Parameters
+    ----------
+    found
+        A :class:`Result` or a :class:`Comparison`. What was saved and loaded again knows no single user, and a loaded
+        comparison no values of users; these sections then say so.
+    path
+        The file; it is written whole or not at all.
+    title
+        What stands on top.
+    recs, truth
+        The lists (of a comparison ``{run: lists}``) and the truth, for the numbers of other libraries: these read the
+        lists in their own ways, so they are evaluated anew.
+    **given
+        With ``recs`` and ``truth``: whatever :func:`evaluate` was given besides, such as ``columns`` or ``exclude``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> recs, truth = {"ann": ["tea", "rye"], "bob": ["jam", "tea"]}, {"ann": ["tea"], "bob": ["tea"]}
+    >>> result = atkay.evaluate(recs, truth, "mrr@2")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     atkay.report(result, f"{folder}/report.html", recs=recs, truth=truth)
+    """
+    check_threads()
+    view = View.of(found)
+    check_target(path)
+    need_altair()
+    elsewhere = _elsewhere(view, recs, truth, given)
+    head = title or ("Evaluation" if view.comparison is None else f"Comparison of {number_of(len(view.runs), 'run')}")
+    write_whole(path, _page(view, head, elsewhere).encode(errors="replace"))
+
+
+def _elsewhere(view: View, recs: Any, truth: Any, given: Mapping[str, Any]) -> dict[str, Conventions]:
+    """The numbers of other libraries, by run."""
+    said = [name for name, table in (("recs", recs), ("truth", truth)) if table is not None] + list(given)
+    if said and (recs is None or truth is None):
+        raise InputError(
+            "report: the numbers of other libraries take recs= and truth=, and whatever evaluate was given besides; "
+            f"given was {listing(said)}."
+        )
+    if recs is None:
+        return {}
+    from atkay.audit.conventions import conventions
+
+    lists = {view.runs[0]: recs} if view.comparison is None else dict(recs)
+    if unknown := [name for name in lists if name not in view.runs]:
+        raise InputError(f"report: recs has {listing(unknown[:3])}, which is no run; runs are {listing(view.runs)}.")
+    return {run: conventions(of_run, truth, view.metrics, **given) for run, of_run in lists.items()}
+
+
+@functools.cache
+def _bundle(version: str) -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script."""
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise ImportError("the report needs vl-convert-python: pip install 'atkay[report]'") from error
+    script: str = vl_convert.javascript_bundle(vl_version=version)  # type: ignore[call-arg]  # its stub asks for more
+    return script.replace("</script", "<\\/script")
+
+
+def _text(name: str) -> str:
+    return files("atkay.reporting").joinpath(name).read_text(encoding="utf-8")
+
+
+def _page(view: View, title: str, elsewhere: Mapping[str, Conventions]) -> str:
+    import altair as alt
+
+    version = ".".join(alt.SCHEMA_VERSION.split(".")[:2])
+    parts = sections(view, elsewhere)
+    first, *others = (
+        element("section", element("h2", name, id=f"{key}-name"), *content, id=key, aria_labelledby=f"{key}-name")
+        for key, (name, content) in parts.items()
+    )
+    body = element(
+        "body",
+        element("a", "Skip to the content", href="#main", class_="skip"),
+        element(
+            "header",
+            element("h1", shown(title)),
+            element("button", "Theme: as the system", id="theme", type="button"),
+        ),
+        element(
+            "nav",
+            *(element("a", name, href=f"#{key}") for key, (name, _) in parts.items()),
+            aria_label="Sections",
+        ),
+        element("noscript", element("p", "Charts and the explorer need JavaScript; the tables do not.")),
+        element("main", first, controls(), *others, id="main", tabindex="-1"),
+        element(
+            "footer", element("p", f"Made by atkay {_version(view)}. Nothing on this page was fetched or is sent.")
+        ),
+        element("script", as_script(page_data(view)), id="data", type="application/json"),
+        element("script", _bundle(version)),
+        element("script", _text("page.js")),
+    )
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("link", rel="icon", href="data:,"),
+        element("title", shown(title)),
+        element("style", _text("page.css")),
+    )
+    return "<!doctype html>\n" + written(element("html", head, body, lang="en"))
+
+
+def _version(view: View) -> str:
+    return view.comparison.version if view.comparison else next(iter(view.results.values())).version

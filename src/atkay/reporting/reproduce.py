@@ -1,0 +1,63 @@
+"""Reproduce: the call that gives the numbers again."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from atkay.protocol import Described, Protocol
+from atkay.reporting.view import View, shown
+
+if TYPE_CHECKING:
+    from atkay.comparison.comparison import Comparison
+    from atkay.results.result import Result
+
+
+def call(view: View) -> str:
+    """The call, with everything that was not left as it is by default; tables are named."""
+    cutoffs: dict[str, list[str]] = {}
+    for family, at, cutoff in (name.partition("@") for name in view.names):
+        cutoffs.setdefault(family + at, []).append(cutoff)
+    names = ", ".join(repr(family + ",".join(several)) for family, several in cutoffs.items())
+    of_result = next(iter(view.results.values()), None)
+    said = (
+        [] if of_result is None else _of_result(of_result, "baseline" if view.comparison is None else "primitive")
+    ) + ([] if view.comparison is None else _of_comparison(view.comparison))
+    if view.comparison is None:
+        first = "atkay.evaluate(\n    recs, truth,"
+    else:
+        runs = ", ".join(f"{shown(repr(run))}: ..." for run in view.runs)
+        first = f"atkay.compare(\n    {{{runs}}},\n    truth,"
+    lines = [f"    {name}={value}," for name, value in said]
+    return "\n".join(["import atkay", "", first, f"    [{names}],", *lines, ")"])
+
+
+def _of_result(result: Result, primitive: str) -> list[tuple[str, str]]:
+    """What was said to evaluate besides lists, truth and metrics; ``primitive`` is what compare calls its baseline."""
+    default = Protocol()
+    words = {each.name: getattr(result.protocol, each.name) for each in dataclasses.fields(Protocol)}
+    said: list[tuple[str, str]] = [
+        (name, "..." if isinstance(value, Described) else repr(value))
+        for name, value in words.items()
+        if value != getattr(default, name)
+    ]
+    beside = {"train": "train", "catalog": "catalog", "features": "features", "baseline": primitive}
+    said += [(called, "...") for name, called in beside.items() if name in result.fingerprint]
+    said += [("slices", "...")] if result.slicings else []
+    return said + ([] if result.sampled is None else [("sampled", repr(result.sampled))])
+
+
+def _of_comparison(found: Comparison) -> list[tuple[str, str]]:
+    """What was said to compare."""
+    import inspect
+
+    from atkay.comparison.compare import compare
+
+    default = {name: each.default for name, each in inspect.signature(compare).parameters.items()}
+    words: dict[str, Any] = {
+        "baseline": found.baseline,
+        "test": found.tests,
+        "min_effect": dict(found.min_effect) or None,
+    }
+    words |= {name: getattr(found, name) for name in ("correction", "family", "interval", "permutations", "rng")}
+    return [(name, repr(value)) for name, value in words.items() if value != default[name]]

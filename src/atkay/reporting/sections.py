@@ -1,0 +1,337 @@
+"""Sections: the parts of the report, each with something to show or a sentence on how to get it."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from atkay.core.types import LONG
+from atkay.reporting.elements import bullets, details, element, paragraphs, table
+from atkay.reporting.reproduce import call
+from atkay.reporting.summary import sentences, warnings
+from atkay.reporting.view import View, shown
+from atkay.results.result import HEADER, cells
+from atkay.text.grid import Cell
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from xml.etree.ElementTree import Element
+
+    from atkay.audit.conventions import Conventions
+    from atkay.text.grid import Grid
+
+FORMS = ("svg", "png")
+"""What a chart of the page can be saved as."""
+
+COUNTS = {
+    "evaluated": "users evaluated",
+    "without_list": "users with truth and no list",
+    "without_truth": "users with a list and no relevant item",
+    "emptied": "users of whose list nothing was left",
+    "relevant": "relevant items in the truth",
+    "hits": "of these, listed (hits)",
+    "listed": "listed items as given",
+    "unknown": "of these, never mentioned by the truth",
+    "tied": "of these, with the score of a neighbour",
+    "excluded": "taken out: excluded",
+    "outside": "taken out: no candidates",
+    "unjudged": "taken out: not judged",
+    "duplicated": "taken out: duplicates",
+    "tie_decided": "lists whose values depend on equal scores",
+    "tie_decided_long": f"of these, with {LONG} items or more",
+}
+"""The counts of a population in words."""
+
+
+def sections(view: View, elsewhere: Mapping[str, Conventions]) -> dict[str, tuple[str, list[Element]]]:
+    """All of them in their order: a key, what stands above, and the content."""
+    return {
+        "summary": ("Summary", _summary(view)),
+        "leaderboard": ("Leaderboard", _leaderboard(view)),
+        "cutoffs": ("Over the cutoffs", _cutoffs(view)),
+        "users": ("Users' values", _users(view)),
+        "differences": ("Differences", _differences(view)),
+        "slices": ("Slices", _slices(view)),
+        "popularity": ("Popularity and coverage", _beyond(view)),
+        "conventions": ("Other libraries' definitions", _conventions(view, elsewhere)),
+        "explorer": ("One user at a time", _explorer(view)),
+        "population": ("Whom the numbers count", _population(view)),
+        "definitions": ("Definitions and protocol", _definitions(view)),
+    }
+
+
+def controls() -> Element:
+    """What holds for all charts."""
+    return element(
+        "form",
+        element("label", "Metric ", element("select", id="metric")),
+        element("label", "Cutoff ", element("select", id="cutoff")),
+        element("label", element("input", id="every", type="checkbox"), " all cutoffs in tables"),
+        id="controls",
+        aria_label="What the charts show",
+    )
+
+
+def _chart(name: str, what: str, *controls: Element) -> Element:
+    """The place of a chart, with what it shows in words and its numbers as a table."""
+    said = {"aria_live": "polite"} if name == "means" else {}  # one of them tells a screen reader what was chosen
+    return element(
+        "figure",
+        *controls,
+        element("figcaption", what, id=f"{name}-caption", **said),
+        element("div", id=f"{name}-chart", class_="chart", role="img", aria_labelledby=f"{name}-caption"),
+        element(
+            "div",
+            details("The numbers of this chart", element("div", id=f"{name}-table")),
+            *(
+                element("button", f"Save as {form.upper()}", type="button", data_save=f"{name}.{form}")
+                for form in FORMS
+            ),
+            class_="tools",
+        ),
+        id=f"{name}-figure",
+    )
+
+
+def _summary(view: View) -> list[Element]:
+    first, *others = sentences(view)
+    said = [element("p", first, class_="lead"), bullets(others)]
+    cautions = warnings(view)
+    if cautions:
+        said.append(element("div", element("h3", "Mind"), bullets(cautions), class_="mind"))
+    return said
+
+
+def _marks(view: View) -> list[str]:
+    """The cutoff of each number, empty where it has none."""
+    return ["" if metric.k is None else str(metric.cutoffs[0]) for metric in view.metrics]
+
+
+def _leaderboard(view: View) -> list[Element]:
+    chart = _chart("means", "Means and their 95 % intervals.")
+    if view.comparison is None:
+        numbers = [(name, *cells(found)) for name, found in view.means[view.runs[0]].items()]
+        return [
+            table("Every number of this run", ("metric", *HEADER), numbers, row_marks=_marks(view), right=HEADER),
+            chart,
+        ]
+    grid = view.comparison.mean_grid()
+    rows = [
+        [
+            _cell(row[0]),
+            *(_with_interval(cell, view.means[run][name]) for name, cell in zip(view.names, row[1:], strict=True)),
+        ]
+        for run, row in zip(view.runs, grid.rows, strict=True)
+    ]
+    legend = element("p", f"{view.comparison.bold_legend}; below each mean its 95 % interval.", class_="note")
+    return [table("Means of the runs", grid.header, rows, marks=["", *_marks(view)]), legend, chart]
+
+
+def _cell(cell: str | Cell) -> list[str | Element]:
+    """A cell of a grid; ``text`` may be an id of any length."""
+    if isinstance(cell, str):
+        return [shown(cell)]
+    text = shown(cell.text)
+    return [element("b", text) if cell.bold else text, *([element("sup", cell.marks)] if cell.marks else [])]
+
+
+def _with_interval(cell: str | Cell, found: Any) -> list[str | Element]:
+    ends = "" if math.isnan(found.low) else f"{found.low:.4f} to {found.high:.4f}"
+    return [*_cell(cell), element("small", ends)]
+
+
+def _grid(caption: str, grid: Grid) -> Element:
+    """A table that exists elsewhere, too."""
+    rows = [[_cell(cell) for cell in row] for row in grid.rows]
+    return table(caption, grid.header, rows, right=grid.right, wrap=("verdict",))
+
+
+def _cutoffs(view: View) -> list[Element]:
+    if len(view.cutoffs) < 2:
+        return paragraphs(["One cutoff was asked for. Ask for several, such as ndcg@1,5,10,20, to see a curve."])
+    return [_chart("curves", "The metric over the cutoffs.")]
+
+
+def _users(view: View) -> list[Element]:
+    if not view.results:
+        return paragraphs(["A loaded comparison has no values of users. Make the report from compare(...) itself."])
+    return [_chart("users", "How the values of single users are distributed.")]
+
+
+def _differences(view: View) -> list[Element]:
+    found = view.comparison
+    if found is None:
+        return paragraphs(["One run alone. Compare it with another: atkay.compare({name: lists, ...}, truth)."])
+    said = [_chart("differences", "Differences of the means and their 95 % intervals.")]
+    if view.results:
+        pair = element("label", "Pair ", element("select", id="pair"))
+        said.append(_chart("moved", "Users' own differences.", pair))
+    return [
+        *said,
+        details("All differences, with p-values", _grid("Differences", found.difference_grid(found.differences))),
+    ]
+
+
+def _slices(view: View) -> list[Element]:
+    found, sliced = view.comparison, any(result.slicings for result in view.results.values())
+    said: list[Element] = []
+    if sliced:
+        said.append(_chart("slices", "The means of segments."))
+    if found is not None and found.segments:
+        movers = found.movers
+        if movers:
+            ahead = ("slice", "segment")
+            said.append(
+                details(
+                    f"Segments that move against the mean ({len(movers):,})",
+                    _grid("Against the mean", found.difference_grid(movers, ahead)),
+                )
+            )
+        else:
+            said.append(element("p", "No segment moves against the mean."))
+        grid = found.difference_grid(found.segments, ("slice", "segment"))
+        said.append(
+            details(f"All differences of segments ({len(found.segments):,})", _grid("Differences of segments", grid))
+        )
+    if said:
+        return said
+    return paragraphs(
+        ["No segments were given. Pass slices={user: segment}, or a table of users, to evaluate or compare."]
+    )
+
+
+def _beyond(view: View) -> list[Element]:
+    metrics = [metric for metric in view.metrics if not metric.needs_truth]
+    if not metrics:
+        return paragraphs(
+            [
+                "No such number was asked for. Ask for coverage@10 or gini@10 with catalog=, or for arp@10, novelty@10 "
+                "or long_tail@10 with train=, to see what the lists do besides hitting."
+            ]
+        )
+    rows = [[shown(run), *(cells(view.means[run][str(metric)])[0] for metric in metrics)] for run in view.runs]
+    marks = ["", *("" if metric.k is None else str(metric.cutoffs[0]) for metric in metrics)]
+    said = [
+        table(
+            "Numbers of what is listed, relevant or not",
+            ["run", *map(str, metrics)],
+            rows,
+            marks=marks,
+            right=list(map(str, metrics)),
+        )
+    ]
+    if len(view.runs) > 1 and len(metrics) < len(view.metrics):
+        across = element("label", "Against ", element("select", id="across"))
+        said.append(_chart("trade", "Two numbers against each other.", across))
+    return said
+
+
+def _conventions(view: View, elsewhere: Mapping[str, Conventions]) -> list[Element]:
+    said = "The same lists under the definitions of other libraries: their words for each metric, and whom they count."
+    if elsewhere and not any(found.values for found in elsewhere.values()):
+        return paragraphs(
+            [said, "None of these metrics is computed from lists and truth alone, so there is nothing to show."]
+        )
+    if not elsewhere:
+        how = "To have it here, pass the lists and the truth again: atkay.report(found, path, recs=recs, truth=truth)."
+        return paragraphs([said, how])
+    tables = []
+    for run, found in elsewhere.items():
+        ours = next(iter(found.values.values()))
+        rows = [
+            [name, *(_other(of.get(spec), ours.get(spec)) for spec in found.specs)] for name, of in found.values.items()
+        ]
+        marks = ["", *(spec.partition("@")[2] for spec in found.specs)]
+        name = f"Lists of {shown(run)}" if view.comparison else "These lists"
+        tables.append(
+            table(f"{name} under other definitions", ["library", *found.specs], rows, marks=marks, right=found.specs)
+        )
+    legend = element(
+        "p",
+        "In bold what differs from the first row; – where a library does not have the metric, or refuses the lists.",
+        class_="note",
+    )
+    first, *others = tables
+    more = [details(f"The other runs ({len(others)})", *others)] if others else []
+    return [element("p", said), first, legend, *more]
+
+
+def _other(value: float | None, ours: float | None) -> list[str | Element]:
+    if value is None or math.isnan(value):
+        return ["–"]
+    same = ours is not None and abs(value - ours) < 5e-13
+    return [f"{value:.4f}" if same else element("b", f"{value:.4f}")]
+
+
+def _explorer(view: View) -> list[Element]:
+    if not any(result.examples is not None and len(result.examples) for result in view.results.values()):
+        return paragraphs(
+            [
+                "Lists and truth of single users are not saved. Make the report from what evaluate(...) or "
+                "compare(...) returns."
+            ]
+        )
+    return [
+        element("p", id="sampled", class_="note"),
+        element(
+            "div",
+            element("label", "User ", element("select", id="user")),
+            element("button", "Previous", id="before", type="button"),
+            element("button", "Next", id="after", type="button"),
+            class_="row",
+        ),
+        element("div", id="one-user"),
+    ]
+
+
+def _population(view: View) -> list[Element]:
+    notes = [] if view.comparison is None else [bullets(view.comparison.notes)]
+    populations = view.populations
+    if not populations:
+        return [element("p", "A loaded comparison has kept these notes:"), *notes]
+    rows = [
+        (words, *(f"{getattr(each, name):,}" for each in populations.values()))
+        for name, words in COUNTS.items()
+        if name in ("evaluated", "relevant", "hits", "listed")
+        or any(getattr(each, name) for each in populations.values())
+    ]
+    header = ("count", *(shown(run) for run in populations))
+    said = [details("How the runs were compared", *notes)] if notes else []
+    return [table("Users and rows", header, rows, right=header[1:]), *said]
+
+
+def _definitions(view: View) -> list[Element]:
+    any_result = next(iter(view.results.values()), None)
+    defined = (
+        any_result.definitions if any_result is not None else {str(metric): metric.define() for metric in view.metrics}
+    )
+    rows = [(name, defined[name].words, element("code", defined[name].formula)) for name in view.names]
+    protocol = view.comparison.protocol if view.comparison else view.results[view.runs[0]].protocol.words()
+    said = [
+        table(
+            "What each number is",
+            ("metric", "in words", "formula"),
+            rows,
+            row_marks=_marks(view),
+            wrap=("in words", "formula"),
+        ),
+        table(
+            "The protocol: who counts, and how lists are read",
+            ("field", "what holds"),
+            list(protocol.items()),
+            wrap=("what holds",),
+        ),
+        element("h3", "To get these numbers again"),
+        element("pre", element("code", call(view)), tabindex="0"),
+    ]
+    if any_result is not None and any_result.readings:
+        said.insert(2, bullets(any_result.readings))
+    if any_result is not None and any_result.dialect:
+        said.insert(0, element("p", f"In the dialect of {any_result.dialect}."))
+    return said + _fingerprints(view)
+
+
+def _fingerprints(view: View) -> list[Element]:
+    rows = [(shown(run), *each) for run, result in view.results.items() for each in result.fingerprint.items()]
+    same = table("The same data has the same fingerprint", ("run", "table", "fingerprint"), rows)
+    return [details("Fingerprints of what came in", same)] if rows else []

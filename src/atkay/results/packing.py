@@ -1,0 +1,93 @@
+"""Packing: a record and some arrays of whole numbers as bytes that any machine reads, and back. Nothing is executed."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from atkay.core.schema import parse_json
+from atkay.errors import SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from atkay.core.types import Array, Ints
+
+MAGIC = b"atkay1\r\n"
+"""What packed bytes begin with; the line ending shows what a text mode has done to them."""
+
+NUMBER = 8
+"""Bytes of a length, or of a checksum."""
+
+HEAD = len(MAGIC) + 2 * NUMBER
+"""What comes before the content: how long that is, and its checksum."""
+
+WIDTHS = ("|u1", "<u2", "<u4", "<i8")
+"""How whole numbers are written: as narrow as they fit."""
+
+
+def pack(record: Mapping[str, Any], arrays: Sequence[Ints]) -> bytes:
+    """A record that JSON can hold, and arrays; the same bytes for the same content."""
+    narrow = [_narrow(each) for each in arrays]
+    layout = [[each.dtype.str, list(each.shape)] for each in narrow]
+    text = json.dumps([record, layout], sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+    content = b"".join([_number(len(text)), text, *(each.tobytes() for each in narrow)])
+    return b"".join([MAGIC, _number(len(content)), _number(zlib.crc32(content)), content])
+
+
+def unpack(packed: bytes) -> tuple[dict[str, Any], list[Ints]]:
+    """What was packed."""
+    if len(several := split(packed)) != 1:
+        raise SourceError(f"these are the bytes of {len(several)} streams; unpack one at a time.")
+    content = bytes(packed)[HEAD:]
+    if zlib.crc32(content) != int.from_bytes(packed[HEAD - NUMBER : HEAD], "little"):
+        raise SourceError("the bytes of a stream are damaged: their checksum does not fit.")
+    try:
+        begin = NUMBER + int.from_bytes(content[:NUMBER], "little")
+        record, layout = parse_json(content[NUMBER:begin])
+        arrays = []
+        for width, shape in layout:
+            if width not in WIDTHS:
+                raise ValueError(f"no width {width!r}")
+            size = int(np.prod(shape, dtype=np.int64))
+            arrays.append(np.frombuffer(content, width, size, begin).astype(np.int64).reshape(shape))
+            begin += size * np.dtype(width).itemsize
+        if not isinstance(record, dict):
+            raise ValueError(f"a {type(record).__name__} stands where their header should")
+    except (ValueError, TypeError, OverflowError) as error:
+        raise SourceError(f"these bytes are of no stream that this version reads: {error}.") from error
+    return record, arrays
+
+
+def split(packed: bytes) -> list[bytes]:
+    """What was packed several times and stands one after the other, one by one."""
+    if not isinstance(packed, bytes | bytearray | memoryview):
+        raise SourceError(f"a stream is read from bytes, given was a {type(packed).__name__}.")
+    packed, parts = bytes(packed), []
+    while True:
+        if packed[: len(MAGIC)] != MAGIC[: len(packed)] or not packed:
+            raise SourceError(
+                f"these are no bytes of a stream: they begin with {packed[: len(MAGIC)]!r}. Make some with to_bytes()."
+            )
+        end = HEAD + int.from_bytes(packed[len(MAGIC) : len(MAGIC) + NUMBER], "little")
+        if len(packed) < max(end, HEAD):
+            raise SourceError(f"the bytes of a stream are cut off: there are {len(packed):,} of {max(end, HEAD):,}.")
+        parts.append(packed[:end])
+        packed = packed[end:]
+        if not packed:
+            return parts
+
+
+def _number(number: int) -> bytes:
+    return number.to_bytes(NUMBER, "little")
+
+
+def _narrow(numbers: Ints) -> Array:
+    low, high = int(numbers.min(initial=0)), int(numbers.max(initial=0))
+    for width in WIDTHS[:-1]:
+        if low >= 0 and high <= np.iinfo(width).max:
+            return numbers.astype(width)
+    return numbers.astype(WIDTHS[-1])

@@ -1,0 +1,550 @@
+"""Result: the numbers, whom they count, and what they mean in words."""
+
+from __future__ import annotations
+
+import html
+import math
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Protocol as Interface
+
+import numpy as np
+
+from atkay import __version__
+from atkay.core.lists import BLOCK, in_threads
+from atkay.core.types import Floats, Ints, Slicing
+from atkay.errors import NumberError, RowsError, SourceError, SpecError, listing, number_of
+from atkay.metrics.metric import Definition, Metric, RunMetric, is_pooled, parse
+from atkay.protocol import Protocol
+from atkay.results.summary import Summary, mean, summarise, units
+from atkay.text.files import path_of
+from atkay.text.grid import Grid
+from atkay.text.printable import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import altair as alt
+    import pandas as pd
+    import polars as pl
+    import pyspark.sql
+
+    from atkay.core.moments import Sums
+    from atkay.metrics.sampled import Sampled
+    from atkay.results.sample_users import Examples
+
+
+T = TypeVar("T")
+
+Segment = tuple[str, Any] | None
+"""A slicing's name and one of its segments; None stands for everybody."""
+
+
+@dataclass(frozen=True)
+class Population:
+    """Whom and what the numbers count.
+
+    Of the users: ``evaluated`` enter the means; ``without_list`` have truth and no list, ``without_truth`` a list and
+    no relevant item (the protocol says whether these are evaluated); ``emptied`` had a list of which nothing was
+    left. Of the rows: ``relevant`` in the truth of all users, and ``hits`` among them; ``listed`` as given; of these,
+    ``unknown`` name an item that the truth never mentions and ``tied`` share their score with another of the
+    list, and ``duplicated``, ``excluded``, ``outside`` (no candidate) and ``unjudged`` were taken out.
+    ``tie_decided`` counts the lists whose values depend on the order of equal scores: a group of them starts within
+    the deepest cutoff and holds items of different relevance, or a cutoff of a metric of whole lists goes through it;
+    for metrics that weigh items by more than relevance (alpha_ndcg, epc, exposure, ...), any that starts there.
+    ``tie_decided_long`` counts those of them that have at least LONG items.
+    """
+
+    evaluated: int
+    without_list: int
+    without_truth: int
+    emptied: int
+    relevant: int
+    hits: int
+    listed: int
+    unknown: int
+    excluded: int
+    outside: int
+    unjudged: int
+    duplicated: int
+    tied: int
+    tie_decided: int = 0
+    tie_decided_long: int = 0
+
+    def merge(self, other: Population) -> Population:
+        """Both parts of the users together."""
+        return Population(**{each.name: getattr(self, each.name) + getattr(other, each.name) for each in fields(self)})
+
+    def sentences(self, protocol: Protocol, metrics: Sequence[Metric], unit: str = "user") -> list[str]:
+        """What a reader of the numbers should know; ``unit`` is what is evaluated."""
+        said = [f"{number_of(self.evaluated, unit)} evaluated"]
+        if self.without_list:
+            said.append(f"{self.without_list:,} without a list ({_without_list(protocol, metrics)})")
+        if self.without_truth:
+            said.append(f"{self.without_truth:,} without truth ({_without_truth(protocol, metrics)})")
+        if self.emptied:
+            said.append(f"{self.emptied:,} with nothing left in the list")
+        listed = number_of(self.listed, "listed item")
+        rows = [f"{number_of(self.hits, 'hit')} in {listed}, {self.relevant:,} relevant"]
+        rows += [
+            f"{count:,} {what}"
+            for count, what in (
+                (self.excluded, "excluded"),
+                (self.outside, "outside the candidates"),
+                (self.unjudged, "unjudged and dropped"),
+                (self.duplicated, "duplicates dropped"),
+                (self.tied, f"tied (ties={protocol.ties})"),
+            )
+            if count
+        ]
+        if self.tie_decided:
+            lists = number_of(self.tie_decided, "list")
+            done = {"expected": "averaged over the order of ties", "together": "with equal scores read as one"}
+            rows.append(f"{lists} {done.get(protocol.ties, 'decided by the order of ties')}")
+        return ["; ".join(said), "; ".join(rows)]
+
+
+def _without_list(protocol: Protocol, metrics: Sequence[Metric]) -> str:
+    """What users with truth and no list score: what an empty list does, which is 0 in most metrics."""
+    if protocol.no_recs == "skip":
+        return "skipped"
+    if protocol.no_recs == "dcg_zero":
+        return "scored 0 by dcg and ndcg, skipped by the others"
+    of_users = [each for each in metrics if not isinstance(each, RunMetric)]
+    all_zero = of_users and all(each.needs_truth and not (each.partial or is_pooled(each)) for each in of_users)
+    return "scored 0" if all_zero else "counted with an empty list"
+
+
+def _without_truth(protocol: Protocol, metrics: Sequence[Metric]) -> str:
+    """What users with a list and no relevant item score; some metrics take them like any other user."""
+    if protocol.no_truth == "skip" or all(isinstance(each, RunMetric) and each.needs_truth for each in metrics):
+        return "skipped"
+    best = protocol.no_truth == "one"
+    gains = protocol.gains == "positive" and protocol.min_relevance is not None and not best
+    scored = [
+        str(each)
+        for each in metrics
+        if each.needs_truth and not (isinstance(each, RunMetric) or is_pooled(each) or (gains and each.by_grade))
+    ]
+    score = f"scored {1 if best else 0}" if scored else "counted"
+    if 0 < len(scored) < len(metrics):
+        score += f" by {', '.join(scored)}"
+    return f"{score}, if any item was judged" if protocol.no_truth == "judged" else score
+
+
+class Numbers(dict[str, T]):
+    """Something for each number, under its canonical name; asked for under any name, or as a metric."""
+
+    def __missing__(self, name: str | Metric) -> T:
+        try:
+            canonical = str(parse(name))
+        except SpecError as error:
+            raise NumberError(str(error)) from error
+        if not super().__contains__(canonical):
+            raise NumberError(f"'{canonical}' was not asked for; this result has {listing(self)}.")
+        return self[canonical]
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            return super().__contains__(str(parse(name)))  # type: ignore[arg-type]  # anything else is no metric
+        except SpecError:
+            return False
+
+
+class Kept(Interface):
+    """Values per user that stay where they were computed."""
+
+    def result(self) -> Result:
+        """The result with a row per user, brought here."""
+
+    def frame(self) -> pyspark.sql.DataFrame:
+        """The values per user, where they are."""
+
+
+@dataclass(frozen=True, eq=False)
+class Result(Mapping[str, float]):
+    """The numbers of an evaluation; behaves like a table, and like a record of names and means.
+
+    ``result["ndcg@10"]`` is a number; ``table`` adds intervals and counts; ``per_query`` has a row per user;
+    ``population``, ``definitions`` and ``protocol`` say what the numbers are. An evaluation that runs over parts of the
+    users may keep ``sums`` in the place of a row per user: then there is all of this but ``per_query``.
+    """
+
+    metrics: tuple[Metric, ...]
+    query_values: Floats
+    ids: Mapping[str, Any]
+    population: Population
+    protocol: Protocol
+    parts: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
+    groups: Ints | None = None
+    slicings: tuple[Slicing, ...] = ()
+    columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    fingerprint: Mapping[str, str] = field(default_factory=dict)
+    version: str = __version__
+    whole: Mapping[str, float] = field(default_factory=dict)
+    """The numbers that are of the whole run and not a mean."""
+    dialect: str | None = None
+    """The library whose conventions hold, and its version."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """The names that were asked for in its dialect, and what they are here."""
+    sampled: Sampled | None = None
+    """How the candidates were sampled, where they were."""
+    whole_of: Mapping[tuple[str, Any], Mapping[str, float]] = field(default_factory=dict)
+    """The same for each segment of each slicing."""
+    whole_users: Mapping[Segment, Mapping[str, int]] = field(default_factory=dict)
+    """How many users count in each of these numbers, for everybody and for each segment."""
+    examples: Examples | None = None
+    """A few users in full; not saved."""
+    sums: Mapping[Segment, Sums] | None = None
+    """Where no value per user is kept: the sums over everybody, and over each segment of each slicing."""
+    kept: Kept | None = None
+    """Where the values per user are, if they are elsewhere; neither saved nor pickled."""
+    engine: str | None = None
+    """How the ranks were found, where it was not from lists."""
+    readings: tuple[str, ...] = ()
+    """Which columns decided the order of the lists, the grades or the categories, where that could be otherwise."""
+
+    @cached_property
+    def _single(self) -> dict[str, Metric]:
+        return {str(one): one for metric in self.metrics for one in metric.split()}
+
+    def __getitem__(self, name: str | Metric) -> float:
+        return self.means[self.names.get(str(name), str(name))]
+
+    __eq__ = object.__eq__  # two results with the same means need not be the same
+    __hash__ = object.__hash__
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._single)
+
+    def __len__(self) -> int:
+        return len(self._single)
+
+    def __contains__(self, name: object) -> bool:
+        return self.names.get(str(name), name) in self.means
+
+    @cached_property
+    def means(self) -> Numbers[float]:
+        """Each number."""
+        if self.sums is not None:
+            found = {name: sums.mean for name, sums in self.sums[None].numbers.items()}
+            return self._in_order({**found, **self.whole})
+        every = list(units(self.by_query, self.query_values, self.parts, self.groups))
+        at_once = in_threads if self.query_values.size > BLOCK else map
+        numbers = at_once(mean, [unit for _, unit in every])
+        found = dict(zip([name for name, _ in every], numbers, strict=True))
+        return self._in_order({**found, **self.whole})
+
+    @cached_property
+    def summaries(self) -> Numbers[Summary]:
+        """Each number with its interval, spread and counts."""
+        if self.sums is not None:
+            return self._of_sums(self.sums[None], None, self.whole)
+        return self._summarise(None, None, self.whole)
+
+    def _summarise(self, rows: Ints | None, segment: Segment, whole: Mapping[str, float]) -> Numbers[Summary]:
+        found = {
+            name: summarise(unit)
+            for name, unit in units(self.by_query, self.query_values, self.parts, self.groups, rows)
+        }
+        return self._with_whole(found, whole, segment, len(self.query_values) if rows is None else len(rows))
+
+    def _of_sums(self, sums: Sums, segment: Segment, whole: Mapping[str, float]) -> Numbers[Summary]:
+        found = {name: summarise(moments) for name, moments in sums.numbers.items()}
+        return self._with_whole(found, whole, segment, sums.queries)
+
+    def _with_whole(
+        self, found: Mapping[str, Summary], whole: Mapping[str, float], segment: Segment, queries: int
+    ) -> Numbers[Summary]:
+        """Beside the means the numbers of the whole run, which have no spread."""
+        users = dict.fromkeys(whole, queries) | dict(self.whole_users.get(segment, {}))
+        nothing = math.nan, math.nan, math.nan
+        alone = {name: Summary(value, *nothing, users[name], queries - users[name]) for name, value in whole.items()}
+        return self._in_order({**found, **alone})
+
+    def _in_order(self, found: Mapping[str, T]) -> Numbers[T]:
+        return Numbers((name, found[name]) for name in self._single)
+
+    @property
+    def by_query(self) -> list[str]:
+        """The numbers that are a mean over users, in the order of the columns of ``query_values``."""
+        return [name for name in self._single if name not in self.whole]
+
+    @property
+    def _pooled(self) -> set[str]:
+        """The numbers whose users are pooled."""
+        if self.sums is None:
+            return set(self.parts)
+        return {name for name, found in self.sums[None].numbers.items() if found.pooled}
+
+    @cached_property
+    def definitions(self) -> Numbers[Definition]:
+        """Each number in one sentence of plain words, and its formula."""
+        over = next(iter(self._over()), "mean over users")
+        if self.protocol.groups:
+            unit = " and ".join(self.protocol.groups)
+            over = f"mean over the queries of one {unit} first, then over all"
+        pooled_ones = self._pooled
+        summed, of_run = "summed over all users before dividing", "of all lists together"
+        sampled = f", {self.sampled.words}" if self.sampled else ""
+        return Numbers(
+            (
+                name,
+                Definition(
+                    f"{words}; {summed if name in pooled_ones else of_run if name in self.whole else over}{sampled}",
+                    formula,
+                ),
+            )
+            for name, one in self._single.items()
+            for words, formula in [one.define()]
+        )
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """A row per number: metric, mean, 95 % interval (low, high), deviation, users counted and undefined."""
+        from atkay.core.forks import polars as pl
+
+        return pl.DataFrame(
+            [(name, *found) for name, found in self.summaries.items()],
+            schema={"metric": pl.String, **number_types()},
+            orient="row",
+        ).fill_nan(None)
+
+    @property
+    def slices(self) -> pl.DataFrame:
+        """A row per slice, segment and number, with the same columns as the table."""
+        from atkay.core.forks import polars as pl
+
+        rows = [(*names, *found) for *names, found in self.slice_summaries]
+        schema = {"slice": pl.String, "segment": pl.String, "metric": pl.String, **number_types()}
+        return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
+
+    @property
+    def gaps(self) -> pl.DataFrame:
+        """A row per slice and number: the segments with the highest and the lowest mean, and how far they are apart.
+
+        Highest and lowest are meant as numbers, whichever of the two is better. Of segments with the same mean the
+        first one is named. ``ratio`` is the lowest mean over the highest: 1 where all segments fare alike, null where
+        the highest is 0 or the lowest below 0. Users without a segment are none, and a segment without a value does
+        not count; below two segments there is no row.
+        """
+        from atkay.core.forks import polars as pl
+
+        counts = pl.col("mean").is_not_null() & pl.col("segment").is_not_null()
+        mean, segment = pl.col("mean").filter(counts), pl.col("segment").filter(counts)
+        high, low = pl.col("highest"), pl.col("lowest")
+        return (
+            self.slices.group_by("slice", "metric", maintain_order=True)
+            .agg(
+                counts.sum().alias("segments"),
+                highest_segment=segment.get(mean.arg_max(), null_on_oob=True),
+                lowest_segment=segment.get(mean.arg_min(), null_on_oob=True),
+                highest=mean.max(),
+                lowest=mean.min(),
+            )
+            .filter(pl.col("segments") > 1)
+            .drop("segments")
+            .with_columns(gap=high - low, ratio=pl.when(high > 0, low >= 0).then(low / high))
+        )
+
+    @cached_property
+    def slice_summaries(self) -> list[tuple[str, str | None, str, Summary]]:
+        """Slice, segment, number, and what is said of it."""
+        return [
+            (slicing.name, None if segment is None else str(segment), name, found)
+            for slicing in self.slicings
+            for segment, summaries in self._segments(slicing)
+            for name, found in summaries.items()
+        ]
+
+    def _segments(self, slicing: Slicing) -> Iterator[tuple[Any, Numbers[Summary]]]:
+        """Each segment that has users, and its numbers."""
+        of_run = {segment: numbers for (name, segment), numbers in self.whole_of.items() if name == slicing.name}
+        if self.sums is None:
+            for segment, members in _members(slicing):
+                yield segment, self._summarise(members, (slicing.name, segment), of_run.get(segment, {}))
+            return
+        for segment in slicing.segments:
+            if (slicing.name, segment) in self.sums:
+                name = (slicing.name, segment)
+                yield segment, self._of_sums(self.sums[name], name, of_run.get(segment, {}))
+
+    @property
+    def per_query(self) -> pl.DataFrame:
+        """A row per evaluated user: the ids as they came in, and each number; null where it is undefined."""
+        from atkay.core.forks import polars as pl
+
+        here = self.with_rows("per_query")
+        ids = pl.DataFrame(dict(here.ids))
+        values = pl.DataFrame(dict(zip(here.by_query, here.query_values.T, strict=True))).fill_nan(None)
+        return pl.concat([ids, values], how="horizontal")
+
+    def with_rows(self, what: str) -> Result:
+        """The same with a value per user, for something that takes it; brought here where they are elsewhere."""
+        if self.sums is None:
+            return self
+        if self.kept is None and "_brought" not in vars(self):
+            raise RowsError(
+                f"{what} takes a value per user, and this result has sums over users alone. Evaluate lists and truth "
+                "in one go: evaluate(recs, truth, ...)."
+            )
+        return self._brought
+
+    @cached_property
+    def _brought(self) -> Result:
+        assert self.kept is not None
+        return self.kept.result()
+
+    def to_spark(self) -> pyspark.sql.DataFrame:
+        """The rows of ``per_query`` as a Spark frame, for a result of Spark frames; they do not pass the driver.
+
+        They are kept in the cluster as long as the result is there; afterwards they would be computed again.
+        """
+        if self.kept is None:
+            raise RowsError(
+                "to_spark: the values of this result are in no Spark frame: it was not evaluated on one, or saved or "
+                "pickled since. Make one of them: spark.createDataFrame(result.per_query.to_arrow())."
+            )
+        return self.kept.frame()
+
+    def to_dict(
+        self, *, names: str = "spec", intervals: str = "none", undefined: str = "nan", prefix: str = ""
+    ) -> dict[str, float]:
+        """Names and means as plain floats, for any tracker of experiments.
+
+        With ``names="plain"`` a name has letters, digits and underscores alone (``ndcg_at_10``); with
+        ``intervals="ends"`` the ends of the 95 % interval follow each mean (``ndcg_at_10_low``, ``ndcg_at_10_high``);
+        a number that is undefined is NaN, or with ``undefined="drop"`` not there. ``prefix`` is put before each name.
+        """
+        from atkay.reporting.mlflow import flat
+
+        return flat(self, names=names, intervals=intervals, undefined=undefined, prefix=prefix)
+
+    def log_mlflow(
+        self,
+        *,
+        prefix: str = "",
+        step: int | None = None,
+        report: str | None = "report.html",
+        saved: str | None = "result.json",
+    ) -> str:
+        """Log to MLflow's active run, or to a new one (``atkay[mlflow]``): numbers with intervals, protocol, report.
+
+        ``atkay.reporting.mlflow.log_mlflow`` says what is logged, and under which names. Gives the id of the run.
+        """
+        from atkay.reporting.mlflow import log_mlflow
+
+        return log_mlflow(self, prefix=prefix, step=step, report=report, saved=saved)
+
+    def to_polars(self) -> pl.DataFrame:
+        """The table."""
+        return self.table
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The table, for pandas."""
+        import pandas as pd
+
+        return pd.DataFrame([{"metric": name, **found._asdict()} for name, found in self.summaries.items()])
+
+    def to_markdown(self) -> str:
+        """The table in Markdown, followed by that of the segments."""
+        return "\n\n".join(grid.markdown() for grid in self._grids())
+
+    def to_latex(self) -> str:
+        """The table in LaTeX, for the booktabs package, followed by that of the segments."""
+        return "\n\n".join(grid.latex() for grid in self._grids())
+
+    def __repr__(self) -> str:
+        return "\n\n".join([*(grid.text() for grid in self._grids()), "\n".join(map(one_line, self._notes()))])
+
+    def _repr_html_(self) -> str:
+        tables = "\n".join(grid.html() for grid in self._grids())
+        return tables + "<p>" + "<br>".join(html.escape(one_line(note)) for note in self._notes()) + "</p>"
+
+    def _grids(self) -> list[Grid]:
+        """The table, and where there are slices that of the segments."""
+        return [self._grid(), *([self._slice_grid()] if self.slicings else [])]
+
+    def counted(self) -> list[str]:
+        """Whom and what the numbers count, in words."""
+        return self.population.sentences(self.protocol, self.metrics, self._unit)
+
+    def _notes(self) -> list[str]:
+        spoken = [f"in the dialect of {self.dialect}"] if self.dialect else []
+        return [
+            *self.counted(),
+            *self.protocol.chosen(),
+            *self._over(),
+            *([self.sampled.words] if self.sampled else []),
+            *spoken,
+            *([self.engine] if self.engine else []),
+            *self.readings,
+        ]
+
+    @property
+    def _unit(self) -> str:
+        """What is evaluated: a user, or where several columns name it, a query."""
+        return "user" if len(self.ids) < 2 else "query"
+
+    def _over(self) -> list[str]:
+        """What the mean is over, where it is not users and no field of the protocol says it."""
+        if self._unit == "user" or self.protocol.groups:
+            return []
+        return [f"mean over queries ({', '.join(self.ids)})"]
+
+    def _grid(self) -> Grid:
+        rows = [(name, *cells(found)) for name, found in self.summaries.items()]
+        return Grid(("metric", *HEADER), rows, right=HEADER)
+
+    def _slice_grid(self) -> Grid:
+        rows = [
+            (name, "(none)" if segment is None else segment, metric, *cells(found))
+            for name, segment, metric, found in self.slice_summaries
+        ]
+        return Grid(("slice", "segment", "metric", *HEADER), rows, right=HEADER)
+
+    def plot(self, kind: str = "means") -> alt.LayerChart | alt.FacetChart:
+        """A chart of the "means" with their intervals, or of "curves" over the cutoffs (Altair; ``atkay[report]``)."""
+        from atkay.reporting.charts import plot_result
+
+        return plot_result(self, kind)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to a JSON file, compressed where the name ends in ``.gz``; whole or not at all."""
+        from atkay.results.save import save
+
+        save(self, path_of(path))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Result:
+        """A result that was saved before."""
+        from atkay.results.save import load
+
+        return load(path_of(path, SourceError))
+
+
+HEADER = ("mean", "95 % interval", "deviation", "users", "undefined")
+
+
+def number_types() -> dict[str, Any]:
+    from atkay.core.forks import polars as pl
+
+    return {name: pl.Int64 if name in ("users", "undefined") else pl.Float64 for name in Summary._fields}
+
+
+def cells(found: Summary) -> tuple[str, ...]:
+    interval = "–" if math.isnan(found.low) else f"{found.low:.4f} to {found.high:.4f}"
+    deviation = "–" if math.isnan(found.deviation) else f"{found.deviation:.4f}"
+    mean = "–" if math.isnan(found.mean) else f"{found.mean:.4f}"
+    return mean, interval, deviation, f"{found.users:,}", f"{found.undefined:,}"
+
+
+def _members(slicing: Slicing) -> Iterator[tuple[Any, Ints]]:
+    """Each segment that has users, and their rows."""
+    order = np.argsort(slicing.code, kind="stable")
+    codes, starts = np.unique(slicing.code[order], return_index=True)
+    for code, rows in zip(codes, np.split(order, starts[1:]), strict=True):
+        yield slicing.segments[code], rows

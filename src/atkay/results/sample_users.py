@@ -1,0 +1,126 @@
+"""Examples: a few users in full, kept with a result so that its numbers can be looked into."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from atkay.core.lists import rows_of
+from atkay.judged.judged import Judged
+from atkay.metrics.worked import arithmetic
+from atkay.text.printable import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from atkay.core.lists import Lists
+    from atkay.core.types import Array, Bools, Floats, Ints
+    from atkay.inputs.coding.align import Aligned
+    from atkay.metrics.metric import Metric
+
+USERS = 100
+"""So many users are kept."""
+
+PLACES = 50
+"""So many items of a list, and of a user's truth, are shown."""
+
+
+class Place(NamedTuple):
+    """An item of a list; ``grade`` is that of a hit, None elsewhere; ``score`` is None where there are none."""
+
+    rank: int
+    item: Any
+    score: float | None
+    grade: float | None
+
+    def __str__(self) -> str:
+        said = [] if self.score is None else [f"score {self.score:.10g}"]
+        said += [] if self.grade in (None, 1) else [f"grade {self.grade:g}"]
+        return f"{self.rank} {one_line(str(self.item))}{'' if self.grade is None else ' ✓'}" + (
+            f" ({', '.join(said)})" if said else ""
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """A few users in full; which ones depends on their ids alone, so that all runs show the same.
+
+    ``rows`` are the rows of the users in the result. ``judged`` has their lists and hits and nothing of anybody else,
+    ``codes`` and ``ids`` the item codes that are shown, in ascending order, and their ids. ``given`` and ``known`` are
+    the rows of lists and truth as they came in, ``score`` and ``grade`` their numbers where there are any.
+    """
+
+    rows: Ints
+    judged: Judged
+    codes: Ints
+    ids: Sequence[Any]
+    given: Lists
+    known: Lists
+    score: Array | None
+    grade: Floats | None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def listed(self, nth: int) -> list[Place]:
+        """The first places of one user's list."""
+        one = self.judged.part(nth, nth + 1)
+        codes = one.lists.item[:PLACES]
+        score = by_item(self.given, self.score, nth)
+        place = np.flatnonzero(np.isin(one.lists.item, one.item)) + 1  # not the rank, which equal scores may share
+        grade = dict(zip(place.tolist(), one.grade.tolist(), strict=True))
+        found = enumerate(zip(self._ids(codes), codes.tolist(), strict=True), start=1)
+        return [Place(at, item, score.get(code), grade.get(at)) for at, (item, code) in found]
+
+    def truth(self, nth: int) -> list[tuple[Any, float]]:
+        """The relevant items of one user and their grades, the best first."""
+        codes = self.judged.relevant.part(nth, nth + 1).item
+        known = by_item(self.known, self.grade, nth, first=True)
+        grade = np.array([known.get(code, 1.0) for code in codes.tolist()])
+        best = np.argsort(-grade, kind="stable")[:PLACES]
+        return list(zip(self._ids(codes[best]), grade[best].tolist(), strict=True))
+
+    def arithmetic(self, metric: Metric, nth: int) -> str:
+        """How the value of one of the users comes about; empty where that takes more than list and truth."""
+        return "" if metric.needs else arithmetic(metric, self.judged.part(nth, nth + 1))
+
+    def _ids(self, codes: Ints) -> list[Any]:
+        return [self.ids[at] for at in np.searchsorted(self.codes, codes).tolist()]
+
+
+def choose(aligned: Aligned, judged: Judged, counted: Bools) -> Examples:
+    """Users with relevant items, picked by a hash of their ids; ``counted`` are the queries of the result."""
+    there = np.flatnonzero(counted & (judged.n_relevant > 0))
+    number = aligned.query_numbers[there]
+    if len(there) > USERS:
+        some = np.argpartition(number, USERS)[:USERS]
+        there, number = there[some], number[some]
+    chosen = there[np.argsort(number, kind="stable")]
+    bare = replace(judged, side=None)  # what is known of all items is too much to keep
+    parts = [bare.part(query, query + 1) for query in chosen.tolist()]
+    small = Judged.concatenate(parts) if parts else bare.part(0, 0)
+    given, known, score = aligned.recs.pick(chosen), aligned.truth.pick(chosen), aligned.score
+    rows = rows_of(aligned.recs.start, chosen)
+    codes = np.unique(np.concatenate((small.lists.item, small.relevant.item)))
+    return Examples(
+        rows=(np.cumsum(counted) - 1)[chosen],
+        judged=small,
+        codes=codes,
+        ids=aligned.items.ids(codes).to_series().to_list(),
+        given=given,
+        known=known,
+        score=None if score is None else score.given[rows if score.order is None else score.order[rows]],
+        grade=None if aligned.grade is None else aligned.grade[rows_of(aligned.truth.start, chosen)],
+    )
+
+
+def by_item(lists: Lists, values: Array | None, query: int, *, first: bool = False) -> dict[int, float]:
+    """The values of a query's items by code; of an item that stands twice the highest, or the first one."""
+    if values is None:
+        return {}
+    rows = slice(*lists.start[query : query + 2])
+    item, value = lists.item[rows], values[rows]
+    order = np.arange(len(item))[::-1] if first else np.argsort(value, kind="stable")
+    return dict(zip(item[order].tolist(), value[order].tolist(), strict=True))

@@ -1,0 +1,117 @@
+"""Summaries: the mean of a number, its interval, and whom it counts, from exact sums (:mod:`atkay.core.moments`)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from atkay.core.moments import Moments, divides, sum_up, total
+from atkay.core.types import Floats, Ints
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+CONFIDENCE = 0.95
+
+
+class Summary(NamedTuple):
+    """What is said of one number: its mean, the 95 % interval of the mean, the spread, and whom it counts."""
+
+    mean: float
+    low: float
+    high: float
+    deviation: float
+    users: int
+    undefined: int
+
+
+def group_sums(values: Floats, groups: Ints, n_groups: int) -> Floats:
+    """The sum of each group, the same to the last bit whatever the order of its values.
+
+    Every value is cut into two pieces of few bits, whose sums are exact in any order.
+    """
+    top = float(np.abs(values).max(initial=0.0))
+    if top == 0:
+        return np.zeros(n_groups)
+    # A piece has as many bits as can be added n times without rounding.
+    bits = 52 - math.ceil(math.log2(len(values) + 1))
+    scale = 2.0 ** (bits - max(math.frexp(top)[1], -900))
+    scaled = values * scale
+    coarse = np.rint(scaled)
+    fine = np.rint((scaled - coarse) * 2.0**bits)
+    both = (np.bincount(groups, weights=piece, minlength=n_groups) for piece in (coarse, fine))
+    return np.asarray((next(both) + next(both) * 2.0**-bits) / scale)
+
+
+def group_means(values: Floats, groups: Ints, n_groups: int) -> Floats:
+    """The mean of each group; NaN does not count, and a group of nothing else is NaN."""
+    there = ~np.isnan(values)
+    counts = np.bincount(groups[there], minlength=n_groups)
+    with np.errstate(invalid="ignore"):
+        means: Floats = group_sums(values[there], groups[there], n_groups) / counts
+    return means
+
+
+Unit = Floats | tuple[Floats, Floats]
+"""What a number is the mean of; numerators and denominators where it is pooled."""
+
+
+def units(
+    names: Sequence[str],
+    values: Floats,
+    parts: Mapping[str, tuple[Floats, Floats]],
+    groups: Ints | None = None,
+    rows: Ints | None = None,
+) -> Iterator[tuple[str, Unit]]:
+    """What each number is the mean of, for some of the queries or for all.
+
+    ``values`` has a column per name, ``parts`` the pairs of those that are pooled. A unit is a query, or all queries of
+    one group. It counts in a mean if it has a value, and in a pooled number if its denominator is not 0 (see
+    :func:`divides`).
+    """
+
+    def of_units(of_queries: Floats, merge: Any) -> Floats:
+        of_queries = of_queries if rows is None else of_queries[rows]
+        return of_queries if code is None else merge(of_queries, code, n_groups)
+
+    code, n_groups = None, 1
+    if groups is not None:
+        code = np.unique(groups if rows is None else groups[rows], return_inverse=True)[1]
+        n_groups = int(code.max()) + 1
+    for at, name in enumerate(names):
+        if name in parts:
+            above, below = (of_units(part, group_sums) for part in parts[name])
+            yield name, (above, below)
+        else:
+            yield name, of_units(values[:, at], group_means)
+
+
+def mean(unit: Unit) -> float:
+    """The mean of the values that are not NaN, or the ratio of the sums: as :attr:`Moments.mean` has it."""
+    if isinstance(unit, tuple):
+        there = divides(unit[1])
+        above, below = (total(side if there.all() else side[there]) for side in unit)
+        return float(above / below) if below else math.nan
+    defined = unit[~np.isnan(unit)] if np.isnan(unit.max(initial=0.0)) else unit
+    return float(total(defined) / len(defined)) if len(defined) else math.nan
+
+
+def summarise(unit: Unit | Moments) -> Summary:
+    """The mean with Student's interval, or where users are pooled that of the delta method; NaN does not count."""
+    if not isinstance(unit, Moments):
+        sides = unit if isinstance(unit, tuple) else (unit,)
+        unit = sum_up(["unit"], *(side[:, None] for side in sides))["unit"]
+    mean, deviation, n = unit.mean, unit.deviation, unit.users
+    return Summary(mean, *interval(mean, deviation, n), math.nan if unit.pooled else deviation, n, unit.undefined)
+
+
+def interval(mean: float, deviation: float, n: int) -> tuple[float, float]:
+    """Student's interval of a mean of n values."""
+    if n < 2:
+        return math.nan, math.nan
+    from scipy.special import stdtrit
+
+    half = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * deviation / math.sqrt(n)
+    return mean - half, mean + half

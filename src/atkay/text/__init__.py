@@ -1,0 +1,1 @@
+"""Text: what is printed and written."""

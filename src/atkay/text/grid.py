@@ -1,0 +1,224 @@
+"""A small table of text, for terminals, notebooks, Markdown and LaTeX."""
+
+from __future__ import annotations
+
+import html
+import itertools
+import re
+import shutil
+import sys
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from atkay.text.files import is_terminal
+from atkay.text.printable import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import polars as pl
+
+_LATEX = str.maketrans(
+    {
+        **{char: "\\" + char for char in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "`": r"\textasciigrave{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': r"{\char34}",  # babel gives it meanings of its own
+        "†": r"\textdagger{}",
+        "↑": r"$\uparrow$",
+        "↓": r"$\downarrow$",
+    }
+)
+_LIGATURE = re.compile(r"([-',])(?=\1)")
+
+NARROW = 24
+"""The least width of a column that is broken into lines."""
+
+_MARKDOWN = re.compile(
+    r"""
+    [\\|`]                                   # at any place
+    | <(?=[a-z/!?]) | &(?=\#?\w+;)             # where a tag or an entity may begin: not in <0.0001
+    | \*(?=\S.*\*) | (?<![^\W_])_(?=\S.*_)    # where emphasis may begin: not within a word by _
+    | ~(?=\S.*~) | \$(?=\S.*\$)               # where something is struck out, or a formula begins
+    | \[(?=[^\]]*\][(\[:])                    # where a link, or the address of one, may begin
+    | ^(?:[>#](?=[\s>#])|>|[-+=](?=[\s=-]|$))  # where a line begins a heading, a list, a rule or a quotation
+    | (?<=^\d)[.)](?=\s|$)                    # or a numbered list
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def as_markdown(text: str) -> str:
+    """The text such that Markdown shows it as it is; what means nothing there stays readable."""
+    return _MARKDOWN.sub(r"\\\g<0>", text)
+
+
+def as_latex(text: str) -> str:
+    """The text such that LaTeX shows it as it is: no command, no ligature."""
+    return _LIGATURE.sub(r"\1{}", text.translate(_LATEX))
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    """A row; what it begins with is no option of the line break or the rule before it."""
+    row = " & ".join(cells) + r" \\"
+    return "{}" + row if row[0] in "[*" else row
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A text that can be set in bold, with marks raised behind it."""
+
+    text: str
+    bold: bool = False
+    marks: str = ""
+
+    def shown(self, escape: Callable[[str], str], bold: str, raised: str) -> str:
+        """The text in a form, such as ``**{}**`` and ``<sup>{}</sup>``."""
+        text = escape(one_line(self.text))
+        return (bold.format(text) if self.bold else text) + (raised.format(escape(self.marks)) if self.marks else "")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Rows of cells under a header; the columns named in ``right`` are aligned to the right."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str | Cell]]
+    right: Sequence[str] = ()
+
+    def _shown(self, escape: Callable[[str], str], bold: str = "{}", raised: str = "{}") -> list[list[str]]:
+        """All rows as text, the header first."""
+        return [
+            [cell.shown(escape, bold, raised) if isinstance(cell, Cell) else escape(one_line(cell)) for cell in row]
+            for row in [self.header, *self.rows]
+        ]
+
+    def plain(self) -> list[list[str]]:
+        """All rows as they would be read out, the header first."""
+        return self._shown(str)
+
+    def _aligned(self, cell: str, column: int, width: int) -> str:
+        return cell.rjust(width) if self.header[column] in self.right else cell.ljust(width)
+
+    def _line(self, cells: Sequence[str], widths: Sequence[int], between: str) -> str:
+        return between.join(
+            self._aligned(cell, at, width) for at, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        )
+
+    def _widths(self, cells: Sequence[Sequence[str]]) -> list[int]:
+        return [max(map(len, column)) for column in zip(*cells, strict=True)]
+
+    def text(self) -> str:
+        """Aligned columns; on a terminal that is narrower, cells are broken into lines."""
+        width = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
+        cells = self._shown(str, raised=" {}")
+        widths = self._widths(cells)
+        while width is not None and sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > NARROW:
+            widths[widths.index(max(widths))] -= 1
+        cells = [line for row in cells for line in _broken(row, widths)]
+        rule = "─" * (sum(widths) + 2 * (len(widths) - 1))
+        head, *lines = (self._line(row, widths, "  ").rstrip() for row in cells)
+        return "\n".join([head, rule, *lines])
+
+    def markdown(self) -> str:
+        """A pipe table."""
+        cells = self._shown(as_markdown, "**{}**", "<sup>{}</sup>")
+        widths = self._widths(cells)
+        rule = [
+            "-" * (width - 1) + ":" if name in self.right else "-" * width
+            for name, width in zip(self.header, widths, strict=True)
+        ]
+        return "\n".join(f"| {self._line(row, widths, ' | ')} |" for row in [cells[0], rule, *cells[1:]])
+
+    def latex(self) -> str:
+        """A booktabs table."""
+        spec = "".join("r" if name in self.right else "l" for name in self.header)
+        cells = self._shown(as_latex, r"\textbf{{{}}}", r"\textsuperscript{{{}}}")
+        head, *body = map(_latex_row, cells)
+        return "\n".join(
+            [
+                rf"\begin{{tabular}}{{{spec}}}",
+                r"\toprule",
+                head,
+                r"\midrule",
+                *body,
+                r"\bottomrule",
+                r"\end{tabular}",
+            ]
+        )
+
+    def html(self) -> str:
+        """A plain HTML table; whatever the cells hold is shown as text."""
+
+        def row(cells: Sequence[str], tag: str) -> str:
+            sides = ("right" if name in self.right else "left" for name in self.header)
+            styled = (
+                f'<{tag} style="text-align: {side}">{cell}</{tag}>' for side, cell in zip(sides, cells, strict=True)
+            )
+            return f"<tr>{''.join(styled)}</tr>"
+
+        head, *cells = self._shown(html.escape, "<b>{}</b>", "<sup>{}</sup>")
+        body = "\n".join(row(one, "td") for one in cells)
+        return f"<table>\n<thead>\n{row(head, 'th')}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+
+
+def _broken(row: list[str], widths: Sequence[int]) -> list[list[str]]:
+    """A row as several, so that no cell is wider than its column."""
+    if all(len(cell) <= width for cell, width in zip(row, widths, strict=True)):
+        return [row]
+    cells = (textwrap.wrap(cell, width) for cell, width in zip(row, widths, strict=True))
+    return list(map(list, itertools.zip_longest(*cells, fillvalue="")))
+
+
+class Tabular:
+    """Whatever shows itself as a table: in a terminal, a notebook, Markdown and LaTeX."""
+
+    def _grid(self) -> Grid:
+        """The table."""
+        raise NotImplementedError
+
+    def _notes(self) -> Sequence[str]:
+        """What is said below the table."""
+        return ()
+
+    def _parts(self, table: Callable[[Grid], str], note: Callable[[str], str] = str) -> list[str]:
+        """The table, unless it is empty, and the notes."""
+        grid = self._grid()
+        return [*([table(grid)] if grid.rows else []), *(note(one_line(line)) for line in self._notes())]
+
+    def __repr__(self) -> str:
+        return "\n\n".join(self._parts(Grid.text))
+
+    def _repr_html_(self) -> str:
+        return "\n".join(self._parts(Grid.html, lambda note: f"<p>{html.escape(note)}</p>"))
+
+    def to_markdown(self) -> str:
+        """The table in Markdown."""
+        return "\n\n".join(self._parts(Grid.markdown))
+
+    def to_latex(self) -> str:
+        """The table in LaTeX, for the booktabs package."""
+        return self._grid().latex()
+
+    def to_polars(self) -> pl.DataFrame:
+        """The table's cells, as text."""
+        import polars as pl
+
+        header, *rows = self._grid().plain()
+        return pl.DataFrame(rows, schema=dict.fromkeys(header, pl.String), orient="row")
+
+
+class Listing(Tabular):
+    """Rows of text under a header."""
+
+    def __init__(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        self._table = Grid(header, rows)
+
+    def _grid(self) -> Grid:
+        return self._table

@@ -1,0 +1,387 @@
+"""The shell: what is printed where, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+
+import atkay
+from atkay.cli.app import COMMANDS, app
+from atkay.cli.wording import in_options
+
+DATA = Path(__file__).parents[2] / "examples" / "data"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for file in DATA.glob("*.csv"):
+        shutil.copy(file, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(line: str, **given: object) -> Result:
+    return CliRunner().invoke(app, shlex.split(line), prog_name="atkay", **given)  # type: ignore[arg-type]  # by name
+
+
+def examples() -> list[str]:
+    """The lines of all help texts that can be typed."""
+    context = click.Context(app)
+    texts = [click.Context(app.get_command(context, name) or app).get_help() for name in COMMANDS]
+    return [line for text in texts for line in re.findall(r"^ *\$ atkay (.+)$", text, re.MULTILINE)]
+
+
+def test_every_command_has_an_example() -> None:
+    assert {line.split()[0] for line in examples()} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("line", examples())
+def test_examples_of_the_help(here: Path, line: str) -> None:
+    found = run(line)
+    assert found.exit_code == 0, found.stderr
+    assert found.output  # the page is a file; the message about it goes to standard error
+    assert "warning" not in found.stderr
+
+
+def test_version_and_help() -> None:
+    assert run("--version").stdout == f"atkay, version {atkay.__version__}\n"
+    assert all(name in run("--help").stdout for name in COMMANDS)
+
+
+def test_help_stays_light() -> None:
+    code = (
+        "import sys\nfrom atkay.cli.app import app\n"
+        "try: app(['--help'], prog_name='atkay')\nexcept SystemExit: pass\n"
+        "print([name for name in ('polars', 'scipy', 'altair', 'rich', 'numpy') if name in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.endswith("[]\n")
+
+
+def test_the_numbers_are_those_of_evaluate(here: Path) -> None:
+    expected = atkay.evaluate("recs.csv", "truth.csv", ["ndcg@5", "map(per=hits)@3,5"], no_recs="skip")
+    line = "evaluate recs.csv truth.csv -m 'ndcg@5,map(per=hits)@3,5' --no-recs skip"
+    rows = json.loads(run(f"{line} -f json").stdout)
+    assert {row["metric"]: row["mean"] for row in rows} == dict(expected)
+    table = pl.read_csv(run(f"{line} --format csv").stdout.encode())
+    assert table["mean"].to_list() == pytest.approx(list(expected.values()))
+    assert run(f"{line} -f markdown").stdout == expected.to_markdown() + "\n"
+    assert run(f"{line} -f latex").stdout == expected.to_latex() + "\n"
+    assert run(line).stdout == repr(expected) + "\n"
+
+
+def test_what_is_written(here: Path) -> None:
+    found = run("evaluate recs.csv truth.csv -m mrr --per-query users.parquet --json mrr.json")
+    assert found.exit_code == 0
+    saved = atkay.Result.load("mrr.json")
+    assert pl.read_parquet("users.parquet").equals(saved.per_query)
+    bad = run("evaluate recs.csv truth.csv -m mrr --per-query users.xlsx")
+    assert (bad.exit_code, "its suffix is one of .parquet, .csv" in bad.stderr) == (2, True)
+    nowhere = run("evaluate recs.csv truth.csv -m mrr --json no/folder.json")
+    assert (nowhere.exit_code, nowhere.stdout, "make it first" in nowhere.stderr) == (2, "", True)
+    folder = run("evaluate recs.csv truth.csv -m mrr --json .")
+    assert (folder.exit_code, folder.stdout) == (2, "")
+
+
+def test_segments_in_every_format(here: Path) -> None:
+    line = "evaluate recs.csv truth.csv -m hit@5 --slices users.csv"
+    rows = json.loads(run(f"{line} -f json").stdout)
+    assert [row["segment"] for row in rows] == [None, "earlier", "this year"]
+    assert pl.read_csv(run(f"{line} -f csv").stdout.encode())["segment"].to_list() == [None, "earlier", "this year"]
+    for form in ("markdown", "latex", "table"):
+        assert "this year" in run(f"{line} -f {form}").stdout
+    compared = json.loads(
+        run("compare recs.csv other.csv --truth truth.csv -m hit@5 --slices users.csv -f json").stdout
+    )
+    assert [row["segment"] for row in compared] == [None, "earlier", "this year"]
+
+
+def test_numbers_stay_numbers(here: Path) -> None:
+    [first, *_] = json.loads(run("reconcile recs.csv truth.csv map@5=0.4507 ndcg@5=0.5384 -f json").stdout)
+    assert first["metrics"] == ["map(per=capped)@5", "ndcg(gain=binary)@5"]
+    assert first["values"] == pytest.approx([0.4507, 0.5384], abs=5e-5)
+    assert (first["words"], first["libraries"]) == (2, ["recbole", "replay"])
+    nothing = run("reconcile recs.csv truth.csv map@5=0.123456 -f json")
+    assert (json.loads(nothing.stdout), "Nothing matches" in nothing.stderr) == ([], True)
+    words = json.loads(run("metrics map -f json").stdout)
+    assert {"field": "per", "word": "capped"}.items() <= words[1].items()
+
+
+def test_whoever_has_read_enough(here: Path) -> None:
+    command = f"{shlex.quote(sys.executable)} -m atkay metrics | head -1"
+    found = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
+    assert found.stdout.startswith("metric")
+    assert found.stderr == ""
+
+
+def test_an_interrupt_is_no_failed_gate(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(atkay, "evaluate", stop)
+    found = run("evaluate recs.csv truth.csv")
+    assert (found.exit_code, found.stderr) == (130, "atkay: interrupted\n")
+
+
+def test_a_column_that_may_have_been_meant(here: Path) -> None:
+    pl.read_csv("recs.csv").rename({"score": "My Score"}).reverse().write_csv("odd.csv")
+    found = run("evaluate odd.csv truth.csv -m mrr")
+    assert found.exit_code == 0
+    assert found.stderr == (
+        "atkay: warning: recs: no column is known as the score, so the order of the rows is the order of each list; "
+        "'My Score' is not used. Pass --column 'score=My Score' if it is the score; else leave it out.\n"
+    )
+    named = run("evaluate odd.csv truth.csv -m mrr --column 'score=My Score'")
+    said = "recs ordered by the column 'My Score'\n"
+    assert said in named.stdout
+    assert (named.stdout.replace(said, ""), named.stderr) == (run("evaluate recs.csv truth.csv -m mrr").stdout, "")
+
+
+def test_standard_input(here: Path) -> None:
+    plain = run("evaluate recs.csv truth.csv -m mrr")
+    assert run("evaluate - truth.csv -m mrr", input=(here / "recs.csv").read_bytes()).stdout == plain.stdout
+    parquet = here / "truth.parquet"
+    pl.read_csv("truth.csv").write_parquet(parquet)
+    assert run("evaluate recs.csv - -m mrr", input=parquet.read_bytes()).stdout == plain.stdout
+    both = run("compare - other.csv --truth truth.csv -m mrr", input=(here / "recs.csv").read_bytes())
+    assert both.exit_code == 0, both.stderr
+    twice = run("evaluate - - -m mrr", input=b"user,item\n")
+    assert (twice.exit_code, "one of the tables, not two" in twice.stderr) == (2, True)
+    empty = run("evaluate - truth.csv -m mrr", input=b"")
+    assert (empty.exit_code, empty.stderr) == (2, "atkay: recs: standard input is empty.\n")
+
+
+def test_columns(here: Path) -> None:
+    pl.read_csv("recs.csv").rename({"user": "who", "item": "what"}).write_csv("odd.csv")
+    plain = run("evaluate recs.csv truth.csv -m mrr")
+    named = run("evaluate odd.csv truth.csv -m mrr --column recs.user=who --column recs.item=what")
+    assert named.stdout == plain.stdout
+    unknown = run("evaluate odd.csv truth.csv -m mrr")
+    assert unknown.exit_code == 2
+    assert unknown.stderr == (
+        "atkay: recs: no column for the user; columns are 'who', 'what', 'score'. Pass --column user=who.\n"
+    )
+    wrong = run("evaluate odd.csv truth.csv --column people=who")
+    assert (wrong.exit_code, "'people=who' is not [TABLE.]ROLE=NAME" in wrong.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("evaluate nothing.csv truth.csv", "recs: no file 'nothing.csv'"),
+        ("evaluate recs.csv truth.csv -m ndgc@5", "no metric 'ndgc'"),
+        ("evaluate recs.csv truth.csv -m novelty@5", "novelty@5 needs --train: "),
+        ("evaluate recs.csv truth.csv --no-recs error", "choose --no-recs zero or 'skip'"),
+        ("evaluate recs.csv truth.csv --dialect rank", "no dialect 'rank'"),
+        ("evaluate recs.csv truth.csv --fail-under ndcg@10", "'ndcg@10' is not METRIC=NUMBER"),
+        ("evaluate recs.csv truth.csv --fail-under ndcg@10=high", "'high' is no number"),
+        ("evaluate recs.csv truth.csv --fail-under mrr@3=0.1", "'mrr@3' was not asked for"),
+        ("evaluat recs.csv truth.csv", "no command 'evaluat'. Did you mean 'evaluate'?"),
+        ("compare recs.csv --truth truth.csv", "give two runs or more"),
+        ("compare recs.csv recs.csv --truth truth.csv", "two runs are called 'recs'"),
+        ("compare recs.csv other.csv", "truth"),
+        ("compare recs.csv other.csv --truth truth.csv --test f", "'f'"),
+        ("compare recs.csv other.csv --truth truth.csv --min-effect much", "neither a number nor METRIC=NUMBER"),
+        ("reconcile recs.csv truth.csv map@5", "'map@5' is not METRIC=NUMBER"),
+        ("explain recs.csv truth.csv map@5 --theirs nobody", "nobody"),
+        ("report recs.csv", "--truth is missing"),
+        ("metrics nothing", "no metric 'nothing'"),
+    ],
+)
+def test_refusals(here: Path, line: str, said: str) -> None:
+    found = run(line)
+    assert found.exit_code == 2
+    assert said in found.stderr
+    assert "Traceback" not in found.output
+    assert found.stdout == ""
+
+
+def test_gates_of_a_pipeline(here: Path) -> None:
+    # 9 of 12 users have a hit in their top 5: 0.75.
+    line = "evaluate recs.csv truth.csv -m hit@5"
+    assert run(f"{line} --fail-under hit@5=0.75").exit_code == 0
+    under = run(f"{line} --fail-under hit@5=0.76")
+    assert (under.exit_code, under.stderr) == (1, "atkay: hit@5 is 0.7500, the limit is 0.76\n")
+    assert run(f"{line} --json before.json").exit_code == 0
+    assert run(f"{line} --fail-if-worse-than before.json").exit_code == 0
+    first = pl.read_csv("recs.csv").filter(pl.col("user") != "Cleo")
+    first.write_csv("fewer.csv")  # Cleo, whose whole top 5 is relevant, is left without a list: 8 of 12
+    worse = run("evaluate fewer.csv truth.csv -m hit@5 --fail-if-worse-than before.json")
+    assert (worse.exit_code, worse.stderr) == (1, "atkay: hit@5 is 0.6667, in 'before.json' it is 0.7500\n")
+    other = run(f"{line} --ties best --fail-if-worse-than before.json")
+    assert (other.exit_code, "ties is 'given' in 'before.json'" in other.stderr) == (2, True)
+    nothing = run("evaluate recs.csv truth.csv -m mrr --fail-if-worse-than before.json")
+    assert (nothing.exit_code, "has none of these metrics" in nothing.stderr) == (2, True)
+
+
+def test_less_is_better_for_some() -> None:
+    from atkay.cli.evaluate import _is_worse
+
+    assert _is_worse("lower", 3.0, 2.0)
+    assert not _is_worse("lower", 2.0, 2.0)
+    assert _is_worse("higher", float("nan"), 0.0)
+
+
+def test_a_gate_on_a_metric_without_a_direction_asks_for_one(here: Path) -> None:
+    """Whether popular items are wanted is not for a metric to say."""
+    pl.DataFrame({"user": ["x", "y", "x"], "item": ["Heat", "Heat", "Fargo"]}).write_csv("train.csv")
+    line = "evaluate recs.csv truth.csv -m hit@5,arp@5 --train train.csv"
+    assert run(f"{line} --json before.json").exit_code == 0
+    before = atkay.Result.load("before.json")
+    asks = run(f"{line} --fail-if-worse-than before.json")
+    assert (asks.exit_code, asks.stdout) == (2, "")
+    assert "arp@5 has no direction. Pass --better arp@5=higher or arp@5=lower, or leave the metric out." in asks.stderr
+    assert run("evaluate recs.csv truth.csv -m hit@5 --fail-if-worse-than before.json").exit_code == 0
+    for word in ("lower", "higher"):
+        assert run(f"{line} --fail-if-worse-than before.json --better arp@5={word}").exit_code == 0
+    value = before["arp@5"]
+    for sign, failing in ((1, "higher"), (-1, "lower")):
+        limit = value + sign * 0.25
+        for word in ("higher", "lower"):
+            found = run(f"{line} --fail-under arp@5={limit} --better arp@5={word}")
+            assert found.exit_code == (1 if word == failing else 0), found.stderr
+    assert run(f"{line} --fail-under arp@5={value + 1}").exit_code == 1  # under is under
+    assert run(f"{line} --fail-under arp@5={value - 1}").exit_code == 0
+    refused = {
+        "--better arp@5=lower": "--better says what --fail-under and --fail-if-worse-than mean",
+        "--fail-under arp@5=1 --better arp@5=less": "the word must be higher or lower",
+        "--fail-under arp@5=1 --better arp@6=lower": "'arp@6' is not evaluated",
+        "--fail-under hit@5=0.1 --better hit@5=lower": "higher values of hit@5 are better",
+        "--fail-under hit@5=nan": "'nan' is no number",
+    }
+    for options, said in refused.items():
+        found = run(f"{line} {options}")
+        assert (found.exit_code, found.stdout) == (2, "")
+        assert said in found.stderr
+
+
+def test_a_gate_for_which_lower_is_better(here: Path) -> None:
+    value = atkay.evaluate("recs.csv", "truth.csv", "median_rank@5")["median_rank@5"]
+    line = "evaluate recs.csv truth.csv -m median_rank@5"
+    assert run(f"{line} --fail-under median_rank@5={value + 1}").exit_code == 0
+    above = run(f"{line} --fail-under median_rank@5={value - 1}")
+    assert above.exit_code == 1
+    assert above.stderr.endswith(f"the limit is {value - 1} (lower is better)\n")
+
+
+def test_the_baseline_of_a_comparison_is_a_run(here: Path) -> None:
+    line = "compare recs.csv new=other.csv --truth truth.csv -m hit@5"
+    for name in ("new", "other.csv", "new=other.csv"):
+        (row,) = json.loads(run(f"{line} --baseline {name} -f json").stdout)
+        assert (row["run"], row["against"]) == ("recs", "new")
+    unknown = run(f"{line} --baseline truth.csv")
+    assert (unknown.exit_code, unknown.stdout) == (2, "")
+    assert "'truth.csv' is not one of the runs, which are recs, new" in unknown.stderr
+    assert "--primitive FILE" in unknown.stderr
+    assert "exclude each other" in run(f"{line} --baseline new --every-pair").stderr
+    needs = run("compare recs.csv other.csv --truth truth.csv -m unexpectedness@5")
+    assert (needs.exit_code, "needs --primitive: the lists" in needs.stderr) == (2, True)
+    assert run("compare recs.csv other.csv --truth truth.csv -m unexpectedness@5 --primitive recs.csv").exit_code == 0
+    page = run("report recs.csv new=other.csv --truth truth.csv -m hit@5 --baseline new -o page.html")
+    assert (page.exit_code, "held against new" in Path("page.html").read_text()) == (0, True)
+
+
+def test_a_report_of_one_run_ignores_nothing(here: Path) -> None:
+    for options in ("--test t", "--baseline recs", "--min-effect 0.1"):
+        found = run(f"report recs.csv --truth truth.csv -m hit@5 {options}")
+        assert (found.exit_code, "needs two runs or more, got one" in found.stderr) == (2, True)
+    assert run("evaluate recs.csv truth.csv -m hit@5 --json saved.json").exit_code == 0
+    for options in ("--truth truth.csv", "-m hit@5", "--ties best", "--column user=user", "--slices users.csv"):
+        found = run(f"report saved.json {options}")
+        assert (found.exit_code, "no effect: 'saved.json' is already evaluated" in found.stderr) == (2, True)
+    assert run("report saved.json").exit_code == 0
+    assert run("report recs.csv --truth truth.csv -m unexpectedness@5 --primitive other.csv").exit_code == 0
+
+
+def test_runs_are_called_as_their_files_or_as_given(here: Path) -> None:
+    found = run("compare recs.csv better=other.csv --truth truth.csv -m hit@5 -f json")
+    rows = json.loads(found.stdout)
+    assert [(row["run"], row["against"]) for row in rows] == [("better", "recs")]
+    expected = atkay.compare({"recs": "recs.csv", "better": "other.csv"}, "truth.csv", "hit@5", baseline="recs")
+    assert rows[0]["difference"] == expected["hit@5"][0].difference
+    pairs = json.loads(
+        run("compare recs.csv other.csv third=recs.csv --truth truth.csv -m hit@5 --every-pair -f json").stdout
+    )
+    assert len(pairs) == 3
+
+
+def test_saved_results_can_be_compared(here: Path) -> None:
+    for name in ("recs", "other"):
+        assert run(f"evaluate {name}.csv truth.csv -m hit@5 --json {name}.json").exit_code == 0
+    assert (
+        run("compare recs.json other.json").stdout
+        == run("compare recs.csv other.csv --truth truth.csv -m hit@5").stdout
+    )
+
+
+def test_warnings_stand_on_the_error_stream(here: Path) -> None:
+    pl.read_csv("recs.csv").with_columns(score=pl.lit(1.0)).write_csv("flat.csv")
+    found = run("evaluate flat.csv truth.csv -m hit@1")
+    assert found.exit_code == 0
+    assert found.stderr.startswith("atkay: warning: the order of equal scores decides")
+    assert "Choose --ties expected" in found.stderr
+    assert json.loads(run("evaluate flat.csv truth.csv -m hit@1 -f json").stdout)
+
+
+def test_advice_in_the_words_of_the_shell() -> None:
+    assert in_options("Pass columns=Columns(relevance=...).") == "Pass --column relevance=NAME."
+    assert in_options("novelty needs train=: the interactions.") == "novelty needs --train: the interactions."
+    assert in_options("pass duplicates='first' to keep the first") == "pass --duplicates first to keep the first"
+
+
+@pytest.mark.parametrize(("words", "offered"), [("ev", "evaluate"), ("evaluate a b --ties ex", "expected")])
+def test_the_shell_completes(words: str, offered: str) -> None:
+    environment = {
+        "_ATKAY_COMPLETE": "bash_complete",
+        "COMP_WORDS": f"atkay {words}",
+        "COMP_CWORD": str(len(words.split())),
+    }
+    found = CliRunner().invoke(app, [], prog_name="atkay", env=environment)
+    assert f"plain,{offered}" in found.stdout
+
+
+def test_the_baseline_by_its_file(here: Path) -> None:
+    """A name first, then a file, however its path is written."""
+    line = "compare recs.csv other.csv --truth truth.csv -m mrr --format json --test t"
+    for said in ("other", "other.csv", "./other.csv", str(here / "other.csv")):
+        found = run(f"{line} --baseline {said}")
+        assert (found.exit_code, {row["against"] for row in json.loads(found.stdout)}) == (0, {"other"})
+    named = run(
+        "compare other.csv=recs.csv b=other.csv --truth truth.csv -m mrr --test t --format json --baseline other.csv"
+    )
+    assert {row["against"] for row in json.loads(named.stdout)} == {"other.csv"}
+
+
+def test_options_without_effect(here: Path) -> None:
+    many = "evaluate recs.csv truth.csv -m coverage@2,arp@2 --catalog truth.csv --train truth.csv"
+    assert run(f"{many} --json real.json").exit_code == 0
+    one = "report recs.csv --truth truth.csv"
+    for line, said in {
+        f"{one} --baseline x": "--baseline needs two runs or more, got one. Add a run, or leave it out.",
+        f"{one} --test t --rng 1": "--test and --rng need two runs or more, got one. Add a run, or leave them out.",
+        "report real.json --ties best": "--ties has no effect: 'real.json' is already evaluated. Leave it out, or pass",
+        f"{many} --fail-if-worse-than real.json": (
+            "coverage@2 and arp@2 have no direction. For each, pass --better METRIC=higher or METRIC=lower, or leave "
+            "the metric out."
+        ),
+        f"{many} --fail-if-worse-than truth.csv": (
+            "'truth.csv' is not a result saved by this version of atkay (no checksum). Write one with atkay evaluate "
+            "--json FILE."
+        ),
+        f"{one} -m serendipity@2": "needs --primitive: the lists",
+        "compare recs.csv other.csv --truth truth.csv -m serendipity@2": "needs --primitive: the lists",
+    }.items():
+        found = run(line)
+        assert found.exit_code == 2, line
+        assert said in found.stderr, (line, found.stderr)
+        assert "in compare" not in found.stderr

@@ -1,0 +1,45 @@
+"""The example of CONTRIBUTING works as it stands: one file, one test, and the tests of all metrics still pass."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import atkay
+
+ROOT = Path(__file__).parents[2]
+READS_THE_REGISTRY = (
+    "tests/metrics",
+    "tests/laws/test_laws.py",
+    "tests/laws/test_oracle.py",
+    "tests/engines/test_engines_agree.py",
+    "tests/judged/test_ties.py",
+    "src/atkay/metrics",
+)
+"""What runs over all metrics, whichever there are: nothing else can fail because there is one more."""
+
+
+def test_a_metric_is_one_file_and_one_test(tmp_path: Path) -> None:
+    blocks = re.findall(r"```python\n# (\S+)\n(.*?)```", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.DOTALL)
+    assert [name for name, _ in blocks] == ["src/atkay/metrics/first_rank.py", "tests/metrics/test_first_rank.py"]
+    for folder in ("src", "tests", "conformance"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignored)
+    for name in ("pyproject.toml", "conftest.py", "README.md"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    for name, code in blocks:
+        (tmp_path / name).write_text(code)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *READS_THE_REGISTRY],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "src"), "HYPOTHESIS_PROFILE": "few"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "first_rank" not in atkay.metrics()

@@ -1,0 +1,89 @@
+"""What is loaded when, and what is public."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import atkay
+
+HEAVY = ["numpy", "polars", "scipy", "pandas", "rich", "pyarrow", "altair", "pyspark"]
+
+
+def loaded_after(code: str) -> set[str]:
+    """The packages that a fresh interpreter has loaded after running the code."""
+    listing = f"{code}\nimport sys\nprint(*{{name.split('.')[0] for name in sys.modules}})"
+    out = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True)
+    return set(out.stdout.split())
+
+
+def test_importing_atkay_loads_nothing_heavy() -> None:
+    assert not loaded_after("import atkay") & set(HEAVY)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import atkay; atkay.parse('ndcg@10'); atkay.metrics()",
+        "import atkay.judged.judged, atkay.metrics.dcg, atkay.core.match, atkay.core.order, atkay.metrics.worked",
+        "import atkay; atkay.Stream(['ndcg@10', 'coverage@10'], n_items=5)",
+    ],
+)
+def test_formulas_and_judged_need_numpy_alone(code: str) -> None:
+    assert loaded_after(code) & set(HEAVY) == {"numpy"}
+
+
+def test_a_judged_is_measured_with_numpy_alone() -> None:
+    code = """
+import numpy as np
+from atkay.judged.judged import Judged
+from atkay.core.order import Ranking
+from atkay.metrics.metric import parse
+one = np.ones(1, int)
+ranking = Ranking.of(np.array([2]), np.array([4, 5]), 6)
+judged = Judged(query=0 * one, rank=2 * one, grade=np.ones(1), item=5 * one, n_relevant=one, n_listed=2 * one,
+                answered=one > 0, grades=np.ones(1), ranking=ranking)
+assert parse("mrr").values(judged).tolist() == [[0.5]]
+from atkay.evaluation.evaluate import conclude
+from atkay.evaluation.judge import Counts
+from atkay.protocol import Protocol
+counts = Counts(listed=2, unknown=1, tied=0)
+result = conclude(judged, [parse("mrr")], Protocol(), ids={"user": np.array([7])}, counts=counts)
+assert result["mrr"] == 0.5
+"""
+    assert loaded_after(code) & set(HEAVY) == {"numpy"}
+
+
+def test_evaluating_loads_neither_pandas_nor_rich() -> None:
+    loaded = loaded_after("import atkay; atkay.evaluate({1: [2]}, {1: [2]}, 'mrr')")
+    assert not loaded & {"pandas", "rich", "pyarrow", "altair", "pyspark"}
+
+
+def test_the_public_surface() -> None:
+    classes = {each.__name__ for each in atkay.metrics().values()}
+    assert {"DCG", "F1", "HitRate", "MAP", "MNAP", "MRR", "NDCG", "Precision", "RPrecision", "Recall"} <= classes
+    assert set(dir(atkay)) - classes == {
+        "Columns", "Comparison", "FullRanking", "Metric", "Overlap", "Population", "Protocol", "Result", "Sampled",
+        "Stream", "__version__", "compare", "dialects", "errors", "evaluate", "explain", "full_ranking", "metrics",
+        "overlap", "parse",
+        "power", "reconcile", "report", "tasks", "variants",
+    }  # fmt: skip
+    for name in dir(atkay):
+        assert getattr(atkay, name) is not None
+
+
+def test_functions_keep_their_names_beside_modules_of_the_same_name() -> None:
+    code = """
+from atkay.evaluation.evaluate import evaluate
+import atkay.metrics.dcg
+assert atkay.evaluate is evaluate
+assert "dcg" in atkay.metrics()
+"""
+    assert "numpy" in loaded_after(code)
+
+
+def test_an_unknown_name() -> None:
+    with pytest.raises(AttributeError, match="module 'atkay' has no attribute 'evalute'"):
+        atkay.evalute  # noqa: B018 - the mistake

@@ -1,0 +1,654 @@
+"""Every dialect against what the library itself said of the data sets in conformance/."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import re
+import warnings
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import pytest
+from recorded import FOLDER, frames
+
+import atkay
+from atkay.dialects.dialect import Dialect
+from atkay.errors import ProtocolError, SpecError
+from atkay.metrics.metric import Metric, parse
+
+RECORDED = {"trec_eval": "pytrec_eval"}
+"""Files whose name is not the dialect's."""
+SINGLE = {"torchmetrics"}
+"""Libraries that count in float32: they agree to 1e-6, the others to 1e-9."""
+PRINTED = {"ir_measures": ("ERR", "dcg=exp-log2")}
+"""What comes with five decimals."""
+RUN = [name for name, each in atkay.dialects().items() if each.checked == "run"]
+
+REPEATED = ("duplicates", "duplicate_truth")
+"""Data sets that repeat an item, which atkay refuses."""
+CUT = {"trec_eval": "_{}", "spark": "({})"}
+"""How a library's own names say the cutoff, where not as "@5"."""
+
+OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
+    "cornac": {"ranks=listed items": {}, "ranks=every item": {}},
+    "ir_measures": {
+        "rel=1": "{metric}(rel=1){cut}",
+        "rel=2": "{metric}(rel=2){cut}",
+        "rel=1 | p=0.5": "{metric}(rel=1,p=0.5){cut}",
+        "judged_only=True": "{metric}(judged_only=True){cut}",
+        "dcg=exp-log2": "{metric}(dcg='exp-log2'){cut}",
+        "gains={'1': 1, '2': 3, '3': 7}": {"gain": "exp2"},
+        "beta=2.0": {"beta": math.sqrt(2)},  # trec_eval does not square it
+    },
+    "lenskit": {
+        "gain=rating": {"gain": "linear"},
+        "weight=LogRankWeight(offset=1)": {"discount": "log2"},
+        "patience=0.5": {"p": 0.5},
+    },
+    "lightgbm": {"label_gain=0,1,2,3": {"gain": "linear"}},
+    "ranx": {
+        "inputs=objects": {},
+        "inputs=dicts": {"ties": "reversed"},
+        "make_comparable=True": {},
+        "rel_lvl=2": "{metric}{cut}-l2",
+    },
+    "recommenders": {
+        "score_type=binary": {},
+        "score_type=raw": {"gain": "linear"},
+        "score_type=exp": {"gain": "exp2"},
+        "discfun_type=loge": {},
+        "discfun_type=log2": {"discount": "log2"},
+    },
+    "rectools": {
+        "r_precision=True": {"per": "capped"},
+        "divide_by_k=True": {"per": "k"},
+        "divide_by_achievable=True": {"ideal": "relevant"},
+        "beta=0.5": {"beta": 0.5},
+        "log_base=10": {},  # cancels
+    },
+    "sklearn": {"rows=one by one": {}, "rows=matrix": {}, "ignore_ties=True": {"ties": "given"}},
+    "spark": {
+        "users=with a list and truth": {},
+        "users=all": {"no_recs": "zero", "no_truth": "zero"},
+        "relevances=given": {},  # it ignores them
+    },
+    "torchmetrics": {
+        "empty_target_action=neg": {},
+        "empty_target_action=pos": {"no_truth": "one"},
+        "empty_target_action=skip": {"no_truth": "skip"},
+        "adaptive_k=True": {"per": "listed"},
+        "dtype=float64": {},  # it rounds them all the same
+    },
+    "trec_eval": {
+        "relevance_level=2": {"min_relevance": 2},
+        "judged_docs_only_flag=True": {"unjudged": "drop"},
+    },
+    "xgboost": {
+        "minus=False": {},
+        "minus=True": "{metric}{cut}-",
+        "ndcg_exp_gain=False": {"gain": "linear"},
+        "minus=True | ndcg_exp_gain=False": {"gain": "linear", "no_truth": "zero"},
+    },
+}
+"""What a library's options are here: words of the metric, fields of the protocol, or a name that says them."""
+TRUTH: dict[str, dict[str, Any]] = {"truth=relevance > 0": {}, "truth=every row": {}}
+
+NOT_SHARED: dict[str, dict[str, str]] = {
+    "cornac": {"NCRR": "a discounted sum of reciprocal ranks, which is no metric here"},
+    "ir_measures": {"SetAP": "precision times recall of the whole list, which is no metric here"},
+    "lenskit": {
+        "normalize=True": "RBP over that of a list full of relevant items, which no word says",
+        "gain=rating | truth=every row": "an item of grade 0 is relevant and worth nothing",
+    },
+    "lightgbm": {"auc": "one for the rows of all users together"},
+    "ranx": {
+        "bpref": "not a number where nothing was judged irrelevant, and elsewhere not always trec_eval's",
+        "inputs=dicts | data=order": "users are paired by place",
+    },
+    "recbole": {"AUC": "one for the rows of all users together"},
+    "recommenders": {
+        "auc": "one for the rows of all users together",
+        "r_precision_at_k": "hits in the top min(k, R) over R, of users with a hit alone",
+        "score_type=raw | truth=every row": "an item of grade 0 is relevant and worth nothing",
+        "score_type=exp | truth=every row": "an item of grade 0 is relevant and worth nothing",
+    },
+    "recpack": {
+        "DiscountedGainK": "the terms of DCG, item by item",
+        "y_true=relevance": "it multiplies hits by their grades, so that nDCG passes 1",
+    },
+    "rectools": {"PartialAUC": "no metric here", "PAP": "no metric here"},
+    "replay": {"RocAuc": "of the top k, and AUC takes no cutoff here"},
+    "sklearn": {"log_base=10": "no discount here has that base"},
+    "torchmetrics": {"RetrievalAUROC@": "of the top k, and AUC takes no cutoff here"},
+    "trec_eval": {
+        "set_map": "precision times recall of the whole list, which is no metric here",
+        "gm_map": "a geometric mean over users",
+    },
+    "xgboost": {
+        "auc": "it counts pairs of two relevant or two irrelevant items, too",
+        "aucpr": "interpolates between precisions, which is no metric here",
+    },
+}
+"""What is recorded and not replayed, and why."""
+
+TORCH = [f"Retrieval{name}" for name in ("Precision", "Recall", "HitRate", "MAP", "MRR", "RPrecision")]
+CORNAC = ("Precision", "Recall", "FMeasure", "HitRatio", "NDCG", "MRR")
+TIED = ("ties", "ties_15", "long_ties")
+DIFFERENT: dict[str, dict[str, str]] = {
+    "cornac": {
+        f"{metric} | ranks=every item | data={data}": "equal scores in any order" for metric in CORNAC for data in TIED
+    },
+    "ir_measures": {"RBP | data=order": "it takes rows as they stand, whatever their scores"},
+    "ranx": {"data=long_ties": "equal scores in an order of its own, in lists of 16 items and more"},
+    "recpack": {"data=ties": "equal scores in any order"},
+    "sklearn": {f"ignore_ties=True | data={data}": "equal scores in any order" for data in TIED},
+    "torchmetrics": {
+        f"{metric} | data={data}": "equal scores in any order" for metric in TORCH for data in (*TIED, "near_ties")
+    },
+}
+"""What is replayed and differs, and why no convention can say it."""
+
+NO_NUMBER = {("rs_metrics", "precision"), ("sklearn", "roc_auc_score")}
+"""What is not a number in the library as soon as one user has none; the others' are compared."""
+
+LEAST = {
+    "cornac": 6686, "ir_measures": 14909, "lenskit": 10055, "lightgbm": 1788, "ranx": 21181, "recbole": 3565,
+    "recommenders": 568, "recpack": 3780, "rectools": 8160, "replay": 4080, "rs_metrics": 4060, "sklearn": 2968,
+    "spark": 297, "torchmetrics": 8569, "trec_eval": 13728, "xgboost": 5215,
+}  # fmt: skip
+"""How many numbers of each library are compared, at least: means, and the users' own where they are recorded."""
+
+
+class Recorded(NamedTuple):
+    """A number that a library gave; ``labels`` are its metric (with "@" where it is cut), its options, the data set."""
+
+    data: str
+    entry: dict[str, Any]
+    labels: frozenset[str]
+
+
+def recorded(name: str) -> list[Recorded]:
+    """All that a library said, but for errors."""
+    found = json.loads((FOLDER / "recorded" / f"{RECORDED.get(name, name)}.json").read_text())["data"]
+    return [
+        Recorded(data, entry, _labels(data, entry))
+        for data, entries in found.items()
+        for entry in entries
+        if data not in REPEATED and not entry.get("error")
+    ]
+
+
+def _labels(data: str, entry: dict[str, Any]) -> frozenset[str]:
+    cut = {f"{entry['metric']}@"} if entry["k"] else set()
+    options = {f"{option}={value}" for option, value in entry["options"].items()}
+    return frozenset({entry["metric"], f"data={data}"} | cut | options)
+
+
+def matching(table: Mapping[str, Any], labels: frozenset[str]) -> list[str]:
+    """The keys all of whose labels are there, those with more labels first."""
+    found = [key for key in table if labels.issuperset(key.split(" | "))]
+    return sorted(found, key=lambda key: -key.count(" | "))
+
+
+class Replay(NamedTuple):
+    """What to ask for, and the protocol that the options choose."""
+
+    asked: str | Metric
+    fields: dict[str, Any]
+
+
+def replay(spoken: Dialect, one: Recorded) -> Replay | None:
+    """How to get a recorded number; None where an option or the metric has no meaning here."""
+    template, chosen = "{metric}{cut}", dict[str, Any]()
+    left = {f"{option}={value}" for option, value in one.entry["options"].items()}
+    options = OPTIONS.get(spoken.name, {}) | TRUTH
+    for key in matching(options, one.labels):
+        if said := left.intersection(key.split(" | ")):
+            left -= said
+            meaning = options[key]
+            template, chosen = (meaning, chosen) if isinstance(meaning, str) else (template, chosen | meaning)
+    cut = CUT.get(spoken.name, "@{}").format(one.entry["k"]) if one.entry["k"] else ""
+    name = template.format(metric=one.entry["metric"], cut=cut)
+    try:
+        metric = spoken.speak(name)[name]
+    except SpecError:
+        return None
+    fields = {field.name for field in dataclasses.fields(atkay.Protocol)}
+    words = {word: value for word, value in chosen.items() if word not in fields}
+    asked = dataclasses.replace(metric, **words) if words else name
+    return None if left else Replay(asked, {key: value for key, value in chosen.items() if key in fields})
+
+
+class Answer(NamedTuple):
+    """Our number, and those of the users."""
+
+    value: float
+    users: dict[str, float]
+
+
+def answers(name: str, asked: list[tuple[Recorded, Replay]]) -> list[Answer]:
+    """Our numbers, those of one data set and one protocol in one call."""
+    calls = defaultdict[Any, list[int]](list)
+    for place, (one, how) in enumerate(asked):
+        given = tuple(one.entry["options"].get(option, "") for option in ("truth", "ranks"))
+        rules = atkay.dialects()[name].settle(None, how.fields, [how.asked])
+        calls[one.data, given, rules, tuple(how.fields.items())].append(place)
+    found: dict[int, Answer] = {}
+    for (data, given, _, fields), places in calls.items():
+        specs = [asked[place][1].asked for place in places]
+        result = atkay.evaluate(*frames(data, *given), specs, dialect=name, **dict(fields))
+        for place, spec in zip(places, specs, strict=True):
+            column = result.by_query.index(result.names.get(str(spec), str(spec)))
+            users = dict(zip(result.ids["user"], result.query_values[:, column].tolist(), strict=True))
+            found[place] = Answer(result[spec], users)
+    return [found[place] for place in range(len(asked))]
+
+
+def tolerance(name: str, labels: frozenset[str]) -> float:
+    if labels & set(PRINTED.get(name, ())):
+        return 5e-6 + 1e-9
+    return 1e-6 if name in SINGLE else 1e-9
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_a_dialect_gives_the_numbers_of_the_library(name: str) -> None:
+    shared = [one for one in recorded(name) if not matching(NOT_SHARED.get(name, {}), one.labels)]
+    found = [(one, replay(atkay.dialects()[name], one)) for one in shared]
+    assert not [one.labels for one, how in found if how is None], "neither replayed nor listed in NOT_SHARED"
+    asked = [(one, how) for one, how in found if how is not None]
+    compared, differing = 0, set()
+    for (one, how), ours in zip(asked, answers(name, asked), strict=True):
+        theirs, exact = one.entry["value"], tolerance(name, one.labels)
+        agree = math.isnan(ours.value) if theirs is None else abs(ours.value - theirs) <= exact
+        agree |= theirs is None and (name, one.entry["metric"]) in NO_NUMBER
+        # Some libraries have no value for a user that then counts as 0.
+        users = {user: value for user, value in one.entry.get("per_user", {}).items() if value is not None}
+        apart = [user for user, value in users.items() if not abs(ours.users.get(user, math.nan) - value) <= exact]
+        excused = matching(DIFFERENT.get(name, {}), one.labels)
+        assert excused or (agree and not apart), (one.data, one.entry["call"], how, ours.value, theirs, apart)
+        differing |= set(excused) if apart or not agree else set()
+        compared += 0 if excused else 1 + len(users)
+    assert differing == set(DIFFERENT.get(name, {})), "an exception that is none any more"
+    assert compared >= LEAST[name], compared
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_our_names_mean_what_was_compared(name: str) -> None:
+    spoken = atkay.dialects()[name]
+    replays = [replay(spoken, one) for one in recorded(name)]
+    compared = {str(metric) for how in replays if how for metric in spoken.speak([how.asked]).values()}
+    for metric, words in spoken.words.items():
+        cut = atkay.metrics()[metric].cuts and metric not in spoken.uncut
+        spec = f"{metric}@5" if cut else metric
+        whole = dataclasses.replace(spoken.speak(spec)[spec], k=None)
+        assert {str(spoken.speak(spec)[spec]), str(whole)} & compared, (metric, words)
+
+
+def test_nothing_is_excused_that_is_not_recorded() -> None:
+    for table in (OPTIONS, NOT_SHARED, DIFFERENT):
+        for name, of_library in table.items():
+            used = {key for one in recorded(name) for key in matching(of_library, one.labels)}
+            assert used == set(of_library), name
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_the_version_is_the_one_that_was_run(name: str) -> None:
+    recorded = json.loads((FOLDER / "recorded" / f"{RECORDED.get(name, name)}.json").read_text())
+    assert recorded["installed"]
+    assert atkay.dialects()[name].version == recorded["version"]
+
+
+def test_elliot_as_worked_out_from_its_source() -> None:
+    # User A of the conventions data: hits at 1, 3 and 5. (1 + 1/2 + 2/3 + 2/4 + 3/5) / 5 = 0.6533; user B, hit at 1:
+    # (1 + 1/2 + 1/3 + 1/4 + 1/5) / 5 = 0.4567.
+    recs = {"A": ["i1", "i9", "i2", "i8", "i3"], "B": ["i1", "i7"], "D": ["i1", "i2", "i3"]}
+    truth = {"A": [f"i{n}" for n in range(1, 7)], "B": ["i1", "i2"], "C": ["i1"]}
+    result = atkay.evaluate(recs, truth, ["MAP@5", "precision@5", "recall@5"], dialect="elliot")
+    assert result.per_query["map(per=places)@5"].to_list() == pytest.approx(
+        [3.2666666666666666 / 5, 2.2833333333333333 / 5]
+    )
+    assert result["precision@5"] == pytest.approx(0.4)
+    assert result["recall@5"] == pytest.approx(0.5)
+
+
+def elliot_ndcg(listed: str, truth: dict[str, float], threshold: float, k: int) -> float:
+    """Elliot's nDCG in loops: an item is relevant from the threshold on, and is worth 2^(grade - threshold + 1) - 1."""
+    gain = {item: 2 ** (grade - threshold + 1) - 1 for item, grade in truth.items() if grade >= threshold}
+    found = sum(gain.get(item, 0) / math.log2(rank + 1) for rank, item in enumerate(listed[:k], 1))
+    best = sorted(gain.values(), reverse=True)[:k]
+    return found / sum(one / math.log2(rank + 1) for rank, one in enumerate(best, 1))
+
+
+@pytest.mark.parametrize("threshold", [None, 0, 1, 1.5, 2, 3])
+def test_ndcg_of_elliot_counts_gains_from_its_threshold(threshold: float | None) -> None:
+    users = {1: ("bxac", {"a": 3.0, "b": 1.0, "c": 2.0, "d": 3.0}), 2: ("dxb", {"a": 5.0, "b": 3.0, "d": 4.0})}
+    recs = {user: list(listed) for user, (listed, _) in users.items()}
+    truth = {user: wanted for user, (_, wanted) in users.items()}
+    fields: dict[str, Any] = {} if threshold is None else {"min_relevance": threshold}
+    result = atkay.evaluate(recs, truth, "nDCG@3", dialect="elliot", **fields)
+    expected = [elliot_ndcg(listed, wanted, threshold or 0, 3) for listed, wanted in users.values()]
+    assert result.query_values[:, 0].tolist() == pytest.approx(expected)
+
+
+def test_ndcg_of_elliot_by_hand() -> None:
+    # By default the threshold is 0: gains are 2^(1+1) - 1 = 3 and 2^(3+1) - 1 = 15.
+    recs, truth = {1: ["b", "a"]}, {1: {"a": 3, "b": 1}}
+    by_default = (3 + 15 / math.log2(3)) / (15 + 3 / math.log2(3))
+    assert atkay.evaluate(recs, truth, "nDCG@2", dialect="elliot")["nDCG@2"] == pytest.approx(by_default)
+    # From 2 on a alone is relevant, and its gain of 2^(3-2+1) - 1 = 3 cancels: at rank 2, 1 / log2(3).
+    from_2 = atkay.evaluate(recs, truth, ["nDCG@2", "Recall@1"], dialect="elliot", min_relevance=2)
+    assert from_2["nDCG@2"] == pytest.approx(1 / math.log2(3))
+    assert from_2["Recall@1"] == 0
+    why = atkay.explain(recs, truth, "ndcg@2", theirs="elliot")
+    assert why.theirs == pytest.approx(by_default)
+    example = why.steps[-1].example
+    assert example is not None
+    assert "(2^(3 - 0 + 1) - 1) / log2(3)" in example.after.arithmetic
+
+
+def test_a_grade_of_0_is_relevant_to_elliot() -> None:
+    # Both items are relevant; b is worth 2^(0+1) - 1 = 1 and a 2^(2+1) - 1 = 7.
+    recs, truth = {1: ["b", "x"]}, {1: {"a": 2, "b": 0}}
+    result = atkay.evaluate(recs, truth, ["Precision@2", "Recall@2", "nDCG@2"], dialect="elliot")
+    expected = [1 / 2, 1 / 2, 1 / (7 + 1 / math.log2(3))]
+    assert result.query_values[0].tolist() == pytest.approx(expected)
+    assert result.population.hits == 1
+    # A threshold of 0 is not none: without it b is judged and not relevant.
+    assert atkay.evaluate(recs, truth, "recall@2", min_relevance=0)["recall@2"] == 0.5
+    assert atkay.evaluate(recs, truth, "recall@2")["recall@2"] == 0
+
+
+# Grades 1 and 3 at ranks 1 and 2, and 2 missed: linear gains, the ideal is 3, 2, 1.
+LEVELS = ({1: ["b", "a", "x"], 2: ["b"]}, {1: {"a": 3, "b": 1, "c": 2}, 2: {"b": 1, "d": 1}})
+NDCG_1 = (1 + 3 / math.log2(3)) / (3 + 2 / math.log2(3) + 1 / 2)
+NDCG_2 = 1 / (1 + 1 / math.log2(3))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "names"), [("trec_eval", ("ndcg_cut_3", "P_2")), ("ir_measures", ("nDCG@3", "P@2"))]
+)
+def test_ndcg_of_trec_eval_ignores_the_level(dialect: str, names: tuple[str, str]) -> None:
+    # From grade 2 on user 1 has one hit in the top 2, and user 2 nothing that is relevant: it scores 0, being judged.
+    result = atkay.evaluate(*LEVELS, names, dialect=dialect, min_relevance=2)
+    assert result.query_values.T.tolist() == [pytest.approx([NDCG_1, NDCG_2]), [0.5, 0]]
+    alone = atkay.evaluate(*LEVELS, names[0], dialect=dialect, min_relevance=2)
+    assert alone[names[0]] == result[names[0]]
+    # With our own words the level holds for everything: 3 at rank 2, ideal 3 and 2.
+    ours = atkay.evaluate(*LEVELS, "ndcg(gain=linear)@3", min_relevance=2)
+    assert ours.query_values[0, 0] == pytest.approx((3 / math.log2(3)) / (3 + 2 / math.log2(3)))
+
+
+def test_err_ignores_the_level_with_ndcg() -> None:
+    # gdeval takes every grade: 1/16 at rank 1, then 7/16 of the rest at rank 2.
+    result = atkay.evaluate(*LEVELS, "ERR@3", dialect="ir_measures", min_relevance=2)
+    assert result.query_values[:, 0].tolist() == pytest.approx([1 / 16 + 15 / 16 * 7 / 16 / 2, 1 / 16])
+
+
+def test_a_level_of_tf_ranking_leaves_ndcg_alone() -> None:
+    # A label below 1 is not relevant, and is a gain of 2^0.5 - 1 in nDCG.
+    recs, truth = {1: ["a", "b"]}, {1: {"a": 0.5, "b": 1.0}}
+    result = atkay.evaluate(recs, truth, ["ndcg@2", "mrr@2"], dialect="tfranking")
+    half = 2**0.5 - 1
+    assert result["ndcg@2"] == pytest.approx((half + 1 / math.log2(3)) / (1 + half / math.log2(3)))
+    assert result["mrr@2"] == 0.5
+
+
+def test_grades_below_the_level_in_explanations() -> None:
+    recs, truth = LEVELS
+    why = atkay.explain(recs, truth, "ndcg@3", theirs="trec_eval", min_relevance=2)
+    assert why.theirs == pytest.approx((NDCG_1 + NDCG_2) / 2)
+    assert [step.names for step in why.moving] == [
+        "no_truth: skip → judged",
+        "gains: relevant → positive",
+        "gain: exp2 → linear",
+    ]
+    found = atkay.reconcile(recs, truth, {"ndcg@3": why.theirs, "precision@2": 0.25}, min_relevance=2)
+    assert "trec_eval" in found.explanations[0].libraries
+
+
+def test_equal_scores_in_lists_that_ranx_sorts_in_its_own_way() -> None:
+    def tied(length: int) -> dict[int, dict[int, float]]:
+        return {1: {item: float(item < length - 1) for item in range(length)}, 2: {0: 1.0}}
+
+    def warned(recs: dict[int, dict[int, float]], dialect: str, spec: str = "mrr") -> list[str]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            atkay.evaluate(recs, {1: [1], 2: [0]}, spec, dialect=dialect)
+        return [str(each.message) for each in caught if "may differ from these" in str(each.message)]
+
+    assert warned(tied(15), "ranx") == []
+    [message] = warned(tied(16), "ranx")
+    assert "decides 1 list with 16 items or more, and ranx orders equal scores in such lists in a way" in message
+    assert warned({1: {item: float(item) for item in range(20)}, 2: {0: 1.0}}, "ranx") == []
+    assert (
+        len(warned(tied(3), "recpack")) == len(warned(tied(3), "cornac")) == len(warned(tied(3), "torchmetrics")) == 1
+    )
+    # These read equal scores as one, or average over their orders themselves.
+    assert warned(tied(3), "cornac", "map") == warned(tied(3), "torchmetrics", "ndcg") == []
+    assert warned(tied(30), "trec_eval") == warned(tied(30), "replay") == []
+
+
+def test_names_and_words() -> None:
+    recs, truth = {1: ["a", "x", "b"]}, {1: ["a", "b", "c", "d"]}
+    result = atkay.evaluate(recs, truth, ["map_cut_3", "NDCG@3", "P_1"], dialect="trec_eval")
+    # (1 + 2/3) / 4, and nDCG with the grade itself as gain
+    assert result["map_cut_3"] == result["map@3"] == pytest.approx(5 / 12)
+    assert list(result) == ["map@3", "ndcg(gain=linear)@3", "precision@1"]
+    assert "map_cut_3" in result
+    assert "map_cut_5" not in result
+    assert "in the dialect of pytrec_eval-terrier 0.5.11" in repr(result)
+    own = atkay.evaluate(recs, truth, "map(per=hits)@3", dialect="replay")  # what a spec says holds
+    assert own["map(per=hits)@3"] == pytest.approx(5 / 6)
+    assert atkay.evaluate(recs, truth, "map@3", dialect="replay")["map(per=capped)@3"] == pytest.approx(5 / 9)
+    kept = atkay.evaluate(recs | {2: ["x"]}, truth | {2: ["a"], 3: ["b"]}, "hit@1", dialect="trec_eval", no_recs="zero")
+    assert kept["hit@1"] == pytest.approx(1 / 3)
+
+
+def test_what_a_library_does_not_have() -> None:
+    with pytest.raises(SpecError, match=r"recpack has no map; this dialect speaks of 'dcg', 'hit', 'mrr'"):
+        atkay.evaluate({1: ["a"]}, {1: ["a"]}, "map@3", dialect="recpack")
+    with pytest.raises(SpecError, match="no mrr with a cutoff"):
+        atkay.evaluate({1: ["a"]}, {1: ["a"]}, "mrr@3", dialect="trec_eval")
+    with pytest.raises(SpecError, match=r"no dialect 'rektools'\. Did you mean 'rectools'"):
+        atkay.evaluate({1: ["a"]}, {1: ["a"]}, "mrr@3", dialect="rektools")
+    with pytest.raises(ProtocolError, match=r"no argument 'dialekt'\. Did you mean 'dialect'"):
+        atkay.evaluate({1: ["a"]}, {1: ["a"]}, "mrr@3", dialekt="ranx")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "own", "spec"),
+    [
+        ("trec_eval", "map_cut_10", "map@10"),
+        ("trec_eval", "NDCG_cut_10", "ndcg(gain=linear)@10"),
+        ("trec_eval", "relative_P_5", "precision(per=capped)@5"),
+        ("trec_eval", "set_f", "f1"),
+        ("rectools", "NDCG@10", "ndcg(gain=binary,ideal=full)@10"),
+        ("rectools", "F1Beta@5", "f1@5"),
+        ("ranx", "ndcg_burges@10", "ndcg@10"),
+        ("ranx", "hits", "hit(count=number)"),
+        ("ranx", "rbp.95", "rbp(p=0.95,gain=grade)"),
+        ("ranx", "precision@5,10", "precision@5,10"),
+        ("torchmetrics", "RetrievalMAP", "map(per=hits)"),
+        ("torchmetrics", "retrievalauroc", "auc(no_pair=zero)"),
+        ("cornac", "FMeasure@5", "f1@5"),
+        ("cornac", "HitRatio", "hit"),
+        ("lenskit", "RBP@5", "rbp(p=0.85)@5"),
+        ("lenskit", "rbp(p=0.5)", "rbp(p=0.5)"),
+        ("recbole", "gauc", "group_auc(weight=relevant)"),
+        ("recpack", "DCGK@5", "dcg(gain=binary)@5"),
+        ("sklearn", "label_ranking_average_precision_score", "map"),
+        ("spark", "ndcgAt(5)", "ndcg(gain=binary,discount=ln)@5"),
+        ("tfranking", "MRRMetric@5", "mrr@5"),
+        ("xgboost", "pre", "precision(per=listed)@32"),
+        ("ir_measures", "RBP(rel=1,p=0.5)", "rbp(p=0.5)"),
+        ("ir_measures", "SetP", "precision(per=listed)"),
+    ],
+)
+def test_a_librarys_own_names(dialect: str, own: str, spec: str) -> None:
+    assert str(atkay.dialects()[dialect].speak(own)[own]) == spec
+
+
+@pytest.mark.parametrize("name", atkay.dialects())
+def test_a_number_is_the_same_however_it_is_asked_for(name: str) -> None:
+    """Alone, with another cutoff, by any of our names: those that the library has itself for another number aside."""
+    spoken = atkay.dialects()[name]
+    for metric in spoken.words:
+        cls = atkay.metrics()[metric]
+        if cls.cuts and metric not in spoken.uncut:
+            [alone], [both] = spoken.speak(f"{metric}@3").values(), spoken.speak(f"{metric}@3,5").values()
+            assert both.split()[0] == alone
+            assert {spoken.speak([f"{alias}@3"])[f"{alias}@3"] for alias in cls.aliases} <= {alone}
+        [whole] = spoken.speak(metric).values()
+        assert {spoken.speak([alias])[alias] for alias in cls.aliases} <= {whole}
+
+
+def test_recommenders_has_two_average_precisions() -> None:
+    # A has hits at 1, 3 and 5 of six relevant items, B one at 1 of two: its map divides by 6, its map_at_k by 5.
+    recs = {"A": ["i1", "i9", "i2", "i8", "i3"], "B": ["i1"]}
+    truth = {"A": [f"i{n}" for n in range(1, 7)], "B": ["i1", "i2"]}
+    result = atkay.evaluate(recs, truth, "map@5,10,ap@5,map_at_k@5", dialect="recommenders")
+    total = 1 + 2 / 3 + 3 / 5
+    assert result["map@5"] == result["ap@5"] == pytest.approx((total / 6 + 1 / 2) / 2)
+    assert result["map_at_k@5"] == pytest.approx((total / 5 + 1 / 2) / 2)
+
+
+def test_all_names_are_specs() -> None:
+    for each in atkay.dialects().values():
+        for name in each.names:
+            own = re.sub(r"\{\w+\}", "5", name.replace("{p}", "0.5"))
+            assert each.speak([own])[own].name in each.words, name
+            each.settle(None, {}, [own])
+
+
+def test_names_that_say_something_of_the_protocol() -> None:
+    recs, truth = {1: ["a", "b"], 2: ["b"]}, {1: {"a": 1, "b": 2}, 2: {"a": 3}}
+    # From grade 2 on user 1 has the one hit b at rank 2, user 2 none.
+    result = atkay.evaluate(recs, truth, ["mrr@5-l2", "hits-l2"], dialect="ranx")
+    assert (result["mrr@5-l2"], result["hits-l2"]) == (0.25, 0.5)
+    assert result.protocol.min_relevance == 2
+    again = atkay.evaluate(recs, truth, "mrr@5-l2", dialect="ranx", min_relevance=2)
+    assert again["mrr@5-l2"] == 0.25
+    whole = atkay.evaluate(recs, truth, "mrr-l2", dialect="ranx", protocol=atkay.Protocol(exclude={1: ["a"]}))
+    assert whole["mrr-l2"] == 0.5  # user 1 sees b first
+    with pytest.raises(ProtocolError, match=r"mrr@5-l2 says min_relevance=2, and the call says min_relevance=3"):
+        atkay.evaluate(recs, truth, "mrr@5-l2", dialect="ranx", min_relevance=3)
+    with pytest.raises(
+        ProtocolError, match=r"ranx takes map with min_relevance=1\.0 and map-l2 with min_relevance=2\.0"
+    ):
+        atkay.evaluate(recs, truth, ["map", "map-l2"], dialect="ranx")
+
+
+def test_metrics_that_a_library_counts_in_different_ways() -> None:
+    # User 2 has a list and no truth: 0 in precision, 1 elsewhere.
+    recs, truth = {1: ["a", "x"], 2: ["x"]}, {1: ["a"]}
+    assert atkay.evaluate(recs, truth, "pre@1", dialect="xgboost")["pre@1"] == 0.5
+    assert atkay.evaluate(recs, truth, ["map@1", "ndcg@1"], dialect="xgboost").to_dict() == {
+        "map(per=capped)@1": 1,
+        "ndcg@1": 1,
+    }
+    message = r"xgboost takes pre@1 with no_truth='zero' and ndcg@1 with no_truth='one', and a call has one protocol\. "
+    with pytest.raises(ProtocolError, match=message + "Ask for them in two calls, or say 'no_truth' yourself"):
+        atkay.evaluate(recs, truth, ["pre@1", "ndcg@1"], dialect="xgboost")
+    mixed = atkay.evaluate(recs, truth, ["pre@1", "ndcg@1"], dialect="xgboost", no_truth="skip")
+    assert (mixed["pre@1"], mixed["ndcg@1"]) == (1, 1)
+    own = atkay.evaluate(recs, truth, ["pre@1", "ndcg@1"], dialect="xgboost", protocol=atkay.Protocol())
+    assert own.population.evaluated == 1
+    assert atkay.evaluate(recs, truth, atkay.Precision(k=1), dialect="xgboost")["precision@1"] == 0.5
+
+
+def test_the_usual_metrics_as_far_as_a_library_has_them() -> None:
+    recs, truth = {1: ["a", "x"], 2: ["x"]}, {1: ["a"], 2: ["b"]}
+    names = {name: [parse(spec).name for spec in atkay.evaluate(recs, truth, dialect=name)] for name in RUN}
+    assert names["ranx"] == ["ndcg", "map", "mrr", "recall", "precision", "hit"]
+    assert names["recpack"] == ["ndcg", "mrr", "recall", "precision", "hit"]  # it has no map
+    assert names["xgboost"] == ["ndcg", "map"]  # precision counts users without truth otherwise
+    assert names["cornac"] == ["ndcg", "mrr", "recall", "precision", "hit"]  # map has ties of its own
+    assert names["sklearn"] == ["ndcg"]
+    result = atkay.evaluate(recs, truth, dialect="trec_eval")
+    assert list(result) == ["ndcg(gain=linear)@10", "map@10", "mrr", "recall@10", "precision@10", "hit@10"]
+    # Who counts and how equal scores are taken can be said, and then nothing is left out.
+    said = atkay.evaluate(recs, truth, dialect="cornac", ties="given")
+    assert "map" in said
+    assert "precision(per=listed)@10" in atkay.evaluate(recs, truth, dialect="xgboost", protocol=atkay.Protocol())
+
+
+def test_a_cutoff_can_change_the_protocol() -> None:
+    recs, truth = {1: {"a": 1.0, "b": 1.0}}, {1: ["a"]}
+    assert atkay.evaluate(recs, truth, "RR", dialect="ir_measures")["RR"] == 0.5
+    assert atkay.evaluate(recs, truth, "RR@10", dialect="ir_measures")["RR@10"] == 1
+    assert "mrr@{k}: ties=text, scores=exact" in repr(atkay.dialects())
+
+
+def test_a_threshold_of_1_needs_no_grades() -> None:
+    assert atkay.evaluate({1: ["x", "a"]}, {1: ["a"]}, "mrr", dialect="ranx")["mrr"] == 0.5
+
+
+def test_users_without_a_list_whose_truth_is_below_the_threshold() -> None:
+    # ir-measures counts every user of the truth: user 2 has a grade of 1 alone and no list.
+    recs, truth = {1: ["a"]}, {1: {"a": 2}, 2: {"a": 1}}
+    assert atkay.evaluate(recs, truth, "P(rel=2)@1", dialect="ir_measures")["P(rel=2)@1"] == 0.5
+    assert atkay.evaluate(recs, truth, "P_1", dialect="trec_eval", min_relevance=2)["P_1"] == 1
+
+
+def test_all_dialects_are_listed() -> None:
+    found = atkay.dialects()
+    assert set(found) == {
+        "trec_eval", "ir_measures", "ranx", "rectools", "replay", "recommenders", "torchmetrics", "recbole", "lenskit",
+        "recpack", "rs_metrics", "cornac", "sklearn", "elliot", "tfranking", "lightgbm", "xgboost", "spark",
+    }  # fmt: skip
+    assert [name for name, each in found.items() if each.checked != "run"] == ["elliot", "tfranking"]
+    assert "from source" in repr(found)
+    assert "rectools 0.19.0" in found.to_markdown()
+
+
+def test_scores_in_single_precision() -> None:
+    # 0.1 + 1.1e-9 and 0.1 + 1e-9 are one number in float32: then the item's name decides, the later one first.
+    recs, truth = {1: {"a": 0.1 + 1.1e-9, "b": 0.1 + 1e-9}}, {1: ["a"]}
+    assert atkay.evaluate(recs, truth, "mrr")["mrr"] == 1
+    assert atkay.evaluate(recs, truth, "mrr", scores="float32", ties="text_desc")["mrr"] == 0.5
+    assert atkay.evaluate(recs, truth, "mrr", scores="float32", ties="text")["mrr"] == 1
+
+
+def test_ties_by_the_id_as_text() -> None:
+    # As text "9" comes after "10"; as integers it comes before.
+    recs, truth = {1: {9: 1.0, 10: 1.0}}, {1: [9]}
+    values = {ties: atkay.evaluate(recs, truth, "mrr", ties=ties)["mrr"] for ties in ("item", "text", "text_desc")}
+    assert values == {"item": 1, "text": 0.5, "text_desc": 1}
+
+
+def test_items_that_do_not_exist_unless_listed() -> None:
+    recs, truth = {1: ["a", "x"]}, {1: {"a": 1, "b": 3}}
+    result = atkay.evaluate(recs, truth, ["recall", "ndcg", "map"], unlisted="ignored")
+    assert result.to_dict() == {"recall": 1, "ndcg": 1, "map": 1}
+    assert result.population.relevant == 1
+
+
+def test_scores_of_zero_and_below() -> None:
+    recs, truth = {1: {"a": -0.1, "x": -0.2}, 2: {"a": 1.0, "x": 0.0}}, {1: ["a"], 2: ["a"]}
+    specs = ["precision@1", "recall@1", "map@1", "mrr@1", "hit@1", "ndcg@1"]
+    result = atkay.evaluate(recs, truth, specs, nonpositive="missed")
+    assert result.query_values.tolist() == [[0, 0, 0, 0, 1, 1], [1, 1, 1, 1, 1, 1]]
+
+
+def test_scores_of_zero_and_below_in_what_is_pooled_and_in_mnap() -> None:
+    # User 1's only hit has a score below 0: one hit in two shown items.
+    recs, truth = {1: {"a": -1.0, "x": -2.0}, 2: {"a": 1.0}}, {1: ["a"], 2: ["a"]}
+    specs = ["precision(average=pooled)@1", "recall(average=pooled)@1", "mnap@1", "map(per=capped)@1"]
+    assert atkay.evaluate(recs, truth, specs, nonpositive="missed").to_dict() == dict.fromkeys(specs, 0.5)
+
+
+def test_users_without_a_list_count_in_dcg_alone() -> None:
+    specs = ["precision@1", "ndcg@1", "recall(average=pooled)@1"]
+    result = atkay.evaluate({1: ["a"]}, {1: ["a"], 2: ["a"]}, specs, no_recs="dcg_zero")
+    assert result.to_dict() == {"precision@1": 1, "ndcg@1": 0.5, "recall(average=pooled)@1": 1}
+    assert result.summaries["precision@1"].undefined == 1
+
+
+def test_users_whose_truth_is_all_zero() -> None:
+    recs = {1: ["a"], 2: ["a"], 3: ["a"]}
+    result = atkay.evaluate(recs, {1: {"a": 1}, 2: {"a": 0}}, "hit@1", no_truth="judged")
+    assert result["hit@1"] == 0.5
+    assert result.population.evaluated == 2

@@ -1,0 +1,144 @@
+"""The grammar of specs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import atkay
+from atkay.errors import SpecError
+from atkay.metrics.metric import Metric, parse_all
+
+
+@pytest.mark.parametrize(
+    ("spec", "metric"),
+    [
+        ("ndcg@10", atkay.NDCG(k=10)),
+        ("NDCG(gain=linear)@10", atkay.NDCG(gain="linear", k=10)),
+        ("map(per=hits)@10", atkay.MAP(per="hits", k=10)),
+        ("recall(per=capped)@5,10,20", atkay.Recall(per="capped", k=(5, 10, 20))),
+        (" Recall ( per = Capped ) @ 5, 10 ", atkay.Recall(per="capped", k=(5, 10))),
+        ("f1(beta=2)@5", atkay.F1(beta=2, k=5)),
+        ("f1(beta=0.5)", atkay.F1(beta=0.5)),
+        ("precision", atkay.Precision()),
+        ("r-precision", atkay.RPrecision()),
+        ("precision(average=pooled,per=listed)@5", atkay.Precision(per="listed", average="pooled", k=5)),
+        ("p@5", atkay.Precision(k=5)),
+        ("HR@5", atkay.HitRate(k=5)),
+        ("hit_rate@5", atkay.HitRate(k=5)),
+        ("Hit Rate@5", atkay.HitRate(k=5)),
+        ("rr", atkay.MRR()),
+        ("ap@5", atkay.MAP(k=5)),
+        ("MNAP@3", atkay.MNAP(k=3)),
+        ("dcg(discount=ln,gain=binary)", atkay.DCG(gain="binary", discount="ln")),
+        ("ndcg()@10", atkay.NDCG(k=10)),
+        ("recall@5,5", atkay.Recall(k=5)),
+    ],
+)
+def test_parses(spec: str, metric: Metric) -> None:
+    assert atkay.parse(spec) == metric
+    assert hash(atkay.parse(spec)) == hash(metric)
+
+
+@pytest.mark.parametrize(
+    ("metric", "spec"),
+    [
+        (atkay.NDCG(k=10), "ndcg@10"),
+        (atkay.NDCG(gain="exp2", k=10), "ndcg@10"),
+        (atkay.MAP(per="hits", k=10), "map(per=hits)@10"),
+        (atkay.Recall(per="capped", k=(5, 10, 20)), "recall(per=capped)@5,10,20"),
+        (atkay.F1(beta=2), "f1(beta=2)"),
+        (atkay.Precision(average="pooled", per="listed", k=5), "precision(per=listed,average=pooled)@5"),
+        (atkay.NDCG(gain="linear") @ 10, "ndcg(gain=linear)@10"),
+        (atkay.Recall() @ (5, 10), "recall@5,10"),
+    ],
+)
+def test_prints(metric: Metric, spec: str) -> None:
+    assert str(metric) == spec
+
+
+def test_cutoffs_in_other_forms() -> None:
+    assert atkay.NDCG(k=np.int64(5)) == atkay.NDCG(k=5)  # type: ignore[arg-type]  # taken all the same
+    assert atkay.NDCG(k=range(1, 4)) == atkay.NDCG(k=(1, 2, 3))  # type: ignore[arg-type]  # so is this
+    assert atkay.NDCG(k=np.array([5, 10])) == atkay.NDCG(k=(5, 10))  # type: ignore[arg-type]  # and this
+
+
+def test_several_specs_in_one_string() -> None:
+    found = parse_all("ndcg@10,map(per=hits)@5,10, f1(beta=2),mrr")
+    assert list(map(str, found)) == ["ndcg@10", "map(per=hits)@5,10", "f1(beta=2)", "mrr"]
+    words = parse_all("precision(per=listed,average=pooled)@5,10,dcg(gain=linear,discount=ln)@3")
+    assert list(map(str, words)) == ["precision(per=listed,average=pooled)@5,10", "dcg(gain=linear,discount=ln)@3"]
+
+
+def test_asked_twice_is_answered_once() -> None:
+    assert list(map(str, parse_all(["p@5", "precision@5", atkay.Precision(k=5)]))) == ["precision@5"]
+    assert list(map(str, parse_all("p@5,10,p@10,20,p"))) == ["precision@5,10", "precision@20", "precision"]
+    result = atkay.evaluate({1: [1, 2]}, {1: [2]}, ["recall@1,2", "recall@2,3"])
+    assert result.to_dict() == {"recall@1": 0, "recall@2": 1, "recall@3": 1}
+
+
+@pytest.mark.parametrize("metrics", [None, 5, atkay.NDCG, [atkay.NDCG], atkay.Metric()])
+def test_what_is_no_metric(metrics: Any) -> None:
+    with pytest.raises(SpecError, match=r"is no metric|is a class of metrics; write NDCG"):
+        atkay.evaluate({1: [1]}, {1: [1]}, metrics)
+
+
+def test_a_name_is_given_once() -> None:
+    with pytest.raises(SpecError, match="'ndcg' is the name of NDCG already"):
+        type("Mine", (Metric,), {"name": "mine", "aliases": ("ndcg",)})
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("ndgc@10", "no metric 'ndgc'. Did you mean 'ndcg'"),
+        ("xyzzy", "no metric 'xyzzy'. Known: '"),
+        ("ndcg(gain=exp)@10", "ndcg: 'exp' is no word for 'gain'; words are 'exp2', 'linear', 'binary'"),
+        ("map(pr=hits)@10", "map: no convention 'pr=hits'. Did you mean 'per'?"),
+        ("map(hits)@10", "map: no convention 'hits'."),
+        ("r_precision(per=k)", "It has no conventions to choose."),
+        ("map(per=hits,per=k)", "'per' is given twice"),
+        ("ndcg@0", "a cutoff is a whole number from 1 to 10,000,000, given was 0"),
+        ("ndcg@-5", "given was -5"),
+        ("ndcg@99999999999999999999", "from 1 to 10,000,000"),
+        ("ndcg@1_0", "after '@' come whole numbers"),
+        ("recall(capped)@5", "Write 'per=capped'."),
+        ("ndcg@ten", "after '@' come whole numbers"),
+        ("ndcg@1.5", "after '@' come whole numbers"),
+        ("ndcg@", "after '@' come whole numbers"),
+        ("r_precision@5", "r_precision takes no cutoff"),
+        ("f1(beta=-1)", "f1: beta='-1' does not fit; it takes a number above 0"),
+        ("f1(beta=two)", "beta='two' does not fit"),
+        ("", "is no metric"),
+        ("ndcg@10 map@10", "after '@' come whole numbers"),
+        (["ndcg@10", 7], "7 is no metric; write a spec"),
+        ([], "no metric is asked for"),
+    ],
+)
+def test_refuses(spec: str | list[str], message: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        parse_all(spec)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.5, True, (), (5, 0), "10"])
+def test_refuses_cutoffs(k: object) -> None:
+    with pytest.raises(SpecError, match="whole number from 1 to 10,000,000"):
+        atkay.NDCG(k=k)  # type: ignore[arg-type]  # the mistake
+
+
+def test_the_catalogue_lists_what_exists() -> None:
+    found = atkay.metrics()
+    founding = {"dcg", "f1", "hit", "map", "mnap", "mrr", "ndcg", "precision", "r_precision", "recall"}
+    assert founding <= set(found)
+    assert list(found) == sorted(found)
+    assert found["ndcg"] is atkay.NDCG
+    assert "gain = exp2 | linear | binary" in repr(found)
+    assert "<table>" in found._repr_html_()
+
+
+def test_no_alias_means_two_metrics() -> None:
+    names = [alias for cls in atkay.metrics().values() for alias in (cls.name, *cls.aliases)]
+    assert len(names) == len(set(names))
