@@ -70,6 +70,7 @@ check: $(VENV)/ready  ## formatter, linter and type checker
 	$(BIN)/mypy
 
 format: $(VENV)/ready  ## put the code into its form
+	$(BIN)/python tests/house/public.py
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 

@@ -3,7 +3,7 @@
     python benchmarks/each_metric.py [--users N] [METRIC ...]
 
 Everything is given that any metric needs: the truth of other users as training data, categories and vectors of items,
-a baseline. A time is that of one evaluate at cutoff 10, from the frames to the number, best of three.
+a reference. A time is that of one evaluate at cutoff 10, from the frames to the number, best of three.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ def main() -> None:
                 "vector": rng.standard_normal((ITEMS, 32)),
             }
         ),
-        "baseline": rng.choice(items, 100, replace=False).tolist(),
+        "reference": rng.choice(items, 100, replace=False).tolist(),
     }
     reference = seconds(atkay.parse("ndcg@10"), recs, truth, given)
     rows = []
-    for name, cls in atkay.metrics().items():
+    for name, cls in atkay.list_metrics().items():
         if options.metric and name not in options.metric:
             continue
         words = [{"kind": word} for word in ("murakami", "rectools", "ge", "cosine")] if name == "serendipity" else [{}]

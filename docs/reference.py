@@ -15,7 +15,7 @@ def page() -> str:
         "# Metrics",
         "Written from the registry by `make docs`. h: hits in the top k; R: relevant items; L: listed items.",
     ]
-    for name, cls in atkay.metrics().items():
+    for name, cls in atkay.list_metrics().items():
         parts.append(f"## `{name}`")
         if cls.aliases:
             parts.append("Also called " + ", ".join(f"`{alias}`" for alias in cls.aliases) + ".")

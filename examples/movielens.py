@@ -17,7 +17,7 @@ import polars as pl
 from scipy import sparse
 
 import atkay
-from atkay.tasks import Task, baselines
+from atkay.tasks import Task, references
 
 WHEELS = Path(__file__).parent / "wheels"
 WITHIN = "recbole/dataset_example/ml-100k/ml-100k.inter"
@@ -65,7 +65,7 @@ def main() -> None:
         raise SystemExit(f"no wheel of recbole in {WHEELS}: pip download recbole --no-deps --dest {WHEELS}")
     log = load(path)
     task = atkay.tasks.leave_last_out(log)
-    lists = {"popularity": baselines.global_top(task, K), "neighbours": item_neighbours(task, K)}
+    lists = {"popularity": references.global_top(task, K), "neighbours": item_neighbours(task, K)}
     print(task, "\n")
     print(task.evaluate(lists["neighbours"], METRICS))
     print("\nIs the difference real?\n")

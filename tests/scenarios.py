@@ -11,10 +11,10 @@ from typing import Any
 import polars as pl
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+from oracle import AVERAGED, LISTS, METRICS, RUN, WORDS, Data, Rules, Words
 
 from atkay import Columns
 from atkay.metrics.metric import Metric, conventions
-from oracle import AVERAGED, LISTS, METRICS, RUN, WORDS, Data, Rules, Words
 from variants import every_variant
 
 VARIANTS = [metric for metric in every_variant(None, 1, 2, 3, 10) if metric.name in {*METRICS, *LISTS, *RUN}]
@@ -115,7 +115,7 @@ class Scenario:
                     "y": [float(data.vectors[item][1]) for item in known],
                 }
             ),
-            "baseline": self.by_user(data.baseline),
+            "reference": self.by_user(data.reference),
         }
 
     @property
@@ -193,7 +193,7 @@ def scenarios(draw: st.DrawFn, *, kinds: Sequence[str] = tuple(KINDS), n_metrics
     some_items = st.lists(items, min_size=1, max_size=6, unique=True)
     some_users = st.lists(users, max_size=5, unique=True)
     train = {owner(query(user)): draw(some_items) for user in draw(some_users)} | {owner(query(ANCHOR)): [0, 5]}
-    baseline = {owner(query(user)): draw(some_items) for user in draw(some_users)} | {owner(query(ANCHOR)): [3, 0]}
+    reference = {owner(query(user)): draw(some_items) for user in draw(some_users)} | {owner(query(ANCHOR)): [3, 0]}
     known = sorted({*draw(some_items), 0, 3, 5})
     vector = st.tuples(st.integers(-2, 2), st.integers(-2, 2))
     features = {item: (draw(st.lists(st.sampled_from("abcd"), max_size=3)), draw(vector)) for item in known}
@@ -215,7 +215,7 @@ def scenarios(draw: st.DrawFn, *, kinds: Sequence[str] = tuple(KINDS), n_metrics
         catalog=frozenset(item_name(item) for item in {*draw(some_items), 0, 3, 5}),
         categories={item_name(item): kinds for item, (kinds, _) in features.items()},
         vectors={item_name(item): vector for item, (_, vector) in features.items()},
-        baseline=named(baseline),
+        reference=named(reference),
         owner=owner,
     )
     segment = st.tuples(st.sampled_from(["old", "young", None]), st.integers(0, 2))

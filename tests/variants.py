@@ -21,7 +21,7 @@ Row = tuple[int, int, float]
 
 def every_variant(*cutoffs: int | tuple[int, ...] | None) -> Iterator[Metric]:
     """All metrics, all words, at the given cutoffs."""
-    for cls in atkay.metrics().values():
+    for cls in atkay.list_metrics().values():
         fields = conventions(cls)
         choices = [list(words_of(each)) or list(filter(each.metadata["check"], NUMBERS)) for each in fields]
         for chosen in itertools.product(*choices):
@@ -52,7 +52,7 @@ def side(user: Callable[[int], object] = int, item: Callable[[int], object] = in
                 "y": [float(y + 1) for *_, y in features],
             }
         ),
-        "baseline": {user(who): [item(one) for one in (0, 3, 1)] for who in (0, 1, 2, 3, 5, ANCHOR)},
+        "reference": {user(who): [item(one) for one in (0, 3, 1)] for who in (0, 1, 2, 3, 5, ANCHOR)},
     }
 
 

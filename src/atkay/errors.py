@@ -16,7 +16,7 @@
         ├── ColumnError    a column is missing, or several could be meant
         ├── IdError        ids that are null, of different types on the two sides, or that have nothing in common
         ├── DuplicateError an item twice in one list, or twice in one user's truth
-        ├── SideError      a metric needs train, catalog, features or baseline, and it is not given, or not enough
+        ├── SideError      a metric needs train, catalog, features or reference, and it is not given, or not enough
         ├── OrderError     scores or ranks that do not put a list in order, times that do not put a log in order
         └── RelevanceError grades that are missing, negative or not numbers
 

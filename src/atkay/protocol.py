@@ -18,7 +18,7 @@ ARGUMENTS = (
     "train",
     "catalog",
     "features",
-    "baseline",
+    "reference",
     "sampled",
     "dialect",
     "memory",

@@ -22,7 +22,7 @@ RECS = {"A": ["i1", "i9", "i2", "i8", "i3"], "B": ["i1", "i7"], "D": ["i1", "i2"
 TRUTH = {"A": {f"i{n}": 1 for n in range(1, 7)}, "B": {"i1": 1, "i2": 1}, "C": {"i1": 1}}
 A, B = (1 / 1 + 2 / 3 + 3 / 5) / 6, (1 / 1) / 2
 """Average precision of A, with hits at 1, 3 and 5 of six relevant items, and of B, with one of two at rank 1."""
-DIALECTS = list(atkay.dialects())
+DIALECTS = list(atkay.list_dialects())
 
 
 def named(found: Difference) -> list[str]:
@@ -114,7 +114,7 @@ def test_recommenders_counts_users_without_a_list_in_dcg_alone() -> None:
 
 @pytest.mark.parametrize("name", DIALECTS)
 def test_the_way_ends_at_the_dialects_number(name: str) -> None:
-    spoken, moving = atkay.dialects()[name], 0
+    spoken, moving = atkay.list_dialects()[name], 0
     for data in ("missing", "graded", "ties", "empty_truth"):
         recs, truth = frames(data, "", "")
         for metric in sorted({"map", "ndcg", "precision", "mrr"} & set(spoken.words)):
@@ -283,7 +283,7 @@ def test_hits_that_share_a_place_are_the_ones_marked() -> None:
 
 
 def test_a_dialect_may_be_given_itself() -> None:
-    spoken = atkay.dialects()["replay"]
+    spoken = atkay.list_dialects()["replay"]
     assert atkay.explain(RECS, TRUTH, "map@5", theirs=spoken) == atkay.explain(RECS, TRUTH, "map@5", theirs="replay")
 
 
@@ -323,7 +323,7 @@ def test_every_field_of_the_protocol_has_its_place() -> None:
     fields = {each.name for each in dataclasses.fields(atkay.Protocol)}
     assert {*WHO, *READ} == fields
     assert len(WHO) + len(READ) == len(fields)
-    said = {name for each in atkay.dialects().values() for name in each.protocol}
+    said = {name for each in atkay.list_dialects().values() for name in each.protocol}
     assert said & set(SETTINGS) <= {"min_relevance"}
 
 

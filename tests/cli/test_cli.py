@@ -282,11 +282,11 @@ def test_the_baseline_of_a_comparison_is_a_run(here: Path) -> None:
     unknown = run(f"{line} --baseline truth.csv")
     assert (unknown.exit_code, unknown.stdout) == (2, "")
     assert "'truth.csv' is not one of the runs, which are recs, new" in unknown.stderr
-    assert "--primitive FILE" in unknown.stderr
+    assert "--reference FILE" in unknown.stderr
     assert "exclude each other" in run(f"{line} --baseline new --every-pair").stderr
     needs = run("compare recs.csv other.csv --truth truth.csv -m unexpectedness@5")
-    assert (needs.exit_code, "needs --primitive: the lists" in needs.stderr) == (2, True)
-    assert run("compare recs.csv other.csv --truth truth.csv -m unexpectedness@5 --primitive recs.csv").exit_code == 0
+    assert (needs.exit_code, "needs --reference: the lists" in needs.stderr) == (2, True)
+    assert run("compare recs.csv other.csv --truth truth.csv -m unexpectedness@5 --reference recs.csv").exit_code == 0
     page = run("report recs.csv new=other.csv --truth truth.csv -m hit@5 --baseline new -o page.html")
     assert (page.exit_code, "held against new" in Path("page.html").read_text()) == (0, True)
 
@@ -300,7 +300,7 @@ def test_a_report_of_one_run_ignores_nothing(here: Path) -> None:
         found = run(f"report saved.json {options}")
         assert (found.exit_code, "no effect: 'saved.json' is already evaluated" in found.stderr) == (2, True)
     assert run("report saved.json").exit_code == 0
-    assert run("report recs.csv --truth truth.csv -m unexpectedness@5 --primitive other.csv").exit_code == 0
+    assert run("report recs.csv --truth truth.csv -m unexpectedness@5 --reference other.csv").exit_code == 0
 
 
 def test_runs_are_called_as_their_files_or_as_given(here: Path) -> None:
@@ -378,8 +378,8 @@ def test_options_without_effect(here: Path) -> None:
             "'truth.csv' is not a result saved by this version of atkay (no checksum). Write one with atkay evaluate "
             "--json FILE."
         ),
-        f"{one} -m serendipity@2": "needs --primitive: the lists",
-        "compare recs.csv other.csv --truth truth.csv -m serendipity@2": "needs --primitive: the lists",
+        f"{one} -m serendipity@2": "needs --reference: the lists",
+        "compare recs.csv other.csv --truth truth.csv -m serendipity@2": "needs --reference: the lists",
     }.items():
         found = run(line)
         assert found.exit_code == 2, line

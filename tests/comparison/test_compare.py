@@ -578,7 +578,7 @@ def test_different_metrics_are_refused() -> None:
         ({"runs": [OLD, NEW]}, InputError, "runs is {name: lists}, given was a list"),
         ({"truth": None}, InputError, "'old' is no result, so it has to be evaluated"),
         ({"baseline": "odl"}, InputError, "no run 'odl' to be the baseline. Did you mean 'old'"),
-        ({"baseline": OLD}, InputError, "passed as primitive="),
+        ({"baseline": OLD}, InputError, "passed as reference="),
         ({"test": "welch"}, SpecError, "'welch' is no word for 'test'. Known: 't'"),
         ({"test": ()}, SpecError, "no test is asked for"),
         ({"correction": "hol"}, SpecError, "'hol' is no word for 'correction'. Did you mean 'holm'"),
@@ -609,8 +609,8 @@ def test_protocol_arguments_for_results_alone_are_refused() -> None:
     runs = {"a": result([0.1, 0.2]), "b": result([0.1, 0.3])}
     with pytest.raises(InputError, match="'ties' says how to evaluate, and all runs are results"):
         atkay.compare(runs, ties="best")
-    with pytest.raises(InputError, match="'primitive' says how to evaluate, and all runs are results"):
-        atkay.compare(runs, primitive=OLD)
+    with pytest.raises(InputError, match="'reference' says how to evaluate, and all runs are results"):
+        atkay.compare(runs, reference=OLD)
     with pytest.raises(InputError, match="'truth' says how to evaluate, and all runs are results"):
         atkay.compare(runs, TRUTH)
 
@@ -620,13 +620,13 @@ def test_metrics_are_read_once() -> None:
     assert found.metrics == ("mrr", "precision@2")
 
 
-def test_the_primitive_recommender_is_not_the_baseline_run() -> None:
+def test_the_reference_recommender_is_not_the_baseline_run() -> None:
     found = atkay.compare(
         {"old": OLD, "new": NEW},
         TRUTH,
         "serendipity(kind=ge)@3",
         baseline="old",
-        primitive=["q"],
+        reference=["q"],
         catalog=["q", "r", "x", "y"],
     )
     assert found.baseline == "old"

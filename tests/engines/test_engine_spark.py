@@ -192,10 +192,10 @@ def test_truth_that_is_not_in_spark_and_tables_beside_that_are(spark: Session, t
     recs, truth = some()
     beside = side()
     learned = [(who, item) for who, ones in beside["train"].items() for item in ones]
-    shown = [(who, item, rank) for who, ones in beside["baseline"].items() for rank, item in enumerate(ones, 1)]
+    shown = [(who, item, rank) for who, ones in beside["reference"].items() for rank, item in enumerate(ones, 1)]
     frames = {
         "train": pl.DataFrame(learned, schema=["user", "item"], orient="row"),
-        "baseline": pl.DataFrame(shown, schema=["user", "item", "rank"], orient="row"),
+        "reference": pl.DataFrame(shown, schema=["user", "item", "rank"], orient="row"),
         "features": beside["features"],
         "catalog": pl.DataFrame({"item": beside["catalog"]}),
         "slices": pl.DataFrame({"user": [0, 1, ANCHOR], "age": [1, 2, 2]}),
@@ -205,8 +205,8 @@ def test_truth_that_is_not_in_spark_and_tables_beside_that_are(spark: Session, t
     there = {name: in_spark(spark, frame) for name, frame in frames.items()}
     found = atkay.evaluate(in_spark(spark, recs), tmp_path / "truth.csv", metrics, **there)
     assert_same(found, atkay.evaluate(recs, tmp_path / "truth.csv", metrics, **frames))
-    with pytest.raises(errors.OrderError, match="baseline: the rows of a Spark frame have no order"):
-        atkay.evaluate(recs, truth, "mrr", baseline=there["baseline"].drop("rank"))
+    with pytest.raises(errors.OrderError, match="reference: the rows of a Spark frame have no order"):
+        atkay.evaluate(recs, truth, "mrr", reference=there["reference"].drop("rank"))
 
 
 def test_compare(spark: Session) -> None:
@@ -297,8 +297,8 @@ def test_what_is_warned_of_in_memory_is_warned_of(spark: Session) -> None:
     truth = recs.select("user", "item", rating=pl.lit(3.0))
     table = pl.DataFrame({"user": [3, 4, *range(1000, 1198)], "item": [1] * 200})
     for lists in (recs, in_spark(spark, recs)):
-        for name in ("exclude", "train", "baseline", "slices"):
-            ranked: Any = table.with_columns(rank=pl.lit(1)) if name == "baseline" else table
+        for name in ("exclude", "train", "reference", "slices"):
+            ranked: Any = table.with_columns(rank=pl.lit(1)) if name == "reference" else table
             message = rf"{name} has next to no users in common .*: 2 of its 200 users \(1 %\), and 2 of the 150 there"
             side: dict[str, Any] = {name: ranked}
             with pytest.warns(errors.OverlapWarning, match=message):

@@ -59,7 +59,7 @@ class Data:
                     "y": rng.random(ITEMS),
                 }
             ),
-            "baseline": {user: rng.permutation(ITEMS)[:5].tolist() for user in range(USERS)},
+            "reference": {user: rng.permutation(ITEMS)[:5].tolist() for user in range(USERS)},
         }
 
 
@@ -123,7 +123,7 @@ def assert_agrees(found: atkay.Result, memory: atkay.Result) -> None:
 
 
 def test_every_metric_is_there(memory: atkay.Result) -> None:
-    assert {metric.name for metric in memory.metrics} == set(atkay.metrics())
+    assert {metric.name for metric in memory.metrics} == set(atkay.list_metrics())
     assert sum(np.isfinite(value) for value in memory.values()) > 0.95 * len(memory)
 
 

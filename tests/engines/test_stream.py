@@ -100,7 +100,7 @@ def beside(seed: int = 0) -> dict[str, Any]:
                 "y": rng.random(ITEMS - 1),
             }
         ),
-        "baseline": {user: [0, 3, 1, 7] for user in range(0, USERS, 3)},
+        "reference": {user: [0, 3, 1, 7] for user in range(0, USERS, 3)},
     }
 
 
@@ -627,8 +627,8 @@ def test_users_by_name() -> None:
     assert stream.compute()["new_to_user@2"] == (0.5 + 1) / 2
 
 
-def test_a_baseline_for_everybody_needs_no_users() -> None:
-    stream = atkay.Stream("unexpectedness@2", n_items=4, baseline=[1])
+def test_a_reference_for_everybody_needs_no_users() -> None:
+    stream = atkay.Stream("unexpectedness@2", n_items=4, reference=[1])
     stream.update([[1, 2]], [[1]])
     assert stream.compute()["unexpectedness@2"] == 0.5
 

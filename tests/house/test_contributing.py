@@ -42,4 +42,4 @@ def test_a_metric_is_one_file_and_one_test(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:]
-    assert "first_rank" not in atkay.metrics()
+    assert "first_rank" not in atkay.list_metrics()

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import atkay
-from atkay.tasks import baselines
+from atkay.tasks import references
 
 pytestmark = pytest.mark.real
 
@@ -100,7 +100,7 @@ def test_films_in_plain_loops(films: pl.DataFrame) -> None:
     ranked = sorted(counts, key=lambda item: (-counts[item], item))
     hits = [wanted[user] in [item for item in ranked if item not in seen[user]][:10] for user in rows]
     task = atkay.tasks.leave_last_out(films)
-    result = task.evaluate(baselines.global_top(task, 10), "hit@10")
+    result = task.evaluate(references.global_top(task, 10), "hit@10")
     assert result["hit@10"] == pytest.approx(sum(hits) / len(hits))
 
     # The neighbours of one user: the sum of cosines of each item's users with those of what the user had.

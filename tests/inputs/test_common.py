@@ -66,7 +66,11 @@ def quietly(*given: Any, **more: Any) -> atkay.Result:
             {"features": {"I0": "a", "I1": "b"}},
             "features has no item in common with recs and truth",
         ),
-        ("unexpectedness@5", {"baseline": other_users}, "baseline has no user in common with recs and truth: 'U\\d+'"),
+        (
+            "unexpectedness@5",
+            {"reference": other_users},
+            "reference has no user in common with recs and truth: 'U\\d+'",
+        ),
         ("mrr", {"slices": {"U0": "a"}}, "slices has no user in common with recs and truth: 'U0' in slices"),
     ],
 )
@@ -78,7 +82,7 @@ def test_a_table_of_other_ids_is_refused(
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=["memory", "files"])
-@pytest.mark.parametrize("name", ["exclude", "candidates", "train", "baseline", "slices"])
+@pytest.mark.parametrize("name", ["exclude", "candidates", "train", "reference", "slices"])
 def test_next_to_nothing_in_common(name: str, engine: dict[str, Any]) -> None:
     """2 of the table's 200 users (1 %) and of the 150 evaluated ones (1.3 %) are in both."""
     table: Any = pl.DataFrame({"user": ["u3", "u4", *(f"U{n}" for n in range(198))], "item": ["i4"] * 200})
@@ -115,7 +119,7 @@ def test_a_few_ids_that_match_are_enough(engine: dict[str, Any]) -> None:
     quietly(RECS, TRUTH, "mrr", exclude={"u1": ["i1", *(f"I{n}" for n in range(15))]}, **engine)
     large = {f"u{n}": [f"i{n}", f"i{n + 1}"] for n in range(5000)}
     few = RECS.filter(pl.col("user").is_in(["u7", "u8"])), TRUTH.filter(pl.col("user").is_in(["u7", "u8"]))
-    quietly(*few, ["mrr", "new_to_user@5"], exclude=large, train=large, baseline=large, **engine)
+    quietly(*few, ["mrr", "new_to_user@5"], exclude=large, train=large, reference=large, **engine)
     quietly(*few, "coverage@5", catalog=[f"i{n}" for n in range(5000)], **engine)
 
 

@@ -475,7 +475,7 @@ BESIDE = {
     "train": "new_to_user,arp",
     "catalog": "coverage,gini",
     "features": "category_count",
-    "baseline": "unexpectedness",
+    "reference": "unexpectedness",
 }
 
 
@@ -804,7 +804,7 @@ ODD: dict[str, Callable[[], Any]] = {
     "columns": Columns,
     "metric": lambda: atkay.parse("mrr"),
 }
-TABLES = ["recs", "truth", "train", "catalog", "features", "baseline", "exclude", "candidates", "slices"]
+TABLES = ["recs", "truth", "train", "catalog", "features", "reference", "exclude", "candidates", "slices"]
 ARGUMENTS = [
     *TABLES,
     "columns",
@@ -829,8 +829,8 @@ GOOD: dict[str, Any] = {
 def test_odd_arguments(argument: str, kind: str, memory: int | None) -> None:
     assume(argument in TABLES or not kind.startswith("lazy"))  # Polars cannot even print these
     given = GOOD | {"metrics": ["mrr", "ndcg@2"]} | ({} if memory is None else {"memory": memory})
-    if argument in ("train", "catalog", "features", "baseline"):
-        needs = {"train": "arp", "catalog": "coverage", "features": "category_count", "baseline": "unexpectedness"}
+    if argument in ("train", "catalog", "features", "reference"):
+        needs = {"train": "arp", "catalog": "coverage", "features": "category_count", "reference": "unexpectedness"}
         given["metrics"] = needs[argument]
     attempt(lambda: repr(atkay.evaluate(**(given | {argument: ODD[kind]()}))))
 

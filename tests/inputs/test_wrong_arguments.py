@@ -122,7 +122,7 @@ def side(name: str, table: Any) -> dict[str, Any]:
 def test_matrices_of_different_shapes() -> None:
     wide, narrow = scipy.sparse.csr_array(np.eye(3, 100)), scipy.sparse.csr_array(np.eye(3, 90))
     few = scipy.sparse.csr_array(np.eye(2, 100))
-    for table, metric in (("exclude", "mrr"), ("candidates", "mrr"), ("train", "arp"), ("baseline", "unexpectedness")):
+    for table, metric in (("exclude", "mrr"), ("candidates", "mrr"), ("train", "arp"), ("reference", "unexpectedness")):
         with pytest.raises(SourceError, match=f"{table} is for 90 items and truth for 100; an item is a column number"):
             atkay.evaluate(wide, wide, metric, **side(table, narrow))
         with pytest.raises(SourceError, match=f"{table} has 2 rows and truth 3; a user is a row number"):

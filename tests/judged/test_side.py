@@ -162,7 +162,7 @@ def test_categories(features: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "baseline",
+    "reference",
     [
         {"ann": ["tea", "rye"], "eve": ["rye", "tea"]},
         {"ann": {"rye": 0.5, "tea": 2}, "eve": {"tea": 1, "rye": 3}},
@@ -172,20 +172,20 @@ def test_categories(features: Any) -> None:
     ],
     ids=["lists", "scores", "ranks"],
 )
-def test_baseline(baseline: Any) -> None:
-    known = aligned(baseline=baseline)
+def test_reference(reference: Any) -> None:
+    known = aligned(reference=reference)
     assert known.side is not None
-    lists = known.side.baseline
+    lists = known.side.reference
     assert lists is not None
     items = [names(known, lists.item[begin:end]) for begin, end in itertools.pairwise(lists.start)]
     assert items == [["tea", "rye"], [], ["rye", "tea"]]
 
 
-def test_one_baseline_for_everybody() -> None:
-    known = aligned(baseline=["rye", "tea"])
+def test_one_reference_for_everybody() -> None:
+    known = aligned(reference=["rye", "tea"])
     assert known.side is not None
-    assert known.side.baseline is not None
-    assert names(known, known.side.baseline.item) == ["rye", "tea"] * 3
+    assert known.side.reference is not None
+    assert names(known, known.side.reference.item) == ["rye", "tea"] * 3
 
 
 def test_codes_of_lists_do_not_depend_on_what_else_is_given() -> None:
@@ -217,9 +217,9 @@ def test_codes_of_lists_do_not_depend_on_what_else_is_given() -> None:
         ),
         ({"features": pl.DataFrame({"item": ["tea"], "x": [float("nan")]})}, InputError, "no finite numbers"),
         ({"features": pl.DataFrame({"item": ["tea"], "x": [{"a": 1}]})}, InputError, "is of type Struct"),
-        ({"baseline": {"ann": ["tea", "tea"]}}, DuplicateError, "'tea' stands twice"),
+        ({"reference": {"ann": ["tea", "tea"]}}, DuplicateError, "'tea' stands twice"),
         (
-            {"baseline": pl.DataFrame({"user": ["ann"], "item": ["tea"], "rank": [2]})},
+            {"reference": pl.DataFrame({"user": ["ann"], "item": ["tea"], "rank": [2]})},
             OrderError,
             "the ranks of user 'ann' are not 1 to 1",
         ),
@@ -257,13 +257,13 @@ def test_a_fingerprint_of_everything_that_was_given() -> None:
 
     vectors = {"tea": [1.0, 2.0], "jam": [3.0, 4.0]}
     some: dict[str, Any] = {
-        "train": TRAIN, "catalog": ["tea", "jam"], "features": vectors, "baseline": {"ann": ["tea", "jam"]}
+        "train": TRAIN, "catalog": ["tea", "jam"], "features": vectors, "reference": {"ann": ["tea", "jam"]}
     }  # fmt: skip
     others: dict[str, Any] = {
         "train": {"ann": ["tea"], "cat": ["tea", "oat"], "bob": ["rye"]},  # as popular, by others
         "catalog": ["tea", "rye"],
         "features": {"tea": [1.0, 2.0], "jam": [4.0, 3.0]},
-        "baseline": {"ann": ["jam", "tea"]},
+        "reference": {"ann": ["jam", "tea"]},
     }
     before = of(**some)
     assert set(before) == {"recs", "truth", *some}
@@ -281,13 +281,13 @@ def test_whole_and_broken_numbers_in_one_vector() -> None:
     assert result.per_query["ild@2"][0] == pytest.approx(1)  # tea and jam are at a right angle
 
 
-def test_a_baseline_is_ordered_and_of_the_same_users() -> None:
-    with pytest.raises(atkay.errors.SourceError, match="baseline: a set has no order"):
-        atkay.evaluate(RECS, TRUTH, "unexpectedness@2", baseline={"tea", "jam"})
+def test_a_reference_is_ordered_and_of_the_same_users() -> None:
+    with pytest.raises(atkay.errors.SourceError, match="reference: a set has no order"):
+        atkay.evaluate(RECS, TRUTH, "unexpectedness@2", reference={"tea", "jam"})
     with pytest.raises(
-        IdError, match="baseline has no user in common with recs and truth: 999 in baseline, 0 in recs or truth"
+        IdError, match="reference has no user in common with recs and truth: 999 in reference, 0 in recs or truth"
     ):
-        atkay.evaluate({n: ["tea"] for n in range(200)}, {1: ["tea"]}, "unexpectedness@2", baseline={999: ["tea"]})
+        atkay.evaluate({n: ["tea"] for n in range(200)}, {1: ["tea"]}, "unexpectedness@2", reference={999: ["tea"]})
     empty = pl.DataFrame({"item": ["tea"], "v": [[]]}, schema_overrides={"v": pl.List(pl.Float64)})
     with pytest.raises(InputError, match="of different lengths"):
         atkay.evaluate(RECS, TRUTH, "ild@2", features=empty)

@@ -26,9 +26,9 @@ class Data:
     catalog: Set[Item] = frozenset()
     categories: Mapping[Item, Sequence[str]] = field(default_factory=dict)
     vectors: Mapping[Item, Sequence[float]] = field(default_factory=dict)
-    baseline: Mapping[User, Sequence[Item]] = field(default_factory=dict)
+    reference: Mapping[User, Sequence[Item]] = field(default_factory=dict)
     owner: Callable[[User], User] = lambda query: query
-    """Under which name train, baseline and segments know a query."""
+    """Under which name train, reference and segments know a query."""
     scored: bool = True
     """Whether the lists have scores; else they are in the order of their rows."""
 
@@ -103,8 +103,8 @@ class Case:
 
     @property
     def expected(self) -> list[Item]:
-        """The baseline's list."""
-        return list(self.data.baseline.get(self.data.owner(self.user), ()))
+        """The reference list."""
+        return list(self.data.reference.get(self.data.owner(self.user), ()))
 
 
 def ratio(numerator: float, denominator: float) -> float:

@@ -25,7 +25,7 @@ SINGLE = {"torchmetrics"}
 """Libraries that count in float32: they agree to 1e-6, the others to 1e-9."""
 PRINTED = {"ir_measures": ("ERR", "dcg=exp-log2")}
 """What comes with five decimals."""
-RUN = [name for name, each in atkay.dialects().items() if each.checked == "run"]
+RUN = [name for name, each in atkay.list_dialects().items() if each.checked == "run"]
 
 REPEATED = ("duplicates", "duplicate_truth")
 """Data sets that repeat an item, which atkay refuses."""
@@ -234,7 +234,7 @@ def answers(name: str, asked: list[tuple[Recorded, Replay]]) -> list[Answer]:
     calls = defaultdict[Any, list[int]](list)
     for place, (one, how) in enumerate(asked):
         given = tuple(one.entry["options"].get(option, "") for option in ("truth", "ranks"))
-        rules = atkay.dialects()[name].settle(None, how.fields, [how.asked])
+        rules = atkay.list_dialects()[name].settle(None, how.fields, [how.asked])
         calls[one.data, given, rules, tuple(how.fields.items())].append(place)
     found: dict[int, Answer] = {}
     for (data, given, _, fields), places in calls.items():
@@ -256,7 +256,7 @@ def tolerance(name: str, labels: frozenset[str]) -> float:
 @pytest.mark.parametrize("name", RUN)
 def test_a_dialect_gives_the_numbers_of_the_library(name: str) -> None:
     shared = [one for one in recorded(name) if not matching(NOT_SHARED.get(name, {}), one.labels)]
-    found = [(one, replay(atkay.dialects()[name], one)) for one in shared]
+    found = [(one, replay(atkay.list_dialects()[name], one)) for one in shared]
     assert not [one.labels for one, how in found if how is None], "neither replayed nor listed in NOT_SHARED"
     asked = [(one, how) for one, how in found if how is not None]
     compared, differing = 0, set()
@@ -277,11 +277,11 @@ def test_a_dialect_gives_the_numbers_of_the_library(name: str) -> None:
 
 @pytest.mark.parametrize("name", RUN)
 def test_our_names_mean_what_was_compared(name: str) -> None:
-    spoken = atkay.dialects()[name]
+    spoken = atkay.list_dialects()[name]
     replays = [replay(spoken, one) for one in recorded(name)]
     compared = {str(metric) for how in replays if how for metric in spoken.speak([how.asked]).values()}
     for metric, words in spoken.words.items():
-        cut = atkay.metrics()[metric].cuts and metric not in spoken.uncut
+        cut = atkay.list_metrics()[metric].cuts and metric not in spoken.uncut
         spec = f"{metric}@5" if cut else metric
         whole = dataclasses.replace(spoken.speak(spec)[spec], k=None)
         assert {str(spoken.speak(spec)[spec]), str(whole)} & compared, (metric, words)
@@ -298,7 +298,7 @@ def test_nothing_is_excused_that_is_not_recorded() -> None:
 def test_the_version_is_the_one_that_was_run(name: str) -> None:
     recorded = json.loads((FOLDER / "recorded" / f"{RECORDED.get(name, name)}.json").read_text())
     assert recorded["installed"]
-    assert atkay.dialects()[name].version == recorded["version"]
+    assert atkay.list_dialects()[name].version == recorded["version"]
 
 
 def test_elliot_as_worked_out_from_its_source() -> None:
@@ -488,15 +488,15 @@ def test_what_a_library_does_not_have() -> None:
     ],
 )
 def test_a_librarys_own_names(dialect: str, own: str, spec: str) -> None:
-    assert str(atkay.dialects()[dialect].speak(own)[own]) == spec
+    assert str(atkay.list_dialects()[dialect].speak(own)[own]) == spec
 
 
-@pytest.mark.parametrize("name", atkay.dialects())
+@pytest.mark.parametrize("name", atkay.list_dialects())
 def test_a_number_is_the_same_however_it_is_asked_for(name: str) -> None:
     """Alone, with another cutoff, by any of our names: those that the library has itself for another number aside."""
-    spoken = atkay.dialects()[name]
+    spoken = atkay.list_dialects()[name]
     for metric in spoken.words:
-        cls = atkay.metrics()[metric]
+        cls = atkay.list_metrics()[metric]
         if cls.cuts and metric not in spoken.uncut:
             [alone], [both] = spoken.speak(f"{metric}@3").values(), spoken.speak(f"{metric}@3,5").values()
             assert both.split()[0] == alone
@@ -516,7 +516,7 @@ def test_recommenders_has_two_average_precisions() -> None:
 
 
 def test_all_names_are_specs() -> None:
-    for each in atkay.dialects().values():
+    for each in atkay.list_dialects().values():
         for name in each.names:
             own = re.sub(r"\{\w+\}", "5", name.replace("{p}", "0.5"))
             assert each.speak([own])[own].name in each.words, name
@@ -579,7 +579,7 @@ def test_a_cutoff_can_change_the_protocol() -> None:
     recs, truth = {1: {"a": 1.0, "b": 1.0}}, {1: ["a"]}
     assert atkay.evaluate(recs, truth, "RR", dialect="ir_measures")["RR"] == 0.5
     assert atkay.evaluate(recs, truth, "RR@10", dialect="ir_measures")["RR@10"] == 1
-    assert "mrr@{k}: ties=text, scores=exact" in repr(atkay.dialects())
+    assert "mrr@{k}: ties=text, scores=exact" in repr(atkay.list_dialects())
 
 
 def test_a_threshold_of_1_needs_no_grades() -> None:
@@ -594,7 +594,7 @@ def test_users_without_a_list_whose_truth_is_below_the_threshold() -> None:
 
 
 def test_all_dialects_are_listed() -> None:
-    found = atkay.dialects()
+    found = atkay.list_dialects()
     assert set(found) == {
         "trec_eval", "ir_measures", "ranx", "rectools", "replay", "recommenders", "torchmetrics", "recbole", "lenskit",
         "recpack", "rs_metrics", "cornac", "sklearn", "elliot", "tfranking", "lightgbm", "xgboost", "spark",

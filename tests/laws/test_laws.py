@@ -221,7 +221,7 @@ def test_the_printed_spec_parses_back(metric: Metric) -> None:
 
 
 def test_every_metric_is_documented() -> None:
-    for cls in atkay.metrics().values():
+    for cls in atkay.list_metrics().values():
         assert cls.__doc__ is not None
         assert all(each.name in cls.__doc__ for each in conventions(cls) if each.name != "beta"), cls.name
         assert "Examples\n" in cls.__doc__, cls.name

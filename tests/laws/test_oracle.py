@@ -16,7 +16,7 @@ from variants import recs_frame, side, truth_frame
 
 
 def test_the_oracle_knows_metrics_that_exist_and_every_word() -> None:
-    assert {*METRICS, *LISTS, *RUN} <= set(atkay.metrics())
+    assert {*METRICS, *LISTS, *RUN} <= set(atkay.list_metrics())
     fields = Protocol.__dataclass_fields__.values()
     assert {each.name: tuple(words_of(each)) for each in fields if words_of(each)} == WORDS
     assert {name: words[0] for name, words in WORDS.items()} == {name: getattr(Rules(), name) for name in WORDS}
@@ -35,7 +35,7 @@ def test_the_oracle_is_asked_about_every_variant() -> None:
         catalog=frozenset(given["catalog"]),
         categories={item: row["genres"] for item, row in known.items()},
         vectors={item: (row["x"], row["y"]) for item, row in known.items()},
-        baseline=given["baseline"],
+        reference=given["reference"],
     )
     rules = Rules(ties="item")
     result = atkay.evaluate(recs_frame(recs), truth_frame(truth), VARIANTS, ties="item", **given)

@@ -130,7 +130,7 @@ def test_refuses_cutoffs(k: object) -> None:
 
 
 def test_the_catalogue_lists_what_exists() -> None:
-    found = atkay.metrics()
+    found = atkay.list_metrics()
     founding = {"dcg", "f1", "hit", "map", "mnap", "mrr", "ndcg", "precision", "r_precision", "recall"}
     assert founding <= set(found)
     assert list(found) == sorted(found)
@@ -140,5 +140,5 @@ def test_the_catalogue_lists_what_exists() -> None:
 
 
 def test_no_alias_means_two_metrics() -> None:
-    names = [alias for cls in atkay.metrics().values() for alias in (cls.name, *cls.aliases)]
+    names = [alias for cls in atkay.list_metrics().values() for alias in (cls.name, *cls.aliases)]
     assert len(names) == len(set(names))

@@ -34,10 +34,10 @@ def values(recs: Any, truth: Any, spec: str, **side: Any) -> list[float]:
 
 
 def test_serendipity_of_ge_with_both_divisors() -> None:
-    # List abcd, primitive model ab, useful bc: of c and d outside the primitive list, c is useful.
+    # List abcd, reference model ab, useful bc: of c and d outside the reference list, c is useful.
     given = {1: list("abcd")}, {1: list("bc")}
-    assert values(*given, "serendipity(kind=ge)", baseline={1: list("ab")}) == [1 / 4]
-    assert values(*given, "serendipity(kind=ge,per=unexpected)", baseline={1: list("ab")}) == [1 / 2]
+    assert values(*given, "serendipity(kind=ge)", reference={1: list("ab")}) == [1 / 4]
+    assert values(*given, "serendipity(kind=ge,per=unexpected)", reference={1: list("ab")}) == [1 / 2]
 
 
 RECTOOLS: dict[str, Any] = {
@@ -91,15 +91,15 @@ def test_unexpectedness_in_the_documentation_of_replay() -> None:
     # @2: 3 7 against 2 3, 5 8 against 5 8, 4 9 against 4 9. @4: 3 7 10 11 against 2 3 7, 5 8 11 1 against 5 8 3,
     # 4 9 2 and an empty place against 4 9.
     specs = ["unexpectedness(expected=top,per=k)@2", "unexpectedness(expected=top,per=k)@4"]
-    result = atkay.evaluate(REPLAY_RECS, REPLAY_RECS, specs, baseline=REPLAY_BASE)
+    result = atkay.evaluate(REPLAY_RECS, REPLAY_RECS, specs, reference=REPLAY_BASE)
     assert result.query_values.T.tolist() == [[0.5, 0, 0], [0.5, 0.5, 0.5]]
     assert [result[spec] for spec in specs] == pytest.approx([0.166667, 0.5], abs=1e-6)
 
 
 def test_an_item_is_expected_from_the_later_of_its_two_places_on() -> None:
-    # c stands third in the list and first in the baseline, a the other way round: both lists share b at 2, all at 3.
+    # c stands third in the list and first in the reference, a the other way round: both lists share b at 2, all at 3.
     spec = "unexpectedness(expected=top)@1,2,3"  # together, so that the widest cutoff lets all places in
-    result = atkay.evaluate({1: list("abc")}, {1: ["a"]}, spec, baseline={1: list("cba")})
+    result = atkay.evaluate({1: list("abc")}, {1: ["a"]}, spec, reference={1: list("cba")})
     assert result.query_values.tolist() == [[1, 0.5, 0]]
 
 
@@ -125,9 +125,9 @@ def test_epc_of_items_that_a_quarter_and_half_of_the_users_saw() -> None:
 
 
 def test_serendipity_of_murakami_and_its_ranked_form() -> None:
-    # n = 4; the baseline's list is b a. P is 1, 3/4, 1/2 for a, b, c; P0 is 3/4, 1, 0. All are relevant but b.
+    # n = 4; the reference list is b a. P is 1, 3/4, 1/2 for a, b, c; P0 is 3/4, 1, 0. All are relevant but b.
     # a gains 1/4, c gains 1/2; ranked: 1/4 * 1/1 + 1/2 * 2/3.
-    given: dict[str, Any] = {"baseline": {1: ["b", "a"]}, "catalog": list("abcd")}
+    given: dict[str, Any] = {"reference": {1: ["b", "a"]}, "catalog": list("abcd")}
     assert values({1: list("abc")}, {1: list("ac")}, "serendipity", **given) == pytest.approx([0.75 / 3])
     assert values({1: list("abc")}, {1: list("ac")}, "serendipity(per=k)@6", **given) == pytest.approx([0.75 / 6])
     found = values({1: list("abc")}, {1: list("ac")}, "serendipity(form=ranked)", **given)
@@ -158,7 +158,7 @@ def test_serendipity_by_cosine_of_vectors() -> None:
 
 
 def test_unexpectedness_needs_no_truth_and_a_list() -> None:
-    given: dict[str, Any] = {"baseline": {1: ["a"], 2: ["b"]}, "exclude": {3: ["a"]}}
+    given: dict[str, Any] = {"reference": {1: ["a"], 2: ["b"]}, "exclude": {3: ["a"]}}
     recs = {1: ["a", "c"], 2: ["a", "b"], 3: ["a"], 4: ["a", "b", "c"]}
     # User 2 has no truth, the list of user 3 is emptied, for user 4 nothing is expected.
     for spec in ("serendipity(kind=unexpectedness)", "unexpectedness"):
@@ -250,11 +250,11 @@ def test_features_without_numbers_are_refused() -> None:
 @pytest.mark.parametrize(
     ("spec", "missing"),
     [
-        ("serendipity", "baseline"),
+        ("serendipity", "reference"),
         ("serendipity(kind=rectools)", "train"),
         ("serendipity(kind=cosine)", "train"),
         ("serendipity(kind=cosine,similarity=features)", "train"),
-        ("unexpectedness", "baseline"),
+        ("unexpectedness", "reference"),
         ("novelty", "train"),
     ],
 )
@@ -270,7 +270,7 @@ def test_words_of_another_kind_are_refused(spec: str) -> None:
 
 
 def test_every_word_goes_together_with_some_other() -> None:
-    cls = atkay.metrics()["serendipity"]
+    cls = atkay.list_metrics()["serendipity"]
     found = [metric for metric in every_variant(3) if metric.name == "serendipity"]
     for each in conventions(cls):
         assert {getattr(metric, each.name) for metric in found} == set(words_of(each))
@@ -325,12 +325,12 @@ def serendipity(m: Any, u: User, top: list[int], k: int) -> float:
             continue
         hits += 1
         if m.kind in ("murakami", "rectools"):
-            primitive = 0.0
+            reference = 0.0
             if m.kind == "murakami" and item in u.base:
-                primitive = (n + 1 - (u.base.index(item) + 1)) / n
+                reference = (n + 1 - (u.base.index(item) + 1)) / n
             if m.kind == "rectools" and u.n[item]:
-                primitive = (n + 1 - (levels.index(u.n[item]) + 1)) / n
-            worth = max((n + 1 - rank) / n - max(primitive, 0), 0)
+                reference = (n + 1 - (levels.index(u.n[item]) + 1)) / n
+            worth = max((n + 1 - rank) / n - max(reference, 0), 0)
             total += worth * hits / rank if m.form == "ranked" else worth
         elif m.kind == "cosine":
             total += 1 - mean([u.cosine(item, other, m.similarity) for other in u.had])
@@ -405,17 +405,17 @@ ORACLE: dict[str, Callable[[Any, User, list[int], int], float]] = {
 VARIANTS: list[Metric] = [metric for metric in every_variant(None, 1, 3) if metric.name in ORACLE]
 
 
-@given(recs=some_lists, truth=some_lists, baseline=some_lists, train=some_lists)
+@given(recs=some_lists, truth=some_lists, reference=some_lists, train=some_lists)
 def test_every_value_is_that_of_the_oracle(
-    recs: list[list[int]], truth: list[list[int]], baseline: list[list[int]], train: list[list[int]]
+    recs: list[list[int]], truth: list[list[int]], reference: list[list[int]], train: list[list[int]]
 ) -> None:
     recs, truth = [[0], *recs], [[0], *truth]
     # One more list each, so that there is always something to read.
-    baseline, train = [*baseline, [1, 0]], [*train, [1, 6]]
+    reference, train = [*reference, [1, 0]], [*train, [1, 6]]
     users = {
         "recs": {user: items for user, items in enumerate(recs) if items},
         "truth": {user: items for user, items in enumerate(truth) if items},
-        "baseline": {user: items for user, items in enumerate(baseline) if items},
+        "reference": {user: items for user, items in enumerate(reference) if items},
         "train": {user: items for user, items in enumerate(train) if items},
     }
     result = atkay.evaluate(
@@ -424,7 +424,7 @@ def test_every_value_is_that_of_the_oracle(
         VARIANTS,
         no_truth="zero",
         no_recs="zero",
-        baseline=users["baseline"],
+        reference=users["reference"],
         train=users["train"],
         catalog=CATALOG,
         features=pl.DataFrame({"item": list(VECTORS), "v": list(VECTORS.values())}),
@@ -432,7 +432,7 @@ def test_every_value_is_that_of_the_oracle(
     names = result.ids["user"].to_list()
     assert names == sorted(users["recs"] | users["truth"])
     for found, name in zip(result.query_values.tolist(), names, strict=True):
-        listed, wanted, base, had = (users[table].get(name, []) for table in ("recs", "truth", "baseline", "train"))
+        listed, wanted, base, had = (users[table].get(name, []) for table in ("recs", "truth", "reference", "train"))
         user = User(listed, wanted, base, had, train)
         for value, metric in zip(found, VARIANTS, strict=True):
             k = metric.cutoffs[0]

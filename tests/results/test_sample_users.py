@@ -8,7 +8,7 @@ import pytest
 
 import atkay
 from atkay.audit.conventions import conventions
-from atkay.dialects.dialect import dialects
+from atkay.dialects.dialect import list_dialects
 from atkay.errors import AtkayError, ColumnError, SpecError
 from atkay.metrics.metric import RunMetric
 from atkay.results.sample_users import USERS, Place
@@ -53,7 +53,9 @@ def test_arithmetic_ends_in_the_value_of_the_result() -> None:
     truth = {
         user: dict(zip(rng.choice(items, 4, replace=False), rng.integers(0, 4, 4), strict=True)) for user in range(45)
     }
-    metrics = [cls(k=5) if cls.cuts else cls() for cls in atkay.metrics().values() if not issubclass(cls, RunMetric)]
+    metrics = [
+        cls(k=5) if cls.cuts else cls() for cls in atkay.list_metrics().values() if not issubclass(cls, RunMetric)
+    ]
     metrics = [metric for metric in metrics if not metric.needs]
     assert len(metrics) > 10
     result = atkay.evaluate(recs, truth, metrics)
@@ -93,7 +95,7 @@ def test_conventions_are_what_each_dialect_says(spec: str) -> None:
     truth = {"A": {"a": 1, "c": 2, "x": 1, "y": 1}, "B": {"e": 3}, "D": {"a": 1}}
     found = conventions(recs, truth, spec)
     expected = {"atkay": atkay.evaluate(recs, truth, spec)[spec]}
-    for name, each in dialects().items():
+    for name, each in list_dialects().items():
         try:
             expected[f"{each.library} {each.version}"] = atkay.evaluate(recs, truth, spec, dialect=name)[spec]
         except SpecError:

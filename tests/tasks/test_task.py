@@ -97,9 +97,9 @@ def test_metrics_and_runs_in_other_forms() -> None:
 def test_compare_of_a_metric_that_needs_training_data_and_a_primitive_run() -> None:
     found = TASK.compare({"old": OLD, "new": NEW}, ["new_to_user@2"], baseline="old")
     assert found.means["new"]["new_to_user@2"].mean == 1
-    primitive = TASK.compare({"old": OLD, "new": NEW}, "serendipity(kind=ge)@1", primitive=["oat"])
-    # New lists rye, which the primitive list does not: useful for three of four.
-    assert primitive.means["new"][primitive.metrics[0]].mean == pytest.approx(3 / 4)
+    reference = TASK.compare({"old": OLD, "new": NEW}, "serendipity(kind=ge)@1", reference=["oat"])
+    # New lists rye, which the reference list does not: useful for three of four.
+    assert reference.means["new"][reference.metrics[0]].mean == pytest.approx(3 / 4)
 
 
 LEARNING = [metric for metric in every_variant(3) if {"train", "pairs"} & set(metric.needs)]

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from atkay.audit.variants import combinations, plain
-from atkay.dialects.dialect import dialects
+from atkay.dialects.dialect import list_dialects
 from atkay.errors import AtkayError, SpecError, shown
 from atkay.evaluation.evaluate import understand
-from atkay.metrics.metric import Metric, RunMetric, metrics, parse
+from atkay.metrics.metric import Metric, RunMetric, list_metrics, parse
 from atkay.protocol import Protocol
 from atkay.words import words_of
 
@@ -120,7 +120,7 @@ def meant_by(name: str) -> Metric:
     try:
         return parse(name)
     except SpecError:
-        for spoken in dialects().values():
+        for spoken in list_dialects().values():
             if spoken.owns(name):
                 return spoken.speak([name])[name]
         raise
@@ -144,7 +144,7 @@ def spoken_of(
     if ground.duplicated:
         same["duplicates"] = "first"
     found: dict[tuple[str, str], list[tuple[Metric, Protocol]]] = {}
-    for library, spoken in dialects().items():
+    for library, spoken in list_dialects().items():
         for own, said in spoken.names_of(plain(asked)):
             try:
                 [metric], settled, *_ = understand(own, library, None, known)
@@ -171,7 +171,7 @@ def candidates_of(asked: Metric, number: Printed, spoken: Iterable[Metric]) -> l
     if isinstance(asked.k, int):
         cutoffs |= {asked.k - 1, asked.k + 1, None} - {0}
     found: dict[Metric, int] = {}
-    for name, cls in metrics().items():
+    for name, cls in list_metrics().items():
         if cls is type(asked) or name in CONFUSED:
             start = asked if cls is type(asked) else cls()
             for k in sorted(cutoffs, key=str) if start.cuts else [None]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from atkay.audit.explain import own_protocol
 from atkay.audit.variants import plain as plain_words
-from atkay.dialects.dialect import dialects
+from atkay.dialects.dialect import list_dialects
 from atkay.errors import AtkayError, AtkayWarning, SpecError
 from atkay.evaluation.evaluate import evaluate, understand
 from atkay.metrics.metric import RunMetric
@@ -71,8 +71,8 @@ def conventions(recs: Any, truth: Any, metrics: str | Metric | Iterable[str | Me
 
     for spec, metric in plain.items():
         add("atkay", spec, metric, said)
-    names = {"atkay": "atkay"} | {name: each.title for name, each in dialects().items()}
-    for name, each in dialects().items():
+    names = {"atkay": "atkay"} | {name: each.title for name, each in list_dialects().items()}
+    for name, each in list_dialects().items():
         for spec in plain:
             try:
                 [meant] = each.speak([spec]).values()

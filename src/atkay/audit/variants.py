@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from atkay.audit.difference import SAME
-from atkay.dialects.dialect import dialects
+from atkay.dialects.dialect import list_dialects
 from atkay.errors import SpecError, TiesWarning
 from atkay.evaluation.evaluate import evaluate, understand
 from atkay.metrics.metric import Metric, conventions, parse
@@ -160,7 +160,7 @@ def plain(metric: Metric) -> Metric:
 def _libraries(metric: Metric) -> dict[str, list[str]]:
     """Which dialects mean which variant."""
     found: dict[str, list[str]] = {}
-    for name, each in dialects().items():
+    for name, each in list_dialects().items():
         try:
             [meant] = each.speak(str(plain(metric))).values()
         except SpecError:

@@ -19,4 +19,4 @@ def command(form: str) -> None:
     """
     import atkay
 
-    show(atkay.dialects(), form)
+    show(atkay.list_dialects(), form)

@@ -42,7 +42,7 @@ def command(name: str | None, form: str) -> None:
             "; ".join(f"{each.name}={'|'.join(words_of(each))}" for each in conventions(cls) if words_of(each)),
             (inspect.getdoc(cls) or "").split("\n")[0],
         )
-        for name, cls in atkay.metrics().items()
+        for name, cls in atkay.list_metrics().items()
     ]
     if form != "table":
         show(Listing(("metric", "also", "words", "what it says"), rows), form)
@@ -58,7 +58,9 @@ def _page(cls: type[Metric]) -> str:
 
     called = f"{cls.name}, also called {', '.join(cls.aliases)}" if cls.aliases else cls.name
     parts = [called, "─" * len(called), inspect.getdoc(cls) or ""]
-    rows = [(name, _said(each.words[cls.name])) for name, each in atkay.dialects().items() if cls.name in each.words]
+    rows = [
+        (name, _said(each.words[cls.name])) for name, each in atkay.list_dialects().items() if cls.name in each.words
+    ]
     if rows:
         parts += ["Libraries", "─" * 9, Grid(("dialect", "words"), rows).text()]
     return "\n\n".join(parts)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from atkay.cli.wording import option
-from atkay.errors import InputError, OutputError, SourceError
+from atkay.errors import OutputError, SourceError
 from atkay.inputs.columns import ALIASES, Columns
 from atkay.inputs.paths import find_files
 from atkay.protocol import Protocol
@@ -48,7 +48,7 @@ BESIDE = {
     "train": "The interactions that the models learned from.",
     "catalog": "All items.",
     "features": "An item's categories or numbers.",
-    "baseline": "The lists of a primitive recommender.",
+    "reference": "The lists of a reference recommender.",
 }
 RUN = "The run that the others are compared with: its name or file. [default: the first]"
 
@@ -146,16 +146,6 @@ def tables(command: Command) -> Command:
 
 def protocol(command: Command) -> Command:
     """A dialect, the fields of the protocol, columns and side information: what evaluate takes besides."""
-    return _protocol(command, BESIDE)
-
-
-def protocol_of_runs(command: Command) -> Command:
-    """The same where several runs are compared: there, as in compare, the baseline is one of the runs."""
-    beside = {"primitive" if name == "baseline" else name: text for name, text in BESIDE.items()}
-    return click.option("--baseline", metavar="RUN", help=RUN)(_protocol(command, beside))
-
-
-def _protocol(command: Command, beside: dict[str, str]) -> Command:
     options = [
         click.option("--dialect", metavar="NAME", help="Speak as another library does; `atkay dialects` lists them."),
         click.option(
@@ -166,11 +156,16 @@ def _protocol(command: Command, beside: dict[str, str]) -> Command:
             help=f"A column that is not found by itself: user=uid, truth.item=sku. Roles: {', '.join(ROLES)}.",
         ),
         *(_field(each) for each in dataclasses.fields(Protocol)),
-        *(click.option(f"--{name}", type=Table(), help=text) for name, text in beside.items()),
+        *(click.option(f"--{name}", type=Table(), help=text) for name, text in BESIDE.items()),
     ]
     for add in reversed(options):
         command = add(command)
     return command
+
+
+def protocol_of_runs(command: Command) -> Command:
+    """The same where several runs are compared, with one of them as the baseline."""
+    return click.option("--baseline", metavar="RUN", help=RUN)(protocol(command))
 
 
 def _field(each: dataclasses.Field[Any]) -> Callable[[Command], Command]:
@@ -314,7 +309,6 @@ def lists_again(chosen: dict[str, Any], recs: Any) -> dict[str, Any]:
 def evaluated(chosen: dict[str, Any]) -> Any:
     """The result of the only run, which may have been saved before."""
     import atkay
-    from atkay.comparison.compare import in_arguments
 
     [path] = chosen["runs"].values()
     _refuse(
@@ -331,11 +325,7 @@ def evaluated(chosen: dict[str, Any]) -> Any:
     if chosen["truth"] is None:
         raise click.UsageError("--truth is missing: the file with what is relevant.")
     others = {name: value for name, value in chosen.items() if name not in ("runs", "truth", "baseline", *_TESTS)}
-    others["baseline"] = others.pop("primitive")
-    try:
-        return atkay.evaluate(path, chosen["truth"], **given(others))
-    except InputError as error:
-        raise type(error)(in_arguments(str(error))) from error
+    return atkay.evaluate(path, chosen["truth"], **given(others))
 
 
 def _refuse(chosen: dict[str, Any], names: Iterable[str], of_one: str, of_several: str) -> None:
@@ -370,7 +360,7 @@ def _baseline(runs: dict[str, str], said: str | None, *, every_pair: bool) -> st
             return name
     raise click.UsageError(
         f"--baseline: '{said}' is not one of the runs, which are {', '.join(runs)}. Name one of them, or add it. The "
-        "lists of a primitive recommender, which some metrics need, are --primitive FILE."
+        "lists of a reference recommender, which some metrics need, are --reference FILE."
     )
 
 

@@ -9,7 +9,7 @@ import shlex
 from atkay.protocol import Protocol
 
 PYTHON = {
-    r"atkay\.(metrics|dialects)\(\)": r"`atkay \1`",
+    r"atkay\.list_(metrics|dialects)\(\)": r"`atkay \1`",
     r"result\.save\(path\)": "atkay evaluate --json FILE",
     r", for instance with frame\.with_columns\(.*?\)\)": "",
     r"pass truth as well": "pass --truth FILE",
@@ -18,7 +18,7 @@ PYTHON = {
 """What is said otherwise in a shell."""
 
 _LARGER = ("memory", "resume", "spill")
-_TABLES = ("train", "catalog", "features", "baseline", "primitive", "exclude", "candidates", "slices")
+_TABLES = ("train", "catalog", "features", "reference", "exclude", "candidates", "slices")
 
 
 def in_options(message: str) -> str:

@@ -64,7 +64,6 @@ def compare(
     min_effect: float | Mapping[str, float] | None = None,
     permutations: int = 10_000,
     rng: int = 7,
-    primitive: Any = None,
     **given: Any,
 ) -> Comparison:
     """Say which differences between runs are real, and how large they are.
@@ -98,14 +97,12 @@ def compare(
         How many permutations, or bootstrap samples, random tests take.
     rng
         The seed of random tests. The same seed gives the same digits.
-    primitive
-        What ``evaluate`` calls ``baseline``: the lists of a primitive recommender, which some metrics need.
     **given
         Whatever else ``evaluate`` takes: protocol, columns, slices, train, dialect, ...
 
     Examples
     --------
-    Four users; the new run brings the wanted item from rank 2 to rank 1 for three of them. The differences in
+    Four users; the new run brings the relevant item from rank 2 to rank 1 for three of them. The differences in
     reciprocal rank are 1/2, 1/2, 1/2 and 0, their mean is 3/8, and of 2³ sign patterns 2 reach it: p = 1/4.
 
     >>> truth = {user: ["tea"] for user in "abcd"}
@@ -119,9 +116,7 @@ def compare(
     """
     plan = Plan.of(baseline, test, correction, family, interval, permutations, rng)
     _check_arguments(given)
-    results, asked = _results(
-        runs, truth, metrics, {**given, **({} if primitive is None else {"primitive": primitive})}
-    )
+    results, asked = _results(runs, truth, metrics, given)
     names = tuple(results)
     if baseline is not None and baseline not in names:
         raise InputError(f"compare: no run '{baseline}' to be the baseline. {offer(baseline, names)}")
@@ -237,7 +232,7 @@ class Plan:
         if baseline is not None and not isinstance(baseline, str):
             raise InputError(
                 f"compare: baseline is the name of a run, given was a {type(baseline).__name__}. The lists of a "
-                "primitive recommender, which some metrics need, are passed as primitive=."
+                "reference recommender, which some metrics need, are passed as reference=."
             )
         if not tests:
             raise SpecError(f"compare: no test is asked for; tests are {listing(TESTS)}.")
@@ -303,17 +298,12 @@ def _results(
     return results, single
 
 
-def _evaluated(name: str, run: Any, truth: Any, metrics: Any, primitive: Any = None, **given: Any) -> Result:
-    """One run; of what is wrong with its lists, it is said whose they are, in the arguments of compare."""
+def _evaluated(name: str, run: Any, truth: Any, metrics: Any, **given: Any) -> Result:
+    """One run; an error says whose lists are wrong."""
     try:
-        return evaluate(run, truth, metrics, baseline=primitive, **given)
+        return evaluate(run, truth, metrics, **given)
     except InputError as error:
-        raise type(error)(f"run '{name}': {in_arguments(str(error))}") from error
-
-
-def in_arguments(message: str) -> str:
-    """A message of evaluate, in the arguments of compare."""
-    return message.replace(" (in compare: primitive=)", "").replace("baseline=", "primitive=")
+        raise type(error)(f"run '{name}': {error}") from error
 
 
 def _names(results: Mapping[str, Result]) -> dict[str, str]:

@@ -198,10 +198,10 @@ def _printed(fields: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in fields.items())
 
 
-def dialects() -> Dialects:
+def list_dialects() -> Dialects:
     """Every dialect, with the version of the library it follows.
 
-    >>> atkay.dialects()["replay"].words["map"]
+    >>> atkay.list_dialects()["replay"].words["map"]
     {'per': 'capped'}
     """
     return _load_folder()
@@ -209,7 +209,7 @@ def dialects() -> Dialects:
 
 @functools.cache
 def _load_folder() -> Dialects:
-    names = [module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]) if module.name != "base"]
+    names = [module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]) if module.name != "dialect"]
     return Dialects(importlib.import_module(f"{__package__}.{name}").DIALECT for name in names)
 
 
@@ -217,8 +217,10 @@ def dialect(name: str | Dialect) -> Dialect:
     """The dialect of a name."""
     if isinstance(name, Dialect):
         return name
-    plain = {re.sub(r"\W|_", "", each): found for each, found in dialects().items()}
+    plain = {re.sub(r"\W|_", "", each): found for each, found in list_dialects().items()}
     found = plain.get(re.sub(r"\W|_", "", name.lower())) if isinstance(name, str) else None
     if found is None:
-        raise SpecError(f"no dialect {shown(name)}. {offer(name, dialects())} atkay.dialects() lists them all.")
+        raise SpecError(
+            f"no dialect {shown(name)}. {offer(name, list_dialects())} atkay.list_dialects() lists them all."
+        )
     return found

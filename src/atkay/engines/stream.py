@@ -87,9 +87,9 @@ class Stream:
     n_items
         How many items there are; their codes are 0 to n_items - 1. It may be left out where no metric looks at all
         lists together (such as coverage) and no table is given.
-    train, catalog, features, baseline
+    train, catalog, features, reference
         What some metrics need besides, as :func:`evaluate` takes them, with item codes for items. The catalogue is all
-        n_items where it is left out. With training data, or a list of the baseline for each user, ``update`` takes the
+        n_items where it is left out. With training data, or a list of the reference for each user, ``update`` takes the
         users' ids, too.
     dialect, protocol, **fields
         As :func:`evaluate` takes them. What is excluded, and the candidates, come with each batch.
@@ -120,7 +120,7 @@ class Stream:
         train: Any = None,
         catalog: Any = None,
         features: Any = None,
-        baseline: Any = None,
+        reference: Any = None,
         dialect: str | None = None,
         protocol: Protocol | None = None,
         **fields: Any,
@@ -130,7 +130,7 @@ class Stream:
         asked = understand(metrics, dialect, protocol, fields)
         _check_protocol(asked.protocol)
         check_averages(asked.metrics, asked.protocol)
-        given = {"train": train, "catalog": catalog, "features": features, "baseline": baseline}
+        given = {"train": train, "catalog": catalog, "features": features, "reference": reference}
         given = {name: table for name, table in given.items() if table is not None}
         check_needs(asked.metrics, {*given, "catalog"})  # without one, all n_items
         reasons = [f"{name}= is given" for name in given]
@@ -190,7 +190,7 @@ class Stream:
             where every metric has a cutoff, only the best so many of each user are then looked at, together with what
             is tied with the last of them. In either case an item with the score -inf is not listed.
         users
-            The users' ids, where training data or a baseline are given, or the order of equal scores is random.
+            The users' ids, where training data or a reference are given, or the order of equal scores is random.
         exclude, candidates
             Items that are taken out of a user's list, and those that alone may stay, in the forms that targets take.
         """
@@ -290,7 +290,7 @@ class Stream:
         )
 
     def _check_shared(self) -> None:
-        """Warn where training data or a baseline name next to none of the users."""
+        """Warn where training data or a reference name next to none of the users."""
         from atkay.inputs.coding.common import MANY_IDS, check_users
 
         for name, shared in self._shared.items():
@@ -398,7 +398,7 @@ class Stream:
         own = self._header()
         for name in ("metrics", "protocol", "n_items", "beside"):
             if own[name] != header.get(name):
-                what = {"beside": "what is given besides (train, catalog, features, baseline)"}.get(name, name)
+                what = {"beside": "what is given besides (train, catalog, features, reference)"}.get(name, name)
                 raise InputError(
                     f"merge: the two streams differ in {what}: {_difference(own[name], header.get(name))}. Make both "
                     "with the same arguments."

@@ -24,8 +24,7 @@ from atkay.errors import (
 )
 from atkay.evaluation.measure import Tally, check_anybody, finish_run, tally, who_counts
 from atkay.judged.side import ASKS
-from atkay.metrics.metric import Metric, parse_all, separate
-from atkay.metrics.metric import metrics as metric_catalogue
+from atkay.metrics.metric import Metric, list_metrics, parse_all, separate
 from atkay.protocol import Described, Protocol
 from atkay.results.result import Population, Result
 
@@ -61,7 +60,7 @@ def evaluate(
     train: Any = None,
     catalog: Any = None,
     features: Any = None,
-    baseline: Any = None,
+    reference: Any = None,
     sampled: Sampled | None = None,
     dialect: str | None = None,
     memory: str | int | None = None,
@@ -89,16 +88,16 @@ def evaluate(
         The names of the columns, where they are not found by themselves.
     slices
         A table that gives each user a segment, or ``{user: segment}``: every metric is also taken per segment.
-    train, catalog, features, baseline
+    train, catalog, features, reference
         What some metrics need besides: the interactions that the models learned from (users and items); all items; a
-        table, or ``{item: ...}``, with categories or numbers of items; the lists of a primitive recommender, or one
+        table, or ``{item: ...}``, with categories or numbers of items; the lists of a reference recommender, or one
         list that it shows to everybody.
     sampled
         Where the lists rank one relevant item among sampled ones and not among all: ``Sampled(catalog_size=n,
         negatives=m)``. The result says so, and can be an estimate for the whole catalogue.
     dialect
         The name of a library, such as "ranx": metrics and protocol then mean what they mean there, as far as nothing
-        else is said, and its own names of metrics work, too. ``atkay.dialects()`` lists them.
+        else is said, and its own names of metrics work, too. ``atkay.list_dialects()`` lists them.
     memory
         About how much may be used, such as "2GB", for files that do not fit: users are then dealt out to parts, judged
         one part after the other, and the result is the same. Lists, truth, ``exclude`` and ``candidates`` may be
@@ -128,7 +127,7 @@ def evaluate(
     asked = understand(metrics, dialect, protocol, fields)
     if sampled is not None:
         check_sampled(sampled, asked.metrics)
-    beside = {"train": train, "catalog": catalog, "features": features, "baseline": baseline}
+    beside = {"train": train, "catalog": catalog, "features": features, "reference": reference}
     check_needs(asked.metrics, {name for name, table in beside.items() if table is not None})
     given = {"recs": recs, "truth": truth, **beside, "slices": slices}
     if is_spark(recs):
@@ -233,7 +232,7 @@ def gather(tables: Mapping[str, Table], metrics: Sequence[Metric], protocol: Pro
 def readings(tables: Mapping[str, Table], common: Common | None, side: Side | None) -> tuple[str, ...]:
     """Which columns decided the order of the lists, the grades and the categories, where that could be otherwise."""
     found = []
-    for name in ("recs", "baseline"):
+    for name in ("recs", "reference"):
         used = tables[name].used if name in tables else {}
         column = used.get("rank", used.get("score"))
         if column is not None and (len({"rank", "score"} & {*used}) > 1 or column.lower() not in ("rank", "score")):
@@ -364,9 +363,9 @@ def finish(found: Tally, metrics: Sequence[Metric], protocol: Protocol, items: J
 
 def _unstable(name: str, metrics: Sequence[Metric], protocol: Protocol, population: Population) -> str:
     """What to say where the order of equal scores in the library is not that of the protocol; nothing elsewhere."""
-    from atkay.dialects.dialect import dialects
+    from atkay.dialects.dialect import list_dialects
 
-    spoken = next((each for each in dialects().values() if each.title == name), None)
+    spoken = next((each for each in list_dialects().values() if each.title == name), None)
     lengths = [] if spoken is None else [spoken.unstable[each.name] for each in metrics if each.name in spoken.unstable]
     if spoken is None or not lengths or protocol.ties == "together":
         return ""
@@ -403,7 +402,7 @@ def check_averages(metrics: Sequence[Metric], protocol: Protocol) -> None:
 
 
 def _averaging() -> list[str]:
-    return [name for name, cls in sorted(metric_catalogue().items()) if cls.averages]
+    return [name for name, cls in sorted(list_metrics().items()) if cls.averages]
 
 
 def check_needs(metrics: Sequence[Metric], given: Iterable[str]) -> None:

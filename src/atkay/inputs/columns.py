@@ -38,7 +38,7 @@ ALIASES: dict[str, dict[str, tuple[list[str], ...]]] = {
     "train": {"user": (USER,), "item": (ITEM,)},
     "catalog": {"item": (ITEM,)},
     "features": {"item": (ITEM,)},
-    "baseline": {"user": (USER,), "item": (ITEM,), "rank": (RANK,), "score": (SCORE, ["rating", "relevance"])},
+    "reference": {"user": (USER,), "item": (ITEM,), "rank": (RANK,), "score": (SCORE, ["rating", "relevance"])},
 }
 ALIASES |= {
     "events": {"session": (SESSION,), "user": (_PERSON,), "item": (ITEM,), "time": (TIME,)},

@@ -133,7 +133,7 @@ def _is_empty(path: Path) -> bool:
 
 def _refuse_other_side(path: Path, kind: str, table: str) -> None:
     """Judgments are no lists, and lists are no judgments."""
-    if kind == "TREC qrels" and table in (*RANKED, "baseline"):
+    if kind == "TREC qrels" and table in (*RANKED, "reference"):
         advice = "Are recs and truth swapped? Pass the run as recs, and the qrels as truth."
         raise SourceError(
             f"{table}: '{path}' is a TREC qrels file, which holds judgments and no ranked lists. "

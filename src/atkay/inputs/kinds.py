@@ -22,7 +22,7 @@ from atkay.inputs.columns import ITEM, USER, Columns
 PADDING = -1
 """Where a user is a row number, what fills the places of a list that is shorter than the others."""
 
-VALUE = {"recs": "score", "truth": "relevance", "baseline": "score", "run_a": "score", "run_b": "score"}
+VALUE = {"recs": "score", "truth": "relevance", "reference": "score", "run_a": "score", "run_b": "score"}
 RANKED = ("recs", "run_a", "run_b")
 """Tables whose lists must have an order."""
 MIXED: dict[str, type[InputError]] = {"score": OrderError, "relevance": RelevanceError}
@@ -161,7 +161,7 @@ def collect_spark(frame: Any, table: str, names: Sequence[str]) -> pl.DataFrame:
             raise ColumnError(f"{table}: there are {frame.columns.count(name)} columns '{name}'. Rename all but one.")
     chosen = frame.select(*map(spark_column, names))
     found = as_polars((chosen.distinct() if table == "train" else chosen).toArrow())
-    return found.sort(pl.all()) if table == "baseline" else found
+    return found.sort(pl.all()) if table == "reference" else found
 
 
 def as_polars(table: Any) -> pl.DataFrame:
@@ -279,9 +279,9 @@ def _mapping(given: Mapping[Any, Any], table: str) -> Source:
 def _lists(given: Any, table: str) -> Source:
     """A list per user, the user being its number; or, where users do not matter, plain items."""
     lists = list(given)
-    if table == "baseline" and isinstance(given, set | frozenset):
-        raise SourceError("baseline: a set has no order, and a baseline's list has one. Pass a list, the best first.")
-    if table in ("exclude", "candidates", "catalog", "baseline") and not any(map(_is_list, set(map(type, lists)))):
+    if table == "reference" and isinstance(given, set | frozenset):
+        raise SourceError("reference: a set has no order, and a reference list has one. Pass a list, the best first.")
+    if table in ("exclude", "candidates", "catalog", "reference") and not any(map(_is_list, set(map(type, lists)))):
         return _frame({"item": _series("item", lists, table)}, _roles(table, (), key=()), "items")
     if isinstance(given, set | frozenset):
         raise SourceError(

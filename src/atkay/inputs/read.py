@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from atkay.inputs.kinds import Source
     from atkay.protocol import Protocol
 
-BESIDE = ("train", "catalog", "features", "baseline")
+BESIDE = ("train", "catalog", "features", "reference")
 """What some metrics need besides lists and truth."""
 NAMES = ("recs", "truth", "exclude", "candidates", "slices", *BESIDE)
 LOGS = ("events", "orders", "log")
@@ -177,10 +177,10 @@ def _check_swapped(sources: Mapping[str, Source], columns: Mapping[str, Columns]
 
 
 def read_recs(given: Any, columns: Columns, name: str = "recs", *, empty: bool = False) -> Table:
-    """Recommended lists: ordered by rank, by score, or as given. A baseline may be one list for every user."""
+    """Recommended lists: ordered by rank, by score, or as given. A reference may be one list for every user."""
     source = open_source(given, name)
     named = source.columns or columns
-    if name == "baseline" and not {*named.key, *USER} & {*source.names}:
+    if name == "reference" and not {*named.key, *USER} & {*source.names}:
         _check_ordered(source, name)
         return _load(source, name, {"item": _find(source, name, "item", named.item, named, needed=True)})[0]
     roles = _ids(source, name, named)

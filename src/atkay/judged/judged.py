@@ -198,9 +198,9 @@ class Judged:
         return _given(self.side.features if self.side else None, "features")
 
     @property
-    def baseline(self) -> Lists:
-        """The list of a primitive recommender for each query, the best item first."""
-        return _given(self.side.baseline if self.side else None, "baseline")
+    def reference(self) -> Lists:
+        """The list of a reference recommender for each query, the best item first."""
+        return _given(self.side.reference if self.side else None, "reference")
 
     @property
     def lists(self) -> Ranking:

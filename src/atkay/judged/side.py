@@ -22,7 +22,7 @@ ASKS = {
     "train": "the interactions that the models learned from, a table of users and items",
     "catalog": "all items that could be listed",
     "features": "a table with an item and its categories or numbers",
-    "baseline": "the lists of a primitive recommender, such as the most popular items (in compare: primitive=)",
+    "reference": "the lists of a reference recommender, such as the most popular items",
 }
 """What each argument of evaluate is."""
 
@@ -97,29 +97,31 @@ class Side:
     catalog: Bools | None = None
     """Which codes are items of the catalogue."""
     features: Features | None = None
-    baseline: Lists | None = None
-    """The baseline's list of each query, the best item first."""
+    reference: Lists | None = None
+    """The reference list of each query, the best item first."""
 
     def part(self, first: int, last: int) -> Side:
         """The side information of the queries from ``first`` to before ``last``."""
         train = None if self.train is None else self.train.of(self.train.user[first:last])
-        return replace(self, train=train, baseline=None if self.baseline is None else self.baseline.part(first, last))
+        return replace(
+            self, train=train, reference=None if self.reference is None else self.reference.part(first, last)
+        )
 
     def pick(self, queries: Ints) -> Side:
         """The side information of the given queries."""
         train = None if self.train is None else self.train.of(self.train.user[queries])
-        return replace(self, train=train, baseline=None if self.baseline is None else self.baseline.pick(queries))
+        return replace(self, train=train, reference=None if self.reference is None else self.reference.pick(queries))
 
     @classmethod
     def concatenate(cls, parts: Sequence[Side]) -> Side:
         """The side information of all parts' queries; what is said of items is the same in all of them."""
         first = parts[0]
-        train, baseline = first.train, first.baseline
+        train, reference = first.train, first.reference
         if train is not None:
             train = replace(train, user=np.concatenate([part.train.user for part in parts if part.train is not None]))
-        if baseline is not None:
-            baseline = Lists.concatenate([part.baseline for part in parts if part.baseline is not None])
-        return replace(first, train=train, baseline=baseline)
+        if reference is not None:
+            reference = Lists.concatenate([part.reference for part in parts if part.reference is not None])
+        return replace(first, train=train, reference=reference)
 
 
 def side_fingerprints(side: Side | None, query: Hashes, item: Callable[[Ints], Hashes]) -> dict[str, Mark]:
@@ -134,8 +136,8 @@ def side_fingerprints(side: Side | None, query: Hashes, item: Callable[[Ints], H
         found["train"] = Mark(own, fixed=fingerprint(side.train.items, anybody, item))
     if side.catalog is not None:
         found["catalog"] = Mark(fixed=item_fingerprint(item(np.flatnonzero(side.catalog))))
-    if side.baseline is not None:
-        found["baseline"] = Mark(fingerprint(side.baseline, query, item, ranked=True))
+    if side.reference is not None:
+        found["reference"] = Mark(fingerprint(side.reference, query, item, ranked=True))
     if side.features is not None:
         every, parts = item(np.arange(side.n_items)), []
         if side.features.vectors is not None:

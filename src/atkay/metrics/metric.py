@@ -163,7 +163,7 @@ class Metric:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Which of train, catalog, features and baseline have to be given; "pairs" means train, item by item."""
+        """Which of train, catalog, features and reference have to be given; "pairs" means train, item by item."""
         return ()
 
     @property
@@ -359,10 +359,10 @@ def _words(cls: type[Metric]) -> str:
     )
 
 
-def metrics() -> Catalogue:
+def list_metrics() -> Catalogue:
     """Every metric that exists, with its aliases and conventions.
 
-    >>> atkay.metrics()["ndcg"]
+    >>> atkay.list_metrics()["ndcg"]
     <class 'atkay.metrics.dcg.NDCG'>
     """
     return Catalogue(set(_by_alias().values()))
@@ -403,8 +403,8 @@ def parse(spec: str | Metric) -> Metric:
     name, chosen, cut = found.groups()
     cls = _by_alias().get(re.sub(r"[\s-]+", "_", name.lower()))
     if cls is None:
-        near = offer(name[:80], _by_alias(), metrics())
-        raise SpecError(f"no metric {shown(name)}. {near} atkay.metrics() lists them all.")
+        near = offer(name[:80], _by_alias(), list_metrics())
+        raise SpecError(f"no metric {shown(name)}. {near} atkay.list_metrics() lists them all.")
     return cls(**_parse_choices(cls, chosen), k=None if cut is None else _parse_cutoffs(cls.name, spec, cut))
 
 

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from atkay.judged.judged import Judged
 
 NEEDS = {
-    "murakami": ("baseline", "catalog"),
+    "murakami": ("reference", "catalog"),
     "rectools": ("train", "catalog"),
-    "ge": ("baseline",),
-    "unexpectedness": ("baseline",),
-    "adamopoulos": ("baseline",),
+    "ge": ("reference",),
+    "unexpectedness": ("reference",),
+    "adamopoulos": ("reference",),
 }
 
 SLAB = 16
@@ -37,11 +37,11 @@ class Serendipity(Metric):
 
     ::
 
-        murakami        Σ max(P - P0, 0) · rel / L    P0 from the baseline; form=ranked: term · hits so far / rank
+        murakami        Σ max(P - P0, 0) · rel / L    P0 from the reference; form=ranked: term · hits so far / rank
         rectools        Σ max(P - P0, 0) · rel / L    P0 from the popularity in training
-        ge              |wanted items outside the baseline's list| / L, or / |listed items outside of it|
-        unexpectedness  |listed items outside the baseline's list| / L
-        adamopoulos     |wanted items outside the baseline's list| / L
+        ge              |wanted items outside the reference list| / L, or / |listed items outside of it|
+        unexpectedness  |listed items outside the reference list| / L
+        adamopoulos     |wanted items outside the reference list| / L
         cosine          Σ (1 - mean cosine to the items of the user's history) · rel / L
 
     over the L items of the top k; rel is 1 for a relevant item and 0 for any other.
@@ -49,18 +49,18 @@ class Serendipity(Metric):
     Conventions
     -----------
     kind
-        ``murakami`` (Murakami et al. 2008): P is how much the model likes an item, P0 how much a primitive model does.
+        ``murakami`` (Murakami et al. 2008): P is how much the model likes an item, P0 how much a reference model does.
         Lists tell ranks, not likings, so P = (n + 1 - rank) / n over the n items of the ``catalog``, and P0 the same
-        for the item's place in the ``baseline``, 0 where it is not there. ``rectools`` (RecTools): the same P; P0 = (n
+        for the item's place in the ``reference``, 0 where it is not there. ``rectools`` (RecTools): the same P; P0 = (n
         + 1 - r) / n, with r the item's place among the distinct numbers of users that items have in ``train``, the
         highest first; 0 for an item that nobody had. It needs ``catalog``, too. ``ge`` (Ge et al. 2010): the
-        ``baseline`` is the primitive model. ``unexpectedness`` (Adamopoulos and Tuzhilin 2014): the ``baseline`` is
+        ``reference`` is the reference model. ``unexpectedness`` (Adamopoulos and Tuzhilin 2014): the ``reference`` is
         what the user expects; nobody has to want the items. ``adamopoulos`` is that with wanted items alone: as
         ``ge`` per listed item, with a set of expected items in the place of a model. ``cosine`` (Zhang et al. 2012;
         the Recommenders library): similarity to each item that the user had in ``train``.
     per
         ``listed`` divides by the items listed, L; ``k`` by k, however short the list is (without a cutoff that is L);
-        ``unexpected`` by the listed items outside the baseline's list, for ``ge`` alone.
+        ``unexpected`` by the listed items outside the reference list, for ``ge`` alone.
     form
         ``plain`` or ``ranked``, the second form of Murakami et al.; for ``murakami`` alone.
     similarity
@@ -68,7 +68,7 @@ class Serendipity(Metric):
         the items' vectors in ``features``; a pair with nothing in common, or without vectors, counts 0. For ``cosine``
         alone. A word that a kind does not know is refused, not passed over.
 
-    The baseline's whole list counts, whatever k is. No hit scores 0, so does a list without an unexpected item under
+    The reference's whole list counts, whatever k is. No hit scores 0, so does a list without an unexpected item under
     ``per=unexpected``. ``cosine`` has no value for a user without history, ``unexpectedness`` none for an empty list.
 
     References
@@ -82,18 +82,18 @@ class Serendipity(Metric):
     Examples
     --------
     The list is a b c d, anybody would have listed a and b, and b and c are wanted. Only c is wanted and outside the
-    baseline: 1 of 4 listed, 1 of the 2 unexpected (c and d). Of the 4 listed, 2 are unexpected.
+    reference: 1 of 4 listed, 1 of the 2 unexpected (c and d). Of the 4 listed, 2 are unexpected.
 
     >>> given = {"ann": list("abcd")}, {"ann": list("bc")}
     >>> kinds = ["serendipity(kind=ge)", "serendipity(kind=ge,per=unexpected)", "serendipity(kind=unexpectedness)"]
-    >>> atkay.evaluate(*given, kinds, baseline={"ann": list("ab")}).query_values
+    >>> atkay.evaluate(*given, kinds, reference={"ann": list("ab")}).query_values
     array([[0.25, 0.5 , 0.5 ]])
 
     Over a catalogue of 5, P of b is 4/5, as is its P0: nothing is gained. P of c is 3/5, its P0 is 0: 3/5 / 4. In the
     ranked form c counts 2/3, being the second hit, at rank 3.
 
     >>> kinds = ["serendipity", "serendipity(form=ranked)"]
-    >>> result = atkay.evaluate(*given, kinds, baseline={"ann": list("ab")}, catalog=list("abcde"))
+    >>> result = atkay.evaluate(*given, kinds, reference={"ann": list("ab")}, catalog=list("abcde"))
     >>> result.query_values.round(6)
     array([[0.15, 0.1 ]])
     """
@@ -102,16 +102,16 @@ class Serendipity(Metric):
     partial: ClassVar[bool] = True
 
     kind: str = word(
-        murakami="what the model likes more than a primitive one, by ranks",
+        murakami="what the model likes more than a reference model, by ranks",
         rectools="what stands higher in the list than by popularity",
-        ge="what a primitive model does not list",
+        ge="what a reference model does not list",
         unexpectedness="what is not expected, wanted or not",
         adamopoulos="what is not expected",
         cosine="what is unlike the user's history",
     )
     per: str = word(
         listed="the items listed",
-        unexpected="the listed items outside the baseline's list, for ge",
+        unexpected="the listed items outside the reference list, for ge",
         k="k, however short the list is",
     )
     form: str = word(plain="each term as it is", ranked="each term times hits so far / rank, for murakami")
@@ -180,9 +180,9 @@ class Serendipity(Metric):
             case "murakami" | "rectools":
                 n = int(np.count_nonzero(judged.catalog))
                 place = _popularity_rank(judged, item) if self.kind == "rectools" else _expected(judged, query, item)
-                # More levels of popularity, or a longer baseline, than there are items would lead below 0.
-                primitive = np.where(place > 0, np.maximum(n + 1 - place, 0) / n, 0.0)
-                gained: Floats = np.maximum((n + 1 - rank) / n - primitive, 0.0)
+                # More levels of popularity, or a longer reference, than there are items would lead below 0.
+                reference = np.where(place > 0, np.maximum(n + 1 - place, 0) / n, 0.0)
+                gained: Floats = np.maximum((n + 1 - rank) / n - reference, 0.0)
                 return gained
             case "cosine":
                 cosine = _cosine_of_vectors if self.similarity == "features" else _cosine_of_users
@@ -202,15 +202,15 @@ class Serendipity(Metric):
         """The sum and its divisor in words."""
         words, term = {
             "murakami": (
-                "sum over the relevant items of what P = (n + 1 - rank) / n is above the same for the baseline's list",
+                "sum over the relevant items of what P = (n + 1 - rank) / n is above the same for the reference list",
                 "max(P - P0, 0)",
             ),
             "rectools": (
                 "sum over the relevant items of what P = (n + 1 - rank) / n is above the same for the popularity rank",
                 "max(P - P0, 0)",
             ),
-            "ge": ("number of relevant items outside the baseline's list", "[relevant, not in baseline]"),
-            "unexpectedness": ("number of items outside the baseline's list", "[not in baseline]"),
+            "ge": ("number of relevant items outside the reference list", "[relevant, not in reference]"),
+            "unexpectedness": ("number of items outside the reference list", "[not in reference]"),
             "adamopoulos": ("number of relevant items outside the expected list", "[relevant, not expected]"),
             "cosine": (
                 "sum over the relevant items of 1 - mean cosine to the items of the user's history, cosine from "
@@ -222,7 +222,7 @@ class Serendipity(Metric):
             words, term = f"{words}, times the precision at its rank", f"{term} · hits / rank"
         per, divisor = ("the number of items listed", "L")
         if self.per == "unexpected":
-            per, divisor = "the number of items outside the baseline's list", "|unexpected|"
+            per, divisor = "the number of items outside the reference list", "|unexpected|"
         elif self.per == "k" and self.k is not None:
             per = divisor = str(self.k)
         return Definition(f"{words}, in {self.top}, divided by {per}", f"Σ {term} / {divisor}")
@@ -230,21 +230,21 @@ class Serendipity(Metric):
 
 @dataclass(frozen=True)
 class Unexpectedness(ListMetric):
-    r"""The share of the list that a primitive recommender would not have shown.
+    r"""The share of the list that a reference recommender would not have shown.
 
-    ``|top k \ B| / L``, with B the baseline's list and L the items listed. It needs ``baseline``. With the words
+    ``|top k \ B| / L``, with B the reference list and L the items listed. It needs ``reference``. With the words
     first named it is ``serendipity(kind=unexpectedness)``.
 
     Conventions
     -----------
     expected
-        ``whole`` takes all that the baseline lists for the user as expected (Adamopoulos and Tuzhilin 2014);
+        ``whole`` takes all that the reference lists for the user as expected (Adamopoulos and Tuzhilin 2014);
         ``top`` the top k of it (RePlay), which without a cutoff is all of it.
     per
         ``listed`` divides by the items listed; ``k`` is 1 - |top k ∩ B| / k, in which an empty place counts as
         unexpected (RePlay).
 
-    A user for whom the baseline lists nothing expects nothing: 1 (RePlay: 0). An empty list has no value (RePlay: 0).
+    A user for whom the reference lists nothing expects nothing: 1 (RePlay: 0). An empty list has no value (RePlay: 0).
 
     References
     ----------
@@ -252,28 +252,28 @@ class Unexpectedness(ListMetric):
 
     Examples
     --------
-    The list is a b c, the baseline's list d a. Of the top 1, a, the baseline's whole list has all, its top 1 nothing.
+    The list is a b c, the reference list d a. Of the top 1, a, the reference's whole list has all, its top 1 nothing.
 
     >>> result = atkay.evaluate({"ann": list("abc")}, {"ann": ["a"]}, ["unexpectedness", "unexpectedness@1",
-    ...                         "unexpectedness(expected=top)@1"], baseline={"ann": ["d", "a"]})
+    ...                         "unexpectedness(expected=top)@1"], reference={"ann": ["d", "a"]})
     >>> result.query_values.round(4)
     array([[0.6667, 0.    , 1.    ]])
     """
 
     name = "unexpectedness"
 
-    expected: str = word(whole="all that the baseline lists", top="the top k of the baseline's list")
+    expected: str = word(whole="all that the reference lists", top="the top k of the reference list")
     per: str = word(listed="the items listed", k="k, an empty place being unexpected")
 
     @property
     def needs(self) -> tuple[str, ...]:
         """What is expected."""
-        return ("baseline",)
+        return ("reference",)
 
     def values(self, judged: Judged) -> Floats:
         """The share per query and cutoff."""
         places = judged.top(max(self.cutoffs))
-        place = place_in(judged.baseline, places.query, places.item)
+        place = place_in(judged.reference, places.query, places.item)
         both = np.flatnonzero(place)
         # Both lists have the item in their top k from the later of its two places on.
         rank = places.rank[both] if self.expected == "whole" else np.maximum(places.rank[both], place[both])
@@ -284,19 +284,19 @@ class Unexpectedness(ListMetric):
     def define(self) -> Definition:
         """The share in words."""
         cut = "" if self.expected == "whole" or self.k is None else f"the top {self.k} of "
-        words = f"share of the items in {self.top} that are not in {cut}the baseline's list"
+        words = f"share of the items in {self.top} that are not in {cut}the reference list"
         if self.per == "k" and self.k is not None:
-            return Definition(f"{words}, empty places counting as such", f"1 - |top ∩ baseline| / {self.k}")
-        return Definition(words, "1 - |top ∩ baseline| / L")
+            return Definition(f"{words}, empty places counting as such", f"1 - |top ∩ reference| / {self.k}")
+        return Definition(words, "1 - |top ∩ reference| / L")
 
 
 def _expected(judged: Judged, query: Ints, item: Ints) -> Ints:
-    """The place of each item in its user's baseline, 0 where it is not there."""
-    return place_in(judged.baseline, query, item)
+    """The place of each item in its user's reference, 0 where it is not there."""
+    return place_in(judged.reference, query, item)
 
 
 def _unexpected(judged: Judged, cutoffs: tuple[int, ...]) -> Floats:
-    """How many listed items are not in the baseline's list."""
+    """How many listed items are not in the reference list."""
     places = judged.top(max(cutoffs))
     return judged.over_list((_expected(judged, places.query, places.item) == 0).astype(float), cutoffs)
 

@@ -20,9 +20,8 @@ def call(view: View) -> str:
         cutoffs.setdefault(family + at, []).append(cutoff)
     names = ", ".join(repr(family + ",".join(several)) for family, several in cutoffs.items())
     of_result = next(iter(view.results.values()), None)
-    said = (
-        [] if of_result is None else _of_result(of_result, "baseline" if view.comparison is None else "primitive")
-    ) + ([] if view.comparison is None else _of_comparison(view.comparison))
+    said = [] if of_result is None else _of_result(of_result)
+    said += [] if view.comparison is None else _of_comparison(view.comparison)
     if view.comparison is None:
         first = "atkay.evaluate(\n    recs, truth,"
     else:
@@ -32,8 +31,8 @@ def call(view: View) -> str:
     return "\n".join(["import atkay", "", first, f"    [{names}],", *lines, ")"])
 
 
-def _of_result(result: Result, primitive: str) -> list[tuple[str, str]]:
-    """What was said to evaluate besides lists, truth and metrics; ``primitive`` is what compare calls its baseline."""
+def _of_result(result: Result) -> list[tuple[str, str]]:
+    """What was said to evaluate besides lists, truth and metrics."""
     default = Protocol()
     words = {each.name: getattr(result.protocol, each.name) for each in dataclasses.fields(Protocol)}
     said: list[tuple[str, str]] = [
@@ -41,8 +40,7 @@ def _of_result(result: Result, primitive: str) -> list[tuple[str, str]]:
         for name, value in words.items()
         if value != getattr(default, name)
     ]
-    beside = {"train": "train", "catalog": "catalog", "features": "features", "baseline": primitive}
-    said += [(called, "...") for name, called in beside.items() if name in result.fingerprint]
+    said += [(name, "...") for name in ("train", "catalog", "features", "reference") if name in result.fingerprint]
     said += [("slices", "...")] if result.slicings else []
     return said + ([] if result.sampled is None else [("sampled", repr(result.sampled))])
 

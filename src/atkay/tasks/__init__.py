@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from atkay.tasks import baselines as baselines
+from atkay.tasks import references as references
+from atkay.tasks.baskets import BasketTask as BasketTask
+from atkay.tasks.baskets import next_basket as next_basket
 from atkay.tasks.check import Check as Check
 from atkay.tasks.check import Finding as Finding
-from atkay.tasks.next_basket import BasketTask as BasketTask
-from atkay.tasks.next_basket import next_basket as next_basket
-from atkay.tasks.next_item import next_item as next_item
+from atkay.tasks.sessions import next_item as next_item
 from atkay.tasks.splits import k_folds as k_folds
 from atkay.tasks.splits import leave_last_k_out as leave_last_k_out
 from atkay.tasks.splits import leave_last_out as leave_last_out

@@ -139,10 +139,8 @@ class Task:
         """Judge several runs alike and say which differences are real: ``atkay.compare`` with the task's protocol."""
         from atkay.comparison.compare import compare
 
-        own = set(inspect.signature(compare).parameters) - {"runs", "truth", "metrics", "primitive", "given"}
+        own = set(inspect.signature(compare).parameters) - {"runs", "truth", "metrics", "given"}
         settings = {name: value for name, value in given.items() if name not in own}
-        if "primitive" in settings:
-            settings["baseline"] = settings.pop("primitive")
         metrics, results = _kept(metrics), runs
         if isinstance(runs, Mapping):
             results = {

@@ -84,7 +84,7 @@ def full_ranking(
         values are grades, or ``(indptr, indices)`` or ``(indptr, indices, grades)``.
     metrics, dialect, protocol, **fields
         As in :func:`evaluate`. Metrics of whole lists need a cutoff, and of ``train``, ``catalog``, ``features`` and
-        ``baseline`` know the catalogue alone, which is all items.
+        ``reference`` know the catalogue alone, which is all items.
     score
         In place of vectors, any model: called with a tensor of users' numbers, it gives their scores for all items, a
         row per user; or yields them in blocks of consecutive items.

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 MANY_IDS = 100
 """Two tables with at least this many ids each and none in common hold different ids: that is no coincidence."""
 REFUSED = {
-    "user": {"candidates": "always", "slices": "always", "baseline": "evaluated"},
+    "user": {"candidates": "always", "slices": "always", "reference": "evaluated"},
     "item": {"candidates": "always", "catalog": "evaluated", "features": "evaluated", "exclude": "never"},
 }
 """Tables that say nothing of anybody where they have no id in common; the others are refused where both have many."""
-COVERING = {"user": ("baseline", "candidates", "train"), "item": ("catalog", "features")}
+COVERING = {"user": ("reference", "candidates", "train"), "item": ("catalog", "features")}
 """Tables that have to know the users or items of the lists; of the others either side may know those of the other."""
 FEW_IDS = 10
 """Fewer items than this that are excluded, or in training, may well be in no list."""

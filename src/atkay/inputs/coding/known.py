@@ -58,7 +58,7 @@ class Known:
             return self.items, {}
         if self.named and not told:
             raise InputError(
-                "update: training data, or a baseline, tell what each user had. Pass users=, the ids that they have "
+                "update: training data, or a reference, tell what each user had. Pass users=, the ids that they have "
                 "there."
             )
         from atkay.inputs.coding.align import kind

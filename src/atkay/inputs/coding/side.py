@@ -38,7 +38,7 @@ class Beside:
     known: Side
     """What is said of items; of no query yet."""
     train: Keyed | None = None
-    baseline: Keyed | Lists | None = None
+    reference: Keyed | Lists | None = None
     """Lists by user, or one list for everybody."""
 
     @classmethod
@@ -52,7 +52,7 @@ class Beside:
         categories_read: bool = True,
     ) -> Beside:
         """The tables by user and item; ``codes`` are those of their items."""
-        train = catalog = features = baseline = nobody = None
+        train = catalog = features = reference = nobody = None
         if "train" in tables:
             train = Keyed.of(tables["train"], codes["train"], items.size)
             train = replace(train, lists=train.once())
@@ -61,9 +61,9 @@ class Beside:
             catalog = mask(codes["catalog"], items.size)
         if "features" in tables:
             features = _features(tables["features"], codes["features"], items, categories_read=categories_read)
-        if "baseline" in tables:
-            baseline = _baseline(tables["baseline"], codes["baseline"], items)
-        return cls(Side(items.size, nobody, catalog, features), train, baseline)
+        if "reference" in tables:
+            reference = _reference(tables["reference"], codes["reference"], items)
+        return cls(Side(items.size, nobody, catalog, features), train, reference)
 
     def codes(self, queries: pl.DataFrame, groups: tuple[str, ...]) -> dict[str, Ints]:
         """The list of each query's user in the tables that name users."""
@@ -72,19 +72,19 @@ class Beside:
     @property
     def keyed(self) -> dict[str, Keyed]:
         """The tables that name users."""
-        both = {"train": self.train, "baseline": self.baseline}
+        both = {"train": self.train, "reference": self.reference}
         return {name: table for name, table in both.items() if isinstance(table, Keyed)}
 
     def side(self, codes: Mapping[str, Ints], n_queries: int) -> Side:
         """What is known of items, and of these queries."""
-        train, baseline = self.known.train, None
+        train, reference = self.known.train, None
         if train is not None:
             train = train.of(codes["train"])
-        if isinstance(self.baseline, Keyed):
-            baseline = self.baseline.lists.pick(codes["baseline"])
-        elif self.baseline is not None:
-            baseline = self.baseline.pick(np.zeros(n_queries, np.int64))
-        return replace(self.known, train=train, baseline=baseline)
+        if isinstance(self.reference, Keyed):
+            reference = self.reference.lists.pick(codes["reference"])
+        elif self.reference is not None:
+            reference = self.reference.pick(np.zeros(n_queries, np.int64))
+        return replace(self.known, train=train, reference=reference)
 
 
 def _features(table: Table, item: Ints, items: Vocabulary, *, categories_read: bool) -> Features:
@@ -184,8 +184,8 @@ def _numbers(column: pl.Series) -> Floats:
     return matrix
 
 
-def _baseline(table: Table, item: Ints, items: Vocabulary) -> Keyed | Lists:
-    """The baseline's lists, the best item first."""
+def _reference(table: Table, item: Ints, items: Vocabulary) -> Keyed | Lists:
+    """The reference's lists, the best item first."""
     if not table.key:
         lists = Lists.of(np.array([len(item)]), item, items.size)
         _refuse_repeats(lists, items)
@@ -197,7 +197,7 @@ def _baseline(table: Table, item: Ints, items: Vocabulary) -> Keyed | Lists:
         place, wrong = by_rank(lists, rank if keyed.order is None else rank[keyed.order])
         if wrong >= 0:
             raise OrderError(
-                f"baseline: the ranks of user {keyed.users.ids(np.array([wrong])).row(0)[0]!r} are not 1 to "
+                f"reference: the ranks of user {keyed.users.ids(np.array([wrong])).row(0)[0]!r} are not 1 to "
                 f"{lists.length[wrong]}, each once. Number each list again, or order by score."
             )
     else:
@@ -212,5 +212,5 @@ def _refuse_repeats(lists: Lists, items: Vocabulary) -> None:
     again = repeated(lists)
     if len(again):
         raise DuplicateError(
-            f"baseline: item {items.ids(lists.item[again[:1]]).item()!r} stands twice in one list. Drop one of the two."
+            f"reference: item {items.ids(lists.item[again[:1]]).item()!r} stands twice in one list. Drop one of them."
         )

@@ -30,7 +30,7 @@ def global_top(task: Task, k: int) -> pl.DataFrame:
     >>> import polars as pl
     >>> log = pl.DataFrame({"user": [1, 1, 2, 2, 3, 3], "item": list("abaaba"), "time": [1, 4, 2, 5, 3, 6]})
     >>> task = atkay.tasks.leave_last_out(log, seen="keep")
-    >>> atkay.tasks.baselines.global_top(task, 1).rows()
+    >>> atkay.tasks.references.global_top(task, 1).rows()
     [(1, 'a', 1), (2, 'a', 1), (3, 'a', 1)]
     """
     asked = task.queries.select(task.key)
@@ -59,7 +59,7 @@ def combined_top(task: Task, k: int) -> pl.DataFrame:
 def _must_keep(task: Task) -> None:
     if task.seen == "exclude":
         raise InputError(
-            "baselines: personal items are seen items, and the task takes these out (seen='exclude'). Take global_top, "
+            "references: personal items are seen items, and the task takes these out (seen='exclude'). Use global_top "
             "or make the task with seen='keep'."
         )
 
@@ -67,14 +67,14 @@ def _must_keep(task: Task) -> None:
 def _popularity(task: Task) -> pl.DataFrame:
     """The items, the most frequent first."""
     if not len(task.train):
-        raise InputError("baselines: the task has no training data to count. Make it with train= or test_from=.")
+        raise InputError("references: the task has no training data to count. Make it with train= or test_from=.")
     return task.train.group_by(task.item).len(_OFTEN).sort([_OFTEN, task.item], descending=[True, False])
 
 
 def _global(task: Task, k: int, asked: pl.DataFrame, without: pl.DataFrame | None) -> pl.DataFrame:
     """For each query its most frequent items, k of them that are not in ``without``, the best first."""
     often = _popularity(task)[task.item]
-    width = pl.lit(count_of(k, "baselines: k"))
+    width = pl.lit(count_of(k, "references: k"))
     if without is not None:
         on = [name for name in without.columns if name in (*task.key, task.item)]
         without = without.select(on).unique()

@@ -1,4 +1,4 @@
-"""Next basket: orders on paper, repeat and explore apart, and the three baselines."""
+"""Next basket: orders on paper, repeat and explore apart, and the three references."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import atkay
 from atkay.errors import AtkayError, ColumnError, InputError, RepeatsWarning
-from atkay.tasks import baselines, next_basket
+from atkay.tasks import next_basket, references
 
 BASKETS = [
     ("ann", 1, 1, ["tea", "jam"]),
@@ -58,14 +58,14 @@ LISTS = {
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_baselines(name: str) -> None:
-    assert lists(getattr(baselines, name)(next_basket(ORDERS), 3)) == LISTS[name]
+def test_reference_recommenders(name: str) -> None:
+    assert lists(getattr(references, name)(next_basket(ORDERS), 3)) == LISTS[name]
 
 
-def test_shorter_baselines_are_the_heads_of_longer_ones() -> None:
+def test_shorter_lists_are_the_heads_of_longer_ones() -> None:
     task = next_basket(ORDERS)
     for name, expected in LISTS.items():
-        assert lists(getattr(baselines, name)(task, 1)) == {user: items[:1] for user, items in expected.items()}
+        assert lists(getattr(references, name)(task, 1)) == {user: items[:1] for user, items in expected.items()}
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_shorter_baselines_are_the_heads_of_longer_ones() -> None:
 )
 def test_repeat_and_explore(name: str, whole: float, repeat: float, explore: float, ratio: float) -> None:
     task = next_basket(ORDERS)
-    recs = getattr(baselines, name)(task, 3)
+    recs = getattr(references, name)(task, 3)
     found = [part.evaluate(recs, "recall@3")["recall@3"] for part in (task, task.repeat, task.explore)]
     assert found == pytest.approx([whole, repeat, explore])
     assert task.repetition_ratio(recs, 3) == pytest.approx(ratio)
@@ -148,7 +148,7 @@ def test_several_orders_of_a_user() -> None:
     assert "the queries of one user are averaged first" in repr(by_user)
     # Ann's jam was seen; the lists of the others are new, seen, and ("ann", 2) seen.
     assert task.repetition_ratio(recs) == (1 + 1 + 0 + 1) / 4
-    assert baselines.personal_top(task, 1).filter(pl.col("user") == "ann")["item"].to_list() == ["jam", "tea"]
+    assert references.personal_top(task, 1).filter(pl.col("user") == "ann")["item"].to_list() == ["jam", "tea"]
 
 
 def test_orders_with_the_same_time_stay_as_given() -> None:
@@ -164,7 +164,7 @@ def test_an_item_twice_in_an_order_counts_once() -> None:
     twice = pl.concat([ORDERS, ORDERS.filter(pl.col("item") == "milk")])
     task = next_basket(twice)
     assert len(task.truth) == 5
-    assert lists(baselines.global_top(task, 4))["ann"] == ["tea", "jam", "milk", "rye"]
+    assert lists(references.global_top(task, 4))["ann"] == ["tea", "jam", "milk", "rye"]
 
 
 def test_users_with_few_orders() -> None:
@@ -177,21 +177,21 @@ def test_users_with_few_orders() -> None:
 
 def test_seen_items_are_taken_out_on_request() -> None:
     task = next_basket(ORDERS, seen="exclude")
-    assert lists(baselines.global_top(task, 2)) == {"ann": ["milk"], "bob": ["tea", "milk"], "dan": ["tea", "jam"]}
+    assert lists(references.global_top(task, 2)) == {"ann": ["milk"], "bob": ["tea", "milk"], "dan": ["tea", "jam"]}
     # What is left of the same list is rye for Dan, milk and rye for Bob; Ann has nothing left.
     recs = {user: ["jam", "milk", "rye"] for user in ("ann", "bob", "dan")}
     result = task.evaluate(recs, "recall@2")
     assert result.per_query["recall@2"].to_list() == [0, 1, 0]
     assert result.population.excluded == 2 + 1 + 1
     with pytest.raises(InputError, match="personal items are seen items"):
-        baselines.personal_top(task, 2)
+        references.personal_top(task, 2)
 
 
 def test_global_lists_reach_below_what_was_seen() -> None:
     # Without their last items: a b, a b c, a b c d, and f alone. By frequency: a, b (3 each), c (2), d, f (1 each).
     users = [1] * 3 + [2] * 4 + [3] * 5 + [4]
     log = pl.DataFrame({"user": users, "item": list("abcabcdabcdef"), "time": range(13)})
-    listed = lists(baselines.global_top(atkay.tasks.leave_last_out(log), 2))
+    listed = lists(references.global_top(atkay.tasks.leave_last_out(log), 2))
     assert listed == {1: ["c", "d"], 2: ["d", "f"], 3: ["f"]}
 
 
@@ -200,7 +200,7 @@ def test_one_long_history_makes_no_other_list_longer() -> None:
     rows = [(0, item) for item in range(101)] + [(user, item) for user in (1, 2, 3) for item in (0, user % 2 + 1, 100)]
     log = pl.DataFrame(rows, schema=["user", "item"], orient="row").with_row_index("time")
     task = atkay.tasks.leave_last_out(log)
-    offered = baselines._global(task, 3, task.queries.select("user"), task.history)
+    offered = references._global(task, 3, task.queries.select("user"), task.history)
     # By frequency, then id: 0 (4), 2 (3), 1 (2), 3, 4 ... (1 each). User 0 had all there is.
     assert sorted(offered.rows()) == [(1, 1), (1, 3), (1, 4), (2, 2), (2, 3), (2, 4), (3, 1), (3, 3), (3, 4)]
 

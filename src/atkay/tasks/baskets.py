@@ -104,7 +104,7 @@ def next_basket(
     References
     ----------
     Li et al., A next basket recommendation reality check, 2023 (arXiv 2109.14233): repeat and explore, and the
-    baselines of ``atkay.tasks.baselines``.
+    reference recommenders of ``atkay.tasks.references``.
 
     Examples
     --------
