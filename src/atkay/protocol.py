@@ -22,23 +22,18 @@ ARGUMENTS = (
     "sampled",
     "dialect",
     "memory",
-    "resume",
     "spill",
     "protocol",
 )
 """What evaluate takes besides lists, truth and the fields of the protocol."""
 
 
-class Described(str):
-    """What a result keeps of a table that was given as exclude or candidates: how many rows of what."""
-
-
 @dataclass(frozen=True)
 class Protocol:
     """Who counts, and how lists are read; part of every result.
 
-    ``exclude`` and ``candidates`` take a table of users and items, ``{user: items}``, or a plain collection of items
-    that holds for every user. ``average_over`` names the columns of a coarser key.
+    ``average_over`` names the columns of a coarser key. In the protocol of a result, ``exclude`` and ``candidates``
+    describe the tables that took items out of the lists.
     """
 
     no_recs: str = word(
@@ -93,8 +88,8 @@ class Protocol:
         ignored="a relevant item that is not listed does not exist",
     )
     min_relevance: float | None = None
-    exclude: Any = None
-    candidates: Any = None
+    exclude: str | None = None
+    candidates: str | None = None
     average_over: str | tuple[str, ...] | None = None
     seed: int = 0
 
@@ -107,6 +102,9 @@ class Protocol:
         if isinstance(self.seed, bool) or not hasattr(self.seed, "__index__") or hasattr(self.seed, "shape"):
             raise ProtocolError(f"protocol: seed is a whole number, given was {shown(self.seed)}.")
         object.__setattr__(self, "seed", operator.index(self.seed))
+        for name in ("exclude", "candidates"):
+            if not isinstance(getattr(self, name), str | None):
+                raise ProtocolError(f"protocol: {name} is a table of the call. Pass evaluate(..., {name}=...).")
         if isinstance(self.average_over, list | tuple):
             object.__setattr__(self, "average_over", tuple(self.average_over))
         if not all(isinstance(name, str) for name in self.groups) or len(set(self.groups)) < len(self.groups):

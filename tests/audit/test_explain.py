@@ -13,8 +13,9 @@ from recorded import frames
 
 import atkay
 from atkay.audit.difference import Difference
-from atkay.audit.explain import READ, SETTINGS, SHOWN, WHO
+from atkay.audit.explain import READ, SETTINGS, SHOWN, TASK, WHO
 from atkay.errors import DuplicateError, ProtocolError, SpecError
+from atkay.evaluation.request import FILTERS
 from atkay.metrics.metric import Metric
 
 # CONVENTIONS, part 3: C has no list, D no truth.
@@ -321,8 +322,8 @@ def test_what_is_printed() -> None:
 
 def test_every_field_of_the_protocol_has_its_place() -> None:
     fields = {each.name for each in dataclasses.fields(atkay.Protocol)}
-    assert {*WHO, *READ} == fields
-    assert len(WHO) + len(READ) == len(fields)
+    assert {*WHO, *TASK, *READ, *FILTERS} == fields
+    assert len(WHO) + len(TASK) + len(READ) + len(FILTERS) == len(fields)
     said = {name for each in atkay.list_dialects().values() for name in each.protocol}
     assert said & set(SETTINGS) <= {"min_relevance"}
 
@@ -339,7 +340,7 @@ def test_every_field_of_the_protocol_has_its_place() -> None:
         ({"metric": "median_rank", "theirs": "median_rank(missed=last)"}, SpecError, "a number of the whole run"),
         ({"metric": "mrr@5", "theirs": "trec_eval"}, SpecError, "no mrr with a cutoff"),
         ({"slices": {"A": "new"}}, ProtocolError, "explain: takes no slices="),
-        ({"their_protocol": "skip"}, ProtocolError, "their_protocol is a Protocol"),
+        ({"their_protocol": "skip"}, ProtocolError, "their_protocol must be a Protocol"),
         ({"protocol": "skip"}, ProtocolError, r"protocol is a Protocol\(...\)"),
         ({"no_rec": "skip"}, ProtocolError, "no argument 'no_rec'"),
         ({"memory": "2GB"}, ProtocolError, "memory= is an argument of evaluate"),

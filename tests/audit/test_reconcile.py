@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import warnings
 from pathlib import Path
@@ -15,10 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import atkay
-from atkay.audit import candidates
 from atkay.audit.ground import Ground
 from atkay.errors import PopulationError, ProtocolError, SpecError
-from atkay.evaluation.evaluate import understand
+from atkay.evaluation.request import Request
 from atkay.metrics.metric import parse_all
 from atkay.protocol import Protocol
 
@@ -189,14 +189,14 @@ def test_a_library_is_named_by_any_of_its_names_for_a_metric(library: str, diale
 
 def test_a_library_with_more_than_one_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
     # As if RePlay left out users without a list in precision, (3/5 + 1/5) / 2, and in nothing else.
-    plain = understand
+    plain = Request.of
 
-    def apart(metric: str, dialect: str, *given: Any) -> Any:
-        meant = plain(metric, dialect, *given)
+    def apart(metric: str, *given: Any, dialect: str | None = None) -> Any:
+        request = plain(metric, *given, dialect=dialect)
         skips = (dialect, metric) == ("replay", "precision@5")
-        return meant._replace(protocol=meant.protocol.with_fields(no_recs="skip")) if skips else meant
+        return dataclasses.replace(request, protocol=request.protocol.with_fields(no_recs="skip")) if skips else request
 
-    monkeypatch.setattr(candidates, "understand", apart)
+    monkeypatch.setattr(Request, "of", apart)
     found = atkay.reconcile(RECS, TRUTH, {"map@5": "0.31778", "precision@5": "0.40000"})
     [each] = [each for each in found if "replay" in each.libraries]
     assert each.protocol == {"dialect": "replay"}
@@ -308,7 +308,7 @@ def test_numbers_are_those_of_evaluate(random: Random) -> None:
     recs = pl.DataFrame([*rows, (9, 99, "a", 1.0)], schema=[*key, "item", "score"], orient="row")
     truth = pl.DataFrame([*known, (9, 99, "a", 3)], schema=[*key, "item", "relevance"], orient="row")
     columns, seen = atkay.Columns(user=("person", "user")), {"item": items[:3]}
-    ground = Ground.read(recs, truth, Protocol(exclude=seen["item"]), columns)
+    ground = Ground.read(recs, truth, Protocol(), columns, {"exclude": seen["item"]})
     asked = parse_all(
         "map@3,5,ndcg@3,precision(average=pooled)@3,recall(average=pooled)@3,auc,mrr,ndcg(ideal=listed)@2"
     )
@@ -330,9 +330,9 @@ def test_numbers_are_those_of_evaluate(random: Random) -> None:
     for protocol, values in ground.numbers(asked, protocols):
         fits = [metric for metric in asked if metric.averages or protocol.ties != "expected"]
         with warnings.catch_warnings(action="ignore"):
-            real = protocol.with_fields(exclude=protocol.exclude and seen["item"])
+            exclude = protocol.exclude and seen["item"]
             try:
-                result = atkay.evaluate(recs, truth, fits, columns=columns, protocol=real)
+                result = atkay.evaluate(recs, truth, fits, columns=columns, protocol=protocol, exclude=exclude)
             except PopulationError:  # nobody is left
                 assert np.isnan(values).all()
                 continue
@@ -408,7 +408,7 @@ def test_a_given_protocol_stays_as_it_is() -> None:
 def test_what_is_known_comes_as_fields_or_as_a_protocol() -> None:
     by_field = atkay.reconcile(RECS, TRUTH, {"map@5": "0.4389"}, no_recs="skip").explanations
     assert by_field == atkay.reconcile(RECS, TRUTH, {"map@5": "0.4389"}, protocol=Protocol(no_recs="skip")).explanations
-    with pytest.raises(ProtocolError, match=r"protocol is a Protocol\(...\), given was 'skip'"):
+    with pytest.raises(ProtocolError, match=r"protocol must be a Protocol\(...\), got 'skip'"):
         atkay.reconcile(RECS, TRUTH, {"map@5": "0.4389"}, protocol="skip")  # type: ignore[arg-type]
     with pytest.raises(ProtocolError, match="no argument 'norecs'"):
         atkay.reconcile(RECS, TRUTH, {"map@5": "0.4389"}, norecs="skip")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import os
 import signal
 import subprocess
 import sys
@@ -23,7 +21,6 @@ import atkay
 from atkay import Columns
 from atkay.cli.app import app
 from atkay.engines.files import files
-from atkay.engines.files.spill import Folder
 from atkay.errors import (
     AtkayError,
     ColumnError,
@@ -38,7 +35,7 @@ from atkay.errors import (
     SpillError,
     UnusedWarning,
 )
-from atkay.evaluation import part as parts
+from atkay.evaluation.measure import measure_tables
 from atkay.text import progress
 from atkay.text.sizes import bytes_of
 from same import assert_same
@@ -129,11 +126,11 @@ def judged_parts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many rows each part has that is judged from now on."""
     found: list[int] = []
 
-    def judge_part(plan: Any, recs: Any, truth: Any, **others: Any) -> Any:
-        found.append(len(recs.select(recs.names)))
-        return parts.judge_part(plan, recs, truth, **others)
+    def measured(request: Any, setting: Any, tables: Any) -> Any:
+        found.append(len(tables["recs"].select(tables["recs"].names)))
+        return measure_tables(request, setting, tables)
 
-    monkeypatch.setattr(files, "judge_part", judge_part)
+    monkeypatch.setattr(files, "measure_tables", measured)
     return found
 
 
@@ -211,7 +208,7 @@ def test_several_files(tmp_path: Path) -> None:
 
 
 def test_files_that_are_sorted_and_do_not_follow_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("atkay.engines.files.partition.BATCH", 30)
+    monkeypatch.setattr("atkay.engines.files.partition.ROWS_PER_BATCH", 30)
     monkeypatch.setattr("atkay.engines.files.partition.SOME", 10)
     truth = write(TRUTH, tmp_path / "t.parquet")
     same(several(RECS, tmp_path / "follow", 4), truth)
@@ -424,8 +421,6 @@ def test_what_is_in_memory_already(tmp_path: Path) -> None:
     same(shuffled(RECS).lazy(), TRUTH)
     same(RECS.to_arrow(), TRUTH.to_pandas())
     same(RECS["item"].to_numpy().reshape(40, 6), {user: [user % 15] for user in range(40)})
-    with pytest.raises(ProtocolError, match=r"resume= is for files, and truth is a DataFrame"):
-        atkay.evaluate(recs, TRUTH, memory=FEW, resume=True)
 
 
 def test_one_user_has_most_rows(tmp_path: Path) -> None:
@@ -518,7 +513,7 @@ def test_numbers_that_everything_works_with(tmp_path: Path) -> None:
 def test_errors_name_the_row_of_the_file(
     order: Callable[[pl.DataFrame], pl.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("atkay.engines.files.files.BATCH", 50)
+    monkeypatch.setattr("atkay.engines.files.files.ROWS_PER_BATCH", 50)
     monkeypatch.setattr("atkay.engines.files.files.SOME", 10)
     monkeypatch.setattr("atkay.engines.files.partition.SOME", 10)
 
@@ -582,8 +577,8 @@ def test_other_errors(tmp_path: Path) -> None:
     described = atkay.evaluate(recs, truth, exclude=[1]).protocol
     with pytest.raises(ProtocolError, match="a result's protocol only describes its exclude"):
         atkay.evaluate(recs, truth, protocol=described, memory=FEW)
-    with pytest.raises(ProtocolError, match=r"resume= and spill= are for files .*: pass memory='2GB'"):
-        atkay.evaluate(recs, truth, resume=True)
+    with pytest.raises(ProtocolError, match=r"spill= is for files .*: pass memory='2GB'"):
+        atkay.evaluate(recs, truth, spill=tmp_path)
     with pytest.raises(SpillError, match="no folder '/nowhere'"):
         atkay.evaluate(recs, truth, memory=FEW, spill="/nowhere")
 
@@ -594,13 +589,11 @@ def test_the_shell(tmp_path: Path) -> None:
     def run(*given: object) -> Any:
         return CliRunner().invoke(app, ["evaluate", *both, *map(str, given)], prog_name="atkay")
 
-    assert run("--memory", FEW, "--resume").stdout == run().stdout
+    assert run("--memory", FEW).stdout == run().stdout
     assert run("--memory", FEW, "--spill", tmp_path / "spill", "--format", "csv").stdout == run("-f", "csv").stdout
-    found = run("--resume")
+    found = run("--spill", tmp_path)
     assert found.exit_code == 2
-    assert found.stderr == (
-        "atkay: evaluate: --resume and --spill are for files that are larger than memory: pass --memory 2GB.\n"
-    )
+    assert found.stderr == ("atkay: evaluate: --spill is for files that are larger than memory: pass --memory 2GB.\n")
     assert "memory is a size such as '2GB'" in run("--memory", "much").stderr
 
 
@@ -656,7 +649,7 @@ from atkay.engines.files import files
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs do not hear it
 where, at = sys.argv[1], int(sys.argv[2])
-judged, calls, told = files.judge_part, [], []
+measured, calls, told = files.measure_tables, [], []
 
 def stop(seconds=60):
     if not told:
@@ -664,14 +657,14 @@ def stop(seconds=60):
         sys.stdout.flush()
     time.sleep(seconds)
 
-def judge_part(*given, **others):
+def measure_tables(*given):
     calls.append(1)
     if where == "judging" and len(calls) > at:
         stop()
-    return judged(*given, **others)
+    return measured(*given)
 
-files.judge_part = judge_part
-if where == "dealing":
+files.measure_tables = measure_tables
+if where == "partitioning":
     Steps.next = lambda steps, rows=1: stop(1)  # on a thread of Polars, which waits for it
 if where == "shell":
     where = "judging"
@@ -680,7 +673,7 @@ if where == "shell":
     main()
 else:
     result = atkay.evaluate(sys.argv[3], sys.argv[4], "ndcg@3,map,coverage", catalog=sys.argv[5], memory=4000,
-                            spill=sys.argv[6], resume="resume" in sys.argv[7:])
+                            spill=sys.argv[6])
     result.save(sys.argv[6] + ".json")
     print(len(calls))
 """
@@ -725,9 +718,9 @@ def test_an_interrupt_leaves_nothing(inputs: Inputs, tmp_path: Path) -> None:
     assert not Path(f"{inputs[3]}.json").exists()
 
 
-def test_an_interrupt_while_rows_are_dealt_out(tmp_path: Path, nothing_left: Path) -> None:
+def test_an_interrupt_while_rows_are_partitioned(tmp_path: Path, nothing_left: Path) -> None:
     recs, truth = write(shuffled(RECS), tmp_path / "r.parquet"), write(TRUTH, tmp_path / "t.parquet")
-    ended, said = stopped(start("dealing", 0, recs, truth, recs, nothing_left), signal.SIGINT)
+    ended, said = stopped(start("partitioning", 0, recs, truth, recs, nothing_left), signal.SIGINT)
     assert ended in (-signal.SIGINT, 1), said
     assert "KeyboardInterrupt" in said
 
@@ -740,62 +733,13 @@ def test_an_interrupt_in_the_shell(inputs: Inputs, tmp_path: Path) -> None:
     assert not (tmp_path / "saved.json").exists()
 
 
-def parts_done(spill: object) -> int:
-    [folder] = Path(str(spill)).iterdir()
-    return len(list(folder.glob("measured-*.npz")))
-
-
-def test_a_killed_run_goes_on(inputs: Inputs) -> None:
-    ended, _ = stopped(start("judging", 5, *inputs), signal.SIGKILL)
-    assert ended == -signal.SIGKILL
-    assert parts_done(inputs[3]) == 5
-    done = start("none", 0, *inputs, "resume")
-    out, said = done.communicate(timeout=50)
-    assert done.returncode == 0, said
-    whole = start("none", 0, *inputs)
-    all_parts = int(whole.communicate(timeout=50)[0])
-    assert int(out) == all_parts - 5 > 5
-    assert_same(atkay.Result.load(f"{inputs[3]}.json"), expected(inputs))
-
-
-def test_a_run_that_was_killed_at_the_end_goes_on(
-    inputs: Inputs, nothing_left: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Folder, "remove", lambda folder: folder.lock.close())  # as if it had been killed
-    given: dict[str, Any] = {"catalog": inputs[2], "memory": FEW}
-    atkay.evaluate(*inputs[:2], "ndcg@3,map,coverage", **given)
-    monkeypatch.undo()
-    monkeypatch.setattr("tempfile.tempdir", str(nothing_left))
-    assert parts_done(nothing_left) > 5
-    calls = judged_parts(monkeypatch)
-    found = atkay.evaluate(*inputs[:2], "ndcg@3,map,coverage", resume=True, **given)
-    assert not calls
-    assert_same(found, expected(inputs))
-
-
-def test_nothing_is_resumed_of_other_inputs(inputs: Inputs, monkeypatch: pytest.MonkeyPatch) -> None:
-    stopped(start("judging", 5, *inputs), signal.SIGKILL)
-    os.utime(str(inputs[1]), (0, 0))
-    done = start("none", 0, *inputs, "resume")
-    out, said = done.communicate(timeout=50)
-    assert done.returncode == 0, said
-    calls = judged_parts(monkeypatch)
-    atkay.evaluate(*inputs[:2], "ndcg@3,map,coverage", catalog=inputs[2], memory=FEW)
-    assert int(out) == len(calls)
-
-
-def test_without_resume_a_run_starts_again(inputs: Inputs) -> None:
-    stopped(start("judging", 5, *inputs), signal.SIGKILL)
-    assert_same(atkay.evaluate(*inputs[:2], "ndcg@3,map,coverage", catalog=inputs[2], memory=FEW), expected(inputs))
-
-
 def test_two_runs_at_the_same_time(inputs: Inputs, nothing_left: Path) -> None:
     process = start("judging", 3, *inputs)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
-    given: dict[str, Any] = {"catalog": inputs[2], "memory": FEW, "resume": True}
+    given: dict[str, Any] = {"catalog": inputs[2], "memory": FEW}
     assert_same(atkay.evaluate(*inputs[:2], "ndcg@3,map,coverage", **given), expected(inputs))
-    assert parts_done(nothing_left) == 3  # the other one has its own still
+    assert len(list(nothing_left.iterdir())) == 1  # the other one has its own still
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=50)
 
@@ -813,13 +757,9 @@ except atkay.errors.SpillError as error:
 """
 
 
-@pytest.mark.parametrize(
-    ("order", "most"), [("sorted", 10), ("shuffled", 1_000), ("shuffled", 100_000), ("sorted", 1_000)]
-)
-def test_a_disk_that_takes_no_more(order: str, most: int, tmp_path: Path, nothing_left: Path) -> None:
-    recs, truth = lists(9_000, 10), wanted(9_000)
-    if order == "shuffled":
-        recs, truth = shuffled(recs), shuffled(truth)
+@pytest.mark.parametrize("most", [10, 1_000, 100_000])
+def test_a_disk_that_takes_no_more(most: int, tmp_path: Path, nothing_left: Path) -> None:
+    recs, truth = shuffled(lists(9_000, 10)), shuffled(wanted(9_000))
     both = write(recs, tmp_path / "r.parquet"), write(truth, tmp_path / "t.parquet")
     line = [sys.executable, "-c", FULL, *both, str(nothing_left), str(most)]
     done = subprocess.run(line, capture_output=True, text=True, timeout=50)
@@ -827,14 +767,6 @@ def test_a_disk_that_takes_no_more(order: str, most: int, tmp_path: Path, nothin
     assert "File too large. " in done.stdout
     assert "were free there" in done.stdout
     assert "spill=" in done.stdout
-
-
-def test_somebody_elses_folder(inputs: Inputs, nothing_left: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "getuid", lambda: 12345)
-    with pytest.raises(SpillError, match="evaluations of the same files"):
-        atkay.evaluate(*inputs[:2], memory=FEW)
-    for each in nothing_left.iterdir():
-        each.rmdir()
 
 
 class Terminal:
@@ -859,21 +791,9 @@ def test_progress_with_time_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     atkay.evaluate(write(shuffled(RECS), tmp_path / "r.parquet"), write(TRUTH, tmp_path / "t.parquet"), memory=FEW)
     said = "".join(terminal.said)
-    assert "dealing out" in said
+    assert "partitioning" in said
     assert "judging" in said
     assert "0:00:00" in said
-
-
-def test_the_folder_has_no_pickles(inputs: Inputs, nothing_left: Path) -> None:
-    stopped(start("judging", 2, *inputs), signal.SIGKILL)
-    [folder] = nothing_left.iterdir()
-    names = {path.suffix for path in folder.rglob("*") if path.is_file()}
-    assert names <= {".npz", ".json", ".parquet", ""}
-    for path in folder.glob("*.npz"):
-        with np.load(path, allow_pickle=False) as file:
-            assert json.loads(file["facts"].tobytes())["common"]["queries"]
-            assert all(file[name].dtype != object for name in file)
-    atkay.evaluate(*inputs[:2], "ndcg@3,map,coverage", catalog=inputs[2], memory=FEW, resume=True)
 
 
 @pytest.mark.parametrize("given", BOTH)

@@ -18,7 +18,7 @@ from scipy import sparse
 
 import atkay
 from atkay.errors import AtkayError, AtkayWarning
-from atkay.evaluation.part import judge_part
+from atkay.evaluation.measure import measure_tables
 from atkay.metrics.metric import Metric
 from atkay.protocol import Protocol
 from atkay.words import words_of
@@ -76,7 +76,7 @@ def files(folder: Path) -> atkay.Result:
         shuffled[part::3].write_parquet(folder / "recs" / f"{part}.parquet")
     DATA.truth.write_parquet(folder / "truth.parquet")
     recs, truth = str(folder / "recs" / "*.parquet"), folder / "truth.parquet"
-    with mock.patch("atkay.engines.files.files.judge_part", side_effect=judge_part) as judged:
+    with mock.patch("atkay.engines.files.files.measure_tables", side_effect=measure_tables) as judged:
         result = atkay.evaluate(recs, truth, METRICS, memory="100KB", spill=folder, ties=TIES, **DATA.side)
     assert judged.call_count > 1
     assert sorted(path.name for path in folder.iterdir()) == ["recs", "truth.parquet"]

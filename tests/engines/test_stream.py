@@ -516,7 +516,7 @@ def test_what_the_bytes_say_is_not_said_again() -> None:
         ({"exclude": [1]}, ProtocolError, "exclude comes with each batch"),
         ({"slices": {1: "a"}}, ProtocolError, "'slices' is for evaluate"),
         ({"memory": "2GB"}, ProtocolError, "'memory' is for evaluate"),
-        ({"resume": True, "spill": "."}, ProtocolError, "'resume', 'spill' is for evaluate"),
+        ({"memory": 1, "spill": "."}, ProtocolError, "'memory', 'spill' is for evaluate"),
         ({"metrics": "bpref", "ties": "together"}, ProtocolError, "closed form"),
         ({"metrics": "ndgc"}, SpecError, "ndcg"),
         ({"tie": "item"}, ProtocolError, "no argument 'tie'"),

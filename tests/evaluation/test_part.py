@@ -1,8 +1,8 @@
-"""Users dealt out to parts give what all of them give at once, to the last bit."""
+"""Users divided into parts give what all of them give at once, to the last bit."""
 
 from __future__ import annotations
 
-import functools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import atkay
+from atkay.engines.plan import share
 from atkay.errors import IdError, OverlapWarning
-from atkay.evaluation.evaluate import understand
-from atkay.evaluation.part import Plan, conclude_sums, judge_part, merge
-from atkay.inputs.read import BESIDE, read_tables
+from atkay.evaluation.finish import Setting, finish
+from atkay.evaluation.measure import measure_tables
+from atkay.evaluation.request import FILTERS, Request
+from atkay.inputs.coding.segments import slice_queries
+from atkay.inputs.read import read_tables
 from same import assert_same
 from variants import SEGMENTS, Row, every_variant, grades, recs_frame, rows, scores, side, truth_frame
 
@@ -23,22 +26,29 @@ VARIANTS = list(every_variant(None, (1, 3)))
 FEWER = settings(max_examples=min(25, settings().max_examples))
 
 
-def dealt(recs: pl.DataFrame, truth: pl.DataFrame, metrics: Any, n_parts: int, **given: Any) -> atkay.Result:
+TABLES = ("train", "catalog", "features", "reference", "slices", *FILTERS)
+
+
+def setting_of(request: Request) -> Setting:
+    """What all parts share, from tables that are here whole."""
+    tables = read_tables(request.tables, request.protocol)
+    return replace(share(request, tables), columns={name: table.used for name, table in tables.items()})
+
+
+def divided(recs: pl.DataFrame, truth: pl.DataFrame, metrics: Any, n_parts: int, **given: Any) -> atkay.Result:
     """The result of parts, users going to part ``user % n_parts``."""
-    beside = {name: given.pop(name) for name in (*BESIDE, "slices") if name in given}
-    asked = understand(metrics, fields=given)
-    tables = read_tables({"recs": recs, "truth": truth, **beside}, asked.protocol)
-    plan = Plan.of(asked, tables)
-    outside = {name: getattr(asked.protocol, name) for name in ("exclude", "candidates")}
-    found = []
+    tables = {"recs": recs, "truth": truth} | {name: given.pop(name) for name in TABLES if name in given}
+    request = Request.of(metrics, None, given, tables=tables)
+    setting, parts = setting_of(request), []
     for part in range(n_parts):
         here = pl.col("user").cast(pl.Int64) % n_parts == part
-        some = {
-            n: t.filter(here) if isinstance(t, pl.DataFrame) and "user" in t.columns else t for n, t in outside.items()
+        of_part = {
+            name: table.filter(here) if isinstance(table, pl.DataFrame) and "user" in table.columns else table
+            for name, table in tables.items()
+            if name in ("recs", "truth", *FILTERS)
         }
-        found.append(judge_part(plan, recs.filter(here), truth.filter(here), **some))
-    used = {name: table.used for name, table in tables.items()}
-    return merge(plan, found, used)
+        parts.append(measure_tables(request, setting, of_part))
+    return finish(request, setting, parts)
 
 
 @FEWER
@@ -46,7 +56,7 @@ def dealt(recs: pl.DataFrame, truth: pl.DataFrame, metrics: Any, n_parts: int, *
 def test_every_metric(recs: list[Row], truth: list[Row], n_parts: int) -> None:
     given: dict[str, Any] = {**side(), "slices": SEGMENTS, "no_truth": "zero"}
     frames = recs_frame(recs), truth_frame(truth)
-    assert_same(dealt(*frames, VARIANTS, n_parts, **given), atkay.evaluate(*frames, VARIANTS, **given))
+    assert_same(divided(*frames, VARIANTS, n_parts, **given), atkay.evaluate(*frames, VARIANTS, **given))
 
 
 @pytest.mark.parametrize("ties", ["given", "item", "item_desc", "best", "worst", "random", "text", "reversed"])
@@ -69,9 +79,9 @@ def test_every_way_to_read_lists(
         whole = atkay.evaluate(*frames, metrics, **words)
     except atkay.errors.AtkayError as error:
         with pytest.raises(type(error)):
-            dealt(*frames, metrics, 3, **words)
+            divided(*frames, metrics, 3, **words)
         return
-    found = dealt(*frames, metrics, 3, **words)
+    found = divided(*frames, metrics, 3, **words)
     assert np.array_equal(found.query_values, whole.query_values, equal_nan=True)
     assert (found.population, found.fingerprint) == (whole.population, whole.fingerprint)
     assert found.table.equals(whole.table)
@@ -84,7 +94,7 @@ def test_groups_that_several_parts_have() -> None:
         "average_over": "house",
         "slices": pl.DataFrame({"house": ["a", "b"], "street": ["x", "y"]}),
     }
-    assert_same(dealt(recs, truth, "mrr,coverage", 3, catalog=[1, 2, 3], **given),
+    assert_same(divided(recs, truth, "mrr,coverage", 3, catalog=[1, 2, 3], **given),
                 atkay.evaluate(recs, truth, "mrr,coverage", catalog=[1, 2, 3], **given))  # fmt: skip
 
 
@@ -100,7 +110,7 @@ def test_parts_in_which_nobody_has_a_list_or_truth(kind: type[pl.DataType]) -> N
         "average_over": "house",
         "slices": frame(user=[3, 6], age=["old", "young"]),
     }
-    found = dealt(recs, truth, "mrr,precision(average=pooled)@1", 3, **given)
+    found = divided(recs, truth, "mrr,precision(average=pooled)@1", 3, **given)
     assert found["mrr"] == 1  # user 3 has item 2 alone, once item 1 is taken out
     assert_same(found, atkay.evaluate(recs, truth, "mrr,precision(average=pooled)@1", **given))
 
@@ -108,35 +118,36 @@ def test_parts_in_which_nobody_has_a_list_or_truth(kind: type[pl.DataType]) -> N
 def test_nothing_in_common() -> None:
     truth = pl.DataFrame({"user": [1, 2], "item": [1, 2]})
     with pytest.raises(IdError, match="no user in common: recs has 3"):
-        dealt(pl.DataFrame({"user": [3, 4], "item": [1, 2]}), truth, "mrr", 2)
+        divided(pl.DataFrame({"user": [3, 4], "item": [1, 2]}), truth, "mrr", 2)
     with pytest.warns(OverlapWarning, match="no item in common: recs has 7"):
-        assert dealt(pl.DataFrame({"user": [1, 2], "item": [7, 8]}), truth, "mrr", 2)["mrr"] == 0
+        assert divided(pl.DataFrame({"user": [1, 2], "item": [7, 8]}), truth, "mrr", 2)["mrr"] == 0
 
 
 def test_a_table_that_changes_while_it_is_read() -> None:
     recs, truth = {1: [1, 2], 2: [4]}, {1: [1], 2: [2]}
-    asked = understand("mrr")
-    plan = Plan.of(asked, read_tables({"recs": recs, "truth": truth}, asked.protocol))
+    request = Request.of("mrr", tables={"recs": recs, "truth": truth})
+    setting = setting_of(request)
     for item in (-1, 5):
         with pytest.raises(IdError, match=f"recs: item {item} was not there when the items were gathered"):
-            judge_part(plan, {1: [item]}, truth)
+            measure_tables(request, setting, {"recs": {1: [item]}, "truth": truth})
 
 
 def test_sums_of_parts_are_those_of_everybody() -> None:
     recs, truth = {n: [n % 3, 3] for n in range(9)}, {n: [n % 2] for n in range(9)}
-    asked = understand("mrr,coverage,precision(average=pooled)@1")
     given: dict[str, Any] = {"catalog": [0, 1, 2, 3], "slices": {n: "ab"[n % 2] for n in range(9)}}
-    tables = read_tables({"recs": recs, "truth": truth, **given}, asked.protocol)
-    plan = Plan.of(asked, tables)
-    parts = [
-        judge_part(plan, *({n: each[n] for n in part} for each in (recs, truth))).summed(plan)
-        for part in ([0], [1, 2, 3], [4, 5, 6, 7, 8])
-    ]
-    used = {name: table.used for name, table in tables.items()}
-    whole = atkay.evaluate(recs, truth, asked.metrics, **given)
+    metrics = "mrr,coverage,precision(average=pooled)@1"
+    request = Request.of(metrics, tables={"recs": recs, "truth": truth, **given})
+    setting = setting_of(request)
+    parts = []
+    for users in ([0], [1, 2, 3], [4, 5, 6, 7, 8]):
+        tables = {name: {user: each[user] for user in users} for name, each in (("recs", recs), ("truth", truth))}
+        part = measure_tables(request, setting, tables)
+        slicings, _ = slice_queries(pl.DataFrame(dict(part.ids)), setting.tables["slices"], None)
+        parts.append(part.sum(slicings=slicings))
+    whole = atkay.evaluate(recs, truth, metrics, **given)
     for ordered in (parts, parts[::-1]):
-        found = conclude_sums(plan, functools.reduce(lambda one, other: one.merge(other), ordered), used)
-        assert dict(found) == pytest.approx(dict(whole), rel=1e-15)
+        found = finish(request, setting, ordered)
+        assert dict(found) == dict(whole)
         assert (found.population, found.fingerprint) == (whole.population, whole.fingerprint)
         assert repr(found) == repr(whole)
 
@@ -147,4 +158,4 @@ def test_a_segment_that_is_no_number_is_none() -> None:
     given: dict[str, Any] = {"slices": pl.DataFrame({"user": [1, 2], "age": [float("nan"), 1.5]})}
     whole = atkay.evaluate(*frames, ["mrr", "inter_list_distance@1"], **given)
     assert whole.slices.get_column("segment").to_list() == ["1.5", "1.5", None, None]
-    assert_same(dealt(*frames, ["mrr", "inter_list_distance@1"], 2, **given), whole)
+    assert_same(divided(*frames, ["mrr", "inter_list_distance@1"], 2, **given), whole)

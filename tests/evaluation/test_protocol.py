@@ -248,7 +248,7 @@ def test_average_over_needs_one_group_per_query() -> None:
         ({"seed": 1.5}, "seed is a whole number"),
         ({"k": 10}, "a cutoff is a part of the metric: write 'ndcg@10'"),
         ({"metric": "mrr"}, "evaluate: no argument 'metric'. Did you mean 'metrics'?"),
-        ({"protocol": {"ties": "item"}}, "protocol is a Protocol(...), given was {'ties': 'item'}"),
+        ({"protocol": {"ties": "item"}}, "protocol must be a Protocol(...), got {'ties': 'item'}"),
         ({"min_relevance": float("inf")}, "got inf"),
         ({"average_over": 5}, "average_over takes the name of a column"),
         ({"average_over": ("g", "g")}, "average_over takes the name of a column"),

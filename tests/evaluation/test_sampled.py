@@ -141,7 +141,7 @@ def test_estimates_need_one_relevant_item_among_all_candidates() -> None:
         atkay.evaluate(recs | {1: [0, 1, 2, 3]}, truth, "mrr", sampled=sampled)
     with pytest.raises(ProtocolError, match="cannot be estimated from a sample"):
         atkay.evaluate(recs, truth, "coverage@3", catalog=range(200), sampled=sampled)
-    with pytest.raises(ProtocolError, match="sampled is Sampled"):
+    with pytest.raises(ProtocolError, match="sampled must be Sampled"):
         atkay.evaluate(recs, truth, "mrr", sampled=99)  # type: ignore[arg-type]  # wrong on purpose
 
 

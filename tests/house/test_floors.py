@@ -31,6 +31,7 @@ DOORS = {
     ("comparison.comparison", "reporting.compared"),
     ("dialects.dialect", "metrics.metric"),
     ("evaluation.evaluate", "engines.files.files"),
+    ("evaluation.evaluate", "engines.memory"),
     ("evaluation.evaluate", "engines.spark.spark"),
     ("results.result", "reporting.charts"),
     ("results.result", "reporting.mlflow"),

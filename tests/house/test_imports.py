@@ -48,11 +48,13 @@ ranking = Ranking.of(np.array([2]), np.array([4, 5]), 6)
 judged = Judged(query=0 * one, rank=2 * one, grade=np.ones(1), item=5 * one, n_relevant=one, n_listed=2 * one,
                 answered=one > 0, grades=np.ones(1), ranking=ranking)
 assert parse("mrr").values(judged).tolist() == [[0.5]]
-from atkay.evaluation.evaluate import conclude
-from atkay.evaluation.judge import Counts
-from atkay.protocol import Protocol
-counts = Counts(listed=2, unknown=1, tied=0)
-result = conclude(judged, [parse("mrr")], Protocol(), ids={"user": np.array([7])}, counts=counts)
+from atkay.evaluation.finish import Setting, finish
+from atkay.evaluation.measure import measure
+from atkay.evaluation.request import Request
+from atkay.results.result import Population
+request = Request.of("mrr")
+part = measure(judged, Population(listed=2, unknown=1), request, ids={"user": np.array([7])})
+result = finish(request, Setting(request.protocol, judged), [part])
 assert result["mrr"] == 0.5
 """
     assert loaded_after(code) & set(HEAVY) == {"numpy"}

@@ -48,7 +48,6 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "k_folds": (tasks.k_folds, {"log": LOG}),
     "leave_last_k_out": (tasks.leave_last_k_out, {"log": LOG, "k": 1}),
 }
-LEFT_OUT = {"resume"}
 
 
 def nested() -> list[Any]:
@@ -76,7 +75,7 @@ def test_every_argument_of_every_function(name: str, tmp_path: Path, monkeypatch
     fields = ["ties", "min_relevance", "exclude", "candidates", "average_over", "seed"] if name == "evaluate" else []
     foreign = []
     for argument in [*arguments, *fields]:
-        for value in () if argument in LEFT_OUT else wrong():
+        for value in wrong():
             more = {"memory": "1GB"} if argument == "spill" else {}
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

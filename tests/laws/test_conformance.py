@@ -531,7 +531,7 @@ def test_names_that_say_something_of_the_protocol() -> None:
     assert result.protocol.min_relevance == 2
     again = atkay.evaluate(recs, truth, "mrr@5-l2", dialect="ranx", min_relevance=2)
     assert again["mrr@5-l2"] == 0.25
-    whole = atkay.evaluate(recs, truth, "mrr-l2", dialect="ranx", protocol=atkay.Protocol(exclude={1: ["a"]}))
+    whole = atkay.evaluate(recs, truth, "mrr-l2", dialect="ranx", exclude={1: ["a"]})
     assert whole["mrr-l2"] == 0.5  # user 1 sees b first
     with pytest.raises(ProtocolError, match=r"mrr@5-l2 says min_relevance=2, and the call says min_relevance=3"):
         atkay.evaluate(recs, truth, "mrr@5-l2", dialect="ranx", min_relevance=3)

@@ -17,7 +17,7 @@ from atkay.core.lists import Lists
 from atkay.core.order import Scores
 from atkay.core.types import Floats, Ints
 from atkay.evaluation.judge import judge
-from atkay.evaluation.measure import measure
+from atkay.evaluation.measure import values_of
 from atkay.inputs.coding.align import Aligned, align_tables
 from atkay.inputs.read import read_tables
 from atkay.judged.judged import Judged
@@ -138,8 +138,8 @@ def test_chunks_of_users_merge_to_the_whole(recs: list[Row], truth: list[Row], s
     whole = judge(aligned, protocol)[0]
     assert whole.ranking is not None
     merged = Judged.concatenate([judge(part_of(aligned, part), protocol)[0] for part in parts])
-    values, pooled = measure(whole, PER_QUERY, protocol, everyone)
-    again, pooled_again = measure(merged, PER_QUERY, protocol, everyone)
+    values, pooled = values_of(whole, PER_QUERY, protocol, everyone)
+    again, pooled_again = values_of(merged, PER_QUERY, protocol, everyone)
     assert np.array_equal(again, values[order], equal_nan=True)
     for metric in OF_RUN:
         states = [metric.state(judge(part_of(aligned, part), protocol)[0]) for part in parts]

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 import atkay
 from atkay.errors import SpecError
-from atkay.evaluation.evaluate import Gathered, gather
+from atkay.evaluation.judge import judge
+from atkay.inputs.coding.align import align_tables
 from atkay.inputs.read import read_tables
 from atkay.judged.judged import Judged
 from atkay.metrics.metric import TERMS, Metric, RunMetric, parse
@@ -32,9 +33,9 @@ NAMES = sorted({metric.name for metric in WRITTEN})
 WORKED = re.compile(r"(?:no hit|hits? at ranks? [0-9, ]+): (.+) = (-?[0-9.]+)")
 
 
-def judged(recs: Any, truth: Any, metrics: list[Metric], **fields: Any) -> Gathered:
+def judged(recs: Any, truth: Any, **fields: Any) -> Judged:
     protocol = Protocol(**fields)
-    return gather(read_tables({"recs": recs, "truth": truth}, protocol), metrics, protocol)
+    return judge(align_tables(read_tables({"recs": recs, "truth": truth}, protocol), protocol), protocol)[0]
 
 
 def calculated(expression: str) -> float:
@@ -82,7 +83,7 @@ def test_who_writes_the_arithmetic_out() -> None:
 @pytest.mark.parametrize("fields", [{}, {"nonpositive": "missed"}, {"unlisted": "ignored"}])
 def test_every_metric_in_all_its_words_comes_to_its_value(name: str, fields: dict[str, str]) -> None:
     metrics = [metric for metric in WRITTEN if metric.name == name]
-    found = judged(*users(), metrics, **fields).judged
+    found = judged(*users(), **fields)
     for query in np.flatnonzero(found.n_relevant > 0).tolist():
         for metric in metrics:
             check(metric, found.part(query, query + 1))
@@ -90,7 +91,7 @@ def test_every_metric_in_all_its_words_comes_to_its_value(name: str, fields: dic
 
 @given(recs=rows(scores, 0.0), truth=rows(grades, 3.0), metric=st.sampled_from(WRITTEN))
 def test_whatever_the_lists_hold(recs: list[Row], truth: list[Row], metric: Metric) -> None:
-    found = judged(recs_frame(recs), truth_frame(truth), [metric]).judged
+    found = judged(recs_frame(recs), truth_frame(truth))
     for query in np.flatnonzero(found.n_relevant > 0).tolist():
         check(metric, found.part(query, query + 1))
 
@@ -116,24 +117,24 @@ def test_whatever_the_lists_hold(recs: list[Row], truth: list[Row], metric: Metr
 )
 def test_how_it_is_written(spec: str, written: str) -> None:
     truth = {"i1": 1, "i2": 2, "i3": 1, "i4": 1, "i5": 1, "i6": 1}
-    found = judged({"A": ["i1", "i9", "i2", "i8", "i3"]}, {"A": truth}, [parse(spec)]).judged
+    found = judged({"A": ["i1", "i9", "i2", "i8", "i3"]}, {"A": truth})
     assert WORKED.fullmatch(arithmetic(parse(spec), found))[1] == written  # type: ignore[index]  # it is there
 
 
 def test_a_long_sum_is_cut_and_says_so() -> None:
     recs, truth = {1: list(range(100))}, {1: list(range(100))}
-    text = arithmetic(parse("map"), judged(recs, truth, [parse("map")]).judged)
+    text = arithmetic(parse("map"), judged(recs, truth))
     assert f"hits at ranks 1, 2, {', '.join(map(str, range(3, TERMS + 1)))} and {100 - TERMS} more: (1/1" in text
     assert text.endswith(f"{TERMS}/{TERMS} + ... {100 - TERMS} more) / 100 = 1.0000")
     deep = parse("ndcg(ideal=full)@10000000")
-    assert arithmetic(deep, judged({1: [1]}, {1: [1]}, [deep]).judged).endswith("... 9,999,980 more) = 0.0000")
+    assert arithmetic(deep, judged({1: [1]}, {1: [1]})).endswith("... 9,999,980 more) = 0.0000")
 
 
 def test_averages_over_ties_name_what_they_follow_from() -> None:
     # One relevant item among three with the same score, and one alone at rank 4: E[P@3] = 1/3.
     recs, truth = {1: {"a": 1.0, "x": 1.0, "y": 1.0, "b": 0.5}, 2: {"a": 2.0, "x": 1.0}}, {1: ["a", "b"], 2: ["a"]}
     spec = parse("precision@3")
-    found = judged(recs, truth, [spec], ties="expected").judged
+    found = judged(recs, truth, ties="expected")
     assert arithmetic(spec, found.part(0, 1)) == (
         "hit at rank 1 to 3, averaged over the orders of equal scores; R = 2, L = 3, k = 3: 0.3333"
     )
@@ -145,12 +146,12 @@ def test_a_metric_without_words_for_it_names_its_numbers() -> None:
         def values(self, judged: Judged) -> Any:
             return judged.total(1, self.cutoffs) + 0.5
 
-    found = judged({1: ["a", "x"]}, {1: ["a", "b"]}, [parse("mrr")]).judged
+    found = judged({1: ["a", "x"]}, {1: ["a", "b"]})
     assert arithmetic(Sums(k=5), found) == "hit at rank 1; R = 2, L = 2, k = 5: 1.5000"
 
 
 def test_one_user_and_one_cutoff() -> None:
-    found = judged({1: ["a"], 2: ["a"]}, {1: ["a"], 2: ["a"]}, [parse("mrr")]).judged
+    found = judged({1: ["a"], 2: ["a"]}, {1: ["a"], 2: ["a"]})
     with pytest.raises(SpecError, match="one user and one cutoff at a time; given were 2 users and 'mrr'"):
         arithmetic(parse("mrr"), found)
     with pytest.raises(SpecError, match="given were 1 users and 'map@1,2'"):

@@ -13,7 +13,7 @@ import numpy as np
 from atkay.audit.variants import combinations, plain
 from atkay.dialects.dialect import list_dialects
 from atkay.errors import AtkayError, SpecError, shown
-from atkay.evaluation.evaluate import understand
+from atkay.evaluation.request import FILTERS, Request
 from atkay.metrics.metric import Metric, RunMetric, list_metrics, parse
 from atkay.protocol import Protocol
 from atkay.words import words_of
@@ -140,16 +140,17 @@ def spoken_of(
     asked: Metric, known: Mapping[str, Any], ground: Ground, base: Protocol
 ) -> dict[tuple[str, str], list[tuple[Metric, Protocol]]]:
     """What each library can mean by the metric, and under which protocol; by library and what its names say of that."""
-    same = {name: getattr(base, name) for name in ("exclude", "candidates")}
+    same = {name: getattr(base, name) for name in FILTERS}
     if ground.duplicated:
         same["duplicates"] = "first"
     found: dict[tuple[str, str], list[tuple[Metric, Protocol]]] = {}
     for library, spoken in list_dialects().items():
         for own, said in spoken.names_of(plain(asked)):
             try:
-                [metric], settled, *_ = understand(own, library, None, known)
+                request = Request.of(own, None, known, dialect=library)
             except AtkayError:
                 continue
+            [metric], settled = request.metrics, request.protocol
             if "min_relevance" not in known and _changes_nothing(settled.min_relevance, metric, ground):
                 settled = settled.with_fields(min_relevance=None, gains="relevant")
             found.setdefault((library, said), []).append((metric, settled.with_fields(**same)))
@@ -222,7 +223,7 @@ def protocols_of(ground: Ground, base: Protocol, fixed: set[str]) -> list[Protoc
 def _choices(ground: Ground, base: Protocol) -> dict[str, list[dict[str, Any]]]:
     """What could be said of each field instead of the usual, as far as the data make a difference of it."""
     score = ground.tables["recs"].score if ground.tables["recs"].rank is None else None
-    used = [name for name in ("exclude", "candidates") if name in ground.tables]
+    used = [name for name in FILTERS if name in ground.tables]
     words: dict[str, list[Any]] = {
         "no_recs": ["skip", "dcg_zero"],
         "no_truth": ["zero", "one", "judged"],

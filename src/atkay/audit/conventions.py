@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import warnings
 from dataclasses import dataclass
@@ -12,7 +11,8 @@ from atkay.audit.explain import own_protocol
 from atkay.audit.variants import plain as plain_words
 from atkay.dialects.dialect import list_dialects
 from atkay.errors import AtkayError, AtkayWarning, SpecError
-from atkay.evaluation.evaluate import evaluate, understand
+from atkay.evaluation.evaluate import evaluate
+from atkay.evaluation.request import FILTERS, Request
 from atkay.metrics.metric import RunMetric
 from atkay.protocol import Protocol
 from atkay.text.grid import Grid, Tabular
@@ -59,36 +59,33 @@ def conventions(recs: Any, truth: Any, metrics: str | Metric | Iterable[str | Me
     (0.3778, 0.4533)
     """
     columns, protocol = given.pop("columns", None), given.pop("protocol", None)
-    asked = understand(metrics, given.pop("dialect", None), protocol)
-    said = (protocol or Protocol()).with_fields(**given)
-    single = [one for metric in asked.metrics for one in metric.split()]
+    filters = {name: given.pop(name, None) for name in FILTERS}
+    request = Request.of(metrics, protocol, dialect=given.pop("dialect", None))
+    own = (protocol or Protocol()).with_fields(**given)
+    single = [one for metric in request.metrics for one in metric.split()]
     plain = {str(plain_words(one)): plain_words(one) for one in single if not (isinstance(one, RunMetric) or one.needs)}
-    jobs: dict[Protocol, tuple[Protocol, list[tuple[str, str, Metric]]]] = {}
-
-    def add(library: str, spec: str, metric: Metric, rules: Protocol) -> None:
-        bare = dataclasses.replace(rules, exclude=None, candidates=None)  # tables do not compare
-        jobs.setdefault(bare, (rules, []))[1].append((library, spec, metric))
-
+    jobs: dict[Protocol, list[tuple[str, str, Metric]]] = {own: []}
     for spec, metric in plain.items():
-        add("atkay", spec, metric, said)
+        jobs[own].append(("atkay", spec, metric))
     names = {"atkay": "atkay"} | {name: each.title for name, each in list_dialects().items()}
     for name, each in list_dialects().items():
         for spec in plain:
             try:
                 [meant] = each.speak([spec]).values()
-                add(name, spec, meant, own_protocol(each, said, spec))
+                jobs.setdefault(own_protocol(each, own, spec), []).append((name, spec, meant))
             except SpecError:
                 continue  # it does not have the metric
     values: dict[str, dict[str, float]] = {called: {} for called in names.values()}
-    for rules, wanted in jobs.values():
+    for rules, numbers in jobs.items():
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", AtkayWarning)
-                result = evaluate(recs, truth, [metric for *_, metric in wanted], columns=columns, protocol=rules)
+                metrics = [metric for *_, metric in numbers]
+                result = evaluate(recs, truth, metrics, columns=columns, protocol=rules, **filters)
         except AtkayError:
-            if rules is said:
+            if rules is own:
                 raise
             continue  # it would refuse these lists
-        for name, spec, metric in wanted:
+        for name, spec, metric in numbers:
             values[names[name]][spec] = result[metric]
     return Conventions(tuple(plain), {name: of for name, of in values.items() if of})

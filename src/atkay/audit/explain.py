@@ -16,8 +16,10 @@ from atkay.audit.variants import plain
 from atkay.dialects.dialect import Dialect
 from atkay.dialects.dialect import dialect as named
 from atkay.errors import AtkayError, ProtocolError, SpecError, TiesWarning, shown, who
-from atkay.evaluation.evaluate import Gathered, check_needs, conclude, gather
-from atkay.evaluation.measure import who_counts
+from atkay.evaluation.finish import Setting, finish
+from atkay.evaluation.measure import measure_aligned
+from atkay.evaluation.request import FILTERS, Request
+from atkay.inputs.coding.align import align_tables
 from atkay.inputs.read import BESIDE, read_tables
 from atkay.metrics.metric import Metric, RunMetric, conventions, parse
 from atkay.metrics.worked import arithmetic
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from atkay.core.types import Floats
+    from atkay.inputs.coding.align import Aligned
     from atkay.inputs.read import Table
     from atkay.judged.judged import Judged
     from atkay.results.result import Result
@@ -36,13 +39,13 @@ if TYPE_CHECKING:
 WHO = ("no_recs", "no_truth")
 """Who counts: words of the protocol that leave the lists as they are."""
 
-READ = (
-    "average_over", "min_relevance", "duplicates", "exclude", "candidates",
-    "scores", "ties", "seed", "nonpositive", "gains", "unjudged", "unlisted",
-)  # fmt: skip
+TASK = ("average_over", "min_relevance", "duplicates")
+"""What the task is: what is relevant, and what is averaged."""
+
+READ = ("scores", "ties", "seed", "nonpositive", "gains", "unjudged", "unlisted")
 """How lists and truth are read."""
 
-SETTINGS = ("average_over", "min_relevance", "duplicates", "exclude", "candidates", "seed")
+SETTINGS = (*TASK, "seed")
 """What a caller says of the task: it holds on both sides, and no library replaces it."""
 
 UNSAID = {
@@ -103,28 +106,34 @@ def explain(
     for name in ("slices", "sampled"):
         if given.pop(name, None) is not None:
             raise ProtocolError(f"explain: takes no {name}=; it is about one number of all users and whole lists.")
-    columns, beside = given.pop("columns", None), {name: given.pop(name, None) for name in BESIDE}
+    columns, side = given.pop("columns", None), {name: given.pop(name, None) for name in BESIDE}
+    filters = {name: given.pop(name, None) for name in FILTERS}
     spoken, protocol = given.pop("dialect", None), given.pop("protocol", None)
     if protocol is not None and not isinstance(protocol, Protocol):
         raise ProtocolError(f"explain: protocol is a Protocol(...), given was {shown(protocol)}.")
     here, there = None if spoken is None else named(spoken), _dialect(theirs)
     start, end, asked = _metrics(metric, theirs, here, there)
     said = (protocol or Protocol()).with_fields(**given)
-    ours = _Conventions(said if here is None else here.settle(protocol, given, [metric]), start)
+    ours = _Conventions(said if here is None else here.settle(protocol, given, [metric]), start, filters)
     base = ours.protocol if there is None else own_protocol(there, said, asked)
-    goal = _Conventions(_settled(base, their_protocol), end)
+    goal = _goal(base, end, filters, their_protocol)
+    tables = {"recs": recs, "truth": truth, **side}
+    Request((start, end), ours.protocol, {name: table for name, table in tables.items() if table is not None}).check()
+    kept: dict[tuple[Any, ...], tuple[dict[str, Table], Aligned]] = {}
 
-    check_needs((start, end), {name for name, table in beside.items() if table is not None})
-    kept: dict[tuple[Any, ...], dict[str, Table]] = {}
-
-    def read(rules: Protocol) -> Gathered:
-        key = (id(rules.exclude), id(rules.candidates), rules.groups, rules.min_relevance)
+    def align(at: _Conventions) -> Gathered:
+        rules, ids = at.protocol, tuple(id(table) for table in at.filters.values())
+        key = (*ids, rules.groups, rules.min_relevance, rules.scores)
+        request = Request((start, end), rules, {**tables, **at.filters}, columns)
         if key not in kept:
-            kept[key] = read_tables({"recs": recs, "truth": truth, **beside}, rules, columns)
-        return gather(kept[key], (start, end), rules)
+            read = read_tables(request.tables, rules, columns)
+            kept[key] = read, align_tables(read, rules, metrics=request.metrics)
+        read, aligned = kept[key]
+        assert aligned.codes is not None
+        return Gathered(request, Setting.of(request, aligned.codes, read), aligned)
 
-    first = _State.of(read(ours.protocol), start)
-    steps = _walk(ours, goal, first, read)
+    first = _State.of(ours, align)
+    steps = _walk(ours, goal, first, align)
     return Difference(
         spec=str(start),
         ours=first.value,
@@ -135,32 +144,43 @@ def explain(
     )
 
 
+class Gathered(NamedTuple):
+    """Tables as codes, for one way to read them."""
+
+    request: Request
+    setting: Setting
+    aligned: Aligned
+
+
 class _Conventions(NamedTuple):
-    """All that decides a number."""
+    """All that decides a number: the protocol, the metric, and the tables that take items out of the lists."""
 
     protocol: Protocol
     metric: Metric
+    filters: Mapping[str, Any]
 
     def owner(self, of: str) -> Any:
         return self.protocol if of == "protocol" else self.metric
 
+    def chosen(self, of: str, name: str) -> Any:
+        return self.filters[name] if of == "filter" else getattr(self.owner(of), name)
+
     def taking(self, chosen: Sequence[tuple[str, str]], goal: _Conventions) -> _Conventions:
         """The same with some conventions of the goal."""
-        protocol = self.protocol.with_fields(
-            **{name: getattr(goal.protocol, name) for of, name in chosen if of == "protocol"}
-        )
-        if ("metric", "metric") in chosen:
-            return _Conventions(protocol, goal.metric)
-        words = {name: getattr(goal.metric, name) for of, name in chosen if of == "metric"}
-        return _Conventions(protocol, dataclasses.replace(self.metric, **words))
+        words: dict[str, dict[str, Any]] = {"protocol": {}, "metric": {}, "filter": {}}
+        for of, name in chosen:
+            if name != "metric":
+                words[of][name] = goal.chosen(of, name)
+        metric = goal.metric if ("metric", "metric") in chosen else dataclasses.replace(self.metric, **words["metric"])
+        return _Conventions(self.protocol.with_fields(**words["protocol"]), metric, {**self.filters, **words["filter"]})
 
     def word(self, of: str, name: str) -> Any:
         """What is chosen."""
-        return str(self.metric) if name == "metric" else getattr(self.owner(of), name)
+        return str(self.metric) if name == "metric" else self.chosen(of, name)
 
     def short(self, of: str, name: str) -> str:
         """What the chosen word stands for."""
-        if of == "protocol":
+        if of != "metric":
             return self.meaning(of, name)
         said = {each.name: words_of(each) for each in dataclasses.fields(self.metric)}.get(name, {})
         return self.metric.top if name == "k" else said.get(self.word(of, name), self.metric.define().formula)
@@ -169,17 +189,18 @@ class _Conventions(NamedTuple):
         """The convention in plain English."""
         if of == "metric":
             return self.metric.define().words
-        if name in ("exclude", "candidates") and getattr(self.protocol, name) is not None:
+        if of == "filter" and self.filters[name] is not None:
             return {"exclude": "given items are taken out of the lists", "candidates": "only given items stay"}[name]
         return self.protocol.words().get(name, UNSAID.get(name, ""))
 
 
 def _path(ours: _Conventions, goal: _Conventions) -> list[tuple[str, str]]:
     """The conventions in which the two differ: who counts, how lists are read, the formula."""
-    every = [("protocol", name) for name in (*WHO, *READ)]
+    every = [("protocol", name) for name in (*WHO, *TASK)] + [("filter", name) for name in FILTERS]
+    every += [("protocol", name) for name in READ]
     if type(ours.metric) is type(goal.metric):
         every += [("metric", each) for each in ("k", *(one.name for one in conventions(type(ours.metric))))]
-    found = [(of, name) for of, name in every if not _same(*(getattr(one.owner(of), name) for one in (ours, goal)))]
+    found = [(of, name) for of, name in every if not _same(*(one.chosen(of, name) for one in (ours, goal)))]
     return found if type(ours.metric) is type(goal.metric) else [*found, ("metric", "metric")]
 
 
@@ -188,7 +209,9 @@ def _same(one: Any, other: Any) -> bool:
     return one is other or (isinstance(one, str | float | int | tuple) and type(one) is type(other) and one == other)
 
 
-def _walk(ours: _Conventions, goal: _Conventions, state: _State, read: Callable[[Protocol], Gathered]) -> list[Step]:
+def _walk(
+    ours: _Conventions, goal: _Conventions, state: _State, align: Callable[[_Conventions], Gathered]
+) -> list[Step]:
     """The steps from ours to the goal. A word that cannot stand with ours waits for the next ones."""
     steps: list[Step] = []
     at, waiting, failed = ours, list[tuple[str, str]](), None
@@ -196,8 +219,7 @@ def _walk(ours: _Conventions, goal: _Conventions, state: _State, read: Callable[
         waiting.append(convention)
         try:
             there = at.taking(waiting, goal)
-            rereads = any(of == "protocol" and name in READ for of, name in waiting)
-            after = state.under(there, read if rereads else None)
+            after = _State.of(there, align)
         except AtkayError as error:
             failed = error
             continue
@@ -223,6 +245,7 @@ class _State:
     """
 
     gathered: Gathered
+    judged: Judged
     metric: Metric
     value: float
     values: Floats
@@ -230,28 +253,23 @@ class _State:
     below: Floats
 
     @classmethod
-    def of(cls, gathered: Gathered, metric: Metric) -> _State:
-        """The number of judged lists."""
+    def of(cls, conventions: _Conventions, align: Callable[[_Conventions], Gathered]) -> _State:
+        """The number under some conventions."""
+        gathered = align(conventions)
+        request = dataclasses.replace(gathered.request, metrics=(conventions.metric,))
+        request.check(*BESIDE)
+        part, judged = measure_aligned(request, gathered.setting, gathered.aligned)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TiesWarning)
-            result = conclude(gathered.judged, [metric], gathered.protocol, **gathered.about)
-        counted = who_counts(gathered.judged, gathered.protocol, gathered.about["ids"])
-        values, above, below = np.full(len(counted), np.nan), np.zeros(len(counted)), np.zeros(len(counted))
-        values[counted] = result.query_values[:, 0]
-        above[counted], below[counted] = _shares(result)
-        return cls(gathered, metric, result[metric], values, above, below)
-
-    def under(self, conventions: _Conventions, read: Callable[[Protocol], Gathered] | None) -> _State:
-        """The number under other conventions; without ``read`` the lists stay as they were read."""
-        if read is not None:
-            return _State.of(read(conventions.protocol), conventions.metric)
-        words = {name: getattr(conventions.protocol, name) for name in WHO}
-        rules = self.gathered.protocol.with_fields(**words)
-        return _State.of(dataclasses.replace(self.gathered, protocol=rules), conventions.metric)
+            result = finish(request, gathered.setting, [part])
+        values, above, below = np.full(judged.n_queries, np.nan), *np.zeros((2, judged.n_queries))
+        values[part.rows] = result.query_values[:, 0]
+        above[part.rows], below[part.rows] = _shares(result)
+        return cls(gathered, judged, conventions.metric, result[conventions.metric], values, above, below)
 
     def worked(self, query: int) -> Worked:
         """How the value of a user comes about."""
-        judged, value = self.gathered.judged.part(query, query + 1), float(self.values[query])
+        judged, value = self.judged.part(query, query + 1), float(self.values[query])
         places, length = _places(self.gathered, judged, self.metric, query)
         return Worked(places, length, value, self._arithmetic(judged, query, value))
 
@@ -303,7 +321,7 @@ def _example(before: _State, after: _State, query: int, share: float) -> Example
     best = np.argsort(-grades, kind="stable")[:SHOWN]
     items = aligned.items.ids(aligned.truth.item[rows][best]).to_series().to_list()
     return Example(
-        user=who(after.gathered.about["ids"], query),
+        user=who(aligned.ids, query),
         truth=tuple(zip(items, grades[best].tolist(), strict=True)),
         n_truth=len(grades),
         before=before.worked(query),
@@ -387,17 +405,22 @@ def own_protocol(library: Dialect, said: Protocol, asked: str) -> Protocol:
     return library.settle(None, task, [asked])
 
 
-def _settled(base: Protocol, theirs: Protocol | Mapping[str, Any] | None) -> Protocol:
+def _goal(
+    base: Protocol, metric: Metric, filters: Mapping[str, Any], theirs: Protocol | Mapping[str, Any] | None
+) -> _Conventions:
+    """Their side: the protocol, or some of its fields and tables, in place of ours."""
     if theirs is None or isinstance(theirs, Protocol):
-        return theirs or base
+        return _Conventions(theirs or base, metric, filters)
     if not isinstance(theirs, Mapping) or not all(isinstance(name, str) for name in theirs):
         raise ProtocolError(
-            f"explain: their_protocol is a Protocol(...) or some of its fields, given was {shown(theirs)}."
+            f"explain: their_protocol must be a Protocol(...) or some of its fields, got {shown(theirs)}."
         )
-    return base.with_fields(**theirs)
+    tables = {name: theirs[name] for name in FILTERS if name in theirs}
+    words = {name: word for name, word in theirs.items() if name not in tables}
+    return _Conventions(base.with_fields(**words), metric, {**filters, **tables})
 
 
 def _called(ours: _Conventions, goal: _Conventions) -> str:
     """Their side, where it is no library's."""
-    words = [f"{name}={word_of(getattr(goal.protocol, name))}" for of, name in _path(ours, goal) if of == "protocol"]
+    words = [f"{name}={word_of(goal.chosen(of, name))}" for of, name in _path(ours, goal) if of != "metric"]
     return f"as {goal.metric}" + (f" with {', '.join(words)}" if words else "")

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atkay.errors import InputError, PopulationError
-from atkay.evaluation.evaluate import describe
 from atkay.evaluation.judge import judge
-from atkay.evaluation.measure import measure, score_missing, who_counts
+from atkay.evaluation.measure import score_missing, values_of, who_counts
+from atkay.evaluation.request import FILTERS
 from atkay.inputs.coding.align import align_tables
 from atkay.inputs.coding.segments import group_queries
 from atkay.inputs.kinds import open_source
@@ -59,11 +59,17 @@ class Ground:
 
     @classmethod
     def read(
-        cls, recs: Any, truth: Any, protocol: Protocol, columns: Columns | Mapping[str, Columns] | None = None
+        cls,
+        recs: Any,
+        truth: Any,
+        protocol: Protocol,
+        columns: Columns | Mapping[str, Columns] | None = None,
+        filters: Mapping[str, Any] | None = None,
     ) -> Ground:
         """Read the tables, and find what the queries could be averaged over."""
-        tables = read_tables({"recs": recs, "truth": truth}, protocol, columns)
-        ground = cls(tables, describe(protocol, tables))
+        tables = read_tables({"recs": recs, "truth": truth, **(filters or {})}, protocol, columns)
+        described = {name: tables[name].described for name in FILTERS if name in tables}
+        ground = cls(tables, protocol.with_fields(**described))
         if protocol.groups:
             return ground
         key, used = tables["truth"].key, tables["truth"].used.values()
@@ -132,7 +138,7 @@ class Ground:
 
     def _aligned(self, protocol: Protocol) -> Aligned:
         """The tables as codes, exclude and candidates as far as the protocol uses them."""
-        unused = [name for name in ("exclude", "candidates") if getattr(protocol, name) is None]
+        unused = [name for name in FILTERS if getattr(protocol, name) is None]
         key = (protocol.scores, *unused)
         if key not in self._kept:
             rules = self.protocol.with_fields(scores=protocol.scores)
@@ -255,7 +261,7 @@ def all_sums(
 def _measured(judged: Judged, metrics: Sequence[Metric], counted: Bools) -> tuple[Floats, dict[str, Any]]:
     """Values and parts; NaN for a metric that cannot be averaged over ties where that is asked for."""
     fit = [metric for metric in metrics if metric.averages or not judged.averaged]
-    found, parts = measure(judged, fit, EVERYBODY, counted)
+    found, parts = values_of(judged, fit, EVERYBODY, counted)
     if len(fit) == len(metrics):
         return found, parts
     fits = [metric.averages for metric in metrics for _ in metric.cutoffs]

@@ -24,7 +24,7 @@ from atkay.audit.candidates import (
     together,
 )
 from atkay.errors import ProtocolError, SpecError, number_of, shown
-from atkay.evaluation.evaluate import understand
+from atkay.evaluation.request import FILTERS, Request
 from atkay.metrics.metric import parse
 from atkay.protocol import Protocol
 from atkay.text.grid import Grid, Tabular
@@ -227,16 +227,17 @@ def reconcile(
     printed = {name: Printed.of(name, value) for name, value in reported.items()}
     asked = {name: asked_of(name) for name in printed}
     _refuse_twice(asked)
-    known = _known(understand(list(asked.values()), None, protocol).protocol) | fields
-    maybe = {} if train is None or "exclude" in known else {"exclude": train}
-    ground = Ground.read(recs, truth, Protocol().with_fields(**known | maybe), columns)
+    filters = {name: table for name in FILTERS if (table := fields.pop(name, None)) is not None}
+    known = _known(Request.of(list(asked.values()), protocol).protocol) | fields
+    maybe = {} if train is None or "exclude" in filters else {"exclude": train}
+    ground = Ground.read(recs, truth, Protocol().with_fields(**known), columns, filters | maybe)
     base = ground.protocol.with_fields(exclude=None) if maybe else ground.protocol
     spoken = {name: spoken_of(metric, known, ground, base) for name, metric in asked.items()}
     candidates = {
         name: candidates_of(metric, printed[name], [meant for some in spoken[name].values() for meant, _ in some])
         for name, metric in asked.items()
     }
-    grid = protocols_of(ground, base, set(known) - {"exclude", "candidates"})
+    grid = protocols_of(ground, base, set(known))
     told = (settled for of_name in spoken.values() for some in of_name.values() for _, settled in some)
     metrics = together(each.metric for some in candidates.values() for each in some)
     every = [one for metric in metrics for one in metric.split()]
@@ -269,11 +270,7 @@ def _refuse_twice(names: Iterable[str]) -> None:
 def _known(protocol: Protocol) -> dict[str, Any]:
     """The fields of a protocol that are not the default."""
     values = {each: getattr(protocol, each.name) for each in dataclasses.fields(protocol)}
-    return {
-        each.name: value
-        for each, value in values.items()
-        if (value is not None if each.default is None else value != each.default)  # tables do not compare
-    }
+    return {each.name: value for each, value in values.items() if value != each.default}
 
 
 @dataclass(frozen=True, eq=False)

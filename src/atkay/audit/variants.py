@@ -14,7 +14,8 @@ import numpy as np
 from atkay.audit.difference import SAME
 from atkay.dialects.dialect import list_dialects
 from atkay.errors import SpecError, TiesWarning
-from atkay.evaluation.evaluate import evaluate, understand
+from atkay.evaluation.evaluate import evaluate
+from atkay.evaluation.request import FILTERS, Request
 from atkay.metrics.metric import Metric, conventions, parse
 from atkay.protocol import Protocol
 from atkay.text.grid import Grid, Tabular
@@ -129,10 +130,10 @@ def _spoken(metric: str | Metric, given: dict[str, Any]) -> tuple[Metric, dict[s
     spoken, protocol = given.pop("dialect", None), given.get("protocol")
     if spoken is None:
         return parse(metric), given
-    names = {each.name for each in dataclasses.fields(Protocol)}
+    names = {each.name for each in dataclasses.fields(Protocol)} - set(FILTERS)
     fields = {name: given.pop(name) for name in names & set(given)}
-    asked = understand([metric], spoken, protocol, fields)
-    return asked.metrics[0], given | {"protocol": asked.protocol}
+    request = Request.of([metric], protocol, fields, dialect=spoken)
+    return request.metrics[0], given | {"protocol": request.protocol}
 
 
 def _same(one: Floats | float | None, other: Floats | float | None) -> bool:

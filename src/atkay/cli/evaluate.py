@@ -79,10 +79,10 @@ def command(
       $ atkay evaluate recs.csv truth.csv -m ndcg@5,map@5
       $ atkay evaluate recs.csv truth.csv --dialect ranx --slices users.csv --format markdown
       $ atkay evaluate recs.csv truth.csv -m ndcg@5 --json today.json --fail-under ndcg@5=0.1
-      $ atkay evaluate "recs*.csv" truth.csv --memory 2GB --resume
+      $ atkay evaluate "recs*.csv" truth.csv --memory 2GB
     """
     import atkay
-    from atkay.evaluation.evaluate import USUAL
+    from atkay.evaluation.request import USUAL
     from atkay.metrics.metric import parse_all, separate
     from atkay.results.result import Result
 

@@ -209,7 +209,6 @@ def larger(command: Command) -> Command:
         click.option(
             "--memory", metavar="SIZE", help="About how much to use, such as 2GB: read larger files in parts."
         ),
-        click.option("--resume", flag_value=True, default=None, help="Go on where the same command was killed."),
         click.option(
             "--spill", type=click.Path(), metavar="FOLDER", help="Where parts are kept on the way. [default: temporary]"
         ),

@@ -17,7 +17,7 @@ PYTHON = {
 }
 """What is said otherwise in a shell."""
 
-_LARGER = ("memory", "resume", "spill")
+_LARGER = ("memory", "spill")
 _TABLES = ("train", "catalog", "features", "reference", "exclude", "candidates", "slices")
 
 

@@ -36,7 +36,8 @@ from atkay.errors import (
     shown,
     warn,
 )
-from atkay.evaluation.evaluate import USUAL, evaluate
+from atkay.evaluation.evaluate import evaluate
+from atkay.evaluation.request import USUAL
 from atkay.metrics.metric import Metric, parse_all, separate
 from atkay.protocol import Protocol
 from atkay.results.result import Result

@@ -24,14 +24,16 @@ from atkay.errors import (
     listing,
     shown,
 )
-from atkay.evaluation.evaluate import USUAL, check_averages, check_needs, finish, understand
-from atkay.evaluation.measure import Tally, tally
+from atkay.evaluation.finish import Setting, finish
+from atkay.evaluation.measure import measure
+from atkay.evaluation.part import Part
+from atkay.evaluation.request import USUAL, Request
 from atkay.inputs.arrays import read_batch, read_users
 from atkay.inputs.coding.known import Known
 from atkay.judged.judged import Judged
 from atkay.judged.side import ASKS
 from atkay.metrics.metric import RunMetric, is_pooled
-from atkay.protocol import Described, Protocol
+from atkay.protocol import Protocol
 from atkay.results.packing import pack, unpack
 from atkay.results.result import Result
 from atkay.results.save import FIELDS, metric_spec
@@ -45,13 +47,12 @@ if TYPE_CHECKING:
     from atkay.evaluation.judge import Settled
     from atkay.inputs.arrays import Batch
     from atkay.inputs.coding.common import Shared
-    from atkay.judged.side import Features
     from atkay.metrics.metric import Metric
 
 WHY_N_ITEMS = "Pass Stream(..., n_items=...): all items are codes below it."
 
 
-OF_EVALUATE = ("columns", "slices", "sampled", "memory", "resume", "spill")
+OF_EVALUATE = ("columns", "slices", "sampled", "memory", "spill")
 """What evaluate takes and a stream does not."""
 
 HEADER: dict[str, Reader] = {
@@ -127,39 +128,43 @@ class Stream:
     ) -> None:
         if strange := [name for name in OF_EVALUATE if name in fields]:
             raise ProtocolError(f"Stream: {listing(strange)} is for evaluate(recs, truth, ...), which has all users.")
-        asked = understand(metrics, dialect, protocol, fields)
-        _check_protocol(asked.protocol)
-        check_averages(asked.metrics, asked.protocol)
-        given = {"train": train, "catalog": catalog, "features": features, "reference": reference}
-        given = {name: table for name, table in given.items() if table is not None}
-        check_needs(asked.metrics, {*given, "catalog"})  # without one, all n_items
-        reasons = [f"{name}= is given" for name in given]
-        reasons += [f"{each} looks at all lists together" for each in asked.metrics if isinstance(each, RunMetric)]
+        for name in ("exclude", "candidates"):
+            if fields.get(name) is not None:
+                raise ProtocolError(f"Stream: {name} comes with each batch. Pass update(..., {name}=...).")
+        tables = {"train": train, "catalog": catalog, "features": features, "reference": reference}
+        request = Request.of(metrics, protocol, fields, dialect=dialect, tables=tables)
+        if request.protocol.groups:
+            raise ProtocolError(
+                "Stream: average_over takes all queries of a user at once. Use evaluate(recs, truth, ...)."
+            )
+        request.check("catalog")  # without one, all n_items
+        reasons = [f"{name}= is given" for name in request.tables]
+        reasons += [f"{each} looks at all lists together" for each in request.metrics if isinstance(each, RunMetric)]
         if n_items is None and reasons:
             raise SideError(f"{reasons[0]}, so the number of items has to be known. {WHY_N_ITEMS}")
         whole = isinstance(n_items, int | np.integer) and not isinstance(n_items, bool)
         if n_items is not None and not (whole and 1 <= n_items < 2**31):
             raise InputError(f"Stream: n_items must be a positive integer below 2^31, got {shown(n_items)}.")
-        self._asked = asked
+        self._request = request
         self._n_items = None if n_items is None else int(n_items)
         self._beside = (
             None
             if n_items is None
-            else Known.of(given, int(n_items), pairs=any("pairs" in metric.needs for metric in asked.metrics))
+            else Known.of(request.tables, int(n_items), pairs=any("pairs" in each.needs for each in request.metrics))
         )
-        self._found: Tally | None = None  # is replaced, never changed: whoever reads it once has a consistent state
+        self._part: Part | None = None  # is replaced, never changed: whoever reads it once has a consistent state
         self._shared: dict[str, Shared] = {}  # what the tables given besides know of the users so far; replaced, too
         self._lock = Lock()
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
         """What is measured."""
-        return self._asked.metrics
+        return self._request.metrics
 
     @property
     def protocol(self) -> Protocol:
         """Who counts, and how lists are read."""
-        return self._asked.protocol
+        return self._request.protocol
 
     @property
     def n_items(self) -> int | None:
@@ -222,13 +227,12 @@ class Stream:
             raise RelevanceError(
                 f"update: min_relevance={least:g} needs grades, and targets has none. Pass them as a matrix of floats."
             )
-        found = self._judge(batch, users)
-        part = tally(found.judged, self.metrics, self.protocol, ids=found.aligned.ids, counts=found.counts)
-        self._add(part.summed())
+        settled = self._judge(batch, users)
+        self._add(measure(settled.judged, settled.rows, self._request, ids=settled.aligned.ids).sum())
 
-    def _add(self, part: Tally) -> None:
+    def _add(self, part: Part) -> None:
         with self._lock:
-            self._found = part if self._found is None else self._found.merge(part)
+            self._part = part if self._part is None else self._part.merge(part)
 
     def _judge(self, batch: Batch, users: pl.Series | None) -> Settled:
         from atkay.evaluation.judge import settle
@@ -255,39 +259,32 @@ class Stream:
         """Count the users of another stream, too, or of its bytes; it measures the same, and has other users."""
         if isinstance(other, Stream):
             self._check_same(other._header())
-            found = other._found
+            part = other._part
             self._add_shared(other._shared)
         else:
             read = _read(other)
             self._check_same(read.header)
-            found = self._restored(read)
-        if found is not None:
-            self._add(found)
+            part = self._restored(read)
+        if part is not None:
+            self._add(part)
 
     def compute(self) -> Result:
         """The numbers so far, with intervals and counts.
 
         There is no value per user, and ``population.unknown`` stays 0: what the truth never mentions shows at the end.
         """
-        found = self._found
-        if found is None:
+        part = self._part
+        if part is None:
             raise PopulationError("compute: nobody was counted yet. Call update(...) first.")
         self._check_shared()
-        outside = {"exclude": found.population.excluded, "candidates": found.population.outside}
-        told = {name: Described("items given with each batch") for name, count in outside.items() if count}
-        return finish(
-            found,
-            self.metrics,
-            self.protocol.with_fields(**told),
+        taken_out = {"exclude": part.population.excluded, "candidates": part.population.outside}
+        described = {name: "items given with each batch" for name, count in taken_out.items() if count}
+        setting = Setting(
+            self.protocol.with_fields(**described),
             self._nobody,
-            ids={"user": np.empty(0, np.int64)},
-            groups=None,
-            sampled=None,
-            names=self._asked.names,
-            dialect=self._asked.dialect,
             fingerprint={} if self._beside is None else self._beside.fingerprint,
-            readings=() if self._features is None else self._features.readings,
         )
+        return finish(self._request, setting, [part])
 
     def _check_shared(self) -> None:
         """Warn where training data or a reference name next to none of the users."""
@@ -300,20 +297,20 @@ class Stream:
     def reset(self) -> None:
         """Begin anew: nobody is counted."""
         with self._lock:
-            self._found, self._shared = None, {}
+            self._part, self._shared = None, {}
 
     def to_bytes(self) -> bytes:
         """All that was counted, in a few bytes that any machine reads; the same whatever the order of the users.
 
         The tables that were given besides are not in it, only what tells them apart.
         """
-        header, states, found = self._header(), [], self._found
-        if found is not None:
-            assert found.sums is not None
-            header["population"] = dataclasses.asdict(found.population)
-            header["sums"] = found.sums[None].record()
-            header["whole_users"] = dict(found.whole_users.get(None, {}))
-            states = list(found.states.get(None, {}).values())
+        header, states, part = self._header(), [], self._part
+        if part is not None:
+            assert part.sums is not None
+            header["population"] = dataclasses.asdict(part.population)
+            header["sums"] = part.sums[None].record()
+            header["whole_users"] = dict(part.state_users.get(None, {}))
+            states = list(part.states.get(None, {}).values())
         return pack(header, states)
 
     @classmethod
@@ -333,7 +330,7 @@ class Stream:
                 f"from_bytes(..., {missing[0]}=...) again."
             )
         stream = cls(read.fields["metrics"], n_items=n_items, protocol=read.fields["protocol"], **beside)
-        stream._asked = stream._asked._replace(names=read.header["names"], dialect=dialect)
+        stream._request = replace(stream._request, names=read.header["names"], dialect=dialect)
         stream.merge(content)
         return stream
 
@@ -344,8 +341,8 @@ class Stream:
             "metrics": [str(metric) for metric in self.metrics],
             "protocol": dataclasses.asdict(self.protocol),
             "n_items": self._n_items,
-            "names": dict(self._asked.names),
-            "dialect": self._asked.dialect,
+            "names": dict(self._request.names),
+            "dialect": self._request.dialect,
             "beside": {} if self._beside is None else dict(self._beside.fingerprint),
         }
 
@@ -356,14 +353,10 @@ class Stream:
         return {str(metric): metric.state(nobody).shape for metric in self.metrics if isinstance(metric, RunMetric)}
 
     @property
-    def _features(self) -> Features | None:
-        return None if self._beside is None else self._beside.items.features
-
-    @property
     def _nobody(self) -> Judged:
         return Judged.of_nobody(self._n_items or 0, None if self._beside is None else self._beside.items)
 
-    def _restored(self, read: _Read) -> Tally | None:
+    def _restored(self, read: _Read) -> Part | None:
         """What was counted, out of the bytes' parts; None where nobody was."""
         if "population" not in read.fields:
             return None
@@ -382,14 +375,15 @@ class Stream:
             raise _foreign("their counts per item are not those of the metrics", read.header)
         if {*read.fields["whole_users"]} != of_run:
             raise _foreign("their counts of users are not those of the metrics", read.header)
-        return Tally(
+        return Part(
             rows=np.empty(0, np.int64),
+            ids={"user": np.empty(0, np.int64)},
             names=tuple(pooled),
             values=np.empty((0, len(pooled))),
-            parts={},
+            ratios={},
             population=population,
             states={None: dict(zip(self._shapes, states, strict=True))} if states else {},
-            whole_users={None: read.fields["whole_users"]} if states else {},
+            state_users={None: read.fields["whole_users"]} if states else {},
             sums={None: replace(sums, numbers={name: sums.numbers[name] for name in pooled})},
         )
 
@@ -411,15 +405,6 @@ def _difference(one: Any, other: Any) -> str:
         name = next(name for name in [*one, *other] if one.get(name) != other.get(name))
         return f"{name} is {one.get(name)!r} here and {other.get(name)!r} there"
     return f"{one!r} here and {other!r} there"
-
-
-def _check_protocol(protocol: Protocol) -> None:
-    """The protocol asks for nothing that takes more than one batch."""
-    if protocol.groups:
-        raise ProtocolError("Stream: average_over takes all queries of a user at once. Use evaluate(recs, truth, ...).")
-    for name in ("exclude", "candidates"):
-        if getattr(protocol, name) is not None:
-            raise ProtocolError(f"Stream: {name} comes with each batch. Pass update(..., {name}=...).")
 
 
 class _Read(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from atkay.core.lock import Lock
 from atkay.engines.stream import Stream
 from atkay.errors import InputError, PopulationError, listing
-from atkay.evaluation.evaluate import USUAL
+from atkay.evaluation.request import USUAL
 from atkay.inputs.arrays import by_index
 from atkay.results.packing import split
 

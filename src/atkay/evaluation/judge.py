@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from atkay.core.types import Array
 from atkay.errors import DuplicateError, OrderError, who
 from atkay.judged.judged import Judged
 from atkay.judged.side import side_fingerprints
+from atkay.results.result import Population
 
 if TYPE_CHECKING:
     from atkay.core.match import Match
@@ -23,32 +24,19 @@ if TYPE_CHECKING:
     from atkay.protocol import Protocol
 
 
-@dataclass(frozen=True)
-class Counts:
-    """The listed rows as they came in, and what became of them."""
-
-    listed: int
-    unknown: int
-    tied: int
-    duplicated: int = 0
-    excluded: int = 0
-    outside: int = 0
-    unjudged: int = 0
+def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Population, dict[str, Mark]]:
+    """The hits of the lists, what became of the listed rows, and the fingerprints of all that came in."""
+    judged, rows, aligned, ranking = settle(given, protocol)
+    return judged, rows, _marks(aligned, ranking)
 
 
 class Settled(NamedTuple):
-    """Judged lists, what was done to them before, and lists and truth as they were when nothing was taken out yet."""
+    """Judged lists, what became of the listed rows, and lists and truth as they were when nothing was taken out yet."""
 
     judged: Judged
-    counts: Counts
+    rows: Population
     aligned: Aligned
     ranking: Ranking
-
-
-def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Counts, dict[str, Mark]]:
-    """The hits of the lists, what was done to the lists before, and the marks of all that came in."""
-    judged, counts, aligned, ranking = settle(given, protocol)
-    return judged, counts, _marks(aligned, ranking)
 
 
 def settle(given: Aligned, protocol: Protocol) -> Settled:
@@ -111,14 +99,14 @@ def settle(given: Aligned, protocol: Protocol) -> Settled:
     judged = replace(of_grades(grade, row, at), threshold=protocol.min_relevance or 0.0)
     if protocol.gains == "positive" and protocol.min_relevance is not None:
         judged = replace(judged, graded=of_grades(_grades(aligned, None), row, at))
-    done = Counts(
+    rows = Population(
         listed=len(given.recs),
         unknown=given.n_unknown,
         tied=n_tied,
         duplicated=len(given.recs) - len(aligned.recs),
         **counts,
     )
-    return Settled(judged, done, aligned, before)
+    return Settled(judged, rows, aligned, before)
 
 
 def _found(aligned: Aligned, protocol: Protocol, order: Ints | None, gone: Bools | None, row: Ints) -> Bools | None:

@@ -2,125 +2,56 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from atkay.core.lists import in_threads, ranges
-from atkay.core.moments import Moments, Sums, divides, sum_up
+from atkay.core.moments import divides
 from atkay.core.types import LONG, Bools, Floats, Ints, Slicing
-from atkay.errors import PopulationError, RowsError, number_of, who
+from atkay.errors import PopulationError, number_of, who
+from atkay.evaluation.judge import judge
+from atkay.evaluation.part import Part
 from atkay.judged.ties import groups
 from atkay.metrics.dcg import DCG
 from atkay.metrics.metric import Metric, Ratio, RunMetric, is_pooled
-from atkay.results.result import Population, Segment
-from atkay.results.summary import units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from atkay.evaluation.judge import Counts
+    from atkay.evaluation.finish import Setting
+    from atkay.evaluation.request import Request
+    from atkay.inputs.coding.align import Aligned
     from atkay.judged.judged import Judged
-    from atkay.metrics.sampled import Sampled
     from atkay.protocol import Protocol
-
-K = TypeVar("K")
-T = TypeVar("T")
-N = TypeVar("N", Ints, int)
+    from atkay.results.result import Population, Segment
 
 QUERIES = 1 << 14
 """Queries that are measured in one go: what lies in between then stays in the cache."""
 
 
-@dataclass(frozen=True, eq=False)
-class Tally:
-    """What was measured of some queries; tallies of different queries make that of all of them.
-
-    A row per counted query: ``rows`` tells which ones these are, ``values`` has a column for each of the ``names`` and
-    ``parts`` numerators and denominators where they are pooled. ``states`` are those of the metrics of the whole run,
-    which add up, for everybody and for each segment, and ``whole_users`` says how many users count in each of their
-    numbers. Where it is :meth:`summed`, there are ``sums`` and no rows.
-    """
-
-    rows: Ints
-    names: tuple[str, ...]
-    values: Floats
-    parts: Mapping[str, tuple[Floats, Floats]]
-    population: Population
-    states: Mapping[Segment, Mapping[str, Ints]] = field(default_factory=dict)
-    whole_users: Mapping[Segment, Mapping[str, int]] = field(default_factory=dict)
-    sums: Mapping[Segment, Sums] | None = None
-
-    def summed(self, *, groups: Ints | None = None, slicings: Sequence[Slicing] = ()) -> Tally:
-        """The same with exact sums in the place of rows.
-
-        ``groups`` and ``slicings`` have an entry per query, as :func:`tally` takes them. All queries of one group are
-        in this tally.
-        """
-        every = None if groups is None else groups[self.rows]
-        found: dict[Segment, Sums] = {None: self._sums(every, None)}
-        for slicing in slicings:
-            code = slicing.code[self.rows]
-            for at in np.unique(code).tolist():
-                found[slicing.name, slicing.segments[at]] = self._sums(every, np.flatnonzero(code == at))
-        return replace(self, rows=self.rows[:0], values=self.values[:0], parts={}, sums=found)
-
-    def _sums(self, groups: Ints | None, rows: Ints | None) -> Sums:
-        found = dict(units(self.names, self.values, self.parts, groups, rows))
-        plain = {name: unit for name, unit in found.items() if not isinstance(unit, tuple)}
-        pairs = {name: unit for name, unit in found.items() if isinstance(unit, tuple)}
-        sums: dict[str, Moments] = {}
-        if plain:
-            sums |= sum_up(list(plain), np.array(list(plain.values())).T)
-        if pairs:
-            sums |= sum_up(list(pairs), *(np.array(side).T for side in zip(*pairs.values(), strict=True)))
-        return Sums(len(self.rows) if rows is None else len(rows), {name: sums[name] for name in self.names})
-
-    def merge(self, other: Tally) -> Tally:
-        """The tally of both parts' queries, which are different ones; both are summed."""
-        if self.sums is None or other.sums is None:
-            raise RowsError("tallies merge once they are summed: call summed() on both.")
-        sums = _merged(self.sums, other.sums, lambda one, two: one.merge(two))
-        return replace(
-            self,
-            population=self.population.merge(other.population),
-            sums=sums,
-            states=add_up(self.states, other.states),
-            whole_users=add_up(self.whole_users, other.whole_users),
-        )
-
-
-def add_up(one: Mapping[Segment, Mapping[str, N]], other: Mapping[Segment, Mapping[str, N]]) -> Any:
-    """States, or counts of users, of both parts."""
-    return _merged(one, other, lambda here, there: {name: found + there[name] for name, found in here.items()})
-
-
-def _merged(one: Mapping[K, T], other: Mapping[K, T], merge: Callable[[T, T], T]) -> dict[K, T]:
-    """What either side has, and what both have as one."""
-    both = {key: merge(found, other[key]) if key in other else found for key, found in one.items()}
-    return both | {key: found for key, found in other.items() if key not in one}
-
-
-def tally(
+def measure(
     judged: Judged,
-    metrics: Sequence[Metric],
-    protocol: Protocol,
+    rows: Population,
+    request: Request,
     *,
     ids: Mapping[str, Any],
-    counts: Counts,
     slicings: Sequence[Slicing] = (),
-    sampled: Sampled | None = None,
-) -> Tally:
-    """Measure the queries that count; ``ids`` and ``slicings`` have an entry per query."""
+) -> Part:
+    """The values of the queries that count; ``ids`` and ``slicings`` have an entry per query.
+
+    ``rows`` tells what became of the listed rows.
+    """
+    metrics, protocol, sampled = request.metrics, request.protocol, request.sampled
     counted = who_counts(judged, protocol, ids)
     by_query = [metric for metric in metrics if not isinstance(metric, RunMetric)]
-    values, parts = measure(judged, by_query, protocol, counted)
+    values, ratios = values_of(judged, by_query, protocol, counted)
     if sampled is not None and sampled.estimator != "none":
-        values, parts = sampled.of_queries(judged, by_query, counted, ids), {}
+        values, ratios = sampled.of_queries(judged, by_query, counted, ids), {}
     of_run = [metric for metric in metrics if isinstance(metric, RunMetric)]
     states: dict[Segment, Mapping[str, Ints]] = {}
-    whole_users: dict[Segment, Mapping[str, int]] = {}
+    state_users: dict[Segment, Mapping[str, int]] = {}
     if of_run:
         # dcg_zero counts users without a list in dcg and ndcg alone, and neither is a metric of the whole run.
         listed = judged.answered if protocol.no_recs == "dcg_zero" else np.ones_like(counted)
@@ -133,20 +64,47 @@ def tally(
             if segment is None or queries.any():
                 chosen = judged.where(queries & listed)
                 states[segment] = {str(metric): metric.state(chosen) for metric in of_run}
-                whole_users[segment] = {
+                state_users[segment] = {
                     str(one): users
                     for metric in of_run
                     for one, users in zip(metric.split(), metric.users(chosen).tolist(), strict=True)
                 }
-    return Tally(
-        rows=np.flatnonzero(counted),
+    chosen_rows = np.flatnonzero(counted)
+    return Part(
+        rows=chosen_rows,
+        ids=dict(ids) if counted.all() else {name: column[chosen_rows] for name, column in ids.items()},
         names=tuple(str(one) for metric in by_query for one in metric.split()),
         values=values,
-        parts=parts,
-        population=_population(judged, counted, counts, decided(judged, metrics) & counted),
+        ratios=ratios,
+        population=_population(judged, counted, rows, decided(judged, metrics) & counted),
         states=states,
-        whole_users=whole_users,
+        state_users=state_users,
     )
+
+
+def measure_aligned(request: Request, setting: Setting, aligned: Aligned) -> tuple[Part, Judged]:
+    """The part of aligned queries, and what it was measured on."""
+    from atkay.inputs.coding.segments import group_queries, slice_queries
+
+    groups = group_queries(aligned, request.protocol.groups)
+    slicings, segmented = slice_queries(aligned.queries, setting.tables.get("slices"), groups)
+    judged, rows, fingerprints = judge(aligned, request.protocol)
+    part = measure(judged, rows, request, ids=aligned.ids, slicings=slicings)
+    assert aligned.common is not None
+    divided = {name for name in ("exclude", "candidates") if name not in setting.whole}
+    users = {name: replace(each, whole=name not in divided) for name, each in aligned.common.users.items()}
+    common = replace(aligned.common, users=users | ({} if segmented is None else {"slices": segmented}))
+    groups_of_rows = None if groups is None else groups.ids[part.rows]
+    return replace(part, groups=groups_of_rows, fingerprints=fingerprints, common=common), judged
+
+
+def measure_tables(request: Request, setting: Setting, tables: Mapping[str, Any]) -> Part:
+    """Some of the users, read, aligned and measured."""
+    from atkay.inputs.coding.align import align_tables
+    from atkay.inputs.read import read_tables
+
+    read = read_tables(tables, request.protocol, request.columns, part=True)
+    return measure_aligned(request, setting, align_tables(read, request.protocol, setting.codes))[0]
 
 
 def who_counts(judged: Judged, protocol: Protocol, ids: Mapping[str, Any]) -> Bools:
@@ -169,15 +127,6 @@ def who_counts(judged: Judged, protocol: Protocol, ids: Mapping[str, Any]) -> Bo
             asked = queries | (~truth & (protocol.no_recs == "zero"))
             counted = counted | (asked & (judged.nonrelevant[0] > 0))
     return counted
-
-
-def check_anybody(evaluated: int, protocol: Protocol) -> None:
-    """Somebody is left to take a mean of."""
-    if not evaluated:
-        raise PopulationError(
-            "no user is left to evaluate: nobody has both a list and a relevant item. Are all grades "
-            + ("0?" if protocol.min_relevance is None else f"below min_relevance={protocol.min_relevance:g}?")
-        )
 
 
 def decided(judged: Judged, metrics: Sequence[Metric]) -> Bools:
@@ -210,7 +159,7 @@ def _deepest(metrics: Iterable[Metric]) -> int:
     return max((k for metric in metrics for k in metric.cutoffs), default=0)
 
 
-def measure(
+def values_of(
     judged: Judged, metrics: Sequence[Metric], protocol: Protocol, counted: Bools
 ) -> tuple[Floats, dict[str, tuple[Floats, Floats]]]:
     """The values of the counted queries, and numerators and denominators where they are pooled."""
@@ -265,19 +214,10 @@ def score_missing(
             values[~divides(below), first + at] = np.nan
 
 
-def finish_run(metrics: Sequence[Metric], states: Mapping[str, Ints], items: Judged) -> dict[str, float]:
-    """The numbers of the whole run from their states; ``items`` knows what is known of items."""
-    found: dict[str, float] = {}
-    for metric in metrics:
-        if isinstance(metric, RunMetric):
-            numbers = metric.finish(states[str(metric)], items)
-            found |= dict(zip(map(str, metric.split()), numbers.tolist(), strict=True))
-    return found
-
-
-def _population(judged: Judged, counted: Bools, counts: Counts, by_ties: Bools) -> Population:
+def _population(judged: Judged, counted: Bools, rows: Population, by_ties: Bools) -> Population:
     truth, answered = judged.n_relevant > 0, judged.answered
-    return Population(
+    return replace(
+        rows,
         evaluated=int(counted.sum()),
         without_list=int((truth & ~answered).sum()),
         without_truth=int((answered & ~truth).sum()),
@@ -286,5 +226,4 @@ def _population(judged: Judged, counted: Bools, counts: Counts, by_ties: Bools) 
         hits=len(judged.query),
         tie_decided=int(np.count_nonzero(by_ties)),
         tie_decided_long=int(np.count_nonzero(by_ties & (judged.n_listed >= LONG))),
-        **asdict(counts),
     )

@@ -22,12 +22,12 @@ from atkay.errors import (
     SwappedWarning,
     UnusedWarning,
     listing,
+    number_of,
     shown,
     warn,
 )
 from atkay.inputs.columns import RANK, RELEVANCE, SCORE, USER, Columns, find, named_like, names_an_id_or_time
 from atkay.inputs.kinds import RANKED, open_source
-from atkay.protocol import Described
 
 if TYPE_CHECKING:
     from atkay.inputs.kinds import Source
@@ -71,6 +71,11 @@ class Table:
     def __len__(self) -> int:
         return len(self.ids[0])
 
+    @property
+    def described(self) -> str:
+        """How many rows of what it has."""
+        return f"{number_of(len(self), 'row')} of {self.label}"
+
 
 def columns_of(columns: Columns | Mapping[str, Columns] | None, table: str) -> Columns:
     """The column names that hold for one table."""
@@ -94,7 +99,7 @@ def read_tables(
     *,
     part: bool = False,
 ) -> dict[str, Table]:
-    """All tables that were given, and those of the protocol, by name; what is None was not given.
+    """All tables that were given, by name; what is None was not given.
 
     ``part``: these are some of the users, who may have no lists, or no truth.
     """
@@ -111,13 +116,13 @@ def read_tables(
             f"{listing(tables['truth'].used.values())}. Name the grades with columns=Columns(relevance=...)."
         )
     for name in ("exclude", "candidates"):
-        table = getattr(protocol, name)
-        if isinstance(table, Described):
+        if given.get(name) is not None:
+            tables[name] = read_items(given[name], name, columns_of(columns, name))
+        elif getattr(protocol, name) is not None:
             raise ProtocolError(
-                f"evaluate: a result's protocol only describes its {name} ({table}); pass {name}= again."
+                f"evaluate: a result's protocol only describes its {name} ({getattr(protocol, name)}); pass {name}= "
+                "again."
             )
-        if table is not None:
-            tables[name] = read_items(table, name, columns_of(columns, name))
     for name in BESIDE:
         if given.get(name) is not None:
             tables[name] = read_beside(name, given[name], columns_of(columns, name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from atkay.protocol import Described, Protocol
+from atkay.protocol import Protocol
 from atkay.reporting.view import View, shown
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _of_result(result: Result) -> list[tuple[str, str]]:
     default = Protocol()
     words = {each.name: getattr(result.protocol, each.name) for each in dataclasses.fields(Protocol)}
     said: list[tuple[str, str]] = [
-        (name, "..." if isinstance(value, Described) else repr(value))
+        (name, "..." if name in ("exclude", "candidates") else repr(value))
         for name, value in words.items()
         if value != getattr(default, name)
     ]

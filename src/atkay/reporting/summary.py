@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from atkay.comparison.comparison import best, p_value
 from atkay.errors import number_of
-from atkay.evaluation.evaluate import DECIDED
+from atkay.evaluation.finish import TIE_WARNING_SHARE
 from atkay.metrics.metric import RunMetric
 from atkay.reporting.view import View, shown
 
@@ -203,7 +203,7 @@ def _cautions(result: Result) -> Iterator[str]:
     if population.without_list:
         yield f"{number_of(population.without_list, 'user')} with truth and no list."
     by_order = result.protocol.ties not in ("expected", "together")
-    if by_order and population.tie_decided > DECIDED * population.evaluated:
+    if by_order and population.tie_decided > TIE_WARNING_SHARE * population.evaluated:
         yield (
             f"The order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists "
             f"(ties={result.protocol.ties})."

@@ -58,19 +58,19 @@ class Population:
     ``tie_decided_long`` counts those of them that have at least LONG items.
     """
 
-    evaluated: int
-    without_list: int
-    without_truth: int
-    emptied: int
-    relevant: int
-    hits: int
-    listed: int
-    unknown: int
-    excluded: int
-    outside: int
-    unjudged: int
-    duplicated: int
-    tied: int
+    evaluated: int = 0
+    without_list: int = 0
+    without_truth: int = 0
+    emptied: int = 0
+    relevant: int = 0
+    hits: int = 0
+    listed: int = 0
+    unknown: int = 0
+    excluded: int = 0
+    outside: int = 0
+    unjudged: int = 0
+    duplicated: int = 0
+    tied: int = 0
     tie_decided: int = 0
     tie_decided_long: int = 0
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from atkay.core.lists import Lists
-    from atkay.core.types import Array, Bools, Floats, Ints
+    from atkay.core.types import Array, Floats, Ints
     from atkay.inputs.coding.align import Aligned
     from atkay.metrics.metric import Metric
 
@@ -90,9 +90,9 @@ class Examples:
         return [self.ids[at] for at in np.searchsorted(self.codes, codes).tolist()]
 
 
-def choose(aligned: Aligned, judged: Judged, counted: Bools) -> Examples:
+def choose(aligned: Aligned, judged: Judged, counted: Ints) -> Examples:
     """Users with relevant items, picked by a hash of their ids; ``counted`` are the queries of the result."""
-    there = np.flatnonzero(counted & (judged.n_relevant > 0))
+    there = counted[judged.n_relevant[counted] > 0]
     number = aligned.query_numbers[there]
     if len(there) > USERS:
         some = np.argpartition(number, USERS)[:USERS]
@@ -105,7 +105,7 @@ def choose(aligned: Aligned, judged: Judged, counted: Bools) -> Examples:
     rows = rows_of(aligned.recs.start, chosen)
     codes = np.unique(np.concatenate((small.lists.item, small.relevant.item)))
     return Examples(
-        rows=(np.cumsum(counted) - 1)[chosen],
+        rows=np.searchsorted(counted, chosen),
         judged=small,
         codes=codes,
         ids=aligned.items.ids(codes).to_series().to_list(),

@@ -14,7 +14,7 @@ from atkay.core.schema import Reader, codes, count, floats, listed, made, mapped
 from atkay.core.types import Slicing
 from atkay.metrics.metric import Metric, RunMetric, is_pooled, parse
 from atkay.metrics.sampled import Sampled
-from atkay.protocol import Described, Protocol
+from atkay.protocol import Protocol
 from atkay.results.result import Population, Result, Segment
 from atkay.results.sealing import load_sealed, save_sealed
 
@@ -94,7 +94,7 @@ FIELDS = {
     ),
     "protocol": Field(
         lambda result: dataclasses.asdict(result.protocol),
-        made(Protocol, **dict.fromkeys(("exclude", "candidates"), maybe(lambda value: Described(text(value))))),
+        made(Protocol, **dict.fromkeys(("exclude", "candidates"), maybe(text))),
     ),
     "population": Field(
         lambda result: dataclasses.asdict(result.population),

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import polars as pl
 
 from atkay.errors import ColumnError, InputError, RepeatsWarning, SpecError, SwappedWarning, listing, number_of, warn
-from atkay.evaluation.evaluate import USUAL, evaluate
+from atkay.evaluation.evaluate import evaluate
+from atkay.evaluation.request import USUAL
 from atkay.inputs.columns import Columns
 from atkay.inputs.kinds import open_source
 from atkay.inputs.read import NAMES, columns_of

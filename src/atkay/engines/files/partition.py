@@ -1,11 +1,10 @@
-"""Dealing: the rows of tables in parts, so that all rows of a user are in the same one."""
+"""Partition: the rows of tables in parts, so that all rows of a user are in the same one."""
 
 from __future__ import annotations
 
 import functools
 import math
 import operator
-import shutil
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,11 +24,11 @@ if TYPE_CHECKING:
     from atkay.inputs.read import Table
     from atkay.text.progress import Steps
 
-BATCH = 1 << 20
+ROWS_PER_BATCH = 1 << 20
 """Rows that are looked at in one go."""
-MOST = 4096
-"""Parts: each is a file that is open while rows are dealt out."""
-WIDE = (pl.UInt64, pl.Int128, pl.UInt128)
+MOST_PARTS = 4096
+"""Each part is a file that is open while rows are divided."""
+WIDE_INTEGERS = (pl.UInt64, pl.Int128, pl.UInt128)
 
 
 def opened(given: Any, name: str) -> Source:
@@ -57,8 +56,8 @@ def _collected(source: Source, chosen: Sequence[str], rows: int) -> pl.DataFrame
 
 
 @dataclass(frozen=True, eq=False)
-class Deal:
-    """A table that is dealt out.
+class Divided:
+    """A table that is divided.
 
     ``table`` was read from its first rows, and tells which column is what; ``key`` are those that name the user, in
     the order of the truth's. ``typed`` says what becomes of text, for all rows alike; rows whose text in ``needed`` it
@@ -130,32 +129,30 @@ def _telling(seen: Steps) -> Any:
     return tell
 
 
-def deal_tables(sources: Mapping[str, Source], tables: Mapping[str, Table]) -> dict[str, Deal]:
+def divide_tables(sources: Mapping[str, Source], tables: Mapping[str, Table]) -> dict[str, Divided]:
     """The tables that name users as the lists do, with the types that all of their rows have.
 
     As in memory, text of a file without types becomes integers where all of a column can, on both sides.
     """
     truth = tables["truth"].key
-    deals: dict[str, Deal] = {}
+    divided: dict[str, Divided] = {}
     for name, source in sources.items():
         key = tables[name].key
         if len(key) == len(truth):
             by_name = set(key) == set(truth) and name != "recs"  # lists and truth go by the order of the columns
-            deals[name] = Deal(source, tables[name], truth if by_name else key)
-    found = {name: _survey(deal) for name, deal in deals.items()}
-    both = (deals["recs"], deals["truth"])
-    kinds = [[_kind(deal, at, found[deal.table.name]) for deal in both] for at in range(len(truth) + 1)]
+            divided[name] = Divided(source, tables[name], truth if by_name else key)
+    found = {name: _survey(one) for name, one in divided.items()}
+    both = (divided["recs"], divided["truth"])
+    kinds = [[_kind(one, at, found[one.table.name]) for one in both] for at in range(len(truth) + 1)]
     whole = [all(kind in ("integer", "text of integers") for kind in pair) for pair in kinds]
-    for name, deal in deals.items():
-        for at, column in enumerate(_ids(deal)):
+    for name, one in divided.items():
+        for at, column in enumerate(_ids(one)):
             misfits, n_rows = found[name].misfits.get(column, 0), found[name].n_rows
             if name not in ("recs", "truth") and whole[at] and misfits < n_rows:  # else nothing fits: an error later on
                 warn_misfits(name, misfits, n_rows, str(tables["truth"].ids[at][0]))
     return {
-        name: _typed(
-            replace(deal, n_rows=found[name].n_rows), whole, found[name], outside=name not in ("recs", "truth")
-        )
-        for name, deal in deals.items()
+        name: _typed(replace(one, n_rows=found[name].n_rows), whole, found[name], outside=name not in ("recs", "truth"))
+        for name, one in divided.items()
     }
 
 
@@ -170,56 +167,56 @@ class _Survey:
     score: type[pl.DataType] | None = None
 
 
-def _survey(deal: Deal) -> _Survey:
-    if not deal.source.text:
-        return _Survey(*deal.ask(pl.len()))
-    ids = [*deal.table.key, deal.item]
-    score = deal.table.used.get("score")
+def _survey(one: Divided) -> _Survey:
+    if not one.source.text:
+        return _Survey(*one.ask(pl.len()))
+    ids = [*one.table.key, one.item]
+    score = one.table.used.get("score")
     kinds: tuple[type[pl.DataType], ...] = (pl.Int64, pl.Float64)
     asked = [integer(name).null_count().alias(f"id {at}") for at, name in enumerate(ids)]
     if score is not None:
         asked += [number(score, kind).null_count().alias(str(kind)) for kind in kinds]
-    n_rows, *odd = deal.ask(pl.len().alias("rows"), *asked)
+    n_rows, *odd = one.ask(pl.len().alias("rows"), *asked)
     fits = [kind for kind, count in zip(kinds, odd[len(ids) :], strict=False) if not count]
     return _Survey(n_rows, dict(zip(ids, odd, strict=False)), fits[0] if fits else None)
 
 
-def _ids(deal: Deal) -> tuple[str, ...]:
-    return (*deal.key, deal.item)
+def _ids(one: Divided) -> tuple[str, ...]:
+    return (*one.key, one.item)
 
 
-def _kind(deal: Deal, at: int, found: _Survey) -> str:
+def _kind(one: Divided, at: int, found: _Survey) -> str:
     """What the ids of a column are, all of them."""
-    name = _ids(deal)[at]
-    if deal.source.text:
+    name = _ids(one)[at]
+    if one.source.text:
         return "text" if found.misfits[name] else "text of integers"
-    return "integer" if deal.table.ids[at].dtype.is_integer() else "other"
+    return "integer" if one.table.ids[at].dtype.is_integer() else "other"
 
 
-def _typed(deal: Deal, whole: Sequence[bool], found: _Survey, *, outside: bool) -> Deal:
+def _typed(one: Divided, whole: Sequence[bool], found: _Survey, *, outside: bool) -> Divided:
     """The table with text read as what all of it is; ``whole``: which ids are integers on both sides."""
-    if not deal.source.text:
-        return deal
-    ids = [name for name, integers in zip(_ids(deal), whole, strict=True) if integers]
+    if not one.source.text:
+        return one
+    ids = [name for name, integers in zip(_ids(one), whole, strict=True) if integers]
     typed = {name: integer(name) for name in ids}
     if found.score is not None:
-        typed[deal.table.used["score"]] = number(deal.table.used["score"], found.score)
-    return replace(deal, typed=typed, needed=tuple(ids) if outside else ())
+        typed[one.table.used["score"]] = number(one.table.used["score"], found.score)
+    return replace(one, typed=typed, needed=tuple(ids) if outside else ())
 
 
-def keys(deals: Mapping[str, Deal]) -> dict[str, list[pl.Expr]]:
+def keys(divided: Mapping[str, Divided]) -> dict[str, list[pl.Expr]]:
     """What names the user in each table, as values that are equal where the ids are."""
-    schemas = {name: deal.rows().collect_schema() for name, deal in deals.items()}
-    found: dict[str, list[pl.Expr]] = {name: [] for name in deals}
-    for at in range(len(deals["truth"].key)):
-        kinds = [schemas[name][deal.key[at]] for name, deal in deals.items()]
+    schemas = {name: one.rows().collect_schema() for name, one in divided.items()}
+    found: dict[str, list[pl.Expr]] = {name: [] for name in divided}
+    for at in range(len(divided["truth"].key)):
+        kinds = [schemas[name][one.key[at]] for name, one in divided.items()]
         kind: Any = None
         if any(dtype.is_numeric() for dtype in kinds):
-            kind = pl.Int128 if any(dtype in WIDE for dtype in kinds) else pl.Int64
+            kind = pl.Int128 if any(dtype in WIDE_INTEGERS for dtype in kinds) else pl.Int64
         elif len(set(kinds)) > 1 or any(isinstance(dtype, pl.Categorical | pl.Enum) for dtype in kinds):
             kind = pl.String
-        for (name, deal), dtype in zip(deals.items(), kinds, strict=True):
-            column = pl.col(deal.key[at])
+        for (name, one), dtype in zip(divided.items(), kinds, strict=True):
+            column = pl.col(one.key[at])
             if kind is not None and not dtype.is_numeric():  # ids of different types are refused when they are judged
                 column = column.cast(pl.String, strict=False)
             found[name].append(column if kind is None else column.cast(kind, strict=False))
@@ -227,13 +224,13 @@ def keys(deals: Mapping[str, Deal]) -> dict[str, list[pl.Expr]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Dealt:
+class Partition:
     """Tables in parts: rows between two ``edges`` of each table, or files in a ``folder``.
 
     ``numbers`` are those of the parts in which there are rows, if only of users who have neither list nor truth.
     """
 
-    deals: Mapping[str, Deal]
+    divided: Mapping[str, Divided]
     numbers: Sequence[int]
     edges: Mapping[str, Ints] | None = None
     folder: Path | None = None
@@ -241,42 +238,42 @@ class Dealt:
     def rows(self, name: str) -> pl.LazyFrame:
         """All rows of a table, in any order."""
         if self.folder is None:
-            return self.deals[name].rows()
+            return self.divided[name].rows()
         return pl.scan_parquet(sorted((self.folder / name).glob("*/*")), glob=False)
 
     def part(self, name: str, number: int) -> Source:
         """The rows of a table in one part."""
-        deal = self.deals[name]
+        one = self.divided[name]
         if self.edges is not None:
             first, last = self.edges[name][number : number + 2]
-            with deal.pieces.reading():
-                return deal.part_source(deal.rows().slice(int(first), int(last - first)).collect())
+            with one.pieces.reading():
+                return one.part_source(one.rows().slice(int(first), int(last - first)).collect())
         assert self.folder is not None
         files = sorted((self.folder / name / str(number)).glob("*"))
-        frame = pl.read_parquet(files, glob=False) if files else deal.first.clear()
-        return deal.part_source(frame)
+        frame = pl.read_parquet(files, glob=False) if files else one.first.clear()
+        return one.part_source(frame)
 
 
-def parts_needed(deals: Mapping[str, Deal], room: float) -> int:
+def parts_needed(divided: Mapping[str, Divided], room: float) -> int:
     """So many parts that each takes no more memory than there is room, if users are alike."""
-    needed = sum(deal.n_rows * deal.weight for deal in deals.values())
-    return max(1, min(math.ceil(needed / room), MOST))
+    needed = sum(one.n_rows * one.weight for one in divided.values())
+    return max(1, min(math.ceil(needed / room), MOST_PARTS))
 
 
-def in_order(deals: Mapping[str, Deal], n_parts: int) -> Dealt | None:
+def in_order(divided: Mapping[str, Divided], n_parts: int) -> Partition | None:
     """Tables of which all are in the order of the user, cut between users; None where one is not.
 
     The users and their rows are counted once; then a part is a range of rows, read from the files themselves.
     """
     runs: dict[str, pl.DataFrame] = {}
-    by = keys(deals)
-    for name, deal in deals.items():
-        column = deal.table.ids[deal.table.key.index(deal.key[0])]
-        found = _runs(deal, by[name][0]) if deal.pieces.skips and column.is_sorted() else None
+    by = keys(divided)
+    for name, one in divided.items():
+        column = one.table.ids[one.table.key.index(one.key[0])]
+        found = _runs(one, by[name][0]) if one.pieces.skips and column.is_sorted() else None
         if found is None:
             return None
         runs[name] = found
-    each = [found.select("user", weight=pl.col("rows") * deals[name].weight) for name, found in runs.items()]
+    each = [found.select("user", weight=pl.col("rows") * divided[name].weight) for name, found in runs.items()]
     together = pl.concat(each).sort("user")
     sums = together.get_column("weight").cum_sum()
     share = sums[-1] / n_parts
@@ -288,14 +285,14 @@ def in_order(deals: Mapping[str, Deal], n_parts: int) -> Dealt | None:
         rows = np.concatenate(([0], found.get_column("rows").cast(pl.Int64).cum_sum().to_numpy()))
         edges[name] = np.concatenate(([0], rows[before], rows[-1:]))
     some = sum(np.diff(each) for each in edges.values())
-    return Dealt(deals, np.flatnonzero(some).tolist(), edges=edges)
+    return Partition(divided, np.flatnonzero(some).tolist(), edges=edges)
 
 
-def _runs(deal: Deal, user: pl.Expr) -> pl.DataFrame | None:
+def _runs(one: Divided, user: pl.Expr) -> pl.DataFrame | None:
     """The users of a table in their order, and how many rows each has; None where they are in none."""
     runs, last = [], None
-    with deal.pieces.reading():
-        for frame in deal.rows().select(user.alias("user")).collect_batches(chunk_size=BATCH):
+    with one.pieces.reading():
+        for frame in one.rows().select(user.alias("user")).collect_batches(chunk_size=ROWS_PER_BATCH):
             column = frame.to_series()
             if not len(column):
                 continue
@@ -303,26 +300,22 @@ def _runs(deal: Deal, user: pl.Expr) -> pl.DataFrame | None:
                 return None
             last = column[-1]
             runs.append(column.rle().struct.unnest().select(rows="len", user="value"))
-        return pl.concat(runs or [deal.first.select(rows=pl.lit(0, pl.UInt32), user=user).clear()])
+        return pl.concat(runs or [one.first.select(rows=pl.lit(0, pl.UInt32), user=user).clear()])
 
 
-def spilled(deals: Mapping[str, Deal], n_parts: int, folder: Path, steps: Steps) -> Dealt:
+def spilled(divided: Mapping[str, Divided], n_parts: int, folder: Path, steps: Steps) -> Partition:
     """Tables in any order, written to a file per part, the rows of a user in the order that they came in."""
-    done = folder / "dealt"
-    by = keys(deals)
-    for name, deal in deals.items() if not done.exists() else ():
-        shutil.rmtree(folder / name, ignore_errors=True)  # a run that was killed has not come to its end
+    by = keys(divided)
+    for name, one in divided.items():
         code = functools.reduce(operator.xor, (key.hash(seed) for seed, key in enumerate(by[name])))
-        needed = int(deal.first.estimated_size() / max(1, len(deal.first)) * deal.n_rows)
+        needed = int(one.first.estimated_size() / max(1, len(one.first)) * one.n_rows)
         target = pl.PartitionBy(
             folder / name,
-            key=(code % n_parts).alias(f"part beside {' '.join(deal.names)}"),
+            key=(code % n_parts).alias(f"part beside {' '.join(one.names)}"),
             include_key=False,
             file_path_provider=lambda file: f"{file.partition_keys.item()}/{file.index_in_partition:06}.parquet",
         )
-        with deal.pieces.reading(), refusing(folder, needed):
-            deal.rows(steps).sink_parquet(target, compression="lz4", statistics=False, mkdir=True, engine="streaming")
-    with refusing(folder):
-        done.touch()
-    some = {int(part.name) for name in deals for part in (folder / name).glob("*")}
-    return Dealt(deals, sorted(some), folder=folder)
+        with one.pieces.reading(), refusing(folder, needed):
+            one.rows(steps).sink_parquet(target, compression="lz4", statistics=False, mkdir=True, engine="streaming")
+    numbers = {int(part.name) for name in divided for part in (folder / name).glob("*")}
+    return Partition(divided, sorted(numbers), folder=folder)

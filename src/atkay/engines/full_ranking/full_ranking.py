@@ -6,7 +6,6 @@ higher. So items are counted while their scores are formed, and neither sorted n
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,8 +19,9 @@ from atkay.engines.full_ranking.count import Excluded, Targets, Vectors
 from atkay.engines.full_ranking.lists import BYTES, Products, TieOrder, Tops, top_of_scores
 from atkay.engines.full_ranking.truth import Ranked, Truth, list_depth
 from atkay.errors import DuplicateError, InputError, ProtocolError, number_of, offer, shown
-from atkay.evaluation.evaluate import USUAL, check_averages, conclude, understand
-from atkay.protocol import Described
+from atkay.evaluation.finish import Setting, finish
+from atkay.evaluation.measure import measure
+from atkay.evaluation.request import USUAL, Request
 from atkay.text.sizes import bytes_of
 
 if TYPE_CHECKING:
@@ -173,14 +173,18 @@ class FullRanking:
         protocol: Protocol | None = None,
         **fields: Any,
     ) -> None:
-        self._asked = understand(metrics, dialect, protocol, fields)
-        self._depth = list_depth(self._asked.metrics)
-        self._truth = Truth.read(truth, exclude, self._asked.protocol)
+        if fields.pop("candidates", None) is not None:
+            raise ProtocolError(
+                "full_ranking: no candidates=. Pass the vectors of these items alone, or exclude the others."
+            )
+        self._request = Request.of(metrics, protocol, fields, dialect=dialect)
+        self._depth = list_depth(self._request.metrics)
+        self._truth = Truth.read(truth, exclude, self._request.protocol)
         self._similarity = _one_of("similarity", similarity, SIMILARITIES)
         self._precision = _one_of("precision", precision, PRECISIONS)
         self._memory = bytes_of(memory, LEAST)
         self._device = None if device is None else _device(device, None)
-        check_averages(self._asked.metrics, self._asked.protocol)
+        self._request.check("catalog")
         self._ids = np.arange(self._truth.n_users) if ids is None else _read_ids(ids, self._truth.n_users)
         self._placed: dict[torch.device, Placed] = {}
 
@@ -274,7 +278,7 @@ class FullRanking:
         return self._placed[device]
 
     def _tie_order(self, place: Placed, n_items: int) -> TieOrder:
-        return TieOrder.of(self._asked.protocol.ties, n_items, place.targets.user, place.targets.item, place.grade)
+        return TieOrder.of(self._request.protocol.ties, n_items, place.targets.user, place.targets.item, place.grade)
 
     def _effect(self, vectors: Vectors, place: Placed, above: Tensor) -> str:
         """What the precision does to the ranks, on a sample of the targets."""
@@ -309,22 +313,15 @@ class FullRanking:
             )
 
     def _conclude(self, ranked: Ranked, n_items: int, tops: Sequence[Tops], said: str) -> Result:
-        truth, protocol = self._truth, self._asked.protocol
+        truth, protocol = self._truth, self._request.protocol
         lists, level = Tops.of(tops, n_items) if tops else (None, None)
         if truth.seen is not None:
-            protocol = protocol.with_fields(exclude=Described(f"{number_of(len(truth.seen), 'row')} of seen items"))
-        result = conclude(
-            truth.judged(ranked, n_items, lists, level),
-            self._asked.metrics,
-            protocol,
-            ids={"user": self._ids},
-            counts=truth.counts(ranked, n_items),
-            fingerprint=truth.fingerprints(self._ids),
-            names=self._asked.names,
-            dialect=self._asked.dialect,
-            readings=truth.readings,
-        )
-        return replace(result, engine=said)
+            protocol = protocol.with_fields(exclude=f"{number_of(len(truth.seen), 'row')} of seen items")
+        judged = truth.judged(ranked, n_items, lists, level)
+        part = measure(judged, truth.counts(ranked, n_items), self._request, ids={"user": self._ids})
+        fingerprint, readings = truth.fingerprints(self._ids), truth.readings
+        setting = Setting(protocol, judged, fingerprint=fingerprint, readings=readings, engine=said)
+        return finish(self._request, setting, [part])
 
 
 class Placed(NamedTuple):

@@ -14,10 +14,11 @@ from atkay.core.match import match, repeated
 from atkay.core.order import Ranking
 from atkay.core.types import is_tensor, tensor_array
 from atkay.errors import DuplicateError, InputError, ProtocolError, RelevanceError, SourceError, listing
-from atkay.evaluation.judge import Counts, best_first, known_grades, missed_above
+from atkay.evaluation.judge import best_first, known_grades, missed_above
 from atkay.inputs.coding.common import grade_ends
 from atkay.judged.judged import Judged, within
 from atkay.judged.side import Side
+from atkay.results.result import Population
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -220,10 +221,10 @@ class Truth:
             found=None if self.protocol.nonpositive == "listed" else ranked.positive[kept],
         )
 
-    def counts(self, ranked: Ranked, n_items: int) -> Counts:
+    def counts(self, ranked: Ranked, n_items: int) -> Population:
         """The lists are all items for all users; of ties, those with an item of the truth are known."""
         groups = np.stack((self.targets[0], ranked.above, ranked.equal))[:, ranked.equal > 1]
-        return Counts(
+        return Population(
             listed=self.n_users * n_items,
             unknown=self.n_users * (n_items - len(np.unique(self.wanted.item))),
             tied=int(np.unique(groups, axis=1)[2].sum()),
@@ -273,10 +274,6 @@ def _check(protocol: Protocol) -> None:
                 f"full_ranking: {name}='{getattr(protocol, name)}' needs whole lists, and here items are counted; "
                 f"words are {listing(words)}. Or make lists, and pass them to evaluate."
             )
-    if protocol.candidates is not None:
-        raise ProtocolError(
-            "full_ranking: no candidates=. Pass the vectors of these items alone, or exclude the others."
-        )
     if protocol.groups:
         raise ProtocolError("full_ranking: no average_over=: truth has no columns. Average result.query_values by ids.")
 

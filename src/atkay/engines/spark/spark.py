@@ -1,8 +1,7 @@
 """Spark: lists are judged in the cluster they lie in, and the values per user stay there.
 
-The driver learns which column is what and which items there are, and lays the ground for all users. Spark then deals
-the rows of lists and truth out by user, and each part is judged as :mod:`atkay.parts` judges any. Sums come back, which
-are exact in whatever parts the users come.
+The driver learns which column is what and which items there are. Spark then divides the rows of lists and truth by
+user, and each part is judged as any other. Sums come back, which are exact in whatever parts the users come.
 """
 
 from __future__ import annotations
@@ -24,31 +23,33 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from atkay import errors
+from atkay.engines.plan import share
 from atkay.engines.spark.worker import SETTLED, Failure, Written, judging_of, merged, merging
 from atkay.errors import AtkayError, IdError, ProtocolError, RowsError, listing, number_of
-from atkay.evaluation.part import Part, Plan, conclude_sums, merge
+from atkay.evaluation.finish import Setting, finish
+from atkay.evaluation.request import FILTERS
 from atkay.inputs.coding.align import check_keys, check_numbered, fitting, same_types
 from atkay.inputs.coding.lookup import keyed_by
 from atkay.inputs.columns import Columns
 from atkay.inputs.kinds import Source, as_polars, collect_spark, is_spark, spark_column
 from atkay.inputs.read import SOME, Table, read_items, read_tables
-from atkay.protocol import Described
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-    from atkay.evaluation.evaluate import Asked
-    from atkay.metrics.sampled import Sampled
+    from atkay.evaluation.part import Part
+    from atkay.evaluation.request import Request
+    from atkay.protocol import Protocol
     from atkay.results.result import Result
 
 JAVA = 17
 """The oldest Java that Spark 4 runs on."""
-ROWS = 1_000_000
+ROWS_PER_PART = 1_000_000
 """Rows that a part has, about: few enough for a worker's memory, and enough to be worth a task."""
-FEWEST = 20_000
+FEWEST_ROWS = 20_000
 """With fewer rows a part is not worth a task."""
-STATES = 16
+PARTS_AT_DRIVER = 16
 """More parts than this send what they counted to a few workers first, not all of it to the driver."""
 UNORDERED = ("given", "reversed")
 """How ties can be settled by the order of the rows."""
@@ -90,89 +91,76 @@ def check_java() -> None:
         raise ImportError(f"Spark needs Java {JAVA} or later, and '{java}' is {found}; {where}. {advice}")
 
 
-def evaluate_frames(
-    given: Mapping[str, Any],
-    asked: Asked,
-    columns: Columns | Mapping[str, Columns] | None = None,
-    sampled: Sampled | None = None,
-) -> Result:
-    """What :func:`atkay.evaluate` does, for lists in a Spark frame; ``given`` are its tables."""
-    session = given["recs"].sparkSession
-    tables, dealt, whole = _read(session, given, asked, columns)
-    used = {name: table.used for name, table in tables.items()}
+def evaluate_spark(request: Request) -> Result:
+    """The result of :func:`atkay.evaluate` for lists in a Spark frame."""
+    session = request.tables["recs"].sparkSession
+    tables, divided, whole = _read(session, request)
+    columns = {name: table.used for name, table in tables.items()}
     sizes = {}
     for name in ("recs", "truth"):
-        tables[name], sizes[name] = _with_items(tables[name], dealt[name])
-    outside = {name: tables.pop(name) for name in ("exclude", "candidates") if name in tables}
-    sizes |= {name: dealt[name].count() if name in dealt else len(whole[name]) for name in outside}
+        tables[name], sizes[name] = _with_items(tables[name], divided[name])
+    filters = {name: tables.pop(name) for name in FILTERS if name in tables}
+    sizes |= {name: divided[name].count() if name in divided else len(whole[name]) for name in filters}
     # Where the order of the rows decides, it is refused below; until then any will do that is always the same.
-    ties = "item" if asked.protocol.ties in UNORDERED else asked.protocol.ties
-    bare = asked._replace(protocol=asked.protocol.with_fields(exclude=None, candidates=None, ties=ties))
-    explicit = {name: _roles((tables | outside)[name]) for name in dealt}
-    plan = Plan.of(bare, tables, explicit, sampled)
-    described = {
-        name: Described(f"{number_of(sizes[name], 'row')} of {table.label}") for name, table in outside.items()
-    }
-    plan = replace(plan, protocol=plan.protocol.with_fields(ties=asked.protocol.ties, **described))
-    by = _dealt_by(plan, {name: table for name, table in outside.items() if name in dealt})
-    busy = min(session.sparkContext.defaultParallelism, math.ceil(sum(sizes.values()) / FEWEST))
-    n_parts = max(busy, math.ceil(sum(sizes.values()) / ROWS))
-    rows = _dealt_out(dealt, by, n_parts)
-    types = as_polars(dealt["truth"].limit(0).toArrow()).schema
-    written = Written.of(plan, tables["recs"], tables["truth"], types)
-    judging = judging_of(plan, {name: frame.columns for name, frame in dealt.items()}, whole, written)
+    ties = "item" if request.protocol.ties in UNORDERED else request.protocol.ties
+    roles = {name: _roles((tables | filters)[name]) for name in divided}
+    judged_as = replace(request, protocol=request.protocol.with_fields(ties=ties), columns=roles, tables={})
+    described = {name: f"{number_of(sizes[name], 'row')} of {table.label}" for name, table in filters.items()}
+    setting = share(judged_as, tables)
+    setting = replace(setting, protocol=request.protocol.with_fields(**described), columns=columns, whole=tuple(whole))
+    by = _divided_by(setting, {name: table for name, table in filters.items() if name in divided})
+    busy = min(session.sparkContext.defaultParallelism, math.ceil(sum(sizes.values()) / FEWEST_ROWS))
+    n_parts = max(busy, math.ceil(sum(sizes.values()) / ROWS_PER_PART))
+    rows = _partitioned(divided, by, n_parts)
+    types = as_polars(divided["truth"].limit(0).toArrow()).schema
+    written = Written.of(judged_as, tables["recs"], tables["truth"], types)
+    names = {name: frame.columns for name, frame in divided.items()}
+    judging = judging_of(judged_as, setting, names, whole, written)
     judged = rows.mapInArrow(judging, _spark_schema(session, written.schema)).persist()
     try:
         part = _settled(judged, n_parts)
-        _check_ties(plan, part)
+        _check_ties(setting.protocol, part)
     except BaseException:
         _forget(judged)
         raise
-    kept = Kept(judged, plan, part, written, used)
+    kept = Kept(judged, replace(request, tables={}), setting, part, written)
     weakref.finalize(kept, _forget, judged).atexit = False
     if not written.groups:
-        return replace(conclude_sums(plan, part, used), kept=kept)
+        return replace(finish(request, setting, [part]), kept=kept)
     return kept.result()  # the queries of one group are in many parts
 
 
 def _read(
-    session: SparkSession,
-    given: Mapping[str, Any],
-    asked: Asked,
-    columns: Columns | Mapping[str, Columns] | None,
+    session: SparkSession, request: Request
 ) -> tuple[dict[str, Table], dict[str, DataFrame], dict[str, pl.DataFrame]]:
-    """All tables, of those in Spark some rows; the frames that are dealt out by user; what each part gets whole.
+    """All tables, of those in Spark some rows; the frames that are divided by user; what each part gets whole.
 
     What is not in Spark and names users goes there.
     """
-    rules = asked.protocol
-    each = {"recs": given["recs"], "truth": given["truth"], "exclude": rules.exclude, "candidates": rules.candidates}
+    groups = request.protocol.groups
+    each = {name: request.tables[name] for name in ("recs", "truth", *FILTERS) if name in request.tables}
     seen = {name: _some_rows(table, name) if is_spark(table) else table for name, table in each.items()}
-    rules = rules.with_fields(exclude=seen["exclude"], candidates=seen["candidates"])
-    tables = read_tables({**given, "recs": seen["recs"], "truth": seen["truth"]}, rules, columns)
+    tables = read_tables({**request.tables, **seen}, request.protocol, request.columns)
     check_keys(tables["recs"], tables["truth"])
     tables["recs"], tables["truth"] = same_types(tables["recs"], tables["truth"])
     queries = _queries(tables["truth"])
-    dealt: dict[str, DataFrame] = {}
+    divided: dict[str, DataFrame] = {}
     whole: dict[str, pl.DataFrame] = {}
     for name, given_one in each.items():
-        if name not in tables:
-            continue
-        if name in ("exclude", "candidates"):
+        if name in FILTERS:
             if tables[name].key:
                 check_numbered(tables[name], tables["truth"])
             if len(tables[name]):
-                tables[name] = fitting(tables[name], tables["truth"], queries, rules.groups)
+                tables[name] = fitting(tables[name], tables["truth"], queries, groups)
         table = tables[name]
         names = list(dict.fromkeys([*table.used.values(), *(table.extra.columns if table.extra is not None else ())]))
         if not table.key:
-            found = collect_spark(given_one, name, names) if is_spark(given_one) else table.ids[-1].to_frame()
-            whole[name] = found
+            whole[name] = collect_spark(given_one, name, names) if is_spark(given_one) else table.ids[-1].to_frame()
         elif is_spark(given_one):
-            dealt[name] = given_one.select(*map(spark_column, names))
+            divided[name] = given_one.select(*map(spark_column, names))
         else:
-            dealt[name] = session.createDataFrame(_written_out(table).to_arrow())
-    return tables, dealt, whole
+            divided[name] = session.createDataFrame(_written_out(table).to_arrow())
+    return tables, divided, whole
 
 
 def _queries(truth: Table) -> pl.DataFrame:
@@ -242,31 +230,32 @@ def _roles(table: Table) -> Columns:
     return Columns(user=table.key, **used)
 
 
-def _dealt_by(plan: Plan, outside: Mapping[str, Table]) -> dict[str, list[str]]:
+def _divided_by(setting: Setting, filters: Mapping[str, Table]) -> dict[str, list[str]]:
     """The columns of each table that decide to which part a row goes.
 
     A table may name queries by a part of their key, such as the user alone: then that part of the key decides. Nor are
     groups divided where the key tells them apart.
     """
-    key, groups = plan.truth.key, plan.protocol.groups
+    recs, truth, groups = setting.tables["recs"], setting.tables["truth"], setting.protocol.groups
+    key = truth.key
     known = {
-        name: dict(zip(keyed_by(table, _queries(plan.truth), groups).columns, table.key, strict=True))
-        for name, table in outside.items()
+        name: dict(zip(keyed_by(table, _queries(truth), groups).columns, table.key, strict=True))
+        for name, table in filters.items()
     }
     common = [name for name in key if all(name in of for of in known.values())]
     if not common:
         one, other = known
         raise IdError(
             f"{one} names queries by {listing(known[one].values())}, {other} by {listing(known[other].values())}. On "
-            "Spark they need a column in common, by which all tables are dealt out."
+            "Spark they need a column in common, by which all tables are divided."
         )
     if set(groups) <= set(key):
         common = [name for name in common if name in groups] or common
-    known |= {"recs": dict(zip(key, plan.recs.key, strict=True)), "truth": dict(zip(key, key, strict=True))}
+    known |= {"recs": dict(zip(key, recs.key, strict=True)), "truth": dict(zip(key, key, strict=True))}
     return {name: [of[one] for one in common] for name, of in known.items()}
 
 
-def _dealt_out(dealt: Mapping[str, DataFrame], by: Mapping[str, list[str]], n_parts: int) -> DataFrame:
+def _partitioned(divided: Mapping[str, DataFrame], by: Mapping[str, list[str]], n_parts: int) -> DataFrame:
     """The rows of all tables in one frame, in so many parts: which table's a row is, and the columns of each table."""
     from pyspark.sql import functions as f
 
@@ -276,7 +265,7 @@ def _dealt_out(dealt: Mapping[str, DataFrame], by: Mapping[str, list[str]], n_pa
             f.lit(at).cast("tinyint").alias("table"),
             *(spark_column(column).alias(f"{at} {n}") for n, column in enumerate(frame.columns)),
         )
-        for at, (name, frame) in enumerate(dealt.items())
+        for at, (name, frame) in enumerate(divided.items())
     ]
     rows = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
     keys = [f.col(f"by {n}") for n in range(len(by["recs"]))]
@@ -288,7 +277,7 @@ def _settled(judged: DataFrame, n_parts: int) -> Part:
     from pyspark.errors import PythonException
 
     settled = judged.select(SETTLED).where(spark_column(SETTLED).isNotNull())
-    if n_parts > STATES:
+    if n_parts > PARTS_AT_DRIVER:
         settled = settled.repartition(math.ceil(math.sqrt(n_parts))).mapInArrow(merging, settled.schema)
     try:
         packed = settled.toArrow().column(0).to_pylist()
@@ -312,13 +301,13 @@ def _spark_schema(session: SparkSession, schema: pa.Schema) -> Any:
     return session.createDataFrame(schema.empty_table()).schema
 
 
-def _check_ties(plan: Plan, part: Part) -> None:
+def _check_ties(protocol: Protocol, part: Part) -> None:
     """No list depends on an order that is none."""
-    population = part.tally.population
-    if plan.protocol.ties in UNORDERED and population.tie_decided:
+    population = part.population
+    if protocol.ties in UNORDERED and population.tie_decided:
         raise ProtocolError(
             f"the order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists, and "
-            f"ties='{plan.protocol.ties}' takes the order of the rows, which Spark's rows do not have. Choose "
+            f"ties='{protocol.ties}' takes the order of the rows, which Spark's rows do not have. Choose "
             "ties='expected' for the average over all orders, ties='item', or another word."
         )
 
@@ -328,10 +317,10 @@ class Kept:
     """The values per user in Spark, kept there as long as this is. A copy is the same; pickled, nothing is left."""
 
     judged: DataFrame
-    plan: Plan
+    request: Request
+    setting: Setting
     whole: Part
     written: Written
-    used: Mapping[str, Mapping[str, str]]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Kept:
         return self
@@ -342,8 +331,8 @@ class Kept:
     def result(self) -> Result:
         """The result with a row per user, brought here."""
         rows = as_polars(self._rows.drop(SETTLED).toArrow())
-        part = self.written.part(self.plan, rows, self.whole)
-        return replace(merge(self.plan, [part], self.used), kept=self)
+        part = self.written.part(self.setting.protocol.groups, rows, self.whole)
+        return replace(finish(self.request, self.setting, [part]), kept=self)
 
     def frame(self) -> DataFrame:
         """The values per user, where they are."""

@@ -14,7 +14,9 @@ import numpy as np
 import polars as pl
 
 from atkay.errors import AtkayError, DuplicateError
-from atkay.evaluation.part import Part, Plan, judge_part
+from atkay.evaluation.measure import measure_tables
+from atkay.evaluation.part import Part
+from atkay.inputs.coding.segments import Groups, slice_queries
 from atkay.inputs.columns import Columns
 from atkay.inputs.kinds import as_polars
 from atkay.metrics.metric import RunMetric, is_pooled
@@ -22,6 +24,8 @@ from atkay.metrics.metric import RunMetric, is_pooled
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from atkay.evaluation.finish import Setting
+    from atkay.evaluation.request import Request
     from atkay.inputs.read import Table
 
 SETTLED = "part"
@@ -48,13 +52,13 @@ class Written:
     groups: tuple[str, ...]
 
     @classmethod
-    def of(cls, plan: Plan, recs: Table, truth: Table, types: Mapping[str, pl.DataType]) -> Written:
-        """The columns for what a plan asks for; ``types`` are those of the truth's columns."""
+    def of(cls, request: Request, recs: Table, truth: Table, types: Mapping[str, pl.DataType]) -> Written:
+        """The columns for what is asked for; ``types`` are those of the truth's columns."""
         import pyarrow as pa
 
-        groups = () if set(plan.protocol.groups) <= set(truth.key) else plan.protocol.groups
-        by_query = [metric for metric in plan.asked.metrics if not isinstance(metric, RunMetric)]
-        estimated = plan.sampled is not None and plan.sampled.estimator != "none"
+        groups = () if set(request.protocol.groups) <= set(truth.key) else request.protocol.groups
+        by_query = [metric for metric in request.metrics if not isinstance(metric, RunMetric)]
+        estimated = request.sampled is not None and request.sampled.estimator != "none"
         numbers = tuple(str(one) for metric in by_query for one in metric.split())
         pooled = tuple(str(one) for metric in by_query if is_pooled(metric) and not estimated for one in metric.split())
         ids = {
@@ -72,35 +76,37 @@ class Written:
 
     def rows(self, part: Part) -> pa.Table:
         """The rows of a part's users."""
-        found = {f"id {at}": column for at, column in enumerate(part.queries.get_columns())}
+        found = {f"id {at}": column for at, column in enumerate(part.ids.values())}
         if self.groups and part.groups is not None:
             found |= {f"group {at}": column for at, column in enumerate(part.groups.get_columns())}
-        found |= {f"value {at}": pl.Series(column) for at, column in enumerate(part.tally.values.T)}
+        found |= {f"value {at}": pl.Series(column) for at, column in enumerate(part.values.T)}
         for at, name in enumerate(self.pooled):
-            found |= {f"{side} {at}": pl.Series(part.tally.parts[name][n]) for n, side in enumerate(SIDES)}
-        nothing = pl.Series(SETTLED, [None], pl.Binary).new_from_index(0, len(part.queries))
+            found |= {f"{side} {at}": pl.Series(part.ratios[name][n]) for n, side in enumerate(SIDES)}
+        nothing = pl.Series(SETTLED, [None], pl.Binary).new_from_index(0, len(part.rows))
         frame = pl.DataFrame([nothing, *(column.alias(name) for name, column in found.items())])
         return frame.fill_nan(None).select(self.schema.names).to_arrow().cast(self.schema)
 
-    def part(self, plan: Plan, found: pl.DataFrame, whole: Part) -> Part:
-        """All users as one part: their rows, and what was counted of all of them."""
-        queries = found.select(pl.col(f"id {at}").alias(name) for at, name in enumerate(self.key))
-        groups = queries.select(plan.protocol.groups) if plan.protocol.groups and not self.groups else None
+    def part(self, groups: tuple[str, ...], frame: pl.DataFrame, whole: Part) -> Part:
+        """All users as one part, in the order of their ids: their rows, and what was counted of all of them."""
+        frame = frame.sort([f"id {at}" for at in range(len(self.key))])
+        queries = frame.select(pl.col(f"id {at}").alias(name) for at, name in enumerate(self.key))
+        of_groups = queries.select(groups) if groups and not self.groups else None
         if self.groups:
-            groups = found.select(pl.col(f"group {at}").alias(name) for at, name in enumerate(self.groups))
+            of_groups = frame.select(pl.col(f"group {at}").alias(name) for at, name in enumerate(self.groups))
 
         def numbers(what: str, names: Sequence[str]) -> Any:
-            return found.select(pl.col(f"{what} {at}").fill_null(math.nan) for at in range(len(names))).to_numpy()
+            return frame.select(pl.col(f"{what} {at}").fill_null(math.nan) for at in range(len(names))).to_numpy()
 
         sides = [numbers(side, self.pooled) for side in SIDES]
-        tally = replace(
-            whole.tally,
-            rows=np.arange(len(found)),
-            values=numbers("value", self.numbers).reshape(len(found), -1),
-            parts={name: (sides[0][:, at], sides[1][:, at]) for at, name in enumerate(self.pooled)},
+        return replace(
+            whole,
+            rows=np.arange(len(frame)),
+            ids={column.name: column for column in queries.get_columns()},
+            values=numbers("value", self.numbers).reshape(len(frame), -1),
+            ratios={name: (sides[0][:, at], sides[1][:, at]) for at, name in enumerate(self.pooled)},
+            groups=of_groups,
             sums=None,
         )
-        return replace(whole, tally=tally, queries=queries, groups=groups)
 
 
 @dataclass(frozen=True, order=True)
@@ -112,7 +118,11 @@ class Failure:
 
 
 def judging_of(
-    plan: Plan, columns: Mapping[str, list[str]], whole: dict[str, pl.DataFrame], written: Written
+    request: Request,
+    setting: Setting,
+    columns: Mapping[str, list[str]],
+    whole: dict[str, pl.DataFrame],
+    written: Written,
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """What a worker does with a part: its users' rows, and a row with what was counted, or why it was refused."""
 
@@ -124,8 +134,8 @@ def judging_of(
             return
         rows = as_polars(pa.Table.from_batches(received))
         try:
-            part = _judged(plan, _apart(rows, columns) | whole)
-            settled: Part | Failure = part.summed(plan)
+            part = _judged(request, setting, _apart(rows, columns) | whole)
+            settled: Part | Failure = _summed(part, setting)
             yield from written.rows(part).to_batches()
         except AtkayError as error:
             settled = Failure(type(error).__name__, str(error))
@@ -142,15 +152,22 @@ def _apart(rows: pl.DataFrame, columns: Mapping[str, list[str]]) -> dict[str, pl
     }
 
 
-def _judged(plan: Plan, tables: dict[str, pl.DataFrame]) -> Part:
+def _judged(request: Request, setting: Setting, tables: dict[str, pl.DataFrame]) -> Part:
     """A part, judged. Rows come in any order, and after a failure in another: where it matters they are put in one."""
-    assert isinstance(plan.columns, Mapping)
-    for name in ("recs", "truth") if plan.protocol.ties in LEVEL else ("truth",):
-        roles = plan.columns[name]
+    assert isinstance(request.columns, Mapping)
+    for name in ("recs", "truth") if request.protocol.ties in LEVEL else ("truth",):
+        roles = request.columns[name]
         tables[name] = tables[name].sort(*roles.key, roles.item or "")
-    if plan.protocol.duplicates == "first":
-        _check_first(tables["truth"], plan.columns["truth"])
-    return judge_part(plan, **tables)
+    if request.protocol.duplicates == "first":
+        _check_first(tables["truth"], request.columns["truth"])
+    return measure_tables(request, setting, tables)
+
+
+def _summed(part: Part, setting: Setting) -> Part:
+    """The same with sums in the place of rows; all queries of one group are in the part."""
+    groups = None if part.groups is None or not len(part.groups) else Groups.of(part.groups)
+    slicings, _ = slice_queries(pl.DataFrame(dict(part.ids)), setting.tables.get("slices"), groups)
+    return part.sum(None if groups is None else groups.code, slicings)
 
 
 def _check_first(truth: pl.DataFrame, roles: Columns) -> None:

@@ -19,7 +19,6 @@ from atkay.inputs.coding.common import (
     Common,
     Items,
     Shared,
-    check_common,
     check_items,
     grade_ends,
     in_words,
@@ -70,6 +69,8 @@ class Aligned:
     """The names of the lists' columns, for messages."""
     common: Common | None = None
     """What the tables share with each other."""
+    codes: Ground | None = None
+    """What these queries share with others."""
 
     @property
     def ids(self) -> dict[str, pl.Series]:
@@ -210,8 +211,6 @@ def align_tables(
         grades=grade_ends(grade),
         ordered=recs.rank is not None or score is not None,
     )
-    if not quiet:
-        check_common(common, ground, recs, truth, len(listed) - n_unknown, metrics)
     return Aligned(
         queries=queries,
         items=items,
@@ -226,6 +225,7 @@ def align_tables(
         names=recs.used,
         side=side,
         common=common,
+        codes=ground,
     )
 
 

@@ -11,7 +11,7 @@ import polars as pl
 from atkay.core.types import Slicing
 from atkay.errors import DuplicateError, InputError, listing, who
 from atkay.inputs.coding.align import same_types
-from atkay.inputs.coding.common import Shared, check_users, in_words
+from atkay.inputs.coding.common import Shared, in_words
 from atkay.inputs.coding.lookup import keyed_by
 from atkay.inputs.read import Table
 
@@ -59,15 +59,7 @@ def _groups(aligned: Aligned, names: tuple[str, ...]) -> pl.DataFrame:
     return codes.join(of_query, on=code, how="left", maintain_order="left").select(names)
 
 
-def slice_queries(queries: pl.DataFrame, slices: Table | None, groups: Groups | None) -> tuple[Slicing, ...]:
-    """The segments of all queries, per column of the slices' table, which has to name some of them."""
-    slicings, shared = slice_some(queries, slices, groups)
-    if shared is not None:
-        check_users("slices", shared)
-    return slicings
-
-
-def slice_some(
+def slice_queries(
     queries: pl.DataFrame, slices: Table | None, groups: Groups | None
 ) -> tuple[tuple[Slicing, ...], Shared | None]:
     """The segments of some of the queries, and how many of these the slices' table names."""

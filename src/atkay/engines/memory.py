@@ -1,0 +1,26 @@
+"""Memory: all tables at once, as one part."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from atkay.evaluation.finish import Setting, finish
+from atkay.evaluation.measure import measure_aligned
+from atkay.inputs.coding.align import align_tables
+from atkay.inputs.read import read_tables
+from atkay.results.sample_users import choose
+
+if TYPE_CHECKING:
+    from atkay.evaluation.request import Request
+    from atkay.results.result import Result
+
+
+def evaluate_memory(request: Request) -> Result:
+    """The result of :func:`atkay.evaluate` for tables that fit into memory."""
+    tables = read_tables(request.tables, request.protocol, request.columns)
+    aligned = align_tables(tables, request.protocol, metrics=request.metrics)
+    assert aligned.codes is not None
+    setting = Setting.of(request, aligned.codes, tables)
+    part, judged = measure_aligned(request, setting, aligned)
+    return replace(finish(request, setting, [part]), examples=choose(aligned, judged, part.rows))

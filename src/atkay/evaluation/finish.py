@@ -1,0 +1,234 @@
+"""Finish: the result of all parts, and what there is to warn of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from atkay.core.types import LONG, Slicing
+from atkay.errors import (
+    ColumnError,
+    InputError,
+    OverlapWarning,
+    PopulationError,
+    SampledWarning,
+    TiesWarning,
+    listing,
+    number_of,
+    warn,
+    who,
+)
+from atkay.evaluation.part import Part, join
+from atkay.evaluation.request import FILTERS, Request
+from atkay.judged.judged import Judged
+from atkay.metrics.metric import RunMetric
+from atkay.results.result import Population, Result
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from atkay.core.types import Ints
+    from atkay.inputs.coding.align import Ground
+    from atkay.inputs.read import Table
+    from atkay.metrics.metric import Metric
+    from atkay.protocol import Protocol
+
+TIE_WARNING_SHARE = 0.01
+"""Warn when ties decide more than this share of lists."""
+
+WITHOUT_COLUMNS = ("a dict", "lists", "an array", "a sparse matrix")
+"""What tables are called that have no names of columns."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What all parts share: the protocol, which describes its tables, what is known of items, and the tables.
+
+    Of the tables that are divided into parts a few rows are enough, for types and messages.
+    """
+
+    protocol: Protocol
+    items: Judged
+    """No query, and what is known of items."""
+    codes: Ground | None = None
+    tables: Mapping[str, Table] = field(default_factory=dict)
+    columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Which column was taken for what, by table."""
+    fingerprint: Mapping[str, str] = field(default_factory=dict)
+    """What tells tables apart that no part has."""
+    readings: tuple[str, ...] = ()
+    engine: str | None = None
+    whole: tuple[str, ...] = ()
+    """Of exclude and candidates, what every part has whole."""
+
+    @classmethod
+    def of(cls, request: Request, codes: Ground, tables: Mapping[str, Table]) -> Setting:
+        """What tables say that were read."""
+        names = {str(one) for metric in request.metrics for one in metric.split()}
+        if clash := set(tables["truth"].key) & names:
+            raise ColumnError(
+                f"truth: the column {listing(clash)} has the name of a metric that is asked for. Rename it."
+            )
+        return cls(
+            protocol=request.protocol.with_fields(
+                **{name: tables[name].described for name in FILTERS if name in tables}
+            ),
+            items=Judged.of_nobody(codes.items.size, None if codes.beside is None else codes.beside.known),
+            codes=codes,
+            tables=tables,
+            columns={name: table.used for name, table in tables.items()},
+        )
+
+
+def finish(request: Request, setting: Setting, parts: Sequence[Part]) -> Result:
+    """The result of all parts."""
+    part, protocol = join(parts), setting.protocol
+    if setting.codes is not None and part.common is not None:
+        from atkay.inputs.coding.common import check_common
+
+        listed = part.population.listed - part.population.unknown
+        tables = setting.tables
+        check_common(part.common, setting.codes, tables["recs"], tables["truth"], listed, request.metrics)
+    if not part.population.evaluated:
+        raise PopulationError(
+            "no user is left to evaluate: nobody has both a list and a relevant item. Are all grades "
+            + ("0?" if protocol.min_relevance is None else f"below min_relevance={protocol.min_relevance:g}?")
+        )
+    groups, slicings = _groups_and_slicings(setting, part)
+    _warn(request, protocol, part.population)
+    whole = {segment: _of_run(request.metrics, states, setting.items) for segment, states in part.states.items()}
+    return Result(
+        metrics=request.metrics,
+        query_values=part.values,
+        ids=part.ids,
+        population=part.population,
+        protocol=protocol,
+        parts=part.ratios,
+        groups=groups,
+        slicings=slicings,
+        columns=setting.columns,
+        fingerprint={**setting.fingerprint, **{name: str(each) for name, each in part.fingerprints.items()}},
+        whole=whole.pop(None, {}),
+        whole_of={segment: numbers for segment, numbers in whole.items() if segment is not None},
+        whole_users=part.state_users,
+        sums=part.sums,
+        dialect=request.dialect,
+        names=request.names,
+        sampled=request.sampled,
+        readings=setting.readings or _readings(setting, part),
+        engine=setting.engine,
+    )
+
+
+def _groups_and_slicings(setting: Setting, part: Part) -> tuple[Ints | None, tuple[Slicing, ...]]:
+    """The group of each row, and its segment in each slicing."""
+    slices = setting.tables.get("slices")
+    if part.groups is None and slices is None:
+        return None, ()
+    import polars as pl
+
+    from atkay.inputs.coding.segments import Groups, slice_queries
+
+    groups = None if part.groups is None else Groups.of(part.groups)
+    if groups is not None and (groups.code < 0).any():
+        raise InputError(
+            f"average_over: {who(part.ids, int(np.argmax(groups.code < 0)))} has no {listing(setting.protocol.groups)} "
+            "in the truth. Fill it in; or make it a part of the query with columns=Columns(user=(...)); or skip such "
+            "queries."
+        )
+    slicings: tuple[Slicing, ...] = ()
+    if slices is not None and part.sums is None:
+        slicings, _ = slice_queries(pl.DataFrame(dict(part.ids)), slices, groups)
+    elif slices is not None and slices.extra is not None:
+        segments = [column.drop_nulls().unique().sort() for column in slices.extra.get_columns()]
+        slicings = tuple(Slicing(each.name, [*each, None], np.empty(0, np.int64)) for each in segments)
+    return None if groups is None else groups.code, slicings
+
+
+def _of_run(metrics: Sequence[Metric], states: Mapping[str, Ints], items: Judged) -> dict[str, float]:
+    """The numbers of the whole run from their states."""
+    numbers: dict[str, float] = {}
+    for metric in metrics:
+        if isinstance(metric, RunMetric):
+            of_metric = metric.finish(states[str(metric)], items)
+            numbers |= dict(zip(map(str, metric.split()), of_metric.tolist(), strict=True))
+    return numbers
+
+
+def _readings(setting: Setting, part: Part) -> tuple[str, ...]:
+    """Which columns decided the order of the lists, the grades and the categories, where that could be otherwise."""
+    messages, common = [], part.common
+    for name in ("recs", "reference"):
+        used = setting.columns.get(name, {})
+        column = used.get("rank", used.get("score"))
+        if column is not None and (len({"rank", "score"} & {*used}) > 1 or column.lower() not in ("rank", "score")):
+            messages.append(f"{name} ordered by the column '{column}'")
+    if common is not None and common.grades is not None and common.grades[2]:
+        truth = setting.tables["truth"]
+        where = "its values" if truth.label in WITHOUT_COLUMNS else f"the column '{truth.used['relevance']}'"
+        messages.append(f"truth graded by {where}: {common.grades[0]:g} to {common.grades[1]:g}")
+    side = setting.items.side
+    return (*messages, *(() if side is None or side.features is None else side.features.readings))
+
+
+def _warn(request: Request, protocol: Protocol, population: Population) -> None:
+    """Warn where a number is right and may mislead."""
+    metrics = request.metrics
+    if message := _unstable(request, protocol, population):
+        warn(message, TiesWarning)
+    elif protocol.ties == "given" and population.tie_decided > TIE_WARNING_SHARE * population.evaluated:
+        averages = all(metric.averages for metric in metrics)
+        warn(
+            f"the order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists, and "
+            "ties='given' keeps the order of the input. A model that scores everything alike can look good by luck. "
+            + (
+                "Choose ties='expected' for the average over all orders, or another word."
+                if averages
+                else "Choose another word for ties."
+            ),
+            TiesWarning,
+        )
+    taken_out = {
+        "exclude": population.excluded,
+        "candidates": population.outside,
+        "unjudged='drop'": population.unjudged,
+    }
+    if population.listed and population.listed == population.duplicated + sum(taken_out.values()):
+        why = ", ".join(f"{count:,} by {name}" for name, count in taken_out.items() if count)
+        warn(
+            f"every list is empty: all {number_of(population.listed, 'listed item')} were taken out ({why}).",
+            OverlapWarning,
+        )
+    elif not population.hits and population.listed > population.unknown and any(m.needs_truth for m in metrics):
+        warn(
+            f"no list has a hit: none of {number_of(population.listed, 'listed item')} is relevant for its user.",
+            OverlapWarning,
+        )
+    if request.sampled is not None:
+        warn(
+            f"these are {request.sampled.words}. Such numbers do not compare with others, and can put models in "
+            "another order than the whole catalogue would.",
+            SampledWarning,
+        )
+
+
+def _unstable(request: Request, protocol: Protocol, population: Population) -> str:
+    """What to say where the order of equal scores in the library is not that of the protocol; nothing elsewhere."""
+    if request.dialect is None or protocol.ties == "together":
+        return ""
+    from atkay.dialects.dialect import list_dialects
+
+    spoken = next((each for each in list_dialects().values() if each.title == request.dialect), None)
+    unstable: Mapping[str, int] = {} if spoken is None else spoken.unstable
+    lengths = [unstable[metric.name] for metric in request.metrics if metric.name in unstable]
+    long = bool(lengths) and min(lengths) >= LONG
+    lists = population.tie_decided_long if long else population.tie_decided
+    if spoken is None or not lengths or not lists:
+        return ""
+    size = f" with {LONG} items or more" if long else ""
+    return (
+        f"the order of equal scores decides {number_of(lists, 'list')}{size}, and {spoken.library} orders equal scores "
+        "in such lists in a way of its own: its numbers may differ from these. Make the scores differ to compare."
+    )

@@ -1,0 +1,108 @@
+"""Request: what is asked for, and every check that can be made before anything is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from atkay.errors import ProtocolError, SideError, listing, shown
+from atkay.judged.side import ASKS
+from atkay.metrics.metric import Metric, list_metrics, parse_all, separate
+from atkay.protocol import Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from atkay.inputs.columns import Columns
+    from atkay.metrics.sampled import Sampled
+
+FILTERS = ("exclude", "candidates")
+"""Tables that take items out of the lists."""
+
+USUAL = ("ndcg@10", "map@10", "mrr@10", "recall@10", "precision@10", "hit@10")
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """Metrics and protocol, the tables of the call and the names of their columns.
+
+    Where a dialect is spoken, ``dialect`` is the library's title and ``names`` has its names for the metrics.
+    """
+
+    metrics: tuple[Metric, ...]
+    protocol: Protocol
+    tables: Mapping[str, Any] = field(default_factory=dict)
+    columns: Columns | Mapping[str, Columns] | None = None
+    sampled: Sampled | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    dialect: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        metrics: str | Metric | Iterable[str | Metric],
+        protocol: Protocol | None = None,
+        fields: Mapping[str, Any] | None = None,
+        *,
+        dialect: str | None = None,
+        tables: Mapping[str, Any] | None = None,
+        columns: Columns | Mapping[str, Columns] | None = None,
+        sampled: Sampled | None = None,
+    ) -> Request:
+        """What the arguments of a call ask for; tables that are None were not given."""
+        fields = fields or {}
+        if protocol is not None and not isinstance(protocol, Protocol):
+            raise ProtocolError(f"evaluate: protocol must be a Protocol(...), got {shown(protocol)}.")
+        if dialect is None:
+            rules, names, title = (protocol or Protocol()).with_fields(**fields), {}, None
+        else:
+            from atkay.dialects.dialect import dialect as named
+
+            library = named(dialect)
+            specs = separate(library.having(USUAL, protocol, fields) if metrics is USUAL else metrics)
+            spoken = library.speak(specs)
+            names, metrics = {name: str(metric) for name, metric in spoken.items()}, list(spoken.values())
+            rules, title = library.settle(protocol, fields, specs), library.title
+        request = cls(
+            metrics=parse_all(metrics),
+            protocol=rules,
+            tables={name: table for name, table in (tables or {}).items() if table is not None},
+            columns=columns,
+            sampled=sampled,
+            names=names,
+            dialect=title,
+        )
+        request._check_sampled()
+        return request
+
+    def check(self, *known: str) -> None:
+        """Every metric has the tables that it needs, given or ``known``, and can be averaged over ties if asked to."""
+        for metric in self.metrics:
+            for name in metric.needs:
+                table = "train" if name == "pairs" else name
+                if table not in self.tables and table not in known:
+                    raise SideError(f"{metric} needs {table}=: {ASKS[table]}.")
+        check_averages(self.metrics, self.protocol)
+
+    def _check_sampled(self) -> None:
+        """An estimate is of one user's rank: other numbers have none."""
+        from atkay.metrics.sampled import Sampled, check_of_rank
+
+        if self.sampled is None:
+            return
+        if not isinstance(self.sampled, Sampled):
+            raise ProtocolError(
+                f"evaluate: sampled must be Sampled(catalog_size=..., negatives=...), got {shown(self.sampled)}."
+            )
+        for metric in self.metrics if self.sampled.estimator != "none" else ():
+            check_of_rank(metric)
+
+
+def check_averages(metrics: Sequence[Metric], protocol: Protocol) -> None:
+    """Every metric can be averaged over the orders of equal scores, where that is asked for."""
+    if protocol.ties in ("expected", "together") and (without := [each for each in metrics if not each.averages]):
+        averaging = [name for name, cls in sorted(list_metrics().items()) if cls.averages]
+        raise ProtocolError(
+            f"{without[0]} has no closed form for ties='{protocol.ties}'; {listing(averaging)} have. Choose "
+            "ties='random', or leave the metric out."
+        )
