@@ -46,7 +46,7 @@ def spark() -> Session:
 
 @pytest.fixture(autouse=True)
 def _many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "ROWS", 12)
+    monkeypatch.setattr(engine, "ROWS_PER_PART", 12)
 
 
 def in_spark(spark: Session, frame: pl.DataFrame) -> Any:
@@ -91,7 +91,7 @@ def assert_alike(found: atkay.Result, memory: atkay.Result) -> None:
 
 
 def test_every_metric(spark: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "STATES", 2)  # so that what parts counted is merged on the way
+    monkeypatch.setattr(engine, "PARTS_AT_DRIVER", 2)  # so that what parts counted is merged on the way
     metrics = list(every_variant(None, 1, 3))
     segments = pl.DataFrame({"user": [0, 1, 2, 3, ANCHOR], "age": ["old", "young", "old", None, "young"]})
     given: dict[str, Any] = {**side(), "slices": segments, "no_truth": "zero"}
@@ -522,7 +522,7 @@ def test_a_worker_dies_in_the_middle(cluster: Cluster, monkeypatch: pytest.Monke
     metrics = ["ndcg@3", "map", "precision(average=pooled)@2", "coverage@3", "gini@3", "inter_list_distance@2", "auc"]
     given: dict[str, Any] = {"catalog": list(range(8)), "ties": "item"}
     n_parts = 60
-    monkeypatch.setattr(engine, "ROWS", (len(recs) + len(truth)) / n_parts)
+    monkeypatch.setattr(engine, "ROWS_PER_PART", (len(recs) + len(truth)) / n_parts)
     session = cluster.session()
     lists, wanted = in_spark(session, recs), in_spark(session, truth)
     memory = atkay.evaluate(recs, truth, metrics, **given)

@@ -41,10 +41,11 @@ def test_a_judged_is_measured_with_numpy_alone() -> None:
     code = """
 import numpy as np
 from atkay.judged.judged import Judged
-from atkay.core.order import Ranking
+
+from atkay.core.lists import Lists
 from atkay.metrics.metric import parse
 one = np.ones(1, int)
-ranking = Ranking.of(np.array([2]), np.array([4, 5]), 6)
+ranking = Lists.of(np.array([2]), np.array([4, 5]), 6)
 judged = Judged(query=0 * one, rank=2 * one, grade=np.ones(1), item=5 * one, n_relevant=one, n_listed=2 * one,
                 answered=one > 0, grades=np.ones(1), ranking=ranking)
 assert parse("mrr").values(judged).tolist() == [[0.5]]

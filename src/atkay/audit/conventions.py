@@ -64,9 +64,9 @@ def conventions(recs: Any, truth: Any, metrics: str | Metric | Iterable[str | Me
     own = (protocol or Protocol()).with_fields(**given)
     single = [one for metric in request.metrics for one in metric.split()]
     plain = {str(plain_words(one)): plain_words(one) for one in single if not (isinstance(one, RunMetric) or one.needs)}
-    jobs: dict[Protocol, list[tuple[str, str, Metric]]] = {own: []}
+    jobs: dict[Protocol, list[tuple[str, str, Metric]]] = {}
     for spec, metric in plain.items():
-        jobs[own].append(("atkay", spec, metric))
+        jobs.setdefault(own, []).append(("atkay", spec, metric))
     names = {"atkay": "atkay"} | {name: each.title for name, each in list_dialects().items()}
     for name, each in list_dialects().items():
         for spec in plain:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atkay.core.lists import in_threads
+from atkay.core.lists import Lists, in_threads
 from atkay.core.match import Match, match, repeated
-from atkay.core.order import Ranking, by_rank, steps, together
+from atkay.core.order import by_rank, steps, together
 from atkay.core.types import WHOLE, Floats, Ints
 from atkay.errors import (
     DuplicateError,
@@ -230,7 +230,7 @@ def _columns_of(columns: Columns | Mapping[str, Columns] | None, name: str) -> C
     return found
 
 
-def _settled(one: Table, other: Table) -> tuple[dict[str, pl.Series], Vocabulary, list[Ranking], int]:
+def _settled(one: Table, other: Table) -> tuple[dict[str, pl.Series], Vocabulary, list[Lists], int]:
     """The ids of all users, the codes of all items, the lists of either run, and how many rows are tied."""
     from atkay.inputs.coding.align import same_types
     from atkay.inputs.coding.vocabulary import Vocabulary
@@ -251,7 +251,7 @@ def _settled(one: Table, other: Table) -> tuple[dict[str, pl.Series], Vocabulary
     for table, user, item in zip(tables, user_codes, item_codes, strict=True):
         score = None if table.score is None or table.rank is not None else table.score.to_numpy()
         order, start, equal = together(user, users.size, score)
-        ranking = Ranking(start, item[order], items.size)
+        ranking = Lists(start, item[order], items.size)
         if table.rank is not None:
             ranking = _by_rank(table, ranking, order, ids)
         rankings.append(ranking)
@@ -259,7 +259,7 @@ def _settled(one: Table, other: Table) -> tuple[dict[str, pl.Series], Vocabulary
     return ids, items, rankings, n_tied
 
 
-def _duplicate(run: str, lists: Ranking, items: Vocabulary, ids: Mapping[str, Any]) -> DuplicateError:
+def _duplicate(run: str, lists: Lists, items: Vocabulary, ids: Mapping[str, Any]) -> DuplicateError:
     again = repeated(lists)
     item = items.ids(lists.item[again[:1]]).item()
     whose = who(ids, int(np.searchsorted(lists.start, again[0], side="right") - 1))
@@ -269,7 +269,7 @@ def _duplicate(run: str, lists: Ranking, items: Vocabulary, ids: Mapping[str, An
     )
 
 
-def _by_rank(table: Table, lists: Ranking, order: Ints, ids: Mapping[str, Any]) -> Ranking:
+def _by_rank(table: Table, lists: Lists, order: Ints, ids: Mapping[str, Any]) -> Lists:
     """Lists in the order of the ranks that the table gives, with which its scores must agree."""
     assert table.rank is not None
     again, wrong = by_rank(lists, table.rank.to_numpy()[order])
@@ -285,7 +285,7 @@ def _by_rank(table: Table, lists: Ranking, order: Ints, ids: Mapping[str, Any]) 
             f"{table.name}: '{rank}' and '{score}' contradict each other for {whose}. Say which holds: "
             f"columns=Columns(rank='{rank}') or columns=Columns(score='{score}')."
         )
-    return lists if again is None else Ranking(lists.start, lists.item[again], lists.n_items)
+    return lists if again is None else Lists(lists.start, lists.item[again], lists.n_items)
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,7 +302,7 @@ class Common:
     other_length: Ints
 
 
-def _compared(one: Ranking, other: Ranking, found: Match, cutoff: int, p: float) -> Floats:
+def _compared(one: Lists, other: Lists, found: Match, cutoff: int, p: float) -> Floats:
     """All measures of every query, block by block; what they say of a query that has one list only means nothing."""
     lengths = np.minimum(one.length, cutoff), np.minimum(other.length, cutoff)
     deepest = int(lengths[0].max() + lengths[1].max())

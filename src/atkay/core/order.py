@@ -1,4 +1,4 @@
-"""Ranking: each list in rank order. NumPy and nothing else."""
+"""Lists: each list in rank order. NumPy and nothing else."""
 
 from __future__ import annotations
 
@@ -13,11 +13,6 @@ from atkay.core.lists import Lists, in_threads, mask, ranges, rows_of, taken
 
 if TYPE_CHECKING:
     from atkay.core.types import Array, Bools, Ints
-
-
-@dataclass(frozen=True, eq=False)
-class Ranking(Lists):
-    """Lists with the best item first; ties, duplicates and exclusions are settled."""
 
 
 @dataclass(frozen=True, eq=False)

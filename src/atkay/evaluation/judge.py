@@ -10,7 +10,7 @@ import numpy as np
 from atkay.core.fingerprint import Mark, fingerprint, item_fingerprint, scrambled
 from atkay.core.lists import Lists, mask, taken
 from atkay.core.match import match, repeated
-from atkay.core.order import Ranking, Scores, by_rank, by_score, steps
+from atkay.core.order import Scores, by_rank, by_score, steps
 from atkay.core.types import Array
 from atkay.errors import DuplicateError, OrderError, who
 from atkay.judged.judged import Judged
@@ -36,7 +36,7 @@ class Settled(NamedTuple):
     judged: Judged
     rows: Population
     aligned: Aligned
-    ranking: Ranking
+    ranking: Lists
 
 
 def settle(given: Aligned, protocol: Protocol) -> Settled:
@@ -45,9 +45,9 @@ def settle(given: Aligned, protocol: Protocol) -> Settled:
     row, at = found.row, found.at
     grade = _grades(aligned, protocol.min_relevance)
     order, n_tied = _order(aligned, protocol, row, grade[at])
-    ranking = Ranking(aligned.recs.start, aligned.recs.item, aligned.recs.n_items)
+    ranking = Lists(aligned.recs.start, aligned.recs.item, aligned.recs.n_items)
     if order is not None:
-        ranking = Ranking(ranking.start, taken(ranking.item, order), ranking.n_items)
+        ranking = Lists(ranking.start, taken(ranking.item, order), ranking.n_items)
         place = np.flatnonzero(mask(row, len(order))[order])  # where the graded rows have come to stand
         row, at = place, at[np.searchsorted(row, order[place])]
     before = ranking
@@ -117,14 +117,14 @@ def _found(aligned: Aligned, protocol: Protocol, order: Ints | None, gone: Bools
     return np.asarray((score if gone is None else score[~gone])[row] > 0)
 
 
-def _equal(aligned: Aligned, ranking: Ranking, order: Ints | None, gone: Bools | None) -> Ints:
+def _equal(aligned: Aligned, ranking: Lists, order: Ints | None, gone: Bools | None) -> Ints:
     """The rows of the ranking that have the score of the one before in the same list."""
     assert aligned.score is not None
     score = aligned.score.values if order is None else taken(aligned.score.values, order)
     return steps(ranking, score if gone is None else score[~gone]).equal
 
 
-def _places(ranking: Ranking, row: Ints) -> Lists:
+def _places(ranking: Lists, row: Ints) -> Lists:
     """The places of some rows in their lists, from 0."""
     start = np.searchsorted(row, ranking.start)
     return Lists(start, row - np.repeat(ranking.start[:-1], np.diff(start)), len(ranking))
@@ -137,7 +137,7 @@ def _group_of(equal: Bools, row: Ints, first: Ints) -> tuple[Ints, Ints]:
     return starts[group] - first, starts[group + 1] - starts[group]
 
 
-def _marks(aligned: Aligned, ranking: Ranking) -> dict[str, Mark]:
+def _marks(aligned: Aligned, ranking: Lists) -> dict[str, Mark]:
     """What tells two inputs apart, in whatever form and order of rows they came.
 
     Of the truth its pairs and grades count, of the lists their order, of the others their pairs.
@@ -249,7 +249,7 @@ def _tie_breaker(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats)
     return None
 
 
-def _take_out(aligned: Aligned, protocol: Protocol, ranking: Ranking, row: Ints) -> tuple[Bools | None, dict[str, int]]:
+def _take_out(aligned: Aligned, protocol: Protocol, ranking: Lists, row: Ints) -> tuple[Bools | None, dict[str, int]]:
     """The rows that must not stand in the lists, None where all may, and how many; ``row``: those the truth grades."""
     drops: dict[str, Bools] = {}
     if aligned.exclude is not None:
@@ -267,7 +267,7 @@ def _take_out(aligned: Aligned, protocol: Protocol, ranking: Ranking, row: Ints)
     return gone, counts
 
 
-def _within(ranking: Ranking, these: Lists | Bools) -> Bools:
+def _within(ranking: Lists, these: Lists | Bools) -> Bools:
     """Which listed rows are among the given ones."""
     return mask(match(ranking, these).row, len(ranking)) if isinstance(these, Lists) else these[ranking.item]
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from atkay.core.lists import Lists
-from atkay.core.order import Ranking
+from atkay.core.lists import Lists, mask
 from atkay.core.types import WHOLE, Bools, Floats, Ints
 from atkay.errors import ProtocolError, SideError, SpecError
+from atkay.judged.axes import lists, per_hit, per_query
 from atkay.judged.side import ASKS, Features, Side, Train
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Judged:
     """Lists that have been held against the truth.
 
@@ -38,25 +38,25 @@ class Judged:
     as relevant, where metrics of grades see these and others do not.
     """
 
-    query: Ints
-    rank: Ints
-    grade: Floats
-    item: Ints
-    n_relevant: Ints
-    n_listed: Ints
-    answered: Bools
+    query: Ints = per_hit()
+    rank: Ints = per_hit()
+    grade: Floats = per_hit()
+    item: Ints = per_hit()
+    n_relevant: Ints = per_query()
+    n_listed: Ints = per_query()
+    answered: Bools = per_query()
     grades: Floats
-    ranking: Ranking | None = None
-    side: Side | None = None
-    truth: Lists | None = None
+    ranking: Lists | None = lists()
+    side: Side | None = lists()
+    truth: Lists | None = lists()
     tied: tuple[Ints, Ints] | None = None
-    level: Lists | None = None
+    level: Lists | None = lists()
     averaged: bool = False
-    n_nonrelevant: Ints | None = None
-    nonrelevant_above: Ints | None = None
-    found: Bools | None = None
+    n_nonrelevant: Ints | None = per_query(optional=True)
+    nonrelevant_above: Ints | None = per_hit(optional=True)
+    found: Bools | None = per_hit(optional=True)
     threshold: float = 0.0
-    graded: Judged | None = None
+    graded: Judged | None = lists()
 
     @property
     def n_queries(self) -> int:
@@ -129,53 +129,33 @@ class Judged:
         """The queries from ``first`` to before ``last``, on their own."""
         begin, end = np.searchsorted(self.query, (first, last))
         hits, grades = slice(begin, end), slice(*self._edges[[first, last]])
-        graded = None if self.graded is None else self.graded.part(first, last)
         queries = slice(first, last)
-        return self._some(self.query[hits] - first, hits, queries, grades, lambda one: one.part(first, last), graded)
+        return self._cut(self.query[hits] - first, hits, queries, grades, lambda one: one.part(first, last))
+
+    def pick(self, queries: Ints) -> Judged:
+        """The given queries, which rise, on their own."""
+        chosen = mask(queries, self.n_queries)
+        hits, grades = chosen[self.query], np.repeat(chosen, self.n_relevant)
+        query = (np.cumsum(chosen) - 1)[self.query[hits]]
+        return self._cut(query, hits, queries, grades, lambda one: one.pick(queries))
 
     def where(self, queries: Bools) -> Judged:
         """The chosen queries, on their own."""
-        if queries.all():
-            return self
-        hits, chosen, grades = queries[self.query], np.flatnonzero(queries), np.repeat(queries, self.n_relevant)
-        query = (np.cumsum(queries) - 1)[self.query[hits]]
-        graded = None if self.graded is None else self.graded.where(queries)
-        return self._some(query, hits, chosen, grades, lambda one: one.pick(chosen), graded)
-
-    def _some(
-        self, query: Ints, hits: Any, queries: Any, grades: Any, pick: Callable[[Any], Any], graded: Judged | None
-    ) -> Judged:
-        """Some of the queries: their hits, under the numbers that they get, and what is known of them."""
-
-        def kept(what: Any, of: Callable[[Any], Any]) -> Any:
-            return None if what is None else of(what)
-
-        return Judged(
-            query=query,
-            rank=self.rank[hits],
-            grade=self.grade[hits],
-            item=self.item[hits],
-            n_relevant=self.n_relevant[queries],
-            n_listed=self.n_listed[queries],
-            answered=self.answered[queries],
-            grades=self.grades[grades],
-            ranking=kept(self.ranking, pick),
-            side=kept(self.side, pick),
-            truth=kept(self.truth, pick),
-            tied=kept(self.tied, lambda tied: (tied[0][hits], tied[1][hits])),
-            level=kept(self.level, pick),
-            averaged=self.averaged,
-            n_nonrelevant=kept(self.n_nonrelevant, lambda counts: counts[queries]),
-            nonrelevant_above=kept(self.nonrelevant_above, lambda counts: counts[hits]),
-            found=kept(self.found, lambda found: found[hits]),
-            threshold=self.threshold,
-            graded=graded,
-        )
+        return self if queries.all() else self.pick(np.flatnonzero(queries))
 
     def without_hits(self, hits: Bools) -> Judged:
         """The same lists and truth, some of the hits left out."""
         every = slice(None)
-        return self._some(self.query[~hits], ~hits, every, every, lambda one: one, self.graded)
+        return self._cut(self.query[~hits], ~hits, every, every, lambda one: one)
+
+    def _cut(self, query: Ints, hits: Any, queries: Any, grades: Any, pick: Callable[[Any], Any]) -> Judged:
+        """Some of the queries or hits, field by field; ``query`` numbers the hits' queries anew."""
+        take = {"hit": lambda array: array[hits], "query": lambda array: array[queries], "lists": pick}
+        values = {name: take[axis](value) for name, axis in AXES.items() if (value := getattr(self, name)) is not None}
+        values |= {"query": query, "grades": self.grades[grades]}
+        if self.tied is not None:
+            values["tied"] = self.tied[0][hits], self.tied[1][hits]
+        return Judged(**values, averaged=self.averaged, threshold=self.threshold)
 
     @cached_property
     def above_zero(self) -> Judged:
@@ -203,7 +183,7 @@ class Judged:
         return _given(self.side.reference if self.side else None, "reference")
 
     @property
-    def lists(self) -> Ranking:
+    def lists(self) -> Lists:
         """The whole lists, for metrics that cannot do without."""
         return _kept(self.ranking, "whole lists")
 
@@ -257,7 +237,7 @@ class Judged:
             n_listed=none,
             answered=np.empty(0, bool),
             grades=no_grade,
-            ranking=Ranking.of(none, none, n_items),
+            ranking=Lists.of(none, none, n_items),
             side=side,
             truth=Lists.of(none, none, n_items),
         )
@@ -265,37 +245,27 @@ class Judged:
     @classmethod
     def concatenate(cls, parts: Sequence[Judged]) -> Judged:
         """One Judged out of several with different queries and the same item codes."""
+        join: dict[str, Callable[[Any], Any]] = {
+            "hit": np.concatenate,
+            "query": np.concatenate,
+            "lists": lambda each: each[0].concatenate(each),
+        }
+        values: dict[str, Any] = {}
+        if any(part.graded is not None for part in parts):
+            parts = [part if part.graded else replace(part, graded=part) for part in parts]
+        for name, axis in AXES.items():
+            of_parts = [getattr(part, name) for part in parts]
+            if all(value is not None for value in of_parts):
+                values[name] = join[axis](of_parts)
         shift = np.cumsum([0, *(part.n_queries for part in parts)])
-        join = np.concatenate
-        rankings = [part.ranking for part in parts if part.ranking is not None]
-        sides = [part.side for part in parts if part.side is not None]
-        truths = [part.truth for part in parts if part.truth is not None]
-        levels = [part.level for part in parts if part.level is not None]
-        counts = [part.n_nonrelevant for part in parts if part.n_nonrelevant is not None]
-        above = [part.nonrelevant_above for part in parts if part.nonrelevant_above is not None]
-        found = [part.found for part in parts if part.found is not None]
-        graded = [part.graded or part for part in parts]
-        return cls(
-            query=join([part.query + by for part, by in zip(parts, shift, strict=False)]),
-            rank=join([part.rank for part in parts]),
-            grade=join([part.grade for part in parts]),
-            item=join([part.item for part in parts]),
-            n_relevant=join([part.n_relevant for part in parts]),
-            n_listed=join([part.n_listed for part in parts]),
-            answered=join([part.answered for part in parts]),
-            grades=join([part.grades for part in parts]),
-            ranking=Ranking.concatenate(rankings) if len(rankings) == len(parts) else None,
-            side=Side.concatenate(sides) if len(sides) == len(parts) else None,
-            tied=(join([part.ties[0] for part in parts]), join([part.ties[1] for part in parts])),
-            level=Lists.concatenate(levels) if len(levels) == len(parts) else None,
-            averaged=parts[0].averaged,
-            truth=Lists.concatenate(truths) if len(truths) == len(parts) else None,
-            n_nonrelevant=join(counts) if len(counts) == len(parts) else None,
-            nonrelevant_above=join(above) if len(above) == len(parts) else None,
-            found=join(found) if len(found) == len(parts) else None,
-            threshold=parts[0].threshold,
-            graded=None if all(part.graded is None for part in parts) else cls.concatenate(graded),
-        )
+        values["query"] = np.concatenate([part.query + by for part, by in zip(parts, shift, strict=False)])
+        values["grades"] = np.concatenate([part.grades for part in parts])
+        values["tied"] = tuple(np.concatenate(side) for side in zip(*(part.ties for part in parts), strict=True))
+        return cls(**values, averaged=parts[0].averaged, threshold=parts[0].threshold)
+
+
+AXES: dict[str, str] = {each.name: each.metadata["axis"] for each in fields(Judged) if "axis" in each.metadata}
+"""The axis of each field that has one: what is cut and joined by it."""
 
 
 def _given(what: T | None, name: str) -> T:

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from atkay.core.lists import Lists
-from atkay.core.order import Ranking
 from atkay.engines.full_ranking.blocks import ITEMS, Scaled, imprecise, longest
 from atkay.engines.full_ranking.count import Vectors, exact
 
@@ -34,10 +33,10 @@ class Tops(NamedTuple):
     level: Ints
 
     @classmethod
-    def of(cls, parts: Sequence[Tops], n_items: int) -> tuple[Ranking, Lists]:
+    def of(cls, parts: Sequence[Tops], n_items: int) -> tuple[Lists, Lists]:
         """The lists of all users, and their places of equal scores."""
         length, item, n_level, level = (np.concatenate(each) for each in zip(*parts, strict=True))
-        return Ranking.of(length, item, n_items), Lists.of(n_level, level, n_items + 1)
+        return Lists.of(length, item, n_items), Lists.of(n_level, level, n_items + 1)
 
 
 @dataclass(frozen=True, eq=False)

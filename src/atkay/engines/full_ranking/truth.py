@@ -11,7 +11,6 @@ import numpy as np
 from atkay.core.fingerprint import Mark, fingerprint, id_numbers, scrambled
 from atkay.core.lists import Lists, mask
 from atkay.core.match import match, repeated
-from atkay.core.order import Ranking
 from atkay.core.types import is_tensor, tensor_array
 from atkay.errors import DuplicateError, InputError, ProtocolError, RelevanceError, SourceError, listing
 from atkay.evaluation.judge import best_first, known_grades, missed_above
@@ -171,7 +170,7 @@ class Truth:
         """The user and the item of each target."""
         return self.wanted.owner()[self.rows], self.wanted.item[self.rows]
 
-    def judged(self, ranked: Ranked, n_items: int, lists: Ranking | None = None, level: Lists | None = None) -> Judged:
+    def judged(self, ranked: Ranked, n_items: int, lists: Lists | None = None, level: Lists | None = None) -> Judged:
         """The hits: all relevant items that are ranked, where they stand in the list of all items."""
         query, item = self.targets
         rank = _settled(self.protocol.ties, query, item, self.grade[self.rows], ranked)
@@ -182,7 +181,7 @@ class Truth:
         return replace(found, threshold=least or 0.0, graded=graded)
 
     def _of_grades(
-        self, grades: Floats, rank: Ints, ranked: Ranked, n_items: int, lists: Ranking | None, level: Lists | None
+        self, grades: Floats, rank: Ints, ranked: Ranked, n_items: int, lists: Lists | None, level: Lists | None
     ) -> Judged:
         """The hits where the truth has these grades."""
         query, item = self.targets
@@ -200,7 +199,7 @@ class Truth:
             tied = ranked.above[kept], ranked.equal[kept]
         if tied is not None and self.protocol.ties == "together":
             rank = ranked.above + ranked.equal
-        none = Ranking(np.zeros(self.n_users + 1, np.int64), item[:0], n_items)
+        none = Lists(np.zeros(self.n_users + 1, np.int64), item[:0], n_items)
         return Judged(
             query=query[kept],
             rank=rank[kept],
