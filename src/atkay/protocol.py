@@ -40,7 +40,6 @@ class Protocol:
         zero="a user with truth and no list scores what an empty list does, 0 in most metrics",
         skip="a user with truth and no list does not count",
         error="a user with truth and no list is an error",
-        dcg_zero="a user with truth and no list scores 0 in dcg and ndcg and does not count elsewhere",
     )
     no_truth: str = word(
         skip="a user with a list and no relevant item does not count",

@@ -128,7 +128,7 @@ PROTOCOLS: list[tuple[list[Metric], dict[str, Any]]] = [
     (VARIANTS, {"ties": "item_desc", "no_truth": "zero", "no_recs": "skip"}),
     (VARIANTS, {"ties": "random", "seed": 3, "no_truth": "one", "min_relevance": 1}),
     (VARIANTS, {"ties": "item", "no_truth": "zero", "min_relevance": 2, "gains": "positive"}),
-    (VARIANTS, {"ties": "text", "unjudged": "drop", "no_recs": "dcg_zero"}),
+    (VARIANTS, {"ties": "text", "unjudged": "drop", "no_recs": "skip"}),
     (VARIANTS, {"ties": "best", "unlisted": "ignored", "nonpositive": "missed", "scores": "float32"}),
     (AVERAGING, {"ties": "expected", "no_truth": "judged"}),
     (AVERAGING, {"ties": "together"}),

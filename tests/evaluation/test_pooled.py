@@ -55,19 +55,10 @@ Engine = Callable[..., atkay.Result]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("no_recs", ["zero", "dcg_zero"])
-def test_users_with_nothing_to_divide_by_do_not_count(engine: Engine, no_recs: str) -> None:
-    result = engine([SHARE, "ndcg"], no_recs=no_recs)
+def test_users_with_nothing_to_divide_by_do_not_count(engine: Engine) -> None:
+    result = engine([SHARE, "ndcg"], no_recs="zero")
     assert result.summaries[SHARE] == pytest.approx(EXPECTED, nan_ok=True)
     assert result.summaries["ndcg"].users == 6
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_users_whom_the_protocol_leaves_out_do_not_count(engine: Engine) -> None:
-    # Recall divides by 3 for everybody: 1/3, 2/3 and 3/3, whose mean and Student's interval it has.
-    result = engine(["recall(average=pooled)", "recall"], no_recs="dcg_zero")
-    assert result.summaries["recall(average=pooled)"][:3] == pytest.approx(result.summaries["recall"][:3])
-    assert result.summaries["recall(average=pooled)"][4:] == result.summaries["recall"][4:] == (3, 3)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -27,7 +27,7 @@ class Refused(Exception):
 
 
 WORDS: dict[str, tuple[str, ...]] = {
-    "no_recs": ("zero", "skip", "error", "dcg_zero"),
+    "no_recs": ("zero", "skip", "error"),
     "no_truth": ("skip", "zero", "one", "error", "judged"),
     "ties": (
         *("given", "item", "item_desc", "best", "worst", "random"),
@@ -269,8 +269,6 @@ def who_counts(has_list: bool, has_truth: bool, has_nonrelevant: bool, rules: Ru
 
 def value(query: Query, metric: str, words: Words, k: int | None, data: Data, rules: Rules) -> float:
     """One user's value, nan where there is none."""
-    if not query.has_list and rules.no_recs == "dcg_zero" and metric not in ("dcg", "ndcg"):
-        return math.nan
     if is_pooled(metric, words):
         above, below = pair(query, metric, words, k, data, rules)
         return above / below if below else math.nan  # whoever adds nothing to the denominator does not count
@@ -352,7 +350,7 @@ def number(
         formula, fields = RUN[metric]
         if not words.keys() <= fields:
             raise ValueError(f"{metric} has no field {sorted(words.keys() - fields)}")
-        cases = [query.case(k, data) for query in here if query.has_list or rules.no_recs != "dcg_zero"]
+        cases = [query.case(k, data) for query in here]
         users = median_users(cases, words) if metric == "median_rank" else len(cases)
         return Number(formula(cases, words, k, data), users=users, undefined=len(here) - users)
     found = {query.user: value(query, metric, words, k, data, rules) for query in here}

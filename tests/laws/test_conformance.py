@@ -17,6 +17,7 @@ from recorded import FOLDER, frames
 import atkay
 from atkay.dialects.dialect import Dialect
 from atkay.errors import ProtocolError, SpecError
+from atkay.evaluation.spoken import protocols, speak
 from atkay.metrics.metric import Metric, parse
 
 RECORDED = {"trec_eval": "pytrec_eval"}
@@ -213,7 +214,7 @@ def replay(spoken: Dialect, one: Recorded) -> Replay | None:
     cut = CUT.get(spoken.name, "@{}").format(one.entry["k"]) if one.entry["k"] else ""
     name = template.format(metric=one.entry["metric"], cut=cut)
     try:
-        metric = spoken.speak(name)[name]
+        metric = speak(spoken, name)[name]
     except SpecError:
         return None
     fields = {field.name for field in dataclasses.fields(atkay.Protocol)}
@@ -234,7 +235,7 @@ def answers(name: str, asked: list[tuple[Recorded, Replay]]) -> list[Answer]:
     calls = defaultdict[Any, list[int]](list)
     for place, (one, how) in enumerate(asked):
         given = tuple(one.entry["options"].get(option, "") for option in ("truth", "ranks"))
-        rules = atkay.list_dialects()[name].settle(None, how.fields, [how.asked])
+        [rules] = protocols(atkay.list_dialects()[name], None, how.fields, [how.asked]).values()
         calls[one.data, given, rules, tuple(how.fields.items())].append(place)
     found: dict[int, Answer] = {}
     for (data, given, _, fields), places in calls.items():
@@ -279,12 +280,12 @@ def test_a_dialect_gives_the_numbers_of_the_library(name: str) -> None:
 def test_our_names_mean_what_was_compared(name: str) -> None:
     spoken = atkay.list_dialects()[name]
     replays = [replay(spoken, one) for one in recorded(name)]
-    compared = {str(metric) for how in replays if how for metric in spoken.speak([how.asked]).values()}
+    compared = {str(metric) for how in replays if how for metric in speak(spoken, [how.asked]).values()}
     for metric, words in spoken.words.items():
         cut = atkay.list_metrics()[metric].cuts and metric not in spoken.uncut
         spec = f"{metric}@5" if cut else metric
-        whole = dataclasses.replace(spoken.speak(spec)[spec], k=None)
-        assert {str(spoken.speak(spec)[spec]), str(whole)} & compared, (metric, words)
+        whole = dataclasses.replace(speak(spoken, spec)[spec], k=None)
+        assert {str(speak(spoken, spec)[spec]), str(whole)} & compared, (metric, words)
 
 
 def test_nothing_is_excused_that_is_not_recorded() -> None:
@@ -488,7 +489,7 @@ def test_what_a_library_does_not_have() -> None:
     ],
 )
 def test_a_librarys_own_names(dialect: str, own: str, spec: str) -> None:
-    assert str(atkay.list_dialects()[dialect].speak(own)[own]) == spec
+    assert str(speak(atkay.list_dialects()[dialect], own)[own]) == spec
 
 
 @pytest.mark.parametrize("name", atkay.list_dialects())
@@ -498,11 +499,11 @@ def test_a_number_is_the_same_however_it_is_asked_for(name: str) -> None:
     for metric in spoken.words:
         cls = atkay.list_metrics()[metric]
         if cls.cuts and metric not in spoken.uncut:
-            [alone], [both] = spoken.speak(f"{metric}@3").values(), spoken.speak(f"{metric}@3,5").values()
+            [alone], [both] = speak(spoken, f"{metric}@3").values(), speak(spoken, f"{metric}@3,5").values()
             assert both.split()[0] == alone
-            assert {spoken.speak([f"{alias}@3"])[f"{alias}@3"] for alias in cls.aliases} <= {alone}
-        [whole] = spoken.speak(metric).values()
-        assert {spoken.speak([alias])[alias] for alias in cls.aliases} <= {whole}
+            assert {speak(spoken, [f"{alias}@3"])[f"{alias}@3"] for alias in cls.aliases} <= {alone}
+        [whole] = speak(spoken, metric).values()
+        assert {speak(spoken, [alias])[alias] for alias in cls.aliases} <= {whole}
 
 
 def test_recommenders_has_two_average_precisions() -> None:
@@ -519,8 +520,8 @@ def test_all_names_are_specs() -> None:
     for each in atkay.list_dialects().values():
         for name in each.names:
             own = re.sub(r"\{\w+\}", "5", name.replace("{p}", "0.5"))
-            assert each.speak([own])[own].name in each.words, name
-            each.settle(None, {}, [own])
+            assert speak(each, [own])[own].name in each.words, name
+            protocols(each, None, {}, [own])
 
 
 def test_names_that_say_something_of_the_protocol() -> None:
@@ -536,7 +537,7 @@ def test_names_that_say_something_of_the_protocol() -> None:
     with pytest.raises(ProtocolError, match=r"mrr@5-l2 says min_relevance=2, and the call says min_relevance=3"):
         atkay.evaluate(recs, truth, "mrr@5-l2", dialect="ranx", min_relevance=3)
     with pytest.raises(
-        ProtocolError, match=r"ranx takes map with min_relevance=1\.0 and map-l2 with min_relevance=2\.0"
+        ProtocolError, match=r"map is asked for twice, with min_relevance=1\.0 and with min_relevance=2\.0"
     ):
         atkay.evaluate(recs, truth, ["map", "map-l2"], dialect="ranx")
 
@@ -549,9 +550,10 @@ def test_metrics_that_a_library_counts_in_different_ways() -> None:
         "map(per=capped)@1": 1,
         "ndcg@1": 1,
     }
-    message = r"xgboost takes pre@1 with no_truth='zero' and ndcg@1 with no_truth='one', and a call has one protocol\. "
-    with pytest.raises(ProtocolError, match=message + "Ask for them in two calls, or say 'no_truth' yourself"):
-        atkay.evaluate(recs, truth, ["pre@1", "ndcg@1"], dialect="xgboost")
+    both = atkay.evaluate(recs, truth, ["pre@1", "ndcg@1"], dialect="xgboost")
+    assert (both["pre@1"], both["ndcg@1"]) == (0.5, 1)
+    assert both.protocol.no_truth == "one"
+    assert {name: rules.no_truth for name, rules in both.apart.items()} == {"precision(per=listed)@1": "zero"}
     mixed = atkay.evaluate(recs, truth, ["pre@1", "ndcg@1"], dialect="xgboost", no_truth="skip")
     assert (mixed["pre@1"], mixed["ndcg@1"]) == (1, 1)
     own = atkay.evaluate(recs, truth, ["pre@1", "ndcg@1"], dialect="xgboost", protocol=atkay.Protocol())
@@ -640,10 +642,10 @@ def test_scores_of_zero_and_below_in_what_is_pooled_and_in_mnap() -> None:
     assert atkay.evaluate(recs, truth, specs, nonpositive="missed").to_dict() == dict.fromkeys(specs, 0.5)
 
 
-def test_users_without_a_list_count_in_dcg_alone() -> None:
-    specs = ["precision@1", "ndcg@1", "recall(average=pooled)@1"]
-    result = atkay.evaluate({1: ["a"]}, {1: ["a"], 2: ["a"]}, specs, no_recs="dcg_zero")
-    assert result.to_dict() == {"precision@1": 1, "ndcg@1": 0.5, "recall(average=pooled)@1": 1}
+def test_users_without_a_list_count_in_ndcg_alone() -> None:
+    specs = ["precision@1", "ndcg@1"]
+    result = atkay.evaluate({1: ["a"]}, {1: ["a"], 2: ["a"]}, specs, dialect="recommenders")
+    assert [result[spec] for spec in specs] == [1, 0.5]
     assert result.summaries["precision@1"].undefined == 1
 
 

@@ -174,7 +174,7 @@ def test_users_without_a_segment(tmp_path: Path) -> None:
     assert atkay.Result.load(tmp_path / "r.json").slices.equals(result.slices)
 
 
-DCG_ZERO = {
+WITH_LISTS = {
     **OF_RUN,
     # For the three users with a list. Red: 3 times rank 1, for 3 users and one item.
     "exposure(of=highest)@2": 1.0,
@@ -189,30 +189,31 @@ DCG_ZERO = {
 
 @pytest.mark.parametrize("memory", [None, 4_000])
 @pytest.mark.parametrize("beside", [[], ["ndcg@2"], ["mrr"]])
-def test_users_without_a_list_count_in_dcg_alone(memory: int | None, beside: list[str], tmp_path: Path) -> None:
-    given: dict[str, Any] = {**SIDE, "train": SIDE["train"] | {"d": ["x"]}, "slices": SEGMENTS, "no_recs": "dcg_zero"}
-    result = atkay.evaluate(RECS, TRUTH, [*DCG_ZERO, *beside], memory=memory, **given)
-    for name, value in DCG_ZERO.items():
+def test_skipped_users_do_not_count(memory: int | None, beside: list[str], tmp_path: Path) -> None:
+    given: dict[str, Any] = {**SIDE, "train": SIDE["train"] | {"d": ["x"]}, "slices": SEGMENTS, "no_recs": "skip"}
+    result = atkay.evaluate(RECS, TRUTH, [*WITH_LISTS, *beside], memory=memory, **given)
+    for name, value in WITH_LISTS.items():
         assert result[name] == pytest.approx(value), name
-        assert result.summaries[name][4:] == (3, 2), name
+        assert result.summaries[name][4:] == (3, 0), name
     # The segment of users without a list has nobody who counts.
     counts = {(segment, name): found[4:] for _, segment, name, found in result.slice_summaries}
-    for name in DCG_ZERO:
-        assert (counts["full", name], counts["empty", name]) == ((3, 0), (0, 2)), name
+    for name in WITH_LISTS:
+        assert counts["full", name] == (3, 0), name
+    assert "empty" not in {segment for segment, _ in counts}
     result.save(tmp_path / "result.json")
     loaded = atkay.Result.load(tmp_path / "result.json")
     assert [found[4:] for found in loaded.summaries.values()] == [found[4:] for found in result.summaries.values()]
 
 
-def test_users_without_a_list_count_in_dcg_alone_in_batches() -> None:
-    stream = atkay.Stream(["median_rank", "coverage@2", "ndcg@2"], n_items=4, no_recs="dcg_zero")
+def test_skipped_users_do_not_count_in_batches() -> None:
+    stream = atkay.Stream(["median_rank", "coverage@2", "ndcg@2"], n_items=4, no_recs="skip")
     for items, target in zip([[0, 1], [0, 2], [0, 1], [-1, -1], [-1, -1]], [0, 2, 1, 0, 2], strict=True):
-        other = atkay.Stream(["median_rank", "coverage@2", "ndcg@2"], n_items=4, no_recs="dcg_zero")
+        other = atkay.Stream(["median_rank", "coverage@2", "ndcg@2"], n_items=4, no_recs="skip")
         other.update([items], [target])
         stream.merge(other.to_bytes())
     result = stream.compute()
     assert (result["median_rank"], result["coverage@2"]) == (2.0, 3 / 4)
-    assert [found[4:] for found in result.summaries.values()] == [(3, 2), (3, 2), (5, 0)]
+    assert [found[4:] for found in result.summaries.values()] == [(3, 0)] * 3
 
 
 @pytest.mark.parametrize(("missed", "users"), [("beyond", 5), ("last", 5), ("skip", 3)])

@@ -14,6 +14,7 @@ from atkay.audit.variants import combinations, plain
 from atkay.dialects.dialect import list_dialects
 from atkay.errors import AtkayError, SpecError, shown
 from atkay.evaluation.request import FILTERS, Request
+from atkay.evaluation.spoken import meaning, names_of
 from atkay.metrics.metric import Metric, RunMetric, list_metrics, parse
 from atkay.protocol import Protocol
 from atkay.words import words_of
@@ -121,8 +122,8 @@ def meant_by(name: str) -> Metric:
         return parse(name)
     except SpecError:
         for spoken in list_dialects().values():
-            if spoken.owns(name):
-                return spoken.speak([name])[name]
+            if spoken.meaning(name)[0]:
+                return meaning(spoken, name)[0]
         raise
 
 
@@ -145,7 +146,7 @@ def spoken_of(
         same["duplicates"] = "first"
     found: dict[tuple[str, str], list[tuple[Metric, Protocol]]] = {}
     for library, spoken in list_dialects().items():
-        for own, said in spoken.names_of(plain(asked)):
+        for own, said in names_of(spoken, plain(asked)):
             try:
                 request = Request.of(own, None, known, dialect=library)
             except AtkayError:
@@ -225,7 +226,7 @@ def _choices(ground: Ground, base: Protocol) -> dict[str, list[dict[str, Any]]]:
     score = ground.tables["recs"].score if ground.tables["recs"].rank is None else None
     used = [name for name in FILTERS if name in ground.tables]
     words: dict[str, list[Any]] = {
-        "no_recs": ["skip", "dcg_zero"],
+        "no_recs": ["skip"],
         "no_truth": ["zero", "one", "judged"],
         "ties": [word for word in TIES if word not in (base.ties, "random")],
         "scores": ["float32"] if score is not None and str(score.dtype) == "Float64" else [],

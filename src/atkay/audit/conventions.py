@@ -13,6 +13,7 @@ from atkay.dialects.dialect import list_dialects
 from atkay.errors import AtkayError, AtkayWarning, SpecError
 from atkay.evaluation.evaluate import evaluate
 from atkay.evaluation.request import FILTERS, Request
+from atkay.evaluation.spoken import speak
 from atkay.metrics.metric import RunMetric
 from atkay.protocol import Protocol
 from atkay.text.grid import Grid, Tabular
@@ -71,7 +72,7 @@ def conventions(recs: Any, truth: Any, metrics: str | Metric | Iterable[str | Me
     for name, each in list_dialects().items():
         for spec in plain:
             try:
-                [meant] = each.speak([spec]).values()
+                [meant] = speak(each, [spec]).values()
                 jobs.setdefault(own_protocol(each, own, spec), []).append((name, spec, meant))
             except SpecError:
                 continue  # it does not have the metric

@@ -13,12 +13,12 @@ import numpy as np
 
 from atkay.audit.difference import SAME, Change, Difference, Example, Step, Worked, word_of
 from atkay.audit.variants import plain
-from atkay.dialects.dialect import Dialect
-from atkay.dialects.dialect import dialect as named
+from atkay.dialects.dialect import Dialect, find_dialect
 from atkay.errors import AtkayError, ProtocolError, SpecError, TiesWarning, shown, who
 from atkay.evaluation.finish import Setting, finish
 from atkay.evaluation.measure import measure_aligned
 from atkay.evaluation.request import FILTERS, Request
+from atkay.evaluation.spoken import meaning, protocols
 from atkay.inputs.coding.align import align_tables
 from atkay.inputs.read import BESIDE, read_tables
 from atkay.metrics.metric import Metric, RunMetric, conventions, parse
@@ -111,20 +111,23 @@ def explain(
     spoken, protocol = given.pop("dialect", None), given.pop("protocol", None)
     if protocol is not None and not isinstance(protocol, Protocol):
         raise ProtocolError(f"explain: protocol is a Protocol(...), given was {shown(protocol)}.")
-    here, there = None if spoken is None else named(spoken), _dialect(theirs)
+    here, there = None if spoken is None else find_dialect(spoken), _dialect(theirs)
     start, end, asked = _metrics(metric, theirs, here, there)
     said = (protocol or Protocol()).with_fields(**given)
-    ours = _Conventions(said if here is None else here.settle(protocol, given, [metric]), start, filters)
+    ours = _Conventions(
+        said if here is None else next(iter(protocols(here, protocol, given, [metric]).values())), start, filters
+    )
     base = ours.protocol if there is None else own_protocol(there, said, asked)
     goal = _goal(base, end, filters, their_protocol)
     tables = {"recs": recs, "truth": truth, **side}
-    Request((start, end), ours.protocol, {name: table for name, table in tables.items() if table is not None}).check()
+    given_tables = {name: table for name, table in tables.items() if table is not None}
+    Request((start, end), ours.protocol, tables=given_tables).check()
     kept: dict[tuple[Any, ...], tuple[dict[str, Table], Aligned]] = {}
 
     def align(at: _Conventions) -> Gathered:
         rules, ids = at.protocol, tuple(id(table) for table in at.filters.values())
         key = (*ids, rules.groups, rules.min_relevance, rules.scores)
-        request = Request((start, end), rules, {**tables, **at.filters}, columns)
+        request = Request((start, end), rules, tables={**tables, **at.filters}, columns=columns)
         if key not in kept:
             read = read_tables(request.tables, rules, columns)
             kept[key] = read, align_tables(read, rules, metrics=request.metrics)
@@ -258,7 +261,7 @@ class _State:
         gathered = align(conventions)
         request = dataclasses.replace(gathered.request, metrics=(conventions.metric,))
         request.check(*BESIDE)
-        part, judged = measure_aligned(request, gathered.setting, gathered.aligned)
+        part, judged, _ = measure_aligned(request, gathered.setting, lambda _: gathered.aligned)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TiesWarning)
             result = finish(request, gathered.setting, [part])
@@ -360,7 +363,7 @@ def _dialect(theirs: str | Metric | Dialect) -> Dialect | None:
     if not isinstance(theirs, str):
         return theirs if isinstance(theirs, Dialect) else None
     try:
-        return named(theirs)
+        return find_dialect(theirs)
     except SpecError as error:
         try:
             parse(theirs)
@@ -376,16 +379,16 @@ def _metrics(
 ) -> tuple[Metric, Metric, str]:
     """Our metric and theirs, and what their library is asked for."""
     try:
-        start = parse(metric) if here is None else here.speak([metric])[str(metric)]
+        start = parse(metric) if here is None else meaning(here, metric)[0]
     except SpecError:
         if there is None:
             raise
-        end = there.speak([metric])[str(metric)]  # a name of the library's own
+        end = meaning(there, metric)[0]  # a name of the library's own
         return _checked(plain(end)), _checked(end), str(metric)
     if there is None:
         return _checked(start), _checked(parse(theirs)), ""  # type: ignore[arg-type]  # no dialect
     spec = str(plain(_checked(start)))
-    return start, _checked(there.speak([spec])[spec]), spec
+    return start, _checked(meaning(there, spec)[0]), spec
 
 
 def _checked(metric: Metric) -> Metric:
@@ -402,7 +405,7 @@ def own_protocol(library: Dialect, said: Protocol, asked: str) -> Protocol:
     """A library's protocol for a metric, with what the caller says of the task."""
     default = Protocol()
     task = {name: getattr(said, name) for name in SETTINGS if not _same(getattr(said, name), getattr(default, name))}
-    return library.settle(None, task, [asked])
+    return next(iter(protocols(library, None, task, [asked]).values()))
 
 
 def _goal(

@@ -215,8 +215,7 @@ class Sums:
         with np.errstate(invalid="ignore", divide="ignore"):
             values = (self.total / self.defined)[counted]
             parts = {name: (above[counted], below[counted]) for name, (above, below) in self.parts.items()}
-            lost, unanswered = self.rows.n_relevant[counted] == 0, ~self.rows.answered[counted]
-            score_missing(values, parts, self.metrics, protocol, lost, unanswered)
+            score_missing(values, parts, self.metrics, protocol, self.rows.n_relevant[counted] == 0)
             weight = np.where(np.isnan(values), 0.0, self.defined[counted])
             group, n_groups = self.group[counted], self.group.max() + 1
             of_group = _added(np.nan_to_num(values) * weight, group, n_groups) / _added(weight, group, n_groups)

@@ -16,6 +16,7 @@ from atkay.dialects.dialect import list_dialects
 from atkay.errors import SpecError, TiesWarning
 from atkay.evaluation.evaluate import evaluate
 from atkay.evaluation.request import FILTERS, Request
+from atkay.evaluation.spoken import speak
 from atkay.metrics.metric import Metric, conventions, parse
 from atkay.protocol import Protocol
 from atkay.text.grid import Grid, Tabular
@@ -163,7 +164,7 @@ def _libraries(metric: Metric) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, each in list_dialects().items():
         try:
-            [meant] = each.speak(str(plain(metric))).values()
+            [meant] = speak(each, str(plain(metric))).values()
         except SpecError:
             continue  # it does not have the metric, or not with a cutoff
         found.setdefault(str(meant), []).append(name)

@@ -183,7 +183,7 @@ def total(values: Floats) -> Fraction:
 def divides(denominator: Floats) -> Bools:
     """Who counts in a pooled number: whoever adds to the denominator. The others are undefined.
 
-    A user with nothing to divide by (no pair in AUC, no list under ``no_recs="dcg_zero"``) changes neither sum. If such
+    A user with nothing to divide by (no pair in AUC) changes neither sum. If such
     users counted, they would add degrees of freedom to intervals and tests without adding any data.
     """
     return denominator > 0

@@ -5,48 +5,47 @@ To add one, write a file with a ``DIALECT`` in this folder: it is found by itsel
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import importlib
 import pkgutil
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from atkay.errors import ProtocolError, SpecError, listing, offer, shown
-from atkay.metrics.metric import Metric, parse, separate, stated
+from atkay.errors import SpecError, offer, shown
 from atkay.text.grid import Grid, Tabular
 
-if TYPE_CHECKING:
-    from atkay.protocol import Protocol
+_ENTRY = re.compile(r"(?P<name>\w+)(?:\((?P<words>.*)\))?(?P<cut>@\{k\})?")
 
 
 @dataclass(frozen=True)
 class Dialect:
     """A library's conventions.
 
-    ``words`` has the metrics that the library shares with us, each with the words in which it differs from our default.
-    ``names`` has the library's own names as specs, ``{k}`` and the like standing for numbers; after a semicolon, what a
-    name says of the protocol: ``"map@{k}-l{level}": "map@{k}; min_relevance={level}"``. ``protocol`` holds the fields
-    that differ, and ``apart`` those in which a metric ("precision"), or its form with a cutoff ("mrr@{k}"), differs
-    from the library's others. ``uncut`` names metrics that it computes for whole lists alone; ``cutoff`` is where it
-    cuts lists if no cutoff is given. ``unstable`` names metrics that put equal scores in an order of the library's own,
-    which no word says, in lists of so many items and more: 2, or LONG.
-    ``checked`` says whether the library itself was run, or its source was read; ``note``, what it does besides.
+    ``metrics`` has those that the library shares with us, each as a spec in the library's words; after a semicolon, the
+    fields of the protocol in which it differs from the library's others: ``"map(per=capped); ties=together"``, for its
+    form with a cutoff ``"mrr@{k}; ties=text"``. ``names`` has the library's own names as specs. Whatever they do not
+    say follows from ``metrics``. Names take a cutoff as ours do, unless ``{k}`` says where it stands; other braces
+    stand for numbers, too: ``"map-l{level}": "map; min_relevance={level}"``. ``protocol`` holds the fields that differ
+    from our default. ``uncut`` names metrics that it computes for whole lists alone; ``cutoff`` is where it cuts lists
+    if no cutoff is given. In lists of ``unstable`` items and more it puts equal scores in an order of its own, which no
+    word says, in all metrics but the ``stable`` ones. ``checked`` says whether the library itself was run, or its
+    source was read; ``note``, what it does besides.
     """
 
     name: str
     library: str
     version: str
-    words: Mapping[str, Mapping[str, str | float]]
+    metrics: tuple[str, ...]
     names: Mapping[str, str] = field(default_factory=dict)
     protocol: Mapping[str, Any] = field(default_factory=dict)
-    apart: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     uncut: tuple[str, ...] = ()
     cutoff: int | None = None
-    unstable: Mapping[str, int] = field(default_factory=dict)
+    unstable: int | None = None
+    stable: tuple[str, ...] = ()
     checked: str = "run"
     note: str = ""
 
@@ -55,125 +54,70 @@ class Dialect:
         """The library and its version."""
         return f"{self.library} {self.version}"
 
-    def speak(self, specs: str | Metric | Iterable[str | Metric]) -> dict[str, Metric]:
-        """What each spec, or name of the library's own, means here."""
-        return {str(spec): self._meant(spec)[0] for spec in separate(specs)}
+    @cached_property
+    def words(self) -> dict[str, dict[str, str]]:
+        """The metrics, each with the words in which it differs from our default."""
+        entries = (_entry(spec) for spec in self.metrics)
+        return {name: dict(_pairs(words or "", ",")) for name, words, cut in entries if not cut}
 
-    def names_of(self, metric: Metric) -> Iterator[tuple[str, str]]:
-        """Our spec for a metric, and the library's own names for it, as far as they take no number but the cutoff; each
-        with what it says of the protocol.
-        """
-        yield str(metric), ""
-        for name, meaning in self.names.items():
-            if set(re.findall(r"\{(\w+)\}", name)) == ({"k"} if metric.k else set()):
-                own = name.format(k=metric.k)
-                if type(self._meant(own)[0]) is type(metric):
-                    yield own, meaning.partition(";")[2]
+    @cached_property
+    def apart(self) -> dict[str, dict[str, str]]:
+        """The fields of the protocol in which a metric, or its form with a cutoff, differs from the others."""
+        entries = {spec: _entry(spec) for spec in self.metrics if ";" in spec}
+        return {name + (cut or ""): _fields(spec) for spec, (name, _, cut) in entries.items()}
 
-    def having(self, specs: Iterable[str], protocol: Protocol | None, fields: Mapping[str, Any]) -> list[str]:
-        """Those of the specs that the library has under one protocol, the first one's; uncut where it does not cut.
+    def meaning(self, name: str) -> tuple[str, dict[str, str]]:
+        """Our spec for a name of the library's own, and what it says of the protocol; nothing where it has no such."""
+        for own, spec in self.names.items():
+            if match := _pattern(own).fullmatch(name.strip()):
+                numbers = match.groupdict()
+                cut = f"@{numbers['k']}" if "{k}" not in own and numbers["k"] else ""
+                return spec.partition(";")[0].format(**numbers) + cut, _fields(spec.format(**numbers))
+        return "", {}
 
-        What it counts in another way stays in where the caller says how.
-        """
-        shared = [metric for metric in map(parse, specs) if metric.name in self.words]
-        asked = [dataclasses.replace(metric, k=None) if metric.name in self.uncut else metric for metric in shared]
-        rules = [{**self.protocol, **self._apart(metric), **fields} for metric in asked]
-        return [str(metric) for metric, rule in zip(asked, rules, strict=True) if protocol or rule == rules[0]]
 
-    def settle(
-        self, protocol: Protocol | None, fields: Mapping[str, Any], specs: str | Metric | Iterable[str | Metric] = ()
-    ) -> Protocol:
-        """The dialect's protocol for these metrics, with whatever the caller says otherwise.
+def _entry(spec: str) -> tuple[str, str | None, str | None]:
+    """The name of a metric, its words, and where it is cut."""
+    match = _ENTRY.fullmatch(spec.partition(";")[0])
+    if match is None:
+        raise SpecError(f"'{spec}' is not a metric of a dialect.")
+    return match["name"], match["words"], match["cut"]
 
-        One call has one protocol: metrics that the library counts in different ways are refused.
-        """
-        from atkay.protocol import Protocol
 
-        given = Protocol(**self.protocol) if protocol is None else protocol
-        bare = dataclasses.replace(given, exclude=None, candidates=None)  # tables do not compare
-        rules: dict[Protocol, tuple[str, dict[str, Any]]] = {}
-        for spec in separate(specs) if specs else ():
-            metric, said = self._meant(spec)
-            chosen = (self._apart(metric) if protocol is None else {}) | said
-            for name in fields.keys() & said:
-                if Protocol(**{name: fields[name]}) != Protocol(**{name: said[name]}):
-                    raise ProtocolError(
-                        f"{spec} says {name}={said[name]}, and the call says {name}={fields[name]!r}. Say it once."
-                    )
-            chosen = {name: value for name, value in chosen.items() if name not in fields}
-            rules.setdefault(bare.with_fields(**chosen), (str(spec), chosen))
-        if len(rules) > 1:
-            raise self._mixed({settled: spec for settled, (spec, _) in rules.items()})
-        for _, chosen in rules.values():
-            given = given.with_fields(**chosen)
-        return given.with_fields(**fields)
+def _fields(spec: str) -> dict[str, str]:
+    """What a spec says of the protocol, after the semicolon."""
+    return dict(_pairs(spec.partition(";")[2].strip(), " "))
 
-    def _apart(self, metric: Metric) -> dict[str, Any]:
-        """The fields in which the library counts a metric otherwise than the others."""
-        cut = {} if metric.k is None else self.apart.get(f"{metric.name}@{{k}}", {})
-        return {**self.apart.get(metric.name, {}), **cut}
 
-    def _mixed(self, rules: Mapping[Protocol, str]) -> ProtocolError:
-        (one, first), (other, second) = list(rules.items())[:2]
-        differ = [each.name for each in dataclasses.fields(one) if getattr(one, each.name) != getattr(other, each.name)]
-        said = (", ".join(f"{name}={getattr(each, name)!r}" for name in differ) for each in (one, other))
-        return ProtocolError(
-            f"{self.library} takes {first} with {next(said)} and {second} with {next(said)}, and a call has one "
-            f"protocol. Ask for them in two calls, or say {listing(differ)} yourself."
-        )
-
-    def _meant(self, spec: str | Metric) -> tuple[Metric, dict[str, Any]]:
-        """The metric, and what the library's own name says of the protocol besides."""
-        if not isinstance(spec, str):
-            return spec, {}
-        if meaning := self._own(spec):
-            own, _, said = meaning.partition(";")
-            return self._cut(parse(own)), dict(one.split("=") for one in said.split())
-        metric = parse(spec)
-        if metric.name not in self.words:
-            raise SpecError(
-                f"{self.library} has no {metric.name}; this dialect speaks of {listing(sorted(self.words))}. "
-                f"{offer(spec, self.names)}"
-            )
-        if metric.name in self.uncut and metric.k is not None:
-            raise SpecError(f"{self.library} has no {metric.name} with a cutoff that can be given here. {self.note}")
-        words = {name: word for name, word in self.words[metric.name].items() if name not in stated(spec)}
-        return self._cut(dataclasses.replace(metric, **words)), {}  # type: ignore[arg-type]  # fields of that metric
-
-    def owns(self, name: str) -> bool:
-        """Whether it is a name of the library's own."""
-        return bool(self._own(name))
-
-    def _own(self, spec: str) -> str:
-        """What a name of the library's own means; nothing where it has no such name."""
-        found = ((meaning, _pattern(name).fullmatch(str(spec).strip())) for name, meaning in self.names.items())
-        return next((meaning.format(**match.groupdict()) for meaning, match in found if match), "")
-
-    def _cut(self, metric: Metric) -> Metric:
-        """The metric at the library's own cutoff where none is given."""
-        return dataclasses.replace(metric, k=self.cutoff) if metric.k is None and metric.cuts else metric
+def _pairs(text: str, between: str) -> Iterator[tuple[str, str]]:
+    for pair in text.split(between) if text else ():
+        name, _, value = pair.partition("=")
+        yield name, value
 
 
 @functools.cache
 def _pattern(name: str) -> re.Pattern[str]:
-    """A name in which {k} and the like stand for numbers."""
-    return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[0-9]+(?:\\.[0-9]+)?)", re.escape(name)), re.IGNORECASE)
+    """A name in which {k} and the like stand for numbers; a cutoff may follow where it has no place of its own."""
+    number = r"[0-9]+(?:\.[0-9]+)?"
+    cut = "" if "{k}" in name else r"(?:\s*@\s*(?P<k>[0-9]+))?"
+    own = re.sub(r"\\\{(\w+)\\\}", lambda brace: f"(?P<{brace[1]}>{number})", re.escape(name))
+    return re.compile(own + cut, re.IGNORECASE)
 
 
 class Dialects(Tabular, Mapping[str, Dialect]):
     """All dialects by name; prints as a table."""
 
-    def __init__(self, found: Iterable[Dialect]) -> None:
-        self._found = {each.name: each for each in sorted(found, key=lambda each: each.name)}
+    def __init__(self, dialects: Iterable[Dialect]) -> None:
+        self._dialects = {each.name: each for each in sorted(dialects, key=lambda each: each.name)}
 
     def __getitem__(self, name: str) -> Dialect:
-        return self._found[name]
+        return self._dialects[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
+        return iter(self._dialects)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._dialects)
 
     def _grid(self) -> Grid:
         rows = [
@@ -198,29 +142,24 @@ def _printed(fields: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in fields.items())
 
 
+@functools.cache
 def list_dialects() -> Dialects:
     """Every dialect, with the version of the library it follows.
 
     >>> atkay.list_dialects()["replay"].words["map"]
     {'per': 'capped'}
     """
-    return _load_folder()
-
-
-@functools.cache
-def _load_folder() -> Dialects:
     names = [module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]) if module.name != "dialect"]
     return Dialects(importlib.import_module(f"{__package__}.{name}").DIALECT for name in names)
 
 
-def dialect(name: str | Dialect) -> Dialect:
-    """The dialect of a name."""
+def find_dialect(name: str | Dialect) -> Dialect:
+    """The dialect of a name, however its punctuation is written."""
     if isinstance(name, Dialect):
         return name
-    plain = {re.sub(r"\W|_", "", each): found for each, found in list_dialects().items()}
-    found = plain.get(re.sub(r"\W|_", "", name.lower())) if isinstance(name, str) else None
-    if found is None:
-        raise SpecError(
-            f"no dialect {shown(name)}. {offer(name, list_dialects())} atkay.list_dialects() lists them all."
-        )
-    return found
+    plain = {re.sub(r"\W|_", "", each): dialect for each, dialect in list_dialects().items()}
+    dialect = plain.get(re.sub(r"\W|_", "", name.lower())) if isinstance(name, str) else None
+    if dialect is None:
+        near = offer(name, list_dialects())
+        raise SpecError(f"no dialect {shown(name)}. {near} atkay.list_dialects() lists them all.")
+    return dialect

@@ -8,22 +8,7 @@ DIALECT = Dialect(
     name="elliot",
     library="elliot",
     version="0.3.1",
-    words={
-        "precision": {},
-        "recall": {},
-        "hit": {},
-        "map": {"per": "places"},
-        "mrr": {},
-        "ndcg": {"gain": "exp2_above"},
-    },
-    names={
-        "Precision@{k}": "precision@{k}",
-        "Recall@{k}": "recall@{k}",
-        "HR@{k}": "hit@{k}",
-        "MAP@{k}": "map(per=places)@{k}",
-        "MRR@{k}": "mrr@{k}",
-        "nDCG@{k}": "ndcg(gain=exp2_above)@{k}",
-    },
+    metrics=("precision", "recall", "hit", "map(per=places)", "mrr", "ndcg(gain=exp2_above)"),
     protocol={"no_recs": "skip", "min_relevance": 0},
     checked="source",
     note="min_relevance is its relevance_threshold. The default of 0 makes every item of the truth relevant, whatever "

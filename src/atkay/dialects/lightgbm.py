@@ -8,13 +8,6 @@ DIALECT = Dialect(
     name="lightgbm",
     library="lightgbm",
     version="4.7.0",
-    words={
-        "map": {"per": "capped"},
-        "ndcg": {},
-    },
-    names={
-        "map@{k}": "map(per=capped)@{k}",
-        "ndcg@{k}": "ndcg@{k}",
-    },
+    metrics=("map(per=capped)", "ndcg"),
     protocol={"no_recs": "skip", "no_truth": "one", "unlisted": "ignored"},
 )

@@ -8,21 +8,6 @@ DIALECT = Dialect(
     name="replay",
     library="replay-rec",
     version="0.22.0",
-    words={
-        "precision": {},
-        "recall": {},
-        "hit": {},
-        "map": {"per": "capped"},
-        "mrr": {},
-        "ndcg": {"gain": "binary"},
-    },
-    names={
-        "Precision@{k}": "precision@{k}",
-        "Recall@{k}": "recall@{k}",
-        "HitRate@{k}": "hit@{k}",
-        "MAP@{k}": "map(per=capped)@{k}",
-        "MRR@{k}": "mrr@{k}",
-        "NDCG@{k}": "ndcg(gain=binary)@{k}",
-    },
+    metrics=("precision", "recall", "hit", "map(per=capped)", "mrr", "ndcg(gain=binary)"),
     protocol={"ties": "item_desc"},
 )

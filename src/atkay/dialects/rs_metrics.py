@@ -8,17 +8,9 @@ DIALECT = Dialect(
     name="rs_metrics",
     library="rs_metrics",
     version="0.6.0",
-    words={
-        "precision": {"per": "listed"},
-        "recall": {},
-        "hit": {},
-        "map": {},
-        "mrr": {},
-        "ndcg": {"gain": "binary"},
-    },
+    metrics=("precision(per=listed)", "recall", "hit", "map", "mrr", "ndcg(gain=binary)"),
     names={
-        "hitrate@{k}": "hit@{k}",
-        "mapr@{k}": "map@{k}",
+        "mapr": "map",
     },
     note="Its precision is not a number as soon as a user has no list.",
 )

@@ -13,14 +13,20 @@ from atkay.results.sample_users import choose
 
 if TYPE_CHECKING:
     from atkay.evaluation.request import Request
+    from atkay.inputs.coding.align import Aligned
+    from atkay.protocol import Protocol
     from atkay.results.result import Result
 
 
 def evaluate_memory(request: Request) -> Result:
     """The result of :func:`atkay.evaluate` for tables that fit into memory."""
     tables = read_tables(request.tables, request.protocol, request.columns)
-    aligned = align_tables(tables, request.protocol, metrics=request.metrics)
-    assert aligned.codes is not None
-    setting = Setting.of(request, aligned.codes, tables)
-    part, judged = measure_aligned(request, setting, aligned)
-    return replace(finish(request, setting, [part]), examples=choose(aligned, judged, part.rows))
+    first = align_tables(tables, request.protocol, metrics=request.metrics)
+    assert first.codes is not None
+    setting = Setting.of(request, first.codes, tables)
+
+    def align(protocol: Protocol) -> Aligned:
+        return first if protocol.scores == request.protocol.scores else align_tables(tables, protocol, first.codes)
+
+    part, judged, _ = measure_aligned(request, setting, align)
+    return replace(finish(request, setting, [part]), examples=choose(first, judged, part.rows))

@@ -25,7 +25,8 @@ from atkay.errors import (
     shown,
 )
 from atkay.evaluation.finish import Setting, finish
-from atkay.evaluation.measure import measure
+from atkay.evaluation.judge import settle
+from atkay.evaluation.measure import measure_all
 from atkay.evaluation.part import Part
 from atkay.evaluation.request import USUAL, Request
 from atkay.inputs.arrays import read_batch, read_users
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from atkay.core.types import Ints
-    from atkay.evaluation.judge import Settled
     from atkay.inputs.arrays import Batch
+    from atkay.inputs.coding.align import Aligned
     from atkay.inputs.coding.common import Shared
     from atkay.metrics.metric import Metric
 
@@ -138,6 +139,10 @@ class Stream:
                 "Stream: average_over takes all queries of a user at once. Use evaluate(recs, truth, ...)."
             )
         request.check("catalog")  # without one, all n_items
+        if len({each.protocol.scores for each in request.by_protocol()}) > 1:
+            raise ProtocolError(
+                f"Stream: {request.dialect} compares scores in two precisions, and a batch has one. Make two streams."
+            )
         reasons = [f"{name}= is given" for name in request.tables]
         reasons += [f"{each} looks at all lists together" for each in request.metrics if isinstance(each, RunMetric)]
         if n_items is None and reasons:
@@ -227,16 +232,15 @@ class Stream:
             raise RelevanceError(
                 f"update: min_relevance={least:g} needs grades, and targets has none. Pass them as a matrix of floats."
             )
-        settled = self._judge(batch, users)
-        self._add(measure(settled.judged, settled.rows, self._request, ids=settled.aligned.ids).sum())
+        aligned = self._aligned(batch, users)
+        part, _ = measure_all(self._request, lambda protocol: settle(aligned, protocol)[:2], ids=aligned.ids)
+        self._add(part.sum())
 
     def _add(self, part: Part) -> None:
         with self._lock:
             self._part = part if self._part is None else self._part.merge(part)
 
-    def _judge(self, batch: Batch, users: pl.Series | None) -> Settled:
-        from atkay.evaluation.judge import settle
-
+    def _aligned(self, batch: Batch, users: pl.Series | None) -> Aligned:
         if users is not None and len(users) != batch.n_users:
             raise InputError(
                 f"update: users has {len(users):,} ids, and the batch has {batch.n_users:,} rows. Pass one for each."
@@ -248,7 +252,7 @@ class Stream:
             side, shared = self._beside.of_batch(aligned.queries.get_column("user"), told=users is not None)
             aligned = replace(aligned, side=side)
             self._add_shared(shared)
-        return settle(aligned, self.protocol)
+        return aligned
 
     def _add_shared(self, shared: Mapping[str, Shared]) -> None:
         with self._lock:

@@ -116,6 +116,7 @@ def finish(request: Request, setting: Setting, parts: Sequence[Part]) -> Result:
         sums=part.sums,
         dialect=request.dialect,
         names=request.names,
+        apart={str(number): settled for number, settled in request.apart.items()},
         sampled=request.sampled,
         readings=setting.readings or _readings(setting, part),
         engine=setting.engine,
@@ -221,11 +222,11 @@ def _unstable(request: Request, protocol: Protocol, population: Population) -> s
     from atkay.dialects.dialect import list_dialects
 
     spoken = next((each for each in list_dialects().values() if each.title == request.dialect), None)
-    unstable: Mapping[str, int] = {} if spoken is None else spoken.unstable
-    lengths = [unstable[metric.name] for metric in request.metrics if metric.name in unstable]
-    long = bool(lengths) and min(lengths) >= LONG
+    if spoken is None or spoken.unstable is None or all(metric.name in spoken.stable for metric in request.metrics):
+        return ""
+    long = spoken.unstable >= LONG
     lists = population.tie_decided_long if long else population.tie_decided
-    if spoken is None or not lengths or not lists:
+    if not lists:
         return ""
     size = f" with {LONG} items or more" if long else ""
     return (

@@ -14,12 +14,12 @@ from atkay.errors import PopulationError, number_of, who
 from atkay.evaluation.judge import judge
 from atkay.evaluation.part import Part
 from atkay.judged.ties import groups
-from atkay.metrics.dcg import DCG
 from atkay.metrics.metric import Metric, Ratio, RunMetric, is_pooled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from atkay.core.fingerprint import Mark
     from atkay.evaluation.finish import Setting
     from atkay.evaluation.request import Request
     from atkay.inputs.coding.align import Aligned
@@ -53,8 +53,6 @@ def measure(
     states: dict[Segment, Mapping[str, Ints]] = {}
     state_users: dict[Segment, Mapping[str, int]] = {}
     if of_run:
-        # dcg_zero counts users without a list in dcg and ndcg alone, and neither is a metric of the whole run.
-        listed = judged.answered if protocol.no_recs == "dcg_zero" else np.ones_like(counted)
         members = [(None, counted)] + [
             ((slicing.name, segment), counted & (slicing.code == code))
             for slicing in slicings
@@ -62,7 +60,7 @@ def measure(
         ]
         for segment, queries in members:
             if segment is None or queries.any():
-                chosen = judged.where(queries & listed)
+                chosen = judged.where(queries)
                 states[segment] = {str(metric): metric.state(chosen) for metric in of_run}
                 state_users[segment] = {
                     str(one): users
@@ -82,20 +80,78 @@ def measure(
     )
 
 
-def measure_aligned(request: Request, setting: Setting, aligned: Aligned) -> tuple[Part, Judged]:
-    """The part of aligned queries, and what it was measured on."""
+def measure_all(
+    request: Request,
+    judge_as: Callable[[Protocol], tuple[Judged, Population]],
+    *,
+    ids: Mapping[str, Any],
+    slicings: Sequence[Slicing] = (),
+) -> tuple[Part, Judged]:
+    """The queries judged and measured under each protocol of the request; and what the main one finds."""
+    parts, first = [], None
+    for each in request.by_protocol():
+        judged, rows = judge_as(each.protocol)
+        parts.append(measure(judged, rows, each, ids=ids, slicings=slicings))
+        first = judged if first is None else first
+    assert first is not None
+    return (parts[0] if len(parts) == 1 else _beside(request, parts, ids)), first
+
+
+def _beside(request: Request, parts: Sequence[Part], ids: Mapping[str, Any]) -> Part:
+    """The numbers of the same queries under several protocols; who does not count in a number has no value there."""
+    rows = np.unique(np.concatenate([part.rows for part in parts]))
+    of_users = [metric for metric in request.metrics if not isinstance(metric, RunMetric)]
+    names = tuple(str(one) for metric in of_users for one in metric.split())
+    values = np.full((len(names), len(rows)), np.nan).T
+    ratios: dict[str, tuple[Floats, Floats]] = {}
+    states: dict[Segment, dict[str, Ints]] = {}
+    state_users: dict[Segment, dict[str, int]] = {}
+    for part in parts:
+        place = np.searchsorted(rows, part.rows)
+        for name, column in zip(part.names, part.values.T, strict=True):
+            values[place, names.index(name)] = column
+        for name, (numerator, denominator) in part.ratios.items():
+            ratios[name] = np.zeros(len(rows)), np.zeros(len(rows))
+            ratios[name][0][place], ratios[name][1][place] = numerator, denominator
+        for segment, of_segment in part.states.items():
+            states.setdefault(segment, {}).update(of_segment)
+            state_users.setdefault(segment, {}).update(part.state_users[segment])
+    return Part(
+        rows=rows,
+        ids={name: column[rows] for name, column in ids.items()},
+        names=names,
+        values=values,
+        ratios=ratios,
+        population=replace(parts[0].population, evaluated=len(rows)),
+        states=states,
+        state_users=state_users,
+    )
+
+
+def measure_aligned(
+    request: Request, setting: Setting, align: Callable[[Protocol], Aligned]
+) -> tuple[Part, Judged, Aligned]:
+    """The part of aligned queries, and what it was measured on; scores are aligned in the protocol's precision."""
     from atkay.inputs.coding.segments import group_queries, slice_queries
 
+    aligned = align(request.protocol)
     groups = group_queries(aligned, request.protocol.groups)
     slicings, segmented = slice_queries(aligned.queries, setting.tables.get("slices"), groups)
-    judged, rows, fingerprints = judge(aligned, request.protocol)
-    part = measure(judged, rows, request, ids=aligned.ids, slicings=slicings)
+    fingerprints: dict[str, Mark] = {}
+
+    def judge_as(protocol: Protocol) -> tuple[Judged, Population]:
+        same = protocol.scores == request.protocol.scores
+        judged, rows, marks = judge(aligned if same else align(protocol), protocol)
+        fingerprints.update(fingerprints or marks)
+        return judged, rows
+
+    part, judged = measure_all(request, judge_as, ids=aligned.ids, slicings=slicings)
     assert aligned.common is not None
     divided = {name for name in ("exclude", "candidates") if name not in setting.whole}
     users = {name: replace(each, whole=name not in divided) for name, each in aligned.common.users.items()}
     common = replace(aligned.common, users=users | ({} if segmented is None else {"slices": segmented}))
     groups_of_rows = None if groups is None else groups.ids[part.rows]
-    return replace(part, groups=groups_of_rows, fingerprints=fingerprints, common=common), judged
+    return replace(part, groups=groups_of_rows, fingerprints=fingerprints, common=common), judged, aligned
 
 
 def measure_tables(request: Request, setting: Setting, tables: Mapping[str, Any]) -> Part:
@@ -104,7 +160,7 @@ def measure_tables(request: Request, setting: Setting, tables: Mapping[str, Any]
     from atkay.inputs.read import read_tables
 
     read = read_tables(tables, request.protocol, request.columns, part=True)
-    return measure_aligned(request, setting, align_tables(read, request.protocol, setting.codes))[0]
+    return measure_aligned(request, setting, lambda protocol: align_tables(read, protocol, setting.codes))[0]
 
 
 def who_counts(judged: Judged, protocol: Protocol, ids: Mapping[str, Any]) -> Bools:
@@ -120,7 +176,7 @@ def who_counts(judged: Judged, protocol: Protocol, ids: Mapping[str, Any]) -> Bo
                 f"{number_of(int(queries.sum()), 'user')} {what[name]}, {who(ids, int(np.argmax(queries)))} for "
                 f"example, and the protocol says {name}='error'. Mend the data, or choose {name}='zero' or 'skip'."
             )
-        if word in ("zero", "one", "dcg_zero"):
+        if word in ("zero", "one"):
             counted = counted | queries
         if word == "judged":
             # Without a list, too, where such users count at all.
@@ -182,7 +238,7 @@ def values_of(
     for metric, of_metric in zip(ratios, zip(*blocks, strict=True), strict=False):
         above, below = (np.concatenate(side) for side in zip(*of_metric, strict=True))
         parts |= {str(one): (above[:, at], below[:, at]) for at, one in enumerate(metric.split())}
-    score_missing(values, parts, metrics, protocol, lost, ~judged.answered[counted])
+    score_missing(values, parts, metrics, protocol, lost)
     return values, parts
 
 
@@ -192,25 +248,19 @@ def score_missing(
     metrics: Sequence[Metric],
     protocol: Protocol,
     lost: Bools,
-    unanswered: Bools,
 ) -> None:
-    """Give users without truth (``lost``) or without a list what the protocol gives them, in place."""
+    """Give users without truth (``lost``) what the protocol gives them, in place."""
     width = [len(metric.cutoffs) for metric in metrics]
     if lost.any():
         best = protocol.no_truth == "one"
         # What counts grades has seen those below min_relevance where these are gains, and scores 0 by itself else.
         about_truth = [metric.needs_truth and (best or not metric.by_grade) for metric in metrics]
         values[np.ix_(lost, np.repeat(np.array(about_truth, bool), width))] = 1.0 if best else 0.0
-    if protocol.no_recs == "dcg_zero":
-        others = np.repeat(np.array([not isinstance(metric, DCG) for metric in metrics], bool), width)
-        values[np.ix_(unanswered, others)] = np.nan
     for metric, first in zip(metrics, np.cumsum([0, *width]), strict=False):
         for at, one in enumerate(metric.split() if is_pooled(metric) else ()):
             above, below = parts[str(one)]
             if protocol.no_truth == "one" and metric.needs_truth:
                 above[lost] = below[lost]
-            if protocol.no_recs == "dcg_zero":
-                above[unanswered], below[unanswered] = 0.0, 0.0
             values[~divides(below), first + at] = np.nan
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from atkay.errors import ProtocolError, SideError, listing, shown
@@ -31,6 +31,8 @@ class Request:
 
     metrics: tuple[Metric, ...]
     protocol: Protocol
+    apart: Mapping[Metric, Protocol] = field(default_factory=dict)
+    """The numbers that are counted under another protocol."""
     tables: Mapping[str, Any] = field(default_factory=dict)
     columns: Columns | Mapping[str, Columns] | None = None
     sampled: Sampled | None = None
@@ -53,19 +55,28 @@ class Request:
         fields = fields or {}
         if protocol is not None and not isinstance(protocol, Protocol):
             raise ProtocolError(f"evaluate: protocol must be a Protocol(...), got {shown(protocol)}.")
+        names: dict[str, str] = {}
+        apart: dict[Metric, Protocol] = {}
+        title = None
         if dialect is None:
-            rules, names, title = (protocol or Protocol()).with_fields(**fields), {}, None
+            rules = (protocol or Protocol()).with_fields(**fields)
         else:
-            from atkay.dialects.dialect import dialect as named
+            from atkay.dialects.dialect import find_dialect
+            from atkay.evaluation.spoken import main_protocol, protocols, speak, usual
 
-            library = named(dialect)
-            specs = separate(library.having(USUAL, protocol, fields) if metrics is USUAL else metrics)
-            spoken = library.speak(specs)
+            library = find_dialect(dialect)
+            specs = separate(usual(library, USUAL) if metrics is USUAL else metrics)
+            spoken = speak(library, specs)
             names, metrics = {name: str(metric) for name, metric in spoken.items()}, list(spoken.values())
-            rules, title = library.settle(protocol, fields, specs), library.title
+            rules, of_metric = main_protocol(library, protocol, fields), protocols(library, protocol, fields, specs)
+            if rules not in of_metric.values():
+                rules = next(iter(of_metric.values()), rules)
+            apart = {metric: settled for metric, settled in of_metric.items() if settled != rules}
+            title = library.title
         request = cls(
             metrics=parse_all(metrics),
             protocol=rules,
+            apart=apart,
             tables={name: table for name, table in (tables or {}).items() if table is not None},
             columns=columns,
             sampled=sampled,
@@ -82,7 +93,19 @@ class Request:
                 table = "train" if name == "pairs" else name
                 if table not in self.tables and table not in known:
                     raise SideError(f"{metric} needs {table}=: {ASKS[table]}.")
-        check_averages(self.metrics, self.protocol)
+        for each in self.by_protocol():
+            check_averages(each.metrics, each.protocol)
+
+    def by_protocol(self) -> list[Request]:
+        """A request for each protocol and the metrics that are counted under it; the main one comes first."""
+        if not self.apart:
+            return [self]
+        groups: dict[Protocol, list[Metric]] = {self.protocol: []}
+        for metric in self.metrics:
+            groups.setdefault(self.apart.get(metric.split()[0], self.protocol), []).append(metric)
+        return [
+            replace(self, protocol=protocol, metrics=tuple(metrics), apart={}) for protocol, metrics in groups.items()
+        ]
 
     def _check_sampled(self) -> None:
         """An estimate is of one user's rank: other numbers have none."""

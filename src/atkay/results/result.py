@@ -111,8 +111,6 @@ def _without_list(protocol: Protocol, metrics: Sequence[Metric]) -> str:
     """What users with truth and no list score: what an empty list does, which is 0 in most metrics."""
     if protocol.no_recs == "skip":
         return "skipped"
-    if protocol.no_recs == "dcg_zero":
-        return "scored 0 by dcg and ndcg, skipped by the others"
     of_users = [each for each in metrics if not isinstance(each, RunMetric)]
     all_zero = of_users and all(each.needs_truth and not (each.partial or is_pooled(each)) for each in of_users)
     return "scored 0" if all_zero else "counted with an empty list"
@@ -190,6 +188,8 @@ class Result(Mapping[str, float]):
     """The library whose conventions hold, and its version."""
     names: Mapping[str, str] = field(default_factory=dict)
     """The names that were asked for in its dialect, and what they are here."""
+    apart: Mapping[str, Protocol] = field(default_factory=dict)
+    """The numbers that its library counts under another protocol."""
     sampled: Sampled | None = None
     """How the candidates were sampled, where they were."""
     whole_of: Mapping[tuple[str, Any], Mapping[str, float]] = field(default_factory=dict)

@@ -205,9 +205,10 @@ class Task:
     def _meant(self, metrics: Any, dialect: str | None) -> Sequence[Metric]:
         if dialect is None:
             return parse_all(metrics)
-        from atkay.dialects.dialect import dialect as named
+        from atkay.dialects.dialect import find_dialect
+        from atkay.evaluation.spoken import speak
 
-        return list(named(dialect).speak(metrics).values())
+        return list(speak(find_dialect(dialect), metrics).values())
 
     def _columns(self, recs: Any, given: Any) -> dict[str, Columns]:
         """The names of the columns in every table; those of the lists are theirs, or found by themselves."""

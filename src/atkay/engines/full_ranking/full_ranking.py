@@ -178,6 +178,11 @@ class FullRanking:
                 "full_ranking: no candidates=. Pass the vectors of these items alone, or exclude the others."
             )
         self._request = Request.of(metrics, protocol, fields, dialect=dialect)
+        if self._request.apart:
+            raise ProtocolError(
+                f"full_ranking: {self._request.dialect} counts {next(iter(self._request.apart))} under a protocol of "
+                "its own. Ask for it in a call of its own."
+            )
         self._depth = list_depth(self._request.metrics)
         self._truth = Truth.read(truth, exclude, self._request.protocol)
         self._similarity = _one_of("similarity", similarity, SIMILARITIES)
