@@ -151,11 +151,14 @@ class Protocol:
 
     def chosen(self) -> list[str]:
         """The words of the fields that are not as by default."""
-        default = Protocol()
+        return self.differing(Protocol())
+
+    def differing(self, other: Protocol) -> list[str]:
+        """The words of the fields that are not as in the other protocol."""
         return [
             words
             for name, words in self.words().items()
-            if getattr(self, name) != getattr(default, name) and name != "seed"
+            if getattr(self, name) != getattr(other, name) and name != "seed"
         ]
 
 

@@ -69,7 +69,7 @@ class Dialect:
     def meaning(self, name: str) -> tuple[str, dict[str, str]]:
         """Our spec for a name of the library's own, and what it says of the protocol; nothing where it has no such."""
         for own, spec in self.names.items():
-            if match := _pattern(own).fullmatch(name.strip()):
+            if match := _pattern(own).fullmatch(str(name).strip()):
                 numbers = match.groupdict()
                 cut = f"@{numbers['k']}" if "{k}" not in own and numbers["k"] else ""
                 return spec.partition(";")[0].format(**numbers) + cut, _fields(spec.format(**numbers))

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from atkay.dialects.dialect import Dialect
 
-NAMES = {
+CUT = {name: name for name in ("precision", "recall", "f1", "mrr", "map", "ndcg", "dcg")} | {
     "hits": "hit(count=number)",
     "hit_rate": "hit",
     "ndcg_burges": "ndcg(gain=exp2)",
     "dcg_burges": "dcg(gain=exp2)",
-    "r-precision": "r_precision",
-    "rbp.{digits}": "rbp(p=0.{digits})",
 }
-SAME = ("precision", "recall", "f1", "mrr", "map", "ndcg", "dcg")
+NAMES = CUT | {"r-precision": "r_precision", "rbp.{digits}": "rbp(p=0.{digits})"}
 
 DIALECT = Dialect(
     name="ranx",
@@ -22,12 +20,9 @@ DIALECT = Dialect(
         *("precision", "recall", "hit", "map", "mrr", "f1", "ndcg(gain=linear)", "dcg(gain=linear)", "r_precision"),
         "rbp(gain=grade)",
     ),
-    names={
-        f"{own}{cut}-l{{level}}": f"{spec}{cut}; min_relevance={{level}}"
-        for own, spec in (NAMES | dict(zip(SAME, SAME, strict=True))).items()
-        for cut in ("@{k}", "")
-    }
-    | NAMES,
+    names=NAMES
+    | {f"{own}-l{{level}}": f"{spec}; min_relevance={{level}}" for own, spec in NAMES.items()}
+    | {f"{own}@{{k}}-l{{level}}": f"{spec}@{{k}}; min_relevance={{level}}" for own, spec in CUT.items()},
     protocol={"no_truth": "judged", "min_relevance": 1},
     unstable=16,
     note="Equal scores keep their order in lists of up to 15 items; in longer ones ranx orders them in its own way. "

@@ -477,6 +477,7 @@ class Result(Mapping[str, float]):
         return [
             *self.counted(),
             *self.protocol.chosen(),
+            *(f"{name}: {'; '.join(rules.differing(self.protocol))}" for name, rules in self.apart.items()),
             *self._over(),
             *([self.sampled.words] if self.sampled else []),
             *spoken,
