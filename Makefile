@@ -56,10 +56,10 @@ examples: $(WHEELS)/ready  ## next baskets and films: tables, comparisons and ch
 	@$(BIN)/python examples/movielens.py
 
 test: $(VENV)/ready $(WHEELS)/ready test-pandas2  ## all tests, with pandas 3, and those that touch pandas again with pandas 2
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 test-deep: $(VENV)/ready  ## the fuzz and the laws with many examples, other ones each time: a quarter of an hour
-	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 tests/engines/test_fuzz_engines.py tests/inputs/test_fuzz_inputs.py tests/laws
+	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 --dist loadgroup tests/engines/test_fuzz_engines.py tests/inputs/test_fuzz_inputs.py tests/laws
 
 test-pandas2: $(PANDAS2)/ready
 	$(PANDAS2)/bin/python -m pytest -q -o addopts="-ra" tests/inputs/test_kinds.py

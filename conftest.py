@@ -22,12 +22,32 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
+@pytest.fixture
+def spark() -> Any:
+    """The session of this machine; the first test starts it."""
+    pytest.importorskip("pyspark", reason="the extra 'spark' is not installed")
+    from atkay.engines.spark.spark import check_java, local_session
+
+    try:
+        check_java()
+    except ImportError as absent:
+        pytest.skip(str(absent))
+    return local_session(2, {"spark.sql.shuffle.partitions": "4"})
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever takes Spark runs in one process (with ``--dist loadgroup``): starting a JVM takes long."""
+    for item in items:
+        if {"spark", "cluster"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
 try:
     from hypothesis import settings
 except ImportError:  # the environment for pandas 2 runs tests that need none of it
     pass
 else:
-    settings.register_profile("full", deadline=None, derandomize=True, max_examples=120)
+    settings.register_profile("full", deadline=None, derandomize=True, max_examples=30)
     settings.register_profile("few", deadline=None, derandomize=True, max_examples=3)
     # Other examples each time. A failure is printed with what it takes to see it again.
     settings.register_profile("deep", deadline=None, max_examples=400, print_blob=True)

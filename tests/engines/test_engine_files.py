@@ -15,7 +15,6 @@ import numpy as np
 import polars as pl
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
 
 import atkay
 from atkay import Columns
@@ -39,11 +38,10 @@ from atkay.evaluation.measure import measure_tables
 from atkay.text import progress
 from atkay.text.sizes import bytes_of
 from same import assert_same
-from variants import SEGMENTS, Row, every_variant, grades, recs_frame, rows, scores, side, truth_frame
+from variants import SEGMENTS
 
 FEW = 4_000
 """Bytes of memory: a part has about twenty rows."""
-VARIANTS = list(every_variant(None, (1, 3)))
 MANY = ["ndcg@3", "map", "precision(average=pooled)@2", "inter_list_distance@2", "mrr@5"]
 
 
@@ -143,18 +141,6 @@ def test_every_format_and_order(
     same(write(order(RECS), tmp_path / f"r{suffix}"), write(order(TRUTH), tmp_path / f"t{suffix}"))
     assert len(judged) > 5
     assert sum(judged) == len(RECS)
-
-
-@settings(max_examples=4)
-@given(recs=rows(scores, 0.0), truth=rows(grades, 3.0))
-def test_every_metric(tmp_path_factory: pytest.TempPathFactory, recs: list[Row], truth: list[Row]) -> None:
-    folder = tmp_path_factory.mktemp("every")
-    given: dict[str, Any] = {**side(), "slices": SEGMENTS, "no_truth": "zero"}
-    both = write(recs_frame(recs), folder / "r.parquet"), write(truth_frame(truth), folder / "t.csv")
-    same(*both, VARIANTS, **given)
-    frames = recs_frame(recs).sort("user"), truth_frame(truth).sort("user")
-    both = write(frames[0], folder / "r.parquet"), write(frames[1], folder / "t.parquet")
-    same(*both, VARIANTS, memory=2_000, **given)
 
 
 @pytest.mark.parametrize("ties", ["given", "item_desc", "best", "random", "text", "reversed", "expected"])

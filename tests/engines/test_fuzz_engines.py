@@ -376,30 +376,16 @@ def rows_of(chosen: Any) -> tuple[Any, Any]:
 # Spark: rows have no order.
 
 
-@pytest.fixture(scope="module")
-def session() -> Iterator[Any]:
-    pytest.importorskip("pyspark", reason="PySpark is not installed")
-    from atkay.engines.spark.spark import check_java, local_session
-
-    try:
-        check_java()
-    except ImportError as error:
-        pytest.skip(str(error))
-    spark = local_session(cores=2)
-    yield spark
-    spark.stop()
-
-
 @pytest.mark.filterwarnings("ignore::FutureWarning:pyspark")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 @examples(3, 40)
 @given(scenario=scenarios(kinds=["int", "below 0", "text", "date"], n_metrics=40), parts=st.sampled_from([1, 4]))
-def test_spark(session: Any, scenario: Scenario, parts: int) -> None:
+def test_spark(spark: Any, scenario: Scenario, parts: int) -> None:
     assume(scenario.rules.ties not in ("given", "reversed"))  # rows have no order there
     assume(not repeated(scenario))
     judged = oracle_of(scenario)
     frames = {"recs": scenario.recs, "truth": scenario.truth, **scenario.outside}
-    given = {name: session.createDataFrame(frame.to_arrow()).repartition(parts) for name, frame in frames.items()}
+    given = {name: spark.createDataFrame(frame.to_arrow()).repartition(parts) for name, frame in frames.items()}
     if judged is None:
         with pytest.raises(AtkayError):
             evaluate(scenario, **given)

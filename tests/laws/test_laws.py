@@ -25,7 +25,7 @@ from atkay.metrics.metric import Metric, RunMetric, conventions, is_pooled
 from atkay.protocol import Protocol
 from variants import ANCHOR, Row, every_variant, grades, recs_frame, rows, scores, side, truth_frame
 
-VARIANTS = list(every_variant(None, 1, 3, 10))
+VARIANTS = list(every_variant(None, (1, 3, 10)))
 OF_RUN = [metric for metric in VARIANTS if isinstance(metric, RunMetric)]
 PER_QUERY = [metric for metric in VARIANTS if not isinstance(metric, RunMetric)]
 ACCURACY = [metric for metric in PER_QUERY if metric.needs_truth and not metric.needs and metric.better == "higher"]
