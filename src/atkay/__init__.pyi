@@ -41,8 +41,6 @@ from atkay.metrics.hit import HitRate as HitRate
 from atkay.metrics.median_rank import MPR as MPR
 from atkay.metrics.median_rank import MedianRank as MedianRank
 from atkay.metrics.metric import Metric as Metric
-from atkay.metrics.metric import list_metrics as list_metrics
-from atkay.metrics.metric import parse as parse
 from atkay.metrics.novelty import EFD as EFD
 from atkay.metrics.novelty import EPC as EPC
 from atkay.metrics.novelty import NewToUser as NewToUser
@@ -57,9 +55,11 @@ from atkay.metrics.precision import Precision as Precision
 from atkay.metrics.r_precision import RPrecision as RPrecision
 from atkay.metrics.recall import Recall as Recall
 from atkay.metrics.reciprocal_rank import MRR as MRR
+from atkay.metrics.registry import list_metrics as list_metrics
 from atkay.metrics.sampled import Sampled as Sampled
 from atkay.metrics.serendipity import Serendipity as Serendipity
 from atkay.metrics.serendipity import Unexpectedness as Unexpectedness
+from atkay.metrics.spec import parse as parse
 from atkay.protocol import Protocol as Protocol
 from atkay.reporting.report import report as report
 from atkay.results.result import Population as Population

@@ -19,7 +19,7 @@ import atkay
 from atkay.audit.ground import Ground
 from atkay.errors import PopulationError, ProtocolError, SpecError
 from atkay.evaluation.request import Request
-from atkay.metrics.metric import parse_all
+from atkay.metrics.spec import parse_all
 from atkay.protocol import Protocol
 
 FOLDER = Path(__file__).parents[2] / "conformance"

@@ -20,7 +20,8 @@ from atkay.core.order import Ranking
 from atkay.errors import SideError, SpecError
 from atkay.judged.judged import Judged
 from atkay.judged.side import Features, Side, Train
-from atkay.metrics.metric import Metric, parse
+from atkay.metrics.metric import Metric
+from atkay.metrics.spec import parse
 
 Sets = dict[int, list[str]]
 Vectors = dict[int, list[float]]

@@ -9,7 +9,8 @@ import pytest
 
 import atkay
 from atkay.errors import SpecError
-from atkay.metrics.metric import Metric, parse_all
+from atkay.metrics.metric import Metric
+from atkay.metrics.spec import parse_all
 
 
 @pytest.mark.parametrize(

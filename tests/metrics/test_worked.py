@@ -18,8 +18,9 @@ from atkay.evaluation.judge import judge
 from atkay.inputs.coding.align import align_tables
 from atkay.inputs.read import read_tables
 from atkay.judged.judged import Judged
-from atkay.metrics.metric import TERMS, Metric, RunMetric, parse
-from atkay.metrics.worked import arithmetic
+from atkay.metrics.metric import Metric, RunMetric
+from atkay.metrics.spec import parse
+from atkay.metrics.worked import TERMS, arithmetic
 from atkay.protocol import Protocol
 from variants import Row, every_variant, grades, recs_frame, rows, scores, truth_frame
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from atkay.errors import ProtocolError, SideError, listing, shown
 from atkay.judged.side import ASKS
-from atkay.metrics.metric import Metric, list_metrics, parse_all, separate
+from atkay.metrics.metric import Metric
+from atkay.metrics.registry import list_metrics
+from atkay.metrics.spec import parse_all, separate
 from atkay.protocol import Protocol
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import numpy as np
 
 from atkay.core.types import Floats, Ints
 from atkay.judged import ties as expected
-from atkay.metrics.metric import Definition, Metric, added, bracketed, divide, lesser, quotient
+from atkay.metrics.metric import Definition, Metric, divide
+from atkay.metrics.worked import added, bracketed, lesser, quotient
 from atkay.words import word
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from atkay.core.types import Floats
-from atkay.metrics.metric import Definition, Metric, added, bracketed, divide, lesser
+from atkay.metrics.metric import Definition, Metric, divide
+from atkay.metrics.worked import added, bracketed, lesser
 from atkay.words import word
 
 if TYPE_CHECKING:

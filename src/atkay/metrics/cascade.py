@@ -10,7 +10,8 @@ import numpy as np
 from atkay.core.types import Floats, Ints
 from atkay.judged.judged import sums
 from atkay.metrics.dcg import GAINS, STEEPEST, gains
-from atkay.metrics.metric import Definition, ListMetric, Metric, added, bracketed, number, printed
+from atkay.metrics.metric import Definition, ListMetric, Metric, number
+from atkay.metrics.worked import added, bracketed, printed
 from atkay.words import word
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from atkay.core.types import WHOLE, Floats, Ints
 from atkay.errors import RelevanceError
 from atkay.judged import ties as expected
 from atkay.judged.judged import Judged, sums, within
-from atkay.metrics.metric import Definition, Metric, added, bracketed, divide, printed, quotient
+from atkay.metrics.metric import Definition, Metric, divide
+from atkay.metrics.worked import added, bracketed, printed, quotient
 from atkay.words import word
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from atkay.core.types import Floats
-from atkay.metrics.metric import Definition, Ratio, number, printed
+from atkay.metrics.metric import Definition, Ratio, number
+from atkay.metrics.worked import printed
 
 if TYPE_CHECKING:
     from atkay.judged.judged import Judged

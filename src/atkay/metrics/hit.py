@@ -9,7 +9,8 @@ import numpy as np
 
 from atkay.core.types import Floats
 from atkay.judged import ties as expected
-from atkay.metrics.metric import Definition, Ratio, printed
+from atkay.metrics.metric import Definition, Ratio
+from atkay.metrics.worked import printed
 from atkay.words import word
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from atkay.core.types import Floats
-from atkay.metrics.metric import Definition, Ratio, share_of_possible
+from atkay.metrics.metric import Definition, Ratio
+from atkay.metrics.worked import share_of_possible
 from atkay.words import word
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from atkay.core.types import Floats
-from atkay.metrics.metric import Definition, Ratio, share_of_possible
+from atkay.metrics.metric import Definition, Ratio
+from atkay.metrics.worked import share_of_possible
 from atkay.words import word
 
 if TYPE_CHECKING:

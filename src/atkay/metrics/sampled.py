@@ -16,7 +16,8 @@ import numpy as np
 
 from atkay.errors import InputError, ProtocolError, SpecError, shown, who
 from atkay.judged.judged import Judged
-from atkay.metrics.metric import Ratio, RunMetric, parse_all
+from atkay.metrics.metric import Ratio, RunMetric
+from atkay.metrics.spec import parse_all
 from atkay.words import checked, word, words_of
 
 if TYPE_CHECKING:

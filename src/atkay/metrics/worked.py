@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,8 +15,8 @@ if TYPE_CHECKING:
     from atkay.judged.judged import Judged
     from atkay.metrics.metric import Metric
 
-RANKS = 20
-"""So many ranks are written out."""
+TERMS = 20
+"""Terms of a sum, and ranks of hits, that are written out."""
 
 
 def arithmetic(metric: Metric, judged: Judged) -> str:
@@ -58,11 +60,43 @@ def arithmetic(metric: Metric, judged: Judged) -> str:
 def _hits(ranks: list[str]) -> str:
     if not ranks:
         return "no hit"
-    more = f" and {len(ranks) - RANKS:,} more" if len(ranks) > RANKS else ""
-    return f"hit{'s' if len(ranks) > 1 else ''} at rank{'s' if len(ranks) > 1 else ''} {', '.join(ranks[:RANKS])}{more}"
+    more = f" and {len(ranks) - TERMS:,} more" if len(ranks) > TERMS else ""
+    return f"hit{'s' if len(ranks) > 1 else ''} at rank{'s' if len(ranks) > 1 else ''} {', '.join(ranks[:TERMS])}{more}"
 
 
 def _sizes(metric: Metric, judged: Judged) -> str:
     """R, L and k."""
     k = "" if metric.cutoffs[0] == WHOLE else f", k = {metric.cutoffs[0]}"
     return f"R = {judged.n_relevant[0]}, L = {judged.listed(metric.cutoffs)[0, 0]}{k}"
+
+
+def printed(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+
+
+def quotient(above: str, below: str) -> str:
+    """One expression over another, and 0 where there is nothing to divide by."""
+    return "0" if below == "0" else f"{above} / {below}"
+
+
+def added(terms: Iterable[str], count: int) -> str:
+    """The sum of so many terms; only the first ones are looked at."""
+    more = [f"... {count - TERMS:,} more"] if count > TERMS else []
+    return " + ".join([*itertools.islice(terms, TERMS), *more]) or "0"
+
+
+def bracketed(sums: str) -> str:
+    """A sum as a part of something else."""
+    return f"({sums})" if " " in sums or "/" in sums else sums
+
+
+def share_of_possible(judged: Judged, k: int) -> str:
+    """The hits of the one query over min(k, R)."""
+    return quotient(printed(float(judged.total(1, (k,))[0, 0])), lesser(k, int(judged.n_relevant[0])))
+
+
+def lesser(one: int, other: int) -> str:
+    """The smaller of two numbers, both of them shown; one that cuts nothing is left out."""
+    if WHOLE in (one, other):
+        return str(min(one, other))
+    return "0" if min(one, other) == 0 else f"min({one}, {other})"

@@ -17,7 +17,8 @@ from atkay.evaluation.request import USUAL
 from atkay.inputs.columns import Columns
 from atkay.inputs.kinds import open_source
 from atkay.inputs.read import NAMES, columns_of
-from atkay.metrics.metric import Metric, Ratio, parse_all
+from atkay.metrics.metric import Metric, Ratio
+from atkay.metrics.spec import parse_all
 from atkay.results.result import Result
 from atkay.tasks.log import word_of
 from atkay.text.printable import one_line
