@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from atkay.core.lists import Lists
 from atkay.core.types import Bools, Floats, Ints
 from atkay.errors import SideError
 from atkay.metrics.metric import RunMetric, number
+from atkay.words import word
 
 if TYPE_CHECKING:
     from atkay.judged.judged import Judged
@@ -54,6 +55,22 @@ class Grouped(RunMetric):
         return f"the head (the items with the first {100 * self.head:g} % of training interactions) and the tail"
 
 
+@dataclass(frozen=True)
+class Parity(Grouped):
+    """The spread of the groups' chances to be listed. The state holds how often each was, and could have been."""
+
+    better: ClassVar[str] = "lower"
+
+    groups: str = word(
+        popularity="the most popular items of train, and the rest",
+        categories="the items of each category in features",
+    )
+
+    def finish(self, state: Ints, judged: Judged) -> Floats:
+        """Standard deviation over mean of the groups' chances."""
+        return np.array([_spread(*part) for part in state])
+
+
 def in_head(popularity: Ints, share: float) -> Bools:
     """Which items are the head: the most popular ones, as many as it takes to hold the share of all interactions.
 
@@ -81,3 +98,12 @@ def per_group(groups: Lists, counts: Ints) -> Ints:
 def compared(values: Floats) -> Floats:
     """The groups' values that are defined, in rising order: what the groups are called then moves no digit."""
     return np.sort(values[~np.isnan(values)])
+
+
+def _spread(listed: Ints, could: Ints) -> float:
+    """Standard deviation over mean of the chances, NaN where there is nothing to compare."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        chance = compared(np.where(could > 0, listed / could, np.nan))
+    if len(chance) < 2 or chance[-1] == 0:
+        return np.nan
+    return float(chance.std() / chance.mean())

@@ -50,11 +50,11 @@ class Definition(NamedTuple):
     formula: str
 
 
-def divide(numerator: Floats, denominator: Floats | Ints) -> Floats:
-    """The quotient, and 0 where the denominator is 0: nothing asked for, nothing found."""
+def divide(numerator: Floats | Ints, denominator: Floats | Ints, empty: float = 0.0) -> Floats:
+    """The quotient, and ``empty`` where the denominator is 0; np.nan makes it undefined there."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        quotient = numerator / denominator
-    return np.where(denominator == 0, 0.0, quotient) if (denominator == 0).any() else quotient
+        quotient: Floats = numerator / denominator
+    return np.where(denominator == 0, empty, quotient) if (denominator == 0).any() else quotient
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,18 @@ from atkay.metrics.worked import printed
 from atkay.text.grid import Grid
 from atkay.words import words_of
 
-HELPERS = {"categories", "item_groups", "metric", "registry", "sampled", "spec", "worked"}
+HELPERS = {
+    "categories",
+    "gains",
+    "item_groups",
+    "metric",
+    "popularity",
+    "registry",
+    "sampled",
+    "spec",
+    "vectors",
+    "worked",
+}
 """The files of the folder that define no metric; whoever needs them imports them."""
 
 
@@ -54,7 +65,7 @@ def list_metrics() -> Catalogue:
     """Every metric that exists, with its aliases and conventions.
 
     >>> atkay.list_metrics()["ndcg"]
-    <class 'atkay.metrics.dcg.NDCG'>
+    <class 'atkay.metrics.ndcg.NDCG'>
     """
     return Catalogue(set(by_alias().values()))
 

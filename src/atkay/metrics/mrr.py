@@ -1,4 +1,4 @@
-"""Reciprocal rank: how far down the user has to look."""
+"""Mean reciprocal rank: how far down the user has to look."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Diversity within a list: how far apart its items are, and how many categories it shows."""
+"""Intra-list distance: how far apart the items of a list are."""
 
 from __future__ import annotations
 
@@ -8,21 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from atkay.core.types import Bools, Floats, Ints
-from atkay.errors import SideError
 from atkay.judged.judged import Judged, sums
-from atkay.metrics.categories import Cells, added, categories_of, masks, portions, shares, spread
+from atkay.metrics.categories import categories_of, masks, portions, spread
 from atkay.metrics.metric import Definition, ListMetric
 from atkay.words import word
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-FEW_NUMBERS = 3
-"""Vectors of this many numbers or fewer may all lie on one line by mistake."""
-MANY_ITEMS = 20
-"""From this many items on that is no coincidence."""
-ROUNDED = 1e-12
-"""Cosines this close to 1 are 1."""
+from atkay.metrics.vectors import unit_vectors, vectors_of
 
 
 @dataclass(frozen=True)
@@ -217,158 +210,3 @@ def _apart(found: Floats, m: Floats) -> Floats:
     # A single vector, or the same direction throughout, may be off 0 by a rounding.
     total: Floats = np.where(m > 1, np.maximum((m * m - np.einsum("ij,ij->i", found, found)) / 2, 0), 0)
     return total
-
-
-def vectors_of(judged: Judged, metric: object, instead: tuple[str, str], *, cosine: bool) -> Floats:
-    """The vectors of items, of several numbers where their ``cosine`` is taken.
-
-    ``instead``: what else to choose where there are no numbers, and where there is one.
-    """
-    vectors = judged.features.vectors
-    if vectors is None:
-        raise SideError(
-            f"{metric} needs numbers of items, and features= has categories only. Pass columns of numbers, or a vector "
-            f"for each item; or choose {instead[0]}."
-        )
-    if cosine and _on_one_line(vectors):
-        raise SideError(
-            f"{metric} takes the cosine of two items' vectors, and here that is 1 or -1 for all of them: features= has "
-            f"one number per item, or numbers in proportion to each other. Pass more, or choose {instead[1]}."
-        )
-    return vectors
-
-
-def _on_one_line(vectors: Floats) -> bool:
-    """Whether all vectors point the same way or the opposite one; looked for where they have few numbers."""
-    if vectors.shape[1] > FEW_NUMBERS:
-        return False
-    known = unit_vectors(vectors)
-    known = known[~np.isnan(known).any(axis=1)]
-    return vectors.shape[1] == 1 or (len(known) >= MANY_ITEMS and bool((np.abs(known @ known[0]) > 1 - ROUNDED).all()))
-
-
-def unit_vectors(vectors: Floats) -> Floats:
-    """The vectors at length 1; each is scaled by its largest number first, whose square might be none."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        units: Floats = vectors / np.abs(vectors).max(axis=1, keepdims=True)
-        units /= np.sqrt(np.einsum("ij,ij->i", units, units))[:, None]
-    return units
-
-
-@dataclass(frozen=True)
-class CategoryEntropy(ListMetric):
-    """How evenly the list is spread over categories, in bits.
-
-    ``-Σ p_c log2 p_c`` with p_c the share of category c in the top k: 0 where all items are of one category, log2 n
-    where n categories have the same share. It needs categories in ``features``.
-
-    Conventions
-    -----------
-    count
-        What an item with several categories counts. ``split``: 1 in all, in equal parts (Steck 2018, for calibration);
-        ``each``: 1 for each of its categories.
-
-    Items without a category are left out; a list in which no item has one has no value.
-
-    References
-    ----------
-    Shannon, A mathematical theory of communication, 1948. Di Noia et al., Adaptive multi-attribute diversity for
-    recommender systems, 2017 (entropy of items' attributes).
-
-    Examples
-    --------
-    Drink has 1 + 1/2 of two items and hot 1/2, so the shares are 3/4 and 1/4: 0.75 x 0.4150 + 0.25 x 2.
-
-    >>> features = {"rum": ["drink"], "tea": ["drink", "hot"]}
-    >>> result = atkay.evaluate({"ann": ["rum", "tea"]}, {"ann": ["tea"]}, "category_entropy@2", features=features)
-    >>> round(result["category_entropy@2"], 4)
-    0.8113
-    """
-
-    name = "category_entropy"
-    aliases: ClassVar[tuple[str, ...]] = ("genre_entropy",)
-
-    count: str = word(split="an item counts 1, in equal parts", each="an item counts 1 for each of its categories")
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Categories of items."""
-        return ("features",)
-
-    @property
-    def bounded(self) -> bool:
-        """More categories, more bits."""
-        return False
-
-    def values(self, judged: Judged) -> Floats:
-        """The entropy per query and cutoff."""
-        categories, places = categories_of(judged, self), judged.top(max(self.cutoffs))
-        row, category = spread(categories, places.item)
-        query, rank = places.query.take(row), places.rank.take(row)
-        weight = shares(categories, places.item).take(row) if self.count == "split" else np.ones(len(row))
-        cell, owner = Cells.of(query, category, judged.n_queries, categories.n_items)
-        out = np.empty((judged.n_queries, len(self.cutoffs)))
-        for column, mass in enumerate(sums(cell, rank, weight, self.cutoffs, len(owner)).T):
-            total = added(owner, mass, judged.n_queries)
-            share = mass / np.where(total > 0, total, 1).take(owner)
-            bits = -share * np.log2(np.where(share > 0, share, 1))
-            out[:, column] = np.where(total > 0, added(owner, bits, judged.n_queries), np.nan)
-        return out
-
-    def define(self) -> Definition:
-        """The entropy in words."""
-        several = "in equal parts" if self.count == "split" else "with 1 for each of them"
-        return Definition(
-            f"entropy in bits of the categories in {self.top}; an item of several categories counts {several}",
-            "-Σ p_c log2 p_c",
-        )
-
-
-@dataclass(frozen=True)
-class CategoryCount(ListMetric):
-    """How many different categories the list shows.
-
-    ``|union of the categories of the items in the top k|``. It needs categories in ``features``. An item without a
-    category adds none; an empty list has no value.
-
-    References
-    ----------
-    Ziegler et al., Improving recommendation lists through topic diversification, 2005 (topics of a list). Zhai, Cohen
-    and Lafferty, Beyond independent relevance, 2003 (subtopic recall, the same count as a share of all).
-
-    Examples
-    --------
-    Drink, hot and bread:
-
-    >>> features = {"rum": ["drink"], "tea": ["drink", "hot"], "rye": ["bread"]}
-    >>> lists, truth = {"ann": ["rum", "tea", "rye"]}, {"ann": ["tea"]}
-    >>> atkay.evaluate(lists, truth, "category_count@3", features=features)["category_count@3"]
-    3.0
-    """
-
-    name = "category_count"
-    aliases: ClassVar[tuple[str, ...]] = ("n_categories", "genre_count")
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Categories of items."""
-        return ("features",)
-
-    @property
-    def bounded(self) -> bool:
-        """A number of categories has no bound."""
-        return False
-
-    def values(self, judged: Judged) -> Floats:
-        """The number of categories per query and cutoff."""
-        categories, places = categories_of(judged, self), judged.top(max(self.cutoffs))
-        row, category = spread(categories, places.item)
-        query, rank = places.query.take(row), places.rank.take(row)
-        cell, owner = Cells.of(query, category, judged.n_queries, categories.n_items)
-        mass = sums(cell, rank, np.ones(len(row)), self.cutoffs, len(owner))
-        counts = [added(owner, there.astype(float), judged.n_queries) for there in (mass > 0).T]
-        return np.where(judged.listed(self.cutoffs) > 0, np.array(counts).T, np.nan)
-
-    def define(self) -> Definition:
-        """The number in words."""
-        return Definition(f"number of different categories of the items in {self.top}", "|∪ categories of items|")

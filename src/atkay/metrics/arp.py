@@ -1,0 +1,56 @@
+"""Average recommendation popularity: how popular the listed items are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from atkay.core.types import Floats
+from atkay.metrics.metric import Definition, ListMetric
+
+if TYPE_CHECKING:
+    from atkay.judged.judged import Judged
+from atkay.metrics.popularity import mean_of_listed
+
+
+@dataclass(frozen=True)
+class ARP(ListMetric):
+    """How popular the listed items are on average.
+
+    The mean of ``n_i`` over the items in the top k, with n_i the number of training users of item i. It needs
+    ``train``. An item that nobody had in training counts 0; an empty list has no value.
+
+    References
+    ----------
+    Yin et al., Challenging the long tail recommendation, 2012.
+
+    Examples
+    --------
+    Three users had tea in training, one had jam: (3 + 1) / 2.
+
+    >>> train = {"ann": ["tea"], "bob": ["tea", "jam"], "cat": ["tea"]}
+    >>> atkay.evaluate({"ann": ["tea", "jam"]}, {"ann": ["jam"]}, "arp@2", train=train)["arp@2"]
+    2.0
+    """
+
+    name = "arp"
+    aliases: ClassVar[tuple[str, ...]] = ("average_recommendation_popularity", "avg_popularity")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Popularity comes from training."""
+        return ("train",)
+
+    @property
+    def bounded(self) -> bool:
+        """A number of users has no bound."""
+        return False
+
+    def values(self, judged: Judged) -> Floats:
+        """The mean popularity per query and cutoff."""
+        popularity = judged.train.popularity.astype(float)
+        return mean_of_listed(judged, popularity.take(judged.top(max(self.cutoffs)).item), self.cutoffs)
+
+    def define(self) -> Definition:
+        """The mean in words."""
+        return Definition(f"number of training users of an item, averaged over the items of {self.top}", "mean n_i")

@@ -1,0 +1,66 @@
+"""Category count: how many categories a list shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from atkay.core.types import Floats
+from atkay.judged.judged import Judged, sums
+from atkay.metrics.categories import Cells, added, categories_of, spread
+from atkay.metrics.metric import Definition, ListMetric
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True)
+class CategoryCount(ListMetric):
+    """How many different categories the list shows.
+
+    ``|union of the categories of the items in the top k|``. It needs categories in ``features``. An item without a
+    category adds none; an empty list has no value.
+
+    References
+    ----------
+    Ziegler et al., Improving recommendation lists through topic diversification, 2005 (topics of a list). Zhai, Cohen
+    and Lafferty, Beyond independent relevance, 2003 (subtopic recall, the same count as a share of all).
+
+    Examples
+    --------
+    Drink, hot and bread:
+
+    >>> features = {"rum": ["drink"], "tea": ["drink", "hot"], "rye": ["bread"]}
+    >>> lists, truth = {"ann": ["rum", "tea", "rye"]}, {"ann": ["tea"]}
+    >>> atkay.evaluate(lists, truth, "category_count@3", features=features)["category_count@3"]
+    3.0
+    """
+
+    name = "category_count"
+    aliases: ClassVar[tuple[str, ...]] = ("n_categories", "genre_count")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Categories of items."""
+        return ("features",)
+
+    @property
+    def bounded(self) -> bool:
+        """A number of categories has no bound."""
+        return False
+
+    def values(self, judged: Judged) -> Floats:
+        """The number of categories per query and cutoff."""
+        categories, places = categories_of(judged, self), judged.top(max(self.cutoffs))
+        row, category = spread(categories, places.item)
+        query, rank = places.query.take(row), places.rank.take(row)
+        cell, owner = Cells.of(query, category, judged.n_queries, categories.n_items)
+        mass = sums(cell, rank, np.ones(len(row)), self.cutoffs, len(owner))
+        counts = [added(owner, there.astype(float), judged.n_queries) for there in (mass > 0).T]
+        return np.where(judged.listed(self.cutoffs) > 0, np.array(counts).T, np.nan)
+
+    def define(self) -> Definition:
+        """The number in words."""
+        return Definition(f"number of different categories of the items in {self.top}", "|∪ categories of items|")

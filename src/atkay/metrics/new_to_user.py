@@ -1,0 +1,55 @@
+"""New to the user: how much of the list the user had not met."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from atkay.core.match import place_in
+from atkay.core.types import Floats
+from atkay.metrics.metric import Definition, ListMetric
+from atkay.metrics.popularity import mean_of_listed
+
+if TYPE_CHECKING:
+    from atkay.judged.judged import Judged
+
+
+@dataclass(frozen=True)
+class NewToUser(ListMetric):
+    r"""The share of the list that the user had not yet met in training.
+
+    ``|top k \ H| / L``, with H the items that the user had in training and L the items listed. It needs ``train``.
+    RePlay calls it Novelty.
+
+    A user without history has met nothing: 1. An empty list has no value (RePlay: 1).
+
+    Examples
+    --------
+    Ann had tea, one of the two listed items:
+
+    >>> train = {"ann": ["tea", "rye"], "bob": ["jam"]}
+    >>> atkay.evaluate({"ann": ["tea", "jam"]}, {"ann": ["jam"]}, "new_to_user@2", train=train)["new_to_user@2"]
+    0.5
+    """
+
+    name = "new_to_user"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What the user had."""
+        return ("train",)
+
+    @property
+    def looks_back(self) -> bool:
+        """At the user's own history."""
+        return True
+
+    def values(self, judged: Judged) -> Floats:
+        """The share per query and cutoff."""
+        places = judged.top(max(self.cutoffs))
+        new = place_in(judged.train.history, places.query, places.item) == 0
+        return mean_of_listed(judged, new.astype(float), self.cutoffs)
+
+    def define(self) -> Definition:
+        """The share in words."""
+        return Definition(f"share of the items in {self.top} that the user did not have in training", "|top \\ H| / L")
