@@ -91,8 +91,7 @@ class Request:
     def check(self, *known: str) -> None:
         """Every metric has the tables that it needs, given or ``known``, and can be averaged over ties if asked to."""
         for metric in self.metrics:
-            for name in metric.needs:
-                table = "train" if name == "pairs" else name
+            for table in metric.needs:
                 if table not in self.tables and table not in known:
                     raise SideError(f"{metric} needs {table}=: {ASKS[table]}.")
         for each in self.by_protocol():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -58,21 +58,13 @@ class AlphaNDCG(Metric):
     """
 
     name = "alpha_ndcg"
-    aliases: ClassVar[tuple[str, ...]] = ("andcg", "α_ndcg")
-    partial: ClassVar[bool] = True
-    by_item: ClassVar[bool] = True
+    aliases = ("andcg", "α_ndcg")
+    needs = ("features",)
+    bounded = False
+    partial = True
+    by_item = True
 
     alpha: float = number(0.5, lambda alpha: 0 <= alpha <= 1, "a number from 0 to 1")
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Topics of items."""
-        return ("features",)
-
-    @property
-    def bounded(self) -> bool:
-        """The greedy ideal is not always the best list."""
-        return False
 
     def values(self, judged: Judged) -> Floats:
         """Alpha-nDCG per query and cutoff."""

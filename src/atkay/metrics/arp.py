@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from atkay.core.types import Floats
 from atkay.metrics.metric import Definition, ListMetric
@@ -34,17 +34,9 @@ class ARP(ListMetric):
     """
 
     name = "arp"
-    aliases: ClassVar[tuple[str, ...]] = ("average_recommendation_popularity", "avg_popularity")
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Popularity comes from training."""
-        return ("train",)
-
-    @property
-    def bounded(self) -> bool:
-        """A number of users has no bound."""
-        return False
+    aliases = ("average_recommendation_popularity", "avg_popularity")
+    needs = ("train",)
+    bounded = False
 
     def values(self, judged: Judged) -> Floats:
         """The mean popularity per query and cutoff."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -62,10 +62,10 @@ class AUC(Ratio):
     """
 
     name = "auc"
-    aliases: ClassVar[tuple[str, ...]] = ("roc_auc", "area_under_curve")
+    aliases = ("roc_auc", "area_under_curve")
     cuts = False
-    averages = True
     partial = True
+    averages = True
 
     unlisted: str = unlisted_field()
     no_pair: str = word(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class BPref(Metric):
     """
 
     name = "bpref"
-    aliases: ClassVar[tuple[str, ...]] = ("binary_preference",)
+    aliases = ("binary_preference",)
 
     per: str = word(
         capped="the relevant items, or the judged non-relevant ones where those are fewer",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -66,8 +66,10 @@ class Calibration(ListMetric):
     """
 
     name = "calibration"
-    aliases: ClassVar[tuple[str, ...]] = ("miscalibration", "calibration_error")
-    better: ClassVar[str] = "lower"
+    aliases = ("miscalibration", "calibration_error")
+    needs = ("train", "features")
+    looks_back = True
+    better = "lower"
 
     distance: str = word(
         kl="Kullback-Leibler divergence in nats, smoothed by alpha",
@@ -82,22 +84,12 @@ class Calibration(ListMetric):
     alpha: float = number(0.01, lambda alpha: 0 < alpha < 1, "a number between 0 and 1")
 
     @property
-    def needs(self) -> tuple[str, ...]:
-        """What the user chose, and the categories of that."""
-        return ("train", "features")
-
-    @property
-    def by_item(self) -> bool:  # type: ignore[override]  # a class attribute elsewhere; here it depends on a word
+    def by_item(self) -> bool:  # type: ignore[override]  # a word decides
         """Items differ in their categories, and places in their weight."""
         return self.weight != "uniform"
 
     @property
-    def looks_back(self) -> bool:
-        """At the categories of what the user had."""
-        return True
-
-    @property
-    def bounded(self) -> bool:
+    def bounded(self) -> bool:  # type: ignore[override]  # a word decides
         """The less is mixed in, the farther an absent category takes."""
         return self.distance != "kl"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,17 +39,9 @@ class CategoryCount(ListMetric):
     """
 
     name = "category_count"
-    aliases: ClassVar[tuple[str, ...]] = ("n_categories", "genre_count")
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Categories of items."""
-        return ("features",)
-
-    @property
-    def bounded(self) -> bool:
-        """A number of categories has no bound."""
-        return False
+    aliases = ("n_categories", "genre_count")
+    needs = ("features",)
+    bounded = False
 
     def values(self, judged: Judged) -> Floats:
         """The number of categories per query and cutoff."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -48,19 +48,11 @@ class CategoryEntropy(ListMetric):
     """
 
     name = "category_entropy"
-    aliases: ClassVar[tuple[str, ...]] = ("genre_entropy",)
+    aliases = ("genre_entropy",)
+    needs = ("features",)
+    bounded = False
 
     count: str = word(split="an item counts 1, in equal parts", each="an item counts 1 for each of its categories")
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Categories of items."""
-        return ("features",)
-
-    @property
-    def bounded(self) -> bool:
-        """More categories, more bits."""
-        return False
 
     def values(self, judged: Judged) -> Floats:
         """The entropy per query and cutoff."""

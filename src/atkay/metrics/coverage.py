@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -46,12 +46,8 @@ class Coverage(RunMetric):
     """
 
     name = "coverage"
-    aliases: ClassVar[tuple[str, ...]] = ("catalog_coverage", "catalogue_coverage", "item_coverage")
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """All items that there are."""
-        return ("catalog",)
+    aliases = ("catalog_coverage", "catalogue_coverage", "item_coverage")
+    needs = ("catalog",)
 
     def state(self, judged: Judged) -> Ints:
         """In how many lists each item stands."""

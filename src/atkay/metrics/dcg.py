@@ -50,17 +50,13 @@ class DCG(Metric):
     """
 
     name = "dcg"
+    aliases: ClassVar[tuple[str, ...]] = ("discounted_cumulative_gain",)
+    bounded = False
     averages = True
     by_grade = True
-    aliases: ClassVar[tuple[str, ...]] = ("discounted_cumulative_gain",)
 
     gain: str = word(exp2="2^grade - 1", linear="the grade", binary="1", exp2_above="2^(grade - min_relevance + 1) - 1")
     discount: str = word(log2="log2(rank + 1)", ln="the natural logarithm of rank + 1", jk="max(1, log2 rank)")
-
-    @property
-    def bounded(self) -> bool:
-        """A gain has no bound."""
-        return False
 
     def values(self, judged: Judged) -> Floats:
         """DCG per query and cutoff."""

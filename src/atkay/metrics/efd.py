@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -49,14 +49,10 @@ class EFD(EPC):
     """
 
     name = "efd"
-    aliases: ClassVar[tuple[str, ...]] = ("expected_free_discovery",)
+    aliases = ("expected_free_discovery",)
+    bounded = False
 
     unseen: str = unseen_field()
-
-    @property
-    def bounded(self) -> bool:
-        """Information has no bound."""
-        return False
 
     def values(self, judged: Judged) -> Floats:
         """EFD per query and cutoff."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -46,17 +46,17 @@ class Entropy(RunMetric):
     """
 
     name = "entropy"
-    aliases: ClassVar[tuple[str, ...]] = ("shannon_entropy", "item_entropy")
+    aliases = ("shannon_entropy", "item_entropy")
 
     unit: str = word(bits="in bits", share="as a share of the highest entropy that the catalogue allows")
 
     @property
-    def needs(self) -> tuple[str, ...]:
+    def needs(self) -> tuple[str, ...]:  # type: ignore[override]  # a word decides
         """The catalogue, where its size sets the highest entropy."""
         return ("catalog",) if self.unit == "share" else ()
 
     @property
-    def bounded(self) -> bool:
+    def bounded(self) -> bool:  # type: ignore[override]  # a word decides
         """Bits have no bound."""
         return self.unit == "share"
 

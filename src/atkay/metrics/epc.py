@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -57,28 +57,24 @@ class EPC(Metric):
     """
 
     name = "epc"
-    aliases: ClassVar[tuple[str, ...]] = ("expected_popularity_complement",)
+    aliases = ("expected_popularity_complement",)
+    needs = ("train",)
 
     discount: str = word(log2="1 / log2(rank + 1)", flat="every place alike")
     relevance: str = word(hits="relevant items alone", listed="all items, relevant or not")
 
     @property
-    def needs(self) -> tuple[str, ...]:
-        """Popularity comes from training."""
-        return ("train",)
-
-    @property
-    def needs_truth(self) -> bool:  # type: ignore[override]  # a class attribute elsewhere; here it depends on a word
+    def needs_truth(self) -> bool:  # type: ignore[override]  # a word decides
         """Where all items count, none has to be relevant."""
         return self.relevance == "hits"
 
     @property
-    def better(self) -> str:  # type: ignore[override]  # a class attribute elsewhere; here it depends on a word
+    def better(self) -> str:  # type: ignore[override]  # a word decides
         """How new a list should be depends on what is wanted, as for novelty."""
         return "higher" if self.relevance == "hits" else "neither"
 
     @property
-    def by_item(self) -> bool:  # type: ignore[override]  # a class attribute elsewhere; here it depends on a word
+    def by_item(self) -> bool:  # type: ignore[override]  # a word decides
         """Items differ in popularity; where all places count alike, the whole top k counts as one."""
         return self.relevance == "hits" or self.discount == "log2"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -62,7 +62,7 @@ class ERR(Metric):
     """
 
     name = "err"
-    aliases: ClassVar[tuple[str, ...]] = ("expected_reciprocal_rank",)
+    aliases = ("expected_reciprocal_rank",)
     by_grade = True
 
     highest: float = highest_grade(4.0)

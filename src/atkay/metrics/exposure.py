@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -62,8 +62,8 @@ class Exposure(Grouped):
     """
 
     name = "exposure"
-    aliases: ClassVar[tuple[str, ...]] = ("exposure_ratio", "group_exposure")
-    by_item: ClassVar[bool] = True
+    aliases = ("exposure_ratio", "group_exposure")
+    by_item = True
 
     groups: str = word(
         categories="the items of each category in features",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -48,17 +48,13 @@ class Gini(RunMetric):
     """
 
     name = "gini"
-    aliases: ClassVar[tuple[str, ...]] = ("gini_index", "gini_coefficient")
+    aliases = ("gini_index", "gini_coefficient")
+    needs = ("catalog",)
 
     divisor: str = word(
         n="the number of items of the catalogue",
         n_less_1="one less, so that all places for one item score 1",
     )
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """All items that there are, listed or not."""
-        return ("catalog",)
 
     def state(self, judged: Judged) -> Ints:
         """In how many lists each item stands."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -49,7 +49,7 @@ class GroupAUC(AUC):
     """
 
     name = "group_auc"
-    aliases: ClassVar[tuple[str, ...]] = ("gauc", "grouped_auc")
+    aliases = ("gauc", "grouped_auc")
 
     weight: str = word(listed="the listed items", relevant="the relevant items", pairs="the pairs")
     average: str = word(

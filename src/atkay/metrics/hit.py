@@ -47,8 +47,8 @@ class HitRate(Ratio):
     """
 
     name = "hit"
-    averages = True
     aliases = ("hr", "hit_rate", "hitrate", "hit_ratio", "success")
+    averages = True
 
     count: str = word(
         any="1 where at least one item is relevant",
@@ -57,7 +57,7 @@ class HitRate(Ratio):
     )
 
     @property
-    def bounded(self) -> bool:
+    def bounded(self) -> bool:  # type: ignore[override]  # a word decides
         """A number of hits has no bound."""
         return self.count != "number"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class ILD(ListMetric):
     """
 
     name = "ild"
-    aliases: ClassVar[tuple[str, ...]] = ("intra_list_distance", "intra_list_diversity")
+    aliases = ("intra_list_distance", "intra_list_diversity")
 
     by: str = word(
         features="1 - cosine of the items' vectors",
@@ -69,12 +69,15 @@ class ILD(ListMetric):
     )
 
     @property
-    def needs(self) -> tuple[str, ...]:
-        """Training for what is bought together, features for the rest."""
-        return ("pairs",) if self.by == "cooccurrence" else ("features",)
+    def needs(self) -> tuple[str, ...]:  # type: ignore[override]  # a word decides
+        return ("train",) if self.needs_pairs else ("features",)
 
     @property
-    def bounded(self) -> bool:
+    def needs_pairs(self) -> bool:  # type: ignore[override]  # a word decides
+        return self.by == "cooccurrence"
+
+    @property
+    def bounded(self) -> bool:  # type: ignore[override]  # a word decides
         """Vectors may point away from each other."""
         return self.by in ("categories", "cooccurrence")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -49,7 +49,7 @@ class InterListDistance(RunMetric):
     """
 
     name = "inter_list_distance"
-    aliases: ClassVar[tuple[str, ...]] = ("inter_list_diversity", "inter_user_diversity", "personalization")
+    aliases = ("inter_list_diversity", "inter_user_diversity", "personalization")
 
     per: str = word(
         k="the cutoff, or the longest list where nothing is cut",

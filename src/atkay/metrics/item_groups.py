@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,18 +21,15 @@ if TYPE_CHECKING:
 class Grouped(RunMetric):
     """A number that compares groups of items. A subclass declares the words of ``groups``."""
 
+    bounded = False
+
     groups: str
     head: float = number(0.8, lambda value: 0 < value < 1, "a number between 0 and 1")
 
     @property
-    def needs(self) -> tuple[str, ...]:
+    def needs(self) -> tuple[str, ...]:  # type: ignore[override]  # a word decides
         """Where the groups come from."""
         return ("train",) if self.groups == "popularity" else ("features",)
-
-    @property
-    def bounded(self) -> bool:
-        """Ratios of groups have no bound."""
-        return False
 
     def groups_of(self, judged: Judged) -> Lists:
         """The groups of each item; none for an item that is not known."""
@@ -59,7 +56,7 @@ class Grouped(RunMetric):
 class Parity(Grouped):
     """The spread of the groups' chances to be listed. The state holds how often each was, and could have been."""
 
-    better: ClassVar[str] = "lower"
+    better = "lower"
 
     groups: str = word(
         popularity="the most popular items of train, and the rest",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from atkay.core.types import Floats
 from atkay.metrics.item_groups import in_head
@@ -47,14 +47,10 @@ class LongTail(ListMetric):
     """
 
     name = "long_tail"
-    aliases: ClassVar[tuple[str, ...]] = ("aplt", "long_tail_share")
+    aliases = ("aplt", "long_tail_share")
+    needs = ("train",)
 
     head: float = number(0.8, lambda share: 0 < share <= 1, "a share above 0 and at most 1")
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Popularity comes from training."""
-        return ("train",)
 
     def values(self, judged: Judged) -> Floats:
         """The share per query and cutoff."""

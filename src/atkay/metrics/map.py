@@ -51,9 +51,9 @@ class MAP(Metric):
     """
 
     name = "map"
-    by_score = True
-    averages = True
     aliases = ("ap", "average_precision", "mean_average_precision")
+    averages = True
+    by_score = True
 
     per: str = word(
         relevant="the relevant items",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -47,21 +47,17 @@ class MedianRank(RunMetric):
     """
 
     name = "median_rank"
-    aliases: ClassVar[tuple[str, ...]] = ("medr", "med_r")
+    aliases = ("medr", "med_r")
     needs_truth = True
     better = "lower"
     least = 1.0
+    bounded = False
 
     missed: str = word(
         beyond="a user without a hit is below every rank",
         last="a user without a hit has rank k + 1, or one below the list's end",
         skip="a user without a hit does not count",
     )
-
-    @property
-    def bounded(self) -> bool:
-        """A rank has no bound."""
-        return False
 
     def state(self, judged: Judged) -> Ints:
         """How many users have their first hit at each rank, from 1; the last number counts those beyond."""

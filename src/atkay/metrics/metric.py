@@ -67,12 +67,26 @@ class Metric:
 
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
-    cuts: ClassVar[bool] = True
-    """Whether the metric can be cut at a k."""
+    needs: ClassVar[tuple[str, ...]] = ()
+    """The side tables that the metric reads: train, catalog, features, reference."""
     needs_truth: ClassVar[bool] = True
     """Whether the value is about relevant items; where not, a user without any has a value all the same."""
+    needs_pairs: ClassVar[bool] = False
+    """Whether train is read item by item: which users had both of two items."""
+    looks_back: ClassVar[bool] = False
+    """Whether the value depends on what the query's own user had in training."""
+    cuts: ClassVar[bool] = True
+    """Whether the metric can be cut at a k."""
+    better: ClassVar[str] = "higher"
+    """Which values are better: "higher", "lower", or "neither" where the metric has no direction."""
     least: ClassVar[float] = 0.0
-    """What no value is below."""
+    """The lowest value there can be."""
+    bounded: ClassVar[bool] = True
+    """Whether no list scores above 1."""
+    partial: ClassVar[bool] = False
+    """Whether some users with relevant items have no value."""
+    averages: ClassVar[bool] = False
+    """Whether there is a closed form for the average over all orders of equal scores."""
     by_score: ClassVar[bool] = False
     """Whether a hit must have a score above 0 where the protocol says nonpositive=missed."""
     by_item: ClassVar[bool] = False
@@ -81,12 +95,6 @@ class Metric:
     """Whether the length of a list is all that matters."""
     by_grade: ClassVar[bool] = False
     """Whether every grade above 0 counts where the protocol says gains=positive; no hit scores 0."""
-    averages: ClassVar[bool] = False
-    """Whether there is a closed form for the average over all orders of equal scores."""
-    partial: ClassVar[bool] = False
-    """Whether some users with relevant items have no value."""
-    better: ClassVar[str] = "higher"
-    """Which values are better: "higher", "lower", or "neither" where that depends on what is wanted."""
     k: int | tuple[int, ...] | None = field(default=None, kw_only=True)
 
     def __init_subclass__(cls) -> None:
@@ -142,21 +150,6 @@ class Metric:
         """What is looked at, in words."""
         return "the whole list" if self.k is None else f"the top {self.k}"
 
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Which of train, catalog, features and reference have to be given; "pairs" means train, item by item."""
-        return ()
-
-    @property
-    def looks_back(self) -> bool:
-        """Whether the value depends on what the query's own user had in training."""
-        return False
-
-    @property
-    def bounded(self) -> bool:
-        """Whether no list scores above 1."""
-        return True
-
     def split(self) -> tuple[Self, ...]:
         """The same metric, once for each of its cutoffs."""
         return tuple(dataclasses.replace(self, k=None if k == WHOLE else k) for k in self.cutoffs)
@@ -204,8 +197,8 @@ def is_pooled(metric: Metric) -> bool:
 class ListMetric(Metric):
     """A metric that looks at what is listed, relevant or not. An empty list has no value unless the metric says so."""
 
-    needs_truth: ClassVar[bool] = False
-    better: ClassVar[str] = "neither"
+    needs_truth = False
+    better = "neither"
 
 
 @dataclass(frozen=True)
@@ -215,8 +208,8 @@ class RunMetric(Metric):
     The users may be counted in parts: the parts' states add up, and the number follows from their sum.
     """
 
-    needs_truth: ClassVar[bool] = False
-    better: ClassVar[str] = "neither"
+    needs_truth = False
+    better = "neither"
 
     def state(self, judged: Judged) -> Ints:
         """Whole numbers that add up over parts of the users; the cutoffs are the first axis."""

@@ -36,9 +36,9 @@ class MNAP(Metric):
     """
 
     name = "mnap"
-    by_score = True
-    averages = True
     aliases = ("mean_normalized_average_precision", "mean_normalised_average_precision")
+    averages = True
+    by_score = True
 
     def values(self, judged: Judged) -> Floats:
         """The same as map(per=capped)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -52,10 +52,10 @@ class MPR(Ratio):
     """
 
     name = "mpr"
-    aliases: ClassVar[tuple[str, ...]] = ("mean_percentile_rank", "mean_percentile_ranking")
+    aliases = ("mean_percentile_rank", "mean_percentile_ranking")
     cuts = False
-    partial = True
     better = "lower"
+    partial = True
 
     gain: str = word(linear="the grade", binary="1")
     unlisted: str = unlisted_field()

@@ -44,9 +44,9 @@ class MRR(Metric):
     """
 
     name = "mrr"
-    by_score = True
     aliases = ("rr", "reciprocal_rank", "recip_rank", "mean_reciprocal_rank")
     averages = True
+    by_score = True
 
     target: str = word(
         any="the first relevant item",

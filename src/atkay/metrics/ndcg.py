@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class NDCG(DCG):
     """
 
     name = "ndcg"
-    aliases: ClassVar[tuple[str, ...]] = ("normalized_dcg", "normalised_dcg", "normalized_discounted_cumulative_gain")
+    aliases = ("normalized_dcg", "normalised_dcg", "normalized_discounted_cumulative_gain")
 
     ideal: str = word(
         relevant="all relevant items, the best k",
@@ -65,7 +65,7 @@ class NDCG(DCG):
     )
 
     @property
-    def bounded(self) -> bool:
+    def bounded(self) -> bool:  # type: ignore[override]  # a word decides
         """Grades above 1 can beat an ideal of grade 1."""
         return self.ideal != "full"
 

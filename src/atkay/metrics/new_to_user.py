@@ -33,16 +33,8 @@ class NewToUser(ListMetric):
     """
 
     name = "new_to_user"
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """What the user had."""
-        return ("train",)
-
-    @property
-    def looks_back(self) -> bool:
-        """At the user's own history."""
-        return True
+    needs = ("train",)
+    looks_back = True
 
     def values(self, judged: Judged) -> Floats:
         """The share per query and cutoff."""

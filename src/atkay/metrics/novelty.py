@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -51,20 +51,12 @@ class Novelty(ListMetric):
     """
 
     name = "novelty"
-    aliases: ClassVar[tuple[str, ...]] = ("self_information", "mean_self_information", "miuf", "mean_inv_user_freq")
+    aliases = ("self_information", "mean_self_information", "miuf", "mean_inv_user_freq")
+    needs = ("train",)
+    bounded = False
 
     of: str = word(users="the share of users", interactions="the share of interactions")
     unseen: str = unseen_field()
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Popularity comes from training."""
-        return ("train",)
-
-    @property
-    def bounded(self) -> bool:
-        """Information has no bound."""
-        return False
 
     def values(self, judged: Judged) -> Floats:
         """The mean self-information per query and cutoff."""

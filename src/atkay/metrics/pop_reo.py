@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class PopREO(Parity):
     """
 
     name = "pop_reo"
-    aliases: ClassVar[tuple[str, ...]] = ("ranking_based_equal_opportunity", "popularity_reo")
+    aliases = ("ranking_based_equal_opportunity", "popularity_reo")
 
     def state(self, judged: Judged) -> Ints:
         """Per group: hits, and relevant items."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -60,17 +60,17 @@ class PopRSP(Parity):
     """
 
     name = "pop_rsp"
-    aliases: ClassVar[tuple[str, ...]] = ("ranking_based_statistical_parity", "popularity_rsp")
+    aliases = ("ranking_based_statistical_parity", "popularity_rsp")
 
     items: str = word(unseen="the items that the user did not have in training", all="all items")
 
     @property
-    def needs(self) -> tuple[str, ...]:
+    def needs(self) -> tuple[str, ...]:  # type: ignore[override]  # a word decides
         """Where the groups come from, and what the users had."""
         return tuple(dict.fromkeys((*super().needs, *(("train",) if self.items == "unseen" else ()))))
 
     @property
-    def looks_back(self) -> bool:
+    def looks_back(self) -> bool:  # type: ignore[override]  # a word decides
         """At what the users had not had."""
         return self.items == "unseen"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -46,24 +46,12 @@ class PopularityLift(Ratio):
     """
 
     name = "popularity_lift"
-    needs_truth: ClassVar[bool] = False
-    least: ClassVar[float] = -1.0
-    better: ClassVar[str] = "neither"
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Popularity and history come from training."""
-        return ("train",)
-
-    @property
-    def looks_back(self) -> bool:
-        """At the popularity of what the user had."""
-        return True
-
-    @property
-    def bounded(self) -> bool:
-        """A list can be many times as popular."""
-        return False
+    needs = ("train",)
+    needs_truth = False
+    looks_back = True
+    better = "neither"
+    least = -1.0
+    bounded = False
 
     def parts(self, judged: Judged) -> tuple[Floats, Floats]:
         """The difference and the history's popularity; both 0 where the user has no history or no list."""

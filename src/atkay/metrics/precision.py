@@ -48,9 +48,9 @@ class Precision(Ratio):
     """
 
     name = "precision"
-    by_score = True
-    averages = True
     aliases = ("p", "prec")
+    averages = True
+    by_score = True
 
     per: str = word(
         k="k, however short the list is",

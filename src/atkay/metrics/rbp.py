@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -57,14 +57,14 @@ class RBP(Metric):
     """
 
     name = "rbp"
-    aliases: ClassVar[tuple[str, ...]] = ("rank_biased_precision",)
+    aliases = ("rank_biased_precision",)
 
     p: float = patience()
     gain: str = word(binary="1", linear="the grade, divided by the highest", grade="the grade")
     highest: float = highest_grade(1.0)
 
     @property
-    def bounded(self) -> bool:
+    def bounded(self) -> bool:  # type: ignore[override]  # a word decides
         """A grade has no bound."""
         return self.gain != "grade"
 

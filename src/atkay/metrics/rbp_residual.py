@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from atkay.core.types import Floats
 from atkay.metrics.metric import Definition, ListMetric
@@ -43,8 +43,8 @@ class RBPResidual(ListMetric):
     """
 
     name = "rbp_residual"
-    aliases: ClassVar[tuple[str, ...]] = ("rank_biased_precision_residual",)
-    by_length: ClassVar[bool] = True
+    aliases = ("rank_biased_precision_residual",)
+    by_length = True
 
     p: float = patience()
 

@@ -46,9 +46,9 @@ class Recall(Ratio):
     """
 
     name = "recall"
-    by_score = True
-    averages = True
     aliases = ("r", "rec", "sensitivity")
+    averages = True
+    by_score = True
 
     per: str = word(
         relevant="the relevant items",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +25,7 @@ NEEDS = {
     "ge": ("reference",),
     "unexpectedness": ("reference",),
     "adamopoulos": ("reference",),
+    "cosine": ("train",),
 }
 
 
@@ -100,7 +101,7 @@ class Serendipity(Metric):
     """
 
     name = "serendipity"
-    partial: ClassVar[bool] = True
+    partial = True
 
     kind: str = word(
         murakami="what the model likes more than a reference model, by ranks",
@@ -129,34 +130,35 @@ class Serendipity(Metric):
                 raise SpecError(f"serendipity: {field}={chosen} belongs to kind={kind}, and kind is {self.kind}.")
 
     @property
-    def needs(self) -> tuple[str, ...]:
-        """What the kind compares with."""
-        if self.kind == "cosine":
-            return ("pairs",) if self.similarity == "shared" else ("train", "features")
-        return NEEDS[self.kind]
+    def needs(self) -> tuple[str, ...]:  # type: ignore[override]  # a word decides
+        return ("train", "features") if self.similarity == "features" else NEEDS[self.kind]
 
     @property
-    def looks_back(self) -> bool:
+    def needs_pairs(self) -> bool:  # type: ignore[override]  # a word decides
+        return self.kind == "cosine" and self.similarity == "shared"
+
+    @property
+    def looks_back(self) -> bool:  # type: ignore[override]  # a word decides
         """At what the list is unlike."""
         return self.kind == "cosine"
 
     @property
-    def needs_truth(self) -> bool:  # type: ignore[override]  # a class attribute elsewhere; here it depends on the kind
+    def needs_truth(self) -> bool:  # type: ignore[override]  # a word decides
         """What is unexpected may be wanted by nobody."""
         return self.kind != "unexpectedness"
 
     @property
-    def better(self) -> str:  # type: ignore[override]  # a class attribute elsewhere; here it depends on the kind
+    def better(self) -> str:  # type: ignore[override]  # a word decides
         """How unexpected a list should be depends on what is wanted."""
         return "neither" if self.kind == "unexpectedness" else "higher"
 
     @property
-    def by_item(self) -> bool:  # type: ignore[override]  # a class attribute elsewhere; here it depends on the kind
+    def by_item(self) -> bool:  # type: ignore[override]  # a word decides
         """Of two wanted items one may be expected; where none has to be wanted, the whole top k counts as one."""
         return self.kind != "unexpectedness"
 
     @property
-    def bounded(self) -> bool:
+    def bounded(self) -> bool:  # type: ignore[override]  # a word decides
         """Vectors may point away from each other."""
         return self.similarity == "shared"
 

@@ -47,13 +47,9 @@ class Surprisal(ListMetric):
     """
 
     name = "surprisal"
+    needs = ("train",)
 
     per: str = word(listed="the items listed", k="k, however short the list is")
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Popularity comes from training."""
-        return ("train",)
 
     def values(self, judged: Judged) -> Floats:
         """The mean share per query and cutoff."""

@@ -50,14 +50,10 @@ class Unexpectedness(ListMetric):
     """
 
     name = "unexpectedness"
+    needs = ("reference",)
 
     expected: str = word(whole="all that the reference lists", top="the top k of the reference list")
     per: str = word(listed="the items listed", k="k, an empty place being unexpected")
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """What is expected."""
-        return ("reference",)
 
     def values(self, judged: Judged) -> Floats:
         """The share per query and cutoff."""

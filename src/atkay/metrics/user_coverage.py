@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -45,9 +45,9 @@ class UserCoverage(Metric):
     """
 
     name = "user_coverage"
-    aliases: ClassVar[tuple[str, ...]] = ("user_space_coverage",)
-    needs_truth: ClassVar[bool] = False
-    by_length: ClassVar[bool] = True
+    aliases = ("user_space_coverage",)
+    needs_truth = False
+    by_length = True
 
     count: str = word(any="1 where at least one item is listed", full="1 where all places up to the cutoff are filled")
 

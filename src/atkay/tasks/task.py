@@ -129,7 +129,7 @@ class Task:
         if self.seen == "exclude" and "exclude" not in given:
             seen = self.history.join(self.truth, on=self.key, how="semi")  # all others were learned from alone
             own["exclude"], columns["exclude"] = seen, self._names(seen)
-        needing = [metric for metric in asked if {"train", "pairs"} & set(metric.needs)]
+        needing = [metric for metric in asked if "train" in metric.needs]
         if needing and "train" not in given:
             own["train"] = self._learned(needing)
             columns["train"] = self._names(own["train"])
