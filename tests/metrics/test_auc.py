@@ -194,5 +194,5 @@ def test_mpr_by_hand() -> None:
 
 @pytest.mark.parametrize("name", ["auc", "group_auc", "mpr"])
 def test_takes_no_cutoff(name: str) -> None:
-    with pytest.raises(SpecError, match=f"{name} takes no cutoff: it takes the whole list"):
+    with pytest.raises(SpecError, match=f"{name} takes no cutoff: write '{name}' without '@'"):
         atkay.parse(f"{name}@10")

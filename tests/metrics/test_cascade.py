@@ -104,9 +104,9 @@ def test_rbp_never_passes_one() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("rbp(p=1)", "rbp: p='1' does not fit; it takes a number between 0 and 1"),
+        ("rbp(p=1)", "rbp: p must be a number between 0 and 1, got '1'"),
         ("rbp_residual(p=0)", "a number between 0 and 1"),
-        ("err(highest=0)", "err: highest='0' does not fit; it takes the highest grade, a number above 0 and up to 500"),
+        ("err(highest=0)", "err: highest must be a number above 0, at most 500, got '0'"),
     ],
 )
 def test_refuses(spec: str, message: str) -> None:

@@ -376,14 +376,14 @@ def test_messages() -> None:
         atkay.evaluate(recs, truth, "ild@2")
     with pytest.raises(SideError, match=r"ild\(by=cooccurrence\) needs train="):
         atkay.evaluate(recs, truth, "ild(by=cooccurrence)")
-    with pytest.raises(SideError, match=r"ild@2 needs numbers of items, .* categories only.*or choose by=categories"):
+    with pytest.raises(SideError, match=r"ild@2 needs numbers of items, .* only categories.*or choose by=categories"):
         atkay.evaluate(recs, truth, "ild@2", features=CATEGORIES)
     for spec in ("ild(by=categories)@2", "category_entropy@2", "category_count@2", "alpha_ndcg@2"):
-        with pytest.raises(SideError, match="needs categories of items, and features= has numbers only"):
+        with pytest.raises(SideError, match="needs categories of items, but features= has only numbers"):
             atkay.evaluate(recs, truth, spec, features=VECTORS)
-    with pytest.raises(SpecError, match="alpha='2' does not fit; it takes a number from 0 to 1"):
+    with pytest.raises(SpecError, match="alpha must be a number from 0 to 1, got '2'"):
         atkay.parse("alpha_ndcg(alpha=2)")
-    with pytest.raises(SpecError, match="alpha='0' does not fit; it takes a number between 0 and 1"):
+    with pytest.raises(SpecError, match="alpha must be a number between 0 and 1, got '0'"):
         atkay.parse("calibration(alpha=0)")
     one = np.ones(1, int)
     hits = Judged(0 * one, one, np.ones(1), 0 * one, one, one, one > 0, np.ones(1))

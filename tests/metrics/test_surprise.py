@@ -243,7 +243,7 @@ def test_popularity_lift_of_users_and_of_their_group() -> None:
 
 def test_features_without_numbers_are_refused() -> None:
     spec = "serendipity(kind=cosine,similarity=features)"
-    with pytest.raises(SideError, match="needs numbers of items, and features= has categories only"):
+    with pytest.raises(SideError, match="needs numbers of items, but features= has only categories"):
         values({1: ["a"]}, {1: ["a"]}, spec, train={1: ["b"]}, features={"a": "red", "b": "blue"})
 
 

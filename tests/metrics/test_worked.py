@@ -153,7 +153,7 @@ def test_a_metric_without_words_for_it_names_its_numbers() -> None:
 
 def test_one_user_and_one_cutoff() -> None:
     found = judged({1: ["a"], 2: ["a"]}, {1: ["a"], 2: ["a"]})
-    with pytest.raises(SpecError, match="one user and one cutoff at a time; given were 2 users and 'mrr'"):
+    with pytest.raises(SpecError, match="one user and one cutoff at a time, got 2 users and 'mrr'"):
         arithmetic(parse("mrr"), found)
-    with pytest.raises(SpecError, match="given were 1 users and 'map@1,2'"):
+    with pytest.raises(SpecError, match="got 1 users and 'map@1,2'"):
         arithmetic(atkay.MAP(k=(1, 2)), found.part(0, 1))

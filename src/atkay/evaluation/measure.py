@@ -230,7 +230,7 @@ def values_of(
         for metric, first, last in zip(metrics, column[:-1], column[1:], strict=True):
             of_queries = metric.values(metric.view(part))
             values[place[block[0]] : place[block[1]], first:last] = of_queries[chosen]
-        sides = (metric.parts(metric.view(part)) for metric in ratios)
+        sides = (metric.ratio(metric.view(part)) for metric in ratios)
         return [(above[chosen], below[chosen]) for above, below in sides]
 
     blocks = in_threads(of_block, ranges(judged.n_queries, QUERIES))

@@ -22,7 +22,7 @@ CLOSE = 1e-12
 
 @dataclass(frozen=True)
 class AlphaNDCG(Metric):
-    """How much wanted and not yet shown the list brings: nDCG in which a repeated topic loses its worth.
+    """How much the list shows that is relevant and not yet covered: nDCG in which a repeated topic counts less.
 
     ``α-DCG / ideal α-DCG``, with α-DCG the sum of ``gain / log2(rank + 1)`` over the hits in the top k. A hit's gain is
     the sum of ``(1 - alpha)^r`` over its topics, r being the number of hits above it that have the topic, too. The
@@ -69,7 +69,7 @@ class AlphaNDCG(Metric):
     def values(self, judged: Judged) -> Floats:
         """Alpha-nDCG per query and cutoff."""
         categories = categories_of(judged, self)
-        found = judged.total(self._gains(judged, categories) / np.log2(judged.rank + 1), self.cutoffs)
+        numerator = judged.total(self._gains(judged, categories) / np.log2(judged.rank + 1), self.cutoffs)
         relevant = judged.relevant
         # A few queries at a time: what the loop goes through again and again then stays in the cache.
         parts = [
@@ -78,7 +78,7 @@ class AlphaNDCG(Metric):
         ]
         best = np.concatenate([np.empty((0, len(self.cutoffs))), *parts])
         with np.errstate(invalid="ignore"):
-            return np.where(best > 0, found / best, np.nan)
+            return np.where(best > 0, numerator / best, np.nan)
 
     def _gains(self, judged: Judged, categories: Lists) -> Floats:
         """The gain of each hit."""

@@ -27,7 +27,7 @@ def unlisted_field() -> Any:
 
 @dataclass(frozen=True)
 class AUC(Ratio):
-    """How often a wanted item stands above an unwanted one.
+    """How often a relevant item stands above an irrelevant one.
 
     The pairs of a relevant and an irrelevant item in the right order, divided by all such pairs. Irrelevant are the
     listed items that are no hits, N of them: the list is to hold all candidates, and there is no cutoff. A hit at
@@ -75,12 +75,12 @@ class AUC(Ratio):
 
     def values(self, judged: Judged) -> Floats:
         """AUC per query, NaN where there is no pair."""
-        return self._of_pairs(*AUC.parts(self, judged))
+        return self._of_pairs(*AUC.ratio(self, judged))
 
     def _of_pairs(self, right: Floats, pairs: Floats) -> Floats:
         return divide(right, pairs, np.nan if self.no_pair == "skip" else 0.0)
 
-    def parts(self, judged: Judged) -> tuple[Floats, Floats]:
+    def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
         """The pairs in the right order, and all pairs."""
         hits = judged.total(1, self.cutoffs)
         irrelevant = judged.n_listed[:, None] - hits

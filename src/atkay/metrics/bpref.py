@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BPref(Metric):
-    """How seldom an item judged as not wanted stands above a wanted one.
+    """How rarely an item judged as not relevant stands above a relevant one.
 
     ``(1/R) Σ (1 - min(n, R) / min(N, R))`` over the hits of the top k, with n the judged non-relevant items above the
     hit, N all of the user's judged non-relevant items and R the relevant ones. Items that the truth does not mention

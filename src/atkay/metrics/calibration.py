@@ -158,13 +158,13 @@ class Calibration(ListMetric):
         )
 
 
-def _masses(key: Ints, weight: Floats, wanted: Ints, n_keys: int) -> Floats:
-    """The sum of weights of each wanted key; the wanted ones are in ascending order, each once."""
+def _masses(key: Ints, weight: Floats, keys: Ints, n_keys: int) -> Floats:
+    """The sum of weights of each of ``keys``, which are ascending, each once."""
     if n_keys <= 16 * len(key) + 1024:
-        return added(key, weight, n_keys).take(wanted)
-    place = np.searchsorted(wanted, key)
-    there = wanted.take(place, mode="clip") == key if len(wanted) else np.zeros(len(key), bool)
-    return added(place[there], weight[there], len(wanted))
+        return added(key, weight, n_keys).take(keys)
+    place = np.searchsorted(keys, key)
+    there = keys.take(place, mode="clip") == key if len(keys) else np.zeros(len(key), bool)
+    return added(place[there], weight[there], len(keys))
 
 
 def _above_zero(total: Floats) -> Floats:

@@ -29,13 +29,13 @@ def reads_categories(metric: Metric) -> bool:
 
 def categories_of(judged: Judged, metric: object) -> Lists:
     """The categories of each item."""
-    found = judged.features.categories
-    if found is None:
+    categories = judged.features.categories
+    if categories is None:
         raise SideError(
-            f"{metric} needs categories of items, and features= has numbers only. Pass a column of text, or of lists "
+            f"{metric} needs categories of items, but features= has only numbers. Pass a column of text, or of lists "
             "of text, such as features={'tea': ['drink', 'hot'], ...}."
         )
-    return found
+    return categories
 
 
 def spread(categories: Lists, item: Ints) -> tuple[Ints, Ints]:

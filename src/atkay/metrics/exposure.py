@@ -87,23 +87,25 @@ class Exposure(Grouped):
         groups = self.groups_of(judged)
         n_items = groups.n_queries
         if self.per == "items":
-            below = np.full((len(self.cutoffs), n_items), judged.n_queries)
+            denominator = np.full((len(self.cutoffs), n_items), judged.n_queries)
         elif self.per == "relevant":
-            below = np.tile(np.bincount(judged.relevant.item, minlength=n_items), (len(self.cutoffs), 1))
+            denominator = np.tile(np.bincount(judged.relevant.item, minlength=n_items), (len(self.cutoffs), 1))
         else:
-            below = times_listed(judged, self.cutoffs)
-        return per_group(groups, np.stack((*_exposures(judged, self.cutoffs), below), axis=1))
+            denominator = times_listed(judged, self.cutoffs)
+        return per_group(groups, np.stack((*_exposures(judged, self.cutoffs), denominator), axis=1))
 
     def finish(self, state: Ints, judged: Judged) -> Floats:
         """How the groups' exposures compare."""
         return np.array([self._compare(*part) for part in state.astype(float)])
 
-    def _compare(self, coarse: Floats, fine: Floats, below: Floats) -> float:
+    def _compare(self, coarse: Floats, fine: Floats, denominator: Floats) -> float:
         with np.errstate(invalid="ignore", divide="ignore"):
-            found = compared(np.where(below > 0, (coarse + fine * 2.0**-BITS) * 2.0**-BITS / below, np.nan))
-        if len(found) < 2 or found[-1] == 0:
+            exposures = compared(
+                np.where(denominator > 0, (coarse + fine * 2.0**-BITS) * 2.0**-BITS / denominator, np.nan)
+            )
+        if len(exposures) < 2 or exposures[-1] == 0:
             return np.nan
-        lowest, highest = float(found[0]), float(found[-1])
+        lowest, highest = float(exposures[0]), float(exposures[-1])
         if self.of == "ratio":
             return highest / lowest if lowest else np.nan
         return {"inverse": lowest / highest, "gap": highest - lowest, "highest": highest, "lowest": lowest}[self.of]

@@ -48,7 +48,7 @@ class F1(Ratio):
 
     beta: float = number(1.0, lambda beta: 0 < beta <= 1e6, "a number above 0, at most a million")
 
-    def parts(self, judged: Judged) -> tuple[Floats, Floats]:
+    def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
         """Numerator and denominator of the form that pools."""
         square = self.beta**2
         relevant, k = judged.n_relevant[:, None].astype(float), judged.depth(self.cutoffs)

@@ -31,11 +31,11 @@ GAINS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-STEEPEST = 500
+LARGEST_EXPONENT = 500
 """The highest grade that can be an exponent: squares and sums of such gains are still numbers."""
 
 
-SMALLEST, LARGEST = 2.0**-STEEPEST, 2.0**STEEPEST
+SMALLEST_GRADE, LARGEST_GRADE = 2.0**-LARGEST_EXPONENT, 2.0**LARGEST_EXPONENT
 """The grades that can be added up, for the same reason; below, quotients lose their digits."""
 
 
@@ -49,7 +49,7 @@ DISCOUNTS: dict[str, Callable[[Ints], Floats]] = {
 def gains(name: str, grade: Floats, threshold: float = 0.0) -> Floats:
     """What the grades are worth; ``threshold`` is the lowest grade that is relevant."""
     power = grade - threshold + 1 if name == "exp2_above" else grade
-    if name.startswith("exp2") and power.max(initial=0) > STEEPEST:
+    if name.startswith("exp2") and power.max(initial=0) > LARGEST_EXPONENT:
         raise RelevanceError(
             f"truth: a grade of {grade.max():g} is too large for gain={name}, which takes 2 to its power. "
             "Choose gain=linear or gain=binary."
@@ -62,10 +62,11 @@ def gains(name: str, grade: Floats, threshold: float = 0.0) -> Floats:
 def check_weights(grade: Floats) -> None:
     """Refuse grades whose sums or quotients no float holds."""
     low, high = grade.min(initial=1, where=grade > 0), grade.max(initial=1)
-    if low < SMALLEST or high > LARGEST:
+    if low < SMALLEST_GRADE or high > LARGEST_GRADE:
+        grade_and_size = f"{low:g} is too small" if low < SMALLEST_GRADE else f"{high:g} is too large"
         raise RelevanceError(
-            f"truth: a grade of {low if low < SMALLEST else high:g} is too {'small' if low < SMALLEST else 'large'} to "
-            "add up: sums of such grades are not exact, or infinite. Rescale the grades, for instance to 0 to 5."
+            f"truth: a grade of {grade_and_size} to add up: sums of such grades are not exact, or "
+            "infinite. Rescale the grades, for instance to 0 to 5."
         )
 
 
@@ -87,5 +88,5 @@ def best_sums(
 
 def highest_grade(default: float) -> Any:
     """The field that says which grade is the highest there can be."""
-    meaning = f"the highest grade, a number above 0 and up to {STEEPEST}"
-    return number(default, lambda value: 0 < value <= STEEPEST, meaning)
+    meaning = f"a number above 0, at most {LARGEST_EXPONENT}"
+    return number(default, lambda value: 0 < value <= LARGEST_EXPONENT, meaning)

@@ -65,8 +65,8 @@ class Gini(RunMetric):
         counts = np.sort(state[:, judged.catalog], axis=1)
         n = counts.shape[1]
         spread = counts @ (2 * np.arange(1, n + 1) - n - 1)
-        below = counts.sum(axis=1) * (n if self.divisor == "n" else n - 1)
-        return divide(spread, below, np.nan)
+        denominator = counts.sum(axis=1) * (n if self.divisor == "n" else n - 1)
+        return divide(spread, denominator, np.nan)
 
     def define(self) -> Definition:
         """The unevenness in words."""

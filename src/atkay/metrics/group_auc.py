@@ -57,9 +57,9 @@ class GroupAUC(AUC):
         users="the mean of the users' values",
     )
 
-    def parts(self, judged: Judged) -> tuple[Floats, Floats]:
+    def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
         """AUC times weight, and the weight; 0 where there is no pair."""
-        right, pairs = super().parts(judged)
+        right, pairs = super().ratio(judged)
         if self.weight == "pairs":
             return right, pairs
         counted = judged.n_listed if self.weight == "listed" else judged.n_relevant

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class HitRate(Ratio):
-    """The share of users who were shown at least one thing they wanted.
+    """The share of users who are shown at least one relevant item.
 
     1 where h > 0, else 0, with h the hits in the top k.
 
@@ -61,7 +61,7 @@ class HitRate(Ratio):
         """A number of hits has no bound."""
         return self.count != "number"
 
-    def parts(self, judged: Judged) -> tuple[Floats, Floats]:
+    def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
         """What is counted, and what it is divided by."""
         hits = judged.total(1, self.cutoffs)
         if self.count == "share":

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MAP(Metric):
-    """How early the wanted items come, all of them counted.
+    """How early the relevant items come, all of them counted.
 
     The sum of the precisions at the hits of the top k, ``1/l1 + 2/l2 + ... + h/lh`` for hits at ranks l1 < l2 < ...,
     divided by what ``per`` says. A user's value is AP, its mean MAP.
@@ -83,12 +83,12 @@ class MAP(Metric):
         depth = judged.depth(self.cutoffs)
         last = max(depth.max(initial=0), (t + n).max(initial=0))
         harmonic = np.concatenate(([0.0], np.cumsum(1 / np.arange(1, last + 1))))
-        below = np.concatenate(([0.0], np.cumsum(harmonic)))
+        running = np.concatenate(([0.0], np.cumsum(harmonic)))
         columns = []
         for at in range(len(self.cutoffs)):
             deepest = depth[judged.query, at]
             inside = np.clip(deepest - t, 0, n)
-            added = (inside * harmonic[deepest] - (below[t + inside] - below[t])) / n
+            added = (inside * harmonic[deepest] - (running[t + inside] - running[t])) / n
             columns.append(np.bincount(judged.query, added, judged.n_queries))
         return np.minimum(divide(np.array(columns, dtype=float).T, depth), 1.0)  # rounding must not pass the bound
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MedianRank(RunMetric):
-    """How far down the middle user has to look for the first wanted item.
+    """How far down the middle user has to look for the first relevant item.
 
     The median, over the users with relevant items, of the rank of the first hit in the top k. With an even number of
     users it is the mean of the two middle ranks.
@@ -94,10 +94,10 @@ class MedianRank(RunMetric):
 
     def define(self) -> Definition:
         """The median in words."""
-        below = "one place below the list" if self.k is None else f"rank {int(self.cutoffs[0]) + 1}"
+        place = "one place below the list" if self.k is None else f"rank {int(self.cutoffs[0]) + 1}"
         missed = {
             "beyond": "one without being below all others",
-            "last": f"one without having {below}",
+            "last": f"one without having {place}",
             "skip": "one without being left out",
         }[self.missed]
         return Definition(

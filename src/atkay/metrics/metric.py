@@ -27,7 +27,7 @@ BY_ALIAS: dict[str, type[Metric]] = {}
 """Every metric under each of its names; a subclass enters by being defined."""
 
 DEEPEST = 10_000_000
-"""The largest cutoff that can be asked for: some ideals are summed down to it."""
+"""The largest cutoff: some ideals are summed down to it."""
 
 
 def number(default: float, check: Callable[[float], bool], meaning: str) -> Any:
@@ -86,7 +86,7 @@ class Metric:
     partial: ClassVar[bool] = False
     """Whether some users with relevant items have no value."""
     averages: ClassVar[bool] = False
-    """Whether there is a closed form for the average over all orders of equal scores."""
+    """Whether the metric has a closed form for the average over all orders of equal scores."""
     by_score: ClassVar[bool] = False
     """Whether a hit must have a score above 0 where the protocol says nonpositive=missed."""
     by_item: ClassVar[bool] = False
@@ -103,7 +103,7 @@ class Metric:
         for alias in names:
             other = BY_ALIAS.get(alias, cls)
             if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
-                raise SpecError(f"{cls.__qualname__}: '{alias}' is the name of {other.__qualname__} already.")
+                raise SpecError(f"{cls.__qualname__}: the name '{alias}' is taken by {other.__qualname__}.")
         BY_ALIAS.update(dict.fromkeys(names, cls))
 
     def __post_init__(self) -> None:
@@ -114,7 +114,7 @@ class Metric:
 
     @property
     def cutoffs(self) -> tuple[int, ...]:
-        """The cutoffs; one that cuts nothing where none was given."""
+        """The cutoffs; WHOLE, which cuts nothing, where none was given."""
         if self.k is None:
             return (WHOLE,)
         return self.k if isinstance(self.k, tuple) else (self.k,)
@@ -147,7 +147,7 @@ class Metric:
 
     @property
     def top(self) -> str:
-        """What is looked at, in words."""
+        """The part of the list that counts, in words."""
         return "the whole list" if self.k is None else f"the top {self.k}"
 
     def split(self) -> tuple[Self, ...]:
@@ -174,18 +174,17 @@ class Ratio(Metric):
 
     average: str = average()
 
-    def parts(self, judged: Judged) -> tuple[Floats, Floats]:
+    def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
         """Numerator and denominator, per query and cutoff."""
         raise NotImplementedError
 
     def values(self, judged: Judged) -> Floats:
         """The numerator over the denominator, and 0 where that is 0."""
-        return divide(*self.parts(judged))
+        return divide(*self.ratio(judged))
 
     def expression(self, judged: Judged) -> str:
         """The numerator over the denominator."""
-        above, below = (printed(float(part[0, 0])) for part in self.parts(judged))
-        return quotient(above, below)
+        return quotient(*(printed(float(side[0, 0])) for side in self.ratio(judged)))
 
 
 def is_pooled(metric: Metric) -> bool:
@@ -212,22 +211,22 @@ class RunMetric(Metric):
     better = "neither"
 
     def state(self, judged: Judged) -> Ints:
-        """Whole numbers that add up over parts of the users; the cutoffs are the first axis."""
+        """Integers that add up over parts of the users; the cutoffs are the first axis."""
         raise NotImplementedError
 
     def users(self, judged: Judged) -> Ints:
-        """How many of the users count, at each cutoff."""
+        """The number of users that count, at each cutoff."""
         return np.full(len(self.cutoffs), judged.n_queries)
 
     def finish(self, state: Ints, judged: Judged) -> Floats:
-        """The number at each cutoff; of any part of the users only what it knows of items may be asked."""
+        """The number at each cutoff; ``judged`` is any part of the users, to read what is known of items."""
         raise NotImplementedError
 
 
 def conventions(cls: type[Metric]) -> tuple[dataclasses.Field[Any], ...]:
     """The fields of a metric that are conventions: all but the cutoff, ``average`` last."""
-    found = [each for each in dataclasses.fields(cls) if each.name != "k"]
-    return tuple(sorted(found, key=lambda each: each.name == "average"))
+    fields = [each for each in dataclasses.fields(cls) if each.name != "k"]
+    return tuple(sorted(fields, key=lambda each: each.name == "average"))
 
 
 def _checked(metric: Metric, convention: dataclasses.Field[Any]) -> str | float:
@@ -240,22 +239,19 @@ def _checked(metric: Metric, convention: dataclasses.Field[Any]) -> str | float:
         value = math.nan
     if not convention.metadata["check"](value):
         raise SpecError(
-            f"{metric.name}: {convention.name}={shown(given)} does not fit; it takes {convention.metadata['meaning']}."
+            f"{metric.name}: {convention.name} must be {convention.metadata['meaning']}, got {shown(given)}."
         )
     return value
 
 
 def _checked_cutoffs(metric: Metric) -> int | tuple[int, ...]:
     if not metric.cuts:
-        raise SpecError(
-            f"{metric.name} takes no cutoff: it takes the whole list, or sets its own for each user. "
-            f"Write '{metric.name}' without '@'."
-        )
+        raise SpecError(f"{metric.name} takes no cutoff: write '{metric.name}' without '@'.")
     k: Any = metric.k
     several = isinstance(k, Iterable) and not isinstance(k, str) and getattr(k, "ndim", 1) > 0
     given: Sequence[Any] = tuple(k) if several else (k,)
-    whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in given)
-    if not given or not whole or not all(1 <= k <= DEEPEST for k in given):
+    integers = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in given)
+    if not given or not integers or not all(1 <= k <= DEEPEST for k in given):
         raise bad_cutoff(metric.name, shown(given[0] if len(given) == 1 else metric.k))
     cutoffs = tuple(dict.fromkeys(int(k) for k in given))
     return cutoffs[0] if len(cutoffs) == 1 else cutoffs
@@ -263,6 +259,5 @@ def _checked_cutoffs(metric: Metric) -> int | tuple[int, ...]:
 
 def bad_cutoff(name: str, given: str) -> SpecError:
     return SpecError(
-        f"{name}: a cutoff is a whole number from 1 to {DEEPEST:,}, given was {given}. Leave the cutoff out to take "
-        "the whole list."
+        f"{name}: k must be a positive integer up to {DEEPEST:,}, got {given}. Leave it out to use the whole list."
     )

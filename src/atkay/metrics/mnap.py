@@ -15,7 +15,7 @@ from atkay.metrics.map import MAP
 
 @dataclass(frozen=True)
 class MNAP(Metric):
-    """How early the wanted items come, where k places are all there is: ``map(per=capped)`` under its own name.
+    """How early the relevant items come in the k places there are: ``map(per=capped)`` under its own name.
 
     ``(1/l1 + 2/l2 + ... + h/lh) / min(k, R)`` for hits at ranks l1 < l2 < ... of the top k. Course notes and some
     competitions call it so.

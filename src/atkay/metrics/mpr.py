@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MPR(Ratio):
-    """How far down the list the wanted items stand on average, as a share of the list.
+    """How far down the list the relevant items stand on average, as a share of the list.
 
     ``Σ g (rank - 1) / (L - 1) / Σ g`` over the relevant items: 0 where they stand at the top, 1 at the bottom, 1/2
     expected from a random order. The list is to hold all candidates, and there is no cutoff.
@@ -66,22 +66,22 @@ class MPR(Ratio):
 
     def values(self, judged: Judged) -> Floats:
         """The mean percentile per query."""
-        return divide(*self.parts(judged), np.nan)
+        return divide(*self.ratio(judged), np.nan)
 
-    def parts(self, judged: Judged) -> tuple[Floats, Floats]:
+    def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
         """The weighted percentiles, and the weights."""
         binary = self.gain == "binary"
         weight = np.ones(len(judged.rank)) if binary else judged.grade
         if not binary:
             check_weights(judged.grades)
         share = (judged.rank - 1) / np.maximum(judged.n_listed - 1, 1)[judged.query]
-        found, below = (judged.total(each, self.cutoffs) for each in (weight * share, weight))
+        numerator, denominator = (judged.total(each, self.cutoffs) for each in (weight * share, weight))
         if self.unlisted == "skip":
-            return found, below
+            return numerator, denominator
         query = np.repeat(np.arange(judged.n_queries), judged.n_relevant)
         of_all = np.bincount(query, None if binary else judged.grades, minlength=judged.n_queries)[:, None]
-        # The weights of all and of those found are rounded sums, so their difference may be a digit off.
-        return np.clip(found + (of_all - below), 0, of_all), of_all.astype(float)
+        # The weights of all items and of the hits are rounded sums, so their difference may be a digit off.
+        return np.clip(numerator + (of_all - denominator), 0, of_all), of_all.astype(float)
 
     def define(self) -> Definition:
         """The mean in words."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MRR(Metric):
-    """How far down the user has to look for the first wanted item.
+    """How far down the user has to look for the first relevant item.
 
     ``1 / rank`` of the target in the top k, 0 if it is not there.
 
@@ -70,9 +70,9 @@ class MRR(Metric):
 
     def expression(self, judged: Judged) -> str:
         """One over the target's rank."""
-        found = judged.rank if self.target == "any" else judged.rank[judged.grade == judged.best[judged.query]]
-        found = found[found <= self.cutoffs[0]]
-        return f"1 / {found[0]}" if len(found) else "0"
+        ranks = judged.rank if self.target == "any" else judged.rank[judged.grade == judged.best[judged.query]]
+        ranks = ranks[ranks <= self.cutoffs[0]]
+        return f"1 / {ranks[0]}" if len(ranks) else "0"
 
     def define(self) -> Definition:
         """The target in words."""

@@ -105,9 +105,8 @@ class NDCG(DCG):
             "listed": -np.sort(-judged.grade)[:k],
             "uncut": judged.grades,
         }[self.ideal]
-        above = super().expression(judged)
-        below = self._sum(ideal, np.arange(1, len(ideal) + 1), judged.threshold)
-        return quotient(bracketed(above), bracketed(below))
+        best = self._sum(ideal, np.arange(1, len(ideal) + 1), judged.threshold)
+        return quotient(bracketed(super().expression(judged)), bracketed(best))
 
     def define(self) -> Definition:
         """The quotient in words."""

@@ -64,11 +64,11 @@ class Novelty(ListMetric):
         item = judged.top(max(self.cutoffs)).item
         if self.unseen == "one":
             return mean_of_listed(judged, bits.take(item), self.cutoffs)
-        told = judged.over_list(np.where(seen, bits, 0.0).take(item), self.cutoffs)
+        total = judged.over_list(np.where(seen, bits, 0.0).take(item), self.cutoffs)
         skips = self.unseen == "skip"
         per = judged.over_list(seen.astype(float).take(item), self.cutoffs) if skips else judged.listed(self.cutoffs)
         with np.errstate(invalid="ignore"):
-            return told / per
+            return total / per
 
     def define(self) -> Definition:
         """The mean in words."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from atkay.core.types import Floats
-from atkay.metrics.metric import Definition, Ratio
+from atkay.metrics.metric import Definition, Ratio, divide
 
 if TYPE_CHECKING:
     from atkay.judged.judged import Judged
@@ -53,7 +53,7 @@ class PopularityLift(Ratio):
     least = -1.0
     bounded = False
 
-    def parts(self, judged: Judged) -> tuple[Floats, Floats]:
+    def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
         """The difference and the history's popularity; both 0 where the user has no history or no list."""
         popularity, history = judged.train.popularity, judged.train.history
         of_listed = popularity.take(judged.top(max(self.cutoffs)).item).astype(float)
@@ -69,9 +69,7 @@ class PopularityLift(Ratio):
 
     def values(self, judged: Judged) -> Floats:
         """The lift per query and cutoff."""
-        above, below = self.parts(judged)
-        with np.errstate(invalid="ignore"):
-            return above / below
+        return divide(*self.ratio(judged), np.nan)
 
     def define(self) -> Definition:
         """The lift in words."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Precision(Ratio):
-    """The share of the shown items that the user wanted.
+    """The share of the shown items that are relevant.
 
     ``h / k``, with h the hits in the top k.
 
@@ -58,7 +58,7 @@ class Precision(Ratio):
         capped="k, or the number of relevant items where that is smaller",
     )
 
-    def parts(self, judged: Judged) -> tuple[Floats, Floats]:
+    def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
         """The hits, and what they are divided by."""
         per = {"k": judged.depth, "listed": judged.listed, "capped": judged.capped}[self.per]
         return judged.total(1, self.cutoffs), per(self.cutoffs).astype(float)

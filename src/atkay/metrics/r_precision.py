@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RPrecision(Metric):
-    """The share of wanted items among as many places as there are wanted items.
+    """The share of relevant items among as many places as there are relevant items.
 
     Hits in the top R, divided by R, with R the user's relevant items. It takes no cutoff.
 

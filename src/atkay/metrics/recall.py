@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Recall(Ratio):
-    """The share of what the user wanted that was shown.
+    """The share of the user's relevant items that are shown.
 
     ``h / R``, with h the hits in the top k and R the relevant items.
 
@@ -55,7 +55,7 @@ class Recall(Ratio):
         capped="the relevant items, or k where that is smaller",
     )
 
-    def parts(self, judged: Judged) -> tuple[Floats, Floats]:
+    def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
         """The hits, and what they are divided by."""
         hits = judged.total(1, self.cutoffs)
         per = judged.n_relevant[:, None] if self.per == "relevant" else judged.capped(self.cutoffs)

@@ -29,21 +29,21 @@ NEEDS = {
 }
 
 
-SLAB = 16
-"""Numbers of a vector that are worked on in one go."""
+NUMBERS_PER_BLOCK = 16
+"""Numbers of a vector that are worked on at a time, so that their sums stay in the cache."""
 
 
 @dataclass(frozen=True)
 class Serendipity(Metric):
-    """How much of the list is wanted and yet not obvious. Several definitions go by this name and do not agree.
+    """How much of the list is relevant and yet not obvious. Several definitions go by this name and do not agree.
 
     ::
 
         murakami        Σ max(P - P0, 0) · rel / L    P0 from the reference; form=ranked: term · hits so far / rank
         rectools        Σ max(P - P0, 0) · rel / L    P0 from the popularity in training
-        ge              |wanted items outside the reference list| / L, or / |listed items outside of it|
+        ge              |relevant items outside the reference list| / L, or / |listed items outside of it|
         unexpectedness  |listed items outside the reference list| / L
-        adamopoulos     |wanted items outside the reference list| / L
+        adamopoulos     |relevant items outside the reference list| / L
         cosine          Σ (1 - mean cosine to the items of the user's history) · rel / L
 
     over the L items of the top k; rel is 1 for a relevant item and 0 for any other.
@@ -57,7 +57,7 @@ class Serendipity(Metric):
         + 1 - r) / n, with r the item's place among the distinct numbers of users that items have in ``train``, the
         highest first; 0 for an item that nobody had. It needs ``catalog``, too. ``ge`` (Ge et al. 2010): the
         ``reference`` is the reference model. ``unexpectedness`` (Adamopoulos and Tuzhilin 2014): the ``reference`` is
-        what the user expects; nobody has to want the items. ``adamopoulos`` is that with wanted items alone: as
+        what the user expects; the items need not be relevant. ``adamopoulos`` is that with relevant items alone: as
         ``ge`` per listed item, with a set of expected items in the place of a model. ``cosine`` (Zhang et al. 2012;
         the Recommenders library): similarity to each item that the user had in ``train``.
     per
@@ -83,7 +83,7 @@ class Serendipity(Metric):
 
     Examples
     --------
-    The list is a b c d, anybody would have listed a and b, and b and c are wanted. Only c is wanted and outside the
+    The list is a b c d, the reference lists a and b, and b and c are relevant. Only c is relevant and outside the
     reference: 1 of 4 listed, 1 of the 2 unexpected (c and d). Of the 4 listed, 2 are unexpected.
 
     >>> given = {"ann": list("abcd")}, {"ann": list("bc")}
@@ -107,7 +107,7 @@ class Serendipity(Metric):
         murakami="what the model likes more than a reference model, by ranks",
         rectools="what stands higher in the list than by popularity",
         ge="what a reference model does not list",
-        unexpectedness="what is not expected, wanted or not",
+        unexpectedness="what is not expected, relevant or not",
         adamopoulos="what is not expected",
         cosine="what is unlike the user's history",
     )
@@ -256,15 +256,15 @@ def _cosine_of_vectors(judged: Judged, query: Ints, item: Ints) -> Floats:
     vectors = unit_vectors(vectors_of(judged, spec, ("similarity=shared",) * 2, cosine=True))
     vectors = np.nan_to_num(vectors)  # an item without a vector, or with one of zeros, is like nothing
     history = judged.train.history
-    wanted = np.zeros(judged.n_queries, bool)
-    wanted[query] = True
+    has_hits = np.zeros(judged.n_queries, bool)
+    has_hits[query] = True
     cosine = np.zeros(len(query))
     # The mean cosine is the product with the mean of the history's vectors of length 1, a few numbers at a time.
-    for first in range(0, vectors.shape[1], SLAB):
-        unit = np.ascontiguousarray(vectors[:, first : first + SLAB].T)
+    for first in range(0, vectors.shape[1], NUMBERS_PER_BLOCK):
+        unit = np.ascontiguousarray(vectors[:, first : first + NUMBERS_PER_BLOCK].T)
         middle = np.zeros((len(unit), judged.n_queries))
         for begin, end in history.blocks():
-            users = np.flatnonzero(wanted[begin:end] & (history.length[begin:end] > 0)) + begin
+            users = np.flatnonzero(has_hits[begin:end] & (history.length[begin:end] > 0)) + begin
             if len(users):
                 length = history.length[users]
                 had, start = history.item[rows_of(history.start, users)], np.cumsum(length) - length

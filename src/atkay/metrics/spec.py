@@ -39,17 +39,18 @@ def parse(spec: str | Metric) -> Metric:
     if isinstance(spec, Metric) and hasattr(spec, "name"):
         return spec
     if isinstance(spec, type) and issubclass(spec, Metric):
-        raise SpecError(f"{spec.__name__} is a class of metrics; write {spec.__name__}() or {spec.__name__}(k=10).")
-    found = _SPEC.fullmatch(spec) if isinstance(spec, str) else None
-    if found is None or not isinstance(spec, str):
-        brackets = isinstance(spec, str) and spec.count("(") != spec.count(")")
-        hint = f"{'a bracket is missing; ' if brackets else ''}write a spec such as 'ndcg@10' or 'map(per=hits)@5,10'."
-        raise SpecError(f"{shown(spec)} is no metric; {hint}")
-    name, chosen, cut = found.groups()
+        raise SpecError(f"{spec.__name__} is a class; write {spec.__name__}() or {spec.__name__}(k=10).")
+    match = _SPEC.fullmatch(spec) if isinstance(spec, str) else None
+    if match is None or not isinstance(spec, str):
+        bracket = "a bracket is missing; " if isinstance(spec, str) and spec.count("(") != spec.count(")") else ""
+        raise SpecError(
+            f"cannot read {shown(spec)} as a metric; {bracket}write a spec such as 'ndcg@10' or 'map(per=hits)@5,10'."
+        )
+    name, chosen, cut = match.groups()
     cls = by_alias().get(re.sub(r"[\s-]+", "_", name.lower()))
     if cls is None:
         near = offer(name[:80], by_alias(), list_metrics())
-        raise SpecError(f"no metric {shown(name)}. {near} atkay.list_metrics() lists them all.")
+        raise SpecError(f"unknown metric {shown(name)}. {near} atkay.list_metrics() lists all.")
     return cls(**_parse_choices(cls, chosen), k=None if cut is None else _parse_cutoffs(cls.name, spec, cut))
 
 
@@ -62,9 +63,9 @@ def _parse_choices(cls: type[Metric], chosen: str | None) -> dict[str, Any]:
             raise SpecError(f"{cls.name}: '{name}' needs a value: {_possible(cls, name)}.")
         if not equals or name not in known:
             field_of = [each.name for each in conventions(cls) if name in words_of(each)]
-            hint = offer(name, known) if known else "It has no conventions to choose."
+            hint = offer(name, known) if known else f"{cls.name} has no conventions."
             hint = f"Write '{field_of[0]}={name}'." if field_of else hint
-            raise SpecError(f"{cls.name}: no convention {shown(choice.strip())}. {hint}")
+            raise SpecError(f"{cls.name}: unknown convention {shown(choice.strip())}. {hint}")
         if name in out:
             raise SpecError(f"{cls.name}: '{name}' is given twice.")
         out[name] = value
@@ -81,7 +82,7 @@ def _possible(cls: type[Metric], name: str) -> str:
 
 def _parse_cutoffs(name: str, spec: str, cut: str) -> tuple[int, ...]:
     if not re.fullmatch(r"\s*-?[0-9]+\s*(,\s*-?[0-9]+\s*)*", cut):
-        raise SpecError(f"{shown(spec)}: after '@' come whole numbers, such as '@10' or '@5,10,20'.")
+        raise SpecError(f"{shown(spec)}: write positive integers after '@', such as '@10' or '@5,10,20'.")
     for k in cut.split(","):
         if len(k.strip()) > MOST_DIGITS:
             raise bad_cutoff(name, f"a number of {len(k.strip()):,} digits")
@@ -90,8 +91,8 @@ def _parse_cutoffs(name: str, spec: str, cut: str) -> tuple[int, ...]:
 
 def stated(spec: str) -> set[str]:
     """The conventions that a spec itself chooses."""
-    found = _SPEC.fullmatch(spec)
-    chosen = found.group(2) if found else None
+    match = _SPEC.fullmatch(spec)
+    chosen = match.group(2) if match else None
     return {choice.partition("=")[0].strip().lower() for choice in (chosen or "").split(",")} - {""}
 
 
@@ -100,7 +101,7 @@ def separate(specs: str | Metric | Iterable[str | Metric]) -> list[Any]:
     parts: list[Any] = [specs]
     if isinstance(specs, Mapping):
         raise SpecError(
-            f"metrics must be a list of specs, got {shown(specs)}. A cutoff is a part of the spec: write ['ndcg@5', "
+            f"metrics must be a list of specs, got {shown(specs)}. A cutoff belongs to the spec: write ['ndcg@5', "
             "'map@5,10'], for example."
         )
     if isinstance(specs, set | frozenset | bytes):
@@ -113,18 +114,18 @@ def separate(specs: str | Metric | Iterable[str | Metric]) -> list[Any]:
         except TypeError as error:
             raise SpecError(f"metrics must be a list of specs, got {shown(specs)}.") from error
     if not parts:
-        raise SpecError("no metric is asked for; leave the argument out for the usual six at 10.")
+        raise SpecError("metrics is empty; leave it out for the usual six at 10.")
     return parts
 
 
 def parse_all(specs: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
-    """The metrics of some specs, each number once."""
-    asked: list[Metric] = []
-    known: set[Metric] = set()
+    """The metrics of specs, each number once."""
+    metrics: list[Metric] = []
+    seen: set[Metric] = set()
     for metric in map(parse, separate(specs)):
         single = metric.split()
-        fresh = tuple(k for k, one in zip(metric.cutoffs, single, strict=True) if one not in known)
-        known.update(single)
-        if fresh:  # what was asked for before is answered once
-            asked.append(metric if fresh == metric.cutoffs else dataclasses.replace(metric, k=fresh))
-    return tuple(asked)
+        fresh = tuple(k for k, one in zip(metric.cutoffs, single, strict=True) if one not in seen)
+        seen.update(single)
+        if fresh:
+            metrics.append(metric if fresh == metric.cutoffs else dataclasses.replace(metric, k=fresh))
+    return tuple(metrics)

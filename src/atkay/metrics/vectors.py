@@ -34,7 +34,7 @@ def vectors_of(judged: Judged, metric: object, instead: tuple[str, str], *, cosi
     vectors = judged.features.vectors
     if vectors is None:
         raise SideError(
-            f"{metric} needs numbers of items, and features= has categories only. Pass columns of numbers, or a vector "
+            f"{metric} needs numbers of items, but features= has only categories. Pass columns of numbers, or a vector "
             f"for each item; or choose {instead[0]}."
         )
     if cosine and _on_one_line(vectors):

@@ -37,11 +37,11 @@ def arithmetic(metric: Metric, judged: Judged) -> str:
     """
     if judged.n_queries != 1 or len(metric.cutoffs) != 1:
         raise SpecError(
-            f"arithmetic: of one user and one cutoff at a time; given were {judged.n_queries:,} users and '{metric}'."
+            f"arithmetic: pass one user and one cutoff at a time, got {judged.n_queries:,} users and '{metric}'."
         )
     judged = metric.view(judged)
     value = float(metric.values(judged)[0, 0])
-    said = "no value" if math.isnan(value) else f"{value:.4f}"
+    result = "no value" if math.isnan(value) else f"{value:.4f}"
     top = judged.rank <= metric.cutoffs[0]
     first, size = judged.ties
     averaged = judged.averaged and bool((size[first < metric.cutoffs[0]] > 1).any())
@@ -49,12 +49,12 @@ def arithmetic(metric: Metric, judged: Judged) -> str:
         near = first < metric.cutoffs[0]
         spans = zip((first + 1)[near].tolist(), (first + size)[near].tolist(), strict=True)
         hits = _hits([f"{low}" if low == high else f"{low} to {high}" for low, high in spans])
-        return f"{hits}, averaged over the orders of equal scores; {_sizes(metric, judged)}: {said}"
+        return f"{hits}, averaged over the orders of equal scores; {_sizes(metric, judged)}: {result}"
     hits = _hits([str(rank) for rank in judged.rank[top].tolist()])
     expression = metric.expression(replace(judged, averaged=False))
     if not expression or math.isnan(value):
-        return f"{hits}; {_sizes(metric, judged)}: {said}"
-    return f"{hits}: {expression} = {said}"
+        return f"{hits}; {_sizes(metric, judged)}: {result}"
+    return f"{hits}: {expression} = {result}"
 
 
 def _hits(ranks: list[str]) -> str:
@@ -74,13 +74,13 @@ def printed(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
 
 
-def quotient(above: str, below: str) -> str:
+def quotient(numerator: str, denominator: str) -> str:
     """One expression over another, and 0 where there is nothing to divide by."""
-    return "0" if below == "0" else f"{above} / {below}"
+    return "0" if denominator == "0" else f"{numerator} / {denominator}"
 
 
 def added(terms: Iterable[str], count: int) -> str:
-    """The sum of so many terms; only the first ones are looked at."""
+    """The sum of ``count`` terms, of which the first TERMS are written out."""
     more = [f"... {count - TERMS:,} more"] if count > TERMS else []
     return " + ".join([*itertools.islice(terms, TERMS), *more]) or "0"
 
