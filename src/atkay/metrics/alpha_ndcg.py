@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,9 +12,6 @@ from atkay.core.types import Floats, Ints
 from atkay.judged.judged import Judged, within
 from atkay.metrics.categories import Cells, added, categories_of, masks, portions, spread
 from atkay.metrics.metric import Definition, Metric, number
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 CLOSE = 1e-12
 """Gains that differ by less, as a share, are the same sum added up in another order."""
@@ -67,7 +64,6 @@ class AlphaNDCG(Metric):
     alpha: float = number(0.5, lambda alpha: 0 <= alpha <= 1, "a number from 0 to 1")
 
     def values(self, judged: Judged) -> Floats:
-        """Alpha-nDCG per query and cutoff."""
         categories = categories_of(judged, self)
         numerator = judged.total(self._gains(judged, categories) / np.log2(judged.rank + 1), self.cutoffs)
         relevant = judged.relevant
@@ -92,7 +88,6 @@ class AlphaNDCG(Metric):
         return added(hit, left.take(before), len(judged.item))
 
     def define(self) -> Definition:
-        """The quotient in words."""
         cut = "" if self.k is None else f", cut at {self.k}"
         fading = f"{1 - self.alpha:g}^(relevant items above with the same category)"
         term = f"{fading} / log2(rank + 1)"

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from atkay.core.types import Floats
+from atkay.judged.judged import Judged
 from atkay.metrics.metric import Definition, ListMetric
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 from atkay.metrics.popularity import mean_of_listed
 
 
@@ -39,10 +36,8 @@ class ARP(ListMetric):
     bounded = False
 
     def values(self, judged: Judged) -> Floats:
-        """The mean popularity per query and cutoff."""
         popularity = judged.train.popularity.astype(float)
         return mean_of_listed(judged, popularity.take(judged.top(max(self.cutoffs)).item), self.cutoffs)
 
     def define(self) -> Definition:
-        """The mean in words."""
         return Definition(f"number of training users of an item, averaged over the items of {self.top}", "mean n_i")

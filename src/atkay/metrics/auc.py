@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from atkay.core.types import Floats
 from atkay.judged import ties as expected
-from atkay.judged.judged import sums
+from atkay.judged.judged import Judged, sums
 from atkay.metrics.metric import Definition, Ratio, divide
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 
 
 def unlisted_field() -> Any:
@@ -74,7 +71,6 @@ class AUC(Ratio):
     )
 
     def values(self, judged: Judged) -> Floats:
-        """AUC per query, NaN where there is no pair."""
         return self._of_pairs(*AUC.ratio(self, judged))
 
     def _of_pairs(self, right: Floats, pairs: Floats) -> Floats:
@@ -90,7 +86,6 @@ class AUC(Ratio):
         return hits * irrelevant - wrong, relevant * irrelevant
 
     def define(self) -> Definition:
-        """The share in words."""
         left_out = {"last": "items not listed standing below the list", "skip": "listed items only"}[self.unlisted]
         without = {"skip": "", "zero": ", 0 where there is none"}[self.no_pair]
         return Definition(

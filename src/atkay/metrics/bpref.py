@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.types import Floats
+from atkay.judged.judged import Judged
 from atkay.metrics.metric import Definition, Metric, divide
 from atkay.metrics.worked import added, bracketed, lesser
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,6 @@ class BPref(Metric):
     )
 
     def values(self, judged: Judged) -> Floats:
-        """Bpref per query and cutoff."""
         total, above = judged.nonrelevant
         most = judged.n_relevant + (10 if self.per == "plus10" else 0)
         per = np.minimum(total, most) if self.per == "capped" else most
@@ -68,7 +64,6 @@ class BPref(Metric):
         return divide(judged.total(1 - lost, self.cutoffs), judged.n_relevant[:, None])
 
     def expression(self, judged: Judged) -> str:
-        """What each hit counts, over R."""
         counted, relevant = judged.nonrelevant, int(judged.n_relevant[0])
         most = relevant + (10 if self.per == "plus10" else 0)
         per = lesser(int(counted[0][0]), relevant) if self.per == "capped" else str(most)
@@ -77,7 +72,6 @@ class BPref(Metric):
         return f"{bracketed(added(hits, len(above)))} / {relevant}"
 
     def define(self) -> Definition:
-        """The preference in words."""
         most = "R + 10" if self.per == "plus10" else "R"
         per = {"capped": "min(N, R)", "relevant": "R", "plus10": "(R + 10)"}[self.per]
         term = f"1 - min(n, {most}) / {per}"

@@ -5,18 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.types import Floats, Ints
-from atkay.judged.judged import sums
+from atkay.judged.judged import Judged, sums
 from atkay.metrics.categories import added, categories_of, portions, shares, spread
 from atkay.metrics.metric import Definition, ListMetric, number
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 
 WEIGHTS: dict[str, Callable[[Ints], Floats]] = {
     "uniform": lambda rank: np.ones(len(rank)),
@@ -94,7 +90,6 @@ class Calibration(ListMetric):
         return self.distance != "kl"
 
     def values(self, judged: Judged) -> Floats:
-        """The divergence per query and cutoff, for so many queries at a time that what lies in between stays small."""
         rows = judged.train.items.length.take(judged.train.user) + judged.listed((max(self.cutoffs),))[:, 0]
         parts = [self._of_few(judged.part(*few)) for few in portions(rows)]
         return np.concatenate([np.empty((0, len(self.cutoffs))), *parts])
@@ -139,7 +134,6 @@ class Calibration(ListMetric):
         return {"kl": -math.log(self.alpha), "js": math.log(2) / 2, "hellinger": 0.5}[self.distance]
 
     def define(self) -> Definition:
-        """The divergence in words."""
         distance, formula = {
             "kl": (
                 f"Kullback-Leibler divergence in nats, {self.alpha:g} of the history mixed into the list",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 from atkay.core.lists import BLOCK, Lists, rows_of
 from atkay.core.types import Floats, Ints
 from atkay.errors import SideError
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
-    from atkay.metrics.metric import Metric
+from atkay.judged.judged import Judged
+from atkay.metrics.metric import Metric
 
 WORD = 64
 """Categories in one number of a mask."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,9 +10,6 @@ from atkay.core.types import Floats
 from atkay.judged.judged import Judged, sums
 from atkay.metrics.categories import Cells, added, categories_of, spread
 from atkay.metrics.metric import Definition, ListMetric
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -44,7 +40,6 @@ class CategoryCount(ListMetric):
     bounded = False
 
     def values(self, judged: Judged) -> Floats:
-        """The number of categories per query and cutoff."""
         categories, places = categories_of(judged, self), judged.top(max(self.cutoffs))
         row, category = spread(categories, places.item)
         query, rank = places.query.take(row), places.rank.take(row)
@@ -54,5 +49,4 @@ class CategoryCount(ListMetric):
         return np.where(judged.listed(self.cutoffs) > 0, np.array(counts).T, np.nan)
 
     def define(self) -> Definition:
-        """The number in words."""
         return Definition(f"number of different categories of the items in {self.top}", "|∪ categories of items|")

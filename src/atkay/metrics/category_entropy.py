@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,9 +11,6 @@ from atkay.judged.judged import Judged, sums
 from atkay.metrics.categories import Cells, added, categories_of, shares, spread
 from atkay.metrics.metric import Definition, ListMetric
 from atkay.words import word
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,6 @@ class CategoryEntropy(ListMetric):
     count: str = word(split="an item counts 1, in equal parts", each="an item counts 1 for each of its categories")
 
     def values(self, judged: Judged) -> Floats:
-        """The entropy per query and cutoff."""
         categories, places = categories_of(judged, self), judged.top(max(self.cutoffs))
         row, category = spread(categories, places.item)
         query, rank = places.query.take(row), places.rank.take(row)
@@ -70,7 +65,6 @@ class CategoryEntropy(ListMetric):
         return out
 
     def define(self) -> Definition:
-        """The entropy in words."""
         several = "in equal parts" if self.count == "split" else "with 1 for each of them"
         return Definition(
             f"entropy in bits of the categories in {self.top}; an item of several categories counts {several}",

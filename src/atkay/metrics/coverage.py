@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.types import Floats, Ints
+from atkay.judged.judged import Judged
 from atkay.metrics.metric import Definition, RunMetric
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 
 
 def times_listed(judged: Judged, cutoffs: tuple[int, ...]) -> Ints:
@@ -59,7 +56,6 @@ class Coverage(RunMetric):
         return shares
 
     def define(self) -> Definition:
-        """The share in words."""
         return Definition(
             f"items that stand in {self.top} of at least one user, divided by the items of the catalogue",
             "|union of lists| / |catalogue|",

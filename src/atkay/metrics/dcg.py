@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from atkay.core.types import Floats, Ints
 from atkay.judged import ties as expected
 from atkay.judged.judged import Judged
+from atkay.metrics.gains import DISCOUNTS, gains
 from atkay.metrics.metric import Definition, Metric
 from atkay.metrics.worked import added, printed
 from atkay.words import word
-
-if TYPE_CHECKING:
-    pass
-from atkay.metrics.gains import DISCOUNTS, gains
 
 
 @dataclass(frozen=True)
@@ -59,14 +56,12 @@ class DCG(Metric):
     discount: str = word(log2="log2(rank + 1)", ln="the natural logarithm of rank + 1", jk="max(1, log2 rank)")
 
     def values(self, judged: Judged) -> Floats:
-        """DCG per query and cutoff."""
         worth, discount = gains(self.gain, judged.grade, judged.threshold), DISCOUNTS[self.discount]
         if judged.averaged:
             return expected.discounted(judged, worth, discount, self.cutoffs)
         return judged.total(worth / discount(judged.rank), self.cutoffs)
 
     def expression(self, judged: Judged) -> str:
-        """The sum over the hits."""
         top = judged.rank <= self.cutoffs[0]
         return self._sum(judged.grade[top], judged.rank[top], judged.threshold)
 
@@ -83,7 +78,6 @@ class DCG(Metric):
         return added(terms, len(ranks))
 
     def define(self) -> Definition:
-        """The sum in words."""
         gain = {
             "exp2": "(2^grade - 1)",
             "linear": "grade",

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.types import Floats
-from atkay.metrics.metric import Definition
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
+from atkay.judged.judged import Judged
 from atkay.metrics.epc import EPC
+from atkay.metrics.metric import Definition
 from atkay.metrics.popularity import UNSEEN, information, unseen_field
 
 
@@ -55,13 +52,11 @@ class EFD(EPC):
     unseen: str = unseen_field()
 
     def values(self, judged: Judged) -> Floats:
-        """EFD per query and cutoff."""
         bits, seen = information(judged, "interactions")
         worth = bits if self.unseen == "one" else np.where(seen, bits, 0.0)
         return self._expected(judged, worth, seen.astype(float) if self.unseen == "skip" else None)
 
     def define(self) -> Definition:
-        """The weighted mean in words."""
         words, formula = self._in_words(
             "-log2 of the share of training interactions that an item has", "-log2(n_i / Σ n)"
         )

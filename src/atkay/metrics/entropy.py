@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.types import Floats, Ints
+from atkay.judged.judged import Judged
 from atkay.metrics.coverage import times_listed
 from atkay.metrics.metric import Definition, RunMetric
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)
@@ -75,7 +72,6 @@ class Entropy(RunMetric):
         return share
 
     def define(self) -> Definition:
-        """The entropy in words."""
         of = f"entropy of the shares that items have of all places in {self.top} of the users"
         if self.unit == "bits":
             return Definition(f"{of}, in bits", "- Σ p log2 p")

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.types import Floats, Ints
-from atkay.judged.judged import sums
+from atkay.judged.judged import Judged, sums
 from atkay.metrics.metric import Definition, Metric, divide
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from atkay.judged.judged import Judged
-
 
 WEIGHTS: dict[str, Callable[[Ints], Floats]] = {
     "log2": lambda rank: 1 / np.log2(rank + 1),
@@ -79,7 +73,6 @@ class EPC(Metric):
         return self.relevance == "hits" or self.discount == "log2"
 
     def values(self, judged: Judged) -> Floats:
-        """EPC per query and cutoff."""
         share = 1 - judged.train.popularity / judged.train.users
         return self._expected(judged, share, None)
 
@@ -103,7 +96,6 @@ class EPC(Metric):
         return divide(sums(query, rank, weight(rank) * worth.take(item), cutoffs, judged.n_queries), per)
 
     def define(self) -> Definition:
-        """The weighted mean in words."""
         return self._in_words("share of the training users that did not have an item", "(1 - n_i / |U|)")
 
     def _in_words(self, words: str, term: str) -> Definition:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.types import Floats, Ints
-from atkay.judged.judged import sums
-from atkay.metrics.gains import GAINS
+from atkay.judged.judged import Judged, sums
+from atkay.metrics.gains import GAINS, highest_grade
 from atkay.metrics.metric import Definition, Metric
 from atkay.metrics.worked import added, printed
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
-from atkay.metrics.gains import highest_grade
 
 
 def running_product(factors: Floats, nth: Ints) -> Floats:
@@ -68,7 +63,6 @@ class ERR(Metric):
     highest: float = highest_grade(4.0)
 
     def values(self, judged: Judged) -> Floats:
-        """ERR per query and cutoff."""
         seen = np.flatnonzero(judged.rank <= max(self.cutoffs))
         query, rank, nth = (each.take(seen) for each in (judged.query, judged.rank, judged.nth))
         satisfied = GAINS["exp2"](np.minimum(judged.grade.take(seen), self.highest)) / 2**self.highest
@@ -78,7 +72,6 @@ class ERR(Metric):
         return sums(query, rank, satisfied * reached / rank, self.cutoffs, judged.n_queries)
 
     def expression(self, judged: Judged) -> str:
-        """The chance to be satisfied at each hit and not before, over its rank."""
         top = judged.rank <= self.cutoffs[0]
         grades = np.minimum(judged.grade[top], self.highest)
         chances = [f"{printed(gain)}/{printed(2**self.highest)}" for gain in GAINS["exp2"](grades).tolist()]
@@ -89,7 +82,6 @@ class ERR(Metric):
         return added(terms, len(chances))
 
     def define(self) -> Definition:
-        """The expectation in words."""
         highest = printed(self.highest)
         chance = f"(2^min(grade, {highest}) - 1) / 2^{highest}"
         return Definition(

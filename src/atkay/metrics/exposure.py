@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.lists import ranges
 from atkay.core.types import Floats, Ints
-from atkay.judged.judged import sums
+from atkay.judged.judged import Judged, sums
 from atkay.metrics.coverage import times_listed
 from atkay.metrics.item_groups import Grouped, compared, per_group
 from atkay.metrics.metric import Definition
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 
 BITS = 30
 
@@ -111,7 +107,6 @@ class Exposure(Grouped):
         return {"inverse": lowest / highest, "gap": highest - lowest, "highest": highest, "lowest": lowest}[self.of]
 
     def define(self) -> Definition:
-        """The comparison in words."""
         per = {
             "items": "per user and item of the group",
             "relevant": "per relevant item of the group",

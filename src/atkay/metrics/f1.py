@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from atkay.core.types import Floats
+from atkay.judged.judged import Judged
 from atkay.metrics.metric import Definition, Ratio, number
 from atkay.metrics.worked import printed
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,6 @@ class F1(Ratio):
         return (1 + square) * judged.total(1, self.cutoffs), square * relevant + k
 
     def expression(self, judged: Judged) -> str:
-        """The form that is computed."""
         hits, relevant, k = judged.total(1, self.cutoffs)[0, 0], judged.n_relevant[0], judged.depth(self.cutoffs)[0, 0]
         if self.beta == 1:
             return f"2 * {hits:g} / ({relevant} + {k})"
@@ -63,7 +59,6 @@ class F1(Ratio):
         return f"(1 + {square}) * {hits:g} / ({square} * {relevant} + {k})"
 
     def define(self) -> Definition:
-        """The mean in words."""
         k = "L" if self.k is None else str(self.k)
         if self.beta == 1:
             return Definition(f"harmonic mean of precision and recall in {self.top}", f"2 h / (R + {k})")

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from atkay.core.types import Floats, Ints
 from atkay.errors import RelevanceError
 from atkay.judged.judged import Judged, sums, within
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-from typing import Any
-
 from atkay.metrics.metric import number
 
 

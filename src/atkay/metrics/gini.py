@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.types import Floats, Ints
+from atkay.judged.judged import Judged
 from atkay.metrics.coverage import times_listed
 from atkay.metrics.metric import Definition, RunMetric, divide
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,6 @@ class Gini(RunMetric):
         return divide(spread, denominator, np.nan)
 
     def define(self) -> Definition:
-        """The unevenness in words."""
         n = {"n": "n", "n_less_1": "(n - 1)"}[self.divisor]
         return Definition(
             f"Gini coefficient of how many users are shown each of the n items of the catalogue in {self.top}; 0 where "

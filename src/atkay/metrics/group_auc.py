@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.types import Floats
+from atkay.judged.judged import Judged
+from atkay.metrics.auc import AUC
 from atkay.metrics.metric import Definition
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
-from atkay.metrics.auc import AUC
 
 
 @dataclass(frozen=True)
@@ -67,7 +64,6 @@ class GroupAUC(AUC):
         return right * weight / np.maximum(pairs, 1), weight
 
     def define(self) -> Definition:
-        """The weighted mean in words."""
         words, formula = super().define()
         if self.average == "users":
             return Definition(words, formula)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.types import Floats
 from atkay.judged import ties as expected
+from atkay.judged.judged import Judged
 from atkay.metrics.metric import Definition, Ratio
 from atkay.metrics.worked import printed
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)
@@ -71,14 +68,12 @@ class HitRate(Ratio):
         return hits, np.ones_like(hits)
 
     def expression(self, judged: Judged) -> str:
-        """The count."""
         if self.count == "share":
             return super().expression(judged)
         hits = printed(float(judged.total(1, self.cutoffs)[0, 0]))
         return f"min(1, {hits})" if self.count == "any" else hits
 
     def define(self) -> Definition:
-        """The count in words."""
         return {
             "any": Definition(f"1 where {self.top} holds a relevant item, else 0", "[h > 0]"),
             "share": Definition(f"relevant items in {self.top}, divided by the number of items listed there", "h / L"),

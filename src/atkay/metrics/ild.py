@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,11 +11,8 @@ from atkay.core.types import Bools, Floats, Ints
 from atkay.judged.judged import Judged, sums
 from atkay.metrics.categories import categories_of, masks, portions, spread
 from atkay.metrics.metric import Definition, ListMetric
-from atkay.words import word
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 from atkay.metrics.vectors import unit_vectors, vectors_of
+from atkay.words import word
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,6 @@ class ILD(ListMetric):
         return self.by in ("categories", "cooccurrence")
 
     def values(self, judged: Judged) -> Floats:
-        """The mean distance per query and cutoff."""
         item = judged.top(max(self.cutoffs)).item
         if self.by == "cooccurrence":
             known = judged.train.popularity.take(item) > 0
@@ -147,7 +143,6 @@ class ILD(ListMetric):
         return _over_pairs(judged, self.cutoffs, ~np.isnan(rows[:, 0]), distance)
 
     def define(self) -> Definition:
-        """The mean in words."""
         distance, formula = {
             "features": ("1 - cosine of two items' vectors", "1 - cos(v_i, v_j)"),
             "euclidean": ("the Euclidean distance of two items' vectors", "|v_i - v_j|"),

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.types import WHOLE, Floats, Ints
+from atkay.judged.judged import Judged
 from atkay.metrics.coverage import times_listed
 from atkay.metrics.metric import Definition, RunMetric, divide
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,6 @@ class InterListDistance(RunMetric):
         return 1 - divide(shared, users * (users - 1) * np.array(places, dtype=float), np.nan)
 
     def define(self) -> Definition:
-        """The distance in words."""
         by, formula = "the mean length of the lists", "1 - Σ c (c - 1) / ((U - 1) Σ c)"
         if self.per == "k":
             by = "the length of the longest list" if self.k is None else str(self.k)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.lists import Lists
 from atkay.core.types import Bools, Floats, Ints
 from atkay.errors import SideError
+from atkay.judged.judged import Judged
 from atkay.metrics.metric import RunMetric, number
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from atkay.core.types import Floats
+from atkay.judged.judged import Judged
 from atkay.metrics.item_groups import in_head
 from atkay.metrics.metric import Definition, ListMetric, number
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 from atkay.metrics.popularity import mean_of_listed
 
 
@@ -53,12 +50,10 @@ class LongTail(ListMetric):
     head: float = number(0.8, lambda share: 0 < share <= 1, "a share above 0 and at most 1")
 
     def values(self, judged: Judged) -> Floats:
-        """The share per query and cutoff."""
         tail = ~in_head(judged.train.popularity, self.head)
         return mean_of_listed(judged, tail.astype(float).take(judged.top(max(self.cutoffs)).item), self.cutoffs)
 
     def define(self) -> Definition:
-        """The share in words."""
         return Definition(
             f"share of the items in {self.top} outside the head, which is the most popular items that hold the first "
             f"{100 * self.head:g} % of training interactions",

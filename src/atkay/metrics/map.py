@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.types import Floats, Ints
 from atkay.judged import ties as expected
+from atkay.judged.judged import Judged
 from atkay.metrics.metric import Definition, Metric, divide
 from atkay.metrics.worked import added, bracketed, lesser, quotient
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)
@@ -65,7 +62,6 @@ class MAP(Metric):
     )
 
     def values(self, judged: Judged) -> Floats:
-        """AP per query and cutoff: the sum of the precisions at the ranks of the hits, 1/l1 + 2/l2 + ... + h/lh."""
         if self.per == "places":
             return self._at_all_places(judged)
         if judged.averaged:
@@ -106,7 +102,6 @@ class MAP(Metric):
                 return np.minimum(judged.n_relevant[:, None], judged.listed(self.cutoffs))
 
     def expression(self, judged: Judged) -> str:
-        """The sum of the precisions over its divisor."""
         k, relevant, listed = self.cutoffs[0], judged.n_relevant[0], judged.listed(self.cutoffs)[0, 0]
         ranks = judged.rank[judged.rank <= k].tolist()
         if self.per == "places":
@@ -125,7 +120,6 @@ class MAP(Metric):
         return quotient(precisions, per)
 
     def define(self) -> Definition:
-        """The sum and its divisor in words."""
         cap = f"min({self.k}, R)" if self.k is not None else "R"
         per, divisor = {
             "relevant": ("the number of relevant items", "R"),

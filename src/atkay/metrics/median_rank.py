@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.types import WHOLE, Floats, Ints
+from atkay.judged.judged import Judged
 from atkay.metrics.metric import Definition, RunMetric
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,6 @@ class MedianRank(RunMetric):
         return medians
 
     def define(self) -> Definition:
-        """The median in words."""
         place = "one place below the list" if self.k is None else f"rank {int(self.cutoffs[0]) + 1}"
         missed = {
             "beyond": "one without being below all others",

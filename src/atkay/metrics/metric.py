@@ -7,21 +7,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from atkay.core.types import WHOLE, Floats, Ints
 from atkay.errors import SpecError, shown
+from atkay.judged.judged import Judged
 from atkay.metrics.worked import printed, quotient
 from atkay.words import checked, word, words_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from atkay.judged.judged import Judged
 
 BY_ALIAS: dict[str, type[Metric]] = {}
 """Every metric under each of its names; a subclass enters by being defined."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from atkay.core.types import Floats
-from atkay.metrics.metric import Definition, Metric
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
+from atkay.judged.judged import Judged
 from atkay.metrics.map import MAP
+from atkay.metrics.metric import Definition, Metric
 
 
 @dataclass(frozen=True)
@@ -41,13 +38,10 @@ class MNAP(Metric):
     by_score = True
 
     def values(self, judged: Judged) -> Floats:
-        """The same as map(per=capped)."""
         return MAP(per="capped", k=self.k).values(judged)
 
     def expression(self, judged: Judged) -> str:
-        """The same as map(per=capped)."""
         return MAP(per="capped", k=self.k).expression(judged)
 
     def define(self) -> Definition:
-        """The same as map(per=capped)."""
         return MAP(per="capped", k=self.k).define()

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.types import Floats
+from atkay.judged.judged import Judged
 from atkay.metrics.auc import unlisted_field
 from atkay.metrics.gains import check_weights
 from atkay.metrics.metric import Definition, Ratio, divide
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)
@@ -65,7 +62,6 @@ class MPR(Ratio):
     )
 
     def values(self, judged: Judged) -> Floats:
-        """The mean percentile per query."""
         return divide(*self.ratio(judged), np.nan)
 
     def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
@@ -84,7 +80,6 @@ class MPR(Ratio):
         return np.clip(numerator + (of_all - denominator), 0, of_all), of_all.astype(float)
 
     def define(self) -> Definition:
-        """The mean in words."""
         gain, weighed = ("", "") if self.gain == "binary" else ("grade · ", ", weighed by grade")
         left_out = {"last": "1 for items that are not listed", "skip": "over listed items only"}[self.unlisted]
         return Definition(

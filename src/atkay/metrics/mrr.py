@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.types import Floats
 from atkay.judged import ties as expected
+from atkay.judged.judged import Judged
 from atkay.metrics.metric import Definition, Metric
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,6 @@ class MRR(Metric):
     )
 
     def values(self, judged: Judged) -> Floats:
-        """The reciprocal rank per query and cutoff."""
         if judged.averaged:
             any_of = np.ones(len(judged.query), bool)
             counts = any_of if self.target == "any" else judged.grade == judged.best[judged.query]
@@ -69,12 +65,10 @@ class MRR(Metric):
         return judged.total(weights, self.cutoffs)
 
     def expression(self, judged: Judged) -> str:
-        """One over the target's rank."""
         ranks = judged.rank if self.target == "any" else judged.rank[judged.grade == judged.best[judged.query]]
         ranks = ranks[ranks <= self.cutoffs[0]]
         return f"1 / {ranks[0]}" if len(ranks) else "0"
 
     def define(self) -> Definition:
-        """The target in words."""
         target = "first relevant item" if self.target == "any" else "relevant item with the highest grade"
         return Definition(f"1 / rank of the {target} in {self.top}, 0 where there is none", "1 / rank")

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.types import WHOLE, Floats
 from atkay.judged.judged import Judged, sums
+from atkay.metrics.dcg import DCG
+from atkay.metrics.gains import DISCOUNTS, best_sums, gains
 from atkay.metrics.metric import Definition, divide
 from atkay.metrics.worked import bracketed, quotient
 from atkay.words import word
-
-if TYPE_CHECKING:
-    pass
-from atkay.metrics.dcg import DCG
-from atkay.metrics.gains import DISCOUNTS, best_sums, gains
 
 
 @dataclass(frozen=True)
@@ -75,7 +71,6 @@ class NDCG(DCG):
         return WHOLE if self.ideal == "listed" else super().reach
 
     def values(self, judged: Judged) -> Floats:
-        """NDCG per query and cutoff."""
         return divide(super().values(judged), self._ideal(judged))
 
     def _ideal(self, judged: Judged) -> Floats:
@@ -97,7 +92,6 @@ class NDCG(DCG):
         return np.array([max(1.0, judged.threshold) if self.gain == "exp2_above" else 1.0])
 
     def expression(self, judged: Judged) -> str:
-        """The sum over the hits, over the ideal's."""
         k = self.cutoffs[0]
         ideal = {
             "relevant": judged.grades[:k],
@@ -109,7 +103,6 @@ class NDCG(DCG):
         return quotient(bracketed(super().expression(judged)), bracketed(best))
 
     def define(self) -> Definition:
-        """The quotient in words."""
         words, formula = super().define()
         cut = "" if self.k is None else f", cut at {self.k}"
         ideal = {

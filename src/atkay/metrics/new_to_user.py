@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from atkay.core.match import place_in
 from atkay.core.types import Floats
+from atkay.judged.judged import Judged
 from atkay.metrics.metric import Definition, ListMetric
 from atkay.metrics.popularity import mean_of_listed
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)
@@ -37,11 +34,9 @@ class NewToUser(ListMetric):
     looks_back = True
 
     def values(self, judged: Judged) -> Floats:
-        """The share per query and cutoff."""
         places = judged.top(max(self.cutoffs))
         new = place_in(judged.train.history, places.query, places.item) == 0
         return mean_of_listed(judged, new.astype(float), self.cutoffs)
 
     def define(self) -> Definition:
-        """The share in words."""
         return Definition(f"share of the items in {self.top} that the user did not have in training", "|top \\ H| / L")

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.types import Floats
+from atkay.judged.judged import Judged
 from atkay.metrics.metric import Definition, ListMetric
-from atkay.metrics.popularity import mean_of_listed
+from atkay.metrics.popularity import UNSEEN, information, mean_of_listed, unseen_field
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
-from atkay.metrics.popularity import UNSEEN, information, unseen_field
 
 
 @dataclass(frozen=True)
@@ -59,7 +55,6 @@ class Novelty(ListMetric):
     unseen: str = unseen_field()
 
     def values(self, judged: Judged) -> Floats:
-        """The mean self-information per query and cutoff."""
         bits, seen = information(judged, self.of)
         item = judged.top(max(self.cutoffs)).item
         if self.unseen == "one":
@@ -71,7 +66,6 @@ class Novelty(ListMetric):
             return total / per
 
     def define(self) -> Definition:
-        """The mean in words."""
         whole = "|U|" if self.of == "users" else "Σ n"
         return Definition(
             f"-log2 of the share of training {self.of} that an item has, averaged over the items of {self.top}; "

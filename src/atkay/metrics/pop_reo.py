@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.types import Ints
-from atkay.judged.judged import sums
+from atkay.judged.judged import Judged, sums
 from atkay.metrics.item_groups import Parity, per_group
 from atkay.metrics.metric import Definition
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)
@@ -66,7 +62,6 @@ class PopREO(Parity):
         return per_group(groups, np.stack((hits, relevant), axis=1))
 
     def define(self) -> Definition:
-        """The spread in words."""
         return Definition(
             f"standard deviation over mean, between {self.kinds}, of the share of the group's relevant items that "
             f"stand in {self.top}",

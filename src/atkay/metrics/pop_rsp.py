@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.lists import Lists
 from atkay.core.match import match
 from atkay.core.types import Ints
-from atkay.judged.judged import sums
+from atkay.judged.judged import Judged, sums
+from atkay.judged.side import Train
 from atkay.metrics.coverage import times_listed
 from atkay.metrics.item_groups import Parity, per_group
 from atkay.metrics.metric import Definition
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
-    from atkay.judged.side import Train
 
 
 @dataclass(frozen=True)
@@ -84,7 +80,6 @@ class PopRSP(Parity):
         return per_group(groups, np.stack((listed, could), axis=1))
 
     def define(self) -> Definition:
-        """The spread in words."""
         new = {"unseen": " that the user did not have in training", "all": ""}[self.items]
         return Definition(
             f"standard deviation over mean, between {self.kinds}, of the chance that an item of the group{new} stands "

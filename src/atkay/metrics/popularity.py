@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from atkay.core.types import Bools, Floats
+from atkay.judged.judged import Judged
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 
 
 def mean_of_listed(judged: Judged, weights: Floats, cutoffs: tuple[int, ...]) -> Floats:

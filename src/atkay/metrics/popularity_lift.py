@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.types import Floats
+from atkay.judged.judged import Judged
 from atkay.metrics.metric import Definition, Ratio, divide
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 from atkay.metrics.popularity import mean_of_listed
 
 
@@ -68,11 +65,9 @@ class PopularityLift(Ratio):
         return np.where(there, listed - before, 0.0), np.where(there, before, 0.0)
 
     def values(self, judged: Judged) -> Floats:
-        """The lift per query and cutoff."""
         return divide(*self.ratio(judged), np.nan)
 
     def define(self) -> Definition:
-        """The lift in words."""
         return Definition(
             f"mean number of training users of the items of {self.top}, less that of the user's own training items, "
             "divided by the latter",

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from atkay.core.types import Floats
+from atkay.judged.judged import Judged
 from atkay.metrics.metric import Definition, Ratio
 from atkay.metrics.worked import share_of_possible
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)
@@ -64,11 +61,9 @@ class Precision(Ratio):
         return judged.total(1, self.cutoffs), per(self.cutoffs).astype(float)
 
     def expression(self, judged: Judged) -> str:
-        """The hits over what they are divided by."""
         return share_of_possible(judged, self.cutoffs[0]) if self.per == "capped" else super().expression(judged)
 
     def define(self) -> Definition:
-        """The share in words."""
         k = "L" if self.k is None else str(self.k)
         per = {
             "k": ("the length of the list" if self.k is None else k, k),

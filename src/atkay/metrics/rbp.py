@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from atkay.core.types import Floats
-from atkay.metrics.gains import gains
+from atkay.judged.judged import Judged
+from atkay.metrics.gains import gains, highest_grade
 from atkay.metrics.metric import Definition, Metric, number
 from atkay.metrics.worked import added, bracketed, printed
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
-from atkay.metrics.gains import highest_grade
 
 
 def patience() -> Any:
@@ -69,7 +66,6 @@ class RBP(Metric):
         return self.gain != "grade"
 
     def values(self, judged: Judged) -> Floats:
-        """RBP per query and cutoff."""
         weights: Floats = (1 - self.p) * np.power(self.p, judged.rank - 1.0)
         if self.gain == "grade":
             return judged.total(weights * gains("linear", judged.grade), self.cutoffs)
@@ -78,7 +74,6 @@ class RBP(Metric):
         return np.minimum(judged.total(weights, self.cutoffs), 1.0)  # rounding may go past 1 in the last digit
 
     def expression(self, judged: Judged) -> str:
-        """The sum over the hits, times 1 - p."""
         top, p, highest = judged.rank <= self.cutoffs[0], printed(self.p), printed(self.highest)
         pairs = zip(judged.grade[top].tolist(), judged.rank[top].tolist(), strict=True)
         worth = {"binary": "", "linear": "min({grade} / {highest}, 1) * ", "grade": "{grade} * "}[self.gain]
@@ -86,7 +81,6 @@ class RBP(Metric):
         return f"(1 - {p}) * {bracketed(added(terms, int(top.sum())))}"
 
     def define(self) -> Definition:
-        """The sum in words."""
         p, highest = printed(self.p), printed(self.highest)
         gain = {"binary": "", "linear": f"min(grade / {highest}, 1) · ", "grade": "grade · "}[self.gain]
         return Definition(

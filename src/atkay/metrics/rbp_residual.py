@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from atkay.core.types import Floats
+from atkay.judged.judged import Judged
 from atkay.metrics.metric import Definition, ListMetric
-from atkay.metrics.worked import printed
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 from atkay.metrics.rbp import patience
+from atkay.metrics.worked import printed
 
 
 @dataclass(frozen=True)
@@ -49,11 +46,9 @@ class RBPResidual(ListMetric):
     p: float = patience()
 
     def values(self, judged: Judged) -> Floats:
-        """The residual per query and cutoff."""
         residual: Floats = self.p ** judged.listed(self.cutoffs).astype(float)
         return residual
 
     def define(self) -> Definition:
-        """The power in words."""
         p = printed(self.p)
         return Definition(f"{p} to the power of the number of items listed in {self.top}", f"{p}^L")

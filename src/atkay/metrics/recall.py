@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.types import Floats
+from atkay.judged.judged import Judged
 from atkay.metrics.metric import Definition, Ratio
 from atkay.metrics.worked import share_of_possible
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)
@@ -62,11 +59,9 @@ class Recall(Ratio):
         return hits, np.broadcast_to(per, hits.shape).astype(float)
 
     def expression(self, judged: Judged) -> str:
-        """The hits over what they are divided by."""
         return share_of_possible(judged, self.cutoffs[0]) if self.per == "capped" else super().expression(judged)
 
     def define(self) -> Definition:
-        """The share in words."""
         cap = self.per == "capped" and self.k is not None
         per = f"the number of relevant items{f', at most {self.k}' if cap else ''}"
         return Definition(

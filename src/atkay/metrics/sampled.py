@@ -9,22 +9,18 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from atkay.core.types import Bools, Floats, Ints
 from atkay.errors import InputError, ProtocolError, SpecError, shown, who
 from atkay.judged.judged import Judged
-from atkay.metrics.metric import Ratio, RunMetric
+from atkay.metrics.metric import Metric, Ratio, RunMetric
 from atkay.metrics.spec import parse_all
 from atkay.words import checked, word, words_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from atkay.core.types import Bools, Floats, Ints
-    from atkay.metrics.metric import Metric
 
 RANKS_PER_BLOCK = 1 << 14
 

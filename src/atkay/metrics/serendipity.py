@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,13 +10,10 @@ from atkay.core.lists import Lists, rows_of
 from atkay.core.match import place_in
 from atkay.core.types import Floats, Ints
 from atkay.errors import SpecError
-from atkay.judged.judged import sums
+from atkay.judged.judged import Judged, sums
 from atkay.metrics.metric import Definition, Metric, divide
-from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 from atkay.metrics.vectors import unit_vectors, vectors_of
+from atkay.words import word
 
 NEEDS = {
     "murakami": ("reference", "catalog"),
@@ -163,7 +159,6 @@ class Serendipity(Metric):
         return self.similarity == "shared"
 
     def values(self, judged: Judged) -> Floats:
-        """Serendipity per query and cutoff."""
         if self.kind == "unexpectedness":
             unexpected = _unexpected(judged, self.cutoffs)
             return np.where(judged.n_listed[:, None] > 0, divide(unexpected, self._per(judged)), np.nan)
@@ -202,7 +197,6 @@ class Serendipity(Metric):
         return judged.listed(self.cutoffs)
 
     def define(self) -> Definition:
-        """The sum and its divisor in words."""
         words, term = {
             "murakami": (
                 "sum over the relevant items of what P = (n + 1 - rank) / n is above the same for the reference list",

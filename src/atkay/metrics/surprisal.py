@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.types import Floats
+from atkay.judged.judged import Judged
 from atkay.metrics.metric import Definition, ListMetric
-from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 from atkay.metrics.popularity import information
+from atkay.words import word
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,6 @@ class Surprisal(ListMetric):
     per: str = word(listed="the items listed", k="k, however short the list is")
 
     def values(self, judged: Judged) -> Floats:
-        """The mean share per query and cutoff."""
         bits, _ = information(judged, "users")
         with np.errstate(invalid="ignore"):
             share = bits / np.log2(judged.train.users)
@@ -61,7 +57,6 @@ class Surprisal(ListMetric):
             return np.where(judged.n_listed[:, None] > 0, total / per, np.nan)
 
     def define(self) -> Definition:
-        """The mean in words."""
         per = "the items" if self.per == "listed" or self.k is None else f"the {self.k} places"
         return Definition(
             f"-log2 of the share of training users that have an item, over its maximum log2 |U|, averaged over {per} "

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.match import place_in
 from atkay.core.types import Floats
-from atkay.judged.judged import sums
+from atkay.judged.judged import Judged, sums
 from atkay.metrics.metric import Definition, ListMetric, divide
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)
@@ -56,7 +52,6 @@ class Unexpectedness(ListMetric):
     per: str = word(listed="the items listed", k="k, an empty place being unexpected")
 
     def values(self, judged: Judged) -> Floats:
-        """The share per query and cutoff."""
         places = judged.top(max(self.cutoffs))
         place = place_in(judged.reference, places.query, places.item)
         both = np.flatnonzero(place)
@@ -67,7 +62,6 @@ class Unexpectedness(ListMetric):
         return np.where(judged.n_listed[:, None] > 0, divide(per - common, per), np.nan)
 
     def define(self) -> Definition:
-        """The share in words."""
         cut = "" if self.expected == "whole" or self.k is None else f"the top {self.k} of "
         words = f"share of the items in {self.top} that are not in {cut}the reference list"
         if self.per == "k" and self.k is not None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.types import WHOLE, Floats
+from atkay.judged.judged import Judged
 from atkay.metrics.metric import Definition, Metric
 from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
 
 
 @dataclass(frozen=True)
@@ -52,12 +49,10 @@ class UserCoverage(Metric):
     count: str = word(any="1 where at least one item is listed", full="1 where all places up to the cutoff are filled")
 
     def values(self, judged: Judged) -> Floats:
-        """Whether there is a list, per query and cutoff."""
         least = [1 if self.count == "any" or k == WHOLE else k for k in self.cutoffs]
         return (judged.n_listed[:, None] >= np.array(least)).astype(float)
 
     def define(self) -> Definition:
-        """The share in words."""
         if self.count == "any" or self.k is None:
             return Definition("1 where at least one item is listed, else 0", "[L > 0]")
         return Definition(f"1 where at least {self.k} items are listed, else 0", f"[L = {self.k}]")

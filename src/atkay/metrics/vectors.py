@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from atkay.core.types import Floats
 from atkay.errors import SideError
 from atkay.judged.judged import Judged
-
-if TYPE_CHECKING:
-    pass
-
 
 FEW_NUMBERS = 3
 """Vectors of this many numbers or fewer may all lie on one line by mistake."""
