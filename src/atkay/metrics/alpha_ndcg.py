@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from atkay.core.lists import Lists, rows_of
-from atkay.core.types import Floats, Ints
-from atkay.judged.judged import Judged, within
+from atkay.judged.judged import within
 from atkay.metrics.categories import Cells, added, categories_of, masks, portions, spread
-from atkay.metrics.metric import Definition, Metric, number
+from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric, number
 
 CLOSE = 1e-12
 """Gains that differ by less, as a share, are the same sum added up in another order."""

@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from atkay.core.types import Floats
 from atkay.judged import ties as expected
-from atkay.judged.judged import Judged, sums
-from atkay.metrics.metric import Definition, Ratio, divide
-from atkay.words import word
+from atkay.judged.judged import sums
+from atkay.metrics.metric import Definition, Floats, Judged, Ratio, divide, word
 
 
 def unlisted_field() -> Any:

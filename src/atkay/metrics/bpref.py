@@ -6,11 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.core.types import Floats
-from atkay.judged.judged import Judged
-from atkay.metrics.metric import Definition, Metric, divide
+from atkay.metrics.metric import Definition, Floats, Judged, Metric, divide, word
 from atkay.metrics.worked import added, bracketed, lesser
-from atkay.words import word
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.core.types import Floats, Ints
-from atkay.judged.judged import Judged, sums
+from atkay.judged.judged import sums
 from atkay.metrics.categories import added, categories_of, portions, shares, spread
-from atkay.metrics.metric import Definition, ListMetric, number
-from atkay.words import word
+from atkay.metrics.metric import Definition, Floats, Ints, Judged, ListMetric, number, word
 
 WEIGHTS: dict[str, Callable[[Ints], Floats]] = {
     "uniform": lambda rank: np.ones(len(rank)),

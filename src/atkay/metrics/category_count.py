@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.core.types import Floats
-from atkay.judged.judged import Judged, sums
+from atkay.judged.judged import sums
 from atkay.metrics.categories import Cells, added, categories_of, spread
-from atkay.metrics.metric import Definition, ListMetric
+from atkay.metrics.metric import Definition, Floats, Judged, ListMetric
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.core.types import Floats
-from atkay.judged.judged import Judged, sums
+from atkay.judged.judged import sums
 from atkay.metrics.categories import Cells, added, categories_of, shares, spread
-from atkay.metrics.metric import Definition, ListMetric
-from atkay.words import word
+from atkay.metrics.metric import Definition, Floats, Judged, ListMetric, word
 
 
 @dataclass(frozen=True)

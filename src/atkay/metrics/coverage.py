@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.core.types import Floats, Ints
-from atkay.judged.judged import Judged
-from atkay.metrics.metric import Definition, RunMetric
+from atkay.metrics.metric import Definition, Floats, Ints, Judged, RunMetric
 
 
 def times_listed(judged: Judged, cutoffs: tuple[int, ...]) -> Ints:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from atkay.core.types import Floats, Ints
 from atkay.judged import ties as expected
-from atkay.judged.judged import Judged
 from atkay.metrics.gains import DISCOUNTS, gains
-from atkay.metrics.metric import Definition, Metric
+from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric, word
 from atkay.metrics.worked import added, printed
-from atkay.words import word
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.core.types import Floats
-from atkay.judged.judged import Judged
 from atkay.metrics.epc import EPC
-from atkay.metrics.metric import Definition
+from atkay.metrics.metric import Definition, Floats, Judged
 from atkay.metrics.popularity import UNSEEN, information, unseen_field
 
 

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.core.types import Floats, Ints
-from atkay.judged.judged import Judged, sums
-from atkay.metrics.metric import Definition, Metric, divide
-from atkay.words import word
+from atkay.judged.judged import sums
+from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric, divide, word
 
 WEIGHTS: dict[str, Callable[[Ints], Floats]] = {
     "log2": lambda rank: 1 / np.log2(rank + 1),

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.core.types import Floats, Ints
-from atkay.judged.judged import Judged, sums
+from atkay.judged.judged import sums
 from atkay.metrics.gains import GAINS, highest_grade
-from atkay.metrics.metric import Definition, Metric
+from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric
 from atkay.metrics.worked import added, printed
 
 

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from atkay.core.lists import ranges
-from atkay.core.types import Floats, Ints
-from atkay.judged.judged import Judged, sums
+from atkay.judged.judged import sums
 from atkay.metrics.coverage import times_listed
 from atkay.metrics.item_groups import Grouped, compared, per_group
-from atkay.metrics.metric import Definition
-from atkay.words import word
+from atkay.metrics.metric import Definition, Floats, Ints, Judged, word
 
 BITS = 30
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from atkay.core.types import Floats
-from atkay.judged.judged import Judged
-from atkay.metrics.metric import Definition, Ratio, number
+from atkay.metrics.metric import Definition, Floats, Judged, Ratio, number
 from atkay.metrics.worked import printed
 
 

@@ -6,11 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.core.types import Floats, Ints
-from atkay.judged.judged import Judged
 from atkay.metrics.coverage import times_listed
-from atkay.metrics.metric import Definition, RunMetric, divide
-from atkay.words import word
+from atkay.metrics.metric import Definition, Floats, Ints, Judged, RunMetric, divide, word
 
 
 @dataclass(frozen=True)

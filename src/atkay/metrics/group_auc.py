@@ -6,11 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.core.types import Floats
-from atkay.judged.judged import Judged
 from atkay.metrics.auc import AUC
-from atkay.metrics.metric import Definition
-from atkay.words import word
+from atkay.metrics.metric import Definition, Floats, Judged, word
 
 
 @dataclass(frozen=True)

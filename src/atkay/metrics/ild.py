@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.core.types import Bools, Floats, Ints
-from atkay.judged.judged import Judged, sums
+from atkay.judged.judged import sums
 from atkay.metrics.categories import categories_of, masks, portions, spread
-from atkay.metrics.metric import Definition, ListMetric
+from atkay.metrics.metric import Bools, Definition, Floats, Ints, Judged, ListMetric, word
 from atkay.metrics.vectors import unit_vectors, vectors_of
-from atkay.words import word
 
 
 @dataclass(frozen=True)

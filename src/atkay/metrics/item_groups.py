@@ -7,11 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from atkay.core.lists import Lists
-from atkay.core.types import Bools, Floats, Ints
 from atkay.errors import SideError
-from atkay.judged.judged import Judged
-from atkay.metrics.metric import RunMetric, number
-from atkay.words import word
+from atkay.metrics.metric import Bools, Floats, Ints, Judged, RunMetric, number, word
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from atkay.core.types import Floats
-from atkay.judged.judged import Judged
 from atkay.metrics.item_groups import in_head
-from atkay.metrics.metric import Definition, ListMetric, number
+from atkay.metrics.metric import Definition, Floats, Judged, ListMetric, number
 from atkay.metrics.popularity import mean_of_listed
 
 

@@ -6,12 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.core.types import Floats, Ints
 from atkay.judged import ties as expected
-from atkay.judged.judged import Judged
-from atkay.metrics.metric import Definition, Metric, divide
+from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric, divide, word
 from atkay.metrics.worked import added, bracketed, lesser, quotient
-from atkay.words import word
 
 
 @dataclass(frozen=True)

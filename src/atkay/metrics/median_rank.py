@@ -6,10 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.core.types import WHOLE, Floats, Ints
-from atkay.judged.judged import Judged
-from atkay.metrics.metric import Definition, RunMetric
-from atkay.words import word
+from atkay.metrics.metric import WHOLE, Definition, Floats, Ints, Judged, RunMetric, word
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,17 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from atkay.core.types import WHOLE, Floats, Ints
+from atkay.core.types import WHOLE, Bools, Floats, Ints
 from atkay.errors import SpecError, shown
 from atkay.judged.judged import Judged
 from atkay.metrics.worked import printed, quotient
 from atkay.words import checked, word, words_of
+
+__all__ = [
+    "WHOLE", "Bools", "Definition", "Floats", "Ints", "Judged", "ListMetric", "Metric", "Ratio", "RunMetric", "divide",
+    "number", "word",
+]  # fmt: skip
+"""What the file of a metric usually needs, in one import."""
 
 BY_ALIAS: dict[str, type[Metric]] = {}
 """Every metric under each of its names; a subclass enters by being defined."""
@@ -29,14 +35,6 @@ DEEPEST = 10_000_000
 def number(default: float, check: Callable[[float], bool], meaning: str) -> Any:
     """A field that takes a number."""
     return field(default=default, metadata={"check": check, "meaning": meaning})
-
-
-def average() -> Any:
-    """The field of metrics that are a ratio: averaged over users, or of all users' sums."""
-    return word(
-        users="the mean of the users' values",
-        pooled="the sum of the users' numerators over the sum of their denominators",
-    )
 
 
 class Definition(NamedTuple):
@@ -168,7 +166,10 @@ class Metric:
 class Ratio(Metric):
     """A metric that is one count over another, so that users can be averaged or pooled."""
 
-    average: str = average()
+    average: str = word(
+        users="the mean of the users' values",
+        pooled="the sum of the users' numerators over the sum of their denominators",
+    )
 
     def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
         """Numerator and denominator, per query and cutoff."""

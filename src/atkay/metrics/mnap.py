@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from atkay.core.types import Floats
-from atkay.judged.judged import Judged
 from atkay.metrics.map import MAP
-from atkay.metrics.metric import Definition, Metric
+from atkay.metrics.metric import Definition, Floats, Judged, Metric
 
 
 @dataclass(frozen=True)

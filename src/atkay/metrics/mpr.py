@@ -6,12 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.core.types import Floats
-from atkay.judged.judged import Judged
 from atkay.metrics.auc import unlisted_field
 from atkay.metrics.gains import check_weights
-from atkay.metrics.metric import Definition, Ratio, divide
-from atkay.words import word
+from atkay.metrics.metric import Definition, Floats, Judged, Ratio, divide, word
 
 
 @dataclass(frozen=True)

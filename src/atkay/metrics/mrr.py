@@ -6,11 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.core.types import Floats
 from atkay.judged import ties as expected
-from atkay.judged.judged import Judged
-from atkay.metrics.metric import Definition, Metric
-from atkay.words import word
+from atkay.metrics.metric import Definition, Floats, Judged, Metric, word
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.core.types import WHOLE, Floats
-from atkay.judged.judged import Judged, sums
+from atkay.judged.judged import sums
 from atkay.metrics.dcg import DCG
 from atkay.metrics.gains import DISCOUNTS, best_sums, gains
-from atkay.metrics.metric import Definition, divide
+from atkay.metrics.metric import WHOLE, Definition, Floats, Judged, divide, word
 from atkay.metrics.worked import bracketed, quotient
-from atkay.words import word
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.core.types import Floats
-from atkay.judged.judged import Judged
-from atkay.metrics.metric import Definition, ListMetric
+from atkay.metrics.metric import Definition, Floats, Judged, ListMetric, word
 from atkay.metrics.popularity import UNSEEN, information, mean_of_listed, unseen_field
-from atkay.words import word
 
 
 @dataclass(frozen=True)

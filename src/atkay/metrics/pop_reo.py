@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.core.types import Ints
-from atkay.judged.judged import Judged, sums
+from atkay.judged.judged import sums
 from atkay.metrics.item_groups import Parity, per_group
-from atkay.metrics.metric import Definition
+from atkay.metrics.metric import Definition, Ints, Judged
 
 
 @dataclass(frozen=True)

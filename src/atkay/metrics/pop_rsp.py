@@ -8,13 +8,11 @@ import numpy as np
 
 from atkay.core.lists import Lists
 from atkay.core.match import match
-from atkay.core.types import Ints
-from atkay.judged.judged import Judged, sums
+from atkay.judged.judged import sums
 from atkay.judged.side import Train
 from atkay.metrics.coverage import times_listed
 from atkay.metrics.item_groups import Parity, per_group
-from atkay.metrics.metric import Definition
-from atkay.words import word
+from atkay.metrics.metric import Definition, Ints, Judged, word
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.core.types import Floats
-from atkay.judged.judged import Judged
-from atkay.metrics.metric import Definition, Ratio, divide
+from atkay.metrics.metric import Definition, Floats, Judged, Ratio, divide
 from atkay.metrics.popularity import mean_of_listed
 
 

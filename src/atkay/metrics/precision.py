@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from atkay.core.types import Floats
-from atkay.judged.judged import Judged
-from atkay.metrics.metric import Definition, Ratio
+from atkay.metrics.metric import Definition, Floats, Judged, Ratio, word
 from atkay.metrics.worked import share_of_possible
-from atkay.words import word
 
 
 @dataclass(frozen=True)

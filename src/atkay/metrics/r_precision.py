@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from atkay.core.types import Floats
 from atkay.judged import ties as expected
-from atkay.judged.judged import Judged, sums
-from atkay.metrics.metric import Definition, Metric, divide
+from atkay.judged.judged import sums
+from atkay.metrics.metric import Definition, Floats, Judged, Metric, divide
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from atkay.core.types import Floats
-from atkay.judged.judged import Judged
 from atkay.metrics.gains import gains, highest_grade
-from atkay.metrics.metric import Definition, Metric, number
+from atkay.metrics.metric import Definition, Floats, Judged, Metric, number, word
 from atkay.metrics.worked import added, bracketed, printed
-from atkay.words import word
 
 
 def patience() -> Any:

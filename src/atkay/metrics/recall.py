@@ -6,11 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.core.types import Floats
-from atkay.judged.judged import Judged
-from atkay.metrics.metric import Definition, Ratio
+from atkay.metrics.metric import Definition, Floats, Judged, Ratio, word
 from atkay.metrics.worked import share_of_possible
-from atkay.words import word
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,10 @@ import numpy as np
 
 from atkay.core.lists import Lists, rows_of
 from atkay.core.match import place_in
-from atkay.core.types import Floats, Ints
 from atkay.errors import SpecError
-from atkay.judged.judged import Judged, sums
-from atkay.metrics.metric import Definition, Metric, divide
+from atkay.judged.judged import sums
+from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric, divide, word
 from atkay.metrics.vectors import unit_vectors, vectors_of
-from atkay.words import word
 
 NEEDS = {
     "murakami": ("reference", "catalog"),

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from atkay.core.match import place_in
-from atkay.core.types import Floats
-from atkay.judged.judged import Judged, sums
-from atkay.metrics.metric import Definition, ListMetric, divide
-from atkay.words import word
+from atkay.judged.judged import sums
+from atkay.metrics.metric import Definition, Floats, Judged, ListMetric, divide, word
 
 
 @dataclass(frozen=True)

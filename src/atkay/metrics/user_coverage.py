@@ -6,10 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.core.types import WHOLE, Floats
-from atkay.judged.judged import Judged
-from atkay.metrics.metric import Definition, Metric
-from atkay.words import word
+from atkay.metrics.metric import WHOLE, Definition, Floats, Judged, Metric, word
 
 
 @dataclass(frozen=True)
