@@ -9,7 +9,7 @@ import numpy as np
 
 from atkay.core.lists import Lists, rows_of
 from atkay.judged.judged import within
-from atkay.metrics.categories import Cells, added, categories_of, masks, portions, spread
+from atkay.metrics.categories import added, categories_of, cells, in_blocks, masks, spread
 from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric, number
 
 CLOSE = 1e-12
@@ -66,12 +66,13 @@ class AlphaNDCG(Metric):
         categories = categories_of(judged, self)
         numerator = judged.total(self._gains(judged, categories) / np.log2(judged.rank + 1), self.cutoffs)
         relevant = judged.relevant
+        text_order, fading = judged.features.text_order, 1 - self.alpha
+
         # A few queries at a time: what the loop goes through again and again then stays in the cache.
-        parts = [
-            _greedy(relevant.part(*few), categories, judged.features.text_order, 1 - self.alpha, self.cutoffs)
-            for few in portions(4 * relevant.length)
-        ]
-        best = np.concatenate([np.empty((0, len(self.cutoffs))), *parts])
+        def greedy(first: int, last: int) -> Floats:
+            return _greedy(relevant.part(first, last), categories, text_order, fading, self.cutoffs)
+
+        best = in_blocks(4 * relevant.length, greedy, len(self.cutoffs))
         with np.errstate(invalid="ignore"):
             return np.where(best > 0, numerator / best, np.nan)
 
@@ -107,7 +108,7 @@ def _greedy(relevant: Lists, categories: Lists, text_order: Ints, fading: float,
     kind, category = spread(categories, item)
     key = np.sort(kind * categories.n_items + category)  # an item's categories come in any order
     kind, category = np.divmod(key, max(categories.n_items, 1))
-    cell, owner = Cells.of(query.take(kind), category, relevant.n_queries, categories.n_items)
+    cell, owner = cells(query.take(kind), category, relevant.n_queries, categories.n_items)
     worth, running = np.ones(len(owner)), np.zeros(relevant.n_queries)
     out = np.zeros((relevant.n_queries, len(cutoffs)))
     length = categories.length.take(item)

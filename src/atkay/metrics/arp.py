@@ -34,8 +34,7 @@ class ARP(ListMetric):
     bounded = False
 
     def values(self, judged: Judged) -> Floats:
-        popularity = judged.train.popularity.astype(float)
-        return mean_of_listed(judged, popularity.take(judged.top(max(self.cutoffs)).item), self.cutoffs)
+        return mean_of_listed(judged, judged.train.popularity.astype(float), self.cutoffs)
 
     def define(self) -> Definition:
         return Definition(f"number of training users of an item, averaged over the items of {self.top}", "mean n_i")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from atkay.judged.judged import sums
-from atkay.metrics.categories import added, categories_of, portions, shares, spread
+from atkay.metrics.categories import added, categories_of, in_blocks, shares, spread
 from atkay.metrics.metric import Definition, Floats, Ints, Judged, ListMetric, number, word
 
 WEIGHTS: dict[str, Callable[[Ints], Floats]] = {
@@ -89,8 +89,7 @@ class Calibration(ListMetric):
 
     def values(self, judged: Judged) -> Floats:
         rows = judged.train.items.length.take(judged.train.user) + judged.listed((max(self.cutoffs),))[:, 0]
-        parts = [self._of_few(judged.part(*few)) for few in portions(rows)]
-        return np.concatenate([np.empty((0, len(self.cutoffs))), *parts])
+        return in_blocks(rows, lambda first, last: self._of_few(judged.part(first, last)), len(self.cutoffs))
 
     def _of_few(self, judged: Judged) -> Floats:
         categories, history = categories_of(judged, self), judged.train.history

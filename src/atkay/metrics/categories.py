@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import NamedTuple
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +25,13 @@ def reads_categories(metric: Metric) -> bool:
     return "features" in metric.needs and not of_vectors
 
 
-def categories_of(judged: Judged, metric: object) -> Lists:
-    """The categories of each item."""
+def categories_of(judged: Judged, metric: object, instead: str = "") -> Lists:
+    """The categories of each item; ``instead``: what else to choose where there are none."""
     categories = judged.features.categories
     if categories is None:
         raise SideError(
             f"{metric} needs categories of items, but features= has only numbers. Pass a column of text, or of lists "
-            "of text, such as features={'tea': ['drink', 'hot'], ...}."
+            f"of text, such as features={{'tea': ['drink', 'hot'], ...}}{instead}."
         )
     return categories
 
@@ -56,20 +56,16 @@ def shares(categories: Lists, item: Ints) -> Floats:
     return share.take(categories.length.take(item))
 
 
-class Cells(NamedTuple):
-    """Pairs of a query and a category: ``cell`` of each row, and ``query`` of each cell, in ascending order."""
+def cells(query: Ints, category: Ints, n_queries: int, n_categories: int) -> tuple[Ints, Ints]:
+    """Pairs of a query and a category: the cell of each row, and the query of each cell, in ascending order.
 
-    cell: Ints
-    query: Ints
-
-    @classmethod
-    def of(cls, query: Ints, category: Ints, n_queries: int, n_categories: int) -> Cells:
-        """The cells of rows; cells without a row may be among them."""
-        key = query * n_categories + category
-        if n_queries * n_categories <= 8 * len(key) + 1024:
-            return cls(key, np.repeat(np.arange(n_queries), n_categories))
-        there, cell = np.unique(key, return_inverse=True)
-        return cls(cell, there // n_categories)
+    Cells without a row may be among them.
+    """
+    key = query * n_categories + category
+    if n_queries * n_categories <= 8 * len(key) + 1024:
+        return key, np.repeat(np.arange(n_queries), n_categories)
+    there, cell = np.unique(key, return_inverse=True)
+    return cell, there // n_categories
 
 
 def added(place: Ints, weights: Floats, size: int) -> Floats:
@@ -95,8 +91,8 @@ def masks(query: Ints, row: Ints, category: Ints, n_rows: int, n_categories: int
     return out.reshape(n_rows, words)
 
 
-def portions(rows: Ints) -> list[tuple[int, int]]:
-    """Ranges of queries with about a block of rows each, given the rows of each query."""
+def in_blocks(rows: Ints, of: Callable[[int, int], Floats], n_columns: int) -> Floats:
+    """The values of ranges of queries with about a block of rows each, joined: what lies in between stays small."""
     cuts = np.searchsorted(np.cumsum(rows), np.arange(BLOCK, int(rows.sum()), BLOCK))
     edges = np.unique(np.concatenate(([0], cuts, [len(rows)]))).tolist()
-    return list(itertools.pairwise(edges))
+    return np.concatenate([np.empty((0, n_columns)), *(of(first, last) for first, last in itertools.pairwise(edges))])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from atkay.judged.judged import sums
-from atkay.metrics.categories import Cells, added, categories_of, spread
+from atkay.metrics.categories import added, categories_of, cells, spread
 from atkay.metrics.metric import Definition, Floats, Judged, ListMetric
 
 
@@ -42,7 +42,7 @@ class CategoryCount(ListMetric):
         categories, places = categories_of(judged, self), judged.top(max(self.cutoffs))
         row, category = spread(categories, places.item)
         query, rank = places.query.take(row), places.rank.take(row)
-        cell, owner = Cells.of(query, category, judged.n_queries, categories.n_items)
+        cell, owner = cells(query, category, judged.n_queries, categories.n_items)
         mass = sums(cell, rank, np.ones(len(row)), self.cutoffs, len(owner))
         counts = [added(owner, there.astype(float), judged.n_queries) for there in (mass > 0).T]
         return np.where(judged.listed(self.cutoffs) > 0, np.array(counts).T, np.nan)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from atkay.judged.judged import sums
-from atkay.metrics.categories import Cells, added, categories_of, shares, spread
+from atkay.metrics.categories import added, categories_of, cells, shares, spread
 from atkay.metrics.metric import Definition, Floats, Judged, ListMetric, word
 
 
@@ -53,7 +53,7 @@ class CategoryEntropy(ListMetric):
         row, category = spread(categories, places.item)
         query, rank = places.query.take(row), places.rank.take(row)
         weight = shares(categories, places.item).take(row) if self.count == "split" else np.ones(len(row))
-        cell, owner = Cells.of(query, category, judged.n_queries, categories.n_items)
+        cell, owner = cells(query, category, judged.n_queries, categories.n_items)
         out = np.empty((judged.n_queries, len(self.cutoffs)))
         for column, mass in enumerate(sums(cell, rank, weight, self.cutoffs, len(owner)).T):
             total = added(owner, mass, judged.n_queries)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from atkay.metrics.epc import EPC
 from atkay.metrics.metric import Definition, Floats, Judged
 from atkay.metrics.popularity import UNSEEN, information, unseen_field
@@ -50,9 +48,7 @@ class EFD(EPC):
     unseen: str = unseen_field()
 
     def values(self, judged: Judged) -> Floats:
-        bits, seen = information(judged, "interactions")
-        worth = bits if self.unseen == "one" else np.where(seen, bits, 0.0)
-        return self._expected(judged, worth, seen.astype(float) if self.unseen == "skip" else None)
+        return self._expected(judged, *information(judged, "interactions", self.unseen))
 
     def define(self) -> Definition:
         words, formula = self._in_words(

@@ -71,10 +71,9 @@ class EPC(Metric):
         return self.relevance == "hits" or self.discount == "log2"
 
     def values(self, judged: Judged) -> Floats:
-        share = 1 - judged.train.popularity / judged.train.users
-        return self._expected(judged, share, None)
+        return self._expected(judged, 1 - judged.train.popularity / judged.train.users)
 
-    def _expected(self, judged: Judged, worth: Floats, counted: Floats | None) -> Floats:
+    def _expected(self, judged: Judged, worth: Floats, counted: Floats | None = None) -> Floats:
         """The mean of what items are worth by the weights of their ranks; ``counted`` is 0 for items left out."""
         weight, cutoffs = WEIGHTS[self.discount], self.cutoffs
         if counted is None:

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from atkay.judged.judged import sums
-from atkay.metrics.categories import categories_of, masks, portions, spread
-from atkay.metrics.metric import Bools, Definition, Floats, Ints, Judged, ListMetric, word
+from atkay.metrics.categories import categories_of, in_blocks, masks, spread
+from atkay.metrics.metric import Bools, Definition, Floats, Ints, Judged, ListMetric, divide, word
 from atkay.metrics.vectors import unit_vectors, vectors_of
+
+Distance = Callable[[Ints, Ints], Floats]
+"""Distances of pairs of rows of ``judged.top``."""
 
 
 @dataclass(frozen=True)
@@ -77,46 +80,44 @@ class ILD(ListMetric):
         return self.by in ("categories", "cooccurrence")
 
     def values(self, judged: Judged) -> Floats:
-        item = judged.top(max(self.cutoffs)).item
-        if self.by == "cooccurrence":
-            known = judged.train.popularity.take(item) > 0
-            train = judged.train
-
-            def apart(one: Ints, other: Ints) -> Floats:
-                return 1 - train.likeness(item.take(one), item.take(other))
-
-            total = _over_pairs(judged, self.cutoffs, known, apart)
-        elif self.by == "categories":
-            known = categories_of(judged, self).length.take(item) > 0
-            total = self._in_portions(judged, self._categories)
-        else:
-            rows = self._vectors(judged)
-            known = ~np.isnan(rows[:, 0]).take(item)
-            if self.by == "features":
-                known &= (rows != 0).any(axis=1).take(item)
-                total = _of_cosines(judged, self.cutoffs, known, rows)
-            else:
-                total = self._in_portions(judged, self._euclidean, rows.shape[1])
+        known, total = self._totals(judged)
         m, n = judged.over_list(known.astype(float), self.cutoffs), judged.listed(self.cutoffs)
         pairs = m * (m - 1) / 2
         if self.unknown == "apart":
-            everything = n * (n - 1) / 2
-            total, pairs = total + (everything - pairs), everything
-        with np.errstate(invalid="ignore"):
-            return total / pairs
+            every_pair = n * (n - 1) / 2
+            total, pairs = total + (every_pair - pairs), every_pair
+        return divide(total, pairs, np.nan)
 
-    def _in_portions(self, judged: Judged, of: Callable[[Judged], Floats], width: int = 1) -> Floats:
-        """The sums of a few queries at a time: what lies in between then stays small."""
-        rows = judged.listed((max(self.cutoffs),))[:, 0] * width
-        parts = [of(judged.part(*few)) for few in portions(rows)]
-        return np.concatenate([np.empty((0, len(self.cutoffs))), *parts])
+    def _totals(self, judged: Judged) -> tuple[Bools, Floats]:
+        """Which listed items are known, and the sum of distances over the pairs of these: queries x cutoffs."""
+        item = judged.top(self.reach).item
+        if self.by == "cooccurrence":
+            known = judged.train.popularity.take(item) > 0
+            return known, _over_pairs(judged, self.cutoffs, known, self._cooccurrence(judged))
+        length = judged.listed((self.reach,))[:, 0]
+        if self.by == "categories":
+            known, of, width = categories_of(judged, self).length.take(item) > 0, self._categories, 1
+        else:
+            vectors = vectors_of(judged, self, ("by=categories", "by=euclidean"), cosine=self.by == "features")
+            known, of, width = ~np.isnan(vectors[:, 0]).take(item), self._euclidean, vectors.shape[1]
+            if self.by == "features":
+                known &= (vectors != 0).any(axis=1).take(item)
+                return known, _of_cosines(judged, self.cutoffs, known, vectors)
+        rows = np.append(0, np.cumsum(length))
 
-    def _vectors(self, judged: Judged) -> Floats:
-        return vectors_of(judged, self, ("by=categories", "by=euclidean"), cosine=self.by == "features")
+        def total(first: int, last: int) -> Floats:
+            part = judged.part(first, last)
+            return _over_pairs(part, self.cutoffs, known[rows[first] : rows[last]], of(part))
 
-    def _categories(self, judged: Judged) -> Floats:
-        """Sums of Jaccard distances."""
-        categories, places = categories_of(judged, self), judged.top(max(self.cutoffs))
+        return known, in_blocks(length * width, total, len(self.cutoffs))
+
+    def _cooccurrence(self, judged: Judged) -> Distance:
+        item, train = judged.top(self.reach).item, judged.train
+        return lambda first, second: 1 - train.likeness(item.take(first), item.take(second))
+
+    def _categories(self, judged: Judged) -> Distance:
+        """Jaccard distances."""
+        categories, places = categories_of(judged, self), judged.top(self.reach)
         size = categories.length.take(places.item)
         row, category = spread(categories, places.item)
         sets = masks(places.query.take(row), row, category, len(size), categories.n_items)
@@ -127,18 +128,19 @@ class ILD(ListMetric):
                 common += np.bitwise_count(part.take(first) & part.take(second))
             return 1 - common / (size.take(first) + size.take(second) - common)
 
-        return _over_pairs(judged, self.cutoffs, size > 0, distance)
+        return distance
 
-    def _euclidean(self, judged: Judged) -> Floats:
-        """Sums of Euclidean distances."""
-        rows = self._vectors(judged)[judged.top(max(self.cutoffs)).item]
+    def _euclidean(self, judged: Judged) -> Distance:
+        vectors = judged.features.vectors
+        assert vectors is not None  # checked before
+        rows = vectors[judged.top(self.reach).item]
 
         def distance(first: Ints, second: Ints) -> Floats:
             apart = rows[first] - rows[second]
             length: Floats = np.sqrt(np.einsum("ij,ij->i", apart, apart))
             return length
 
-        return _over_pairs(judged, self.cutoffs, ~np.isnan(rows[:, 0]), distance)
+        return distance
 
     def define(self) -> Definition:
         distance, formula = {
@@ -154,13 +156,8 @@ class ILD(ListMetric):
         return Definition(f"{distance}, averaged over all pairs of items in {self.top}, {left}", f"mean {formula}")
 
 
-def _over_pairs(
-    judged: Judged, cutoffs: tuple[int, ...], known: Bools, distance: Callable[[Ints, Ints], Floats]
-) -> Floats:
-    """The sum of distances over the pairs of known items: queries x cutoffs.
-
-    ``distance`` takes rows of ``judged.top``. A pair counts from the rank of its lower item on.
-    """
+def _over_pairs(judged: Judged, cutoffs: tuple[int, ...], known: Bools, distance: Distance) -> Floats:
+    """The sum of distances over the pairs of known items: queries x cutoffs. A pair counts from its lower rank on."""
     places = judged.top(max(cutoffs))
     last = judged.listed((max(cutoffs),))[:, 0].take(places.query)  # the last rank of the row's list
     total = np.zeros((judged.n_queries, len(cutoffs)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from atkay.core.lists import Lists
-from atkay.errors import SideError
+from atkay.metrics.categories import categories_of
 from atkay.metrics.metric import Bools, Floats, Ints, Judged, RunMetric, number, word
 
 
@@ -31,12 +31,7 @@ class Grouped(RunMetric):
             popularity = judged.train.popularity
             known = popularity > 0
             return Lists.of(known.astype(np.int64), (~in_head(popularity, self.head)[known]).astype(np.int64), 2)
-        if judged.features.categories is None:
-            raise SideError(
-                f"{self} needs categories, and features= has nothing but numbers. Add a column of text, or of lists of "
-                "text; or take groups=popularity."
-            )
-        return judged.features.categories
+        return categories_of(judged, self, "; or choose groups=popularity")
 
     @property
     def kinds(self) -> str:

@@ -48,8 +48,7 @@ class LongTail(ListMetric):
     head: float = number(0.8, lambda share: 0 < share <= 1, "a share above 0 and at most 1")
 
     def values(self, judged: Judged) -> Floats:
-        tail = ~in_head(judged.train.popularity, self.head)
-        return mean_of_listed(judged, tail.astype(float).take(judged.top(max(self.cutoffs)).item), self.cutoffs)
+        return mean_of_listed(judged, (~in_head(judged.train.popularity, self.head)).astype(float), self.cutoffs)
 
     def define(self) -> Definition:
         return Definition(

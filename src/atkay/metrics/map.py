@@ -86,17 +86,14 @@ class MAP(Metric):
         return np.minimum(divide(np.array(columns, dtype=float).T, depth), 1.0)  # rounding must not pass the bound
 
     def _per(self, judged: Judged) -> Floats | Ints:
-        match self.per:
-            case "relevant":
-                return judged.n_relevant[:, None]
-            case "capped":
-                return judged.capped(self.cutoffs)
-            case "hits":
-                return judged.total(1, self.cutoffs)
-            case "k":
-                return judged.depth(self.cutoffs)
-            case _:
-                return np.minimum(judged.n_relevant[:, None], judged.listed(self.cutoffs))
+        relevant = judged.n_relevant[:, None]
+        if self.per == "relevant":
+            return relevant
+        if self.per == "listed":
+            return np.minimum(relevant, judged.listed(self.cutoffs))
+        if self.per == "hits":
+            return judged.total(1, self.cutoffs)
+        return (judged.capped if self.per == "capped" else judged.depth)(self.cutoffs)
 
     def expression(self, judged: Judged) -> str:
         k, relevant, listed = self.cutoffs[0], judged.n_relevant[0], judged.listed(self.cutoffs)[0, 0]
@@ -117,21 +114,16 @@ class MAP(Metric):
         return quotient(precisions, per)
 
     def define(self) -> Definition:
-        cap = f"min({self.k}, R)" if self.k is not None else "R"
+        k, most = ("L", "") if self.k is None else (str(self.k), f", at most {self.k}")
+        if self.per == "places":
+            return Definition(f"mean of the precision at every place of {self.top}", f"(P@1 + P@2 + ... + P@{k}) / {k}")
         per, divisor = {
             "relevant": ("the number of relevant items", "R"),
-            "capped": (
-                "the number of relevant items" + (f", at most {self.k}" if self.k is not None else ""),
-                cap,
-            ),
+            "capped": (f"the number of relevant items{most}", f"min({k}, R)" if most else "R"),
             "hits": ("the number of hits", "h"),
-            "k": ("the length of the list", "L") if self.k is None else (str(self.k), str(self.k)),
+            "k": (k if most else "the length of the list", k),
             "listed": ("the number of relevant items, at most the number of items listed", "min(R, L)"),
-            "places": ("", ""),
         }[self.per]
-        if self.per == "places":
-            k = "L" if self.k is None else str(self.k)
-            return Definition(f"mean of the precision at every place of {self.top}", f"(P@1 + P@2 + ... + P@{k}) / {k}")
         return Definition(
             f"sum of the precision at the rank of each relevant item in {self.top}, divided by {per}",
             f"(1/l1 + 2/l2 + ... + h/lh) / {divisor}",

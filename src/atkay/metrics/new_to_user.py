@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from atkay.core.match import place_in
-from atkay.metrics.metric import Definition, Floats, Judged, ListMetric
-from atkay.metrics.popularity import mean_of_listed
+from atkay.metrics.metric import Definition, Floats, Judged, ListMetric, divide
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class NewToUser(ListMetric):
     def values(self, judged: Judged) -> Floats:
         places = judged.top(max(self.cutoffs))
         new = place_in(judged.train.history, places.query, places.item) == 0
-        return mean_of_listed(judged, new.astype(float), self.cutoffs)
+        return divide(judged.over_list(new.astype(float), self.cutoffs), judged.listed(self.cutoffs), np.nan)
 
     def define(self) -> Definition:
         return Definition(f"share of the items in {self.top} that the user did not have in training", "|top \\ H| / L")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from atkay.metrics.metric import Definition, Floats, Judged, ListMetric, word
 from atkay.metrics.popularity import UNSEEN, information, mean_of_listed, unseen_field
 
@@ -52,15 +50,8 @@ class Novelty(ListMetric):
     unseen: str = unseen_field()
 
     def values(self, judged: Judged) -> Floats:
-        bits, seen = information(judged, self.of)
-        item = judged.top(max(self.cutoffs)).item
-        if self.unseen == "one":
-            return mean_of_listed(judged, bits.take(item), self.cutoffs)
-        total = judged.over_list(np.where(seen, bits, 0.0).take(item), self.cutoffs)
-        skips = self.unseen == "skip"
-        per = judged.over_list(seen.astype(float).take(item), self.cutoffs) if skips else judged.listed(self.cutoffs)
-        with np.errstate(invalid="ignore"):
-            return total / per
+        bits, counted = information(judged, self.of, self.unseen)
+        return mean_of_listed(judged, bits, self.cutoffs, counted)
 
     def define(self) -> Definition:
         whole = "|U|" if self.of == "users" else "Σ n"

@@ -6,15 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from atkay.core.types import Bools, Floats
+from atkay.core.types import Floats
 from atkay.judged.judged import Judged
+from atkay.metrics.metric import divide
 from atkay.words import word
 
 
-def mean_of_listed(judged: Judged, weights: Floats, cutoffs: tuple[int, ...]) -> Floats:
-    """The mean of the weights of listed items, one weight per row of ``judged.top``; NaN for an empty list."""
-    with np.errstate(invalid="ignore"):
-        return judged.over_list(weights, cutoffs) / judged.listed(cutoffs)
+def mean_of_listed(judged: Judged, values: Floats, cutoffs: tuple[int, ...], counted: Floats | None = None) -> Floats:
+    """The mean of the items' values over each list; ``counted`` is 0 for items that are left out."""
+    item = judged.top(max(cutoffs)).item
+    per = judged.listed(cutoffs) if counted is None else judged.over_list(counted.take(item), cutoffs)
+    return divide(judged.over_list(values.take(item), cutoffs), per, np.nan)
 
 
 def unseen_field() -> Any:
@@ -29,8 +31,9 @@ UNSEEN = {
 }
 
 
-def information(judged: Judged, of: str) -> tuple[Floats, Bools]:
-    """The self-information of each item in bits, an unseen one as if one user had it; and which items are seen."""
+def information(judged: Judged, of: str, unseen: str = "one") -> tuple[Floats, Floats | None]:
+    """The self-information of each item in bits; and 0 for items that are left out, None where all count."""
     train = judged.train
-    total = train.users if of == "users" else len(train.items)
-    return np.log2(total / np.maximum(train.popularity, 1)), train.popularity > 0
+    bits = np.log2((train.users if of == "users" else len(train.items)) / np.maximum(train.popularity, 1))
+    seen = train.popularity > 0
+    return bits if unseen == "one" else np.where(seen, bits, 0.0), seen.astype(float) if unseen == "skip" else None

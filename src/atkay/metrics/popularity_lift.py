@@ -51,8 +51,7 @@ class PopularityLift(Ratio):
     def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
         """The difference and the history's popularity; both 0 where the user has no history or no list."""
         popularity, history = judged.train.popularity, judged.train.history
-        of_listed = popularity.take(judged.top(max(self.cutoffs)).item).astype(float)
-        listed = mean_of_listed(judged, of_listed, self.cutoffs)
+        listed = mean_of_listed(judged, popularity.astype(float), self.cutoffs)
         had = np.full((judged.n_queries, 1), np.nan)
         some = np.flatnonzero(history.length)
         if len(some):

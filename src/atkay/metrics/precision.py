@@ -61,15 +61,10 @@ class Precision(Ratio):
         return share_of_possible(judged, self.cutoffs[0]) if self.per == "capped" else super().expression(judged)
 
     def define(self) -> Definition:
-        k = "L" if self.k is None else str(self.k)
-        per = {
-            "k": ("the length of the list" if self.k is None else k, k),
+        k, most = ("L", "") if self.k is None else (str(self.k), f", at most {self.k}")
+        per, divisor = {
+            "k": (k if most else "the length of the list", k),
             "listed": ("the number of items listed there", "L"),
-            "capped": (
-                "the number of relevant items" + ("" if self.k is None else f", at most {k}"),
-                f"min({k}, R)",
-            ),
+            "capped": (f"the number of relevant items{most}", f"min({k}, R)" if most else "R"),
         }[self.per]
-        if self.per == "capped" and self.k is None:
-            per = (per[0], "R")
-        return Definition(f"relevant items in {self.top}, divided by {per[0]}", f"h / {per[1]}")
+        return Definition(f"relevant items in {self.top}, divided by {per}", f"h / {divisor}")

@@ -175,7 +175,11 @@ class Serendipity(Metric):
         match self.kind:
             case "murakami" | "rectools":
                 n = int(np.count_nonzero(judged.catalog))
-                place = _popularity_rank(judged, item) if self.kind == "rectools" else _expected(judged, query, item)
+                place = (
+                    _popularity_rank(judged, item)
+                    if self.kind == "rectools"
+                    else place_in(judged.reference, query, item)
+                )
                 # More levels of popularity, or a longer reference, than there are items would lead below 0.
                 reference = np.where(place > 0, np.maximum(n + 1 - place, 0) / n, 0.0)
                 gained: Floats = np.maximum((n + 1 - rank) / n - reference, 0.0)
@@ -184,7 +188,7 @@ class Serendipity(Metric):
                 cosine = _cosine_of_vectors if self.similarity == "features" else _cosine_of_users
                 return 1 - cosine(judged, query, item)
             case _:
-                unexpected: Floats = (_expected(judged, query, item) == 0).astype(float)
+                unexpected: Floats = (place_in(judged.reference, query, item) == 0).astype(float)
                 return unexpected
 
     def _per(self, judged: Judged) -> Floats | Ints:
@@ -223,15 +227,10 @@ class Serendipity(Metric):
         return Definition(f"{words}, in {self.top}, divided by {per}", f"Σ {term} / {divisor}")
 
 
-def _expected(judged: Judged, query: Ints, item: Ints) -> Ints:
-    """The place of each item in its user's reference, 0 where it is not there."""
-    return place_in(judged.reference, query, item)
-
-
 def _unexpected(judged: Judged, cutoffs: tuple[int, ...]) -> Floats:
     """How many listed items are not in the reference list."""
     places = judged.top(max(cutoffs))
-    return judged.over_list((_expected(judged, places.query, places.item) == 0).astype(float), cutoffs)
+    return judged.over_list((place_in(judged.reference, places.query, places.item) == 0).astype(float), cutoffs)
 
 
 def _popularity_rank(judged: Judged, item: Ints) -> Ints:
