@@ -10,7 +10,7 @@ import pytest
 
 import atkay
 from atkay.errors import SideError
-from atkay.metrics.exposure import _whole
+from atkay.metrics.exposure import _integers
 from loops_groups import OF, Items, at, by_category, by_popularity, everything, same, tables
 
 
@@ -63,7 +63,7 @@ def test_what_is_missing_is_named() -> None:
 
 def test_weights_keep_all_their_digits() -> None:
     weights = 1 / np.log2(1 + np.concatenate((np.arange(1, 1000), 10 ** np.arange(3, 18))))
-    for weight, coarse, fine in zip(weights.tolist(), *_whole(weights), strict=True):
+    for weight, coarse, fine in zip(weights.tolist(), *_integers(weights), strict=True):
         assert (int(coarse) * 2**30 + int(fine)) / 2**60 == weight
 
 

@@ -12,8 +12,8 @@ from atkay.judged.judged import within
 from atkay.metrics.categories import added, categories_of, cells, in_blocks, masks, spread
 from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric, number
 
-CLOSE = 1e-12
-"""Gains that differ by less, as a share, are the same sum added up in another order."""
+GAIN_ROUNDING = 1e-12
+"""Gains that differ by less than this share are the same sum, added up in another order."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _greedy(relevant: Lists, categories: Lists, text_order: Ints, fading: float,
         gain = added(kind, worth.take(cell), len(query))
         gain[left == 0] = 0
         best = np.repeat(np.maximum.reduceat(gain, first), kinds)
-        equal = np.flatnonzero((gain >= best * (1 - CLOSE)) & (gain > 0))
+        equal = np.flatnonzero((gain >= best * (1 - GAIN_ROUNDING)) & (gain > 0))
         text = as_text.take(following.take(equal))
         owners = np.flatnonzero(np.diff(query.take(equal), prepend=-1))
         last = np.maximum.reduceat(text, owners) if len(owners) else text

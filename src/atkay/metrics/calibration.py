@@ -89,9 +89,9 @@ class Calibration(ListMetric):
 
     def values(self, judged: Judged) -> Floats:
         rows = judged.train.items.length.take(judged.train.user) + judged.listed((max(self.cutoffs),))[:, 0]
-        return in_blocks(rows, lambda first, last: self._of_few(judged.part(first, last)), len(self.cutoffs))
+        return in_blocks(rows, lambda first, last: self._of_part(judged.part(first, last)), len(self.cutoffs))
 
-    def _of_few(self, judged: Judged) -> Floats:
+    def _of_part(self, judged: Judged) -> Floats:
         categories, history = categories_of(judged, self), judged.train.history
         places, n_queries, n_kinds = judged.top(max(self.cutoffs)), judged.n_queries, categories.n_items
         row, category = spread(categories, places.item)

@@ -15,8 +15,8 @@ from atkay.errors import SideError
 from atkay.judged.judged import Judged
 from atkay.metrics.metric import Metric
 
-WORD = 64
-"""Categories in one number of a mask."""
+BITS_PER_MASK = 64
+"""Categories that one integer of a mask holds."""
 
 
 def reads_categories(metric: Metric) -> bool:
@@ -80,14 +80,18 @@ def masks(query: Ints, row: Ints, category: Ints, n_rows: int, n_categories: int
     ``query``, ``row`` and ``category`` come from :func:`spread`.
     """
     bit = category
-    if n_categories > WORD:
+    if n_categories > BITS_PER_MASK:
         there, cell = np.unique(query * n_categories + category, return_inverse=True)
         owner = there // n_categories
         bit = cell - np.searchsorted(owner, owner)[cell]
-    words = int(bit.max(initial=0)) // WORD + 1
+    words = int(bit.max(initial=0)) // BITS_PER_MASK + 1
     out = np.zeros(n_rows * words, np.uint64)
     # A row has each bit once, so adding is setting.
-    np.add.at(out, row * words + bit // WORD, np.uint64(1) << (WORD - 1 - bit % WORD).astype(np.uint64))
+    np.add.at(
+        out,
+        row * words + bit // BITS_PER_MASK,
+        np.uint64(1) << (BITS_PER_MASK - 1 - bit % BITS_PER_MASK).astype(np.uint64),
+    )
     return out.reshape(n_rows, words)
 
 

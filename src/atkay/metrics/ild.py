@@ -182,7 +182,7 @@ def _of_cosines(judged: Judged, cutoffs: tuple[int, ...], known: Bools, vectors:
     first = np.cumsum(length) - length
     few = len(vectors) <= len(places.item)
     units = unit_vectors(vectors) if few else vectors
-    found, m = np.zeros((judged.n_queries, vectors.shape[1])), np.zeros(judged.n_queries)
+    summed, m = np.zeros((judged.n_queries, vectors.shape[1])), np.zeros(judged.n_queries)
     out = np.empty((judged.n_queries, len(cutoffs)))
     deepest = int(length.max(initial=0))
     for rank in range(1, deepest + 1):
@@ -190,16 +190,16 @@ def _of_cosines(judged: Judged, cutoffs: tuple[int, ...], known: Bools, vectors:
         row = first[query] + rank - 1
         query, row = query[known[row]], row[known[row]]
         here = units[places.item[row]]
-        found[query] += here if few else unit_vectors(here)
+        summed[query] += here if few else unit_vectors(here)
         m[query] += 1
         for column in np.flatnonzero(np.equal(cutoffs, rank)):
-            out[:, column] = _apart(found, m)
+            out[:, column] = _apart(summed, m)
     for column in np.flatnonzero(np.greater(cutoffs, deepest)):
-        out[:, column] = _apart(found, m)
+        out[:, column] = _apart(summed, m)
     return out
 
 
-def _apart(found: Floats, m: Floats) -> Floats:
+def _apart(summed: Floats, m: Floats) -> Floats:
     # A single vector, or the same direction throughout, may be off 0 by a rounding.
-    total: Floats = np.where(m > 1, np.maximum((m * m - np.einsum("ij,ij->i", found, found)) / 2, 0), 0)
+    total: Floats = np.where(m > 1, np.maximum((m * m - np.einsum("ij,ij->i", summed, summed)) / 2, 0), 0)
     return total

@@ -175,11 +175,8 @@ class Serendipity(Metric):
         match self.kind:
             case "murakami" | "rectools":
                 n = int(np.count_nonzero(judged.catalog))
-                place = (
-                    _popularity_rank(judged, item)
-                    if self.kind == "rectools"
-                    else place_in(judged.reference, query, item)
-                )
+                by_popularity = self.kind == "rectools"
+                place = _popularity_rank(judged, item) if by_popularity else place_in(judged.reference, query, item)
                 # More levels of popularity, or a longer reference, than there are items would lead below 0.
                 reference = np.where(place > 0, np.maximum(n + 1 - place, 0) / n, 0.0)
                 gained: Floats = np.maximum((n + 1 - rank) / n - reference, 0.0)

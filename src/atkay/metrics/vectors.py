@@ -8,16 +8,16 @@ from atkay.core.types import Floats
 from atkay.errors import SideError
 from atkay.judged.judged import Judged
 
-FEW_NUMBERS = 3
-"""Vectors of this many numbers or fewer may all lie on one line by mistake."""
+LINE_CHECK_NUMBERS = 3
+"""Vectors with more numbers than this do not all lie on one line by mistake."""
 
 
-MANY_ITEMS = 20
-"""From this many items on that is no coincidence."""
+LINE_CHECK_ITEMS = 20
+"""Fewer items than this may lie on one line by coincidence."""
 
 
-ROUNDED = 1e-12
-"""Cosines this close to 1 are 1."""
+COSINE_ROUNDING = 1e-12
+"""Cosines that differ from 1 by less are 1."""
 
 
 def vectors_of(judged: Judged, metric: object, instead: tuple[str, str], *, cosine: bool) -> Floats:
@@ -41,11 +41,13 @@ def vectors_of(judged: Judged, metric: object, instead: tuple[str, str], *, cosi
 
 def _on_one_line(vectors: Floats) -> bool:
     """Whether all vectors point the same way or the opposite one; looked for where they have few numbers."""
-    if vectors.shape[1] > FEW_NUMBERS:
+    if vectors.shape[1] > LINE_CHECK_NUMBERS:
         return False
     known = unit_vectors(vectors)
     known = known[~np.isnan(known).any(axis=1)]
-    return vectors.shape[1] == 1 or (len(known) >= MANY_ITEMS and bool((np.abs(known @ known[0]) > 1 - ROUNDED).all()))
+    return vectors.shape[1] == 1 or (
+        len(known) >= LINE_CHECK_ITEMS and bool((np.abs(known @ known[0]) > 1 - COSINE_ROUNDING).all())
+    )
 
 
 def unit_vectors(vectors: Floats) -> Floats:
