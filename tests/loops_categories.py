@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 import atkay
 from atkay.core.lists import Lists
-from atkay.core.order import Ranking
 from atkay.errors import SideError
 from atkay.judged.judged import Judged
 from atkay.judged.side import Features, Side, Train
@@ -226,7 +225,7 @@ def many_users(n: int, length: int) -> Judged:
     )
     return Judged(
         query, place + 1, np.ones(len(query)), listed[hit], everyone, everyone, everyone > 0, np.ones(n * length),
-        ranking=Ranking.of(everyone, listed.ravel(), n_items),
+        ranking=Lists.of(everyone, listed.ravel(), n_items),
         side=Side(n_items, train, features=Features(vectors, Lists.of(size, kinds, 200))),
         truth=Lists.of(everyone, relevant.ravel(), n_items),
     )  # fmt: skip

@@ -62,7 +62,7 @@ class EPC(Metric):
 
     @property
     def better(self) -> str:  # type: ignore[override]  # a word decides
-        """How new a list should be depends on what is wanted, as for novelty."""
+        """How novel a list should be depends on the product."""
         return "higher" if self.relevance == "hits" else "neither"
 
     @property

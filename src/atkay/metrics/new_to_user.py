@@ -15,9 +15,12 @@ class NewToUser(ListMetric):
     r"""The share of the list that the user had not yet met in training.
 
     ``|top k \ H| / L``, with H the items that the user had in training and L the items listed. It needs ``train``.
-    RePlay calls it Novelty.
 
     A user without history has met nothing: 1. An empty list has no value (RePlay: 1).
+
+    References
+    ----------
+    The RePlay library, which calls it Novelty.
 
     Examples
     --------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from atkay.metrics.metric import BY_ALIAS, Metric, conventions
@@ -13,35 +13,12 @@ from atkay.metrics.worked import printed
 from atkay.text.grid import Grid
 from atkay.words import words_of
 
-HELPERS = {
-    "categories",
-    "gains",
-    "item_groups",
-    "metric",
-    "popularity",
-    "registry",
-    "sampled",
-    "spec",
-    "vectors",
-    "worked",
-}
+HELPERS = {*"categories gains item_groups metric popularity registry sampled spec vectors worked".split()}
 """The files of the folder that define no metric; whoever needs them imports them."""
 
 
-class Catalogue(Mapping[str, type[Metric]]):
+class Catalogue(dict[str, type[Metric]]):
     """The metrics that exist, by name; prints as a table of their conventions."""
-
-    def __init__(self, classes: Iterable[type[Metric]]) -> None:
-        self._classes = {each.name: each for each in sorted(classes, key=lambda each: each.name)}
-
-    def __getitem__(self, name: str) -> type[Metric]:
-        return self._classes[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._classes)
-
-    def __len__(self) -> int:
-        return len(self._classes)
 
     def __repr__(self) -> str:
         return self._grid().text()
@@ -67,7 +44,7 @@ def list_metrics() -> Catalogue:
     >>> atkay.list_metrics()["ndcg"]
     <class 'atkay.metrics.ndcg.NDCG'>
     """
-    return Catalogue(set(by_alias().values()))
+    return Catalogue({each.name: each for each in sorted(set(by_alias().values()), key=lambda each: each.name)})
 
 
 def by_alias() -> Mapping[str, type[Metric]]:

@@ -138,17 +138,17 @@ class Serendipity(Metric):
 
     @property
     def needs_truth(self) -> bool:  # type: ignore[override]  # a word decides
-        """What is unexpected may be wanted by nobody."""
+        """Unexpected items need not be relevant."""
         return self.kind != "unexpectedness"
 
     @property
     def better(self) -> str:  # type: ignore[override]  # a word decides
-        """How unexpected a list should be depends on what is wanted."""
+        """How unexpected a list should be depends on the product."""
         return "neither" if self.kind == "unexpectedness" else "higher"
 
     @property
     def by_item(self) -> bool:  # type: ignore[override]  # a word decides
-        """Of two wanted items one may be expected; where none has to be wanted, the whole top k counts as one."""
+        """Of two relevant items one may be expected; where all items count, so does the top k as a whole."""
         return self.kind != "unexpectedness"
 
     @property
