@@ -224,7 +224,8 @@ def many_users(n: int, length: int) -> Judged:
         Lists.of(everyone, np.argsort(rng.random((n, n_items)), axis=1)[:, :length].ravel(), n_items), np.arange(n)
     )
     return Judged(
-        query, place + 1, np.ones(len(query)), listed[hit], everyone, everyone, everyone > 0, np.ones(n * length),
+        query=query, rank=place + 1, grade=np.ones(len(query)), item=listed[hit], n_relevant=everyone,
+        n_listed=everyone, answered=everyone > 0, grades=np.ones(n * length),
         ranking=Lists.of(everyone, listed.ravel(), n_items),
         side=Side(n_items, train, features=Features(vectors, Lists.of(size, kinds, 200))),
         truth=Lists.of(everyone, relevant.ravel(), n_items),

@@ -193,7 +193,10 @@ def test_what_is_refused() -> None:
     with pytest.raises(SpecError, match="alpha must be a number from 0 to 1, got '2'"):
         atkay.parse("alpha_ndcg(alpha=2)")
     one = np.ones(1, int)
-    hits = Judged(0 * one, one, np.ones(1), 0 * one, one, one, one > 0, np.ones(1))
+    hits = Judged(
+        query=0 * one, rank=one, grade=np.ones(1), item=0 * one, n_relevant=one, n_listed=one, answered=one > 0,
+        grades=np.ones(1),
+    )  # fmt: skip
     with pytest.raises(SpecError, match="all relevant items"):
         hits.relevant  # noqa: B018 - the mistake
 
