@@ -29,8 +29,6 @@ NEIGHBOURS = {("metrics", "judged")}
 DOORS = {
     ("audit.variants", "reporting.charts"),
     ("comparison.comparison", "reporting.compared"),
-    ("dialects.dialect", "metrics.metric"),
-    ("dialects.dialect", "metrics.spec"),
     ("evaluation.evaluate", "engines.files.files"),
     ("evaluation.evaluate", "engines.memory"),
     ("evaluation.evaluate", "engines.spark.spark"),
