@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+import statistics
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -91,5 +93,22 @@ lists_and_grades = st.dictionaries(
     ),
     max_size=4,
 )
+
+
+def anchored(users: ListsAndGrades) -> tuple[dict[int, list[int]], dict[int, dict[int, float]]]:
+    """Lists and truth of those who have relevant items; user 99 has one."""
+    users = {**{user: one for user, one in users.items() if any(one[1].values())}, ANCHOR: ([1, 0, 2], {0: 1.0})}
+    return {user: listed for user, (listed, _) in users.items()}, {user: grades for user, (_, grades) in users.items()}
+
+
+def relevant(grades: dict[int, float]) -> set[int]:
+    return {item for item, grade in grades.items() if grade}
+
+
+def mean(values: list[float]) -> float:
+    """The mean of the values that are defined."""
+    defined = [value for value in values if not math.isnan(value)]
+    return statistics.fmean(defined) if defined else math.nan
+
 
 SEGMENTS = pl.DataFrame({"user": [0, 1, 2, 3, 99], "age": ["old", "young", "old", None, "young"]})

@@ -29,9 +29,9 @@ HOMES = {
     "explain": "audit.explain",
     "full_ranking": "engines.full_ranking.full_ranking",
     "list_dialects": "dialects.dialect",
-    "list_metrics": "metrics.metric",
+    "list_metrics": "metrics.registry",
     "overlap": "comparison.overlap",
-    "parse": "metrics.metric",
+    "parse": "metrics.spec",
     "power": "comparison.power",
     "reconcile": "audit.reconcile",
     "report": "reporting.report",
@@ -45,7 +45,7 @@ watch()
 
 
 def _metric_classes() -> dict[str, Any]:
-    from atkay.metrics.metric import list_metrics
+    from atkay.metrics.registry import list_metrics
 
     return {each.__name__: each for each in list_metrics().values()}
 

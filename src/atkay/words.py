@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import Field, field
 from typing import TYPE_CHECKING, Any
 
-from atkay.errors import AtkayError, listing, shown
+from atkay.errors import AtkayError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,11 +24,12 @@ def words_of(each: Field[Any]) -> Mapping[str, str]:
 
 
 def checked(owner: str, each: Field[Any], given: object, error: type[AtkayError]) -> str:
-    """The word that was given, in lower case; an error where the field has no such word."""
+    """The word that was given, in lower case; an error where the field does not know it."""
     words = words_of(each)
     if isinstance(given, str) and given.lower() in words:
         return given.lower()
-    quoted = f"'{given}'" if isinstance(given, str) and len(given) < 80 else shown(given)
-    raise error(
-        f"{owner}: {quoted} is no word for '{each.name}'; words are {listing(words)}. The default is '{each.default}'."
-    )
+    *others, last = words
+    near = difflib.get_close_matches(given.lower(), words, n=1) if isinstance(given, str) else []
+    hint = f" Did you mean '{near[0]}'?" if near else ""
+    choices = f"{', '.join(others)} or {last}" if others else last
+    raise error(f"{owner}: unknown value {shown(given)} for {each.name}; choose {choices}.{hint}")

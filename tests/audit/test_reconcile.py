@@ -19,7 +19,7 @@ import atkay
 from atkay.audit.ground import Ground
 from atkay.errors import PopulationError, ProtocolError, SpecError
 from atkay.evaluation.request import Request
-from atkay.metrics.metric import parse_all
+from atkay.metrics.spec import parse_all
 from atkay.protocol import Protocol
 
 FOLDER = Path(__file__).parents[2] / "conformance"
@@ -437,8 +437,8 @@ def test_the_words_of_a_name_are_taken_at_their_word() -> None:
         ({"map@5": float("nan")}, "which is no number"),
         ({"map@5,10": "0.3"}, "one number at a time"),
         ({"coverage@5": "0.3"}, "needs more than lists and truth"),
-        ({"mapp@5": "0.3"}, "no metric 'mapp'"),
-        ({5: "0.3"}, "5 is no metric; write a spec"),
+        ({"mapp@5": "0.3"}, "unknown metric 'mapp'"),
+        ({5: "0.3"}, "cannot read 5 as a metric; write a spec"),
     ],
 )
 def test_what_is_refused(reported: Any, message: str) -> None:

@@ -179,7 +179,7 @@ def test_columns(here: Path) -> None:
     ("line", "said"),
     [
         ("evaluate nothing.csv truth.csv", "recs: no file 'nothing.csv'"),
-        ("evaluate recs.csv truth.csv -m ndgc@5", "no metric 'ndgc'"),
+        ("evaluate recs.csv truth.csv -m ndgc@5", "unknown metric 'ndgc'"),
         ("evaluate recs.csv truth.csv -m novelty@5", "novelty@5 needs --train: "),
         ("evaluate recs.csv truth.csv --no-recs error", "choose --no-recs zero or 'skip'"),
         ("evaluate recs.csv truth.csv --dialect rank", "no dialect 'rank'"),
@@ -195,7 +195,7 @@ def test_columns(here: Path) -> None:
         ("reconcile recs.csv truth.csv map@5", "'map@5' is not METRIC=NUMBER"),
         ("explain recs.csv truth.csv map@5 --theirs nobody", "nobody"),
         ("report recs.csv", "--truth is missing"),
-        ("metrics nothing", "no metric 'nothing'"),
+        ("metrics nothing", "unknown metric 'nothing'"),
     ],
 )
 def test_refusals(here: Path, line: str, said: str) -> None:

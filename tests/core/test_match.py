@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atkay.core.lists import Lists
-from atkay.core.match import match, repeated
+from atkay.core.match import located, match, repeated
 
 Queries = list[list[int]]
 
@@ -78,3 +78,19 @@ def test_match_with_more_items_than_one_number_has_room_for() -> None:
     assert not len(match(asked, known).row)
     assert match(asked, known).repeated == (False, False)
     assert match(asked, asked).row.tolist() == list(range(n // 2))
+
+
+@given(seed=st.integers(0, 200), few=st.integers(0, 3), many=st.integers(0, 60))
+def test_items_are_located_whichever_side_is_longer(seed: int, few: int, many: int) -> None:
+    rng = np.random.default_rng(seed)
+
+    def lists(longest: int) -> Lists:
+        rows = [rng.permutation(70)[: rng.integers(0, longest + 1)] for _ in range(5)]
+        return Lists.of(np.array([len(row) for row in rows]), np.concatenate(rows), 70)
+
+    for asked, known in ((lists(few), lists(many)), (lists(many), lists(few))):
+        pairs = list(zip(known.owner().tolist(), known.item.tolist(), strict=True))
+        here = list(zip(asked.owner().tolist(), asked.item.tolist(), strict=True))
+        row, at = located(asked, known)
+        assert row.tolist() == [n for n, pair in enumerate(here) if pair in pairs]
+        assert at.tolist() == [pairs.index(pair) for pair in here if pair in pairs]

@@ -137,7 +137,7 @@ def requests(draw: st.DrawFn) -> tuple[list[Metric], Given]:
     words = {name: draw(st.sampled_from(WORDS[name])) for name in sorted(chosen)}
     able = [metric for metric in CUT_ALIKE if metric.averages or words.get("ties") not in ("expected", "together")]
     metrics = draw(st.lists(st.sampled_from(able), min_size=1, max_size=4, unique_by=str))
-    needed = {"train" if name == "pairs" else name for metric in metrics for name in metric.needs}
+    needed = {name for metric in metrics for name in metric.needs}
     tables = {name: table for name, table in side().items() if name in needed}
     if seen := draw(st.dictionaries(users, st.lists(items, min_size=1, unique=True), max_size=4)):
         tables["exclude"] = seen

@@ -237,8 +237,8 @@ def test_average_over_needs_one_group_per_query() -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"ties": "optimistic"}, "protocol: 'optimistic' is no word for 'ties'; words are 'given', 'item',"),
-        ({"no_recs": None}, "protocol: None is no word for 'no_recs'"),
+        ({"ties": "optimistic"}, "protocol: unknown value 'optimistic' for ties; choose given, item,"),
+        ({"no_recs": None}, "protocol: unknown value None for no_recs"),
         ({"tie": "item"}, "evaluate: no argument 'tie'. Did you mean 'ties'?"),
         (
             {"min_relevance": -1},

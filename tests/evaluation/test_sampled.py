@@ -92,7 +92,7 @@ def test_least_squares_comes_closest() -> None:
 def test_blocks_of_ranks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     sampled = atkay.Sampled(catalog_size=300, negatives=9, estimator="tradeoff")
     whole = sampled.estimates([atkay.parse("mrr")])
-    monkeypatch.setattr("atkay.metrics.sampled.BLOCK", 7)
+    monkeypatch.setattr("atkay.metrics.sampled.RANKS_PER_BLOCK", 7)
     assert sampled.estimates([atkay.parse("mrr")]) == pytest.approx(whole, rel=1e-9)
 
 
@@ -119,10 +119,10 @@ def test_the_result_says_that_it_is_sampled(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"catalog_size": 10, "negatives": 10}, "are all of it"),
-        ({"catalog_size": 10, "negatives": 0}, "negatives is a whole number from 1"),
-        ({"catalog_size": 2.5, "negatives": 1}, "catalog_size is a whole number"),
-        ({"catalog_size": 10, "negatives": 5, "gamma": 1}, "gamma is a number from 0 to below 1"),
+        ({"catalog_size": 10, "negatives": 10}, "negatives must be below catalog_size"),
+        ({"catalog_size": 10, "negatives": 0}, "negatives must be a positive integer, got 0"),
+        ({"catalog_size": 2.5, "negatives": 1}, "catalog_size must be a positive integer"),
+        ({"catalog_size": 10, "negatives": 5, "gamma": 1}, "gamma must be a number from 0 to below 1"),
         ({"catalog_size": 10, "negatives": 5, "estimator": "best"}, "estimator"),
     ],
 )
@@ -167,7 +167,7 @@ def test_auc_is_a_function_of_the_rank() -> None:
 def test_ranks_that_cannot_be(tmp_path: Path) -> None:
     sampled = atkay.Sampled(catalog_size=np.int64(101), negatives=np.int64(10))  # type: ignore[arg-type]  # as good
     for rank in (0, 102, 1.5):
-        with pytest.raises(ProtocolError, match="a rank is a whole number from 1 to 101"):
+        with pytest.raises(ProtocolError, match="ranks must be integers from 1 to 101"):
             sampled.expected("mrr", [rank])  # type: ignore[list-item]  # wrong on purpose
     with pytest.raises(ProtocolError, match="cannot be estimated"):
         sampled.expected("coverage@5", [1])

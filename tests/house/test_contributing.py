@@ -14,6 +14,7 @@ import atkay
 ROOT = Path(__file__).parents[2]
 READS_THE_REGISTRY = (
     "tests/metrics",
+    "tests/house/test_metric_files.py",
     "tests/laws/test_laws.py",
     "tests/laws/test_oracle.py",
     "tests/engines/test_engines_agree.py",

@@ -29,7 +29,6 @@ NEIGHBOURS = {("metrics", "judged")}
 DOORS = {
     ("audit.variants", "reporting.charts"),
     ("comparison.comparison", "reporting.compared"),
-    ("dialects.dialect", "metrics.metric"),
     ("evaluation.evaluate", "engines.files.files"),
     ("evaluation.evaluate", "engines.memory"),
     ("evaluation.evaluate", "engines.spark.spark"),

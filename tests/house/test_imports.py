@@ -43,7 +43,7 @@ import numpy as np
 from atkay.judged.judged import Judged
 
 from atkay.core.lists import Lists
-from atkay.metrics.metric import parse
+from atkay.metrics.spec import parse
 one = np.ones(1, int)
 ranking = Lists.of(np.array([2]), np.array([4, 5]), 6)
 judged = Judged(query=0 * one, rank=2 * one, grade=np.ones(1), item=5 * one, n_relevant=one, n_listed=2 * one,

@@ -197,16 +197,16 @@ def test_tensors() -> None:
 @pytest.mark.parametrize(
     ("metrics", "told"),
     [
-        ({"ndcg": 5}, r"A cutoff is a part of the spec: write \['ndcg@5', 'map@5,10'\]"),
+        ({"ndcg": 5}, r"A cutoff belongs to the spec: write \['ndcg@5', 'map@5,10'\]"),
         ({"ndcg@5", "mrr"}, "metrics must be a list of specs"),
         (b"ndcg@5", "metrics must be a list of specs"),
         ("ndcg(gain)@5", "ndcg: 'gain' needs a value: write gain=exp2, gain=linear, gain=binary or gain=exp2_above"),
         ("ndcg(gain=)@5", "ndcg: 'gain' needs a value"),
         ("f1(beta)@5", r"f1: 'beta' needs a value: write beta=1 \(a number above 0"),
-        ("ndcg(gain=exp2", "is no metric; a bracket is missing"),
-        ("ndcg@" + "9" * 5000, "a cutoff is a whole number from 1 to 10,000,000, given was a number of 5,000 digits"),
-        ("ndcg@٥", "after '@' come whole numbers"),
-        ("f1(beta=١)@5", "beta='١' does not fit"),
+        ("ndcg(gain=exp2", "as a metric; a bracket is missing"),
+        ("ndcg@" + "9" * 5000, "k must be a positive integer up to 10,000,000, got a number of 5,000 digits"),
+        ("ndcg@٥", "write positive integers after '@'"),
+        ("f1(beta=١)@5", "beta must be a number above 0, at most a million, got '١'"),
     ],
 )
 def test_metrics_that_are_no_specs(metrics: Any, told: str) -> None:

@@ -16,7 +16,7 @@ from atkay.errors import ColumnError, DuplicateError, IdError, InputError, Order
 from atkay.inputs.coding.align import Aligned, align_tables
 from atkay.inputs.columns import Columns
 from atkay.inputs.read import read_tables
-from atkay.metrics.metric import parse_all
+from atkay.metrics.spec import parse_all
 from atkay.protocol import Protocol
 
 RECS = {"ann": ["tea", "jam"], "bob": ["jam", "rye"], "eve": ["tea"]}

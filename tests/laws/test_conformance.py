@@ -18,7 +18,8 @@ import atkay
 from atkay.dialects.dialect import Dialect
 from atkay.errors import ProtocolError, SpecError
 from atkay.evaluation.spoken import protocols, speak
-from atkay.metrics.metric import Metric, parse
+from atkay.metrics.metric import Metric
+from atkay.metrics.spec import parse
 
 RECORDED = {"trec_eval": "pytrec_eval"}
 """Files whose name is not the dialect's."""

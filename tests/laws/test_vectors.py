@@ -1,76 +1,36 @@
-"""Published vectors of ranking metrics (VECTORS, part 2)."""
+"""Published values of several metrics at once."""
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 
 import atkay
 
+N = 10_000
+RANKS = {"A": [100] * 5, "B": [40, 40, 8437, 9266, 4482], "C": [212, 2, 743, 5342, 1548]}
+
 
 @pytest.mark.parametrize(
-    ("spec", "value"),
-    # Hits at ranks 1 and 3 of four relevant items: the sum is 1/1 + 2/3.
-    [("map@3", (5 / 3) / 4), ("map(per=capped)@3", (5 / 3) / 3), ("map(per=hits)@3", (5 / 3) / 2)],
+    ("system", "auc", "ap", "ndcg", "recall"),
+    [("A", 0.990, 0.010, 0.150, 0), ("B", 0.555, 0.010, 0.122, 0), ("C", 0.843, 0.101, 0.208, 0.2)],
 )
-def test_average_precision(spec: str, value: float) -> None:
-    result = atkay.evaluate({1: ["a", "x", "b"]}, {1: ["a", "b", "c", "d"]}, spec)
-    assert result[spec] == pytest.approx(value)
-    assert result[spec] == pytest.approx(
-        {"map@3": 0.416667, "map(per=capped)@3": 0.555556}.get(spec, 0.833333), abs=1e-6
+def test_krichene_and_rendle(system: str, auc: float, ap: float, ndcg: float, recall: float) -> None:
+    # User u has one relevant item, at the given rank of N. AUC is the mean of (N - rank) / (N - 1).
+    ranks = RANKS[system]
+    lists = np.tile(np.arange(1, N + 1), (len(ranks), 1))
+    result = atkay.evaluate(
+        lists, np.array(ranks)[:, None], ["auc", "group_auc", "map", "ndcg", "recall@10", "median_rank", "mpr"]
     )
-
-
-def graded(gains: list[int], missed: list[int]) -> tuple[dict[int, list[int]], dict[int, dict[int, int]]]:
-    """One list whose items have these gains, and items that it misses."""
-    return {1: list(range(len(gains)))}, {1: dict(enumerate([*gains, *missed]))}
-
-
-def test_jarvelin_and_kekalainen_2002() -> None:
-    gains, ideal = [3, 2, 3, 0, 0, 1, 2, 2, 3, 0], [3, 3, 3, 2, 2, 2, 1, 1, 1, 1]
-    missed = list(ideal)
-    for gain in gains:
-        if gain:
-            missed.remove(gain)
-    recs, truth = graded(gains, missed)
-    ks = ",".join(map(str, range(1, 11)))
-    specs = f"dcg(gain=linear,discount=jk)@{ks}", f"ndcg(gain=linear,discount=jk)@{ks}"
-    result = atkay.evaluate(recs, truth, specs)
-    dcg = [3, 5, 6.89, 6.89, 6.89, 7.28, 7.99, 8.66, 9.61, 9.61]
-    ndcg = [1, 0.83, 0.87, 0.78, 0.71, 0.69, 0.73, 0.77, 0.83, 0.81]
-    for k in range(1, 11):
-        assert result[f"dcg(gain=linear,discount=jk)@{k}"] == pytest.approx(dcg[k - 1], abs=0.0051)
-        assert result[f"ndcg(gain=linear,discount=jk)@{k}"] == pytest.approx(ndcg[k - 1], abs=0.0051)
-
-
-@pytest.mark.parametrize(
-    ("spec", "value"),
-    [
-        ("dcg(gain=linear)@6", 6.861127),
-        ("ndcg(gain=linear)@6", 0.785002),
-        ("ndcg(gain=linear,ideal=listed)@6", 0.960808),
-        ("ndcg@6", 0.751083),
-    ],
-)
-def test_graded_list_with_missed_items(spec: str, value: float) -> None:
-    assert atkay.evaluate(*graded([3, 2, 3, 0, 1, 2], [3, 2]), spec)[spec] == pytest.approx(value, abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("scores", "spec", "value"),
-    [
-        ([0.1, 0.2, 0.3, 4, 70], "ndcg(gain=linear)", 0.695694),
-        ([0.05, 1.1, 1, 0.5, 0], "ndcg(gain=linear)", 0.493680),
-        ([0.05, 1.1, 1, 0.5, 0], "ndcg(gain=linear)@4", 0.352024),
-    ],
-)
-def test_scikit_learn(scores: list[float], spec: str, value: float) -> None:
-    truth = {1: dict(enumerate([10, 0, 0, 1, 5]))}
-    assert atkay.evaluate({1: dict(enumerate(scores))}, truth, spec)[spec] == pytest.approx(value, abs=1e-6)
-
-
-@pytest.mark.parametrize(("ties", "value"), [("best", 1.0), ("worst", 0.5)])
-def test_scikit_learn_ties_lie_between_best_and_worst(ties: str, value: float) -> None:
-    # Scores 1 0 0 0 1: grades 10 and 5 tie for the first place. Best 10/10, worst 5/10; scikit-learn averages to 0.75.
-    recs, truth = {1: dict(enumerate([1, 0, 0, 0, 1]))}, {1: dict(enumerate([10, 0, 0, 1, 5]))}
-    spec = "ndcg(gain=linear)@1"
-    assert atkay.evaluate(recs, truth, spec, ties=ties)[spec] == value
+    assert result["auc"] == pytest.approx(sum((N - rank) / (N - 1) for rank in ranks) / 5, abs=1e-12)
+    assert result["auc"] == pytest.approx(auc, abs=5e-4)
+    assert result["group_auc"] == pytest.approx(result["auc"], abs=1e-12)
+    assert result["map"] == pytest.approx(sum(1 / rank for rank in ranks) / 5, abs=1e-12)
+    assert result["map"] == pytest.approx(ap, abs=5e-4)
+    assert result["ndcg"] == pytest.approx(sum(1 / math.log2(rank + 1) for rank in ranks) / 5, abs=1e-12)
+    assert result["ndcg"] == pytest.approx(ndcg, abs=5e-4)
+    assert result["recall@10"] == recall
+    assert result["median_rank"] == sorted(ranks)[2]
+    assert result["mpr"] == pytest.approx(1 - result["auc"], abs=1e-12)  # (rank - 1) / (N - 1)

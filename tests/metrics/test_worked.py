@@ -18,8 +18,9 @@ from atkay.evaluation.judge import judge
 from atkay.inputs.coding.align import align_tables
 from atkay.inputs.read import read_tables
 from atkay.judged.judged import Judged
-from atkay.metrics.metric import TERMS, Metric, RunMetric, parse
-from atkay.metrics.worked import arithmetic
+from atkay.metrics.metric import Metric, RunMetric
+from atkay.metrics.spec import parse
+from atkay.metrics.worked import TERMS, arithmetic
 from atkay.protocol import Protocol
 from variants import Row, every_variant, grades, recs_frame, rows, scores, truth_frame
 
@@ -152,7 +153,7 @@ def test_a_metric_without_words_for_it_names_its_numbers() -> None:
 
 def test_one_user_and_one_cutoff() -> None:
     found = judged({1: ["a"], 2: ["a"]}, {1: ["a"], 2: ["a"]})
-    with pytest.raises(SpecError, match="one user and one cutoff at a time; given were 2 users and 'mrr'"):
+    with pytest.raises(SpecError, match="one user and one cutoff at a time, got 2 users and 'mrr'"):
         arithmetic(parse("mrr"), found)
-    with pytest.raises(SpecError, match="given were 1 users and 'map@1,2'"):
+    with pytest.raises(SpecError, match="got 1 users and 'map@1,2'"):
         arithmetic(atkay.MAP(k=(1, 2)), found.part(0, 1))

@@ -12,7 +12,8 @@ import pytest
 
 import atkay
 from atkay.errors import SourceError, SpecError
-from atkay.metrics.metric import Definition, is_pooled, parse
+from atkay.metrics.metric import Definition, is_pooled
+from atkay.metrics.spec import parse
 from variants import every_variant, side
 
 RECS = {"A": ["i1", "i9", "i2", "i8", "i3"], "B": ["i1", "i7"], "D": ["i1", "i2", "i3"]}

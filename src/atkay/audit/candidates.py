@@ -15,7 +15,9 @@ from atkay.dialects.dialect import list_dialects
 from atkay.errors import AtkayError, SpecError, shown
 from atkay.evaluation.request import FILTERS, Request
 from atkay.evaluation.spoken import meaning, names_of
-from atkay.metrics.metric import Metric, RunMetric, list_metrics, parse
+from atkay.metrics.metric import Metric, RunMetric
+from atkay.metrics.registry import list_metrics
+from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
 from atkay.words import words_of
 

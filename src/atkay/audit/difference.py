@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from atkay.metrics.metric import printed
+from atkay.metrics.worked import printed
 from atkay.results.sample_users import Place
 from atkay.text.grid import Grid, Tabular
 from atkay.text.printable import one_line, printable

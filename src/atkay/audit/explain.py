@@ -21,7 +21,8 @@ from atkay.evaluation.request import FILTERS, Request
 from atkay.evaluation.spoken import meaning, protocols
 from atkay.inputs.coding.align import align_tables
 from atkay.inputs.read import BESIDE, read_tables
-from atkay.metrics.metric import Metric, RunMetric, conventions, parse
+from atkay.metrics.metric import Metric, RunMetric, conventions
+from atkay.metrics.spec import parse
 from atkay.metrics.worked import arithmetic
 from atkay.protocol import Protocol
 from atkay.results.sample_users import Place, by_item

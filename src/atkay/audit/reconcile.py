@@ -25,7 +25,7 @@ from atkay.audit.candidates import (
 )
 from atkay.errors import ProtocolError, SpecError, number_of, shown
 from atkay.evaluation.request import FILTERS, Request
-from atkay.metrics.metric import parse
+from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
 from atkay.text.grid import Grid, Tabular
 

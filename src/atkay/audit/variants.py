@@ -17,7 +17,8 @@ from atkay.errors import SpecError, TiesWarning
 from atkay.evaluation.evaluate import evaluate
 from atkay.evaluation.request import FILTERS, Request
 from atkay.evaluation.spoken import speak
-from atkay.metrics.metric import Metric, conventions, parse
+from atkay.metrics.metric import Metric, conventions
+from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
 from atkay.text.grid import Grid, Tabular
 from atkay.words import words_of

@@ -83,7 +83,7 @@ def command(
     """
     import atkay
     from atkay.evaluation.request import USUAL
-    from atkay.metrics.metric import parse_all, separate
+    from atkay.metrics.spec import parse_all, separate
     from atkay.results.result import Result
 
     if better and not (fail_under or fail_if_worse_than):
@@ -126,7 +126,7 @@ def _directions(
 ) -> dict[str, str]:
     """Which values of each number are better; whoever compares one with an earlier one has to know."""
     from atkay.errors import offer
-    from atkay.metrics.metric import parse
+    from atkay.metrics.spec import parse
 
     single = {str(one): one.better for metric in metrics for one in metric.split()}
     found = dict(single)
@@ -152,7 +152,7 @@ def _directions(
 
 def _under(result: Result, limits: dict[str, str], directions: Mapping[str, str]) -> list[str]:
     """What falls short of its limit; for a metric of which less is better, what exceeds it."""
-    from atkay.metrics.metric import parse
+    from atkay.metrics.spec import parse
 
     said = []
     for name, text in limits.items():

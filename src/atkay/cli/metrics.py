@@ -26,7 +26,8 @@ def command(name: str | None, form: str) -> None:
       $ atkay metrics ndcg
     """
     import atkay
-    from atkay.metrics.metric import conventions, parse
+    from atkay.metrics.metric import conventions
+    from atkay.metrics.spec import parse
     from atkay.text.grid import Listing
     from atkay.words import words_of
 

@@ -38,7 +38,8 @@ from atkay.errors import (
 )
 from atkay.evaluation.evaluate import evaluate
 from atkay.evaluation.request import USUAL
-from atkay.metrics.metric import Metric, parse_all, separate
+from atkay.metrics.metric import Metric
+from atkay.metrics.spec import parse_all, separate
 from atkay.protocol import Protocol
 from atkay.results.result import Result
 from atkay.results.summary import Summary, summarise

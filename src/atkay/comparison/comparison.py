@@ -15,7 +15,8 @@ from atkay.comparison.sheet import FINE
 from atkay.comparison.tests import TESTS
 from atkay.comparison.verdict import LEVEL, OPPOSITE, verdict, way
 from atkay.core.schema import count, listed, mapped, maybe, number, one_of, probability, record, text
-from atkay.metrics.metric import Metric, RunMetric, parse
+from atkay.metrics.metric import Metric, RunMetric
+from atkay.metrics.spec import parse
 from atkay.results.result import Numbers, cells, number_types
 from atkay.results.save import SUMMARY, metric_spec, plain
 from atkay.results.sealing import load_sealed, save_sealed

@@ -29,7 +29,8 @@ from atkay.errors import (
     who,
 )
 from atkay.inputs.columns import Columns
-from atkay.metrics.metric import DEEPEST, printed
+from atkay.metrics.metric import DEEPEST
+from atkay.metrics.worked import printed
 from atkay.results.result import HEADER, cells, number_types
 from atkay.results.summary import Summary, mean, summarise
 from atkay.text.grid import Grid

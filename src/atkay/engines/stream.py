@@ -155,7 +155,7 @@ class Stream:
         self._beside = (
             None
             if n_items is None
-            else Known.of(request.tables, int(n_items), pairs=any("pairs" in each.needs for each in request.metrics))
+            else Known.of(request.tables, int(n_items), pairs=any(each.needs_pairs for each in request.metrics))
         )
         self._part: Part | None = None  # is replaced, never changed: whoever reads it once has a consistent state
         self._shared: dict[str, Shared] = {}  # what the tables given besides know of the users so far; replaced, too

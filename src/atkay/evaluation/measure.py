@@ -13,7 +13,7 @@ from atkay.core.types import LONG, Bools, Floats, Ints, Slicing
 from atkay.errors import PopulationError, number_of, who
 from atkay.evaluation.judge import judge
 from atkay.evaluation.part import Part
-from atkay.judged.ties import groups
+from atkay.judged.ties import ties_of
 from atkay.metrics.metric import Metric, Ratio, RunMetric, is_pooled
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def decided(judged: Judged, metrics: Sequence[Metric]) -> Bools:
         return lists
     for seen in (judged, *(() if judged.graded is None else (judged.graded,))):
         of_hits = [metric for metric in metrics if metric.needs_truth and (metric.by_grade or seen is judged)]
-        t, n, r, _, first = groups(seen)
+        t, n, r, _, first = ties_of(seen)
         mixed = (r < n) | (seen.grade != seen.grade[first])
         lists[seen.query[mixed & (t < _deepest(of_hits))]] = True
         t, n = seen.ties
@@ -230,7 +230,7 @@ def values_of(
         for metric, first, last in zip(metrics, column[:-1], column[1:], strict=True):
             of_queries = metric.values(metric.view(part))
             values[place[block[0]] : place[block[1]], first:last] = of_queries[chosen]
-        sides = (metric.parts(metric.view(part)) for metric in ratios)
+        sides = (metric.ratio(metric.view(part)) for metric in ratios)
         return [(above[chosen], below[chosen]) for above, below in sides]
 
     blocks = in_threads(of_block, ranges(judged.n_queries, QUERIES))

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from atkay.errors import ProtocolError, SideError, listing, shown
 from atkay.judged.side import ASKS
-from atkay.metrics.metric import Metric, list_metrics, parse_all, separate
+from atkay.metrics.metric import Metric
+from atkay.metrics.registry import list_metrics
+from atkay.metrics.spec import parse_all, separate
 from atkay.protocol import Protocol
 
 if TYPE_CHECKING:
@@ -89,8 +91,7 @@ class Request:
     def check(self, *known: str) -> None:
         """Every metric has the tables that it needs, given or ``known``, and can be averaged over ties if asked to."""
         for metric in self.metrics:
-            for name in metric.needs:
-                table = "train" if name == "pairs" else name
+            for table in metric.needs:
                 if table not in self.tables and table not in known:
                     raise SideError(f"{metric} needs {table}=: {ASKS[table]}.")
         for each in self.by_protocol():

@@ -7,7 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from atkay.errors import ProtocolError, SpecError, listing, offer
-from atkay.metrics.metric import Metric, parse, separate, stated
+from atkay.metrics.metric import Metric
+from atkay.metrics.spec import parse, separate, stated
 from atkay.protocol import Protocol
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Expected values over all orders of equal scores, in closed form. NumPy and nothing else.
 
-A tie group has n items, r of them relevant, and comes after t items of which b are relevant. All its orders are equally
-likely, so each of its items stands at each of the places t + 1 to t + n with chance 1/n (McSherry and Najork,
+A tie has n items, r of them relevant, and comes after t items of which b are relevant. All its orders are equally
+likely, so each of its items stands at each of the ranks t + 1 to t + n with probability 1/n (McSherry and Najork,
 Computing information retrieval performance measures efficiently in the presence of tied scores, 2008).
 """
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from atkay.judged.judged import Judged
 
 
-class Groups(NamedTuple):
-    """The tie group of each hit, under the names above; ``first`` is the first hit of the same group."""
+class Ties(NamedTuple):
+    """The tie of each hit, under the names above; ``first`` is the first hit of the same tie."""
 
     t: Ints
     n: Ints
@@ -31,18 +31,18 @@ class Groups(NamedTuple):
     first: Ints
 
 
-def groups(judged: Judged, counts: Bools | None = None) -> Groups:
-    """The tie groups of the hits; where only some hits count, r is how many of them each group has."""
+def ties_of(judged: Judged, counts: Bools | None = None) -> Ties:
+    """The ties of the hits; ``counts`` says which hits r is about, all by default."""
     t, n = judged.ties
     start = np.flatnonzero((np.diff(judged.query, prepend=-1) != 0) | (np.diff(t, prepend=-1) != 0))
     size = np.diff(start, append=len(t))
     r = size if counts is None else np.add.reduceat(counts.astype(np.int64), start) if len(start) else size
     first = np.repeat(start, size)
-    return Groups(t, n, np.repeat(r, size), judged.nth[first] - 1, first)
+    return Ties(t, n, np.repeat(r, size), judged.nth[first] - 1, first)
 
 
 def share(judged: Judged, depth: Ints | int) -> Floats:
-    """The chance of each hit to stand in the first ``depth`` places."""
+    """The probability of each hit to stand in the first ``depth`` places."""
     t, n = judged.ties
     inside: Floats = np.clip(depth - t, 0, n) / n
     return inside
@@ -62,7 +62,7 @@ def discounted(judged: Judged, worth: Floats, discount: Callable[[Ints], Floats]
 
 
 def any_hit(judged: Judged, cutoffs: Sequence[int]) -> Floats:
-    """The chance that the top k holds a hit: 1 - C(n-r, k-t) / C(n, k-t) of the first group with a hit."""
+    """The chance that the top k holds a hit: 1 - C(n-r, k-t) / C(n, k-t) of the first tie with a hit."""
     query, t, n, r = _leading(judged, np.ones(len(judged.query), bool))
 
     def chance(k: int) -> Floats:
@@ -101,10 +101,10 @@ def reciprocal(judged: Judged, counts: Bools, cutoffs: Sequence[int]) -> Floats:
 def precisions(judged: Judged, cutoffs: Sequence[int]) -> Floats:
     """The expected sum of the precisions at the ranks of the hits in the top k.
 
-    A group's share is (r/n) sum_j [b + 1 + (j-t-1)(r-1)/(n-1)] / j over its places j: of the other r - 1 hits the
-    (j-t-1) places before have their part.
+    A tie adds (r/n) sum_j [b + 1 + (j-t-1)(r-1)/(n-1)] / j over its places j: the
+    (j-t-1) places before hold their share of the other r - 1 hits.
     """
-    t, n, r, b, _ = groups(judged)
+    t, n, r, b, _ = ties_of(judged)
     running = _running(lambda rank: 1 / rank, t + n)
     others = (r - 1) / np.maximum(n - 1, 1)
 
@@ -119,10 +119,10 @@ def precisions(judged: Judged, cutoffs: Sequence[int]) -> Floats:
 def precisions_per_hit(judged: Judged, cutoffs: Sequence[int]) -> Floats:
     """The expected mean of the precisions at the ranks of the hits in the top k: the number of hits varies, too.
 
-    Only the group that the cutoff divides leaves it open: x of its r hits are in its first m = k - t places with chance
-    C(r, x) C(n-r, m-x) / C(n, m), and these stand there in any order.
+    Only the tie that the cutoff divides leaves it open: x of its r hits are in its first m = k - t places with
+    probability C(r, x) C(n-r, m-x) / C(n, m), in any order.
     """
-    t, n, r, b, first = groups(judged)
+    t, n, r, b, first = ties_of(judged)
     whole = precisions(judged, [WHOLE])[:, 0]
     out = np.empty((len(cutoffs), judged.n_queries))
     for column, k in enumerate(cutoffs):
@@ -138,27 +138,27 @@ def precisions_per_hit(judged: Judged, cutoffs: Sequence[int]) -> Floats:
 
 
 def misses_above(judged: Judged) -> Floats:
-    """How many listed items that are no hits stand above each hit: half of those of its own group."""
-    t, n, r, b, _ = groups(judged)
+    """The number of listed items above each hit that are not hits: of its own tie, half of them."""
+    t, n, r, b, _ = ties_of(judged)
     above: Floats = t - b + (n - r) / 2
     return above
 
 
 def _divided(sure: Floats, k: int, t: Ints, n: Ints, r: Ints, b: Ints) -> Floats:
-    """The expected mean precision where the cutoff divides a group; ``sure`` is the sum over the b hits before it."""
+    """The expected mean precision where the cutoff divides a tie; ``sure`` is the sum over the b hits before it."""
     m = k - t
     running = _running(lambda rank: 1 / rank, np.array([k]))
     log_factorial = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, n.max(initial=0) + 1)))))
 
-    def log_choose(of: Ints, some: Ints) -> Floats:
-        chosen: Floats = log_factorial[of] - log_factorial[some] - log_factorial[of - some]
-        return chosen
+    def log_choose(n: Ints, k: Ints) -> Floats:
+        logarithm: Floats = log_factorial[n] - log_factorial[k] - log_factorial[n - k]
+        return logarithm
 
     out = np.zeros(len(t))
     for x in range(int(np.minimum(r, m).max(initial=0)) + 1):
         possible = (x <= r) & (x <= m) & (m - x <= n - r)
-        some, none = np.where(possible, x, 0), np.where(possible, m - x, 0)
-        chance = np.exp(log_choose(r, some) + log_choose(n - r, np.minimum(none, n - r)) - log_choose(n, m))
+        hits, misses = np.where(possible, x, 0), np.where(possible, m - x, 0)
+        chance = np.exp(log_choose(r, hits) + log_choose(n - r, np.minimum(misses, n - r)) - log_choose(n, m))
         others = (x - 1) / np.maximum(m - 1, 1)
         inside = x / m * ((b + 1 - (t + 1) * others) * (running[k] - running[t]) + others * m)
         if x == 0:
@@ -170,15 +170,15 @@ def _divided(sure: Floats, k: int, t: Ints, n: Ints, r: Ints, b: Ints) -> Floats
 
 
 def _only(judged: Judged, hits: Bools) -> Judged:
-    """The same lists with some of the hits; a group keeps all of its hits or none."""
+    """The same lists with part of the hits; a tie keeps all of its hits or none."""
     t, n = judged.ties
     per_hit = {name: getattr(judged, name)[hits] for name in ("query", "rank", "grade", "item")}
     return replace(judged, **per_hit, tied=(t[hits], n[hits]))
 
 
 def _leading(judged: Judged, counts: Bools) -> tuple[Ints, Ints, Ints, Ints]:
-    """Of each query the first group that has a hit that counts: query, t, n, r."""
-    t, n, r, _, _ = groups(judged, counts)
+    """Of each query the first tie with a hit that counts: query, t, n, r."""
+    t, n, r, _, _ = ties_of(judged, counts)
     hits = np.flatnonzero(counts)
     hits = hits[np.diff(judged.query[hits], prepend=-1) != 0]
     return judged.query[hits], t[hits], n[hits], r[hits]

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from atkay.core.lists import Lists, rows_of
-from atkay.core.types import Floats, Ints
-from atkay.judged.judged import Judged, within
-from atkay.metrics.categories import Cells, added, categories_of, masks, portions, spread
-from atkay.metrics.metric import Definition, Metric, number
+from atkay.judged.judged import within
+from atkay.metrics.categories import added, categories_of, cells, in_blocks, masks, spread
+from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric, number
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-CLOSE = 1e-12
-"""Gains that differ by less, as a share, are the same sum added up in another order."""
+GAIN_ROUNDING = 1e-12
+"""Gains that differ by less than this share are the same sum, added up in another order."""
 
 
 @dataclass(frozen=True)
 class AlphaNDCG(Metric):
-    """How much wanted and not yet shown the list brings: nDCG in which a repeated topic loses its worth.
+    """How much the list shows that is relevant and not yet covered: nDCG in which a repeated topic counts less.
 
     ``α-DCG / ideal α-DCG``, with α-DCG the sum of ``gain / log2(rank + 1)`` over the hits in the top k. A hit's gain is
     the sum of ``(1 - alpha)^r`` over its topics, r being the number of hits above it that have the topic, too. The
@@ -58,35 +54,27 @@ class AlphaNDCG(Metric):
     """
 
     name = "alpha_ndcg"
-    aliases: ClassVar[tuple[str, ...]] = ("andcg", "α_ndcg")
-    partial: ClassVar[bool] = True
-    by_item: ClassVar[bool] = True
+    aliases = ("andcg", "α_ndcg")
+    needs = ("features",)
+    bounded = False
+    partial = True
+    by_item = True
 
     alpha: float = number(0.5, lambda alpha: 0 <= alpha <= 1, "a number from 0 to 1")
 
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Topics of items."""
-        return ("features",)
-
-    @property
-    def bounded(self) -> bool:
-        """The greedy ideal is not always the best list."""
-        return False
-
     def values(self, judged: Judged) -> Floats:
-        """Alpha-nDCG per query and cutoff."""
         categories = categories_of(judged, self)
-        found = judged.total(self._gains(judged, categories) / np.log2(judged.rank + 1), self.cutoffs)
+        numerator = judged.total(self._gains(judged, categories) / np.log2(judged.rank + 1), self.cutoffs)
         relevant = judged.relevant
+        text_order, fading = judged.features.text_order, 1 - self.alpha
+
         # A few queries at a time: what the loop goes through again and again then stays in the cache.
-        parts = [
-            _greedy(relevant.part(*few), categories, judged.features.text_order, 1 - self.alpha, self.cutoffs)
-            for few in portions(4 * relevant.length)
-        ]
-        best = np.concatenate([np.empty((0, len(self.cutoffs))), *parts])
+        def greedy(first: int, last: int) -> Floats:
+            return _greedy(relevant.part(first, last), categories, text_order, fading, self.cutoffs)
+
+        best = in_blocks(4 * relevant.length, greedy, len(self.cutoffs))
         with np.errstate(invalid="ignore"):
-            return np.where(best > 0, found / best, np.nan)
+            return np.where(best > 0, numerator / best, np.nan)
 
     def _gains(self, judged: Judged, categories: Lists) -> Floats:
         """The gain of each hit."""
@@ -100,7 +88,6 @@ class AlphaNDCG(Metric):
         return added(hit, left.take(before), len(judged.item))
 
     def define(self) -> Definition:
-        """The quotient in words."""
         cut = "" if self.k is None else f", cut at {self.k}"
         fading = f"{1 - self.alpha:g}^(relevant items above with the same category)"
         term = f"{fading} / log2(rank + 1)"
@@ -121,7 +108,7 @@ def _greedy(relevant: Lists, categories: Lists, text_order: Ints, fading: float,
     kind, category = spread(categories, item)
     key = np.sort(kind * categories.n_items + category)  # an item's categories come in any order
     kind, category = np.divmod(key, max(categories.n_items, 1))
-    cell, owner = Cells.of(query.take(kind), category, relevant.n_queries, categories.n_items)
+    cell, owner = cells(query.take(kind), category, relevant.n_queries, categories.n_items)
     worth, running = np.ones(len(owner)), np.zeros(relevant.n_queries)
     out = np.zeros((relevant.n_queries, len(cutoffs)))
     length = categories.length.take(item)
@@ -135,7 +122,7 @@ def _greedy(relevant: Lists, categories: Lists, text_order: Ints, fading: float,
         gain = added(kind, worth.take(cell), len(query))
         gain[left == 0] = 0
         best = np.repeat(np.maximum.reduceat(gain, first), kinds)
-        equal = np.flatnonzero((gain >= best * (1 - CLOSE)) & (gain > 0))
+        equal = np.flatnonzero((gain >= best * (1 - GAIN_ROUNDING)) & (gain > 0))
         text = as_text.take(following.take(equal))
         owners = np.flatnonzero(np.diff(query.take(equal), prepend=-1))
         last = np.maximum.reduceat(text, owners) if len(owners) else text

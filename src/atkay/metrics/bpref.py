@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from atkay.core.types import Floats
-from atkay.metrics.metric import Definition, Metric, added, bracketed, divide, lesser
-from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
+from atkay.metrics.metric import Definition, Floats, Judged, Metric, divide, word
+from atkay.metrics.worked import added, bracketed, lesser
 
 
 @dataclass(frozen=True)
 class BPref(Metric):
-    """How seldom an item judged as not wanted stands above a wanted one.
+    """How rarely an item judged as not relevant stands above a relevant one.
 
     ``(1/R) Σ (1 - min(n, R) / min(N, R))`` over the hits of the top k, with n the judged non-relevant items above the
     hit, N all of the user's judged non-relevant items and R the relevant ones. Items that the truth does not mention
@@ -49,7 +44,7 @@ class BPref(Metric):
     """
 
     name = "bpref"
-    aliases: ClassVar[tuple[str, ...]] = ("binary_preference",)
+    aliases = ("binary_preference",)
 
     per: str = word(
         capped="the relevant items, or the judged non-relevant ones where those are fewer",
@@ -58,7 +53,6 @@ class BPref(Metric):
     )
 
     def values(self, judged: Judged) -> Floats:
-        """Bpref per query and cutoff."""
         total, above = judged.nonrelevant
         most = judged.n_relevant + (10 if self.per == "plus10" else 0)
         per = np.minimum(total, most) if self.per == "capped" else most
@@ -67,7 +61,6 @@ class BPref(Metric):
         return divide(judged.total(1 - lost, self.cutoffs), judged.n_relevant[:, None])
 
     def expression(self, judged: Judged) -> str:
-        """What each hit counts, over R."""
         counted, relevant = judged.nonrelevant, int(judged.n_relevant[0])
         most = relevant + (10 if self.per == "plus10" else 0)
         per = lesser(int(counted[0][0]), relevant) if self.per == "capped" else str(most)
@@ -76,7 +69,6 @@ class BPref(Metric):
         return f"{bracketed(added(hits, len(above)))} / {relevant}"
 
     def define(self) -> Definition:
-        """The preference in words."""
         most = "R + 10" if self.per == "plus10" else "R"
         per = {"capped": "min(N, R)", "relevant": "R", "plus10": "(R + 10)"}[self.per]
         term = f"1 - min(n, {most}) / {per}"

@@ -5,18 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from atkay.core.types import Floats, Ints
 from atkay.judged.judged import sums
-from atkay.metrics.categories import added, categories_of, portions, shares, spread
-from atkay.metrics.metric import Definition, ListMetric, number
-from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
+from atkay.metrics.categories import added, categories_of, in_blocks, shares, spread
+from atkay.metrics.metric import Definition, Floats, Ints, Judged, ListMetric, number, word
 
 WEIGHTS: dict[str, Callable[[Ints], Floats]] = {
     "uniform": lambda rank: np.ones(len(rank)),
@@ -66,8 +60,10 @@ class Calibration(ListMetric):
     """
 
     name = "calibration"
-    aliases: ClassVar[tuple[str, ...]] = ("miscalibration", "calibration_error")
-    better: ClassVar[str] = "lower"
+    aliases = ("miscalibration", "calibration_error")
+    needs = ("train", "features")
+    looks_back = True
+    better = "lower"
 
     distance: str = word(
         kl="Kullback-Leibler divergence in nats, smoothed by alpha",
@@ -82,32 +78,20 @@ class Calibration(ListMetric):
     alpha: float = number(0.01, lambda alpha: 0 < alpha < 1, "a number between 0 and 1")
 
     @property
-    def needs(self) -> tuple[str, ...]:
-        """What the user chose, and the categories of that."""
-        return ("train", "features")
-
-    @property
-    def by_item(self) -> bool:  # type: ignore[override]  # a class attribute elsewhere; here it depends on a word
+    def by_item(self) -> bool:  # type: ignore[override]  # a word decides
         """Items differ in their categories, and places in their weight."""
         return self.weight != "uniform"
 
     @property
-    def looks_back(self) -> bool:
-        """At the categories of what the user had."""
-        return True
-
-    @property
-    def bounded(self) -> bool:
+    def bounded(self) -> bool:  # type: ignore[override]  # a word decides
         """The less is mixed in, the farther an absent category takes."""
         return self.distance != "kl"
 
     def values(self, judged: Judged) -> Floats:
-        """The divergence per query and cutoff, for so many queries at a time that what lies in between stays small."""
         rows = judged.train.items.length.take(judged.train.user) + judged.listed((max(self.cutoffs),))[:, 0]
-        parts = [self._of_few(judged.part(*few)) for few in portions(rows)]
-        return np.concatenate([np.empty((0, len(self.cutoffs))), *parts])
+        return in_blocks(rows, lambda first, last: self._of_part(judged.part(first, last)), len(self.cutoffs))
 
-    def _of_few(self, judged: Judged) -> Floats:
+    def _of_part(self, judged: Judged) -> Floats:
         categories, history = categories_of(judged, self), judged.train.history
         places, n_queries, n_kinds = judged.top(max(self.cutoffs)), judged.n_queries, categories.n_items
         row, category = spread(categories, places.item)
@@ -147,7 +131,6 @@ class Calibration(ListMetric):
         return {"kl": -math.log(self.alpha), "js": math.log(2) / 2, "hellinger": 0.5}[self.distance]
 
     def define(self) -> Definition:
-        """The divergence in words."""
         distance, formula = {
             "kl": (
                 f"Kullback-Leibler divergence in nats, {self.alpha:g} of the history mixed into the list",
@@ -166,13 +149,13 @@ class Calibration(ListMetric):
         )
 
 
-def _masses(key: Ints, weight: Floats, wanted: Ints, n_keys: int) -> Floats:
-    """The sum of weights of each wanted key; the wanted ones are in ascending order, each once."""
+def _masses(key: Ints, weight: Floats, keys: Ints, n_keys: int) -> Floats:
+    """The sum of weights of each of ``keys``, which are ascending, each once."""
     if n_keys <= 16 * len(key) + 1024:
-        return added(key, weight, n_keys).take(wanted)
-    place = np.searchsorted(wanted, key)
-    there = wanted.take(place, mode="clip") == key if len(wanted) else np.zeros(len(key), bool)
-    return added(place[there], weight[there], len(wanted))
+        return added(key, weight, n_keys).take(keys)
+    place = np.searchsorted(keys, key)
+    there = keys.take(place, mode="clip") == key if len(keys) else np.zeros(len(key), bool)
+    return added(place[there], weight[there], len(keys))
 
 
 def _above_zero(total: Floats) -> Floats:

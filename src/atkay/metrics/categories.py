@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 from atkay.core.lists import BLOCK, Lists, rows_of
 from atkay.core.types import Floats, Ints
 from atkay.errors import SideError
+from atkay.judged.judged import Judged
+from atkay.metrics.metric import Metric
 
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
-    from atkay.metrics.metric import Metric
-
-WORD = 64
-"""Categories in one number of a mask."""
+BITS_PER_MASK = 64
+"""Categories that one integer of a mask holds."""
 
 
 def reads_categories(metric: Metric) -> bool:
@@ -27,15 +25,15 @@ def reads_categories(metric: Metric) -> bool:
     return "features" in metric.needs and not of_vectors
 
 
-def categories_of(judged: Judged, metric: object) -> Lists:
-    """The categories of each item."""
-    found = judged.features.categories
-    if found is None:
+def categories_of(judged: Judged, metric: object, instead: str = "") -> Lists:
+    """The categories of each item; ``instead``: what else to choose where there are none."""
+    categories = judged.features.categories
+    if categories is None:
         raise SideError(
-            f"{metric} needs categories of items, and features= has numbers only. Pass a column of text, or of lists "
-            "of text, such as features={'tea': ['drink', 'hot'], ...}."
+            f"{metric} needs categories of items, but features= has only numbers. Pass a column of text, or of lists "
+            f"of text, such as features={{'tea': ['drink', 'hot'], ...}}{instead}."
         )
-    return found
+    return categories
 
 
 def spread(categories: Lists, item: Ints) -> tuple[Ints, Ints]:
@@ -58,20 +56,16 @@ def shares(categories: Lists, item: Ints) -> Floats:
     return share.take(categories.length.take(item))
 
 
-class Cells(NamedTuple):
-    """Pairs of a query and a category: ``cell`` of each row, and ``query`` of each cell, in ascending order."""
+def cells(query: Ints, category: Ints, n_queries: int, n_categories: int) -> tuple[Ints, Ints]:
+    """Pairs of a query and a category: the cell of each row, and the query of each cell, in ascending order.
 
-    cell: Ints
-    query: Ints
-
-    @classmethod
-    def of(cls, query: Ints, category: Ints, n_queries: int, n_categories: int) -> Cells:
-        """The cells of rows; cells without a row may be among them."""
-        key = query * n_categories + category
-        if n_queries * n_categories <= 8 * len(key) + 1024:
-            return cls(key, np.repeat(np.arange(n_queries), n_categories))
-        there, cell = np.unique(key, return_inverse=True)
-        return cls(cell, there // n_categories)
+    Cells without a row may be among them.
+    """
+    key = query * n_categories + category
+    if n_queries * n_categories <= 8 * len(key) + 1024:
+        return key, np.repeat(np.arange(n_queries), n_categories)
+    there, cell = np.unique(key, return_inverse=True)
+    return cell, there // n_categories
 
 
 def added(place: Ints, weights: Floats, size: int) -> Floats:
@@ -86,19 +80,23 @@ def masks(query: Ints, row: Ints, category: Ints, n_rows: int, n_categories: int
     ``query``, ``row`` and ``category`` come from :func:`spread`.
     """
     bit = category
-    if n_categories > WORD:
+    if n_categories > BITS_PER_MASK:
         there, cell = np.unique(query * n_categories + category, return_inverse=True)
         owner = there // n_categories
         bit = cell - np.searchsorted(owner, owner)[cell]
-    words = int(bit.max(initial=0)) // WORD + 1
+    words = int(bit.max(initial=0)) // BITS_PER_MASK + 1
     out = np.zeros(n_rows * words, np.uint64)
     # A row has each bit once, so adding is setting.
-    np.add.at(out, row * words + bit // WORD, np.uint64(1) << (WORD - 1 - bit % WORD).astype(np.uint64))
+    np.add.at(
+        out,
+        row * words + bit // BITS_PER_MASK,
+        np.uint64(1) << (BITS_PER_MASK - 1 - bit % BITS_PER_MASK).astype(np.uint64),
+    )
     return out.reshape(n_rows, words)
 
 
-def portions(rows: Ints) -> list[tuple[int, int]]:
-    """Ranges of queries with about a block of rows each, given the rows of each query."""
+def in_blocks(rows: Ints, of: Callable[[int, int], Floats], n_columns: int) -> Floats:
+    """The values of ranges of queries with about a block of rows each, joined: what lies in between stays small."""
     cuts = np.searchsorted(np.cumsum(rows), np.arange(BLOCK, int(rows.sum()), BLOCK))
     edges = np.unique(np.concatenate(([0], cuts, [len(rows)]))).tolist()
-    return list(itertools.pairwise(edges))
+    return np.concatenate([np.empty((0, n_columns)), *(of(first, last) for first, last in itertools.pairwise(edges))])

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from atkay.core.lists import ranges
-from atkay.core.types import Floats, Ints
 from atkay.judged.judged import sums
 from atkay.metrics.coverage import times_listed
 from atkay.metrics.item_groups import Grouped, compared, per_group
-from atkay.metrics.metric import Definition
-from atkay.words import word
+from atkay.metrics.metric import Definition, Floats, Ints, Judged, word
 
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
-
-BITS = 30
+BITS_PER_INTEGER = 30
+"""Exposures are added up as two integers of so many bits, so that their sums are exact."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +57,8 @@ class Exposure(Grouped):
     """
 
     name = "exposure"
-    aliases: ClassVar[tuple[str, ...]] = ("exposure_ratio", "group_exposure")
-    by_item: ClassVar[bool] = True
+    aliases = ("exposure_ratio", "group_exposure")
+    by_item = True
 
     groups: str = word(
         categories="the items of each category in features",
@@ -83,33 +78,38 @@ class Exposure(Grouped):
     )
 
     def state(self, judged: Judged) -> Ints:
-        """Per group: its exposure in two whole numbers, and what that is divided by."""
+        """Per group: its exposure in two integers, and what that is divided by."""
         groups = self.groups_of(judged)
         n_items = groups.n_queries
         if self.per == "items":
-            below = np.full((len(self.cutoffs), n_items), judged.n_queries)
+            denominator = np.full((len(self.cutoffs), n_items), judged.n_queries)
         elif self.per == "relevant":
-            below = np.tile(np.bincount(judged.relevant.item, minlength=n_items), (len(self.cutoffs), 1))
+            denominator = np.tile(np.bincount(judged.relevant.item, minlength=n_items), (len(self.cutoffs), 1))
         else:
-            below = times_listed(judged, self.cutoffs)
-        return per_group(groups, np.stack((*_exposures(judged, self.cutoffs), below), axis=1))
+            denominator = times_listed(judged, self.cutoffs)
+        return per_group(groups, np.stack((*_exposures(judged, self.cutoffs), denominator), axis=1))
 
     def finish(self, state: Ints, judged: Judged) -> Floats:
         """How the groups' exposures compare."""
         return np.array([self._compare(*part) for part in state.astype(float)])
 
-    def _compare(self, coarse: Floats, fine: Floats, below: Floats) -> float:
+    def _compare(self, coarse: Floats, fine: Floats, denominator: Floats) -> float:
         with np.errstate(invalid="ignore", divide="ignore"):
-            found = compared(np.where(below > 0, (coarse + fine * 2.0**-BITS) * 2.0**-BITS / below, np.nan))
-        if len(found) < 2 or found[-1] == 0:
+            exposures = compared(
+                np.where(
+                    denominator > 0,
+                    (coarse + fine * 2.0**-BITS_PER_INTEGER) * 2.0**-BITS_PER_INTEGER / denominator,
+                    np.nan,
+                )
+            )
+        if len(exposures) < 2 or exposures[-1] == 0:
             return np.nan
-        lowest, highest = float(found[0]), float(found[-1])
+        lowest, highest = float(exposures[0]), float(exposures[-1])
         if self.of == "ratio":
             return highest / lowest if lowest else np.nan
         return {"inverse": lowest / highest, "gap": highest - lowest, "highest": highest, "lowest": lowest}[self.of]
 
     def define(self) -> Definition:
-        """The comparison in words."""
         per = {
             "items": "per user and item of the group",
             "relevant": "per relevant item of the group",
@@ -130,22 +130,24 @@ class Exposure(Grouped):
 
 
 def _exposures(judged: Judged, cutoffs: tuple[int, ...]) -> tuple[Ints, Ints]:
-    """The exposure of each item up to each cutoff in two whole numbers: cutoffs x items."""
+    """The exposure of each item up to each cutoff in two integers: cutoffs x items."""
     places, n_items = judged.top(max(cutoffs)), judged.lists.n_items
-    weights = _whole(1 / np.log2(1 + np.arange(1, int(places.rank.max(initial=0)) + 1)))
+    weights = _integers(1 / np.log2(1 + np.arange(1, int(places.rank.max(initial=0)) + 1)))
     coarse, fine = (np.zeros((len(cutoffs), n_items), np.int64) for _ in weights)
-    for first, last in ranges(len(places.rank), 1 << (53 - BITS)):  # so many weights add up without rounding
+    for first, last in ranges(
+        len(places.rank), 1 << (53 - BITS_PER_INTEGER)
+    ):  # so many weights add up without rounding
         rank, item = places.rank[first:last], places.item[first:last]
         for out, weight in zip((coarse, fine), weights, strict=True):
             out += sums(item, rank, weight.astype(float).take(rank - 1), cutoffs, n_items).T.astype(np.int64)
     return coarse, fine
 
 
-def _whole(weights: Floats) -> tuple[Ints, Ints]:
-    """Weights between 2^-8 and 1 in two whole numbers, of 30 bits each, that hold all their digits.
+def _integers(weights: Floats) -> tuple[Ints, Ints]:
+    """Weights between 2^-8 and 1 in two integers, of 30 bits each, that hold all their digits.
 
     Their sums are then exact, in whatever parts the users are counted.
     """
-    scaled = weights * 2.0**BITS
+    scaled = weights * 2.0**BITS_PER_INTEGER
     coarse = np.floor(scaled)
-    return coarse.astype(np.int64), ((scaled - coarse) * 2.0**BITS).astype(np.int64)
+    return coarse.astype(np.int64), ((scaled - coarse) * 2.0**BITS_PER_INTEGER).astype(np.int64)

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from atkay.core.types import Floats
-from atkay.metrics.metric import Definition, Ratio, number, printed
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
+from atkay.metrics.metric import Definition, Floats, Judged, Ratio, number
+from atkay.metrics.worked import printed
 
 
 @dataclass(frozen=True)
@@ -42,19 +38,18 @@ class F1(Ratio):
     """
 
     name = "f1"
-    averages = True
     aliases = ("f", "f_beta", "fbeta", "f_score", "f1_score")
+    averages = True
 
     beta: float = number(1.0, lambda beta: 0 < beta <= 1e6, "a number above 0, at most a million")
 
-    def parts(self, judged: Judged) -> tuple[Floats, Floats]:
+    def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
         """Numerator and denominator of the form that pools."""
         square = self.beta**2
         relevant, k = judged.n_relevant[:, None].astype(float), judged.depth(self.cutoffs)
         return (1 + square) * judged.total(1, self.cutoffs), square * relevant + k
 
     def expression(self, judged: Judged) -> str:
-        """The form that is computed."""
         hits, relevant, k = judged.total(1, self.cutoffs)[0, 0], judged.n_relevant[0], judged.depth(self.cutoffs)[0, 0]
         if self.beta == 1:
             return f"2 * {hits:g} / ({relevant} + {k})"
@@ -62,7 +57,6 @@ class F1(Ratio):
         return f"(1 + {square}) * {hits:g} / ({square} * {relevant} + {k})"
 
     def define(self) -> Definition:
-        """The mean in words."""
         k = "L" if self.k is None else str(self.k)
         if self.beta == 1:
             return Definition(f"harmonic mean of precision and recall in {self.top}", f"2 h / (R + {k})")

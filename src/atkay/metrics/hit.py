@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay.core.types import Floats
 from atkay.judged import ties as expected
-from atkay.metrics.metric import Definition, Ratio, printed
-from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
+from atkay.metrics.metric import Definition, Floats, Judged, Ratio, word
+from atkay.metrics.worked import printed
 
 
 @dataclass(frozen=True)
 class HitRate(Ratio):
-    """The share of users who were shown at least one thing they wanted.
+    """The share of users who are shown at least one relevant item.
 
     1 where h > 0, else 0, with h the hits in the top k.
 
@@ -46,8 +41,8 @@ class HitRate(Ratio):
     """
 
     name = "hit"
-    averages = True
     aliases = ("hr", "hit_rate", "hitrate", "hit_ratio", "success")
+    averages = True
 
     count: str = word(
         any="1 where at least one item is relevant",
@@ -56,11 +51,11 @@ class HitRate(Ratio):
     )
 
     @property
-    def bounded(self) -> bool:
+    def bounded(self) -> bool:  # type: ignore[override]  # a word decides
         """A number of hits has no bound."""
         return self.count != "number"
 
-    def parts(self, judged: Judged) -> tuple[Floats, Floats]:
+    def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
         """What is counted, and what it is divided by."""
         hits = judged.total(1, self.cutoffs)
         if self.count == "share":
@@ -70,14 +65,12 @@ class HitRate(Ratio):
         return hits, np.ones_like(hits)
 
     def expression(self, judged: Judged) -> str:
-        """The count."""
         if self.count == "share":
             return super().expression(judged)
         hits = printed(float(judged.total(1, self.cutoffs)[0, 0]))
         return f"min(1, {hits})" if self.count == "any" else hits
 
     def define(self) -> Definition:
-        """The count in words."""
         return {
             "any": Definition(f"1 where {self.top} holds a relevant item, else 0", "[h > 0]"),
             "share": Definition(f"relevant items in {self.top}, divided by the number of items listed there", "h / L"),

@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.lists import Lists
-from atkay.core.types import Bools, Floats, Ints
-from atkay.errors import SideError
-from atkay.metrics.metric import RunMetric, number
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
+from atkay.metrics.categories import categories_of
+from atkay.metrics.metric import Bools, Floats, Ints, Judged, RunMetric, number, word
 
 
 @dataclass(frozen=True)
 class Grouped(RunMetric):
     """A number that compares groups of items. A subclass declares the words of ``groups``."""
 
+    bounded = False
+
     groups: str
     head: float = number(0.8, lambda value: 0 < value < 1, "a number between 0 and 1")
 
     @property
-    def needs(self) -> tuple[str, ...]:
+    def needs(self) -> tuple[str, ...]:  # type: ignore[override]  # a word decides
         """Where the groups come from."""
         return ("train",) if self.groups == "popularity" else ("features",)
-
-    @property
-    def bounded(self) -> bool:
-        """Ratios of groups have no bound."""
-        return False
 
     def groups_of(self, judged: Judged) -> Lists:
         """The groups of each item; none for an item that is not known."""
@@ -39,12 +31,7 @@ class Grouped(RunMetric):
             popularity = judged.train.popularity
             known = popularity > 0
             return Lists.of(known.astype(np.int64), (~in_head(popularity, self.head)[known]).astype(np.int64), 2)
-        if judged.features.categories is None:
-            raise SideError(
-                f"{self} needs categories, and features= has nothing but numbers. Add a column of text, or of lists of "
-                "text; or take groups=popularity."
-            )
-        return judged.features.categories
+        return categories_of(judged, self, "; or choose groups=popularity")
 
     @property
     def kinds(self) -> str:
@@ -52,6 +39,22 @@ class Grouped(RunMetric):
         if self.groups == "categories":
             return "categories of items"
         return f"the head (the items with the first {100 * self.head:g} % of training interactions) and the tail"
+
+
+@dataclass(frozen=True)
+class Parity(Grouped):
+    """The spread of the groups' chances to be listed. The state holds how often each was, and could have been."""
+
+    better = "lower"
+
+    groups: str = word(
+        popularity="the most popular items of train, and the rest",
+        categories="the items of each category in features",
+    )
+
+    def finish(self, state: Ints, judged: Judged) -> Floats:
+        """Standard deviation over mean of the groups' chances."""
+        return np.array([_spread(*part) for part in state])
 
 
 def in_head(popularity: Ints, share: float) -> Bools:
@@ -81,3 +84,12 @@ def per_group(groups: Lists, counts: Ints) -> Ints:
 def compared(values: Floats) -> Floats:
     """The groups' values that are defined, in rising order: what the groups are called then moves no digit."""
     return np.sort(values[~np.isnan(values)])
+
+
+def _spread(listed: Ints, could: Ints) -> float:
+    """Standard deviation over mean of the chances, NaN where there is nothing to compare."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        chance = compared(np.where(could > 0, listed / could, np.nan))
+    if len(chance) < 2 or chance[-1] == 0:
+        return np.nan
+    return float(chance.std() / chance.mean())

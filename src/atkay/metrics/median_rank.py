@@ -1,25 +1,17 @@
-"""Where the relevant items stand: the middle user's first one, and all of them in shares of the list."""
+"""Median rank: where the middle user's first relevant item stands."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from atkay.core.types import WHOLE, Floats, Ints
-from atkay.metrics.auc import or_nan, unlisted_field
-from atkay.metrics.dcg import check_weights
-from atkay.metrics.metric import Definition, Ratio, RunMetric
-from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
+from atkay.metrics.metric import WHOLE, Definition, Floats, Ints, Judged, RunMetric, word
 
 
 @dataclass(frozen=True)
 class MedianRank(RunMetric):
-    """How far down the middle user has to look for the first wanted item.
+    """How far down the middle user has to look for the first relevant item.
 
     The median, over the users with relevant items, of the rank of the first hit in the top k. With an even number of
     users it is the mean of the two middle ranks.
@@ -49,21 +41,17 @@ class MedianRank(RunMetric):
     """
 
     name = "median_rank"
-    aliases: ClassVar[tuple[str, ...]] = ("medr", "med_r")
+    aliases = ("medr", "med_r")
     needs_truth = True
     better = "lower"
     least = 1.0
+    bounded = False
 
     missed: str = word(
         beyond="a user without a hit is below every rank",
         last="a user without a hit has rank k + 1, or one below the list's end",
         skip="a user without a hit does not count",
     )
-
-    @property
-    def bounded(self) -> bool:
-        """A rank has no bound."""
-        return False
 
     def state(self, judged: Judged) -> Ints:
         """How many users have their first hit at each rank, from 1; the last number counts those beyond."""
@@ -99,89 +87,12 @@ class MedianRank(RunMetric):
         return medians
 
     def define(self) -> Definition:
-        """The median in words."""
-        below = "one place below the list" if self.k is None else f"rank {int(self.cutoffs[0]) + 1}"
+        place = "one place below the list" if self.k is None else f"rank {int(self.cutoffs[0]) + 1}"
         missed = {
             "beyond": "one without being below all others",
-            "last": f"one without having {below}",
+            "last": f"one without having {place}",
             "skip": "one without being left out",
         }[self.missed]
         return Definition(
             f"median over users of the rank of the first relevant item in {self.top}, {missed}", "median of rank"
-        )
-
-
-@dataclass(frozen=True)
-class MPR(Ratio):
-    """How far down the list the wanted items stand on average, as a share of the list.
-
-    ``Σ g (rank - 1) / (L - 1) / Σ g`` over the relevant items: 0 where they stand at the top, 1 at the bottom, 1/2
-    expected from a random order. The list is to hold all candidates, and there is no cutoff.
-
-    Conventions
-    -----------
-    gain
-        What a relevant item weighs, g: ``linear`` its grade, such as how long a programme was watched (Hu, Koren and
-        Volinsky); ``binary`` 1.
-    unlisted
-        ``last`` puts relevant items that are not listed at the bottom, 1; ``skip`` leaves them out.
-    average
-        ``pooled`` sums over all users' items before dividing, as the paper does; ``users`` is the mean of the users'
-        own values.
-
-    A list of one item has it at the top, 0. Under ``unlisted=skip`` a user without a hit has no value. Smaller is
-    better.
-
-    References
-    ----------
-    Hu, Koren and Volinsky, Collaborative filtering for implicit feedback datasets, 2008.
-
-    Examples
-    --------
-    Of five places the hits have the first and the fourth, with weights 1 and 2: (1 * 0 + 2 * 3/4) / 3.
-
-    >>> result = atkay.evaluate({"ann": ["a", "x", "y", "b", "z"]}, {"ann": {"a": 1, "b": 2}}, "mpr")
-    >>> result["mpr"]
-    0.5
-    """
-
-    name = "mpr"
-    aliases: ClassVar[tuple[str, ...]] = ("mean_percentile_rank", "mean_percentile_ranking")
-    cuts = False
-    partial = True
-    better = "lower"
-
-    gain: str = word(linear="the grade", binary="1")
-    unlisted: str = unlisted_field()
-    average: str = word(
-        pooled="the sum of the users' numerators over the sum of their denominators",
-        users="the mean of the users' values",
-    )
-
-    def values(self, judged: Judged) -> Floats:
-        """The mean percentile per query."""
-        return or_nan(*self.parts(judged))
-
-    def parts(self, judged: Judged) -> tuple[Floats, Floats]:
-        """The weighted percentiles, and the weights."""
-        binary = self.gain == "binary"
-        weight = np.ones(len(judged.rank)) if binary else judged.grade
-        if not binary:
-            check_weights(judged.grades)
-        share = (judged.rank - 1) / np.maximum(judged.n_listed - 1, 1)[judged.query]
-        found, below = (judged.total(each, self.cutoffs) for each in (weight * share, weight))
-        if self.unlisted == "skip":
-            return found, below
-        query = np.repeat(np.arange(judged.n_queries), judged.n_relevant)
-        of_all = np.bincount(query, None if binary else judged.grades, minlength=judged.n_queries)[:, None]
-        # The weights of all and of those found are rounded sums, so their difference may be a digit off.
-        return np.clip(found + (of_all - below), 0, of_all), of_all.astype(float)
-
-    def define(self) -> Definition:
-        """The mean in words."""
-        gain, weighed = ("", "") if self.gain == "binary" else ("grade · ", ", weighed by grade")
-        left_out = {"last": "1 for items that are not listed", "skip": "over listed items only"}[self.unlisted]
-        return Definition(
-            f"mean of (rank - 1) / (L - 1) over the relevant items, L being the list's length{weighed}, {left_out}",
-            f"Σ {gain}(rank - 1) / (L - 1) / {'Σ grade' if gain else 'R' if self.unlisted == 'last' else 'h'}",
         )

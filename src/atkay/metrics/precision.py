@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from atkay.core.types import Floats
-from atkay.metrics.metric import Definition, Ratio, share_of_possible
-from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
+from atkay.metrics.metric import Definition, Floats, Judged, Ratio, word
+from atkay.metrics.worked import share_of_possible
 
 
 @dataclass(frozen=True)
 class Precision(Ratio):
-    """The share of the shown items that the user wanted.
+    """The share of the shown items that are relevant.
 
     ``h / k``, with h the hits in the top k.
 
@@ -47,9 +42,9 @@ class Precision(Ratio):
     """
 
     name = "precision"
-    by_score = True
-    averages = True
     aliases = ("p", "prec")
+    averages = True
+    by_score = True
 
     per: str = word(
         k="k, however short the list is",
@@ -57,26 +52,19 @@ class Precision(Ratio):
         capped="k, or the number of relevant items where that is smaller",
     )
 
-    def parts(self, judged: Judged) -> tuple[Floats, Floats]:
+    def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
         """The hits, and what they are divided by."""
         per = {"k": judged.depth, "listed": judged.listed, "capped": judged.capped}[self.per]
         return judged.total(1, self.cutoffs), per(self.cutoffs).astype(float)
 
     def expression(self, judged: Judged) -> str:
-        """The hits over what they are divided by."""
         return share_of_possible(judged, self.cutoffs[0]) if self.per == "capped" else super().expression(judged)
 
     def define(self) -> Definition:
-        """The share in words."""
-        k = "L" if self.k is None else str(self.k)
-        per = {
-            "k": ("the length of the list" if self.k is None else k, k),
+        k, most = ("L", "") if self.k is None else (str(self.k), f", at most {self.k}")
+        per, divisor = {
+            "k": (k if most else "the length of the list", k),
             "listed": ("the number of items listed there", "L"),
-            "capped": (
-                "the number of relevant items" + ("" if self.k is None else f", at most {k}"),
-                f"min({k}, R)",
-            ),
+            "capped": (f"the number of relevant items{most}", f"min({k}, R)" if most else "R"),
         }[self.per]
-        if self.per == "capped" and self.k is None:
-            per = (per[0], "R")
-        return Definition(f"relevant items in {self.top}, divided by {per[0]}", f"h / {per[1]}")
+        return Definition(f"relevant items in {self.top}, divided by {per}", f"h / {divisor}")

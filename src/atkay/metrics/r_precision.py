@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from atkay.core.types import Floats
 from atkay.judged import ties as expected
 from atkay.judged.judged import sums
-from atkay.metrics.metric import Definition, Metric, divide
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
+from atkay.metrics.metric import Definition, Floats, Judged, Metric, divide
 
 
 @dataclass(frozen=True)
 class RPrecision(Metric):
-    """The share of wanted items among as many places as there are wanted items.
+    """The share of relevant items among as many places as there are relevant items.
 
     Hits in the top R, divided by R, with R the user's relevant items. It takes no cutoff.
 
@@ -41,19 +36,16 @@ class RPrecision(Metric):
     averages = True
 
     def values(self, judged: Judged) -> Floats:
-        """R-precision per query."""
         relevant = judged.n_relevant
         enough = relevant[judged.query]
         early = expected.share(judged, enough) if judged.averaged else (judged.rank <= enough).astype(float)
         return divide(sums(judged.query, judged.rank, early, self.cutoffs, judged.n_queries), relevant[:, None])
 
     def expression(self, judged: Judged) -> str:
-        """The early hits over R."""
         relevant = judged.n_relevant[0]
         return f"{(judged.rank <= relevant).sum()} / {relevant}"
 
     def define(self) -> Definition:
-        """The share in words."""
         return Definition(
             "relevant items among the first R listed, divided by R, the number of relevant items", "h@R / R"
         )

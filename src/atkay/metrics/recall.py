@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay.core.types import Floats
-from atkay.metrics.metric import Definition, Ratio, share_of_possible
-from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
+from atkay.metrics.metric import Definition, Floats, Judged, Ratio, word
+from atkay.metrics.worked import share_of_possible
 
 
 @dataclass(frozen=True)
 class Recall(Ratio):
-    """The share of what the user wanted that was shown.
+    """The share of the user's relevant items that are shown.
 
     ``h / R``, with h the hits in the top k and R the relevant items.
 
@@ -45,27 +40,25 @@ class Recall(Ratio):
     """
 
     name = "recall"
-    by_score = True
-    averages = True
     aliases = ("r", "rec", "sensitivity")
+    averages = True
+    by_score = True
 
     per: str = word(
         relevant="the relevant items",
         capped="the relevant items, or k where that is smaller",
     )
 
-    def parts(self, judged: Judged) -> tuple[Floats, Floats]:
+    def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
         """The hits, and what they are divided by."""
         hits = judged.total(1, self.cutoffs)
         per = judged.n_relevant[:, None] if self.per == "relevant" else judged.capped(self.cutoffs)
         return hits, np.broadcast_to(per, hits.shape).astype(float)
 
     def expression(self, judged: Judged) -> str:
-        """The hits over what they are divided by."""
         return share_of_possible(judged, self.cutoffs[0]) if self.per == "capped" else super().expression(judged)
 
     def define(self) -> Definition:
-        """The share in words."""
         cap = self.per == "capped" and self.k is not None
         per = f"the number of relevant items{f', at most {self.k}' if cap else ''}"
         return Definition(

@@ -9,24 +9,20 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from atkay.core.types import Bools, Floats, Ints
 from atkay.errors import InputError, ProtocolError, SpecError, shown, who
 from atkay.judged.judged import Judged
-from atkay.metrics.metric import Ratio, RunMetric, parse_all
+from atkay.metrics.metric import Metric, Ratio, RunMetric
+from atkay.metrics.spec import parse_all
 from atkay.words import checked, word, words_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from atkay.core.types import Bools, Floats, Ints
-    from atkay.metrics.metric import Metric
-
-BLOCK = 1 << 14
-"""Ranks that are worked on in one go."""
+RANKS_PER_BLOCK = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -75,15 +71,15 @@ class Sampled:
                 object.__setattr__(self, each.name, checked("sampled", each, given, ProtocolError))
             elif each.name == "gamma":
                 if not isinstance(given, int | float) or not 0 <= given < 1:
-                    raise ProtocolError(f"sampled: gamma is a number from 0 to below 1, given was {shown(given)}.")
+                    raise ProtocolError(f"sampled: gamma must be a number from 0 to below 1, got {shown(given)}.")
             elif isinstance(given, bool) or not isinstance(given, int | np.integer) or not 1 <= given < 2**63:
-                raise ProtocolError(f"sampled: {each.name} is a whole number from 1, given was {shown(given)}.")
+                raise ProtocolError(f"sampled: {each.name} must be a positive integer, got {shown(given)}.")
             else:
                 object.__setattr__(self, each.name, int(given))
         if self.negatives >= self.catalog_size:
             raise ProtocolError(
-                f"sampled: {self.negatives:,} sampled items of a catalogue of {self.catalog_size:,} are all of it, or "
-                "more. Leave sampled= out."
+                f"sampled: negatives must be below catalog_size, got {self.negatives:,} of {self.catalog_size:,}. "
+                "Leave sampled= out where all items are ranked."
             )
 
     @property
@@ -118,18 +114,18 @@ class Sampled:
         >>> round(value - 7 / 12, 12)
         0.0
         """
-        asked = parse_all(metrics)
-        for metric in asked:
+        specs = parse_all(metrics)
+        for metric in specs:
             check_of_rank(metric)
         wrong = [rank for rank in ranks if not 1 <= rank <= self.catalog_size or rank != int(rank)]
         if wrong:
-            raise ProtocolError(f"sampled: a rank is a whole number from 1 to {self.catalog_size:,}, not {wrong[0]!r}.")
-        values = self.chances(np.asarray(ranks)) @ at_ranks(asked, np.arange(1, self.negatives + 2), self.negatives + 1)
-        return dict(zip((str(one) for each in asked for one in each.split()), values.T.tolist(), strict=True))
+            raise ProtocolError(f"sampled: ranks must be integers from 1 to {self.catalog_size:,}, got {wrong[0]!r}.")
+        values = self.chances(np.asarray(ranks)) @ at_ranks(specs, np.arange(1, self.negatives + 2), self.negatives + 1)
+        return dict(zip((str(one) for each in specs for one in each.split()), values.T.tolist(), strict=True))
 
     def estimates(self, metrics: Sequence[Metric]) -> Floats:
         """The value that stands for each sampled rank: sampled ranks x numbers."""
-        return _estimates(self, tuple(metrics), BLOCK)
+        return _estimates(self, tuple(metrics), RANKS_PER_BLOCK)
 
     def _estimates(self, metrics: Sequence[Metric]) -> Floats:
         n, m = self.catalog_size, self.negatives
@@ -143,8 +139,8 @@ class Sampled:
         # row per sampled rank. A triangle with the same solution is kept, so that n rows never lie in memory at once.
         columns = sum(len(metric.cutoffs) for metric in metrics)
         triangle, seen = np.empty((0, m + 1 + columns)), np.zeros(m + 1)
-        for first in range(1, n + 1, BLOCK):
-            ranks = np.arange(first, min(first + BLOCK, n + 1))
+        for first in range(1, n + 1, RANKS_PER_BLOCK):
+            ranks = np.arange(first, min(first + RANKS_PER_BLOCK, n + 1))
             chances = self.chances(ranks)
             seen += chances.sum(axis=0)
             scale = np.sqrt((1 - gamma) / n)
@@ -190,13 +186,13 @@ def check_of_rank(metric: Metric) -> None:
         at_ranks([metric], np.array([1.5]), 3)
     except SpecError as error:
         raise ProtocolError(
-            f"{metric} cannot be estimated from a sample: it is no function of the rank of one relevant item. "
+            f"{metric} cannot be estimated from a sample: it is not a function of the rank of one relevant item. "
             "Leave it out, or choose estimator='none'."
         ) from error
 
 
-def _triangle(above: Floats, rows: Floats) -> Floats:
-    return np.asarray(np.linalg.qr(np.vstack((above, rows)), mode="r"))
+def _triangle(before: Floats, rows: Floats) -> Floats:
+    return np.asarray(np.linalg.qr(np.vstack((before, rows)), mode="r"))
 
 
 def at_ranks(metrics: Sequence[Metric], ranks: Floats | Ints, length: int) -> Floats:

@@ -1,23 +1,17 @@
-"""Serendipity and unexpectedness: what is listed, wanted, and not what anybody would have listed."""
+"""Serendipity: what is listed, relevant, and not what anybody would have listed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from atkay.core.lists import Lists, rows_of
 from atkay.core.match import place_in
-from atkay.core.types import Floats, Ints
 from atkay.errors import SpecError
 from atkay.judged.judged import sums
-from atkay.metrics.diversity import unit_vectors, vectors_of
-from atkay.metrics.metric import Definition, ListMetric, Metric, divide
-from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
+from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric, divide, word
+from atkay.metrics.vectors import unit_vectors, vectors_of
 
 NEEDS = {
     "murakami": ("reference", "catalog"),
@@ -25,23 +19,25 @@ NEEDS = {
     "ge": ("reference",),
     "unexpectedness": ("reference",),
     "adamopoulos": ("reference",),
+    "cosine": ("train",),
 }
 
-SLAB = 16
-"""Numbers of a vector that are worked on in one go."""
+
+NUMBERS_PER_BLOCK = 16
+"""Numbers of a vector that are worked on at a time, so that their sums stay in the cache."""
 
 
 @dataclass(frozen=True)
 class Serendipity(Metric):
-    """How much of the list is wanted and yet not obvious. Several definitions go by this name and do not agree.
+    """How much of the list is relevant and yet not obvious. Several definitions go by this name and do not agree.
 
     ::
 
         murakami        Σ max(P - P0, 0) · rel / L    P0 from the reference; form=ranked: term · hits so far / rank
         rectools        Σ max(P - P0, 0) · rel / L    P0 from the popularity in training
-        ge              |wanted items outside the reference list| / L, or / |listed items outside of it|
+        ge              |relevant items outside the reference list| / L, or / |listed items outside of it|
         unexpectedness  |listed items outside the reference list| / L
-        adamopoulos     |wanted items outside the reference list| / L
+        adamopoulos     |relevant items outside the reference list| / L
         cosine          Σ (1 - mean cosine to the items of the user's history) · rel / L
 
     over the L items of the top k; rel is 1 for a relevant item and 0 for any other.
@@ -55,7 +51,7 @@ class Serendipity(Metric):
         + 1 - r) / n, with r the item's place among the distinct numbers of users that items have in ``train``, the
         highest first; 0 for an item that nobody had. It needs ``catalog``, too. ``ge`` (Ge et al. 2010): the
         ``reference`` is the reference model. ``unexpectedness`` (Adamopoulos and Tuzhilin 2014): the ``reference`` is
-        what the user expects; nobody has to want the items. ``adamopoulos`` is that with wanted items alone: as
+        what the user expects; the items need not be relevant. ``adamopoulos`` is that with relevant items alone: as
         ``ge`` per listed item, with a set of expected items in the place of a model. ``cosine`` (Zhang et al. 2012;
         the Recommenders library): similarity to each item that the user had in ``train``.
     per
@@ -81,7 +77,7 @@ class Serendipity(Metric):
 
     Examples
     --------
-    The list is a b c d, anybody would have listed a and b, and b and c are wanted. Only c is wanted and outside the
+    The list is a b c d, the reference lists a and b, and b and c are relevant. Only c is relevant and outside the
     reference: 1 of 4 listed, 1 of the 2 unexpected (c and d). Of the 4 listed, 2 are unexpected.
 
     >>> given = {"ann": list("abcd")}, {"ann": list("bc")}
@@ -99,13 +95,13 @@ class Serendipity(Metric):
     """
 
     name = "serendipity"
-    partial: ClassVar[bool] = True
+    partial = True
 
     kind: str = word(
         murakami="what the model likes more than a reference model, by ranks",
         rectools="what stands higher in the list than by popularity",
         ge="what a reference model does not list",
-        unexpectedness="what is not expected, wanted or not",
+        unexpectedness="what is not expected, relevant or not",
         adamopoulos="what is not expected",
         cosine="what is unlike the user's history",
     )
@@ -128,39 +124,39 @@ class Serendipity(Metric):
                 raise SpecError(f"serendipity: {field}={chosen} belongs to kind={kind}, and kind is {self.kind}.")
 
     @property
-    def needs(self) -> tuple[str, ...]:
-        """What the kind compares with."""
-        if self.kind == "cosine":
-            return ("pairs",) if self.similarity == "shared" else ("train", "features")
-        return NEEDS[self.kind]
+    def needs(self) -> tuple[str, ...]:  # type: ignore[override]  # a word decides
+        return ("train", "features") if self.similarity == "features" else NEEDS[self.kind]
 
     @property
-    def looks_back(self) -> bool:
+    def needs_pairs(self) -> bool:  # type: ignore[override]  # a word decides
+        return self.kind == "cosine" and self.similarity == "shared"
+
+    @property
+    def looks_back(self) -> bool:  # type: ignore[override]  # a word decides
         """At what the list is unlike."""
         return self.kind == "cosine"
 
     @property
-    def needs_truth(self) -> bool:  # type: ignore[override]  # a class attribute elsewhere; here it depends on the kind
-        """What is unexpected may be wanted by nobody."""
+    def needs_truth(self) -> bool:  # type: ignore[override]  # a word decides
+        """Unexpected items need not be relevant."""
         return self.kind != "unexpectedness"
 
     @property
-    def better(self) -> str:  # type: ignore[override]  # a class attribute elsewhere; here it depends on the kind
-        """How unexpected a list should be depends on what is wanted."""
+    def better(self) -> str:  # type: ignore[override]  # a word decides
+        """How unexpected a list should be depends on the product."""
         return "neither" if self.kind == "unexpectedness" else "higher"
 
     @property
-    def by_item(self) -> bool:  # type: ignore[override]  # a class attribute elsewhere; here it depends on the kind
-        """Of two wanted items one may be expected; where none has to be wanted, the whole top k counts as one."""
+    def by_item(self) -> bool:  # type: ignore[override]  # a word decides
+        """Of two relevant items one may be expected; where all items count, so does the top k as a whole."""
         return self.kind != "unexpectedness"
 
     @property
-    def bounded(self) -> bool:
+    def bounded(self) -> bool:  # type: ignore[override]  # a word decides
         """Vectors may point away from each other."""
         return self.similarity == "shared"
 
     def values(self, judged: Judged) -> Floats:
-        """Serendipity per query and cutoff."""
         if self.kind == "unexpectedness":
             unexpected = _unexpected(judged, self.cutoffs)
             return np.where(judged.n_listed[:, None] > 0, divide(unexpected, self._per(judged)), np.nan)
@@ -179,7 +175,8 @@ class Serendipity(Metric):
         match self.kind:
             case "murakami" | "rectools":
                 n = int(np.count_nonzero(judged.catalog))
-                place = _popularity_rank(judged, item) if self.kind == "rectools" else _expected(judged, query, item)
+                by_popularity = self.kind == "rectools"
+                place = _popularity_rank(judged, item) if by_popularity else place_in(judged.reference, query, item)
                 # More levels of popularity, or a longer reference, than there are items would lead below 0.
                 reference = np.where(place > 0, np.maximum(n + 1 - place, 0) / n, 0.0)
                 gained: Floats = np.maximum((n + 1 - rank) / n - reference, 0.0)
@@ -188,7 +185,7 @@ class Serendipity(Metric):
                 cosine = _cosine_of_vectors if self.similarity == "features" else _cosine_of_users
                 return 1 - cosine(judged, query, item)
             case _:
-                unexpected: Floats = (_expected(judged, query, item) == 0).astype(float)
+                unexpected: Floats = (place_in(judged.reference, query, item) == 0).astype(float)
                 return unexpected
 
     def _per(self, judged: Judged) -> Floats | Ints:
@@ -199,7 +196,6 @@ class Serendipity(Metric):
         return judged.listed(self.cutoffs)
 
     def define(self) -> Definition:
-        """The sum and its divisor in words."""
         words, term = {
             "murakami": (
                 "sum over the relevant items of what P = (n + 1 - rank) / n is above the same for the reference list",
@@ -228,77 +224,10 @@ class Serendipity(Metric):
         return Definition(f"{words}, in {self.top}, divided by {per}", f"Σ {term} / {divisor}")
 
 
-@dataclass(frozen=True)
-class Unexpectedness(ListMetric):
-    r"""The share of the list that a reference recommender would not have shown.
-
-    ``|top k \ B| / L``, with B the reference list and L the items listed. It needs ``reference``. With the words
-    first named it is ``serendipity(kind=unexpectedness)``.
-
-    Conventions
-    -----------
-    expected
-        ``whole`` takes all that the reference lists for the user as expected (Adamopoulos and Tuzhilin 2014);
-        ``top`` the top k of it (RePlay), which without a cutoff is all of it.
-    per
-        ``listed`` divides by the items listed; ``k`` is 1 - |top k ∩ B| / k, in which an empty place counts as
-        unexpected (RePlay).
-
-    A user for whom the reference lists nothing expects nothing: 1 (RePlay: 0). An empty list has no value (RePlay: 0).
-
-    References
-    ----------
-    Adamopoulos and Tuzhilin, On unexpectedness in recommender systems: or how to better expect the unexpected, 2014.
-
-    Examples
-    --------
-    The list is a b c, the reference list d a. Of the top 1, a, the reference's whole list has all, its top 1 nothing.
-
-    >>> result = atkay.evaluate({"ann": list("abc")}, {"ann": ["a"]}, ["unexpectedness", "unexpectedness@1",
-    ...                         "unexpectedness(expected=top)@1"], reference={"ann": ["d", "a"]})
-    >>> result.query_values.round(4)
-    array([[0.6667, 0.    , 1.    ]])
-    """
-
-    name = "unexpectedness"
-
-    expected: str = word(whole="all that the reference lists", top="the top k of the reference list")
-    per: str = word(listed="the items listed", k="k, an empty place being unexpected")
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """What is expected."""
-        return ("reference",)
-
-    def values(self, judged: Judged) -> Floats:
-        """The share per query and cutoff."""
-        places = judged.top(max(self.cutoffs))
-        place = place_in(judged.reference, places.query, places.item)
-        both = np.flatnonzero(place)
-        # Both lists have the item in their top k from the later of its two places on.
-        rank = places.rank[both] if self.expected == "whole" else np.maximum(places.rank[both], place[both])
-        common = sums(places.query[both], rank, np.ones(len(both)), self.cutoffs, judged.n_queries)
-        per = judged.listed(self.cutoffs) if self.per == "listed" else judged.depth(self.cutoffs)
-        return np.where(judged.n_listed[:, None] > 0, divide(per - common, per), np.nan)
-
-    def define(self) -> Definition:
-        """The share in words."""
-        cut = "" if self.expected == "whole" or self.k is None else f"the top {self.k} of "
-        words = f"share of the items in {self.top} that are not in {cut}the reference list"
-        if self.per == "k" and self.k is not None:
-            return Definition(f"{words}, empty places counting as such", f"1 - |top ∩ reference| / {self.k}")
-        return Definition(words, "1 - |top ∩ reference| / L")
-
-
-def _expected(judged: Judged, query: Ints, item: Ints) -> Ints:
-    """The place of each item in its user's reference, 0 where it is not there."""
-    return place_in(judged.reference, query, item)
-
-
 def _unexpected(judged: Judged, cutoffs: tuple[int, ...]) -> Floats:
     """How many listed items are not in the reference list."""
     places = judged.top(max(cutoffs))
-    return judged.over_list((_expected(judged, places.query, places.item) == 0).astype(float), cutoffs)
+    return judged.over_list((place_in(judged.reference, places.query, places.item) == 0).astype(float), cutoffs)
 
 
 def _popularity_rank(judged: Judged, item: Ints) -> Ints:
@@ -315,15 +244,15 @@ def _cosine_of_vectors(judged: Judged, query: Ints, item: Ints) -> Floats:
     vectors = unit_vectors(vectors_of(judged, spec, ("similarity=shared",) * 2, cosine=True))
     vectors = np.nan_to_num(vectors)  # an item without a vector, or with one of zeros, is like nothing
     history = judged.train.history
-    wanted = np.zeros(judged.n_queries, bool)
-    wanted[query] = True
+    has_hits = np.zeros(judged.n_queries, bool)
+    has_hits[query] = True
     cosine = np.zeros(len(query))
     # The mean cosine is the product with the mean of the history's vectors of length 1, a few numbers at a time.
-    for first in range(0, vectors.shape[1], SLAB):
-        unit = np.ascontiguousarray(vectors[:, first : first + SLAB].T)
+    for first in range(0, vectors.shape[1], NUMBERS_PER_BLOCK):
+        unit = np.ascontiguousarray(vectors[:, first : first + NUMBERS_PER_BLOCK].T)
         middle = np.zeros((len(unit), judged.n_queries))
         for begin, end in history.blocks():
-            users = np.flatnonzero(wanted[begin:end] & (history.length[begin:end] > 0)) + begin
+            users = np.flatnonzero(has_hits[begin:end] & (history.length[begin:end] > 0)) + begin
             if len(users):
                 length = history.length[users]
                 had, start = history.item[rows_of(history.start, users)], np.cumsum(length) - length

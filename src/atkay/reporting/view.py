@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from atkay.comparison.comparison import Comparison
 from atkay.errors import InputError
-from atkay.metrics.metric import Metric, parse
+from atkay.metrics.metric import Metric
+from atkay.metrics.spec import parse
 from atkay.reporting.charts import family_of
 from atkay.results.result import Result
 from atkay.text.printable import one_line

@@ -17,7 +17,8 @@ from atkay import __version__
 from atkay.core.lists import BLOCK, in_threads
 from atkay.core.types import Floats, Ints, Slicing
 from atkay.errors import NumberError, RowsError, SourceError, SpecError, listing, number_of
-from atkay.metrics.metric import Definition, Metric, RunMetric, is_pooled, parse
+from atkay.metrics.metric import Definition, Metric, RunMetric, is_pooled
+from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
 from atkay.results.summary import Summary, mean, summarise, units
 from atkay.text.files import path_of

@@ -12,8 +12,9 @@ from atkay import __version__
 from atkay.core.moments import Moments, Sums
 from atkay.core.schema import Reader, codes, count, floats, listed, made, mapped, maybe, number, record, text
 from atkay.core.types import Slicing
-from atkay.metrics.metric import Metric, RunMetric, is_pooled, parse
+from atkay.metrics.metric import Metric, RunMetric, is_pooled
 from atkay.metrics.sampled import Sampled
+from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
 from atkay.results.result import Population, Result, Segment
 from atkay.results.sealing import load_sealed, save_sealed

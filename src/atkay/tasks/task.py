@@ -17,7 +17,8 @@ from atkay.evaluation.request import USUAL
 from atkay.inputs.columns import Columns
 from atkay.inputs.kinds import open_source
 from atkay.inputs.read import NAMES, columns_of
-from atkay.metrics.metric import Metric, Ratio, parse_all
+from atkay.metrics.metric import Metric, Ratio
+from atkay.metrics.spec import parse_all
 from atkay.results.result import Result
 from atkay.tasks.log import word_of
 from atkay.text.printable import one_line
@@ -128,7 +129,7 @@ class Task:
         if self.seen == "exclude" and "exclude" not in given:
             seen = self.history.join(self.truth, on=self.key, how="semi")  # all others were learned from alone
             own["exclude"], columns["exclude"] = seen, self._names(seen)
-        needing = [metric for metric in asked if {"train", "pairs"} & set(metric.needs)]
+        needing = [metric for metric in asked if "train" in metric.needs]
         if needing and "train" not in given:
             own["train"] = self._learned(needing)
             columns["train"] = self._names(own["train"])

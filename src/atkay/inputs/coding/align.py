@@ -132,7 +132,7 @@ class Ground:
 
         for table, code in zip(around.values(), codes[2:], strict=True):
             check_items(table.name, Items(mask(code, items.size)), ground)
-        pairs = any("pairs" in metric.needs for metric in metrics)
+        pairs = any(metric.needs_pairs for metric in metrics)
         beside = Beside.of(
             around,
             dict(zip(around, codes[2:], strict=True)),

@@ -1,42 +1,18 @@
-"""Parity: whether groups of items have the same chance to be listed."""
+"""Ranking-based statistical parity: whether groups of items are listed alike."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from atkay.core.lists import Lists
 from atkay.core.match import match
-from atkay.core.types import Floats, Ints
 from atkay.judged.judged import sums
+from atkay.judged.side import Train
 from atkay.metrics.coverage import times_listed
-from atkay.metrics.item_groups import Grouped, compared, per_group
-from atkay.metrics.metric import Definition
-from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
-    from atkay.judged.side import Train
-
-GROUPS = {
-    "popularity": "the most popular items of train, and the rest",
-    "categories": "the items of each category in features",
-}
-
-
-@dataclass(frozen=True)
-class Parity(Grouped):
-    """The spread of the groups' chances to be listed. The state holds how often each was, and could have been."""
-
-    better: ClassVar[str] = "lower"
-
-    groups: str = word(**GROUPS)
-
-    def finish(self, state: Ints, judged: Judged) -> Floats:
-        """Standard deviation over mean of the groups' chances."""
-        return np.array([_spread(*part) for part in state])
+from atkay.metrics.item_groups import Parity, per_group
+from atkay.metrics.metric import Definition, Ints, Judged, word
 
 
 @dataclass(frozen=True)
@@ -78,17 +54,17 @@ class PopRSP(Parity):
     """
 
     name = "pop_rsp"
-    aliases: ClassVar[tuple[str, ...]] = ("ranking_based_statistical_parity", "popularity_rsp")
+    aliases = ("ranking_based_statistical_parity", "popularity_rsp")
 
     items: str = word(unseen="the items that the user did not have in training", all="all items")
 
     @property
-    def needs(self) -> tuple[str, ...]:
+    def needs(self) -> tuple[str, ...]:  # type: ignore[override]  # a word decides
         """Where the groups come from, and what the users had."""
         return tuple(dict.fromkeys((*super().needs, *(("train",) if self.items == "unseen" else ()))))
 
     @property
-    def looks_back(self) -> bool:
+    def looks_back(self) -> bool:  # type: ignore[override]  # a word decides
         """At what the users had not had."""
         return self.items == "unseen"
 
@@ -102,80 +78,12 @@ class PopRSP(Parity):
         return per_group(groups, np.stack((listed, could), axis=1))
 
     def define(self) -> Definition:
-        """The spread in words."""
         new = {"unseen": " that the user did not have in training", "all": ""}[self.items]
         return Definition(
             f"standard deviation over mean, between {self.kinds}, of the chance that an item of the group{new} stands "
             f"in {self.top} of a user",
             "std P / mean P, P = Σ listed / Σ items",
         )
-
-
-@dataclass(frozen=True)
-class PopREO(Parity):
-    """Whether popular and rare items have the same chance to be listed where they are relevant: 0 where they have.
-
-    ``std(P) / mean(P)`` over the groups of items (the standard deviation of all groups, not of a sample), with P the
-    share of the group's relevant items that the lists show in the top k, of all users together: its pooled recall. An
-    item of several groups counts in each. The paper calls it ranking-based equal opportunity.
-
-    Conventions
-    -----------
-    groups
-        ``popularity`` makes two groups of the items in ``train``: the head, the most popular items that together hold
-        the first share ``head`` of the interactions (0.8; items as popular as the last of them are in it, too), and the
-        tail (Elliot's PopREO). ``categories`` are those of ``features``, as in the paper. Items that are in no group do
-        not count.
-
-    All relevant items count; in the paper none of them is in the user's training data. A group without a relevant item
-    does not count. Below two groups, or without any hit in them, there is no value. It lies between 0 and, for G
-    groups, the root of G - 1.
-
-    References
-    ----------
-    Zhu, Wang and Caverlee, Measuring and mitigating item under-recommendation bias in personalized ranking systems,
-    2020.
-
-    Examples
-    --------
-    Two of five relevant popular items are listed and one of ten rare ones: P is 0.4 and 0.1, their mean 0.25 and
-    standard deviation 0.15.
-
-    >>> popular, rare = ["p1", "p2", "p3", "p4", "p5"], [f"r{n}" for n in range(10)]
-    >>> features = {item: "popular" for item in popular} | {item: "rare" for item in rare}
-    >>> recs, truth = {"ann": ["p1", "r0", "p2"]}, {"ann": [*popular, *rare]}
-    >>> result = atkay.evaluate(recs, truth, "pop_reo(groups=categories)@3", features=features)
-    >>> round(result["pop_reo(groups=categories)@3"], 6)
-    0.6
-    """
-
-    name = "pop_reo"
-    aliases: ClassVar[tuple[str, ...]] = ("ranking_based_equal_opportunity", "popularity_reo")
-
-    def state(self, judged: Judged) -> Ints:
-        """Per group: hits, and relevant items."""
-        groups = self.groups_of(judged)
-        n_items = groups.n_queries
-        hits = sums(judged.item, judged.rank, np.ones(len(judged.item)), self.cutoffs, n_items).T.astype(np.int64)
-        relevant = np.broadcast_to(np.bincount(judged.relevant.item, minlength=n_items), hits.shape)
-        return per_group(groups, np.stack((hits, relevant), axis=1))
-
-    def define(self) -> Definition:
-        """The spread in words."""
-        return Definition(
-            f"standard deviation over mean, between {self.kinds}, of the share of the group's relevant items that "
-            f"stand in {self.top}",
-            "std P / mean P, P = Σ h / Σ R",
-        )
-
-
-def _spread(listed: Ints, could: Ints) -> float:
-    """Standard deviation over mean of the chances, NaN where there is nothing to compare."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        chance = compared(np.where(could > 0, listed / could, np.nan))
-    if len(chance) < 2 or chance[-1] == 0:
-        return np.nan
-    return float(chance.std() / chance.mean())
 
 
 def _had(judged: Judged, cutoffs: tuple[int, ...]) -> Ints:

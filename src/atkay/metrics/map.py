@@ -1,24 +1,19 @@
-"""Average precision: precision at each hit, averaged."""
+"""Mean average precision: precision at each hit, averaged."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay.core.types import Floats, Ints
 from atkay.judged import ties as expected
-from atkay.metrics.metric import Definition, Metric, added, bracketed, divide, lesser, quotient
-from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
+from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric, divide, word
+from atkay.metrics.worked import added, bracketed, lesser, quotient
 
 
 @dataclass(frozen=True)
 class MAP(Metric):
-    """How early the wanted items come, all of them counted.
+    """How early the relevant items come, all of them counted.
 
     The sum of the precisions at the hits of the top k, ``1/l1 + 2/l2 + ... + h/lh`` for hits at ranks l1 < l2 < ...,
     divided by what ``per`` says. A user's value is AP, its mean MAP.
@@ -50,9 +45,9 @@ class MAP(Metric):
     """
 
     name = "map"
-    by_score = True
-    averages = True
     aliases = ("ap", "average_precision", "mean_average_precision")
+    averages = True
+    by_score = True
 
     per: str = word(
         relevant="the relevant items",
@@ -64,7 +59,6 @@ class MAP(Metric):
     )
 
     def values(self, judged: Judged) -> Floats:
-        """AP per query and cutoff: the sum of the precisions at the ranks of the hits, 1/l1 + 2/l2 + ... + h/lh."""
         if self.per == "places":
             return self._at_all_places(judged)
         if judged.averaged:
@@ -82,30 +76,26 @@ class MAP(Metric):
         depth = judged.depth(self.cutoffs)
         last = max(depth.max(initial=0), (t + n).max(initial=0))
         harmonic = np.concatenate(([0.0], np.cumsum(1 / np.arange(1, last + 1))))
-        below = np.concatenate(([0.0], np.cumsum(harmonic)))
+        running = np.concatenate(([0.0], np.cumsum(harmonic)))
         columns = []
         for at in range(len(self.cutoffs)):
             deepest = depth[judged.query, at]
             inside = np.clip(deepest - t, 0, n)
-            added = (inside * harmonic[deepest] - (below[t + inside] - below[t])) / n
+            added = (inside * harmonic[deepest] - (running[t + inside] - running[t])) / n
             columns.append(np.bincount(judged.query, added, judged.n_queries))
         return np.minimum(divide(np.array(columns, dtype=float).T, depth), 1.0)  # rounding must not pass the bound
 
     def _per(self, judged: Judged) -> Floats | Ints:
-        match self.per:
-            case "relevant":
-                return judged.n_relevant[:, None]
-            case "capped":
-                return judged.capped(self.cutoffs)
-            case "hits":
-                return judged.total(1, self.cutoffs)
-            case "k":
-                return judged.depth(self.cutoffs)
-            case _:
-                return np.minimum(judged.n_relevant[:, None], judged.listed(self.cutoffs))
+        relevant = judged.n_relevant[:, None]
+        if self.per == "relevant":
+            return relevant
+        if self.per == "listed":
+            return np.minimum(relevant, judged.listed(self.cutoffs))
+        if self.per == "hits":
+            return judged.total(1, self.cutoffs)
+        return (judged.capped if self.per == "capped" else judged.depth)(self.cutoffs)
 
     def expression(self, judged: Judged) -> str:
-        """The sum of the precisions over its divisor."""
         k, relevant, listed = self.cutoffs[0], judged.n_relevant[0], judged.listed(self.cutoffs)[0, 0]
         ranks = judged.rank[judged.rank <= k].tolist()
         if self.per == "places":
@@ -124,63 +114,17 @@ class MAP(Metric):
         return quotient(precisions, per)
 
     def define(self) -> Definition:
-        """The sum and its divisor in words."""
-        cap = f"min({self.k}, R)" if self.k is not None else "R"
+        k, most = ("L", "") if self.k is None else (str(self.k), f", at most {self.k}")
+        if self.per == "places":
+            return Definition(f"mean of the precision at every place of {self.top}", f"(P@1 + P@2 + ... + P@{k}) / {k}")
         per, divisor = {
             "relevant": ("the number of relevant items", "R"),
-            "capped": (
-                "the number of relevant items" + (f", at most {self.k}" if self.k is not None else ""),
-                cap,
-            ),
+            "capped": (f"the number of relevant items{most}", f"min({k}, R)" if most else "R"),
             "hits": ("the number of hits", "h"),
-            "k": ("the length of the list", "L") if self.k is None else (str(self.k), str(self.k)),
+            "k": (k if most else "the length of the list", k),
             "listed": ("the number of relevant items, at most the number of items listed", "min(R, L)"),
-            "places": ("", ""),
         }[self.per]
-        if self.per == "places":
-            k = "L" if self.k is None else str(self.k)
-            return Definition(f"mean of the precision at every place of {self.top}", f"(P@1 + P@2 + ... + P@{k}) / {k}")
         return Definition(
             f"sum of the precision at the rank of each relevant item in {self.top}, divided by {per}",
             f"(1/l1 + 2/l2 + ... + h/lh) / {divisor}",
         )
-
-
-@dataclass(frozen=True)
-class MNAP(Metric):
-    """How early the wanted items come, where k places are all there is: ``map(per=capped)`` under its own name.
-
-    ``(1/l1 + 2/l2 + ... + h/lh) / min(k, R)`` for hits at ranks l1 < l2 < ... of the top k. Course notes and some
-    competitions call it so.
-
-    No hit scores 0.
-
-    References
-    ----------
-    As for :class:`MAP`, whose ``per`` lists who divides by what.
-
-    Examples
-    --------
-    Hits at ranks 1 and 3, four relevant items: (1/1 + 2/3) / min(3, 4).
-
-    >>> result = atkay.evaluate({"ann": ["a", "x", "b"]}, {"ann": ["a", "b", "c", "d"]}, "mnap@3")
-    >>> round(result["mnap@3"], 6)
-    0.555556
-    """
-
-    name = "mnap"
-    by_score = True
-    averages = True
-    aliases = ("mean_normalized_average_precision", "mean_normalised_average_precision")
-
-    def values(self, judged: Judged) -> Floats:
-        """The same as map(per=capped)."""
-        return MAP(per="capped", k=self.k).values(judged)
-
-    def expression(self, judged: Judged) -> str:
-        """The same as map(per=capped)."""
-        return MAP(per="capped", k=self.k).expression(judged)
-
-    def define(self) -> Definition:
-        """The same as map(per=capped)."""
-        return MAP(per="capped", k=self.k).define()

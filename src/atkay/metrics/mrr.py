@@ -1,24 +1,18 @@
-"""Reciprocal rank: how far down the user has to look."""
+"""Mean reciprocal rank: how far down the user has to look."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay.core.types import Floats
 from atkay.judged import ties as expected
-from atkay.metrics.metric import Definition, Metric
-from atkay.words import word
-
-if TYPE_CHECKING:
-    from atkay.judged.judged import Judged
+from atkay.metrics.metric import Definition, Floats, Judged, Metric, word
 
 
 @dataclass(frozen=True)
 class MRR(Metric):
-    """How far down the user has to look for the first wanted item.
+    """How far down the user has to look for the first relevant item.
 
     ``1 / rank`` of the target in the top k, 0 if it is not there.
 
@@ -44,9 +38,9 @@ class MRR(Metric):
     """
 
     name = "mrr"
-    by_score = True
     aliases = ("rr", "reciprocal_rank", "recip_rank", "mean_reciprocal_rank")
     averages = True
+    by_score = True
 
     target: str = word(
         any="the first relevant item",
@@ -54,7 +48,6 @@ class MRR(Metric):
     )
 
     def values(self, judged: Judged) -> Floats:
-        """The reciprocal rank per query and cutoff."""
         if judged.averaged:
             any_of = np.ones(len(judged.query), bool)
             counts = any_of if self.target == "any" else judged.grade == judged.best[judged.query]
@@ -69,12 +62,10 @@ class MRR(Metric):
         return judged.total(weights, self.cutoffs)
 
     def expression(self, judged: Judged) -> str:
-        """One over the target's rank."""
-        found = judged.rank if self.target == "any" else judged.rank[judged.grade == judged.best[judged.query]]
-        found = found[found <= self.cutoffs[0]]
-        return f"1 / {found[0]}" if len(found) else "0"
+        ranks = judged.rank if self.target == "any" else judged.rank[judged.grade == judged.best[judged.query]]
+        ranks = ranks[ranks <= self.cutoffs[0]]
+        return f"1 / {ranks[0]}" if len(ranks) else "0"
 
     def define(self) -> Definition:
-        """The target in words."""
         target = "first relevant item" if self.target == "any" else "relevant item with the highest grade"
         return Definition(f"1 / rank of the {target} in {self.top}, 0 where there is none", "1 / rank")

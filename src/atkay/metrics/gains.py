@@ -1,0 +1,88 @@
+"""Gains and discounts: what grades and ranks are worth, for DCG, nDCG, ERR and RBP."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from atkay.core.types import Floats, Ints
+from atkay.errors import RelevanceError
+from atkay.judged.judged import Judged, sums, within
+from atkay.metrics.metric import number
+
+
+def _exp2(grade: Floats) -> Floats:
+    # Far below 1 the difference to 1 would lose its digits; whole grades stay exact.
+    return np.where(grade < 0.5, np.expm1(grade * math.log(2)), np.exp2(grade) - 1)
+
+
+GAINS: dict[str, Callable[[Floats], Floats]] = {
+    "exp2": _exp2,
+    "exp2_above": _exp2,
+    "linear": lambda grade: grade,
+    "binary": np.ones_like,
+}
+
+
+LARGEST_EXPONENT = 500
+"""The highest grade that can be an exponent: squares and sums of such gains are still numbers."""
+
+
+SMALLEST_GRADE, LARGEST_GRADE = 2.0**-LARGEST_EXPONENT, 2.0**LARGEST_EXPONENT
+"""The grades that can be added up, for the same reason; below, quotients lose their digits."""
+
+
+DISCOUNTS: dict[str, Callable[[Ints], Floats]] = {
+    "log2": lambda rank: np.log2(rank + 1),
+    "ln": lambda rank: np.log(rank + 1),
+    "jk": lambda rank: np.maximum(1, np.log2(rank)),
+}
+
+
+def gains(name: str, grade: Floats, threshold: float = 0.0) -> Floats:
+    """What the grades are worth; ``threshold`` is the lowest grade that is relevant."""
+    power = grade - threshold + 1 if name == "exp2_above" else grade
+    if name.startswith("exp2") and power.max(initial=0) > LARGEST_EXPONENT:
+        raise RelevanceError(
+            f"truth: a grade of {grade.max():g} is too large for gain={name}, which takes 2 to its power. "
+            "Choose gain=linear or gain=binary."
+        )
+    if name != "binary":
+        check_weights(grade)
+    return GAINS[name](power)
+
+
+def check_weights(grade: Floats) -> None:
+    """Refuse grades whose sums or quotients no float holds."""
+    low, high = grade.min(initial=1, where=grade > 0), grade.max(initial=1)
+    if low < SMALLEST_GRADE or high > LARGEST_GRADE:
+        grade_and_size = f"{low:g} is too small" if low < SMALLEST_GRADE else f"{high:g} is too large"
+        raise RelevanceError(
+            f"truth: a grade of {grade_and_size} to add up: sums of such grades are not exact, or "
+            "infinite. Rescale the grades, for instance to 0 to 5."
+        )
+
+
+def best_sums(
+    judged: Judged, gain: Callable[[Floats], Floats], discount: Callable[[Ints], Floats], cutoffs: tuple[int, ...]
+) -> Floats:
+    """The discounted gain of each query's relevant items in the best order, up to each cutoff."""
+    grades = judged.grades
+    worth = gain(grades[:1] if (grades == grades[:1]).all() else grades)
+    if (worth == worth[:1]).all():
+        # Summed in rank order as `total` does it, so that a perfect list scores 1 to the last bit.
+        places = np.arange(1, judged.n_relevant.max(initial=0) + 1)
+        running = np.concatenate(([0.0], np.cumsum(worth[:1] / discount(places))))
+        return running[judged.capped(cutoffs)]
+    query = np.repeat(np.arange(judged.n_queries), judged.n_relevant)
+    place = within(query, judged.n_queries)
+    return sums(query, place, worth / discount(place), cutoffs, judged.n_queries)
+
+
+def highest_grade(default: float) -> Any:
+    """The field that says which grade is the highest there can be."""
+    meaning = f"a number above 0, at most {LARGEST_EXPONENT}"
+    return number(default, lambda value: 0 < value <= LARGEST_EXPONENT, meaning)
