@@ -79,7 +79,11 @@ class Request:
             metrics=parse_all(metrics),
             protocol=rules,
             apart=apart,
-            tables={name: table for name, table in (tables or {}).items() if table is not None},
+            tables={
+                name: table
+                for name, table in (tables or {}).items()
+                if table is not None or name in ("recs", "truth")  # which are refused when they are read
+            },
             columns=columns,
             sampled=sampled,
             names=names,
