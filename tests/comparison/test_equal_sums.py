@@ -16,7 +16,7 @@ import atkay
 from atkay.comparison import permutation
 from atkay.comparison.bootstrap import draw
 from atkay.comparison.sheet import Paired
-from atkay.comparison.tests import TESTS, Task
+from atkay.comparison.tests import TESTS, Trial
 from atkay.errors import NotMeanWarning
 from atkay.text.progress import Steps
 
@@ -31,7 +31,7 @@ def p_value(test: str, *columns: Sequence[float], below: Any = None, permutation
     paired = [Paired(MRR, values, np.ones(values.shape, bool), None if below is None else np.array(below, float).T)]
     pairs, steps = [(0, 1)], Steps("comparing", 1)
     drawn = draw(paired, pairs, permutations, 7, (0, 0), steps) if test == "bootstrap" else None
-    return float(TESTS[test].p_values(Task(paired, pairs, permutations, 7, (0,), steps, drawn))[0, 0])
+    return float(TESTS[test].p_values(Trial(paired, pairs, permutations, 7, (0,), steps, drawn))[0, 0])
 
 
 def all_patterns(differences: Sequence[Fraction], patterns: Sequence[Sequence[int]] | None = None) -> tuple[int, int]:

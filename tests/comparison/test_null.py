@@ -13,7 +13,7 @@ from atkay.comparison import tests
 from atkay.comparison.bootstrap import draw
 from atkay.comparison.corrections import corrected
 from atkay.comparison.sheet import Paired
-from atkay.comparison.tests import TESTS, Task
+from atkay.comparison.tests import TESTS, Trial
 from atkay.core.types import Floats
 from atkay.text.progress import Steps
 
@@ -29,7 +29,7 @@ def p_values(test: str, values: Floats) -> Floats:
     pairs = [(one, other) for one in range(runs) for other in range(one + 1, runs)]
     steps = Steps("comparing", 1)
     drawn = draw(paired, pairs, 999, 7, (0, 0), steps) if test == "bootstrap" else None
-    return TESTS[test].p_values(Task(paired, pairs, 999, 7, (0,), steps, drawn))
+    return TESTS[test].p_values(Trial(paired, pairs, 999, 7, (0,), steps, drawn))
 
 
 def null(runs: int, users: int = USERS) -> Floats:

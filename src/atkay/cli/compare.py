@@ -16,7 +16,7 @@ from atkay.cli.output import show
 @options.metrics
 @options.tests
 @click.option("--every-pair", is_flag=True, help="Compare every pair of runs, not each with a baseline.")
-@click.option("--slices", type=options.Table(), help="A segment for each user: the differences per segment, too.")
+@click.option("--slices", type=options.InputFile(), help="A segment for each user: the differences per segment, too.")
 @click.option("--json", "saved", type=options.Output(), help="Save the whole comparison.")
 @options.protocol_of_runs
 @options.larger

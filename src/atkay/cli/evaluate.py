@@ -32,7 +32,7 @@ WRITTEN = {
 @click.command("evaluate", short_help="Ranked lists against held-out truth.")
 @options.tables
 @options.metrics
-@click.option("--slices", type=options.Table(), help="A segment for each user: every metric per segment, too.")
+@click.option("--slices", type=options.InputFile(), help="A segment for each user: every metric per segment, too.")
 @click.option("--per-query", type=options.Output(*WRITTEN), help="Write a row per user: Parquet, CSV or JSON Lines.")
 @click.option("--json", "saved", type=options.Output(), help="Save the whole result, to load and compare.")
 @click.option(

@@ -53,7 +53,7 @@ BESIDE = {
 RUN = "The run that the others are compared with: its name or file. [default: the first]"
 
 
-class Table(click.Path):
+class InputFile(click.Path):
     """A file, or "-" for standard input, which is kept in a temporary file for as long as the command runs."""
 
     name = "file"
@@ -141,7 +141,7 @@ class Column(click.ParamType[Any]):
 
 def tables(command: Command) -> Command:
     """RECS and TRUTH."""
-    return click.argument("recs", type=Table())(click.argument("truth", type=Table())(command))
+    return click.argument("recs", type=InputFile())(click.argument("truth", type=InputFile())(command))
 
 
 def protocol(command: Command) -> Command:
@@ -156,7 +156,7 @@ def protocol(command: Command) -> Command:
             help=f"A column that is not found by itself: user=uid, truth.item=sku. Roles: {', '.join(ROLES)}.",
         ),
         *(_field(each) for each in dataclasses.fields(Protocol)),
-        *(click.option(f"--{name}", type=Table(), help=text) for name, text in BESIDE.items()),
+        *(click.option(f"--{name}", type=InputFile(), help=text) for name, text in BESIDE.items()),
     ]
     for add in reversed(options):
         command = add(command)
@@ -169,7 +169,7 @@ def protocol_of_runs(command: Command) -> Command:
 
 
 def _field(each: dataclasses.Field[Any]) -> Callable[[Command], Command]:
-    kinds: dict[str, Any] = {"min_relevance": float, "seed": int, "exclude": Table(), "candidates": Table()}
+    kinds: dict[str, Any] = {"min_relevance": float, "seed": int, "exclude": InputFile(), "candidates": InputFile()}
     kind = click.Choice(list(words_of(each))) if words_of(each) else kinds.get(each.name, str)
     return click.option(option(each.name), type=kind, help=SAYS[each.name])
 
@@ -246,7 +246,9 @@ def runs(least: int) -> Callable[[Command], Command]:
     """Several runs and their truth."""
 
     def add(command: Command) -> Command:
-        command = click.option("--truth", type=Table(), help="What is relevant; not needed for saved results.")(command)
+        command = click.option("--truth", type=InputFile(), help="What is relevant; not needed for saved results.")(
+            command
+        )
         return click.argument("runs", nargs=-1, required=True, metavar="RUN...", callback=_named(least))(command)
 
     return add
@@ -265,7 +267,7 @@ def _named(least: int) -> Callable[[Any, Any, Sequence[str]], dict[str, str]]:
                 name, path = Path(run).name.removesuffix(".gz").rpartition(".")[0] or Path(run).name, run
             if name in found:
                 raise click.BadParameter(f"two runs are called '{name}'; name one of them: new={path}.", ctx, param)
-            found["standard input" if name == "-" else name] = Table().convert(path, param, ctx)
+            found["standard input" if name == "-" else name] = InputFile().convert(path, param, ctx)
         return found
 
     return of

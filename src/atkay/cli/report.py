@@ -18,7 +18,7 @@ from atkay.text.printable import printable
 @options.tests
 @click.option("-o", "--output", type=options.Output(), default=Path("report.html"), show_default=True, help="The page.")
 @click.option("--title", help="What stands on top.")
-@click.option("--slices", type=options.Table(), help="A segment for each user.")
+@click.option("--slices", type=options.InputFile(), help="A segment for each user.")
 @options.protocol_of_runs
 def command(output: Path, title: str | None, **chosen: Any) -> None:
     """Write one HTML file with everything: numbers, charts, differences, users' lists, and how it was computed.

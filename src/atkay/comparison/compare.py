@@ -20,7 +20,7 @@ from atkay.comparison.comparison import Comparison, Difference, Means
 from atkay.comparison.corrections import CORRECTIONS, FAMILIES, corrected
 from atkay.comparison.permutation import Key
 from atkay.comparison.sheet import FINE, lay_out
-from atkay.comparison.tests import TESTS, Task
+from atkay.comparison.tests import TESTS, Trial
 from atkay.comparison.verdict import CONTRADICTORY, LEVEL, finding
 from atkay.core.lists import in_threads
 from atkay.core.types import Floats, Ints
@@ -115,7 +115,7 @@ def compare(
     >>> print(found["mrr"][0].verdict)
     0.375 better, 95 % interval -0.023 to 0.773; not shown
     """
-    plan = Plan.of(baseline, test, correction, family, interval, permutations, rng)
+    procedure = Procedure.of(baseline, test, correction, family, interval, permutations, rng)
     _check_arguments(given)
     results, asked = _results(runs, truth, metrics, given)
     names = tuple(results)
@@ -123,8 +123,8 @@ def compare(
         raise InputError(f"compare: no run '{baseline}' to be the baseline. {offer(baseline, names)}")
     spoken = _names(results)
     least = _thresholds(min_effect, asked, spoken)
-    table = Table(results, asked, lay_out(results, asked), _pairs(names, baseline), plan)
-    for name in plan.tests:
+    table = RunTable(results, asked, lay_out(results, asked), _pairs(names, baseline), procedure)
+    for name in procedure.tests:
         if not TESTS[name].of_mean:
             warn(
                 f"the {name} test does not test the mean: it can find a difference where the means are equal, and none "
@@ -132,24 +132,24 @@ def compare(
                 NotMeanWarning,
             )
     with table.steps:
-        differences = _judge([table.differences((0,))], plan, least)
-        segments = [found for tables in table.of_slices() for found in _judge(tables, plan, least)]
+        differences = _judge([table.differences((0,))], procedure, least)
+        segments = [found for tables in table.of_slices() for found in _judge(tables, procedure, least)]
     found = Comparison(
         runs=names,
         baseline=baseline,
         metrics=tuple(map(str, asked)),
-        tests=plan.tests,
+        tests=procedure.tests,
         correction=correction,
         family=family,
         interval=interval,
-        permutations=plan.permutations,
-        rng=plan.rng,
+        permutations=procedure.permutations,
+        rng=procedure.rng,
         min_effect=least,
         means=table.means,
         differences=tuple(differences),
         segments=tuple(segments),
         protocol=next(iter(results.values())).protocol.words(),
-        notes=tuple(_notes(results, table.sheet, plan, asked)),
+        notes=tuple(_notes(results, table.sheet, procedure, asked)),
         version=__version__,
         results=results,
         segment_means=table.segment_means,
@@ -196,7 +196,7 @@ def _members(family: Sequence[Difference], test: str) -> int:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Procedure:
     """How differences are judged."""
 
     tests: tuple[str, ...]
@@ -226,8 +226,8 @@ class Plan:
         interval: str,
         permutations: int,
         rng: int,
-    ) -> Plan:
-        """The plan that was asked for, checked."""
+    ) -> Procedure:
+        """The procedure that was asked for, checked."""
         single = isinstance(test, str) or not isinstance(test, Collection) or getattr(test, "ndim", 1) == 0
         tests: tuple[Any, ...] = (test,) if single else tuple(test)
         if baseline is not None and not isinstance(baseline, str):
@@ -362,20 +362,20 @@ def _thresholds(
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class RunTable:
     """The numbers of the runs, all or those of a segment, and their differences, not yet corrected."""
 
     results: Mapping[str, Result]
     metrics: tuple[Metric, ...]
     sheet: Sheet
     pairs: Sequence[Pair]
-    plan: Plan
+    procedure: Procedure
 
     @cached_property
     def steps(self) -> Steps:
         """How far the tests are."""
         tables = 1 + sum(len(np.unique(slicing.code)) for slicing in self.sheet.slicings)
-        return Steps("comparing", tables * (len(self.plan.tests) + self.plan.draws))
+        return Steps("comparing", tables * (len(self.procedure.tests) + self.procedure.draws))
 
     @cached_property
     def means(self) -> Means:
@@ -411,9 +411,9 @@ class Table:
     def differences(self, key: Key, rows: Ints | None = None, means: Means | None = None) -> list[Difference]:
         """The differences of all queries, or of some."""
         names, order = list(self.results), list(map(str, self.metrics))
-        tested = _tested(names, self.sheet.paired(rows), self.pairs, self.plan, key, self.steps)
+        tested = _tested(names, self.sheet.paired(rows), self.pairs, self.procedure, key, self.steps)
         whole = [
-            _of_run(names, metric, pair, self.means if means is None else means, self.plan)
+            _of_run(names, metric, pair, self.means if means is None else means, self.procedure)
             for metric in self.metrics
             if metric not in self.sheet.metrics
             for pair in self.pairs
@@ -422,21 +422,21 @@ class Table:
 
 
 def _tested(
-    names: Sequence[str], paired: Sequence[Paired], pairs: Sequence[Pair], plan: Plan, key: Key, steps: Steps
+    names: Sequence[str], paired: Sequence[Paired], pairs: Sequence[Pair], procedure: Procedure, key: Key, steps: Steps
 ) -> list[Difference]:
     """The differences of some units, metric by metric and pair by pair, not yet corrected."""
     if not paired:
         return []
-    drawn, spread = None, "bootstrap" in plan.tests
-    if plan.draws:
-        drawn = draw(paired, pairs, plan.permutations, plan.rng, (*key, 0), steps, spread=spread)
+    drawn, spread = None, "bootstrap" in procedure.tests
+    if procedure.draws:
+        drawn = draw(paired, pairs, procedure.permutations, procedure.rng, (*key, 0), steps, spread=spread)
         steps.next()
-    task, p = Task(paired, pairs, plan.permutations, plan.rng, key, steps, drawn), {}
-    for name in plan.tests:
-        p[name] = TESTS[name].p_values(task)
+    trial, p = Trial(paired, pairs, procedure.permutations, procedure.rng, key, steps, drawn), {}
+    for name in procedure.tests:
+        p[name] = TESTS[name].p_values(trial)
         steps.next()
     jobs = [(at, each, nth, pair) for at, each in enumerate(paired) for nth, pair in enumerate(pairs)]
-    ends = None if drawn is None or plan.interval == "student" else drawn.intervals(plan.interval)
+    ends = None if drawn is None or procedure.interval == "student" else drawn.intervals(procedure.interval)
 
     def of_job(job: tuple[int, Paired, int, Pair]) -> Difference:
         at, each, nth, pair = job
@@ -444,7 +444,7 @@ def _tested(
         if ends is not None and found.deviation > 0:
             found = replace(found, low=float(ends[0][at, nth]), high=float(ends[1][at, nth]))
         of_tests = {name: float(values[at, nth]) for name, values in p.items()}
-        lowest = (name for name, value in of_tests.items() if TESTS[name].random and value <= plan.lowest)
+        lowest = (name for name, value in of_tests.items() if TESTS[name].random and value <= procedure.lowest)
         opposite = (name for name, value in of_tests.items() if value < LEVEL and _contradicts(name, each, pair, found))
         return replace(found, p=of_tests, lowest=tuple(lowest), opposite=tuple(opposite))
 
@@ -505,26 +505,28 @@ def _undecided(names: Sequence[str], metric: Metric, pair: Pair) -> Difference:
     )
 
 
-def _of_run(names: Sequence[str], metric: Metric, pair: Pair, means: Means, plan: Plan) -> Difference:
+def _of_run(names: Sequence[str], metric: Metric, pair: Pair, means: Means, procedure: Procedure) -> Difference:
     """A number of all lists together has no users' values, and so no test."""
     first, second = (means[names[at]][str(metric)].mean if names[at] in means else math.nan for at in pair)
     difference = 0.0 if abs(second - first) <= FINE * max(abs(first), abs(second)) else second - first
-    return replace(_undecided(names, metric, pair), difference=difference, p=dict.fromkeys(plan.tests, math.nan))
+    return replace(_undecided(names, metric, pair), difference=difference, p=dict.fromkeys(procedure.tests, math.nan))
 
 
-def _judge(tables: Sequence[Sequence[Difference]], plan: Plan, least: Mapping[str, float]) -> list[Difference]:
+def _judge(
+    tables: Sequence[Sequence[Difference]], procedure: Procedure, least: Mapping[str, float]
+) -> list[Difference]:
     """The differences of one or several tables, corrected as one family."""
     rows = [found for table in tables for found in table]
     metrics = list(dict.fromkeys(found.metric for found in rows))
     of_metric = [[at for at, found in enumerate(rows) if found.metric == name] for name in metrics]
     corrected_by: dict[str, Floats] = {}
-    for name in plan.tests:
+    for name in procedure.tests:
         p = np.array([found.p[name] for found in rows], dtype=float)
         out = np.empty_like(p)
         if rows:
             places = np.array(of_metric)
             out[places] = corrected(
-                p[places], plan.correction, plan.family, joint=TESTS[name].joint, segments=len(tables)
+                p[places], procedure.correction, procedure.family, joint=TESTS[name].joint, segments=len(tables)
             )
         corrected_by[name] = out
     return [
@@ -551,7 +553,7 @@ def _readings(results: Mapping[str, Result]) -> list[str]:
     return [words if len(of) == len(results) else f"{', '.join(of)}: {words}" for words, of in runs.items()]
 
 
-def _notes(results: Mapping[str, Result], sheet: Sheet, plan: Plan, metrics: Sequence[Metric]) -> list[str]:
+def _notes(results: Mapping[str, Result], sheet: Sheet, procedure: Procedure, metrics: Sequence[Metric]) -> list[str]:
     """What a reader of the tables should know."""
     one = next(iter(results.values()))
     unit = f"{' and '.join(one.protocol.groups)} (its queries averaged first)" if one.protocol.groups else "user"
@@ -561,10 +563,10 @@ def _notes(results: Mapping[str, Result], sheet: Sheet, plan: Plan, metrics: Seq
     if uneven := int(sheet.uneven.sum()):
         what = "queries without a value" if one.protocol.groups else "users not"
         said.append(f"{what} in every run: {uneven:,}; a mean counts those of its run, a difference those of both")
-    family = "all differences of the table" if plan.family == "all" else "the differences in one metric"
-    said.append(f"p-values corrected ({plan.correction}) over {family}; the first test that has a p-value decides")
-    said += [f"{name}: {TESTS[name].words}" for name in plan.tests]
-    if any(TESTS[name].joint for name in plan.tests):
+    family = "all differences of the table" if procedure.family == "all" else "the differences in one metric"
+    said.append(f"p-values corrected ({procedure.correction}) over {family}; the first test that has a p-value decides")
+    said += [f"{name}: {TESTS[name].words}" for name in procedure.tests]
+    if any(TESTS[name].joint for name in procedure.tests):
         said.append(
             "Tukey's p-values hold over all pairs as they are, and are corrected over metrics and segments alone"
         )

@@ -501,7 +501,7 @@ def _records(means: Means) -> dict[str, Any]:
 
 def _comparison(content: dict[str, Any]) -> Comparison:
     """A comparison out of its file: every mean and every difference is of its runs, metrics and tests."""
-    from atkay.comparison.compare import Plan
+    from atkay.comparison.compare import Procedure
 
     names = {name: listed(text)(content.get(name)) for name in NAMES}
     runs, metrics, tests = (names[name] for name in ("runs", "metrics", "tests"))
@@ -540,7 +540,9 @@ def _comparison(content: dict[str, Any]) -> Comparison:
             "segments": differences,
         }
     )(content)
-    Plan.of(*(read[name] for name in ("baseline", "tests", "correction", "family", "interval", "permutations", "rng")))
+    Procedure.of(
+        *(read[name] for name in ("baseline", "tests", "correction", "family", "interval", "permutations", "rng"))
+    )
     version, of_segments = read.pop("atkay"), read.pop("segment_means")
     segment_means = {(each["slice"], each["segment"]): each["means"] for each in of_segments}
     found = Comparison(**read, segment_means=segment_means, version=version)

@@ -289,7 +289,7 @@ def _by_rank(table: Table, lists: Lists, order: Ints, ids: Mapping[str, Any]) ->
 
 
 @dataclass(frozen=True, eq=False)
-class Common:
+class CommonItems:
     """The items that two lists share, ordered by query and rank in the first: ``rank`` there, ``other`` in the second.
 
     ``length`` and ``other_length`` are the lists' own, cut like the ranks.
@@ -319,14 +319,14 @@ def _compared(one: Lists, other: Lists, found: Match, cutoff: int, p: float) -> 
         if cutoff < WHOLE:
             inside = np.flatnonzero(np.maximum(rank, rank_there) <= cutoff)
             query, rank, rank_there = (each.take(inside) for each in (query, rank, rank_there))
-        shared = Common(query, rank, rank_there, *(length[first:last] for length in lengths))
+        shared = CommonItems(query, rank, rank_there, *(length[first:last] for length in lengths))
         out[first:last] = np.column_stack([*_weighted(shared, p, biased, harmonic), _jaccard(shared), _kendall(shared)])
 
     in_threads(of_block, one.blocks(other))
     return out
 
 
-def _weighted(shared: Common, p: float, biased: Floats, harmonic: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def _weighted(shared: CommonItems, p: float, biased: Floats, harmonic: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Rank-biased overlap (extrapolated, minimum, residual) and average overlap.
 
     ``biased[d]`` and ``harmonic[d]`` are the sums of p^i / i and of 1 / i for i up to d. An item that both lists have
@@ -360,12 +360,12 @@ def _weighted(shared: Common, p: float, biased: Floats, harmonic: Floats) -> tup
     return next(bounded), next(bounded), next(bounded), next(bounded)
 
 
-def _jaccard(shared: Common) -> Floats:
+def _jaccard(shared: CommonItems) -> Floats:
     common = np.bincount(shared.query, minlength=len(shared.length))
     return common / (shared.length + shared.other_length - common)
 
 
-def _kendall(shared: Common) -> Floats:
+def _kendall(shared: CommonItems) -> Floats:
     """Kendall's tau, NaN below two common items."""
     n = np.bincount(shared.query, minlength=len(shared.length)).astype(float)
     pairs = n * (n - 1) / 2

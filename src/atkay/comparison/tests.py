@@ -31,7 +31,7 @@ SMALLEST_RANGE = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class Trial:
     """What is to be tested: the runs' values, the pairs, and what random tests need."""
 
     paired: Sequence[Paired]
@@ -51,7 +51,7 @@ class Test:
     __test__ = False  # pytest takes classes of this name for its own
 
     words: str
-    p_values: Callable[[Task], Floats]
+    p_values: Callable[[Trial], Floats]
     leaning: Callable[[Differences], float] | None = None
     """What a test that is not of the mean tests instead: above 0 where it speaks for the second run's higher values."""
     joint: bool = False
@@ -65,13 +65,13 @@ class Test:
         return self.leaning is None
 
 
-def each_alone(test: Callable[[Paired, Differences], float]) -> Callable[[Task], Floats]:
+def each_alone(test: Callable[[Paired, Differences], float]) -> Callable[[Trial], Floats]:
     """A test of one difference after the other."""
 
-    def p_values(task: Task) -> Floats:
-        jobs = [(paired, pair) for paired in task.paired for pair in task.pairs]
+    def p_values(trial: Trial) -> Floats:
+        jobs = [(paired, pair) for paired in trial.paired for pair in trial.pairs]
         found = in_threads(lambda job: test(job[0], job[0].difference(job[1])), jobs)
-        return np.array(found, dtype=float).reshape(len(task.paired), len(task.pairs))
+        return np.array(found, dtype=float).reshape(len(trial.paired), len(trial.pairs))
 
     return p_values
 
@@ -141,16 +141,16 @@ def _nobody(difference: Differences) -> float:
     return 1.0 if len(difference.values) else math.nan
 
 
-def tukey(task: Task) -> Floats:
+def tukey(trial: Trial) -> Floats:
     """Tukey's honestly significant difference with users as blocks (two-way): all runs are judged by one spread.
 
     The spread is what neither the user nor the run explains. Units without a value in some run are left out. (The
     one-way form, which takes the users of each run for other people, is wrong for runs on the same users.)
     """
-    found = np.empty((len(task.paired), len(task.pairs)))
-    for at, each in enumerate(task.paired):
-        found[at] = _tukey(each, task.pairs)
-        task.steps.advance(1 / len(task.paired))
+    found = np.empty((len(trial.paired), len(trial.pairs)))
+    for at, each in enumerate(trial.paired):
+        found[at] = _tukey(each, trial.pairs)
+        trial.steps.advance(1 / len(trial.paired))
     return found
 
 
@@ -177,20 +177,20 @@ def studentized_range(q: Floats, runs: int, degrees: int) -> Floats:
     return np.asarray(stats.studentized_range.sf(q, runs, degrees), dtype=float)
 
 
-def permutation(task: Task) -> Floats:
+def permutation(trial: Trial) -> Floats:
     """Random signs of the users' differences, see :func:`sign_flips`."""
-    return sign_flips(task.paired, task.pairs, task.permutations, task.rng, (*task.key, 1), task.steps)
+    return sign_flips(trial.paired, trial.pairs, trial.permutations, trial.rng, (*trial.key, 1), trial.steps)
 
 
-def randomised_tukey(task: Task) -> Floats:
+def randomised_tukey(trial: Trial) -> Floats:
     """Random labels of the runs, see :func:`label_shifts`."""
-    return label_shifts(task.paired, task.pairs, task.permutations, task.rng, (*task.key, 2), task.steps)
+    return label_shifts(trial.paired, trial.pairs, trial.permutations, trial.rng, (*trial.key, 2), trial.steps)
 
 
-def bootstrap(task: Task) -> Floats:
+def bootstrap(trial: Trial) -> Floats:
     """Random samples of the users, moved to where there is no difference."""
-    assert task.drawn is not None
-    return task.drawn.p_values()
+    assert trial.drawn is not None
+    return trial.drawn.p_values()
 
 
 TESTS = {
