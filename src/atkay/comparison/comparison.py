@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import html
 import json
 import math
@@ -14,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 from atkay.comparison.sheet import FINE
 from atkay.comparison.tests import TESTS
 from atkay.comparison.verdict import LEVEL, OPPOSITE, verdict, way
-from atkay.core.schema import count, listed, mapped, maybe, number, one_of, probability, record, text
+from atkay.core.schema import Form, count, listed, mapped, maybe, number, one_of, probability, record, text
 from atkay.metrics.metric import Metric, RunMetric, parse
 from atkay.results.result import Numbers, cells, number_types
-from atkay.results.save import SUMMARY, metric_spec, plain
-from atkay.results.sealing import load_sealed, save_sealed
+from atkay.results.save import check_fit, load_record, metric_spec, save_record, summary
 from atkay.results.summary import Summary
 from atkay.text.grid import Cell, Grid, as_markdown
 from atkay.text.printable import one_line
@@ -105,8 +103,6 @@ class Difference:
 
 
 NUMBERS = ("difference", "low", "high", "deviation", "effect")
-WORDS = ("baseline", "correction", "family", "interval", "permutations", "rng")
-NAMES = ("runs", "metrics", "tests", "notes")
 MARKS = {"better": "*", "worse": "†", "higher": "↑", "lower": "↓"}
 """What stands behind a mean, by how the run stands to the baseline."""
 LETTERS = 26
@@ -217,21 +213,11 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as JSON can hold it."""
-        return {
-            "atkay": self.version,
-            **{name: getattr(self, name) for name in WORDS},
-            **{name: list(getattr(self, name)) for name in NAMES},
-            "min_effect": dict(self.min_effect),
-            "protocol": dict(self.protocol),
-            "names": dict(self.names),
-            "means": _records(self.means),
-            "segment_means": [
-                {"slice": name, "segment": segment, "means": _records(means)}
-                for (name, segment), means in self.segment_means.items()
-            ],
-            "differences": [_record(found) for found in self.differences],
-            "segments": [_record(found) for found in self.segments],
-        }
+        segment_means = [
+            {"slice": name, "segment": segment, "means": means} for (name, segment), means in self.segment_means.items()
+        ]
+        content: dict[str, Any] = _FILE.write({**vars(self), "atkay": self.version, "segment_means": segment_means})
+        return content
 
     def to_json(self) -> str:
         """Everything, as JSON."""
@@ -239,12 +225,12 @@ class Comparison:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a JSON file, compressed where the name ends in ``.gz``; whole or not at all."""
-        save_sealed(path, "comparison", self.to_dict())
+        save_record(path, "comparison", self.to_dict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Comparison:
         """A comparison that was saved before."""
-        return load_sealed(path, "comparison", _comparison)
+        return load_record(path, "comparison", _comparison)
 
     def to_markdown(self) -> str:
         """All tables and notes in Markdown: the best mean in bold, raised marks where a difference is significant."""
@@ -486,92 +472,98 @@ def _frame(differences: Sequence[Difference], tests: Sequence[str], ahead: tuple
     return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
 
 
-def _record(found: Difference) -> dict[str, Any]:
-    record = dataclasses.asdict(found)
-    return {**plain(record), "p": plain(record["p"]), "corrected": plain(record["corrected"]), "verdict": found.verdict}
-
-
 def _lines(means: Means) -> list[tuple[Any, ...]]:
     return [(run, name, *found) for run, of_run in means.items() for name, found in of_run.items()]
 
 
-def _records(means: Means) -> dict[str, Any]:
-    return {run: {name: plain(found._asdict()) for name, found in of_run.items()} for run, of_run in means.items()}
+def _difference(read: dict[str, Any]) -> Difference:
+    counted = {read[name] is None for name in ("wins", "ties", "losses")}
+    if len(counted) > 1 or math.isnan(read["low"]) != math.isnan(read["high"]):
+        raise ValueError("one of wins, ties and losses, or one end of the interval, is missing")
+    return Difference(
+        **{name: value for name, value in read.items() if name != "verdict"}
+    )  # it follows from the others
+
+
+_OF_DIFFERENCE = record(
+    {
+        **dict.fromkeys(("metric", "run", "against"), text),
+        "better": one_of(("higher", "lower", "neither")),
+        **dict.fromkeys(NUMBERS, number),
+        **dict.fromkeys(COUNTS, count),
+        **dict.fromkeys(("wins", "ties", "losses"), maybe(count)),
+        **dict.fromkeys(("p", "corrected"), mapped(probability)),
+        "finding": text,
+        **dict.fromkeys(("slice", "segment"), maybe(text)),
+        **dict.fromkeys(("lowest", "opposite"), listed(one_of(TESTS))),
+        "verdict": text,
+    }
+)
+_DIFFERENCE = Form(
+    lambda value: _difference(_OF_DIFFERENCE(value)),
+    lambda each: _OF_DIFFERENCE.write({**vars(each), "verdict": each.verdict}),
+)
+_MEANS = mapped(mapped(summary))
+_FILE = record(
+    {
+        "atkay": text,
+        "baseline": maybe(text),
+        **dict.fromkeys(("correction", "family", "interval"), text),
+        **dict.fromkeys(("permutations", "rng"), count),
+        **dict.fromkeys(("runs", "metrics", "tests", "notes"), listed(text)),
+        "min_effect": mapped(number),
+        "protocol": mapped(text),
+        "names": mapped(lambda value: str(metric_spec(value))),
+        "means": _MEANS,
+        "segment_means": listed(record({"slice": text, "segment": maybe(text), "means": _MEANS})),
+        "differences": listed(_DIFFERENCE),
+        "segments": listed(_DIFFERENCE),
+    }
+)
+"""The file, field by field; the verdicts are there for those who read it without atkay."""
 
 
 def _comparison(content: dict[str, Any]) -> Comparison:
     """A comparison out of its file: every mean and every difference is of its runs, metrics and tests."""
     from atkay.comparison.compare import Procedure
 
-    names = {name: listed(text)(content.get(name)) for name in NAMES}
-    runs, metrics, tests = (names[name] for name in ("runs", "metrics", "tests"))
-    if min(len(runs), len(metrics), len(tests)) < 1 or any(len({*each}) < len(each) for each in (runs, metrics, tests)):
-        raise ValueError("runs, metrics and tests: each must have one name or more, and none twice")
-    of_metrics = record(dict.fromkeys(metrics, lambda value: Summary(**record(SUMMARY)(value))))
-    p_values = record(dict.fromkeys(tests, probability))
-    difference = {
-        **dict.fromkeys(("metric", "run", "against"), text),
-        "better": one_of(("higher", "lower", "neither")),
-        **dict.fromkeys(NUMBERS, number),
-        **dict.fromkeys(COUNTS, count),
-        **dict.fromkeys(("wins", "ties", "losses"), maybe(count)),
-        "p": p_values,
-        "corrected": p_values,
-        "finding": text,
-        "slice": maybe(text),
-        "segment": maybe(text),
-        **dict.fromkeys(("lowest", "opposite"), listed(one_of(tests))),
-        "verdict": text,
-    }
-    differences = listed(lambda value: _difference(record(difference)(value)))
-    read = record(
-        {
-            "atkay": text,
-            **dict.fromkeys(("correction", "family", "interval"), text),
-            "baseline": maybe(one_of(runs)),
-            **dict.fromkeys(("permutations", "rng"), count),
-            **dict.fromkeys(NAMES, listed(text)),
-            "min_effect": mapped(number),
-            "protocol": mapped(text),
-            "names": mapped(lambda value: str(metric_spec(value))),
-            "means": record(dict.fromkeys(runs, of_metrics)),
-            "segment_means": listed(record({"slice": text, "segment": maybe(text), "means": mapped(of_metrics)})),
-            "differences": differences,
-            "segments": differences,
-        }
-    )(content)
+    read = _FILE(content)
     Procedure.of(
         *(read[name] for name in ("baseline", "tests", "correction", "family", "interval", "permutations", "rng"))
     )
     version, of_segments = read.pop("atkay"), read.pop("segment_means")
     segment_means = {(each["slice"], each["segment"]): each["means"] for each in of_segments}
-    found = Comparison(**read, segment_means=segment_means, version=version)
-    of = {name: metric_spec(name) for name in metrics}
-    pairs = {(d.metric, d.run, d.against) for d in found.differences}
-    misfits = {
-        "metrics": all(len(metric.cutoffs) == 1 for metric in of.values()),
-        "min_effect": {*found.min_effect} <= {*metrics},
-        "segment_means": len(segment_means) == len(of_segments)
-        and all({*means} <= {*runs} for means in segment_means.values()),
-        "differences": len(pairs) == len(found.differences)
-        and all(
-            d.metric in of and d.better == of[d.metric].better and {d.run, d.against} <= {*runs} and d.run != d.against
-            for d in found.differences
-        )
-        and all(d.slice is d.segment is None for d in found.differences),
-        "segments": all(
-            d.slice is not None and (d.metric, d.run, d.against) in pairs and d.better == of[d.metric].better
-            for d in found.segments
-        ),
-    }
-    if wrong := [name for name, fits in misfits.items() if not fits]:
-        raise ValueError(f"its parts do not fit together: {', '.join(wrong)}")
-    return found
+    comparison = Comparison(**read, segment_means=segment_means, version=version)
+    metrics = {name: metric_spec(name) for name in comparison.metrics}
+    runs, tests, differences = comparison.runs, list(comparison.tests), comparison.differences
+    pairs = {(each.metric, each.run, each.against) for each in differences}
 
+    def fits(each: Difference) -> bool:
+        directed = each.metric in metrics and each.better == metrics[each.metric].better
+        tested = list(each.p) == list(each.corrected) == tests and {*each.lowest, *each.opposite} <= {*tests}
+        return directed and tested and {each.run, each.against} <= {*runs} and each.run != each.against
 
-def _difference(read: dict[str, Any]) -> Difference:
-    del read["verdict"]  # follows from the others
-    counted = {read[name] is None for name in ("wins", "ties", "losses")}
-    if len(counted) > 1 or math.isnan(read["low"]) != math.isnan(read["high"]):
-        raise ValueError("one of wins, ties and losses, or one end of the interval, is missing")
-    return Difference(**read)
+    check_fit(
+        {
+            "runs": 0 < len(runs) == len({*runs}) and comparison.baseline in (None, *runs),
+            "tests": 0 < len(tests) == len({*tests}),
+            "metrics": 0 < len(metrics) == len(comparison.metrics)
+            and all(len(metric.cutoffs) == 1 for metric in metrics.values()),
+            "min_effect": {*comparison.min_effect} <= {*metrics},
+            "means": tuple(comparison.means) == runs,
+            "segment_means": len(segment_means) == len(of_segments)
+            and all({*means} <= {*runs} for means in segment_means.values()),
+            "metrics of means": all(
+                list(of_run) == list(metrics)
+                for means in (comparison.means, *segment_means.values())
+                for of_run in means.values()
+            ),
+            "differences": len(pairs) == len(differences)
+            and all(fits(each) and each.slice is each.segment is None for each in differences),
+            "segments": all(
+                fits(each) and each.slice is not None and (each.metric, each.run, each.against) in pairs
+                for each in comparison.segments
+            ),
+        }
+    )
+    return comparison
