@@ -14,9 +14,9 @@ from scipy import stats
 
 import atkay
 from atkay.comparison import permutation
-from atkay.comparison.bootstrap import draw
 from atkay.comparison.sheet import Paired
-from atkay.comparison.tests import TESTS, Trial
+from atkay.comparison.tests import TESTS
+from atkay.comparison.trial import Trial
 from atkay.errors import NotMeanWarning
 from atkay.text.progress import Steps
 
@@ -30,8 +30,7 @@ def p_value(test: str, *columns: Sequence[float], below: Any = None, permutation
     values = np.array(columns, dtype=float).T
     paired = [Paired(MRR, values, np.ones(values.shape, bool), None if below is None else np.array(below, float).T)]
     pairs, steps = [(0, 1)], Steps("comparing", 1)
-    drawn = draw(paired, pairs, permutations, 7, (0, 0), steps) if test == "bootstrap" else None
-    return float(TESTS[test].p_values(Trial(paired, pairs, permutations, 7, (0,), steps, drawn))[0, 0])
+    return float(TESTS[test].p_values(Trial(paired, pairs, permutations, 7, (0,), steps))[0, 0])
 
 
 def all_patterns(differences: Sequence[Fraction], patterns: Sequence[Sequence[int]] | None = None) -> tuple[int, int]:
@@ -218,7 +217,7 @@ def test_bca_counts_samples_with_the_mean_at_hand_half() -> None:
     for _ in range(40):
         values = rng.integers(0, 11, (2, 12)).astype(float)
         ends = [
-            draw([Paired(MRR, each, np.ones(each.shape, bool))], [(0, 1)], 200, 7, (0, 0), Steps("comparing", 1))
+            Trial([Paired(MRR, each, np.ones(each.shape, bool))], [(0, 1)], 200, 7, (0,), Steps("comparing", 1)).drawn
             for each in (values.T, values.T / 10)
         ]
         whole, tenth = (np.array(each.intervals("bca")) for each in ends)

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atkay import __version__
-from atkay.comparison.bootstrap import draw
 from atkay.comparison.comparison import Comparison, Difference, Means
 from atkay.comparison.corrections import CORRECTIONS, FAMILIES, corrected
-from atkay.comparison.permutation import Key
 from atkay.comparison.sheet import FINE, lay_out
-from atkay.comparison.tests import TESTS, Trial
+from atkay.comparison.tests import TESTS
+from atkay.comparison.trial import Key, Trial
 from atkay.comparison.verdict import CONTRADICTORY, LEVEL, finding
 from atkay.core.lists import in_threads
 from atkay.core.types import Floats, Ints
@@ -207,11 +206,6 @@ class Procedure:
     rng: int
 
     @property
-    def draws(self) -> bool:
-        """Whether bootstrap samples are needed."""
-        return "bootstrap" in self.tests or self.interval != "student"
-
-    @property
     def lowest(self) -> float:
         """The smallest p-value of a random test."""
         return 1 / (self.permutations + 1)
@@ -375,7 +369,7 @@ class RunTable:
     def steps(self) -> Steps:
         """How far the tests are."""
         tables = 1 + sum(len(np.unique(slicing.code)) for slicing in self.sheet.slicings)
-        return Steps("comparing", tables * (len(self.procedure.tests) + self.procedure.draws))
+        return Steps("comparing", tables * (len(self.procedure.tests) + (self.procedure.interval != "student")))
 
     @cached_property
     def means(self) -> Means:
@@ -427,16 +421,16 @@ def _tested(
     """The differences of some units, metric by metric and pair by pair, not yet corrected."""
     if not paired:
         return []
-    drawn, spread = None, "bootstrap" in procedure.tests
-    if procedure.draws:
-        drawn = draw(paired, pairs, procedure.permutations, procedure.rng, (*key, 0), steps, spread=spread)
+    spread = "bootstrap" in procedure.tests
+    trial, p = Trial(paired, pairs, procedure.permutations, procedure.rng, key, steps, spread), {}
+    ends = None
+    if procedure.interval != "student":
+        ends = trial.drawn.intervals(procedure.interval)
         steps.next()
-    trial, p = Trial(paired, pairs, procedure.permutations, procedure.rng, key, steps, drawn), {}
     for name in procedure.tests:
         p[name] = TESTS[name].p_values(trial)
         steps.next()
     jobs = [(at, each, nth, pair) for at, each in enumerate(paired) for nth, pair in enumerate(pairs)]
-    ends = None if drawn is None or procedure.interval == "student" else drawn.intervals(procedure.interval)
 
     def of_job(job: tuple[int, Paired, int, Pair]) -> Difference:
         at, each, nth, pair = job
@@ -482,27 +476,7 @@ def _described(names: Sequence[str], paired: Paired, pair: Pair) -> Difference:
 
 
 def _undecided(names: Sequence[str], metric: Metric, pair: Pair) -> Difference:
-    none = math.nan
-    return Difference(
-        metric=str(metric),
-        run=names[pair[1]],
-        against=names[pair[0]],
-        better=metric.better,
-        difference=none,
-        low=none,
-        high=none,
-        deviation=none,
-        effect=none,
-        wins=None,
-        ties=None,
-        losses=None,
-        users=0,
-        left_out=0,
-        undefined=0,
-        p={},
-        corrected={},
-        finding="not tested",
-    )
+    return Difference(metric=str(metric), run=names[pair[1]], against=names[pair[0]], better=metric.better)
 
 
 def _of_run(names: Sequence[str], metric: Metric, pair: Pair, means: Means, procedure: Procedure) -> Difference:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from collections.abc import Mapping
@@ -18,7 +17,7 @@ from atkay.metrics.metric import Metric, RunMetric, parse
 from atkay.results.result import Numbers, cells, number_types
 from atkay.results.save import check_fit, load_record, metric_spec, save_record, summary
 from atkay.results.summary import Summary
-from atkay.text.grid import Cell, Grid, as_markdown
+from atkay.text.grid import Cell, Grid, Tables
 from atkay.text.printable import one_line
 
 if TYPE_CHECKING:
@@ -53,20 +52,20 @@ class Difference:
     run: str
     against: str
     better: str
-    difference: float
-    low: float
-    high: float
-    deviation: float
-    effect: float
-    wins: int | None
-    ties: int | None
-    losses: int | None
-    users: int
-    left_out: int
-    undefined: int
-    p: Mapping[str, float]
-    corrected: Mapping[str, float]
-    finding: str
+    difference: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    deviation: float = math.nan
+    effect: float = math.nan
+    wins: int | None = None
+    ties: int | None = None
+    losses: int | None = None
+    users: int = 0
+    left_out: int = 0
+    undefined: int = 0
+    p: Mapping[str, float] = field(default_factory=dict)
+    corrected: Mapping[str, float] = field(default_factory=dict)
+    finding: str = "not tested"
     slice: str | None = None
     segment: str | None = None
     lowest: tuple[str, ...] = ()
@@ -110,8 +109,8 @@ LETTERS = 26
 COUNTS = ("wins", "ties", "losses", "users", "left_out", "undefined")
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Tables):
     """Runs side by side: means, differences, verdicts; prints as a table, and goes wherever a table can go.
 
     ``means[run][metric]`` is a :class:`Summary`; ``differences`` has a :class:`Difference` per metric and pair, and
@@ -232,36 +231,15 @@ class Comparison:
         """A comparison that was saved before."""
         return load_record(path, "comparison", _comparison)
 
-    def to_markdown(self) -> str:
-        """All tables and notes in Markdown: the best mean in bold, raised marks where a difference is significant."""
-        return "\n\n".join(
-            part.markdown() if isinstance(part, Grid) else "  \n".join(as_markdown(one_line(line)) for line in part)
-            for part in self._parts(self.bold_legend)
-        )
-
     def to_latex(self) -> str:
         """The means in LaTeX, for the booktabs package: the best in bold, raised marks for significant differences."""
         return f"{self.mean_grid().latex()}\n% {one_line(self.bold_legend)}"
 
-    def __repr__(self) -> str:
-        return "\n\n".join(
-            part.text() if isinstance(part, Grid) else "\n".join(map(one_line, part))
-            for part in self._parts(self.legend)
-        )
-
-    def _repr_html_(self) -> str:
-        return "\n".join(
-            part.html()
-            if isinstance(part, Grid)
-            else f"<p>{'<br>'.join(html.escape(one_line(line)) for line in part)}</p>"
-            for part in self._parts(self.bold_legend)
-        )
-
-    def _parts(self, legend: str) -> list[Grid | Sequence[str]]:
-        """What is shown, one after the other: tables, and lines of text."""
+    def _parts(self, *, bold: bool) -> list[Grid | Sequence[str]]:
+        """The means, where the best is bold and raised marks say which differences are significant; the differences."""
         parts: list[Grid | Sequence[str]] = [
             self.mean_grid(),
-            [legend],
+            [self.bold_legend if bold else self.legend],
             self.difference_grid(self.differences),
         ]
         if self.segments:

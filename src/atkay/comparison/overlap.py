@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -32,8 +31,7 @@ from atkay.inputs.columns import Columns
 from atkay.metrics.metric import DEEPEST, printed
 from atkay.results.result import HEADER, cells, number_types
 from atkay.results.summary import Summary, mean, summarise
-from atkay.text.grid import Grid
-from atkay.text.printable import one_line
+from atkay.text.grid import Grid, Tables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,8 +43,8 @@ RUNS = ("run_a", "run_b")
 MEASURES = ("rbo", "rbo_min", "rbo_residual", "average_overlap", "jaccard", "kendall_tau")
 
 
-@dataclass(frozen=True, eq=False)
-class Overlap(Mapping[str, float]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Overlap(Tables, Mapping[str, float]):
     """How much two runs agree; behaves like a table, and like a record of names and means.
 
     ``overlap["rbo"]`` is a mean over users; ``table`` adds intervals and counts; ``per_query`` has a row per user.
@@ -105,30 +103,18 @@ class Overlap(Mapping[str, float]):
         """The table."""
         return self.table
 
-    def to_markdown(self) -> str:
-        """The table in Markdown."""
-        return self._grid().markdown()
-
-    def __repr__(self) -> str:
-        return "\n\n".join([self._grid().text(), "\n".join(map(one_line, self._notes()))])
-
-    def _repr_html_(self) -> str:
-        return self._grid().html() + "<p>" + "<br>".join(html.escape(one_line(note)) for note in self._notes()) + "</p>"
-
-    def _grid(self) -> Grid:
-        rows = [(name, *cells(found)) for name, found in self.summaries.items()]
-        return Grid(("measure", *HEADER), rows, right=HEADER)
-
-    def _notes(self) -> list[str]:
-        said = [f"{number_of(len(self.query_values), 'user')} in both runs"]
-        said += [
+    def _parts(self, *, bold: bool) -> list[Grid | Sequence[str]]:
+        rows = [(name, *cells(summary)) for name, summary in self.summaries.items()]
+        users = [f"{number_of(len(self.query_values), 'user')} in both runs"]
+        users += [
             f"{count:,} in {run} alone (left out)"
             for count, run in zip((self.only_a, self.only_b), RUNS, strict=True)
             if count
         ]
         lists = "whole lists" if self.k is None else f"the top {self.k} of each list"
         tied = [f"{self.tied:,} tied (in the input's order)"] if self.tied else []
-        return ["; ".join(said), "; ".join([f"{lists}, p = {printed(self.p)}", *tied])]
+        notes = ["; ".join(users), "; ".join([f"{lists}, p = {printed(self.p)}", *tied])]
+        return [Grid(("measure", *HEADER), rows, right=HEADER), notes]
 
 
 def overlap(

@@ -12,12 +12,12 @@ import numpy as np
 from atkay.comparison.comparison import Comparison
 from atkay.comparison.verdict import LEVEL
 from atkay.errors import InputError, SpecError, shown
-from atkay.text.grid import Grid
+from atkay.text.grid import Grid, Tabular
 
 if TYPE_CHECKING:
     import polars as pl
 
-MANY = 1e6
+NORMAL_DEGREES = 1e6
 """From so many degrees of freedom on the t-distribution is the normal one, as far as digits go that matter here."""
 
 
@@ -29,7 +29,7 @@ def chance(effect: float, users: float, level: float = LEVEL) -> float:
     from scipy.special import nctdtr, ndtr, ndtri, stdtrit
 
     degrees, centre = users - 1, abs(effect) * math.sqrt(users)
-    if degrees > MANY:
+    if degrees > NORMAL_DEGREES:
         limit = -float(ndtri(level / 2))
         return float(ndtr(centre - limit) + ndtr(-limit - centre))
     limit = float(stdtrit(degrees, 1 - level / 2))
@@ -89,8 +89,8 @@ class Reach(NamedTuple):
     needed: float
 
 
-@dataclass(frozen=True)
-class Power:
+@dataclass(frozen=True, repr=False)
+class Power(Tabular):
     """What a comparison can find; a row per metric and pair."""
 
     rows: tuple[Reach, ...]
@@ -113,24 +113,13 @@ class Power:
         }
         return pl.DataFrame(list(self.rows), schema=schema, orient="row").fill_nan(None)
 
-    def to_markdown(self) -> str:
-        """The table in Markdown."""
-        return self._grid().markdown()
-
-    def __repr__(self) -> str:
-        return f"{self._grid().text()}\n\n{self._note()}"
-
-    def _repr_html_(self) -> str:
-        return f"{self._grid().html()}<p>{self._note()}</p>"
-
-    def _note(self) -> str:
-        return (
+    def _notes(self) -> list[str]:
+        return [
             f"detectable: the smallest true difference that a paired t-test at {self.level:.2g} finds with a chance of "
             f"{self.wanted:g}"
-        )
+        ]
 
     def _grid(self) -> Grid:
-        header = ("metric", "run", "against", "users", "deviation", "detectable", "min_effect", "chance", "needed")
         rows = [
             (
                 *row[:3],
@@ -140,7 +129,7 @@ class Power:
             )
             for row in self.rows
         ]
-        return Grid(header, rows, right=header[3:])
+        return Grid(Reach._fields, rows, right=Reach._fields[3:])
 
 
 def _shown(value: float) -> str:
