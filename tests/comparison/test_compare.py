@@ -148,7 +148,7 @@ def test_scipy(users: int) -> None:
 def test_exact_permutations_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = noise(10, 2).T
     whole = one(first, second, test="permutation").p["permutation"]
-    monkeypatch.setattr(permutation, "PATTERNS", 100)
+    monkeypatch.setattr(permutation, "PATTERNS_PER_BLOCK", 100)
     assert one(first, second, test="permutation").p["permutation"] == whole
 
 

@@ -16,7 +16,7 @@ from atkay.cli.output import FORMS
 from atkay.comparison.comparison import Difference
 from atkay.core.types import Slicing
 from atkay.errors import NotMeanWarning
-from atkay.reporting.compared import colour_of
+from atkay.reporting.charts import colour_of
 from atkay.reporting.data import page_data
 from atkay.reporting.elements import written
 from atkay.reporting.sections import sections

@@ -13,7 +13,6 @@ import pytest
 from scipy import stats
 
 import atkay
-from atkay.comparison import permutation
 from atkay.comparison.sheet import Paired
 from atkay.comparison.tests import TESTS
 from atkay.comparison.trial import Trial
@@ -159,7 +158,7 @@ def test_sampled_permutations(
         if not all(differences):
             continue  # fewer users move, and all their patterns are gone through
         bits = Counting()
-        monkeypatch.setattr(permutation, "generator", lambda *_, bits=bits: bits)
+        monkeypatch.setattr(Trial, "random", lambda *_, bits=bits: bits)
         patterns = [[1 if (n >> (7 - at)) & 1 else -1 for at in range(8)] for n in range(255)]
         reached, _ = all_patterns(differences, patterns)
         found = p_value("permutation", list(map(float, first)), list(map(float, second)), permutations=255)

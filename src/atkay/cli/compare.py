@@ -33,7 +33,7 @@ def command(saved: Path | None, form: str, every_pair: bool, **chosen: Any) -> N
       $ atkay compare recs.csv new=other.csv --truth truth.csv -m ndcg@5 --baseline new
       $ atkay compare recs.csv other.csv --truth truth.csv -m ndcg@5 --slices users.csv --min-effect 0.01
     """
-    found = options.compared(chosen, every_pair=every_pair)
+    comparison = options.compared(chosen, every_pair=every_pair)
     if saved:
-        found.save(saved)
-    show(found, form)
+        comparison.save(saved)
+    show(comparison, form)

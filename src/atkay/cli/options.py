@@ -219,13 +219,13 @@ def pairs(form: str) -> Callable[[Any, Any, Sequence[str]], dict[str, str]]:
     """A callback that turns NAME=VALUE, as often as given, into a dict; ``form`` says what is expected."""
 
     def of(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, str]:
-        found = {}
+        values_of = {}
         for value in values:
             name, equals, number = value.rpartition("=")  # a spec may have one of its own: map(per=hits)@5=0.35
             if not (name and equals and number):
                 raise click.BadParameter(f"'{value}' is not {form}.", ctx, param)
-            found[name] = number
-        return found
+            values_of[name] = number
+        return values_of
 
     return of
 
@@ -244,15 +244,15 @@ def _named(least: int) -> Callable[[Any, Any, Sequence[str]], dict[str, str]]:
     def of(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, str]:
         if len(values) < least:
             raise click.BadParameter("give two runs or more.", ctx, param)
-        found: dict[str, str] = {}
+        named: dict[str, str] = {}
         for run in values:
             name, equals, path = run.partition("=")
             if not equals or "/" in name or Path(run).exists():
                 name, path = Path(run).name.removesuffix(".gz").rpartition(".")[0] or Path(run).name, run
-            if name in found:
+            if name in named:
                 raise click.BadParameter(f"two runs are called '{name}'; name one of them: new={path}.", ctx, param)
-            found["standard input" if name == "-" else name] = InputFile().convert(path, param, ctx)
-        return found
+            named["standard input" if name == "-" else name] = InputFile().convert(path, param, ctx)
+        return named
 
     return of
 

@@ -34,12 +34,12 @@ def command(output: Path, title: str | None, **chosen: Any) -> None:
 
     runs = chosen["runs"]
     if len(runs) > 1:
-        found: Any = options.compared(chosen, every_pair=False)
+        content: Any = options.compared(chosen, every_pair=False)
     else:
         with working("Evaluating"):
-            found = options.evaluated(chosen)
+            content = options.evaluated(chosen)
     lists = {name: path for name, path in runs.items() if not options.is_saved(path)}
     with working("Writing the page"):
         elsewhere = options.lists_again(chosen, lists if len(runs) > 1 else next(iter(lists.values()), None))
-        atkay.report(found, output, title=title, **elsewhere)
+        atkay.report(content, output, title=title, **elsewhere)
     click.echo(f"wrote {printable(str(output))}", err=True)

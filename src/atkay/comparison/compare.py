@@ -116,13 +116,13 @@ def compare(
     """
     procedure = Procedure.of(baseline, test, correction, family, interval, permutations, rng)
     _check_arguments(given)
-    results, asked = _results(runs, truth, metrics, given)
+    results, single = _results(runs, truth, metrics, given)
     names = tuple(results)
     if baseline is not None and baseline not in names:
         raise InputError(f"compare: no run '{baseline}' to be the baseline. {offer(baseline, names)}")
     spoken = _names(results)
-    least = _thresholds(min_effect, asked, spoken)
-    table = RunTable(results, asked, lay_out(results, asked), _pairs(names, baseline), procedure)
+    least = _thresholds(min_effect, single, spoken)
+    table = RunTable(results, single, lay_out(results, single), _pairs(names, baseline), procedure)
     for name in procedure.tests:
         if not TESTS[name].of_mean:
             warn(
@@ -132,11 +132,11 @@ def compare(
             )
     with table.steps:
         differences = _judge([table.differences((0,))], procedure, least)
-        segments = [found for tables in table.of_slices() for found in _judge(tables, procedure, least)]
-    found = Comparison(
+        segments = [comparison for tables in table.of_slices() for comparison in _judge(tables, procedure, least)]
+    comparison = Comparison(
         runs=names,
         baseline=baseline,
-        metrics=tuple(map(str, asked)),
+        metrics=tuple(map(str, single)),
         tests=procedure.tests,
         correction=correction,
         family=family,
@@ -148,23 +148,23 @@ def compare(
         differences=tuple(differences),
         segments=tuple(segments),
         protocol=next(iter(results.values())).protocol.words(),
-        notes=tuple(_notes(results, table.sheet, procedure, asked)),
+        notes=tuple(_notes(results, table.sheet, procedure, single)),
         version=__version__,
         results=results,
         segment_means=table.segment_means,
         names=spoken,
     )
-    for said in _too_few_permutations(found):
-        warn(said, PermutationsWarning)
-    return found
+    for message in _too_few_permutations(comparison):
+        warn(message, PermutationsWarning)
+    return comparison
 
 
-def _too_few_permutations(found: Comparison) -> Iterator[str]:
+def _too_few_permutations(comparison: Comparison) -> Iterator[str]:
     """The random tests whose smallest p-value does not pass the correction."""
     families: dict[Any, list[Difference]] = {}
-    for each in (*found.differences, *found.segments):
-        families.setdefault((each.slice, each.metric if found.family == "metric" else None), []).append(each)
-    for test in found.tests:
+    for each in (*comparison.differences, *comparison.segments):
+        families.setdefault((each.slice, each.metric if comparison.family == "metric" else None), []).append(each)
+    for test in comparison.tests:
         stuck = [
             _members(family, test)
             for family in families.values()
@@ -172,7 +172,7 @@ def _too_few_permutations(found: Comparison) -> Iterator[str]:
         ]
         if stuck:
             yield (
-                f"the {test} test has no p-value below 1/{found.permutations + 1:,}, which corrected among "
+                f"the {test} test has no p-value below 1/{comparison.permutations + 1:,}, which corrected among "
                 f"{max(stuck):,} is no longer below {LEVEL:g}: differences that reach it are not shown. Ask for "
                 f"permutations={math.ceil(max(stuck) / LEVEL):_} or more, or compare less at once."
             )
@@ -266,7 +266,7 @@ def _results(
         raise InputError(f"compare: the names of runs are text, given was {shown(strange[0])}. Write them as text.")
     if len(runs) < 2:
         raise InputError(f"compare: a comparison takes two runs or more, given was {listing(runs) or 'none'}.")
-    ready = {name: found for name, run in runs.items() if (found := _ready(run)) is not None}
+    ready = {name: result for name, run in runs.items() if (result := _ready(run)) is not None}
     fresh = [name for name in runs if name not in ready]
     if fresh and truth is None:
         raise InputError(f"compare: '{fresh[0]}' is no result, so it has to be evaluated: pass truth as well.")
@@ -280,8 +280,8 @@ def _results(
     if given.get("dialect") is None:
         metrics = _meant(metrics, _names(ready))
     evaluated = {name: _evaluated(name, runs[name], truth, metrics, **given) for name in fresh}
-    asked = evaluated[fresh[0]].metrics if fresh else parse_all(metrics)  # a dialect has names of its own
-    single = tuple(each for metric in asked for each in metric.split())
+    wanted = evaluated[fresh[0]].metrics if fresh else parse_all(metrics)  # a dialect has names of its own
+    single = tuple(each for metric in wanted for each in metric.split())
     results = {name: (ready | evaluated)[name].with_rows(f"compare: '{name}'") for name in runs}
     for run, result in results.items():
         for metric in single:
@@ -322,13 +322,13 @@ def _ready(run: Any) -> Result | None:
 def _shared(results: Mapping[str, Result]) -> list[str]:
     """The numbers that all results have."""
     (first, one), *others = results.items()
-    found = [name for name in one if all(name in other for _, other in others)]
-    if not found:
+    shared = [name for name in one if all(name in other for _, other in others)]
+    if not shared:
         has = "; ".join(f"'{name}' has {listing(each)}" for name, each in results.items())
         raise NumberError(
             f"compare: no metric is in all of the results: {has}. Evaluate '{first}' and the others alike."
         )
-    return found
+    return shared
 
 
 def _thresholds(
@@ -382,13 +382,13 @@ class RunTable:
     @cached_property
     def segment_means(self) -> dict[tuple[str, str | None], dict[str, dict[str, Summary]]]:
         """The means of each segment, for the runs that have users in it."""
-        asked = list(map(str, self.metrics))
-        found: dict[tuple[str, str | None], dict[str, dict[str, Summary]]] = {}
+        names = list(map(str, self.metrics))
+        means: dict[tuple[str, str | None], dict[str, dict[str, Summary]]] = {}
         for run, result in self.results.items():
-            said = {(slicing, segment, name): each for slicing, segment, name, each in result.slice_summaries}
-            for where in dict.fromkeys(key[:2] for key in said):
-                found.setdefault(where, {})[run] = {name: said[*where, name] for name in asked}
-        return found
+            summaries = {(slicing, segment, name): each for slicing, segment, name, each in result.slice_summaries}
+            for where in dict.fromkeys(key[:2] for key in summaries):
+                means.setdefault(where, {})[run] = {name: summaries[*where, name] for name in names}
+        return means
 
     def of_slices(self) -> Iterator[list[list[Difference]]]:
         """The differences of each segment, slice by slice."""
@@ -412,7 +412,7 @@ class RunTable:
             if metric not in self.sheet.metrics
             for pair in self.pairs
         ]
-        return sorted(tested + whole, key=lambda found: order.index(found.metric))
+        return sorted(tested + whole, key=lambda each: order.index(each.metric))
 
 
 def _tested(
@@ -434,28 +434,30 @@ def _tested(
 
     def of_job(job: tuple[int, Paired, int, Pair]) -> Difference:
         at, each, nth, pair = job
-        found = _described(names, each, pair)
-        if ends is not None and found.deviation > 0:
-            found = replace(found, low=float(ends[0][at, nth]), high=float(ends[1][at, nth]))
+        difference = _described(names, each, pair)
+        if ends is not None and difference.deviation > 0:
+            difference = replace(difference, low=float(ends[0][at, nth]), high=float(ends[1][at, nth]))
         of_tests = {name: float(values[at, nth]) for name, values in p.items()}
         lowest = (name for name, value in of_tests.items() if TESTS[name].random and value <= procedure.lowest)
-        opposite = (name for name, value in of_tests.items() if value < LEVEL and _contradicts(name, each, pair, found))
-        return replace(found, p=of_tests, lowest=tuple(lowest), opposite=tuple(opposite))
+        opposite = (
+            name for name, value in of_tests.items() if value < LEVEL and _contradicts(name, each, pair, difference)
+        )
+        return replace(difference, p=of_tests, lowest=tuple(lowest), opposite=tuple(opposite))
 
     return in_threads(of_job, jobs)
 
 
-def _contradicts(test: str, paired: Paired, pair: Pair, found: Difference) -> bool:
+def _contradicts(test: str, paired: Paired, pair: Pair, difference: Difference) -> bool:
     """Whether a test that is not of the mean speaks for another run than the mean does."""
     leaning = TESTS[test].leaning
-    return leaning is not None and leaning(paired.difference(pair)) * found.difference <= 0
+    return leaning is not None and leaning(paired.difference(pair)) * difference.difference <= 0
 
 
 def _described(names: Sequence[str], paired: Paired, pair: Pair) -> Difference:
     blank, difference = _undecided(names, paired.metric, pair), paired.difference(pair)
-    said = summarise(difference.values)._replace(mean=difference.mean)
-    if said.users > 1 and difference.alike:  # no spread to judge by
-        said = said._replace(low=math.nan, high=math.nan, deviation=0.0)
+    summary = summarise(difference.values)._replace(mean=difference.mean)
+    if summary.users > 1 and difference.alike:  # no spread to judge by
+        summary = summary._replace(low=math.nan, high=math.nan, deviation=0.0)
     if paired.below is None:
         moved = np.sign(difference.values) * (-1 if paired.metric.better == "lower" else 1)
         counts = {"wins": int((moved > 0).sum()), "ties": int((moved == 0).sum()), "losses": int((moved < 0).sum())}
@@ -464,14 +466,14 @@ def _described(names: Sequence[str], paired: Paired, pair: Pair) -> Difference:
     both, either = (paired.units(np.asarray(queries)) for queries in (there.all(axis=1), there.any(axis=1)))
     return replace(
         blank,
-        difference=said.mean,
-        low=said.low,
-        high=said.high,
-        deviation=said.deviation,
-        effect=said.mean / said.deviation if said.deviation > 0 else math.nan,
-        users=said.users,
+        difference=summary.mean,
+        low=summary.low,
+        high=summary.high,
+        deviation=summary.deviation,
+        effect=summary.mean / summary.deviation if summary.deviation > 0 else math.nan,
+        users=summary.users,
         left_out=int((either & ~both).sum()),
-        undefined=int(both.sum()) - said.users,
+        undefined=int(both.sum()) - summary.users,
     )
 
 
@@ -490,12 +492,12 @@ def _judge(
     tables: Sequence[Sequence[Difference]], procedure: Procedure, least: Mapping[str, float]
 ) -> list[Difference]:
     """The differences of one or several tables, corrected as one family."""
-    rows = [found for table in tables for found in table]
-    metrics = list(dict.fromkeys(found.metric for found in rows))
-    of_metric = [[at for at, found in enumerate(rows) if found.metric == name] for name in metrics]
+    rows = [each for table in tables for each in table]
+    metrics = list(dict.fromkeys(each.metric for each in rows))
+    of_metric = [[at for at, each in enumerate(rows) if each.metric == name] for name in metrics]
     corrected_by: dict[str, Floats] = {}
     for name in procedure.tests:
-        p = np.array([found.p[name] for found in rows], dtype=float)
+        p = np.array([each.p[name] for each in rows], dtype=float)
         out = np.empty_like(p)
         if rows:
             places = np.array(of_metric)
@@ -504,17 +506,17 @@ def _judge(
             )
         corrected_by[name] = out
     return [
-        _found(replace(found, corrected={name: float(p[at]) for name, p in corrected_by.items()}), least)
-        for at, found in enumerate(rows)
+        _with_finding(replace(each, corrected={name: float(p[at]) for name, p in corrected_by.items()}), least)
+        for at, each in enumerate(rows)
     ]
 
 
-def _found(found: Difference, least: Mapping[str, float]) -> Difference:
-    if found.contradicted:
-        return replace(found, finding=CONTRADICTORY)
-    p = found.corrected[found.decided_by] if found.decided_by else math.nan
-    ends = (found.low, found.high) if found.deviation else (found.difference, found.difference)
-    return replace(found, finding=finding(p, *ends, least.get(found.metric)))
+def _with_finding(difference: Difference, least: Mapping[str, float]) -> Difference:
+    if difference.contradicted:
+        return replace(difference, finding=CONTRADICTORY)
+    p = difference.corrected[difference.decided_by] if difference.decided_by else math.nan
+    ends = (difference.low, difference.high) if difference.deviation else (difference.difference, difference.difference)
+    return replace(difference, finding=finding(p, *ends, least.get(difference.metric)))
 
 
 def _readings(results: Mapping[str, Result]) -> list[str]:
@@ -532,33 +534,35 @@ def _notes(results: Mapping[str, Result], sheet: Sheet, procedure: Procedure, me
     one = next(iter(results.values()))
     unit = f"{' and '.join(one.protocol.groups)} (its queries averaged first)" if one.protocol.groups else "user"
     rows = "groups of queries" if one.protocol.groups else "users"
-    said = [f"{name}: {result.counted()[0]}" for name, result in results.items()]
-    said.append(f"paired by {unit}; difference is run less against")
+    notes = [f"{name}: {result.counted()[0]}" for name, result in results.items()]
+    notes.append(f"paired by {unit}; difference is run less against")
     if uneven := int(sheet.uneven.sum()):
         what = "queries without a value" if one.protocol.groups else "users not"
-        said.append(f"{what} in every run: {uneven:,}; a mean counts those of its run, a difference those of both")
+        notes.append(f"{what} in every run: {uneven:,}; a mean counts those of its run, a difference those of both")
     family = "all differences of the table" if procedure.family == "all" else "the differences in one metric"
-    said.append(f"p-values corrected ({procedure.correction}) over {family}; the first test that has a p-value decides")
-    said += [f"{name}: {TESTS[name].words}" for name in procedure.tests]
+    notes.append(
+        f"p-values corrected ({procedure.correction}) over {family}; the first test that has a p-value decides"
+    )
+    notes += [f"{name}: {TESTS[name].words}" for name in procedure.tests]
     if any(TESTS[name].joint for name in procedure.tests):
-        said.append(
+        notes.append(
             "Tukey's p-values hold over all pairs as they are, and are corrected over metrics and segments alone"
         )
-        said += [
+        notes += [
             f"Tukey's tests of {paired.metric}: of the {known:,} of {len(units):,} {rows} with a value in every run"
             for paired in sheet.paired()
             for units in [paired.defined(paired.all_runs)]
             if (known := int(units.sum())) < len(units)
         ]
     if any(str(metric) in one.parts for metric in metrics):
-        said.append("pooled numbers are tested by their linear approximation (the delta method)")
+        notes.append("pooled numbers are tested by their linear approximation (the delta method)")
     if any(str(metric) in one.whole for metric in metrics):
-        said.append("numbers of the whole run are not means over users, and are not tested")
+        notes.append("numbers of the whole run are not means over users, and are not tested")
     if one.sampled is not None:
-        said.append(one.sampled.words)
-    said += one.protocol.chosen()
-    said += _readings(results)
+        notes.append(one.sampled.words)
+    notes += one.protocol.chosen()
+    notes += _readings(results)
     versions = sorted({result.version for result in results.values()})
     if len(versions) > 1:
-        said.append(f"evaluated by different versions of atkay: {', '.join(versions)}")
-    return said
+        notes.append(f"evaluated by different versions of atkay: {', '.join(versions)}")
+    return notes

@@ -165,7 +165,7 @@ class Comparison(Tables):
         """The same for each segment of each slice; ``against_mean`` marks those that move against the whole."""
         from atkay.core.forks import polars as pl
 
-        against = pl.Series("against_mean", [self._moves_against(found) for found in self.segments], pl.Boolean)
+        against = pl.Series("against_mean", [self._moves_against(each) for each in self.segments], pl.Boolean)
         return _frame(self.segments, self.tests, ("slice", "segment")).with_columns(against)
 
     def _moves_against(self, segment: Difference) -> bool:
@@ -178,9 +178,9 @@ class Comparison(Tables):
     @property
     def movers(self) -> tuple[Difference, ...]:
         """The segments that move against the mean, those first for which that is real, then by p-value."""
-        found = filter(self._moves_against, self.segments)
+        movers = filter(self._moves_against, self.segments)
         return tuple(
-            sorted(found, key=lambda d: (not d.real, d.corrected.get(d.decided_by or "", 1.0), d.segment or ""))
+            sorted(movers, key=lambda d: (not d.real, d.corrected.get(d.decided_by or "", 1.0), d.segment or ""))
         )
 
     @property
@@ -271,23 +271,23 @@ class Comparison(Tables):
         means = {run: self.means[run][metric] for run in self.runs}
         first = best(means, parse(metric).better)
         behind = {
-            found.run if way(found.better, found.difference) == "worse" else found.against
-            for found in self._by_metric[metric]
-            if {found.run, found.against} <= {*first} and way(found.better, found.difference)
-            if found.users == means[found.run].users == means[found.against].users
+            each.run if way(each.better, each.difference) == "worse" else each.against
+            for each in self._by_metric[metric]
+            if {each.run, each.against} <= {*first} and way(each.better, each.difference)
+            if each.users == means[each.run].users == means[each.against].users
         }
         return [run for run in first if run not in behind]
 
     def _cell(self, run: str, metric: str) -> Cell:
         bold = run in self.leaders(metric)
         marks = ""
-        for found in self._by_metric[metric]:
-            if run not in (found.run, found.against):
+        for each in self._by_metric[metric]:
+            if run not in (each.run, each.against):
                 continue
-            word = found.standing(run)
+            word = each.standing(run)
             bold = bold and word != "worse"
             if self.baseline is None:
-                other = found.against if run == found.run else found.run
+                other = each.against if run == each.run else each.run
                 marks += self._letter(other) if word in ("better", "higher") else ""
             elif run != self.baseline:
                 marks += MARKS.get(word, "")
@@ -296,22 +296,24 @@ class Comparison(Tables):
     @property
     def legend(self) -> str:
         """What the marks mean: those alone that these metrics can have."""
-        tested = [found for found in self.differences if found.decided_by]
+        tested = [each for each in self.differences if each.decided_by]
         if not tested:
             return "no marks: none of these metrics is tested"
-        by = " or ".join(self._told(name) for name in self.tests if any(d.decided_by == name for d in tested))
-        without = list(dict.fromkeys(found.metric for found in tested if found.better == "neither"))
-        directed = any(found.better != "neither" for found in tested)
+        by = " or ".join(
+            self._with_correction(name) for name in self.tests if any(d.decided_by == name for d in tested)
+        )
+        without = list(dict.fromkeys(each.metric for each in tested if each.better == "neither"))
+        directed = any(each.better != "neither" for each in tested)
         if self.baseline is None:
             word = "better" if directed else "higher"
             also = f" (higher, where no direction is better: {', '.join(without)})" if directed and without else ""
             names = "letters" if len(self.runs) <= LETTERS else "numbers"
             return f"{names}: significantly {word} than that run{also}, {self.threshold} ({by}){self._of_both}"
-        said = [f"*: significantly better than {self.baseline}, †: significantly worse"] if directed else []
+        meanings = [f"*: significantly better than {self.baseline}, †: significantly worse"] if directed else []
         if without:
             where = f"where no direction is better ({', '.join(without)}), " if directed else ""
-            said.append(f"{where}↑: significantly higher than {self.baseline}, ↓: significantly lower")
-        return f"{'; '.join(said)}; {self.threshold} ({by}){self._of_both}"
+            meanings.append(f"{where}↑: significantly higher than {self.baseline}, ↓: significantly lower")
+        return f"{'; '.join(meanings)}; {self.threshold} ({by}){self._of_both}"
 
     @property
     def bold_legend(self) -> str:
@@ -329,10 +331,10 @@ class Comparison(Tables):
     def _of_both(self) -> str:
         """What to add where a mean counts other users than a difference does."""
         uneven = any(
-            found.users != self.means[run][found.metric].users
-            for found in self.differences
-            if found.decided_by
-            for run in (found.run, found.against)
+            each.users != self.means[run][each.metric].users
+            for each in self.differences
+            if each.decided_by
+            for run in (each.run, each.against)
         )
         return "; marks compare the users that both runs evaluate" if uneven else ""
 
@@ -345,7 +347,7 @@ class Comparison(Tables):
     def _corrected(self) -> str:
         return "" if self.correction == "none" else "corrected "
 
-    def _told(self, test: str) -> str:
+    def _with_correction(self, test: str) -> str:
         """A test and its correction; Tukey's have one of their own."""
         return test if TESTS[test].joint or self.correction == "none" else f"{test}, {self.correction}"
 
@@ -355,17 +357,17 @@ class Comparison(Tables):
         header = (*ahead, "metric", "run", "against", "verdict", "d_z", "wins/ties/losses", "users", *of_tests)
         rows = [
             (
-                *(_named(getattr(found, name)) for name in ahead),
-                found.metric,
-                found.run,
-                found.against,
-                found.verdict,
-                _number(found.effect),
-                _counts(found),
-                f"{found.users:,}" if found.users or math.isnan(found.difference) else "–",  # of the whole run
-                *(p_value(found.corrected[name]) for name in self.tests),
+                *(_named(getattr(each, name)) for name in ahead),
+                each.metric,
+                each.run,
+                each.against,
+                each.verdict,
+                _number(each.effect),
+                _counts(each),
+                f"{each.users:,}" if each.users or math.isnan(each.difference) else "–",  # of the whole run
+                *(p_value(each.corrected[name]) for name in self.tests),
             )
-            for found in differences
+            for each in differences
         ]
         return Grid(header, rows, right=("d_z", "wins/ties/losses", "users", *of_tests))
 
@@ -386,9 +388,9 @@ class Comparison(Tables):
 
     def plot(self, kind: str = "differences") -> alt.FacetChart:
         """A chart of the "differences" or of the "means", each with its interval (Altair; ``atkay[report]``)."""
-        from atkay.reporting.compared import plot
+        from atkay.reporting.charts import plot_comparison
 
-        return plot(self, kind)
+        return plot_comparison(self, kind)
 
 
 def p_value(p: float) -> str:
@@ -402,18 +404,18 @@ def _number(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.3f}"
 
 
-def _counts(found: Difference) -> str:
+def _counts(difference: Difference) -> str:
     """For how many users the run is better, as good and worse; nobody wins by a number that has no direction."""
-    if found.wins is None:
+    if difference.wins is None:
         return "–"
-    if found.better == "neither":
-        return f"{found.wins:,} higher/{found.ties:,} equal/{found.losses:,} lower"
-    return f"{found.wins:,}/{found.ties:,}/{found.losses:,}"
+    if difference.better == "neither":
+        return f"{difference.wins:,} higher/{difference.ties:,} equal/{difference.losses:,} lower"
+    return f"{difference.wins:,}/{difference.ties:,}/{difference.losses:,}"
 
 
 def best(means: Mapping[str, Summary], better: str) -> list[str]:
     """The runs with the best mean, more than one where means are equal; none where no direction is better."""
-    known = {run: found.mean for run, found in means.items() if not math.isnan(found.mean)}
+    known = {run: each.mean for run, each in means.items() if not math.isnan(each.mean)}
     if better == "neither" or not known:
         return []
     first = (min if better == "lower" else max)(known.values())
@@ -430,13 +432,13 @@ def _frame(differences: Sequence[Difference], tests: Sequence[str], ahead: tuple
     text = (*ahead, "metric", "run", "against", "better")
     rows = [
         (
-            *(getattr(found, name) for name in (*text, *NUMBERS, *COUNTS)),
-            *(found.p[name] for name in tests),
-            *(found.corrected[name] for name in tests),
-            found.finding,
-            found.verdict,
+            *(getattr(each, name) for name in (*text, *NUMBERS, *COUNTS)),
+            *(each.p[name] for name in tests),
+            *(each.corrected[name] for name in tests),
+            each.finding,
+            each.verdict,
         )
-        for found in differences
+        for each in differences
     ]
     schema = {
         **dict.fromkeys(text, pl.String),
@@ -451,7 +453,7 @@ def _frame(differences: Sequence[Difference], tests: Sequence[str], ahead: tuple
 
 
 def _lines(means: Means) -> list[tuple[Any, ...]]:
-    return [(run, name, *found) for run, of_run in means.items() for name, found in of_run.items()]
+    return [(run, name, *numbers) for run, of_run in means.items() for name, numbers in of_run.items()]
 
 
 def _difference(read: dict[str, Any]) -> Difference:

@@ -84,7 +84,7 @@ class Overlap(Tables, Mapping[str, float]):
         """A row per number: measure, mean, 95 % interval (low, high), deviation, users counted and undefined."""
         import polars as pl
 
-        rows = [(name, *found) for name, found in self.summaries.items()]
+        rows = [(name, *summary) for name, summary in self.summaries.items()]
         return pl.DataFrame(rows, schema={"measure": pl.String, **number_types()}, orient="row").fill_nan(None)
 
     @property
@@ -190,11 +190,11 @@ def overlap(
             "Are these the ids of the same users?"
         )
     alone = int((other.length == 0).sum()), int((one.length == 0).sum())
-    found = match(one, other)
-    if any(found.repeated):
-        raise _duplicate(*((RUNS[0], one) if found.repeated[0] else (RUNS[1], other)), items, ids)
+    matched = match(one, other)
+    if any(matched.repeated):
+        raise _duplicate(*((RUNS[0], one) if matched.repeated[0] else (RUNS[1], other)), items, ids)
     return Overlap(
-        query_values=_compared(one, other, found, WHOLE if k is None else int(k), float(p))[both],
+        query_values=_compared(one, other, matched, WHOLE if k is None else int(k), float(p))[both],
         ids={name: column[both] for name, column in ids.items()},
         k=None if k is None else int(k),
         p=float(p),
@@ -208,12 +208,12 @@ def _columns_of(columns: Columns | Mapping[str, Columns] | None, name: str) -> C
     """The column names that hold for one run."""
     if columns is None or isinstance(columns, Columns):
         return columns or Columns()
-    found = columns.get(name, Columns()) if isinstance(columns, Mapping) and set(columns) <= set(RUNS) else None
-    if not isinstance(found, Columns):
+    of_run = columns.get(name, Columns()) if isinstance(columns, Mapping) and set(columns) <= set(RUNS) else None
+    if not isinstance(of_run, Columns):
         raise InputError(
             f"columns: pass Columns(...), or a dict of them for {listing(RUNS)}; given was {shown(columns)}."
         )
-    return found
+    return of_run
 
 
 def _settled(one: Table, other: Table) -> tuple[dict[str, pl.Series], Vocabulary, list[Lists], int]:
@@ -288,7 +288,7 @@ class CommonItems:
     other_length: Ints
 
 
-def _compared(one: Lists, other: Lists, found: Match, cutoff: int, p: float) -> Floats:
+def _compared(one: Lists, other: Lists, matched: Match, cutoff: int, p: float) -> Floats:
     """All measures of every query, block by block; what they say of a query that has one list only means nothing."""
     lengths = np.minimum(one.length, cutoff), np.minimum(other.length, cutoff)
     deepest = int(lengths[0].max() + lengths[1].max())
@@ -298,10 +298,10 @@ def _compared(one: Lists, other: Lists, found: Match, cutoff: int, p: float) -> 
 
     def of_block(block: tuple[int, int]) -> None:
         first, last = block
-        rows = slice(*np.searchsorted(found.row, one.start[[first, last]]))
-        query = one.owner(first, last).take(found.row[rows] - one.start[first])
-        rank = found.row[rows] - one.start[first:last].take(query) + 1
-        rank_there = found.at[rows] - other.start[first:last].take(query) + 1
+        rows = slice(*np.searchsorted(matched.row, one.start[[first, last]]))
+        query = one.owner(first, last).take(matched.row[rows] - one.start[first])
+        rank = matched.row[rows] - one.start[first:last].take(query) + 1
+        rank_there = matched.at[rows] - other.start[first:last].take(query) + 1
         if cutoff < WHOLE:
             inside = np.flatnonzero(np.maximum(rank, rank_there) <= cutoff)
             query, rank, rank_there = (each.take(inside) for each in (query, rank, rank_there))

@@ -183,24 +183,24 @@ def _members(comparison: Comparison) -> int:
     """How many differences are corrected together."""
     if comparison.correction not in ("holm", "bonferroni"):
         return 1
-    tested = [found.metric for found in comparison.differences if found.finding != "not tested"]
+    tested = [each.metric for each in comparison.differences if each.finding != "not tested"]
     return max(len(tested) if comparison.family == "all" else max(map(tested.count, tested), default=1), 1)
 
 
 def _rows(comparison: Comparison, wanted: float, level: float) -> Iterator[Reach]:
-    for found in comparison.differences:
-        known = found.deviation > 0
-        smallest = detectable(found.users, wanted, level) * found.deviation if known else math.nan
-        least = comparison.min_effect.get(found.metric, math.nan)
+    for difference in comparison.differences:
+        known = difference.deviation > 0
+        smallest = detectable(difference.users, wanted, level) * difference.deviation if known else math.nan
+        least = comparison.min_effect.get(difference.metric, math.nan)
         matters = known and not math.isnan(least)
         yield Reach(
-            found.metric,
-            found.run,
-            found.against,
-            found.users,
-            found.deviation,
+            difference.metric,
+            difference.run,
+            difference.against,
+            difference.users,
+            difference.deviation,
             smallest,
             least,
-            chance(least / found.deviation, found.users, level) if matters else math.nan,
-            needed(least / found.deviation, wanted, level) if matters else math.nan,
+            chance(least / difference.deviation, difference.users, level) if matters else math.nan,
+            needed(least / difference.deviation, wanted, level) if matters else math.nan,
         )

@@ -65,8 +65,8 @@ class Differences:
     @cached_property
     def mean(self) -> float:
         """The mean; 0 where it comes from rounding."""
-        found = mean(self.values)
-        return 0.0 if abs(found) * len(self.values) <= self.slack else found
+        value = mean(self.values)
+        return 0.0 if abs(value) * len(self.values) <= self.slack else value
 
     @cached_property
     def alike(self) -> bool:
@@ -300,11 +300,12 @@ def check_protocols(results: Mapping[str, Result]) -> None:
     for run, other in others:
         differ = _differing_words(one, other)
         if differ:
-            said = "; ".join(
+            differing = "; ".join(
                 f"{name} is {mine!r} in '{first}' and {their!r} in '{run}'" for name, mine, their in differ
             )
             raise ProtocolError(
-                f"compare: '{first}' and '{run}' were evaluated under different protocols: {said}. Evaluate both alike."
+                f"compare: '{first}' and '{run}' were evaluated under different protocols: {differing}. "
+                "Evaluate both alike."
             )
         if list(one.ids) != list(other.ids):
             raise IdError(
@@ -330,9 +331,9 @@ def _differing_words(one: Result, other: Result) -> list[tuple[str, Any, Any]]:
     words = [field.name for field in dataclasses.fields(one.protocol)]
     if one.protocol.ties != "random":
         words.remove("seed")  # nothing else is random
-    found = [(name, getattr(one.protocol, name), getattr(other.protocol, name)) for name in words]
-    found.append(("sampled", one.sampled, other.sampled))
-    return [each for each in found if each[1] != each[2]]
+    pairs = [(name, getattr(one.protocol, name), getattr(other.protocol, name)) for name in words]
+    pairs.append(("sampled", one.sampled, other.sampled))
+    return [each for each in pairs if each[1] != each[2]]
 
 
 def _same_types(results: Mapping[str, Result]) -> dict[str, pl.DataFrame]:
@@ -368,8 +369,8 @@ def _groups(results: Mapping[str, Result], rows: Sequence[Ints], n_queries: int)
     query = np.concatenate(rows)
     group = np.concatenate([codes + start for codes, start in zip(own, first, strict=False)])
     graph = coo_array((np.ones(len(query), np.int8), (query, group)), shape=(first[-1], first[-1]))
-    found: Ints = connected_components(graph, directed=False)[1][:n_queries].astype(np.int64)
-    return found
+    components: Ints = connected_components(graph, directed=False)[1][:n_queries].astype(np.int64)
+    return components
 
 
 def _slicings(results: Mapping[str, Result], rows: Sequence[Ints], keys: pl.DataFrame) -> Iterator[Slicing]:

@@ -74,11 +74,11 @@ def controls() -> Element:
 
 def _chart(name: str, what: str, *controls: Element) -> Element:
     """The place of a chart, with what it shows in words and its numbers as a table."""
-    said = {"aria_live": "polite"} if name == "means" else {}  # one of them tells a screen reader what was chosen
+    live = {"aria_live": "polite"} if name == "means" else {}  # one of them tells a screen reader what was chosen
     return element(
         "figure",
         *controls,
-        element("figcaption", what, id=f"{name}-caption", **said),
+        element("figcaption", what, id=f"{name}-caption", **live),
         element("div", id=f"{name}-chart", class_="chart", role="img", aria_labelledby=f"{name}-caption"),
         element(
             "div",
@@ -95,11 +95,11 @@ def _chart(name: str, what: str, *controls: Element) -> Element:
 
 def _summary(view: View) -> list[Element]:
     first, *others = sentences(view)
-    said = [element("p", first, class_="lead"), bullets(others)]
+    parts = [element("p", first, class_="lead"), bullets(others)]
     cautions = warnings(view)
     if cautions:
-        said.append(element("div", element("h3", "Mind"), bullets(cautions), class_="mind"))
-    return said
+        parts.append(element("div", element("h3", "Mind"), bullets(cautions), class_="mind"))
+    return parts
 
 
 def _marks(view: View) -> list[str]:
@@ -110,7 +110,7 @@ def _marks(view: View) -> list[str]:
 def _leaderboard(view: View) -> list[Element]:
     chart = _chart("means", "Means and their 95 % intervals.")
     if view.comparison is None:
-        numbers = [(name, *cells(found)) for name, found in view.means[view.runs[0]].items()]
+        numbers = [(name, *cells(summary)) for name, summary in view.means[view.runs[0]].items()]
         return [
             table("Every number of this run", ("metric", *HEADER), numbers, row_marks=_marks(view), right=HEADER),
             chart,
@@ -135,8 +135,8 @@ def _cell(cell: str | Cell) -> list[str | Element]:
     return [element("b", text) if cell.bold else text, *([element("sup", cell.marks)] if cell.marks else [])]
 
 
-def _with_interval(cell: str | Cell, found: Any) -> list[str | Element]:
-    ends = "" if math.isnan(found.low) else f"{found.low:.4f} to {found.high:.4f}"
+def _with_interval(cell: str | Cell, summary: Any) -> list[str | Element]:
+    ends = "" if math.isnan(summary.low) else f"{summary.low:.4f} to {summary.high:.4f}"
     return [*_cell(cell), element("small", ends)]
 
 
@@ -159,42 +159,46 @@ def _users(view: View) -> list[Element]:
 
 
 def _differences(view: View) -> list[Element]:
-    found = view.comparison
-    if found is None:
+    comparison = view.comparison
+    if comparison is None:
         return paragraphs(["One run alone. Compare it with another: atkay.compare({name: lists, ...}, truth)."])
-    said = [_chart("differences", "Differences of the means and their 95 % intervals.")]
+    charts = [_chart("differences", "Differences of the means and their 95 % intervals.")]
     if view.results:
         pair = element("label", "Pair ", element("select", id="pair"))
-        said.append(_chart("moved", "Users' own differences.", pair))
+        charts.append(_chart("moved", "Users' own differences.", pair))
     return [
-        *said,
-        details("All differences, with p-values", _grid("Differences", found.difference_grid(found.differences))),
+        *charts,
+        details(
+            "All differences, with p-values", _grid("Differences", comparison.difference_grid(comparison.differences))
+        ),
     ]
 
 
 def _slices(view: View) -> list[Element]:
-    found, sliced = view.comparison, any(result.slicings for result in view.results.values())
-    said: list[Element] = []
+    comparison, sliced = view.comparison, any(result.slicings for result in view.results.values())
+    parts: list[Element] = []
     if sliced:
-        said.append(_chart("slices", "The means of segments."))
-    if found is not None and found.segments:
-        movers = found.movers
+        parts.append(_chart("slices", "The means of segments."))
+    if comparison is not None and comparison.segments:
+        movers = comparison.movers
         if movers:
             ahead = ("slice", "segment")
-            said.append(
+            parts.append(
                 details(
                     f"Segments that move against the mean ({len(movers):,})",
-                    _grid("Against the mean", found.difference_grid(movers, ahead)),
+                    _grid("Against the mean", comparison.difference_grid(movers, ahead)),
                 )
             )
         else:
-            said.append(element("p", "No segment moves against the mean."))
-        grid = found.difference_grid(found.segments, ("slice", "segment"))
-        said.append(
-            details(f"All differences of segments ({len(found.segments):,})", _grid("Differences of segments", grid))
+            parts.append(element("p", "No segment moves against the mean."))
+        grid = comparison.difference_grid(comparison.segments, ("slice", "segment"))
+        parts.append(
+            details(
+                f"All differences of segments ({len(comparison.segments):,})", _grid("Differences of segments", grid)
+            )
         )
-    if said:
-        return said
+    if parts:
+        return parts
     return paragraphs(
         ["No segments were given. Pass slices={user: segment}, or a table of users, to evaluate or compare."]
     )
@@ -211,7 +215,7 @@ def _beyond(view: View) -> list[Element]:
         )
     rows = [[shown(run), *(cells(view.means[run][str(metric)])[0] for metric in metrics)] for run in view.runs]
     marks = ["", *("" if metric.k is None else str(metric.cutoffs[0]) for metric in metrics)]
-    said = [
+    parts = [
         table(
             "Numbers of what is listed, relevant or not",
             ["run", *map(str, metrics)],
@@ -222,29 +226,36 @@ def _beyond(view: View) -> list[Element]:
     ]
     if len(view.runs) > 1 and len(metrics) < len(view.metrics):
         across = element("label", "Against ", element("select", id="across"))
-        said.append(_chart("trade", "Two numbers against each other.", across))
-    return said
+        parts.append(_chart("trade", "Two numbers against each other.", across))
+    return parts
 
 
 def _conventions(view: View, elsewhere: Mapping[str, Conventions]) -> list[Element]:
-    said = "The same lists under the definitions of other libraries: their words for each metric, and whom they count."
-    if elsewhere and not any(found.values for found in elsewhere.values()):
+    intro = "The same lists under the definitions of other libraries: their words for each metric, and whom they count."
+    if elsewhere and not any(conventions.values for conventions in elsewhere.values()):
         return paragraphs(
-            [said, "None of these metrics is computed from lists and truth alone, so there is nothing to show."]
+            [intro, "None of these metrics is computed from lists and truth alone, so there is nothing to show."]
         )
     if not elsewhere:
         how = "To have it here, pass the lists and the truth again: atkay.report(found, path, recs=recs, truth=truth)."
-        return paragraphs([said, how])
+        return paragraphs([intro, how])
     tables = []
-    for run, found in elsewhere.items():
-        ours = next(iter(found.values.values()))
+    for run, conventions in elsewhere.items():
+        ours = next(iter(conventions.values.values()))
         rows = [
-            [name, *(_other(of.get(spec), ours.get(spec)) for spec in found.specs)] for name, of in found.values.items()
+            [name, *(_other(of.get(spec), ours.get(spec)) for spec in conventions.specs)]
+            for name, of in conventions.values.items()
         ]
-        marks = ["", *(spec.partition("@")[2] for spec in found.specs)]
+        marks = ["", *(spec.partition("@")[2] for spec in conventions.specs)]
         name = f"Lists of {shown(run)}" if view.comparison else "These lists"
         tables.append(
-            table(f"{name} under other definitions", ["library", *found.specs], rows, marks=marks, right=found.specs)
+            table(
+                f"{name} under other definitions",
+                ["library", *conventions.specs],
+                rows,
+                marks=marks,
+                right=conventions.specs,
+            )
         )
     legend = element(
         "p",
@@ -253,7 +264,7 @@ def _conventions(view: View, elsewhere: Mapping[str, Conventions]) -> list[Eleme
     )
     first, *others = tables
     more = [details(f"The other runs ({len(others)})", *others)] if others else []
-    return [element("p", said), first, legend, *more]
+    return [element("p", intro), first, legend, *more]
 
 
 def _other(value: float | None, ours: float | None) -> list[str | Element]:
@@ -296,8 +307,8 @@ def _population(view: View) -> list[Element]:
         or any(getattr(each, name) for each in populations.values())
     ]
     header = ("count", *(shown(run) for run in populations))
-    said = [details("How the runs were compared", *notes)] if notes else []
-    return [table("Users and rows", header, rows, right=header[1:]), *said]
+    compared = [details("How the runs were compared", *notes)] if notes else []
+    return [table("Users and rows", header, rows, right=header[1:]), *compared]
 
 
 def _definitions(view: View) -> list[Element]:
@@ -307,7 +318,7 @@ def _definitions(view: View) -> list[Element]:
     )
     rows = [(name, defined[name].words, element("code", defined[name].formula)) for name in view.names]
     protocol = view.comparison.protocol if view.comparison else view.results[view.runs[0]].protocol.words()
-    said = [
+    parts = [
         table(
             "What each number is",
             ("metric", "in words", "formula"),
@@ -325,10 +336,10 @@ def _definitions(view: View) -> list[Element]:
         element("pre", element("code", call(view)), tabindex="0"),
     ]
     if any_result is not None and any_result.readings:
-        said.insert(2, bullets(any_result.readings))
+        parts.insert(2, bullets(any_result.readings))
     if any_result is not None and any_result.dialect:
-        said.insert(0, element("p", f"In the dialect of {any_result.dialect}."))
-    return said + _fingerprints(view)
+        parts.insert(0, element("p", f"In the dialect of {any_result.dialect}."))
+    return parts + _fingerprints(view)
 
 
 def _fingerprints(view: View) -> list[Element]:

@@ -47,16 +47,16 @@ class View:
     comparison: Comparison | None
 
     @classmethod
-    def of(cls, found: Result | Comparison) -> View:
+    def of(cls, content: Result | Comparison) -> View:
         """The view of what was found."""
-        if isinstance(found, Comparison):
-            metrics = tuple(parse(name) for name in found.metrics)
-            return cls(found.runs, metrics, found.means, found.results, found)
-        if isinstance(found, Result):
-            metrics = tuple(one for metric in found.metrics for one in metric.split())
-            return cls((ALONE,), metrics, {ALONE: found.summaries}, {ALONE: found}, None)
+        if isinstance(content, Comparison):
+            metrics = tuple(parse(name) for name in content.metrics)
+            return cls(content.runs, metrics, content.means, content.results, content)
+        if isinstance(content, Result):
+            metrics = tuple(one for metric in content.metrics for one in metric.split())
+            return cls((ALONE,), metrics, {ALONE: content.summaries}, {ALONE: content}, None)
         raise InputError(
-            f"report: takes a Result or a Comparison, given was a {type(found).__name__}. Make one with "
+            f"report: takes a Result or a Comparison, given was a {type(content).__name__}. Make one with "
             "atkay.evaluate(...) or atkay.compare(...)."
         )
 
@@ -85,7 +85,7 @@ class View:
 
 def shown(text: object) -> str:
     """Any id or name as text, no longer than a reader reads; what runs from right to left turns nothing around it."""
-    said = one_line(str(text))
-    said = said if len(said) <= LONGEST else f"{said[:LONGEST]}… ({len(said):,} characters)"
-    turned = not said.isascii() and any(unicodedata.bidirectional(char) in TURNS for char in said)
-    return f"{ISOLATE}{said}{END}" if turned else said
+    line = one_line(str(text))
+    line = line if len(line) <= LONGEST else f"{line[:LONGEST]}… ({len(line):,} characters)"
+    turned = not line.isascii() and any(unicodedata.bidirectional(char) in TURNS for char in line)
+    return f"{ISOLATE}{line}{END}" if turned else line

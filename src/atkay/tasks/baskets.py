@@ -143,10 +143,10 @@ def next_basket(
     truth = truth.join(first, on=(user, item), maintain_order="left")
     key = (user,) if last == 1 else (user, order)
     names = (user, order, item, time)
-    asked = number_of(int(baskets.filter(held)[user].n_unique()), "user")
+    users = number_of(int(baskets.filter(held)[user].n_unique()), "user")
     what = "the last order" if last == 1 else f"the last {last} orders"
     everything = f"{number_of(len(baskets), 'order')} of {number_of(len(line.length), 'user')} in all"
-    note = f"{what} of {asked} with {min_orders} orders or more; {everything}"
+    note = f"{what} of {users} with {min_orders} orders or more; {everything}"
     task = BasketTask(
         name="next basket",
         train=frame.filter(~pl.col(_HELD)).select(names),

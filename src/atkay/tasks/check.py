@@ -55,10 +55,10 @@ class Check:
 
     def __getitem__(self, what: str) -> Finding:
         """The finding of that name."""
-        found = {each.what: each for each in self.findings}
-        if what not in found:
-            raise NumberError(f"check: '{what}' was not looked for; there are {listing(found)}.")
-        return found[what]
+        findings = {each.what: each for each in self.findings}
+        if what not in findings:
+            raise NumberError(f"check: '{what}' was not looked for; there are {listing(findings)}.")
+        return findings[what]
 
     def __repr__(self) -> str:
         if not self.findings:
@@ -67,8 +67,8 @@ class Check:
             (each.what, each.kind, f"{each.count:,}", f"{each.of:,}", "; ".join(map(_example, each.examples)))
             for each in self.findings
         ]
-        said = Grid(("looked for", "kind", "found", "of", "for example"), rows, right=("found", "of")).text()
-        return "\n".join([said, "", *self.skipped, self._verdict])
+        grid = Grid(("looked for", "kind", "found", "of", "for example"), rows, right=("found", "of")).text()
+        return "\n".join([grid, "", *self.skipped, self._verdict])
 
     @property
     def _verdict(self) -> str:
@@ -102,8 +102,8 @@ def check(task: Task, recs: Any, columns: Columns | None) -> Check:
     return Check(tuple(findings), tuple(skipped))
 
 
-def _finding(what: str, kind: str, found: pl.DataFrame, of: int) -> Finding:
-    return Finding(what, kind, len(found), of, tuple(found.head(SHOWN).rows()))
+def _finding(what: str, kind: str, rows: pl.DataFrame, of: int) -> Finding:
+    return Finding(what, kind, len(rows), of, tuple(rows.head(SHOWN).rows()))
 
 
 def _late(task: Task, time: str) -> Finding:
@@ -162,9 +162,9 @@ def _of_queries(task: Task, listed: pl.DataFrame) -> list[Finding]:
         return [_finding("listed items that never occur in the log", "unknown", never, len(listed))]
     born = pl.concat([part.select(task.item, task.time) for part in parts])
     born = born.group_by(task.item).agg(pl.col(task.time).min().alias("born"))
-    asked = task.truth.group_by(task.key).agg(pl.col(task.time).min().alias("asked"))
+    first = task.truth.group_by(task.key).agg(pl.col(task.time).min().alias("asked"))
     both = listed.join(born.rename({"born": _BORN}), on=task.item, how="left", maintain_order="left")
-    both = both.join(asked.rename({"asked": _ASKED}), on=task.key, how="left", maintain_order="left")
+    both = both.join(first.rename({"asked": _ASKED}), on=task.key, how="left", maintain_order="left")
     later = pl.col(_BORN) > pl.col(_ASKED) if task.start is None else pl.col(_BORN) >= task.start
     early = both.filter(later).select(listed.columns)
     never = both.filter(pl.col(_BORN).is_null()).select(listed.columns)

@@ -133,8 +133,8 @@ def _task(
         )
     past = frame[order.row].with_columns(pl.Series(STEP, order.place))
     long = pl.Series((order.place + order.left) >= min_length - 1)
-    asked = pl.Series(order.place > 0) & long
-    truth = past.filter(asked & pl.Series(order.left == 0) if steps == "last" else asked)
+    is_query = pl.Series(order.place > 0) & long
+    truth = past.filter(is_query & pl.Series(order.left == 0) if steps == "last" else is_query)
     notes.append(f"{steps} step of sessions with {min_length} events or more")
     key = (session, STEP)
     return Task(
