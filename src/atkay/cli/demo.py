@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from atkay.cli.sample import Sample
 
 METRICS = "ndcg@5,10,20,map@10,recall@10,hit@10,coverage@10,arp@10"
-SHOWN = ("trec_eval", "recommenders", "lightgbm", "lenskit", "elliot")
+LIBRARIES = ("trec_eval", "recommenders", "lightgbm", "lenskit", "elliot")
 
 
 @click.command("demo", short_help="See it work on a made-up shop.")
@@ -53,7 +53,7 @@ def command(output: Path, data: Path | None) -> None:
         click.echo(f"  {difference.run}, ndcg@10: {difference.verdict}.")
     model, truth = shop.runs["model"], shop.truth
     click.echo("\nThe same lists, the same name, and what other libraries would print as MAP@10:\n")
-    for library in SHOWN:
+    for library in LIBRARIES:
         value = atkay.evaluate(model, truth, "map@10", dialect=library)["map@10"]
         click.echo(f"  {library:13} {value:.4f}")
     printed = atkay.evaluate(model, truth, ["map@10", "ndcg@10"], dialect="replay")

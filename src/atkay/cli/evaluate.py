@@ -190,11 +190,11 @@ def _worse(result: Result, before: Result, path: Path, directions: Mapping[str, 
 
 def _is_worse(better: str, value: float, limit: float) -> bool:
     """Whether a value falls short by more than rounding; one that is no number does, of any limit that is one."""
-    from atkay.comparison.sheet import FINE
+    from atkay.comparison.sheet import ROUNDING_SHARE
 
     if math.isnan(limit):
         return False
-    rounding = FINE * abs(limit)
+    rounding = ROUNDING_SHARE * abs(limit)
     return not (value <= limit + rounding if better == "lower" else value >= limit - rounding)
 
 

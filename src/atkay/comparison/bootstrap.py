@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from atkay.comparison.permutation import PERMUTATIONS_PER_BLOCK, UNITS_PER_BLOCK, combined
-from atkay.comparison.sheet import FINE
+from atkay.comparison.sheet import ROUNDING_SHARE
 from atkay.core.lists import ranges
 from atkay.core.types import Floats
 from atkay.results.summary import CONFIDENCE
@@ -108,7 +108,7 @@ def draw(trial: Trial) -> Drawn:
         away[np.abs(away) <= rounding] = 0.0
         square = squares.reshape(shape) / counts
         variance = square - away**2
-        variance[variance <= np.maximum(FINE * square, rounding**2)] = 0.0
+        variance[variance <= np.maximum(ROUNDING_SHARE * square, rounding**2)] = 0.0
         t = away / np.sqrt(variance / (counts - 1))
     for at, nth in itertools.product(partial, range(len(pairs))):
         if 0 < paired[at].defined(pairs[nth]).sum() < UNITS_SAMPLED_ALONE:

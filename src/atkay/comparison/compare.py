@@ -1,4 +1,4 @@
-"""Compare: evaluate runs alike, pair them by user, and say which differences are real."""
+"""Compare: evaluate runs alike, pair them by user, and say which differences are significant."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import numpy as np
 from atkay import __version__
 from atkay.comparison.comparison import Comparison, Difference, Means
 from atkay.comparison.corrections import CORRECTIONS, FAMILIES, corrected
-from atkay.comparison.sheet import FINE, lay_out
+from atkay.comparison.sheet import ROUNDING_SHARE, lay_out
 from atkay.comparison.tests import TESTS
 from atkay.comparison.trial import Key, Trial
 from atkay.comparison.verdict import CONTRADICTORY, LEVEL, finding
@@ -66,7 +66,7 @@ def compare(
     rng: int = 7,
     **given: Any,
 ) -> Comparison:
-    """Say which differences between runs are real, and how large they are.
+    """Say which differences between runs are significant, and how large they are.
 
     The runs are paired by user: each user's value under one run is held against the same user's value under the
     other. A user whom one of the two runs does not evaluate is left out of their difference, and counted.
@@ -366,6 +366,11 @@ class RunTable:
     procedure: Procedure
 
     @cached_property
+    def names(self) -> list[str]:
+        """The names of the runs."""
+        return list(self.results)
+
+    @cached_property
     def steps(self) -> Steps:
         """How far the tests are."""
         tables = 1 + sum(len(np.unique(slicing.code)) for slicing in self.sheet.slicings)
@@ -404,88 +409,85 @@ class RunTable:
 
     def differences(self, key: Key, rows: Ints | None = None, means: Means | None = None) -> list[Difference]:
         """The differences of all queries, or of some."""
-        names, order = list(self.results), list(map(str, self.metrics))
-        tested = _tested(names, self.sheet.paired(rows), self.pairs, self.procedure, key, self.steps)
+        order = list(map(str, self.metrics))
+        paired = self.sheet.paired(rows)
         whole = [
-            _of_run(names, metric, pair, self.means if means is None else means, self.procedure)
+            self._of_run(metric, pair, self.means if means is None else means)
             for metric in self.metrics
             if metric not in self.sheet.metrics
             for pair in self.pairs
         ]
-        return sorted(tested + whole, key=lambda each: order.index(each.metric))
+        return sorted(whole + (self._tested(paired, key) if paired else []), key=lambda each: order.index(each.metric))
 
+    def _tested(self, paired: Sequence[Paired], key: Key) -> list[Difference]:
+        """The differences of some units, metric by metric and pair by pair."""
+        procedure, ends, p = self.procedure, None, {}
+        spread = "bootstrap" in procedure.tests
+        trial = Trial(paired, self.pairs, procedure.permutations, procedure.rng, key, self.steps, spread)
+        if procedure.interval != "student":
+            ends = trial.drawn.intervals(procedure.interval)
+            self.steps.next()
+        for name in procedure.tests:
+            p[name] = TESTS[name].p_values(trial)
+            self.steps.next()
 
-def _tested(
-    names: Sequence[str], paired: Sequence[Paired], pairs: Sequence[Pair], procedure: Procedure, key: Key, steps: Steps
-) -> list[Difference]:
-    """The differences of some units, metric by metric and pair by pair, not yet corrected."""
-    if not paired:
-        return []
-    spread = "bootstrap" in procedure.tests
-    trial, p = Trial(paired, pairs, procedure.permutations, procedure.rng, key, steps, spread), {}
-    ends = None
-    if procedure.interval != "student":
-        ends = trial.drawn.intervals(procedure.interval)
-        steps.next()
-    for name in procedure.tests:
-        p[name] = TESTS[name].p_values(trial)
-        steps.next()
-    jobs = [(at, each, nth, pair) for at, each in enumerate(paired) for nth, pair in enumerate(pairs)]
+        def of_place(place: tuple[int, int]) -> Difference:
+            each, pair = paired[place[0]], self.pairs[place[1]]
+            difference = self._described(each, pair)
+            if ends is not None and difference.deviation > 0:
+                difference = replace(difference, low=float(ends[0][place]), high=float(ends[1][place]))
+            of_tests = {name: float(values[place]) for name, values in p.items()}
+            lowest = (name for name, value in of_tests.items() if TESTS[name].random and value <= procedure.lowest)
+            opposite = (
+                name for name, value in of_tests.items() if value < LEVEL and _contradicts(name, each, pair, difference)
+            )
+            return replace(difference, p=of_tests, lowest=tuple(lowest), opposite=tuple(opposite))
 
-    def of_job(job: tuple[int, Paired, int, Pair]) -> Difference:
-        at, each, nth, pair = job
-        difference = _described(names, each, pair)
-        if ends is not None and difference.deviation > 0:
-            difference = replace(difference, low=float(ends[0][at, nth]), high=float(ends[1][at, nth]))
-        of_tests = {name: float(values[at, nth]) for name, values in p.items()}
-        lowest = (name for name, value in of_tests.items() if TESTS[name].random and value <= procedure.lowest)
-        opposite = (
-            name for name, value in of_tests.items() if value < LEVEL and _contradicts(name, each, pair, difference)
+        return in_threads(of_place, list(np.ndindex(len(paired), len(self.pairs))))
+
+    def _described(self, paired: Paired, pair: Pair) -> Difference:
+        difference = paired.difference(pair)
+        summary = summarise(difference.values)._replace(mean=difference.mean)
+        if summary.users > 1 and difference.alike:  # no spread to judge by
+            summary = summary._replace(low=math.nan, high=math.nan, deviation=0.0)
+        wins = ties = losses = None
+        if paired.below is None:
+            moved = np.sign(difference.values) * (-1 if paired.metric.better == "lower" else 1)
+            wins, ties, losses = (int((moved == way).sum()) for way in (1, 0, -1))
+        there = paired.there[:, pair]
+        both, either = (paired.units(np.asarray(queries)) for queries in (there.all(axis=1), there.any(axis=1)))
+        return replace(
+            self._undecided(paired.metric, pair),
+            difference=summary.mean,
+            low=summary.low,
+            high=summary.high,
+            deviation=summary.deviation,
+            effect=summary.mean / summary.deviation if summary.deviation > 0 else math.nan,
+            wins=wins,
+            ties=ties,
+            losses=losses,
+            users=summary.users,
+            left_out=int((either & ~both).sum()),
+            undefined=int(both.sum()) - summary.users,
         )
-        return replace(difference, p=of_tests, lowest=tuple(lowest), opposite=tuple(opposite))
 
-    return in_threads(of_job, jobs)
+    def _undecided(self, metric: Metric, pair: Pair) -> Difference:
+        against, run = (self.names[at] for at in pair)
+        return Difference(metric=str(metric), run=run, against=against, better=metric.better)
+
+    def _of_run(self, metric: Metric, pair: Pair, means: Means) -> Difference:
+        """A number of all lists together has no users' values, and so no test."""
+        runs = [self.names[at] for at in pair]
+        first, second = (means[run][str(metric)].mean if run in means else math.nan for run in runs)
+        difference = 0.0 if abs(second - first) <= ROUNDING_SHARE * max(abs(first), abs(second)) else second - first
+        untested = dict.fromkeys(self.procedure.tests, math.nan)
+        return replace(self._undecided(metric, pair), difference=difference, p=untested)
 
 
 def _contradicts(test: str, paired: Paired, pair: Pair, difference: Difference) -> bool:
     """Whether a test that is not of the mean speaks for another run than the mean does."""
     leaning = TESTS[test].leaning
     return leaning is not None and leaning(paired.difference(pair)) * difference.difference <= 0
-
-
-def _described(names: Sequence[str], paired: Paired, pair: Pair) -> Difference:
-    blank, difference = _undecided(names, paired.metric, pair), paired.difference(pair)
-    summary = summarise(difference.values)._replace(mean=difference.mean)
-    if summary.users > 1 and difference.alike:  # no spread to judge by
-        summary = summary._replace(low=math.nan, high=math.nan, deviation=0.0)
-    if paired.below is None:
-        moved = np.sign(difference.values) * (-1 if paired.metric.better == "lower" else 1)
-        counts = {"wins": int((moved > 0).sum()), "ties": int((moved == 0).sum()), "losses": int((moved < 0).sum())}
-        blank = replace(blank, **counts)  # type: ignore[arg-type]  # three fields of whole numbers
-    there = paired.there[:, pair]
-    both, either = (paired.units(np.asarray(queries)) for queries in (there.all(axis=1), there.any(axis=1)))
-    return replace(
-        blank,
-        difference=summary.mean,
-        low=summary.low,
-        high=summary.high,
-        deviation=summary.deviation,
-        effect=summary.mean / summary.deviation if summary.deviation > 0 else math.nan,
-        users=summary.users,
-        left_out=int((either & ~both).sum()),
-        undefined=int(both.sum()) - summary.users,
-    )
-
-
-def _undecided(names: Sequence[str], metric: Metric, pair: Pair) -> Difference:
-    return Difference(metric=str(metric), run=names[pair[1]], against=names[pair[0]], better=metric.better)
-
-
-def _of_run(names: Sequence[str], metric: Metric, pair: Pair, means: Means, procedure: Procedure) -> Difference:
-    """A number of all lists together has no users' values, and so no test."""
-    first, second = (means[names[at]][str(metric)].mean if names[at] in means else math.nan for at in pair)
-    difference = 0.0 if abs(second - first) <= FINE * max(abs(first), abs(second)) else second - first
-    return replace(_undecided(names, metric, pair), difference=difference, p=dict.fromkeys(procedure.tests, math.nan))
 
 
 def _judge(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from atkay.comparison.sheet import FINE
+from atkay.comparison.sheet import ROUNDING_SHARE
 from atkay.comparison.tests import TESTS
 from atkay.comparison.verdict import LEVEL, OPPOSITE, verdict, way
 from atkay.core.schema import Form, count, listed, mapped, maybe, number, one_of, probability, record, text
@@ -77,7 +77,7 @@ class Difference:
         return next((name for name, p in self.p.items() if not math.isnan(p)), None)
 
     @property
-    def real(self) -> bool:
+    def significant(self) -> bool:
         """Whether the difference is significant, by the corrected p-value of the test that decides."""
         return self.finding.startswith("real")
 
@@ -97,14 +97,14 @@ class Difference:
         "better" or "worse"; "higher" or "lower" where the metric has no direction. Every mark, colour and count of
         significant differences is made from this word.
         """
-        word = way(self.better, self.difference) if self.real else ""
+        word = way(self.better, self.difference) if self.significant else ""
         return word if run == self.run else OPPOSITE[word]
 
 
 NUMBERS = ("difference", "low", "high", "deviation", "effect")
 MARKS = {"better": "*", "worse": "†", "higher": "↑", "lower": "↓"}
 """What stands behind a mean, by how the run stands to the baseline."""
-LETTERS = 26
+MOST_LETTERS = 26
 """More runs than this are marked by numbers."""
 COUNTS = ("wins", "ties", "losses", "users", "left_out", "undefined")
 
@@ -177,10 +177,10 @@ class Comparison(Tables):
 
     @property
     def movers(self) -> tuple[Difference, ...]:
-        """The segments that move against the mean, those first for which that is real, then by p-value."""
+        """The segments that move against the mean, the significant ones first, then by p-value."""
         movers = filter(self._moves_against, self.segments)
         return tuple(
-            sorted(movers, key=lambda d: (not d.real, d.corrected.get(d.decided_by or "", 1.0), d.segment or ""))
+            sorted(movers, key=lambda d: (not d.significant, d.corrected.get(d.decided_by or "", 1.0), d.segment or ""))
         )
 
     @property
@@ -264,7 +264,7 @@ class Comparison(Tables):
 
     def _letter(self, run: str) -> str:
         at = self.runs.index(run)
-        return chr(ord("a") + at) if len(self.runs) <= LETTERS else f" {at + 1}"
+        return chr(ord("a") + at) if len(self.runs) <= MOST_LETTERS else f" {at + 1}"
 
     def leaders(self, metric: str) -> list[str]:
         """The runs with the best mean; of means that are nearly equal, differences over the same users decide."""
@@ -307,7 +307,7 @@ class Comparison(Tables):
         if self.baseline is None:
             word = "better" if directed else "higher"
             also = f" (higher, where no direction is better: {', '.join(without)})" if directed and without else ""
-            names = "letters" if len(self.runs) <= LETTERS else "numbers"
+            names = "letters" if len(self.runs) <= MOST_LETTERS else "numbers"
             return f"{names}: significantly {word} than that run{also}, {self.threshold} ({by}){self._of_both}"
         meanings = [f"*: significantly better than {self.baseline}, †: significantly worse"] if directed else []
         if without:
@@ -419,7 +419,7 @@ def best(means: Mapping[str, Summary], better: str) -> list[str]:
     if better == "neither" or not known:
         return []
     first = (min if better == "lower" else max)(known.values())
-    return [run for run, mean in known.items() if abs(mean - first) <= FINE * abs(first)]
+    return [run for run, mean in known.items() if abs(mean - first) <= ROUNDING_SHARE * abs(first)]
 
 
 def _named(segment: str | None) -> str:

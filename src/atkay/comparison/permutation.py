@@ -26,7 +26,7 @@ PERMUTATIONS_PER_BLOCK, UNITS_PER_BLOCK = 250, 4096
 PATTERNS_PER_BLOCK = 1 << 13
 """Sign patterns that are gone through in one go, where all of them are."""
 
-ROUNDING = 1e-12
+SUM_ROUNDING_SHARE = 1e-12
 """Adding up blocks of units rounds by less than this share of what is added up."""
 
 
@@ -75,7 +75,10 @@ def _sampled(trial: Trial, slack: Floats) -> Floats:
     # Bits instead of signs: a sum with signs is twice the sum over the ones, less the sum over all.
     whole = both.sum(axis=0)
     sums = combined(whole[None], width, combine)[0]
-    slack = slack + ROUNDING * combined(np.abs(both).sum(axis=0)[None], width, [np.abs(one) for one in combine])[0]
+    slack = (
+        slack
+        + SUM_ROUNDING_SHARE * combined(np.abs(both).sum(axis=0)[None], width, [np.abs(one) for one in combine])[0]
+    )
     reached = np.zeros(sums.shape, np.int64)
     words = -(-len(both) // 64)
     for number, (first, last) in enumerate(ranges(trial.permutations, PERMUTATIONS_PER_BLOCK)):
@@ -118,7 +121,7 @@ def label_shifts(trial: Trial) -> Floats:
         slack[at] = rounding.sum()
     sums = centred.sum(axis=0)
     apart = np.abs(np.stack([sums[:, other] - sums[:, one] for one, other in trial.pairs], axis=1))
-    slack += ROUNDING * np.abs(centred).sum(axis=(0, 2))[:, None]
+    slack += SUM_ROUNDING_SHARE * np.abs(centred).sum(axis=(0, 2))[:, None]
     shifted_sums = np.zeros((permutations, len(paired) * runs))
     for number, (begin, end) in enumerate(ranges(n, UNITS_PER_BLOCK)):
         random = trial.random(2, number)

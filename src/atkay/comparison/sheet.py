@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Pair = tuple[int, int]
 """Two runs by their numbers: the second is held against the first."""
 
-FINE = 2.0**-40
+ROUNDING_SHARE = 2.0**-40
 """A user's difference that is smaller than this share of the user's own values comes from rounding.
 
 Values are results of short formulas, right to a few units in the last of 53 bits; what two lists can differ by is far
@@ -133,14 +133,14 @@ class Paired:
         return self._scores[:, list(runs)] if self.complete else self.only(runs)._scores
 
     def rounding(self, runs: Sequence[int]) -> Floats:
-        """The most that rounding can move the scores of each unit in these runs, see :data:`FINE`."""
+        """The most that rounding can move the scores of each unit in these runs, see :data:`ROUNDING_SHARE`."""
         if not self.complete:
             part = self.only(runs)
             return part.rounding(part.all_runs)
         chosen = list(runs)
         if self.below is None:
             largest = np.abs(self.values[:, chosen]).max(axis=1)
-            return FINE * _merged(group_means, largest[:, None], self.group)[:, 0]
+            return ROUNDING_SHARE * _merged(group_means, largest[:, None], self.group)[:, 0]
         above, below = (_merged(group_sums, side[:, chosen], self.group) for side in (self.values, self.below))
         if not len(above):
             return np.zeros(0)
@@ -148,7 +148,7 @@ class Paired:
         ratio = np.abs(above.sum(axis=0) / total)
         # The terms of the linear approximation, see _scores.
         terms = np.maximum(np.maximum(np.abs(above), ratio * below) * (len(above) / total), ratio)
-        return FINE * np.asarray(terms.max(axis=1))
+        return ROUNDING_SHARE * np.asarray(terms.max(axis=1))
 
     @cached_property
     def _scores(self) -> Floats:

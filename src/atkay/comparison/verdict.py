@@ -106,9 +106,9 @@ def _dissent(difference: Difference) -> list[str]:
     others = [
         name
         for name, p in difference.corrected.items()
-        if TESTS[name].of_mean and not math.isnan(p) and (p < LEVEL) != difference.real
-        if not (difference.real and name in difference.lowest)
+        if TESTS[name].of_mean and not math.isnan(p) and (p < LEVEL) != difference.significant
+        if not (difference.significant and name in difference.lowest)
     ]
     if not others or difference.decided_by is None:
         return []
-    return [f"{'not ' if difference.real else ''}shown by {' and '.join(others)}"]
+    return [f"{'not ' if difference.significant else ''}shown by {' and '.join(others)}"]

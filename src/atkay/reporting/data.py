@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from atkay.metrics.metric import Metric
     from atkay.results.result import Result
 
-BINS = 20
+BINS_PER_SIDE = 20
 """Bars of a distribution; of differences as many on each side of 0."""
 
-SEGMENTS = 30
+SEGMENTS_DRAWN = 30
 """So many segments of a slice are drawn, those with the most users."""
 
-SUMS = 6000
+ARITHMETIC_LINES = 6000
 """About so many lines of arithmetic are written out, over all users of the explorer."""
 
 
@@ -102,7 +102,7 @@ def _distribution(view: View, metric: Metric) -> dict[str, Any] | None:
         return None
     low, high = min(float(c.min(initial=0)) for c in there), max(float(c.max(initial=0)) for c in there)
     low, high = (0.0, 1.0) if metric.bounded and low >= 0 and high <= 1 else (low, high)
-    edges = np.linspace(low, high if high > low else low + 1, BINS + 1)
+    edges = np.linspace(low, high if high > low else low + 1, BINS_PER_SIDE + 1)
     return {
         "edges": [_short(edge) for edge in edges.tolist()],
         "counts": [np.histogram(column, edges)[0].tolist() for column in there],
@@ -124,7 +124,7 @@ def _pairs(view: View) -> list[dict[str, Any]]:
         pair = view.runs.index(one.against), view.runs.index(one.run)
         difference = each.difference(pair).moving.values
         widest = float(np.abs(difference).max(initial=0)) or 1.0
-        edges = np.linspace(-widest, widest, 2 * BINS + 1)
+        edges = np.linspace(-widest, widest, 2 * BINS_PER_SIDE + 1)
         counts = np.histogram(difference, edges)[0]
         return {"edge": _short(widest), "counts": counts.tolist()}
 
@@ -153,7 +153,7 @@ def _slices(view: View) -> list[dict[str, Any]]:
             for segment, numbers in one.get(name, {}).items():
                 most = max(summary.users + summary.undefined for summary in numbers.values())
                 users[segment] = max(users.get(segment, 0), most)
-        largest = sorted(users, key=lambda segment: -users[segment])[:SEGMENTS]
+        largest = sorted(users, key=lambda segment: -users[segment])[:SEGMENTS_DRAWN]
         slices.append(
             {
                 "name": shown(name),
@@ -182,7 +182,7 @@ def _explorer(view: View, strings: Strings) -> dict[str, Any] | None:
     places = [_places(view.results[run]) for run in view.runs if run in view.results]
     if not places or not all(places):
         return None
-    most = max(10, SUMS // (len(view.runs) * len(view.metrics)))
+    most = max(10, ARITHMETIC_LINES // (len(view.runs) * len(view.metrics)))
     chosen = list(places[0])[:most]
     first = view.results[view.runs[0]]
     return {

@@ -14,10 +14,11 @@ from atkay.results.result import HEADER, cells
 from atkay.text.grid import Cell
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from xml.etree.ElementTree import Element
 
     from atkay.audit.conventions import Conventions
+    from atkay.metrics.metric import Metric
     from atkay.text.grid import Grid
 
 FORMS = ("svg", "png")
@@ -102,9 +103,9 @@ def _summary(view: View) -> list[Element]:
     return parts
 
 
-def _marks(view: View) -> list[str]:
+def _marks(metrics: Iterable[Metric]) -> list[str]:
     """The cutoff of each number, empty where it has none."""
-    return ["" if metric.k is None else str(metric.cutoffs[0]) for metric in view.metrics]
+    return ["" if metric.k is None else str(metric.cutoffs[0]) for metric in metrics]
 
 
 def _leaderboard(view: View) -> list[Element]:
@@ -112,7 +113,9 @@ def _leaderboard(view: View) -> list[Element]:
     if view.comparison is None:
         numbers = [(name, *cells(summary)) for name, summary in view.means[view.runs[0]].items()]
         return [
-            table("Every number of this run", ("metric", *HEADER), numbers, row_marks=_marks(view), right=HEADER),
+            table(
+                "Every number of this run", ("metric", *HEADER), numbers, row_marks=_marks(view.metrics), right=HEADER
+            ),
             chart,
         ]
     grid = view.comparison.mean_grid()
@@ -124,7 +127,7 @@ def _leaderboard(view: View) -> list[Element]:
         for run, row in zip(view.runs, grid.rows, strict=True)
     ]
     legend = element("p", f"{view.comparison.bold_legend}; below each mean its 95 % interval.", class_="note")
-    return [table("Means of the runs", grid.header, rows, marks=["", *_marks(view)]), legend, chart]
+    return [table("Means of the runs", grid.header, rows, marks=["", *_marks(view.metrics)]), legend, chart]
 
 
 def _cell(cell: str | Cell) -> list[str | Element]:
@@ -214,16 +217,8 @@ def _beyond(view: View) -> list[Element]:
             ]
         )
     rows = [[shown(run), *(cells(view.means[run][str(metric)])[0] for metric in metrics)] for run in view.runs]
-    marks = ["", *("" if metric.k is None else str(metric.cutoffs[0]) for metric in metrics)]
-    parts = [
-        table(
-            "Numbers of what is listed, relevant or not",
-            ["run", *map(str, metrics)],
-            rows,
-            marks=marks,
-            right=list(map(str, metrics)),
-        )
-    ]
+    names, caption = list(map(str, metrics)), "Numbers of what is listed, relevant or not"
+    parts = [table(caption, ["run", *names], rows, marks=["", *_marks(metrics)], right=names)]
     if len(view.runs) > 1 and len(metrics) < len(view.metrics):
         across = element("label", "Against ", element("select", id="across"))
         parts.append(_chart("trade", "Two numbers against each other.", across))
@@ -323,7 +318,7 @@ def _definitions(view: View) -> list[Element]:
             "What each number is",
             ("metric", "in words", "formula"),
             rows,
-            row_marks=_marks(view),
+            row_marks=_marks(view.metrics),
             wrap=("in words", "formula"),
         ),
         table(

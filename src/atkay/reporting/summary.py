@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from atkay.results.result import Result
     from atkay.results.summary import Summary
 
-MOVERS = 3
+SEGMENTS_NAMED = 3
 """So many segments that move against the mean are named."""
 
-NAMED = 5
+RUNS_NAMED = 5
 """So many runs are named in a sentence."""
 
-DIFFERENCES = 4
+DIFFERENCES_NAMED = 4
 """So many differences in the headline number are told."""
 
-FEW = 100
+ROUGH_BELOW_USERS = 100
 """Below so many users, intervals are wide."""
 
 
@@ -66,21 +66,21 @@ def _of_comparison(view: View, comparison: Comparison) -> list[str]:
     against = comparison.baseline or (first[0] if first else "")
     sentences += _against(comparison, str(metric), against)
     tested = [each for each in comparison.differences if each.finding != "not tested"]
-    significant = sum(each.real for each in tested)
+    significant = sum(each.significant for each in tested)
     if tested:
         verb = "is" if significant == 1 else "are"
         sentences.append(
             f"Of {number_of(len(tested), 'tested difference')} in all metrics, {significant:,} {verb} significant."
         )
     sentences += _leaders(view, first) if first else []
-    movers = [each for each in comparison.movers if each.real]
+    movers = [each for each in comparison.movers if each.significant]
     if movers:
         named = "; ".join(
             f"{shown(each.slice)}: {shown(each.segment or '(none)')}, {each.metric} of {shown(each.run)} against "
             f"{shown(each.against)}: {each.verdict}"
-            for each in movers[:MOVERS]
+            for each in movers[:SEGMENTS_NAMED]
         )
-        more = f"; and {len(movers) - MOVERS:,} more" if len(movers) > MOVERS else ""
+        more = f"; and {len(movers) - SEGMENTS_NAMED:,} more" if len(movers) > SEGMENTS_NAMED else ""
         sentences.append(f"Against the mean move {named}{more}.")
     return sentences
 
@@ -108,7 +108,7 @@ def _headline(comparison: Comparison, metric: Metric, first: list[str], mean: Su
         return f"{leads}; differences in it are not tested."
     against = [each for each in differences if each.contradicted and first[0] in (each.run, each.against)]
     favoured = [each.against if each.run == first[0] else each.run for each in against]
-    if not any(each.real or each.contradicted for each in differences):
+    if not any(each.significant or each.contradicted for each in differences):
         return f"No significant difference in {metric} was found. {leads}."
     standings = [f"significantly better than {_several(beaten)}"] if beaten else []
     if even := [run for run, standing in tested.items() if not standing and run not in favoured]:
@@ -125,7 +125,7 @@ def _contradiction(differences: list[Difference], first: str) -> str:
     if not differences:
         return ""
     runs = []
-    for each in differences[:DIFFERENCES]:
+    for each in differences[:DIFFERENCES_NAMED]:
         corrected = p_value(each.corrected[each.decided_by or ""])
         p = f"p {corrected}" if corrected.startswith("<") else f"p = {corrected}"
         if each.difference:
@@ -136,13 +136,13 @@ def _contradiction(differences: list[Difference], first: str) -> str:
         else:
             runs.append(f"{shown(each.run)} and {shown(each.against)} ({p})")
     verb = "favours" if differences[0].difference else "finds a difference between"
-    more = f" and {len(differences) - DIFFERENCES:,} more" if len(differences) > DIFFERENCES else ""
+    more = f" and {len(differences) - DIFFERENCES_NAMED:,} more" if len(differences) > DIFFERENCES_NAMED else ""
     return f", but the {differences[0].decided_by} test, which decides, {verb} {', '.join(runs)}{more}"
 
 
 def _several(runs: list[str]) -> str:
     """The names of some runs; of many, how many there are."""
-    if len(runs) > NAMED:
+    if len(runs) > RUNS_NAMED:
         return f"{len(runs):,} runs"
     return " and ".join(filter(None, (", ".join(map(shown, runs[:-1])), shown(runs[-1]))))
 
@@ -150,13 +150,13 @@ def _several(runs: list[str]) -> str:
 def _against(comparison: Comparison, metric: str, against: str) -> list[str]:
     """The differences of one run from the others, the significant ones first, then by how large they are."""
     differences = [each for each in comparison[metric] if against in (each.run, each.against)]
-    differences.sort(key=lambda each: (not each.real, -abs(each.difference)))
+    differences.sort(key=lambda each: (not each.significant, -abs(each.difference)))
     sentences = [
-        f"{shown(each.run)} against {shown(each.against)}: {each.verdict}." for each in differences[:DIFFERENCES]
+        f"{shown(each.run)} against {shown(each.against)}: {each.verdict}." for each in differences[:DIFFERENCES_NAMED]
     ]
     return sentences + (
-        [f"{len(differences) - DIFFERENCES:,} more are below, in Differences."]
-        if len(differences) > DIFFERENCES
+        [f"{len(differences) - DIFFERENCES_NAMED:,} more are below, in Differences."]
+        if len(differences) > DIFFERENCES_NAMED
         else []
     )
 
@@ -167,7 +167,7 @@ def _leaders(view: View, overall: list[str]) -> list[str]:
     means_of: dict[tuple[str, str | None], dict[str, Summary]] = {}
     for run, result in view.results.items():
         for slicing, segment, metric, summary in result.slice_summaries:
-            if metric == name and summary.users >= FEW:
+            if metric == name and summary.users >= ROUGH_BELOW_USERS:
                 means_of.setdefault((slicing, segment), {})[run] = summary
     first = {
         where: best(means, view.headline.better) for where, means in means_of.items() if len(means) == len(view.runs)
@@ -182,8 +182,8 @@ def _leaders(view: View, overall: list[str]) -> list[str]:
     if not others:
         return []
     word = "lowest" if view.headline.better == "lower" else "highest"
-    more = f"; and another run in {len(others) - MOVERS:,} more" if len(others) > MOVERS else ""
-    return [f"Segments in which another run has the {word} mean {name}: {'; '.join(others[:MOVERS])}{more}."]
+    more = f"; and another run in {len(others) - SEGMENTS_NAMED:,} more" if len(others) > SEGMENTS_NAMED else ""
+    return [f"Segments in which another run has the {word} mean {name}: {'; '.join(others[:SEGMENTS_NAMED])}{more}."]
 
 
 def _with_interval(summary: Summary) -> str:
@@ -214,8 +214,8 @@ def _cautions(result: Result) -> Iterator[str]:
             f"The order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists "
             f"(ties={result.protocol.ties})."
         )
-    if population.evaluated < FEW:
-        yield f"{number_of(population.evaluated, 'user')} only: intervals are rough below {FEW}."
+    if population.evaluated < ROUGH_BELOW_USERS:
+        yield f"{number_of(population.evaluated, 'user')} only: intervals are rough below {ROUGH_BELOW_USERS}."
     if result.sampled is not None:
         yield f"{result.sampled.words}; such numbers do not compare with those of the whole catalogue."
     undefined = [name for name, summary in result.summaries.items() if summary.undefined]

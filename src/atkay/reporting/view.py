@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from atkay.results.result import Population
     from atkay.results.summary import Summary
 
-LONGEST = 120
+CHARACTERS_SHOWN = 120
 """So many characters of an id or a name are shown."""
 
 USUAL_CUTOFF = 10
@@ -86,6 +86,6 @@ class View:
 def shown(text: object) -> str:
     """Any id or name as text, no longer than a reader reads; what runs from right to left turns nothing around it."""
     line = one_line(str(text))
-    line = line if len(line) <= LONGEST else f"{line[:LONGEST]}… ({len(line):,} characters)"
+    line = line if len(line) <= CHARACTERS_SHOWN else f"{line[:CHARACTERS_SHOWN]}… ({len(line):,} characters)"
     turned = not line.isascii() and any(unicodedata.bidirectional(char) in TURNS for char in line)
     return f"{ISOLATE}{line}{END}" if turned else line

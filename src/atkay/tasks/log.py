@@ -17,7 +17,7 @@ from atkay.inputs.read import times
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from atkay.core.types import Bools, Ints
+    from atkay.core.types import Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +52,12 @@ class Sequences:
         """How many of the owner's rows come after each row, in the order of ``row``."""
         return np.repeat(self.start[1:], self.length) - np.arange(len(self.row)) - 1
 
+    def by_row(self, values: Ints) -> Ints:
+        """Values in the order of ``row``, in the order of the rows as given."""
+        out = np.empty_like(values)
+        out[self.row] = values
+        return out
+
 
 def _falling(time: pl.Series) -> Any:
     """Numbers that fall as time goes on."""
@@ -60,12 +66,6 @@ def _falling(time: pl.Series) -> Any:
         values = values.rank("dense").cast(pl.Int64)  # NumPy has no such numbers; their order is all that counts
     rising = values.to_numpy()
     return -rising if values.dtype.is_float() else np.invert(rising)
-
-
-def split(frame: pl.DataFrame, held: Bools) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The rows that stay, and those that are held out."""
-    out = pl.Series(held)
-    return frame.filter(~out), frame.filter(out)
 
 
 def moment(given: Any, time: pl.Series, what: str) -> Any:

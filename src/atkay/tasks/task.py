@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
@@ -137,7 +137,7 @@ class Task:
             return evaluate(recs, self.truth, metrics, columns=columns, **own | given)
 
     def compare(self, runs: Mapping[str, Any], metrics: Specs = USUAL, **given: Any) -> Comparison:
-        """Judge several runs alike and say which differences are real: ``atkay.compare`` with the task's protocol."""
+        """Judge several runs as the task says, and say which differences are significant, as ``atkay.compare`` does."""
         from atkay.comparison.compare import compare
 
         own = set(inspect.signature(compare).parameters) - {"runs", "truth", "metrics", "given"}
@@ -169,6 +169,19 @@ class Task:
             f"average: {_AVERAGE_WORDS[self.average].format(session=self.session, user=self.user)}",
         ]
         return "\n".join(map(one_line, [*rows, *self.notes]))
+
+    def settled(self) -> Self:
+        """The task; a warning where seen items are taken out and most of what is wanted was seen."""
+        if self.seen == "exclude":
+            again = len(self.truth.join(self.history, on=self.history.columns, how="semi"))
+            if again > len(self.truth) / 2:
+                warn(
+                    f"{self.name}: {again:,} of {len(self.truth):,} wanted items were seen before, and seen='exclude' "
+                    "takes seen items out of the lists, so that they count as missed. Choose seen='keep', or judge "
+                    "what is new alone.",
+                    RepeatsWarning,
+                )
+        return self
 
     def _level(self, word: str) -> tuple[str, ...]:
         """The columns whose queries are averaged first."""
@@ -244,20 +257,3 @@ def _pooled(metric: Metric) -> Metric:
             "hit and f1 do, for example. Choose another word, or leave the metric out."
         )
     return replace(metric, average="pooled")
-
-
-T = TypeVar("T", bound=Task)
-
-
-def settled(task: T) -> T:
-    """The task; a warning where seen items are taken out and most of what is wanted was seen."""
-    if task.seen == "exclude":
-        again = len(task.truth.join(task.history, on=task.history.columns, how="semi"))
-        if again > len(task.truth) / 2:
-            warn(
-                f"{task.name}: {again:,} of {len(task.truth):,} wanted items were seen before, and seen='exclude' "
-                "takes seen items out of the lists, so that they count as missed. Choose seen='keep', or judge what "
-                "is new alone.",
-                RepeatsWarning,
-            )
-    return task
