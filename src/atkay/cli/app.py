@@ -77,14 +77,7 @@ class Commands(click.Group):
 
         shown: set[str] = set()
 
-        def warn(
-            message: Warning | str,
-            category: type[Warning],
-            filename: str,
-            lineno: int,
-            file: Any = None,
-            line: Any = None,
-        ) -> None:
+        def warn(message: Warning | str, *_: Any, **__: Any) -> None:
             if str(message) not in shown:  # every run of a comparison may have the same to say
                 click.echo(safe(f"atkay: warning: {in_options(str(message))}"), err=True)
             shown.add(str(message))

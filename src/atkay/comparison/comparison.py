@@ -186,19 +186,13 @@ class Comparison(Tables):
     @property
     def mean_table(self) -> pl.DataFrame:
         """A row per run and metric: the mean, its 95 % interval, deviation, and counts."""
-        from atkay.core.forks import polars as pl
-
-        schema = {"run": pl.String, "metric": pl.String, **number_types()}
-        return pl.DataFrame(_lines(self.means), schema=schema, orient="row").fill_nan(None)
+        return _mean_frame(("run", "metric"), _lines(self.means))
 
     @property
     def slice_mean_table(self) -> pl.DataFrame:
         """The same for each segment of each slice."""
-        from atkay.core.forks import polars as pl
-
         rows = [(*where, *line) for where, means in self.segment_means.items() for line in _lines(means)]
-        text = dict.fromkeys(("slice", "segment", "run", "metric"), pl.String)
-        return pl.DataFrame(rows, schema={**text, **number_types()}, orient="row").fill_nan(None)
+        return _mean_frame(("slice", "segment", "run", "metric"), rows)
 
     def to_polars(self) -> pl.DataFrame:
         """The table of differences."""
@@ -449,6 +443,13 @@ def _frame(differences: Sequence[Difference], tests: Sequence[str], ahead: tuple
         "finding": pl.String,
         "verdict": pl.String,
     }
+    return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
+
+
+def _mean_frame(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pl.DataFrame:
+    from atkay.core.forks import polars as pl
+
+    schema = {**dict.fromkeys(names, pl.String), **number_types()}
     return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
 
 

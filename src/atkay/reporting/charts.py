@@ -241,28 +241,23 @@ def page_charts(
     domain = alt.Scale(domain=list(runs), range=[RUNS[at % len(RUNS)] for at in range(len(runs))])
     of_run = alt.Color("run:N", title=None, scale=domain, legend=None if len(runs) == 1 else _legend())
     plain = alt.Color("run:N", title=None, scale=domain, legend=None)
+    above = alt.Header(labelOrient="top", labelAnchor="start", labelFontWeight="bold", labelPadding=2, labelLimit=600)
+    of_finding = alt.Color("found:N", title=threshold, scale=_scale(findings), legend=_legend())
+    ways = _scale(["better", "worse", "higher", "lower"])
+    of_way = alt.Color("found:N", title=None, scale=ways, legend=None)
     charts = {
         "means": alt.layer(*dots(data, "run", "mean", plain), data=data).properties(height=alt.Step(28)),
         "curves": curves(data, "run", cutoffs, of_run).properties(height=300),
         "users": _bars(data, plain, "share", None, ".0%")
         .properties(height=64)
-        .facet(row=alt.Row("run:N", title=None, sort=list(runs), header=_above()), spacing=10),
+        .facet(row=alt.Row("run:N", title=None, sort=list(runs), header=above), spacing=10),
         "differences": alt.layer(
             alt.Chart(data).mark_rule(opacity=0.5).encode(x=alt.datum(0)),
-            *dots(
-                data,
-                "pair",
-                "difference",
-                alt.Color("found:N", title=threshold, scale=_scale(findings), legend=_legend()),
-                ["verdict"],
-            ),
+            *dots(data, "pair", "difference", of_finding, ["verdict"]),
             data=data,
         ).properties(height=alt.Step(28)),
         "moved": alt.layer(
-            _bars(
-                data,
-                alt.Color("found:N", title=None, scale=_scale(["better", "worse", "higher", "lower"]), legend=None),
-            ),
+            _bars(data, of_way),
             alt.Chart(data).mark_rule(opacity=0.6).encode(x=alt.datum(0)),
             data=data,
         ).properties(height=220),
@@ -270,12 +265,6 @@ def page_charts(
         "trade": _trade(data, plain),
     }
     return {name: chart.to_dict(validate=False) for name, chart in charts.items()}
-
-
-def _above() -> Any:
-    import altair as alt
-
-    return alt.Header(labelOrient="top", labelAnchor="start", labelFontWeight="bold", labelPadding=2, labelLimit=600)
 
 
 def _bars(data: Any, colour: Any, height: str = "users", title: str | None = "users", form: str = "~s") -> Any:

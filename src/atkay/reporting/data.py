@@ -77,9 +77,9 @@ def _number(metric: Metric) -> dict[str, Any]:
     }
 
 
-def _ends(summary: Any) -> list[float | None]:
-    """Mean and interval."""
-    return [_short(summary.mean), _short(summary.low), _short(summary.high)]
+def _ends(summary: Any, middle: str = "mean") -> list[float | None]:
+    """A number and its interval."""
+    return [_short(getattr(summary, name)) for name in (middle, "low", "high")]
 
 
 def _short(value: float) -> float | None:
@@ -133,7 +133,7 @@ def _pairs(view: View) -> list[dict[str, Any]]:
             "number": view.names.index(one.metric),
             "run": view.runs.index(one.run),
             "against": view.runs.index(one.against),
-            "ends": [_short(one.difference), _short(one.low), _short(one.high)],
+            "ends": _ends(one, "difference"),
             "found": colour_of(one),
             "verdict": one.verdict,
             "counts": [one.wins, one.ties, one.losses],

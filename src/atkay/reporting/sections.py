@@ -151,20 +151,20 @@ def _grid(caption: str, grid: Grid) -> Element:
 
 def _cutoffs(view: View) -> list[Element]:
     if len(view.cutoffs) < 2:
-        return paragraphs(["One cutoff was asked for. Ask for several, such as ndcg@1,5,10,20, to see a curve."])
+        return paragraphs("One cutoff was asked for. Ask for several, such as ndcg@1,5,10,20, to see a curve.")
     return [_chart("curves", "The metric over the cutoffs.")]
 
 
 def _users(view: View) -> list[Element]:
     if not view.results:
-        return paragraphs(["A loaded comparison has no values of users. Make the report from compare(...) itself."])
+        return paragraphs("A loaded comparison has no values of users. Make the report from compare(...) itself.")
     return [_chart("users", "How the values of single users are distributed.")]
 
 
 def _differences(view: View) -> list[Element]:
     comparison = view.comparison
     if comparison is None:
-        return paragraphs(["One run alone. Compare it with another: atkay.compare({name: lists, ...}, truth)."])
+        return paragraphs("One run alone. Compare it with another: atkay.compare({name: lists, ...}, truth).")
     charts = [_chart("differences", "Differences of the means and their 95 % intervals.")]
     if view.results:
         pair = element("label", "Pair ", element("select", id="pair"))
@@ -183,27 +183,17 @@ def _slices(view: View) -> list[Element]:
     if sliced:
         parts.append(_chart("slices", "The means of segments."))
     if comparison is not None and comparison.segments:
-        movers = comparison.movers
-        if movers:
-            ahead = ("slice", "segment")
-            parts.append(
-                details(
-                    f"Segments that move against the mean ({len(movers):,})",
-                    _grid("Against the mean", comparison.difference_grid(movers, ahead)),
-                )
-            )
-        else:
-            parts.append(element("p", "No segment moves against the mean."))
-        grid = comparison.difference_grid(comparison.segments, ("slice", "segment"))
-        parts.append(
-            details(
-                f"All differences of segments ({len(comparison.segments):,})", _grid("Differences of segments", grid)
-            )
-        )
+        for summary, caption, differences in (
+            ("Segments that move against the mean", "Against the mean", comparison.movers),
+            ("All differences of segments", "Differences of segments", comparison.segments),
+        ):
+            grid = comparison.difference_grid(differences, ("slice", "segment"))
+            table_of = details(f"{summary} ({len(differences):,})", _grid(caption, grid))
+            parts.append(table_of if differences else element("p", "No segment moves against the mean."))
     if parts:
         return parts
     return paragraphs(
-        ["No segments were given. Pass slices={user: segment}, or a table of users, to evaluate or compare."]
+        "No segments were given. Pass slices={user: segment}, or a table of users, to evaluate or compare."
     )
 
 
@@ -211,10 +201,8 @@ def _beyond(view: View) -> list[Element]:
     metrics = [metric for metric in view.metrics if not metric.needs_truth]
     if not metrics:
         return paragraphs(
-            [
-                "No such number was asked for. Ask for coverage@10 or gini@10 with catalog=, or for arp@10, novelty@10 "
-                "or long_tail@10 with train=, to see what the lists do besides hitting."
-            ]
+            "No such number was asked for. Ask for coverage@10 or gini@10 with catalog=, or for arp@10, novelty@10 "
+            "or long_tail@10 with train=, to see what the lists do besides hitting."
         )
     rows = [[shown(run), *(cells(view.means[run][str(metric)])[0] for metric in metrics)] for run in view.runs]
     names, caption = list(map(str, metrics)), "Numbers of what is listed, relevant or not"
@@ -229,11 +217,11 @@ def _conventions(view: View, elsewhere: Mapping[str, Conventions]) -> list[Eleme
     intro = "The same lists under the definitions of other libraries: their words for each metric, and whom they count."
     if elsewhere and not any(conventions.values for conventions in elsewhere.values()):
         return paragraphs(
-            [intro, "None of these metrics is computed from lists and truth alone, so there is nothing to show."]
+            intro, "None of these metrics is computed from lists and truth alone, so there is nothing to show."
         )
     if not elsewhere:
         how = "To have it here, pass the lists and the truth again: atkay.report(found, path, recs=recs, truth=truth)."
-        return paragraphs([intro, how])
+        return paragraphs(intro, how)
     tables = []
     for run, conventions in elsewhere.items():
         ours = next(iter(conventions.values.values()))
@@ -272,10 +260,8 @@ def _other(value: float | None, ours: float | None) -> list[str | Element]:
 def _explorer(view: View) -> list[Element]:
     if not any(result.examples is not None and len(result.examples) for result in view.results.values()):
         return paragraphs(
-            [
-                "Lists and truth of single users are not saved. Make the report from what evaluate(...) or "
-                "compare(...) returns."
-            ]
+            "Lists and truth of single users are not saved. Make the report from what evaluate(...) or "
+            "compare(...) returns."
         )
     return [
         element("p", id="sampled", class_="note"),
@@ -292,7 +278,7 @@ def _explorer(view: View) -> list[Element]:
 
 def _population(view: View) -> list[Element]:
     notes = [] if view.comparison is None else [bullets(view.comparison.notes)]
-    populations = view.populations
+    populations = {run: result.population for run, result in view.results.items()}
     if not populations:
         return [element("p", "A loaded comparison has kept these notes:"), *notes]
     rows = [

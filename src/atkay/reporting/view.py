@@ -17,7 +17,6 @@ from atkay.text.printable import one_line
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from atkay.results.result import Population
     from atkay.results.summary import Summary
 
 CHARACTERS_SHOWN = 120
@@ -76,11 +75,6 @@ class View:
         first = next((metric for metric in self.metrics if metric.better != "neither"), self.metrics[0])
         alike = [metric for metric in self.metrics if family_of(metric) == family_of(first)]
         return max(alike, key=lambda metric: (metric.cutoffs[0] == USUAL_CUTOFF, metric.cutoffs[0]))
-
-    @property
-    def populations(self) -> dict[str, Population]:
-        """Whom and what each run's numbers count."""
-        return {run: result.population for run, result in self.results.items()}
 
 
 def shown(text: object) -> str:
