@@ -22,7 +22,7 @@ from atkay.comparison.tests import TESTS
 from atkay.comparison.trial import Key, Trial
 from atkay.comparison.verdict import CONTRADICTORY, LEVEL, finding
 from atkay.core.lists import in_threads
-from atkay.core.types import Floats, Ints
+from atkay.core.types import Floats, Ints, is_integer, is_number
 from atkay.errors import (
     InputError,
     NotMeanWarning,
@@ -236,8 +236,7 @@ class Procedure:
             if not isinstance(word, str) or word not in known:
                 raise SpecError(f"compare: {shown(word)} is no word for '{what}'. {offer(word, known)}")
         for name, number, least in (("permutations", permutations, 1), ("rng", rng, 0)):
-            whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
-            if not whole or not least <= number < 2**63:
+            if not is_integer(number, least):
                 raise SpecError(f"compare: {name} is a whole number from {least}, given was {shown(number)}.")
         return cls(
             tuple(dict.fromkeys(tests)), correction, family, interval, operator.index(permutations), operator.index(rng)
@@ -345,7 +344,7 @@ def _thresholds(
     for name, value in wanted.items():
         if name not in names:
             raise NumberError(f"compare: min_effect names '{name}', which is not compared. {offer(name, names)}")
-        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1e300:
+        if not is_number(value, 0, 1e300):
             raise SpecError(f"compare: min_effect is a difference above 0, given was {shown(value)}.")
     return {name: float(value) for name, value in wanted.items()}
 

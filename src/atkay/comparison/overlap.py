@@ -13,7 +13,7 @@ import numpy as np
 from atkay.core.lists import Lists, in_threads
 from atkay.core.match import Match, match, repeated
 from atkay.core.order import by_rank, steps, together
-from atkay.core.types import WHOLE, Floats, Ints
+from atkay.core.types import WHOLE, Floats, Ints, is_integer, is_number
 from atkay.errors import (
     DuplicateError,
     IdError,
@@ -171,11 +171,11 @@ def overlap(
     """
     from atkay.inputs.read import read_recs
 
-    if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= DEEPEST):
+    if k is not None and not is_integer(k, 1, DEEPEST):
         raise SpecError(
             f"overlap: k is a whole number from 1 to {DEEPEST:,}, or None for whole lists; given was {shown(k)}."
         )
-    if isinstance(p, bool) or not isinstance(p, int | float | np.number) or not 0 < p < 1:
+    if not is_number(p, 0, 1):
         raise SpecError(f"overlap: p is a number between 0 and 1, given was {shown(p)}.")
     tables = [
         read_recs(given, _columns_of(columns, name), name) for name, given in zip(RUNS, (run_a, run_b), strict=True)

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from atkay.comparison.comparison import Comparison
 from atkay.comparison.verdict import LEVEL
+from atkay.core.types import is_number
 from atkay.errors import InputError, SpecError, shown
 from atkay.text.grid import Grid, Tabular
 
@@ -169,7 +168,7 @@ def power(comparison: Comparison, wanted: float = 0.8, level: float | None = Non
         raise InputError(f"power: takes what compare(...) gave, given was a {type(comparison).__name__}.")
     level = LEVEL / _members(comparison) if level is None else level
     for name, share in (("wanted", wanted), ("level", level)):
-        if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0 < share < 1:
+        if not is_number(share, 0, 1):
             raise SpecError(f"power: wanted and level lie between 0 and 1, given was {name}={shown(share)}.")
     if wanted <= level:
         raise SpecError(

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from atkay.core.order import together
+from atkay.core.types import is_integer, is_number
 from atkay.errors import IdError, InputError, SpecError, offer, shown
 from atkay.inputs.coding.vocabulary import Vocabulary
 from atkay.inputs.read import times
@@ -125,14 +126,14 @@ def _finer(one: pl.DataType, other: pl.DataType) -> pl.DataType:
 
 def share_of(given: Any, what: str) -> float:
     """A share between 0 and 1."""
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < 1:
+    if not is_number(given, 0, 1):
         raise InputError(f"{what}: a share is a number between 0 and 1, given was {shown(given)}.")
     return float(given)
 
 
 def count_of(given: Any, what: str, least: int = 1) -> int:
     """A whole number from ``least`` on."""
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not least <= given < 2**63:
+    if not is_integer(given, least):
         raise InputError(f"{what} is a whole number from {least}, given was {shown(given)}.")
     return int(given)
 
