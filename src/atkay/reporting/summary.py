@@ -40,18 +40,18 @@ def sentences(view: View) -> list[str]:
 def _of_result(view: View) -> list[str]:
     result = next(iter(view.results.values()))
     summary = result.summaries[str(view.headline)]
-    sentences = [f"{view.headline} is {_with_interval(summary)}, for {number_of(summary.users, 'user')}."]
+    lines = [f"{view.headline} is {_with_interval(summary)}, for {number_of(summary.users, 'user')}."]
     if not math.isnan(summary.low) and summary.mean and summary.high > summary.low:
         half = (summary.high - summary.low) / 2 / abs(summary.mean)
-        sentences.append(f"The interval is {half:.0%} of the number to either side.")
+        lines.append(f"The interval is {half:.0%} of the number to either side.")
     population = result.population
     if population.relevant:
         share = population.hits / population.relevant
-        sentences.append(
+        lines.append(
             f"The lists hold {population.hits:,} of the {population.relevant:,} relevant items ({share:.1%}), among "
             f"{population.listed:,} listed."
         )
-    return sentences
+    return lines
 
 
 def _of_comparison(view: View, comparison: Comparison) -> list[str]:
@@ -59,20 +59,20 @@ def _of_comparison(view: View, comparison: Comparison) -> list[str]:
     means = {run: view.means[run][str(metric)] for run in view.runs}
     first = comparison.leaders(str(metric))
     counts = sorted({each.users for each in means.values()})
-    sentences = [_headline(comparison, metric, first, means[first[0]])] if first else []
+    lines = [_headline(comparison, metric, first, means[first[0]])] if first else []
     base = f", held against {shown(comparison.baseline)}" if comparison.baseline else ", every pair compared"
     users = number_of(counts[0], "user") if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,} users"
-    sentences.append(f"{number_of(len(view.runs), 'run')}, {users}{base}.")
+    lines.append(f"{number_of(len(view.runs), 'run')}, {users}{base}.")
     against = comparison.baseline or (first[0] if first else "")
-    sentences += _against(comparison, str(metric), against)
+    lines += _against(comparison, str(metric), against)
     tested = [each for each in comparison.differences if each.finding != "not tested"]
     significant = sum(each.significant for each in tested)
     if tested:
         verb = "is" if significant == 1 else "are"
-        sentences.append(
+        lines.append(
             f"Of {number_of(len(tested), 'tested difference')} in all metrics, {significant:,} {verb} significant."
         )
-    sentences += _leaders(view, first) if first else []
+    lines += _leaders(view, first) if first else []
     movers = [each for each in comparison.movers if each.significant]
     if movers:
         named = "; ".join(
@@ -80,9 +80,9 @@ def _of_comparison(view: View, comparison: Comparison) -> list[str]:
             f"{shown(each.against)}: {each.verdict}"
             for each in movers[:SEGMENTS_NAMED]
         )
-        more = f"; and {len(movers) - SEGMENTS_NAMED:,} more" if len(movers) > SEGMENTS_NAMED else ""
-        sentences.append(f"Against the mean move {named}{more}.")
-    return sentences
+        more = f"; and {rest:,} more" if (rest := len(movers) - SEGMENTS_NAMED) > 0 else ""
+        lines.append(f"Against the mean move {named}{more}.")
+    return lines
 
 
 def _headline(comparison: Comparison, metric: Metric, first: list[str], mean: Summary) -> str:
@@ -136,7 +136,7 @@ def _contradiction(differences: list[Difference], first: str) -> str:
         else:
             runs.append(f"{shown(each.run)} and {shown(each.against)} ({p})")
     verb = "favours" if differences[0].difference else "finds a difference between"
-    more = f" and {len(differences) - DIFFERENCES_NAMED:,} more" if len(differences) > DIFFERENCES_NAMED else ""
+    more = f" and {rest:,} more" if (rest := len(differences) - DIFFERENCES_NAMED) > 0 else ""
     return f", but the {differences[0].decided_by} test, which decides, {verb} {', '.join(runs)}{more}"
 
 
@@ -151,14 +151,11 @@ def _against(comparison: Comparison, metric: str, against: str) -> list[str]:
     """The differences of one run from the others, the significant ones first, then by how large they are."""
     differences = [each for each in comparison[metric] if against in (each.run, each.against)]
     differences.sort(key=lambda each: (not each.significant, -abs(each.difference)))
-    sentences = [
+    lines = [
         f"{shown(each.run)} against {shown(each.against)}: {each.verdict}." for each in differences[:DIFFERENCES_NAMED]
     ]
-    return sentences + (
-        [f"{len(differences) - DIFFERENCES_NAMED:,} more are below, in Differences."]
-        if len(differences) > DIFFERENCES_NAMED
-        else []
-    )
+    rest = len(differences) - DIFFERENCES_NAMED
+    return [*lines, f"{rest:,} more are below, in Differences."] if rest > 0 else lines
 
 
 def _leaders(view: View, overall: list[str]) -> list[str]:
@@ -182,7 +179,7 @@ def _leaders(view: View, overall: list[str]) -> list[str]:
     if not others:
         return []
     word = "lowest" if view.headline.better == "lower" else "highest"
-    more = f"; and another run in {len(others) - SEGMENTS_NAMED:,} more" if len(others) > SEGMENTS_NAMED else ""
+    more = f"; and another run in {rest:,} more" if (rest := len(others) - SEGMENTS_NAMED) > 0 else ""
     return [f"Segments in which another run has the {word} mean {name}: {'; '.join(others[:SEGMENTS_NAMED])}{more}."]
 
 
