@@ -14,9 +14,9 @@ from collections.abc import Callable
 import numpy as np
 
 import atkay
-from atkay.comparison.bootstrap import draw
 from atkay.comparison.sheet import Paired
-from atkay.comparison.tests import TESTS, Task
+from atkay.comparison.tests import TESTS
+from atkay.comparison.trial import Trial
 from atkay.comparison.verdict import LEVEL
 from atkay.core.types import Floats
 from atkay.text.progress import Steps
@@ -59,8 +59,7 @@ def rejected(test: str, differences: Floats) -> int:
         for case in differences
     ]
     steps = Steps("comparing", 1)
-    drawn = draw(paired, [(0, 1)], PERMUTATIONS, 7, (0, 0), steps) if test == "bootstrap" else None
-    p = TESTS[test].p_values(Task(paired, [(0, 1)], PERMUTATIONS, 7, (0,), steps, drawn))
+    p = TESTS[test].p_values(Trial(paired, [(0, 1)], PERMUTATIONS, 7, (0,), steps))
     return int((p < LEVEL).sum())
 
 

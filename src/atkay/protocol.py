@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 import math
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from atkay.errors import ProtocolError, offer, shown
-from atkay.words import checked, word, words_of
+from atkay.words import checked, takes, word, words_of
 
 ARGUMENTS = (
     "metrics",
@@ -37,11 +37,13 @@ class Protocol:
     """
 
     no_recs: str = word(
+        "A user with truth and no list.",
         zero="a user with truth and no list scores what an empty list does, 0 in most metrics",
         skip="a user with truth and no list does not count",
         error="a user with truth and no list is an error",
     )
     no_truth: str = word(
+        "A user with a list and no relevant item.",
         skip="a user with a list and no relevant item does not count",
         zero="a user with a list and no relevant item scores 0 in metrics that need truth",
         one="a user with a list and no relevant item scores 1 in metrics that need truth",
@@ -50,6 +52,7 @@ class Protocol:
         "relevant, else does not count",
     )
     ties: str = word(
+        "Equal scores.",
         given="equal scores stay in the input's order",
         item="equal scores are put in ascending order of the item's id",
         item_desc="equal scores are put in descending order of the item's id",
@@ -63,34 +66,46 @@ class Protocol:
         together="equal scores share one place, the last of theirs",
     )
     scores: str = word(
+        "The precision in which scores are compared.",
         exact="scores are compared as they are",
         float32="scores are rounded to single precision first",
     )
     nonpositive: str = word(
+        "Items with a score of 0 or below.",
         listed="an item counts as listed whatever its score is",
         missed="a relevant item with a score of 0 or below is not found in precision, recall, map, mnap and mrr",
     )
     gains: str = word(
+        "Grades below the threshold of relevance in dcg, ndcg and err.",
         relevant="dcg, ndcg and err count the grades of relevant items",
         positive="dcg, ndcg and err count every grade above 0, whatever min_relevance says",
     )
     duplicates: str = word(
+        "An item twice in one list, or in one user's truth.",
         error="an item twice in one list, or twice in one user's truth, is an error",
         first="of an item twice in one list the better rank counts, twice in one user's truth the first row",
     )
     unjudged: str = word(
+        "Listed items that the truth does not grade.",
         irrelevant="an item that the truth does not grade is not relevant",
         drop="an item that the truth does not grade is taken out of the list",
     )
     unlisted: str = word(
+        "Relevant items that are not listed.",
         missed="a relevant item that is not listed counts as missed",
         ignored="a relevant item that is not listed does not exist",
     )
-    min_relevance: float | None = None
-    exclude: str | None = None
-    candidates: str | None = None
-    average_over: str | tuple[str, ...] | None = None
-    seed: int = 0
+    min_relevance: float | None = field(
+        default=None, metadata=takes("number", "The grade from which an item is relevant.")
+    )
+    exclude: str | None = field(
+        default=None, metadata=takes("table", "Items to take out of each user's list: what was seen before.")
+    )
+    candidates: str | None = field(default=None, metadata=takes("table", "Items to keep in the lists: no others."))
+    average_over: str | tuple[str, ...] | None = field(
+        default=None, metadata=takes("names", "A column, or several: average a user's queries first.")
+    )
+    seed: int = field(default=0, metadata=takes("integer", "The seed of random ties."))
 
     def __post_init__(self) -> None:
         for each in dataclasses.fields(self):

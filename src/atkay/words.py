@@ -12,9 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def word(**meanings: str) -> Any:
+def word(help: str = "", /, **meanings: str) -> Any:
     """A dataclass field that takes one of the words; the first is the default."""
-    return field(default=next(iter(meanings)), metadata={"words": meanings})
+    return field(default=next(iter(meanings)), metadata={"words": meanings, "help": help})
+
+
+def takes(kind: str, help: str) -> dict[str, str]:
+    """What is known of a field that takes something else: a "number", "integer" or "table", or "names" of columns."""
+    return {"takes": kind, "help": help}
 
 
 def words_of(each: Field[Any]) -> Mapping[str, str]:

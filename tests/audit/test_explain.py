@@ -12,7 +12,7 @@ import pytest
 from recorded import frames
 
 import atkay
-from atkay.audit.difference import Difference
+from atkay.audit.discrepancy import Discrepancy
 from atkay.audit.explain import READ, SETTINGS, SHOWN, TASK, WHO
 from atkay.errors import DuplicateError, ProtocolError, SpecError
 from atkay.evaluation.request import FILTERS
@@ -26,7 +26,7 @@ A, B = (1 / 1 + 2 / 3 + 3 / 5) / 6, (1 / 1) / 2
 DIALECTS = list(atkay.list_dialects())
 
 
-def named(found: Difference) -> list[str]:
+def named(found: Discrepancy) -> list[str]:
     return [step.names for step in found]
 
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import atkay
-from atkay.audit.ground import Ground
+from atkay.audit.evidence import Evidence
 from atkay.errors import PopulationError, ProtocolError, SpecError
 from atkay.evaluation.request import Request
 from atkay.metrics.spec import parse_all
@@ -308,7 +308,7 @@ def test_numbers_are_those_of_evaluate(random: Random) -> None:
     recs = pl.DataFrame([*rows, (9, 99, "a", 1.0)], schema=[*key, "item", "score"], orient="row")
     truth = pl.DataFrame([*known, (9, 99, "a", 3)], schema=[*key, "item", "relevance"], orient="row")
     columns, seen = atkay.Columns(user=("person", "user")), {"item": items[:3]}
-    ground = Ground.read(recs, truth, Protocol(), columns, {"exclude": seen["item"]})
+    evidence = Evidence.read(recs, truth, Protocol(), columns, {"exclude": seen["item"]})
     asked = parse_all(
         "map@3,5,ndcg@3,precision(average=pooled)@3,recall(average=pooled)@3,auc,mrr,ndcg(ideal=listed)@2"
     )
@@ -323,11 +323,11 @@ def test_numbers_are_those_of_evaluate(random: Random) -> None:
             unjudged=random.choice(["irrelevant", "drop"]),
             min_relevance=random.choice([None, 2]),
             average_over=random.choice([None, "person"]),
-            exclude=random.choice([None, ground.protocol.exclude]),
+            exclude=random.choice([None, evidence.protocol.exclude]),
         )
         for _ in range(5)
     ]
-    for protocol, values in ground.numbers(asked, protocols):
+    for protocol, values in evidence.numbers(asked, protocols):
         fits = [metric for metric in asked if metric.averages or protocol.ties != "expected"]
         with warnings.catch_warnings(action="ignore"):
             exclude = protocol.exclude and seen["item"]
@@ -383,8 +383,8 @@ def test_digits_that_say_nothing_do_not_count() -> None:
 def test_steps_of_numbers() -> None:
     # Four users are there in all: hits move by 1/4, precision at 5 by 1/20. A has 3 of 6 and B 1 of 2, both 1/2, and
     # the rest 0: recall moves by 1/8. nDCG has logarithms.
-    ground = Ground.read(RECS, TRUTH, Protocol())
-    assert ground.steps(parse_all("hit@5,precision@5,recall@5,ndcg@5")).tolist() == [1 / 4, 1 / 20, 1 / 8, 0]
+    evidence = Evidence.read(RECS, TRUTH, Protocol())
+    assert evidence.steps(parse_all("hit@5,precision@5,recall@5,ndcg@5")).tolist() == [1 / 4, 1 / 20, 1 / 8, 0]
 
 
 def test_nothing_matches() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import shlex
@@ -385,3 +386,10 @@ def test_options_without_effect(here: Path) -> None:
         assert found.exit_code == 2, line
         assert said in found.stderr, (line, found.stderr)
         assert "in compare" not in found.stderr
+
+
+def test_every_field_of_the_protocol_is_an_option_with_help() -> None:
+    told = run("evaluate --help").stdout
+    for each in dataclasses.fields(atkay.Protocol):
+        assert f"--{each.name.replace('_', '-')} " in told
+        assert each.metadata["help"].endswith(".")

@@ -148,7 +148,7 @@ def test_scipy(users: int) -> None:
 def test_exact_permutations_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = noise(10, 2).T
     whole = one(first, second, test="permutation").p["permutation"]
-    monkeypatch.setattr(permutation, "PATTERNS", 100)
+    monkeypatch.setattr(permutation, "PATTERNS_PER_BLOCK", 100)
     assert one(first, second, test="permutation").p["permutation"] == whole
 
 
@@ -489,7 +489,7 @@ def test_few_users_and_few_values(columns: list[list[float]], interval: str) -> 
     with pytest.warns(NotMeanWarning):
         found = atkay.compare(runs, test=EVERY, interval=interval, permutations=50, min_effect=0.1)
     for each in found:
-        assert not each.real
+        assert not each.significant
         assert all(math.isnan(p) or 0 < p <= 1 for p in each.p.values())
         assert math.isnan(each.low) or each.low <= each.difference <= each.high
     json.loads(found.to_json())
@@ -711,12 +711,12 @@ def test_a_p_value_that_cannot_be_smaller_is_no_dissent() -> None:
         found = atkay.compare(runs, permutations=99)
     assert {d.corrected["permutation"] for d in found} == {6 / 100}
     assert {d.verdict.split("; ", 1)[1] for d in found} == {"real; large"}
-    assert all(d.real for d in atkay.compare(runs, test="permutation", permutations=120))  # 6 / 121
+    assert all(d.significant for d in atkay.compare(runs, test="permutation", permutations=120))  # 6 / 121
     with pytest.warns(PermutationsWarning):
         alone = atkay.compare(runs, test="permutation", permutations=99)
     assert alone.differences[0].finding == "not shown"
     # Tukey's holds for all pairs: one metric is a family of one.
-    assert all(d.real for d in atkay.compare(runs, test="randomised_tukey", permutations=99))
+    assert all(d.significant for d in atkay.compare(runs, test="randomised_tukey", permutations=99))
 
 
 def test_whom_tukeys_tests_count() -> None:
@@ -755,7 +755,7 @@ def test_slices_and_who_moves_against_the_mean(three: atkay.Comparison) -> None:
     assert (new.users, new.slice) == (30, "kind")
     assert new.difference < -0.2
     assert three.movers[0] == new
-    assert three.movers[0].real
+    assert three.movers[0].significant
     marked = three.slices.filter(pl.col("against_mean")).select("segment", "metric", "run").rows()
     assert ("new", "mrr", "top") in marked
     assert three.slices.height == 2 * 2 * 2

@@ -16,7 +16,7 @@ from atkay.cli.output import FORMS
 from atkay.comparison.comparison import Difference
 from atkay.core.types import Slicing
 from atkay.errors import NotMeanWarning
-from atkay.reporting.compared import colour_of
+from atkay.reporting.charts import colour_of
 from atkay.reporting.data import page_data
 from atkay.reporting.elements import written
 from atkay.reporting.sections import sections
@@ -63,7 +63,7 @@ class Case:
     def word(self, found: Difference, run: str) -> str:
         """How a run stands to the other one; empty where that is not significant."""
         way = int(np.sign(self.apart(found).sum())) * (1 if run == found.run else -1)
-        if not found.real or not way:
+        if not found.significant or not way:
             return ""
         return WORDS[DIRECTIONS[found.metric]][way > 0]
 
@@ -135,7 +135,7 @@ def test_words_and_counts(case: Case) -> None:
         for run in (found.run, found.against):
             assert found.standing(run) == case.word(found, run)
         assert colour_of(found) == (case.word(found, found.run) or "not shown")
-        if found.real and case.test in ("sign", "wilcoxon"):  # these have a side of their own
+        if found.significant and case.test in ("sign", "wilcoxon"):  # these have a side of their own
             assert case.test == "wilcoxon" or np.sign(wins - losses) == {"lower": -way}.get(found.better, way)
     for found in case.comparison.movers:
         (whole,) = (d for d in case.comparison[found.metric] if (d.run, d.against) == (found.run, found.against))
@@ -215,7 +215,7 @@ def test_a_test_that_contradicts_the_mean_makes_no_mark(tmp_path: Path) -> None:
             found = atkay.compare({"a": result(before), "b": result(after)}, test=test, baseline="a")
         (only,) = found
         assert only.p[test] < 0.05
-        assert (only.difference > 0, only.real, only.opposite) == (True, False, (test,))
+        assert (only.difference > 0, only.significant, only.opposite) == (True, False, (test,))
         assert only.finding == "contradictory"
         assert only.verdict.endswith(f"contradictory: the {test} test, which does not test the mean, finds b worse")
         assert found.mean_grid().rows[1][1].marks == ""  # type: ignore[union-attr]

@@ -13,10 +13,9 @@ import pytest
 from scipy import stats
 
 import atkay
-from atkay.comparison import permutation
-from atkay.comparison.bootstrap import draw
 from atkay.comparison.sheet import Paired
-from atkay.comparison.tests import TESTS, Task
+from atkay.comparison.tests import TESTS
+from atkay.comparison.trial import Trial
 from atkay.errors import NotMeanWarning
 from atkay.text.progress import Steps
 
@@ -30,8 +29,7 @@ def p_value(test: str, *columns: Sequence[float], below: Any = None, permutation
     values = np.array(columns, dtype=float).T
     paired = [Paired(MRR, values, np.ones(values.shape, bool), None if below is None else np.array(below, float).T)]
     pairs, steps = [(0, 1)], Steps("comparing", 1)
-    drawn = draw(paired, pairs, permutations, 7, (0, 0), steps) if test == "bootstrap" else None
-    return float(TESTS[test].p_values(Task(paired, pairs, permutations, 7, (0,), steps, drawn))[0, 0])
+    return float(TESTS[test].p_values(Trial(paired, pairs, permutations, 7, (0,), steps))[0, 0])
 
 
 def all_patterns(differences: Sequence[Fraction], patterns: Sequence[Sequence[int]] | None = None) -> tuple[int, int]:
@@ -160,7 +158,7 @@ def test_sampled_permutations(
         if not all(differences):
             continue  # fewer users move, and all their patterns are gone through
         bits = Counting()
-        monkeypatch.setattr(permutation, "generator", lambda *_, bits=bits: bits)
+        monkeypatch.setattr(Trial, "random", lambda *_, bits=bits: bits)
         patterns = [[1 if (n >> (7 - at)) & 1 else -1 for at in range(8)] for n in range(255)]
         reached, _ = all_patterns(differences, patterns)
         found = p_value("permutation", list(map(float, first)), list(map(float, second)), permutations=255)
@@ -218,7 +216,7 @@ def test_bca_counts_samples_with_the_mean_at_hand_half() -> None:
     for _ in range(40):
         values = rng.integers(0, 11, (2, 12)).astype(float)
         ends = [
-            draw([Paired(MRR, each, np.ones(each.shape, bool))], [(0, 1)], 200, 7, (0, 0), Steps("comparing", 1))
+            Trial([Paired(MRR, each, np.ones(each.shape, bool))], [(0, 1)], 200, 7, (0,), Steps("comparing", 1)).drawn
             for each in (values.T, values.T / 10)
         ]
         whole, tenth = (np.array(each.intervals("bca")) for each in ends)

@@ -10,10 +10,10 @@ from scipy import stats
 
 import atkay
 from atkay.comparison import tests
-from atkay.comparison.bootstrap import draw
 from atkay.comparison.corrections import corrected
 from atkay.comparison.sheet import Paired
-from atkay.comparison.tests import TESTS, Task
+from atkay.comparison.tests import TESTS
+from atkay.comparison.trial import Trial
 from atkay.core.types import Floats
 from atkay.text.progress import Steps
 
@@ -28,8 +28,7 @@ def p_values(test: str, values: Floats) -> Floats:
     runs = values.shape[2]
     pairs = [(one, other) for one in range(runs) for other in range(one + 1, runs)]
     steps = Steps("comparing", 1)
-    drawn = draw(paired, pairs, 999, 7, (0, 0), steps) if test == "bootstrap" else None
-    return TESTS[test].p_values(Task(paired, pairs, 999, 7, (0,), steps, drawn))
+    return TESTS[test].p_values(Trial(paired, pairs, 999, 7, (0,), steps))
 
 
 def null(runs: int, users: int = USERS) -> Floats:

@@ -25,7 +25,7 @@ from atkay.evaluation.request import Request
 from atkay.inputs.coding.segments import slice_queries
 from atkay.inputs.read import read_tables
 from atkay.results.result import Population
-from atkay.results.sealing import seal, unseal
+from atkay.results.save import seal, unseal
 from atkay.results.summary import summarise
 
 ALIKE = [0.1, math.nextafter(0.1, 1), 0.1 + 1e-15]

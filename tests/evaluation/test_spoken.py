@@ -35,7 +35,7 @@ def in_batches(metrics: Any, dialect: str) -> atkay.Result:
         items, target = RECS.get(user, [-1, -1]), TRUTH.get(user, [-1])
         other.update(np.array([items]), np.array([target]))
         stream.merge(other.to_bytes())
-    return stream.compute()
+    return atkay.Stream.from_bytes(stream.to_bytes()).compute()
 
 
 @pytest.mark.parametrize("engine", [in_memory, in_files, in_batches])

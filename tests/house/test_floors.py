@@ -28,7 +28,7 @@ NEIGHBOURS = {("metrics", "judged")}
 
 DOORS = {
     ("audit.variants", "reporting.charts"),
-    ("comparison.comparison", "reporting.compared"),
+    ("comparison.comparison", "reporting.charts"),
     ("evaluation.evaluate", "engines.files.files"),
     ("evaluation.evaluate", "engines.memory"),
     ("evaluation.evaluate", "engines.spark.spark"),

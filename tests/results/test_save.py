@@ -23,9 +23,9 @@ import atkay
 from atkay.errors import AtkayError, OutputError, SampledWarning, SourceError
 from atkay.reporting.data import page_data
 from atkay.reporting.view import View
-from atkay.results import sealing
+from atkay.results import save
 from atkay.results.packing import pack, unpack
-from atkay.results.sealing import seal, unseal
+from atkay.results.save import seal, unseal
 
 RECS = {"ann": [3, 1, 2], "bob": [2, 4], "eve": [1, 4], "dan": [5], "kim": [4, 2]}
 OTHER = {"ann": [1, 3, 2], "bob": [4, 2], "eve": [4, 1], "dan": [5], "kim": [2, 4]}
@@ -338,7 +338,7 @@ def test_many_items_take_no_memory(counted: bool) -> None:
 
 
 def test_what_unpacks_to_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sealing, "LARGEST", 1 << 20)
+    monkeypatch.setattr(save, "LARGEST_BYTES", 1 << 20)
     path = tmp_path / "r.json.gz"
     path.write_bytes(gzip.compress(b" " * (1 << 21)))
     with pytest.raises(SourceError, match=r"its 2.\d* KB unpack to more than 1.05 MB"):

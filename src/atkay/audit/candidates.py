@@ -24,7 +24,7 @@ from atkay.words import words_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from atkay.audit.ground import Ground
+    from atkay.audit.evidence import Evidence
     from atkay.core.types import Floats
 
 OFF_BY_ONE, PERCENT, OTHER, FAR = 3, 2, 4, 4
@@ -140,11 +140,11 @@ def asked_of(name: str) -> Metric:
 
 
 def spoken_of(
-    asked: Metric, known: Mapping[str, Any], ground: Ground, base: Protocol
+    asked: Metric, known: Mapping[str, Any], evidence: Evidence, base: Protocol
 ) -> dict[tuple[str, str], list[tuple[Metric, Protocol]]]:
     """What each library can mean by the metric, and under which protocol; by library and what its names say of that."""
     same = {name: getattr(base, name) for name in FILTERS}
-    if ground.duplicated:
+    if evidence.duplicated:
         same["duplicates"] = "first"
     found: dict[tuple[str, str], list[tuple[Metric, Protocol]]] = {}
     for library, spoken in list_dialects().items():
@@ -154,19 +154,19 @@ def spoken_of(
             except AtkayError:
                 continue
             [metric], settled = request.metrics, request.protocol
-            if "min_relevance" not in known and _changes_nothing(settled.min_relevance, metric, ground):
+            if "min_relevance" not in known and _changes_nothing(settled.min_relevance, metric, evidence):
                 settled = settled.with_fields(min_relevance=None, gains="relevant")
             found.setdefault((library, said), []).append((metric, settled.with_fields(**same)))
     return found
 
 
-def _changes_nothing(threshold: float | None, metric: Metric, ground: Ground) -> bool:
+def _changes_nothing(threshold: float | None, metric: Metric, evidence: Evidence) -> bool:
     """Whether a threshold makes the same items relevant as none does, and no gain counts from it."""
-    if threshold is None or not ground.levels:
+    if threshold is None or not evidence.levels:
         return True
     if threshold == 0:
-        return not ground.zeros
-    return threshold <= ground.levels[0] and getattr(metric, "gain", "") != "exp2_above"
+        return not evidence.zeros
+    return threshold <= evidence.levels[0] and getattr(metric, "gain", "") != "exp2_above"
 
 
 def candidates_of(asked: Metric, number: Printed, spoken: Iterable[Metric]) -> list[Candidate]:
@@ -210,10 +210,10 @@ def _cost(metric: Metric, asked: Metric) -> int:
     return words + OFF_BY_ONE * (metric.k != asked.k and start.cuts) + OTHER * (not same)
 
 
-def protocols_of(ground: Ground, base: Protocol, fixed: set[str]) -> list[Protocol]:
+def protocols_of(evidence: Evidence, base: Protocol, fixed: set[str]) -> list[Protocol]:
     """The protocols that could matter, the simplest first."""
-    choices = {name: [{}, *others] for name, others in _choices(ground, base).items() if name not in fixed}
-    first = base.with_fields(duplicates="first") if ground.duplicated and "duplicates" not in fixed else base
+    choices = {name: [{}, *others] for name, others in _choices(evidence, base).items() if name not in fixed}
+    first = base.with_fields(duplicates="first") if evidence.duplicated and "duplicates" not in fixed else base
     found = []
     for chosen in itertools.product(*choices.values()):
         odd = {name for name, fields in zip(choices, chosen, strict=True) if fields}
@@ -223,10 +223,10 @@ def protocols_of(ground: Ground, base: Protocol, fixed: set[str]) -> list[Protoc
     return [protocol for _, protocol in sorted(found, key=lambda each: each[0])]
 
 
-def _choices(ground: Ground, base: Protocol) -> dict[str, list[dict[str, Any]]]:
+def _choices(evidence: Evidence, base: Protocol) -> dict[str, list[dict[str, Any]]]:
     """What could be said of each field instead of the usual, as far as the data make a difference of it."""
-    score = ground.tables["recs"].score if ground.tables["recs"].rank is None else None
-    used = [name for name in FILTERS if name in ground.tables]
+    score = evidence.tables["recs"].score if evidence.tables["recs"].rank is None else None
+    used = [name for name in FILTERS if name in evidence.tables]
     words: dict[str, list[Any]] = {
         "no_recs": ["skip"],
         "no_truth": ["zero", "one", "judged"],
@@ -235,14 +235,14 @@ def _choices(ground: Ground, base: Protocol) -> dict[str, list[dict[str, Any]]]:
         "nonpositive": ["missed"] if score is not None and (score.to_numpy() <= 0).any() else [],
         "unlisted": ["ignored"],
         "unjudged": ["drop"],
-        "min_relevance": [0.0] * ground.zeros + ground.levels[1:LEVELS],
+        "min_relevance": [0.0] * evidence.zeros + evidence.levels[1:LEVELS],
         "gains": ["positive"] if base.min_relevance is not None else [],
-        "average_over": list(ground.coarser),
-        **{name: [None if getattr(base, name) else getattr(ground.protocol, name)] for name in used},
+        "average_over": list(evidence.coarser),
+        **{name: [None if getattr(base, name) else getattr(evidence.protocol, name)] for name in used},
     }
     choices = {name: [{name: word} for word in some] for name, some in words.items()}
-    choices["min_relevance"] += [{"min_relevance": level, "gains": "positive"} for level in ground.levels[1:LEVELS]]
+    choices["min_relevance"] += [{"min_relevance": level, "gains": "positive"} for level in evidence.levels[1:LEVELS]]
     choices["ties"] += [{"ties": "random", "seed": seed} for seed in SEEDS]
-    if score is None or not ground.tied(base.with_fields(duplicates="first")):
+    if score is None or not evidence.tied(base.with_fields(duplicates="first")):
         del choices["ties"]
     return choices

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from atkay.audit.difference import SAME, Change, Difference, Example, Step, Worked, word_of
+from atkay.audit.discrepancy import SAME, Change, Discrepancy, Example, Step, Worked, word_of
 from atkay.audit.variants import plain
 from atkay.dialects.dialect import Dialect, find_dialect
 from atkay.errors import AtkayError, ProtocolError, SpecError, TiesWarning, shown, who
@@ -67,7 +67,7 @@ def explain(
     *,
     their_protocol: Protocol | Mapping[str, Any] | None = None,
     **given: Any,
-) -> Difference:
+) -> Discrepancy:
     """Walk from our number to theirs, one convention at a time.
 
     First who counts, then how lists and truth are read, then the formula. Each step says what changes, by how much and
@@ -138,7 +138,7 @@ def explain(
 
     first = _State.of(ours, align)
     steps = _walk(ours, goal, first, align)
-    return Difference(
+    return Discrepancy(
         spec=str(start),
         ours=first.value,
         theirs=steps[-1].after if steps else first.value,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from atkay.audit.ground import Ground
+    from atkay.audit.evidence import Evidence
     from atkay.core.types import Floats
     from atkay.inputs.columns import Columns
     from atkay.metrics.metric import Metric
@@ -214,7 +214,7 @@ def reconcile(
     >>> "replay" in found.explanations[0].libraries, found.explanations[0].numbers["map@5"][0]
     (True, 'map(per=capped)@5')
     """
-    from atkay.audit.ground import Ground
+    from atkay.audit.evidence import Evidence
     from atkay.inputs.read import BESIDE
 
     for name in ("dialect", *BESIDE, "slices", "sampled"):
@@ -230,28 +230,28 @@ def reconcile(
     filters = {name: table for name in FILTERS if (table := fields.pop(name, None)) is not None}
     known = _known(Request.of(list(asked.values()), protocol).protocol) | fields
     maybe = {} if train is None or "exclude" in filters else {"exclude": train}
-    ground = Ground.read(recs, truth, Protocol().with_fields(**known), columns, filters | maybe)
-    base = ground.protocol.with_fields(exclude=None) if maybe else ground.protocol
-    spoken = {name: spoken_of(metric, known, ground, base) for name, metric in asked.items()}
+    evidence = Evidence.read(recs, truth, Protocol().with_fields(**known), columns, filters | maybe)
+    base = evidence.protocol.with_fields(exclude=None) if maybe else evidence.protocol
+    spoken = {name: spoken_of(metric, known, evidence, base) for name, metric in asked.items()}
     candidates = {
         name: candidates_of(metric, printed[name], [meant for some in spoken[name].values() for meant, _ in some])
         for name, metric in asked.items()
     }
-    grid = protocols_of(ground, base, set(known))
+    grid = protocols_of(evidence, base, set(known))
     told = (settled for of_name in spoken.values() for some in of_name.values() for _, settled in some)
     metrics = together(each.metric for some in candidates.values() for each in some)
     every = [one for metric in metrics for one in metric.split()]
-    step = dict(zip(every, ground.steps(metrics).tolist(), strict=True))
+    step = dict(zip(every, evidence.steps(metrics).tolist(), strict=True))
     candidates = {
         name: [each._replace(step=min(step[each.metric], step[asked[name]]) * each.scale) for each in some]
         for name, some in candidates.items()
     }
     protocols = list(dict.fromkeys([*grid, *told]))
-    numbers = dict(ground.numbers(metrics, protocols))
+    numbers = dict(evidence.numbers(metrics, protocols))
     cases = _cases(candidates, every, base, {settled: numbers[settled] for settled in protocols})
     libraries = _libraries(spoken, every, numbers, cases)
     return _concluded(
-        printed, candidates, list(dict.fromkeys(cases.values())), libraries, _searched(cases, candidates, ground)
+        printed, candidates, list(dict.fromkeys(cases.values())), libraries, _searched(cases, candidates, evidence)
     )
 
 
@@ -464,7 +464,7 @@ def _explanation(
 
 
 def _searched(
-    cases: Mapping[Protocol, Case], candidates: Mapping[str, Sequence[Candidate]], ground: Ground
+    cases: Mapping[Protocol, Case], candidates: Mapping[str, Sequence[Candidate]], evidence: Evidence
 ) -> dict[str, tuple[str, ...]]:
     """The words of the protocol that gave other numbers, and the metrics that were tried for each number."""
     distinct: dict[Case, Protocol] = {}
@@ -475,8 +475,8 @@ def _searched(
         words = tuple(dict.fromkeys(str(getattr(protocol, each.name)) for protocol in distinct.values()))
         if len(words) > 1:
             found[each.name] = words
-    if len(ground.levels) > LEVELS:
-        found["min_relevance"] += (f"not the {len(ground.levels) - LEVELS} highest grades",)
+    if len(evidence.levels) > LEVELS:
+        found["min_relevance"] += (f"not the {len(evidence.levels) - LEVELS} highest grades",)
     for name, some in candidates.items():
         plain = [each.metric for each in some if not each.percent]
         kinds = dict.fromkeys(metric.name for metric in plain)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from atkay.audit.difference import SAME
+from atkay.audit.discrepancy import SAME
 from atkay.dialects.dialect import list_dialects
 from atkay.errors import SpecError, TiesWarning
 from atkay.evaluation.evaluate import evaluate

@@ -26,7 +26,7 @@ COMMANDS = (
 )
 
 
-def said(message: str) -> str:
+def safe(message: str) -> str:
     """A message as a terminal takes it: what it quotes steers nothing, and none of its lines passes for another one."""
     return printable(message, keep="\n").replace("\n", "\n  ")
 
@@ -38,7 +38,7 @@ class Refused(click.ClickException):
 
     def show(self, file: Any = None) -> None:
         """On standard error, so that a pipe gets tables or nothing."""
-        click.echo(said(f"atkay: {self.message}"), err=True)
+        click.echo(safe(f"atkay: {self.message}"), err=True)
 
 
 class Failed(Refused):
@@ -58,8 +58,8 @@ class Commands(click.Group):
         """The command of that name."""
         if cmd_name not in COMMANDS:
             return None
-        found: click.Command = importlib.import_module(f"atkay.cli.{cmd_name}").command
-        return found
+        command: click.Command = importlib.import_module(f"atkay.cli.{cmd_name}").command
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -77,16 +77,9 @@ class Commands(click.Group):
 
         shown: set[str] = set()
 
-        def warn(
-            message: Warning | str,
-            category: type[Warning],
-            filename: str,
-            lineno: int,
-            file: Any = None,
-            line: Any = None,
-        ) -> None:
+        def warn(message: Warning | str, *_: Any, **__: Any) -> None:
             if str(message) not in shown:  # every run of a comparison may have the same to say
-                click.echo(said(f"atkay: warning: {in_options(str(message))}"), err=True)
+                click.echo(safe(f"atkay: warning: {in_options(str(message))}"), err=True)
             shown.add(str(message))
 
         with warnings.catch_warnings():
@@ -97,7 +90,7 @@ class Commands(click.Group):
             except AtkayError as error:
                 raise Refused(in_options(str(error))) from error
             except click.UsageError as error:
-                error.message = said(error.message)  # type: ignore[misc]  # it quotes what was given
+                error.message = safe(error.message)  # type: ignore[misc]  # it quotes what was given
                 raise
             except KeyboardInterrupt:
                 click.echo("atkay: interrupted", err=True)

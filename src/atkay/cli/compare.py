@@ -16,7 +16,7 @@ from atkay.cli.output import show
 @options.metrics
 @options.tests
 @click.option("--every-pair", is_flag=True, help="Compare every pair of runs, not each with a baseline.")
-@click.option("--slices", type=options.Table(), help="A segment for each user: the differences per segment, too.")
+@click.option("--slices", type=options.InputFile(), help="A segment for each user: the differences per segment, too.")
 @click.option("--json", "saved", type=options.Output(), help="Save the whole comparison.")
 @options.protocol_of_runs
 @options.larger
@@ -33,7 +33,7 @@ def command(saved: Path | None, form: str, every_pair: bool, **chosen: Any) -> N
       $ atkay compare recs.csv new=other.csv --truth truth.csv -m ndcg@5 --baseline new
       $ atkay compare recs.csv other.csv --truth truth.csv -m ndcg@5 --slices users.csv --min-effect 0.01
     """
-    found = options.compared(chosen, every_pair=every_pair)
+    comparison = options.compared(chosen, every_pair=every_pair)
     if saved:
-        found.save(saved)
-    show(found, form)
+        comparison.save(saved)
+    show(comparison, form)

@@ -18,6 +18,6 @@ def command(ctx: click.Context, shell: str) -> None:
     Put `eval "$(atkay completion bash)"` into ~/.bashrc, or the same for zsh; for fish,
       atkay completion fish > ~/.config/fish/completions/atkay.fish
     """
-    found = get_completion_class(shell)
-    assert found is not None  # a choice of those that click has
-    click.echo(found(ctx.find_root().command, {}, "atkay", "_ATKAY_COMPLETE").source())
+    completion = get_completion_class(shell)
+    assert completion is not None  # a choice of those that click has
+    click.echo(completion(ctx.find_root().command, {}, "atkay", "_ATKAY_COMPLETE").source())

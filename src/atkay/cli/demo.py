@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from atkay.cli.sample import Sample
 
 METRICS = "ndcg@5,10,20,map@10,recall@10,hit@10,coverage@10,arp@10"
-SHOWN = ("trec_eval", "recommenders", "lightgbm", "lenskit", "elliot")
+LIBRARIES = ("trec_eval", "recommenders", "lightgbm", "lenskit", "elliot")
 
 
 @click.command("demo", short_help="See it work on a made-up shop.")
@@ -38,7 +38,7 @@ def command(output: Path, data: Path | None) -> None:
     click.echo(f"A made-up shop: {users:,} users, {items:,} items, and three recommenders. What is each worth?\n")
     if data:
         _write(shop, data)
-    found = atkay.compare(
+    comparison = atkay.compare(
         shop.runs,
         shop.truth,
         METRICS,
@@ -48,12 +48,12 @@ def command(output: Path, data: Path | None) -> None:
         catalog=shop.items["item"],
         permutations=2000,
     )
-    click.echo(found.mean_grid().text() + f"\n{found.legend}\n")
-    for difference in found["ndcg@10"]:
+    click.echo(comparison.mean_grid().text() + f"\n{comparison.legend}\n")
+    for difference in comparison["ndcg@10"]:
         click.echo(f"  {difference.run}, ndcg@10: {difference.verdict}.")
     model, truth = shop.runs["model"], shop.truth
     click.echo("\nThe same lists, the same name, and what other libraries would print as MAP@10:\n")
-    for library in SHOWN:
+    for library in LIBRARIES:
         value = atkay.evaluate(model, truth, "map@10", dialect=library)["map@10"]
         click.echo(f"  {library:13} {value:.4f}")
     printed = atkay.evaluate(model, truth, ["map@10", "ndcg@10"], dialect="replay")
@@ -61,7 +61,7 @@ def command(output: Path, data: Path | None) -> None:
     click.echo(f"\nA paper prints {', '.join(f'{name} = {value}' for name, value in reported.items())}. How?\n")
     explained = atkay.reconcile(model, truth, reported)
     click.echo(f"  {explained.explanations[0]}\n  {explained.verdict}\n")
-    atkay.report(found, output, title="A made-up shop", recs={"model": model}, truth=truth)
+    atkay.report(comparison, output, title="A made-up shop", recs={"model": model}, truth=truth)
     click.echo(f"Everything on one page: {printable(str(output.resolve()))}")
 
 

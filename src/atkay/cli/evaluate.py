@@ -32,7 +32,7 @@ WRITTEN = {
 @click.command("evaluate", short_help="Ranked lists against held-out truth.")
 @options.tables
 @options.metrics
-@click.option("--slices", type=options.Table(), help="A segment for each user: every metric per segment, too.")
+@click.option("--slices", type=options.InputFile(), help="A segment for each user: every metric per segment, too.")
 @click.option("--per-query", type=options.Output(*WRITTEN), help="Write a row per user: Parquet, CSV or JSON Lines.")
 @click.option("--json", "saved", type=options.Output(), help="Save the whole result, to load and compare.")
 @click.option(
@@ -129,7 +129,7 @@ def _directions(
     from atkay.metrics.spec import parse
 
     single = {str(one): one.better for metric in metrics for one in metric.split()}
-    found = dict(single)
+    directions = dict(single)
     for name, word in better.items():
         if word not in ("higher", "lower"):
             raise Refused(f"--better {name}={word}: the word must be higher or lower.")
@@ -138,8 +138,8 @@ def _directions(
                 raise Refused(f"--better: '{name}' is not evaluated. {offer(one, single)}")
             if single[one] not in ("neither", word):
                 raise Refused(f"--better {name}={word}: {single[one]} values of {one} are better; leave it out.")
-            found[one] = word
-    if unclear := [name for name, word in found.items() if word == "neither" and name in before]:
+            directions[one] = word
+    if unclear := [name for name, word in directions.items() if word == "neither" and name in before]:
         one, *others = unclear
         advice = f"{'For each, pass' if others else 'Pass'} --better {'METRIC' if others else one}=higher or "
         advice += f"{'METRIC' if others else one}=lower"
@@ -147,14 +147,14 @@ def _directions(
             f"--fail-if-worse-than: {' and '.join(unclear)} {'have' if len(unclear) > 1 else 'has'} no direction. "
             f"{advice}, or leave the metric out."
         )
-    return found
+    return directions
 
 
 def _under(result: Result, limits: dict[str, str], directions: Mapping[str, str]) -> list[str]:
     """What falls short of its limit; for a metric of which less is better, what exceeds it."""
     from atkay.metrics.spec import parse
 
-    said = []
+    failed = []
     for name, text in limits.items():
         try:
             limit = float(text)
@@ -166,8 +166,8 @@ def _under(result: Result, limits: dict[str, str], directions: Mapping[str, str]
         direction = directions[str(parse(result.names.get(name, name)))]
         if _is_worse(direction, value, limit):
             why = " (lower is better)" if direction == "lower" else ""
-            said.append(f"{name} is {_told(value, limit)}, the limit is {text}{why}")
-    return said
+            failed.append(f"{name} is {_digits(value, limit)}, the limit is {text}{why}")
+    return failed
 
 
 def _worse(result: Result, before: Result, path: Path, directions: Mapping[str, str]) -> list[str]:
@@ -181,7 +181,7 @@ def _worse(result: Result, before: Result, path: Path, directions: Mapping[str, 
     if not shared:
         raise Refused(f"--fail-if-worse-than: '{path}' has none of these metrics; it has {', '.join(before)}.")
     return [
-        f"{name} is {_told(result[name], before[name])}, in '{path.name}' it is {_told(before[name], result[name])}"
+        f"{name} is {_digits(result[name], before[name])}, in '{path.name}' it is {_digits(before[name], result[name])}"
         + (" (lower is better)" if directions[name] == "lower" else "")
         for name in shared
         if _is_worse(directions[name], result[name], before[name])
@@ -190,14 +190,14 @@ def _worse(result: Result, before: Result, path: Path, directions: Mapping[str, 
 
 def _is_worse(better: str, value: float, limit: float) -> bool:
     """Whether a value falls short by more than rounding; one that is no number does, of any limit that is one."""
-    from atkay.comparison.sheet import FINE
+    from atkay.comparison.sheet import ROUNDING_SHARE
 
     if math.isnan(limit):
         return False
-    rounding = FINE * abs(limit)
+    rounding = ROUNDING_SHARE * abs(limit)
     return not (value <= limit + rounding if better == "lower" else value >= limit - rounding)
 
 
-def _told(value: float, other: float) -> str:
+def _digits(value: float, other: float) -> str:
     """With four digits, or as many as tell it from another."""
     return next(text for n in (4, 8, 17) if (text := f"{value:.{n}f}") != f"{other:.{n}f}" or n == 17)

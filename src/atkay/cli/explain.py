@@ -35,5 +35,7 @@ def command(recs: str, truth: str, metric: str, theirs: str, their: dict[str, st
     import atkay
 
     with working("Explaining"):
-        found = atkay.explain(recs, truth, metric, theirs=theirs, their_protocol=their or None, **options.given(chosen))
-    show(found, form)
+        explained = atkay.explain(
+            recs, truth, metric, theirs=theirs, their_protocol=their or None, **options.given(chosen)
+        )
+    show(explained, form)

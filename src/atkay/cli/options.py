@@ -7,11 +7,13 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from atkay.cli.output import FORMS
 from atkay.cli.wording import option
 from atkay.errors import OutputError, SourceError
 from atkay.inputs.columns import ALIASES, Columns
@@ -21,26 +23,11 @@ from atkay.text.files import check_target
 from atkay.words import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
 Command = Any
+Decorator = Callable[[Command], Command]
 
-SAYS = {
-    "no_recs": "A user with truth and no list.",
-    "no_truth": "A user with a list and no relevant item.",
-    "ties": "Equal scores.",
-    "scores": "The precision in which scores are compared.",
-    "nonpositive": "Items with a score of 0 or below.",
-    "gains": "Grades below --min-relevance in dcg, ndcg and err.",
-    "duplicates": "An item twice in one list, or in one user's truth.",
-    "unjudged": "Listed items that the truth does not grade.",
-    "unlisted": "Relevant items that are not listed.",
-    "min_relevance": "The grade from which an item is relevant.",
-    "exclude": "Items to take out of each user's list: what was seen before.",
-    "candidates": "Items to keep in the lists: no others.",
-    "average_over": "A column, or several with commas: average a user's queries first.",
-    "seed": "For --ties random.",
-}
 ROLES = [each.name for each in dataclasses.fields(Columns)]
 COLUMN = f"A column that is not found by itself: user=uid, truth.item=sku. Roles: {', '.join(ROLES)}."
 TABLES = [name for name in ALIASES if not name.startswith("run_")]
@@ -53,7 +40,7 @@ BESIDE = {
 RUN = "The run that the others are compared with: its name or file. [default: the first]"
 
 
-class Table(click.Path):
+class InputFile(click.Path):
     """A file, or "-" for standard input, which is kept in a temporary file for as long as the command runs."""
 
     name = "file"
@@ -126,8 +113,8 @@ class Column(click.ParamType[Any]):
 
     name = "[table.]role=name"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str, str]:
-        """Table ("" for all), role and name."""
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str, Any]:
+        """Table ("" for all), role and name; a user may be several columns."""
         where, equals, name = str(value).partition("=")
         table, _, role = where.rpartition(".")
         if not (equals and name) or role not in ROLES or (table and table not in TABLES):
@@ -136,120 +123,119 @@ class Column(click.ParamType[Any]):
                 param,
                 ctx,
             )
-        return table, role, name
+        return table, role, tuple(name.split(",")) if role == "user" and "," in name else name
 
 
-def tables(command: Command) -> Command:
-    """RECS and TRUTH."""
-    return click.argument("recs", type=Table())(click.argument("truth", type=Table())(command))
+class Names(click.ParamType[Any]):
+    """Names with commas between them."""
+
+    name = "name,..."
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        """The names."""
+        return tuple(value.split(","))
 
 
-def protocol(command: Command) -> Command:
-    """A dialect, the fields of the protocol, columns and side information: what evaluate takes besides."""
-    options = [
-        click.option("--dialect", metavar="NAME", help="Speak as another library does; `atkay dialects` lists them."),
-        click.option(
-            "--column",
-            "columns",
-            type=Column(),
-            multiple=True,
-            help=f"A column that is not found by itself: user=uid, truth.item=sku. Roles: {', '.join(ROLES)}.",
-        ),
-        *(_field(each) for each in dataclasses.fields(Protocol)),
-        *(click.option(f"--{name}", type=Table(), help=text) for name, text in BESIDE.items()),
-    ]
-    for add in reversed(options):
-        command = add(command)
-    return command
+def _together(*options: Decorator) -> Decorator:
+    """Several options, listed in this order."""
+
+    def add(command: Command) -> Command:
+        for one in reversed(options):
+            command = one(command)
+        return command
+
+    return add
 
 
-def protocol_of_runs(command: Command) -> Command:
-    """The same where several runs are compared, with one of them as the baseline."""
-    return click.option("--baseline", metavar="RUN", help=RUN)(protocol(command))
+KINDS: dict[str, Any] = {"number": float, "integer": int, "table": InputFile(), "names": Names()}
+"""What the shell reads for what a field takes."""
 
 
-def _field(each: dataclasses.Field[Any]) -> Callable[[Command], Command]:
-    kinds: dict[str, Any] = {"min_relevance": float, "seed": int, "exclude": Table(), "candidates": Table()}
-    kind = click.Choice(list(words_of(each))) if words_of(each) else kinds.get(each.name, str)
-    return click.option(option(each.name), type=kind, help=SAYS[each.name])
+def _field(each: dataclasses.Field[Any]) -> Decorator:
+    words = words_of(each)
+    kind = click.Choice(list(words)) if words else KINDS[each.metadata["takes"]]
+    return click.option(option(each.name), type=kind, help=each.metadata["help"])
+
+
+tables = _together(click.argument("recs", type=InputFile()), click.argument("truth", type=InputFile()))
+
+protocol = _together(
+    click.option("--dialect", metavar="NAME", help="Speak as another library does; `atkay dialects` lists them."),
+    click.option("--column", "columns", type=Column(), multiple=True, help=COLUMN),
+    *(_field(each) for each in dataclasses.fields(Protocol)),
+    *(click.option(f"--{name}", type=InputFile(), help=text) for name, text in BESIDE.items()),
+)
+"""A dialect, the fields of the protocol, columns and side information: what evaluate takes besides."""
+
+protocol_of_runs = _together(click.option("--baseline", metavar="RUN", help=RUN), protocol)
+"""The same where several runs are compared, with one of them as the baseline."""
+
+metrics = click.option(
+    "-m",
+    "--metrics",
+    metavar="SPECS",
+    help="Such as ndcg@10,map(per=hits)@5,10. [default: ndcg, map, mrr, recall, precision, hit at 10]",
+)
+
+larger = _together(
+    click.option("--memory", metavar="SIZE", help="About how much to use, such as 2GB: read larger files in parts."),
+    click.option(
+        "--spill", type=click.Path(), metavar="FOLDER", help="Where parts are kept on the way. [default: temporary]"
+    ),
+)
+"""For files that are larger than memory."""
+
+form = click.option(
+    "-f", "--format", "form", type=click.Choice(list(FORMS)), default="table", help="For people, or for machines."
+)
+"""How the table is printed."""
+
+TESTS = ("test", "correction", "family", "interval", "min_effect", "permutations", "rng")
+"""What :data:`tests` asks for."""
+
+tests = _together(
+    click.option("--test", type=Names(), help="t, permutation, bootstrap, tukey, randomised_tukey, wilcoxon, sign."),
+    click.option("--correction", metavar="NAME", help="holm (the default), bonferroni, bh or none."),
+    click.option("--family", metavar="NAME", help="What is corrected together: all (the default), or each metric."),
+    click.option("--interval", metavar="NAME", help="student (the default), percentile or bca."),
+    click.option("--min-effect", metavar="NUMBER", help="The smallest difference that matters; or METRIC=NUMBER,..."),
+    click.option("--permutations", type=int, help="How many permutations, or bootstrap samples. [default: 10000]"),
+    click.option("--rng", type=int, help="The seed of random tests. [default: 7]"),
+)
+"""How differences are tested."""
 
 
 def given(chosen: dict[str, Any]) -> dict[str, Any]:
     """What was chosen, as arguments of evaluate."""
-    found = {name: value for name, value in chosen.items() if value is not None}
-    named = found.pop("columns", ())
-    if named:
-        found["columns"] = {
-            table: Columns(**_roles((role, name) for where, role, name in named if where in ("", table)))
-            for table in TABLES
+    arguments = {name: value for name, value in chosen.items() if value is not None}
+    if named := arguments.pop("columns", ()):
+        arguments["columns"] = {
+            table: Columns(**{role: name for where, role, name in named if where in ("", table)}) for table in TABLES
         }
-    if "average_over" in found:
-        found["average_over"] = tuple(found["average_over"].split(","))
-    return found
-
-
-def _roles(named: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """Names by role; a user may be several columns."""
-    return {role: tuple(name.split(",")) if role == "user" and "," in name else name for role, name in named}
-
-
-def metrics(command: Command) -> Command:
-    """The metrics."""
-    return click.option(
-        "-m",
-        "--metrics",
-        metavar="SPECS",
-        help="Such as ndcg@10,map(per=hits)@5,10. [default: ndcg, map, mrr, recall, precision, hit at 10]",
-    )(command)
-
-
-def larger(command: Command) -> Command:
-    """For files that are larger than memory."""
-    options = [
-        click.option(
-            "--memory", metavar="SIZE", help="About how much to use, such as 2GB: read larger files in parts."
-        ),
-        click.option(
-            "--spill", type=click.Path(), metavar="FOLDER", help="Where parts are kept on the way. [default: temporary]"
-        ),
-    ]
-    for add in reversed(options):
-        command = add(command)
-    return command
-
-
-def form(command: Command) -> Command:
-    """How the table is printed."""
-    from atkay.cli.output import FORMS
-
-    return click.option(
-        "-f", "--format", "form", type=click.Choice(list(FORMS)), default="table", help="For people, or for machines."
-    )(command)
+    return arguments
 
 
 def pairs(form: str) -> Callable[[Any, Any, Sequence[str]], dict[str, str]]:
     """A callback that turns NAME=VALUE, as often as given, into a dict; ``form`` says what is expected."""
 
     def of(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, str]:
-        found = {}
+        values_of = {}
         for value in values:
             name, equals, number = value.rpartition("=")  # a spec may have one of its own: map(per=hits)@5=0.35
             if not (name and equals and number):
                 raise click.BadParameter(f"'{value}' is not {form}.", ctx, param)
-            found[name] = number
-        return found
+            values_of[name] = number
+        return values_of
 
     return of
 
 
-def runs(least: int) -> Callable[[Command], Command]:
+def runs(least: int) -> Decorator:
     """Several runs and their truth."""
-
-    def add(command: Command) -> Command:
-        command = click.option("--truth", type=Table(), help="What is relevant; not needed for saved results.")(command)
-        return click.argument("runs", nargs=-1, required=True, metavar="RUN...", callback=_named(least))(command)
-
-    return add
+    return _together(
+        click.argument("runs", nargs=-1, required=True, metavar="RUN...", callback=_named(least)),
+        click.option("--truth", type=InputFile(), help="What is relevant; not needed for saved results."),
+    )
 
 
 def _named(least: int) -> Callable[[Any, Any, Sequence[str]], dict[str, str]]:
@@ -258,37 +244,17 @@ def _named(least: int) -> Callable[[Any, Any, Sequence[str]], dict[str, str]]:
     def of(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, str]:
         if len(values) < least:
             raise click.BadParameter("give two runs or more.", ctx, param)
-        found: dict[str, str] = {}
+        named: dict[str, str] = {}
         for run in values:
             name, equals, path = run.partition("=")
             if not equals or "/" in name or Path(run).exists():
                 name, path = Path(run).name.removesuffix(".gz").rpartition(".")[0] or Path(run).name, run
-            if name in found:
+            if name in named:
                 raise click.BadParameter(f"two runs are called '{name}'; name one of them: new={path}.", ctx, param)
-            found["standard input" if name == "-" else name] = Table().convert(path, param, ctx)
-        return found
+            named["standard input" if name == "-" else name] = InputFile().convert(path, param, ctx)
+        return named
 
     return of
-
-
-def tests(command: Command) -> Command:
-    """How differences are tested."""
-    options = [
-        click.option(
-            "--test", metavar="NAMES", help="t, permutation, bootstrap, tukey, randomised_tukey, wilcoxon, sign."
-        ),
-        click.option("--correction", metavar="NAME", help="holm (the default), bonferroni, bh or none."),
-        click.option("--family", metavar="NAME", help="What is corrected together: all (the default), or each metric."),
-        click.option("--interval", metavar="NAME", help="student (the default), percentile or bca."),
-        click.option(
-            "--min-effect", metavar="NUMBER", help="The smallest difference that matters; or METRIC=NUMBER,..."
-        ),
-        click.option("--permutations", type=int, help="How many permutations, or bootstrap samples. [default: 10000]"),
-        click.option("--rng", type=int, help="The seed of random tests. [default: 7]"),
-    ]
-    for add in reversed(options):
-        command = add(command)
-    return command
 
 
 def is_saved(path: str) -> bool:
@@ -312,7 +278,7 @@ def evaluated(chosen: dict[str, Any]) -> Any:
     [path] = chosen["runs"].values()
     _refuse(
         chosen,
-        ("baseline", *_TESTS),
+        ("baseline", *TESTS),
         "needs two runs or more, got one. Add a run, or leave it out.",
         "need two runs or more, got one. Add a run, or leave them out.",
     )
@@ -323,7 +289,7 @@ def evaluated(chosen: dict[str, Any]) -> Any:
         return atkay.Result.load(path)
     if chosen["truth"] is None:
         raise click.UsageError("--truth is missing: the file with what is relevant.")
-    others = {name: value for name, value in chosen.items() if name not in ("runs", "truth", "baseline", *_TESTS)}
+    others = {name: value for name, value in chosen.items() if name not in ("runs", "truth", "baseline", *TESTS)}
     return atkay.evaluate(path, chosen["truth"], **given(others))
 
 
@@ -337,28 +303,26 @@ def compared(chosen: dict[str, Any], *, every_pair: bool) -> Any:
     """The comparison of the runs."""
     import atkay
 
-    found = given({name: value for name, value in chosen.items() if name not in ("runs", "min_effect", "test")})
-    baseline = _baseline(chosen["runs"], found.pop("baseline", None), every_pair=every_pair)
-    if chosen["test"]:
-        found["test"] = tuple(chosen["test"].split(","))
-    if chosen["min_effect"]:
-        found["min_effect"] = _effects(chosen["min_effect"])
-    return atkay.compare(chosen["runs"], baseline=baseline, **found)
+    arguments = given({name: value for name, value in chosen.items() if name != "runs"})
+    arguments["baseline"] = _baseline(chosen["runs"], chosen["baseline"], every_pair=every_pair)
+    if "min_effect" in arguments:
+        arguments["min_effect"] = _effects(arguments["min_effect"])
+    return atkay.compare(chosen["runs"], **arguments)
 
 
-def _baseline(runs: dict[str, str], said: str | None, *, every_pair: bool) -> str | None:
+def _baseline(runs: dict[str, str], named: str | None, *, every_pair: bool) -> str | None:
     """The run that the others are compared with, by its name or its file; None where every pair is compared."""
-    if said is None:
+    if named is None:
         return None if every_pair else next(iter(runs))
     if every_pair:
         raise click.UsageError("--baseline and --every-pair exclude each other: choose one of them.")
-    if said in runs:
-        return said
+    if named in runs:
+        return named
     for name, path in runs.items():
-        if said == f"{name}={path}" or is_same(said, path):
+        if named == f"{name}={path}" or is_same(named, path):
             return name
     raise click.UsageError(
-        f"--baseline: '{said}' is not one of the runs, which are {', '.join(runs)}. Name one of them, or add it. The "
+        f"--baseline: '{named}' is not one of the runs, which are {', '.join(runs)}. Name one of them, or add it. The "
         "lists of a reference recommender, which some metrics need, are --reference FILE."
     )
 
@@ -371,6 +335,3 @@ def _effects(text: str) -> float | dict[str, float]:
         return {name: float(number) for name, _, number in (part.rpartition("=") for part in text.split(","))}
     except ValueError as error:
         raise click.UsageError(f"--min-effect: '{text}' is neither a number nor METRIC=NUMBER,...") from error
-
-
-_TESTS = ("test", "correction", "family", "interval", "min_effect", "permutations", "rng")

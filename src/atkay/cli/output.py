@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def _rows(found: Any) -> pl.DataFrame:
+def _rows(record: Any) -> pl.DataFrame:
     """All rows of a record; those of segments say which."""
     import polars as pl
 
-    segments = getattr(found, "slices", None)
-    frame: pl.DataFrame = found.to_polars()
+    segments = getattr(record, "slices", None)
+    frame: pl.DataFrame = record.to_polars()
     return frame if segments is None or not len(segments) else pl.concat([frame, segments], how="diagonal")
 
 
-def _csv(found: Any) -> str:
+def _csv(record: Any) -> str:
     import polars as pl
 
-    frame = _rows(found)
+    frame = _rows(record)
     lists = [name for name, kind in frame.schema.items() if isinstance(kind, pl.List)]
     frame = frame.with_columns(pl.col(lists).cast(pl.List(pl.String)).list.join(" "))
     # It is printed: a name stays on its line, and does nothing to a terminal. JSON has it as it is.
@@ -38,8 +38,8 @@ def _csv(found: Any) -> str:
     return frame.write_csv().rstrip("\n")
 
 
-def _json(found: Any) -> str:
-    text = json.dumps(_rows(found).to_dicts(), indent=2, ensure_ascii=False, default=str)
+def _json(record: Any) -> str:
+    text = json.dumps(_rows(record).to_dicts(), indent=2, ensure_ascii=False, default=str)
     return printable(text, keep="\n", escape=lambda char: json.dumps(char)[1:-1])
 
 
@@ -47,14 +47,14 @@ FORMS: dict[str, Callable[[Any], str]] = {
     "table": repr,
     "json": _json,
     "csv": _csv,
-    "markdown": lambda found: str(found.to_markdown()),
-    "latex": lambda found: str(found.to_latex()),
+    "markdown": lambda record: str(record.to_markdown()),
+    "latex": lambda record: str(record.to_latex()),
 }
 
 
-def show(found: Any, form: str) -> None:
+def show(record: Any, form: str) -> None:
     """Print a record in a form."""
-    click.echo(FORMS[form](found))
+    click.echo(FORMS[form](record))
 
 
 @contextlib.contextmanager

@@ -33,7 +33,7 @@ def command(recs: str, truth: str, reported: dict[str, str], form: str, **chosen
     import atkay
 
     with working("Searching conventions"):
-        found = atkay.reconcile(recs, truth, reported, **options.given(chosen))
-    show(found, form)
-    if not found and form in ("json", "csv"):
-        click.echo(f"atkay: {found.verdict}", err=True)
+        reconciled = atkay.reconcile(recs, truth, reported, **options.given(chosen))
+    show(reconciled, form)
+    if not reconciled and form in ("json", "csv"):
+        click.echo(f"atkay: {reconciled.verdict}", err=True)

@@ -18,7 +18,7 @@ from atkay.text.printable import printable
 @options.tests
 @click.option("-o", "--output", type=options.Output(), default=Path("report.html"), show_default=True, help="The page.")
 @click.option("--title", help="What stands on top.")
-@click.option("--slices", type=options.Table(), help="A segment for each user.")
+@click.option("--slices", type=options.InputFile(), help="A segment for each user.")
 @options.protocol_of_runs
 def command(output: Path, title: str | None, **chosen: Any) -> None:
     """Write one HTML file with everything: numbers, charts, differences, users' lists, and how it was computed.
@@ -34,12 +34,12 @@ def command(output: Path, title: str | None, **chosen: Any) -> None:
 
     runs = chosen["runs"]
     if len(runs) > 1:
-        found: Any = options.compared(chosen, every_pair=False)
+        content: Any = options.compared(chosen, every_pair=False)
     else:
         with working("Evaluating"):
-            found = options.evaluated(chosen)
+            content = options.evaluated(chosen)
     lists = {name: path for name, path in runs.items() if not options.is_saved(path)}
     with working("Writing the page"):
         elsewhere = options.lists_again(chosen, lists if len(runs) > 1 else next(iter(lists.values()), None))
-        atkay.report(found, output, title=title, **elsewhere)
+        atkay.report(content, output, title=title, **elsewhere)
     click.echo(f"wrote {printable(str(output))}", err=True)

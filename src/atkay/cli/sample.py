@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from atkay.core.types import Array, Bools, Floats, Ints
 
 USERS, ITEMS, TASTES, K = 3000, 800, 12, 20
-DEEP = 65
+ITEMS_PER_USER = 65
 """The most items that a user has bought and will buy."""
 KINDS = ("bread", "cheese", "fruit", "coffee", "tea", "spice", "sweets", "wine", "pasta", "nuts", "honey", "oil")
 
@@ -41,8 +41,8 @@ def sample(seed: int = 7) -> Sample:
     bought = np.where(new, rng.integers(3, 8, USERS), rng.integers(10, 40, USERS))
     unknown = np.flatnonzero(new)[::12]  # the model has nothing for them
     left = rng.integers(1, 25, USERS)
-    user, place = np.divmod(np.arange(USERS * DEEP), DEEP)
-    item = order[:, :DEEP].ravel()
+    user, place = np.divmod(np.arange(USERS * ITEMS_PER_USER), ITEMS_PER_USER)
+    item = order[:, :ITEMS_PER_USER].ravel()
     seen, held = place < bought[user], (place >= bought[user]) & (place < (bought + left)[user])
     had = np.zeros((USERS, ITEMS), bool)
     had[user[seen], item[seen]] = True

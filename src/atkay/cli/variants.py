@@ -25,5 +25,5 @@ def command(recs: str, truth: str, metric: str, form: str, **chosen: Any) -> Non
     import atkay
 
     with working("Trying all conventions"):
-        found = atkay.variants(recs, truth, metric, **options.given(chosen))
-    show(found, form)
+        variants = atkay.variants(recs, truth, metric, **options.given(chosen))
+    show(variants, form)

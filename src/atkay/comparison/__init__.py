@@ -1,1 +1,1 @@
-"""Compare: runs side by side, and whether their differences are real."""
+"""Compare: runs side by side, and whether their differences are significant."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay.comparison.permutation import PERMUTATIONS, UNITS, Key, combined, generator
-from atkay.comparison.sheet import FINE
+from atkay.comparison.permutation import PERMUTATIONS_PER_BLOCK, UNITS_PER_BLOCK, combined
+from atkay.comparison.sheet import ROUNDING_SHARE
 from atkay.core.lists import ranges
 from atkay.core.types import Floats
 from atkay.results.summary import CONFIDENCE
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from atkay.comparison.sheet import Differences, Pair, Paired
-    from atkay.text.progress import Steps
+    from atkay.comparison.trial import Trial
 
-FEW = 200
+UNITS_SAMPLED_ALONE = 200
 """From so many units on, a pair's number of them varies by so little between samples that its interval is the same."""
 
-NEAR = 1e-9
+EQUAL_T_SHARE = 1e-9
 """t-values that differ by less than this share are equal: their squares cancel more digits than sums do."""
 
 
@@ -45,7 +45,7 @@ class Drawn:
         """How often a sample's t-value is at least as far from its centre as the one at hand is from 0."""
         samples = len(self.away)
         # A sample without any spread has no t-value; it counts against the difference.
-        reached = ~(np.abs(self.t) < np.abs(self.observed_t) * (1 - NEAR))
+        reached = ~(np.abs(self.t) < np.abs(self.observed_t) * (1 - EQUAL_T_SHARE))
         p: Floats = (reached.sum(axis=0) + 1) / (samples + 1)
         return np.where(np.isnan(self.observed_t), np.where(self.mean == 0, 1.0, np.nan), p)
 
@@ -72,58 +72,49 @@ class Drawn:
         return ends[0], ends[1]
 
 
-def draw(
-    paired: Sequence[Paired],
-    pairs: Sequence[Pair],
-    samples: int,
-    rng: int,
-    key: Key,
-    steps: Steps,
-    *,
-    spread: bool = True,
-) -> Drawn:
+def draw(trial: Trial) -> Drawn:
     """Samples of the units, with replacement; all metrics and pairs see the same ones.
 
-    ``spread`` says whether t-values are wanted. They need the squares of all differences, and most of the time. A pair
-    that has few of the units is sampled by itself: in samples of all units their number would vary.
+    A pair that has few of the units is sampled by itself: in samples of all units their number would vary.
     """
+    paired, pairs, samples = trial.paired, trial.pairs, trial.permutations
     parts = [_centred(each, pairs) for each in paired]
     combine, width = [mix for _, mix in parts], np.cumsum([0, *(column.shape[1] for column, _ in parts)])
     columns = np.hstack([column for column, _ in parts])
     n, shape = len(columns), (samples, len(paired), len(pairs))
-    some = [at for at, each in enumerate(paired) if not each.complete]
-    there = np.hstack([np.empty((n, 0)), *(np.column_stack([paired[at].defined(p) for p in pairs]) for at in some)])
+    partial = [at for at, each in enumerate(paired) if not each.complete]
+    there = np.hstack([np.empty((n, 0)), *(np.column_stack([paired[at].defined(p) for p in pairs]) for at in partial)])
     sums, squares = np.zeros((samples, columns.shape[1])), np.zeros((samples, shape[1] * shape[2]))
     defined = np.zeros((samples, there.shape[1]))
-    for number, (first, last) in enumerate(ranges(samples, PERMUTATIONS)):
-        random, rows = generator(rng, (*key, number)), slice(first, last)
+    for number, (first, last) in enumerate(ranges(samples, PERMUTATIONS_PER_BLOCK)):
+        random, rows = trial.random(0, number), slice(first, last)
         drawn = np.empty((last - first, n), np.int16)
         for at in range(last - first):
             drawn[at] = np.bincount(random.integers(0, n, n), minlength=n)
-        for begin, end in ranges(n, UNITS):
+        for begin, end in ranges(n, UNITS_PER_BLOCK):
             times = drawn[:, begin:end].astype(np.float64)
             sums[rows] += times @ columns[begin:end]
             defined[rows] += times @ there[begin:end]
-            if spread:
+            if trial.spread:
                 squares[rows] += times @ combined(columns[begin:end], width, combine).reshape(end - begin, -1) ** 2
-        steps.advance((last - first) / samples)
+        trial.steps.advance((last - first) / samples)
     counts = np.full(shape, float(n))
-    counts[:, some] = defined.reshape(samples, len(some), len(pairs))
+    counts[:, partial] = defined.reshape(samples, len(partial), len(pairs))
     observed = [[each.difference(pair) for pair in pairs] for each in paired]
-    means = np.array([[found.mean for found in row] for row in observed])
-    rounding = np.array([[found.slack / max(len(found.values), 1) for found in row] for row in observed])
+    means = np.array([[each.mean for each in row] for row in observed])
+    rounding = np.array([[each.slack / max(len(each.values), 1) for each in row] for row in observed])
     with np.errstate(divide="ignore", invalid="ignore"):
         away = combined(sums, width, combine) / counts
         away[np.abs(away) <= rounding] = 0.0
         square = squares.reshape(shape) / counts
         variance = square - away**2
-        variance[variance <= np.maximum(FINE * square, rounding**2)] = 0.0
+        variance[variance <= np.maximum(ROUNDING_SHARE * square, rounding**2)] = 0.0
         t = away / np.sqrt(variance / (counts - 1))
-    for at, nth in itertools.product(some, range(len(pairs))):
-        if 0 < paired[at].defined(pairs[nth]).sum() < FEW:
-            alone = draw([paired[at].only(pairs[nth])], [(0, 1)], samples, rng, key, steps, spread=spread)
+    for at, nth in itertools.product(partial, range(len(pairs))):
+        if 0 < paired[at].defined(pairs[nth]).sum() < UNITS_SAMPLED_ALONE:
+            alone = draw(replace(trial, paired=[paired[at].only(pairs[nth])], pairs=[(0, 1)]))
             away[:, at, nth], t[:, at, nth] = alone.away[:, 0, 0], alone.t[:, 0, 0]
-    observed_t, skew = np.moveaxis(np.array([[_moments(found) for found in row] for row in observed]), 2, 0)
+    observed_t, skew = np.moveaxis(np.array([[_moments(each) for each in row] for row in observed]), 2, 0)
     return Drawn(means, away, t, observed_t, skew)
 
 

@@ -1,4 +1,4 @@
-"""Compare: evaluate runs alike, pair them by user, and say which differences are real."""
+"""Compare: evaluate runs alike, pair them by user, and say which differences are significant."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atkay import __version__
-from atkay.comparison.bootstrap import draw
 from atkay.comparison.comparison import Comparison, Difference, Means
 from atkay.comparison.corrections import CORRECTIONS, FAMILIES, corrected
-from atkay.comparison.permutation import Key
-from atkay.comparison.sheet import FINE, lay_out
-from atkay.comparison.tests import TESTS, Task
+from atkay.comparison.sheet import ROUNDING_SHARE, lay_out
+from atkay.comparison.tests import TESTS
+from atkay.comparison.trial import Key, Trial
 from atkay.comparison.verdict import CONTRADICTORY, LEVEL, finding
 from atkay.core.lists import in_threads
-from atkay.core.types import Floats, Ints
+from atkay.core.types import Floats, Ints, is_integer, is_number
 from atkay.errors import (
     InputError,
     NotMeanWarning,
@@ -68,7 +67,7 @@ def compare(
     rng: int = 7,
     **given: Any,
 ) -> Comparison:
-    """Say which differences between runs are real, and how large they are.
+    """Say which differences between runs are significant, and how large they are.
 
     The runs are paired by user: each user's value under one run is held against the same user's value under the
     other. A user whom one of the two runs does not evaluate is left out of their difference, and counted.
@@ -116,16 +115,16 @@ def compare(
     >>> print(found["mrr"][0].verdict)
     0.375 better, 95 % interval -0.023 to 0.773; not shown
     """
-    plan = Plan.of(baseline, test, correction, family, interval, permutations, rng)
+    procedure = Procedure.of(baseline, test, correction, family, interval, permutations, rng)
     _check_arguments(given)
-    results, asked = _results(runs, truth, metrics, given)
+    results, single = _results(runs, truth, metrics, given)
     names = tuple(results)
     if baseline is not None and baseline not in names:
         raise InputError(f"compare: no run '{baseline}' to be the baseline. {offer(baseline, names)}")
     spoken = _names(results)
-    least = _thresholds(min_effect, asked, spoken)
-    table = Table(results, asked, lay_out(results, asked), _pairs(names, baseline), plan)
-    for name in plan.tests:
+    least = _thresholds(min_effect, single, spoken)
+    table = RunTable(results, single, lay_out(results, single), _pairs(names, baseline), procedure)
+    for name in procedure.tests:
         if not TESTS[name].of_mean:
             warn(
                 f"the {name} test does not test the mean: it can find a difference where the means are equal, and none "
@@ -133,40 +132,35 @@ def compare(
                 NotMeanWarning,
             )
     with table.steps:
-        differences = _judge([table.differences((0,))], plan, least)
-        segments = [found for tables in table.of_slices() for found in _judge(tables, plan, least)]
-    found = Comparison(
+        differences = _judge([table.differences((0,))], procedure, least)
+        segments = [comparison for tables in table.of_slices() for comparison in _judge(tables, procedure, least)]
+    comparison = Comparison(
         runs=names,
         baseline=baseline,
-        metrics=tuple(map(str, asked)),
-        tests=plan.tests,
-        correction=correction,
-        family=family,
-        interval=interval,
-        permutations=plan.permutations,
-        rng=plan.rng,
+        metrics=tuple(map(str, single)),
+        **vars(procedure),
         min_effect=least,
         means=table.means,
         differences=tuple(differences),
         segments=tuple(segments),
         protocol=next(iter(results.values())).protocol.words(),
-        notes=tuple(_notes(results, table.sheet, plan, asked)),
+        notes=tuple(_notes(results, table.sheet, procedure, single)),
         version=__version__,
         results=results,
         segment_means=table.segment_means,
         names=spoken,
     )
-    for said in _too_few_permutations(found):
-        warn(said, PermutationsWarning)
-    return found
+    for message in _too_few_permutations(comparison):
+        warn(message, PermutationsWarning)
+    return comparison
 
 
-def _too_few_permutations(found: Comparison) -> Iterator[str]:
+def _too_few_permutations(comparison: Comparison) -> Iterator[str]:
     """The random tests whose smallest p-value does not pass the correction."""
     families: dict[Any, list[Difference]] = {}
-    for each in (*found.differences, *found.segments):
-        families.setdefault((each.slice, each.metric if found.family == "metric" else None), []).append(each)
-    for test in found.tests:
+    for each in (*comparison.differences, *comparison.segments):
+        families.setdefault((each.slice, each.metric if comparison.family == "metric" else None), []).append(each)
+    for test in comparison.tests:
         stuck = [
             _members(family, test)
             for family in families.values()
@@ -174,7 +168,7 @@ def _too_few_permutations(found: Comparison) -> Iterator[str]:
         ]
         if stuck:
             yield (
-                f"the {test} test has no p-value below 1/{found.permutations + 1:,}, which corrected among "
+                f"the {test} test has no p-value below 1/{comparison.permutations + 1:,}, which corrected among "
                 f"{max(stuck):,} is no longer below {LEVEL:g}: differences that reach it are not shown. Ask for "
                 f"permutations={math.ceil(max(stuck) / LEVEL):_} or more, or compare less at once."
             )
@@ -197,7 +191,7 @@ def _members(family: Sequence[Difference], test: str) -> int:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Procedure:
     """How differences are judged."""
 
     tests: tuple[str, ...]
@@ -206,11 +200,6 @@ class Plan:
     interval: str
     permutations: int
     rng: int
-
-    @property
-    def draws(self) -> bool:
-        """Whether bootstrap samples are needed."""
-        return "bootstrap" in self.tests or self.interval != "student"
 
     @property
     def lowest(self) -> float:
@@ -227,8 +216,8 @@ class Plan:
         interval: str,
         permutations: int,
         rng: int,
-    ) -> Plan:
-        """The plan that was asked for, checked."""
+    ) -> Procedure:
+        """The procedure that was asked for, checked."""
         single = isinstance(test, str) or not isinstance(test, Collection) or getattr(test, "ndim", 1) == 0
         tests: tuple[Any, ...] = (test,) if single else tuple(test)
         if baseline is not None and not isinstance(baseline, str):
@@ -248,8 +237,7 @@ class Plan:
             if not isinstance(word, str) or word not in known:
                 raise SpecError(f"compare: {shown(word)} is no word for '{what}'. {offer(word, known)}")
         for name, number, least in (("permutations", permutations, 1), ("rng", rng, 0)):
-            whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
-            if not whole or not least <= number < 2**63:
+            if not is_integer(number, least):
                 raise SpecError(f"compare: {name} is a whole number from {least}, given was {shown(number)}.")
         return cls(
             tuple(dict.fromkeys(tests)), correction, family, interval, operator.index(permutations), operator.index(rng)
@@ -273,7 +261,7 @@ def _results(
         raise InputError(f"compare: the names of runs are text, given was {shown(strange[0])}. Write them as text.")
     if len(runs) < 2:
         raise InputError(f"compare: a comparison takes two runs or more, given was {listing(runs) or 'none'}.")
-    ready = {name: found for name, run in runs.items() if (found := _ready(run)) is not None}
+    ready = {name: result for name, run in runs.items() if (result := _ready(run)) is not None}
     fresh = [name for name in runs if name not in ready]
     if fresh and truth is None:
         raise InputError(f"compare: '{fresh[0]}' is no result, so it has to be evaluated: pass truth as well.")
@@ -287,8 +275,8 @@ def _results(
     if given.get("dialect") is None:
         metrics = _meant(metrics, _names(ready))
     evaluated = {name: _evaluated(name, runs[name], truth, metrics, **given) for name in fresh}
-    asked = evaluated[fresh[0]].metrics if fresh else parse_all(metrics)  # a dialect has names of its own
-    single = tuple(each for metric in asked for each in metric.split())
+    wanted = evaluated[fresh[0]].metrics if fresh else parse_all(metrics)  # a dialect has names of its own
+    single = tuple(each for metric in wanted for each in metric.split())
     results = {name: (ready | evaluated)[name].with_rows(f"compare: '{name}'") for name in runs}
     for run, result in results.items():
         for metric in single:
@@ -329,13 +317,13 @@ def _ready(run: Any) -> Result | None:
 def _shared(results: Mapping[str, Result]) -> list[str]:
     """The numbers that all results have."""
     (first, one), *others = results.items()
-    found = [name for name in one if all(name in other for _, other in others)]
-    if not found:
+    shared = [name for name in one if all(name in other for _, other in others)]
+    if not shared:
         has = "; ".join(f"'{name}' has {listing(each)}" for name, each in results.items())
         raise NumberError(
             f"compare: no metric is in all of the results: {has}. Evaluate '{first}' and the others alike."
         )
-    return found
+    return shared
 
 
 def _thresholds(
@@ -357,26 +345,31 @@ def _thresholds(
     for name, value in wanted.items():
         if name not in names:
             raise NumberError(f"compare: min_effect names '{name}', which is not compared. {offer(name, names)}")
-        if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1e300:
+        if not is_number(value, 0, 1e300):
             raise SpecError(f"compare: min_effect is a difference above 0, given was {shown(value)}.")
     return {name: float(value) for name, value in wanted.items()}
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class RunTable:
     """The numbers of the runs, all or those of a segment, and their differences, not yet corrected."""
 
     results: Mapping[str, Result]
     metrics: tuple[Metric, ...]
     sheet: Sheet
     pairs: Sequence[Pair]
-    plan: Plan
+    procedure: Procedure
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the runs."""
+        return list(self.results)
 
     @cached_property
     def steps(self) -> Steps:
         """How far the tests are."""
         tables = 1 + sum(len(np.unique(slicing.code)) for slicing in self.sheet.slicings)
-        return Steps("comparing", tables * (len(self.plan.tests) + self.plan.draws))
+        return Steps("comparing", tables * (len(self.procedure.tests) + (self.procedure.interval != "student")))
 
     @cached_property
     def means(self) -> Means:
@@ -389,13 +382,13 @@ class Table:
     @cached_property
     def segment_means(self) -> dict[tuple[str, str | None], dict[str, dict[str, Summary]]]:
         """The means of each segment, for the runs that have users in it."""
-        asked = list(map(str, self.metrics))
-        found: dict[tuple[str, str | None], dict[str, dict[str, Summary]]] = {}
+        names = list(map(str, self.metrics))
+        means: dict[tuple[str, str | None], dict[str, dict[str, Summary]]] = {}
         for run, result in self.results.items():
-            said = {(slicing, segment, name): each for slicing, segment, name, each in result.slice_summaries}
-            for where in dict.fromkeys(key[:2] for key in said):
-                found.setdefault(where, {})[run] = {name: said[*where, name] for name in asked}
-        return found
+            summaries = {(slicing, segment, name): each for slicing, segment, name, each in result.slice_summaries}
+            for where in dict.fromkeys(key[:2] for key in summaries):
+                means.setdefault(where, {})[run] = {name: summaries[*where, name] for name in names}
+        return means
 
     def of_slices(self) -> Iterator[list[list[Difference]]]:
         """The differences of each segment, slice by slice."""
@@ -411,135 +404,116 @@ class Table:
 
     def differences(self, key: Key, rows: Ints | None = None, means: Means | None = None) -> list[Difference]:
         """The differences of all queries, or of some."""
-        names, order = list(self.results), list(map(str, self.metrics))
-        tested = _tested(names, self.sheet.paired(rows), self.pairs, self.plan, key, self.steps)
+        order = list(map(str, self.metrics))
+        paired = self.sheet.paired(rows)
         whole = [
-            _of_run(names, metric, pair, self.means if means is None else means, self.plan)
+            self._of_run(metric, pair, self.means if means is None else means)
             for metric in self.metrics
             if metric not in self.sheet.metrics
             for pair in self.pairs
         ]
-        return sorted(tested + whole, key=lambda found: order.index(found.metric))
+        return sorted(whole + (self._tested(paired, key) if paired else []), key=lambda each: order.index(each.metric))
+
+    def _tested(self, paired: Sequence[Paired], key: Key) -> list[Difference]:
+        """The differences of some units, metric by metric and pair by pair."""
+        procedure, ends, p = self.procedure, None, {}
+        spread = "bootstrap" in procedure.tests
+        trial = Trial(paired, self.pairs, procedure.permutations, procedure.rng, key, self.steps, spread)
+        if procedure.interval != "student":
+            ends = trial.drawn.intervals(procedure.interval)
+            self.steps.next()
+        for name in procedure.tests:
+            p[name] = TESTS[name].p_values(trial)
+            self.steps.next()
+
+        def of_place(place: tuple[int, int]) -> Difference:
+            each, pair = paired[place[0]], self.pairs[place[1]]
+            difference = self._described(each, pair)
+            if ends is not None and difference.deviation > 0:
+                difference = replace(difference, low=float(ends[0][place]), high=float(ends[1][place]))
+            of_tests = {name: float(values[place]) for name, values in p.items()}
+            lowest = (name for name, value in of_tests.items() if TESTS[name].random and value <= procedure.lowest)
+            opposite = (
+                name for name, value in of_tests.items() if value < LEVEL and _contradicts(name, each, pair, difference)
+            )
+            return replace(difference, p=of_tests, lowest=tuple(lowest), opposite=tuple(opposite))
+
+        return in_threads(of_place, list(np.ndindex(len(paired), len(self.pairs))))
+
+    def _described(self, paired: Paired, pair: Pair) -> Difference:
+        difference = paired.difference(pair)
+        summary = summarise(difference.values)._replace(mean=difference.mean)
+        if summary.users > 1 and difference.alike:  # no spread to judge by
+            summary = summary._replace(low=math.nan, high=math.nan, deviation=0.0)
+        wins = ties = losses = None
+        if paired.below is None:
+            moved = np.sign(difference.values) * (-1 if paired.metric.better == "lower" else 1)
+            wins, ties, losses = (int((moved == way).sum()) for way in (1, 0, -1))
+        there = paired.there[:, pair]
+        both, either = (paired.units(np.asarray(queries)) for queries in (there.all(axis=1), there.any(axis=1)))
+        return replace(
+            self._undecided(paired.metric, pair),
+            difference=summary.mean,
+            low=summary.low,
+            high=summary.high,
+            deviation=summary.deviation,
+            effect=summary.mean / summary.deviation if summary.deviation > 0 else math.nan,
+            wins=wins,
+            ties=ties,
+            losses=losses,
+            users=summary.users,
+            left_out=int((either & ~both).sum()),
+            undefined=int(both.sum()) - summary.users,
+        )
+
+    def _undecided(self, metric: Metric, pair: Pair) -> Difference:
+        against, run = (self.names[at] for at in pair)
+        return Difference(metric=str(metric), run=run, against=against, better=metric.better)
+
+    def _of_run(self, metric: Metric, pair: Pair, means: Means) -> Difference:
+        """A number of all lists together has no users' values, and so no test."""
+        runs = [self.names[at] for at in pair]
+        first, second = (means[run][str(metric)].mean if run in means else math.nan for run in runs)
+        difference = 0.0 if abs(second - first) <= ROUNDING_SHARE * max(abs(first), abs(second)) else second - first
+        untested = dict.fromkeys(self.procedure.tests, math.nan)
+        return replace(self._undecided(metric, pair), difference=difference, p=untested)
 
 
-def _tested(
-    names: Sequence[str], paired: Sequence[Paired], pairs: Sequence[Pair], plan: Plan, key: Key, steps: Steps
-) -> list[Difference]:
-    """The differences of some units, metric by metric and pair by pair, not yet corrected."""
-    if not paired:
-        return []
-    drawn, spread = None, "bootstrap" in plan.tests
-    if plan.draws:
-        drawn = draw(paired, pairs, plan.permutations, plan.rng, (*key, 0), steps, spread=spread)
-        steps.next()
-    task, p = Task(paired, pairs, plan.permutations, plan.rng, key, steps, drawn), {}
-    for name in plan.tests:
-        p[name] = TESTS[name].p_values(task)
-        steps.next()
-    jobs = [(at, each, nth, pair) for at, each in enumerate(paired) for nth, pair in enumerate(pairs)]
-    ends = None if drawn is None or plan.interval == "student" else drawn.intervals(plan.interval)
-
-    def of_job(job: tuple[int, Paired, int, Pair]) -> Difference:
-        at, each, nth, pair = job
-        found = _described(names, each, pair)
-        if ends is not None and found.deviation > 0:
-            found = replace(found, low=float(ends[0][at, nth]), high=float(ends[1][at, nth]))
-        of_tests = {name: float(values[at, nth]) for name, values in p.items()}
-        lowest = (name for name, value in of_tests.items() if TESTS[name].random and value <= plan.lowest)
-        opposite = (name for name, value in of_tests.items() if value < LEVEL and _contradicts(name, each, pair, found))
-        return replace(found, p=of_tests, lowest=tuple(lowest), opposite=tuple(opposite))
-
-    return in_threads(of_job, jobs)
-
-
-def _contradicts(test: str, paired: Paired, pair: Pair, found: Difference) -> bool:
+def _contradicts(test: str, paired: Paired, pair: Pair, difference: Difference) -> bool:
     """Whether a test that is not of the mean speaks for another run than the mean does."""
     leaning = TESTS[test].leaning
-    return leaning is not None and leaning(paired.difference(pair)) * found.difference <= 0
+    return leaning is not None and leaning(paired.difference(pair)) * difference.difference <= 0
 
 
-def _described(names: Sequence[str], paired: Paired, pair: Pair) -> Difference:
-    blank, difference = _undecided(names, paired.metric, pair), paired.difference(pair)
-    said = summarise(difference.values)._replace(mean=difference.mean)
-    if said.users > 1 and difference.alike:  # no spread to judge by
-        said = said._replace(low=math.nan, high=math.nan, deviation=0.0)
-    if paired.below is None:
-        moved = np.sign(difference.values) * (-1 if paired.metric.better == "lower" else 1)
-        counts = {"wins": int((moved > 0).sum()), "ties": int((moved == 0).sum()), "losses": int((moved < 0).sum())}
-        blank = replace(blank, **counts)  # type: ignore[arg-type]  # three fields of whole numbers
-    there = paired.there[:, pair]
-    both, either = (paired.units(np.asarray(queries)) for queries in (there.all(axis=1), there.any(axis=1)))
-    return replace(
-        blank,
-        difference=said.mean,
-        low=said.low,
-        high=said.high,
-        deviation=said.deviation,
-        effect=said.mean / said.deviation if said.deviation > 0 else math.nan,
-        users=said.users,
-        left_out=int((either & ~both).sum()),
-        undefined=int(both.sum()) - said.users,
-    )
-
-
-def _undecided(names: Sequence[str], metric: Metric, pair: Pair) -> Difference:
-    none = math.nan
-    return Difference(
-        metric=str(metric),
-        run=names[pair[1]],
-        against=names[pair[0]],
-        better=metric.better,
-        difference=none,
-        low=none,
-        high=none,
-        deviation=none,
-        effect=none,
-        wins=None,
-        ties=None,
-        losses=None,
-        users=0,
-        left_out=0,
-        undefined=0,
-        p={},
-        corrected={},
-        finding="not tested",
-    )
-
-
-def _of_run(names: Sequence[str], metric: Metric, pair: Pair, means: Means, plan: Plan) -> Difference:
-    """A number of all lists together has no users' values, and so no test."""
-    first, second = (means[names[at]][str(metric)].mean if names[at] in means else math.nan for at in pair)
-    difference = 0.0 if abs(second - first) <= FINE * max(abs(first), abs(second)) else second - first
-    return replace(_undecided(names, metric, pair), difference=difference, p=dict.fromkeys(plan.tests, math.nan))
-
-
-def _judge(tables: Sequence[Sequence[Difference]], plan: Plan, least: Mapping[str, float]) -> list[Difference]:
+def _judge(
+    tables: Sequence[Sequence[Difference]], procedure: Procedure, least: Mapping[str, float]
+) -> list[Difference]:
     """The differences of one or several tables, corrected as one family."""
-    rows = [found for table in tables for found in table]
-    metrics = list(dict.fromkeys(found.metric for found in rows))
-    of_metric = [[at for at, found in enumerate(rows) if found.metric == name] for name in metrics]
+    rows = [each for table in tables for each in table]
+    metrics = list(dict.fromkeys(each.metric for each in rows))
+    of_metric = [[at for at, each in enumerate(rows) if each.metric == name] for name in metrics]
     corrected_by: dict[str, Floats] = {}
-    for name in plan.tests:
-        p = np.array([found.p[name] for found in rows], dtype=float)
+    for name in procedure.tests:
+        p = np.array([each.p[name] for each in rows], dtype=float)
         out = np.empty_like(p)
         if rows:
             places = np.array(of_metric)
             out[places] = corrected(
-                p[places], plan.correction, plan.family, joint=TESTS[name].joint, segments=len(tables)
+                p[places], procedure.correction, procedure.family, joint=TESTS[name].joint, segments=len(tables)
             )
         corrected_by[name] = out
     return [
-        _found(replace(found, corrected={name: float(p[at]) for name, p in corrected_by.items()}), least)
-        for at, found in enumerate(rows)
+        _with_finding(replace(each, corrected={name: float(p[at]) for name, p in corrected_by.items()}), least)
+        for at, each in enumerate(rows)
     ]
 
 
-def _found(found: Difference, least: Mapping[str, float]) -> Difference:
-    if found.contradicted:
-        return replace(found, finding=CONTRADICTORY)
-    p = found.corrected[found.decided_by] if found.decided_by else math.nan
-    ends = (found.low, found.high) if found.deviation else (found.difference, found.difference)
-    return replace(found, finding=finding(p, *ends, least.get(found.metric)))
+def _with_finding(difference: Difference, least: Mapping[str, float]) -> Difference:
+    if difference.contradicted:
+        return replace(difference, finding=CONTRADICTORY)
+    p = difference.corrected[difference.decided_by] if difference.decided_by else math.nan
+    ends = (difference.low, difference.high) if difference.deviation else (difference.difference, difference.difference)
+    return replace(difference, finding=finding(p, *ends, least.get(difference.metric)))
 
 
 def _readings(results: Mapping[str, Result]) -> list[str]:
@@ -552,38 +526,40 @@ def _readings(results: Mapping[str, Result]) -> list[str]:
     return [words if len(of) == len(results) else f"{', '.join(of)}: {words}" for words, of in runs.items()]
 
 
-def _notes(results: Mapping[str, Result], sheet: Sheet, plan: Plan, metrics: Sequence[Metric]) -> list[str]:
+def _notes(results: Mapping[str, Result], sheet: Sheet, procedure: Procedure, metrics: Sequence[Metric]) -> list[str]:
     """What a reader of the tables should know."""
     one = next(iter(results.values()))
     unit = f"{' and '.join(one.protocol.groups)} (its queries averaged first)" if one.protocol.groups else "user"
     rows = "groups of queries" if one.protocol.groups else "users"
-    said = [f"{name}: {result.counted()[0]}" for name, result in results.items()]
-    said.append(f"paired by {unit}; difference is run less against")
+    notes = [f"{name}: {result.counted()[0]}" for name, result in results.items()]
+    notes.append(f"paired by {unit}; difference is run less against")
     if uneven := int(sheet.uneven.sum()):
         what = "queries without a value" if one.protocol.groups else "users not"
-        said.append(f"{what} in every run: {uneven:,}; a mean counts those of its run, a difference those of both")
-    family = "all differences of the table" if plan.family == "all" else "the differences in one metric"
-    said.append(f"p-values corrected ({plan.correction}) over {family}; the first test that has a p-value decides")
-    said += [f"{name}: {TESTS[name].words}" for name in plan.tests]
-    if any(TESTS[name].joint for name in plan.tests):
-        said.append(
+        notes.append(f"{what} in every run: {uneven:,}; a mean counts those of its run, a difference those of both")
+    family = "all differences of the table" if procedure.family == "all" else "the differences in one metric"
+    notes.append(
+        f"p-values corrected ({procedure.correction}) over {family}; the first test that has a p-value decides"
+    )
+    notes += [f"{name}: {TESTS[name].words}" for name in procedure.tests]
+    if any(TESTS[name].joint for name in procedure.tests):
+        notes.append(
             "Tukey's p-values hold over all pairs as they are, and are corrected over metrics and segments alone"
         )
-        said += [
+        notes += [
             f"Tukey's tests of {paired.metric}: of the {known:,} of {len(units):,} {rows} with a value in every run"
             for paired in sheet.paired()
             for units in [paired.defined(paired.all_runs)]
             if (known := int(units.sum())) < len(units)
         ]
     if any(str(metric) in one.parts for metric in metrics):
-        said.append("pooled numbers are tested by their linear approximation (the delta method)")
+        notes.append("pooled numbers are tested by their linear approximation (the delta method)")
     if any(str(metric) in one.whole for metric in metrics):
-        said.append("numbers of the whole run are not means over users, and are not tested")
+        notes.append("numbers of the whole run are not means over users, and are not tested")
     if one.sampled is not None:
-        said.append(one.sampled.words)
-    said += one.protocol.chosen()
-    said += _readings(results)
+        notes.append(one.sampled.words)
+    notes += one.protocol.chosen()
+    notes += _readings(results)
     versions = sorted({result.version for result in results.values()})
     if len(versions) > 1:
-        said.append(f"evaluated by different versions of atkay: {', '.join(versions)}")
-    return said
+        notes.append(f"evaluated by different versions of atkay: {', '.join(versions)}")
+    return notes

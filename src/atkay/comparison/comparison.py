@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import html
 import json
 import math
 from collections.abc import Mapping
@@ -11,17 +9,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from atkay.comparison.sheet import FINE
+from atkay.comparison.sheet import ROUNDING_SHARE
 from atkay.comparison.tests import TESTS
 from atkay.comparison.verdict import LEVEL, OPPOSITE, verdict, way
-from atkay.core.schema import count, listed, mapped, maybe, number, one_of, probability, record, text
+from atkay.core.schema import Form, count, listed, mapped, maybe, number, one_of, probability, record, text
 from atkay.metrics.metric import Metric, RunMetric
 from atkay.metrics.spec import parse
 from atkay.results.result import Numbers, cells, number_types
-from atkay.results.save import SUMMARY, metric_spec, plain
-from atkay.results.sealing import load_sealed, save_sealed
+from atkay.results.save import check_fit, load_record, metric_spec, save_record, summary
 from atkay.results.summary import Summary
-from atkay.text.grid import Cell, Grid, as_markdown
+from atkay.text.grid import Cell, Grid, Tables
 from atkay.text.printable import one_line
 
 if TYPE_CHECKING:
@@ -56,20 +53,20 @@ class Difference:
     run: str
     against: str
     better: str
-    difference: float
-    low: float
-    high: float
-    deviation: float
-    effect: float
-    wins: int | None
-    ties: int | None
-    losses: int | None
-    users: int
-    left_out: int
-    undefined: int
-    p: Mapping[str, float]
-    corrected: Mapping[str, float]
-    finding: str
+    difference: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    deviation: float = math.nan
+    effect: float = math.nan
+    wins: int | None = None
+    ties: int | None = None
+    losses: int | None = None
+    users: int = 0
+    left_out: int = 0
+    undefined: int = 0
+    p: Mapping[str, float] = field(default_factory=dict)
+    corrected: Mapping[str, float] = field(default_factory=dict)
+    finding: str = "not tested"
     slice: str | None = None
     segment: str | None = None
     lowest: tuple[str, ...] = ()
@@ -81,7 +78,7 @@ class Difference:
         return next((name for name, p in self.p.items() if not math.isnan(p)), None)
 
     @property
-    def real(self) -> bool:
+    def significant(self) -> bool:
         """Whether the difference is significant, by the corrected p-value of the test that decides."""
         return self.finding.startswith("real")
 
@@ -101,22 +98,20 @@ class Difference:
         "better" or "worse"; "higher" or "lower" where the metric has no direction. Every mark, colour and count of
         significant differences is made from this word.
         """
-        word = way(self.better, self.difference) if self.real else ""
+        word = way(self.better, self.difference) if self.significant else ""
         return word if run == self.run else OPPOSITE[word]
 
 
 NUMBERS = ("difference", "low", "high", "deviation", "effect")
-WORDS = ("baseline", "correction", "family", "interval", "permutations", "rng")
-NAMES = ("runs", "metrics", "tests", "notes")
 MARKS = {"better": "*", "worse": "†", "higher": "↑", "lower": "↓"}
 """What stands behind a mean, by how the run stands to the baseline."""
-LETTERS = 26
+MOST_LETTERS = 26
 """More runs than this are marked by numbers."""
 COUNTS = ("wins", "ties", "losses", "users", "left_out", "undefined")
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Tables):
     """Runs side by side: means, differences, verdicts; prints as a table, and goes wherever a table can go.
 
     ``means[run][metric]`` is a :class:`Summary`; ``differences`` has a :class:`Difference` per metric and pair, and
@@ -171,7 +166,7 @@ class Comparison:
         """The same for each segment of each slice; ``against_mean`` marks those that move against the whole."""
         from atkay.core.forks import polars as pl
 
-        against = pl.Series("against_mean", [self._moves_against(found) for found in self.segments], pl.Boolean)
+        against = pl.Series("against_mean", [self._moves_against(each) for each in self.segments], pl.Boolean)
         return _frame(self.segments, self.tests, ("slice", "segment")).with_columns(against)
 
     def _moves_against(self, segment: Difference) -> bool:
@@ -183,28 +178,22 @@ class Comparison:
 
     @property
     def movers(self) -> tuple[Difference, ...]:
-        """The segments that move against the mean, those first for which that is real, then by p-value."""
-        found = filter(self._moves_against, self.segments)
+        """The segments that move against the mean, the significant ones first, then by p-value."""
+        movers = filter(self._moves_against, self.segments)
         return tuple(
-            sorted(found, key=lambda d: (not d.real, d.corrected.get(d.decided_by or "", 1.0), d.segment or ""))
+            sorted(movers, key=lambda d: (not d.significant, d.corrected.get(d.decided_by or "", 1.0), d.segment or ""))
         )
 
     @property
     def mean_table(self) -> pl.DataFrame:
         """A row per run and metric: the mean, its 95 % interval, deviation, and counts."""
-        from atkay.core.forks import polars as pl
-
-        schema = {"run": pl.String, "metric": pl.String, **number_types()}
-        return pl.DataFrame(_lines(self.means), schema=schema, orient="row").fill_nan(None)
+        return _mean_frame(("run", "metric"), _lines(self.means))
 
     @property
     def slice_mean_table(self) -> pl.DataFrame:
         """The same for each segment of each slice."""
-        from atkay.core.forks import polars as pl
-
         rows = [(*where, *line) for where, means in self.segment_means.items() for line in _lines(means)]
-        text = dict.fromkeys(("slice", "segment", "run", "metric"), pl.String)
-        return pl.DataFrame(rows, schema={**text, **number_types()}, orient="row").fill_nan(None)
+        return _mean_frame(("slice", "segment", "run", "metric"), rows)
 
     def to_polars(self) -> pl.DataFrame:
         """The table of differences."""
@@ -218,21 +207,11 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as JSON can hold it."""
-        return {
-            "atkay": self.version,
-            **{name: getattr(self, name) for name in WORDS},
-            **{name: list(getattr(self, name)) for name in NAMES},
-            "min_effect": dict(self.min_effect),
-            "protocol": dict(self.protocol),
-            "names": dict(self.names),
-            "means": _records(self.means),
-            "segment_means": [
-                {"slice": name, "segment": segment, "means": _records(means)}
-                for (name, segment), means in self.segment_means.items()
-            ],
-            "differences": [_record(found) for found in self.differences],
-            "segments": [_record(found) for found in self.segments],
-        }
+        segment_means = [
+            {"slice": name, "segment": segment, "means": means} for (name, segment), means in self.segment_means.items()
+        ]
+        content: dict[str, Any] = _FILE.write({**vars(self), "atkay": self.version, "segment_means": segment_means})
+        return content
 
     def to_json(self) -> str:
         """Everything, as JSON."""
@@ -240,43 +219,22 @@ class Comparison:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to a JSON file, compressed where the name ends in ``.gz``; whole or not at all."""
-        save_sealed(path, "comparison", self.to_dict())
+        save_record(path, "comparison", self.to_dict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Comparison:
         """A comparison that was saved before."""
-        return load_sealed(path, "comparison", _comparison)
-
-    def to_markdown(self) -> str:
-        """All tables and notes in Markdown: the best mean in bold, raised marks where a difference is significant."""
-        return "\n\n".join(
-            part.markdown() if isinstance(part, Grid) else "  \n".join(as_markdown(one_line(line)) for line in part)
-            for part in self._parts(self.bold_legend)
-        )
+        return load_record(path, "comparison", _comparison)
 
     def to_latex(self) -> str:
         """The means in LaTeX, for the booktabs package: the best in bold, raised marks for significant differences."""
         return f"{self.mean_grid().latex()}\n% {one_line(self.bold_legend)}"
 
-    def __repr__(self) -> str:
-        return "\n\n".join(
-            part.text() if isinstance(part, Grid) else "\n".join(map(one_line, part))
-            for part in self._parts(self.legend)
-        )
-
-    def _repr_html_(self) -> str:
-        return "\n".join(
-            part.html()
-            if isinstance(part, Grid)
-            else f"<p>{'<br>'.join(html.escape(one_line(line)) for line in part)}</p>"
-            for part in self._parts(self.bold_legend)
-        )
-
-    def _parts(self, legend: str) -> list[Grid | Sequence[str]]:
-        """What is shown, one after the other: tables, and lines of text."""
+    def _parts(self, *, bold: bool) -> list[Grid | Sequence[str]]:
+        """The means, where the best is bold and raised marks say which differences are significant; the differences."""
         parts: list[Grid | Sequence[str]] = [
             self.mean_grid(),
-            [legend],
+            [self.bold_legend if bold else self.legend],
             self.difference_grid(self.differences),
         ]
         if self.segments:
@@ -301,30 +259,30 @@ class Comparison:
 
     def _letter(self, run: str) -> str:
         at = self.runs.index(run)
-        return chr(ord("a") + at) if len(self.runs) <= LETTERS else f" {at + 1}"
+        return chr(ord("a") + at) if len(self.runs) <= MOST_LETTERS else f" {at + 1}"
 
     def leaders(self, metric: str) -> list[str]:
         """The runs with the best mean; of means that are nearly equal, differences over the same users decide."""
         means = {run: self.means[run][metric] for run in self.runs}
         first = best(means, parse(metric).better)
         behind = {
-            found.run if way(found.better, found.difference) == "worse" else found.against
-            for found in self._by_metric[metric]
-            if {found.run, found.against} <= {*first} and way(found.better, found.difference)
-            if found.users == means[found.run].users == means[found.against].users
+            each.run if way(each.better, each.difference) == "worse" else each.against
+            for each in self._by_metric[metric]
+            if {each.run, each.against} <= {*first} and way(each.better, each.difference)
+            if each.users == means[each.run].users == means[each.against].users
         }
         return [run for run in first if run not in behind]
 
     def _cell(self, run: str, metric: str) -> Cell:
         bold = run in self.leaders(metric)
         marks = ""
-        for found in self._by_metric[metric]:
-            if run not in (found.run, found.against):
+        for each in self._by_metric[metric]:
+            if run not in (each.run, each.against):
                 continue
-            word = found.standing(run)
+            word = each.standing(run)
             bold = bold and word != "worse"
             if self.baseline is None:
-                other = found.against if run == found.run else found.run
+                other = each.against if run == each.run else each.run
                 marks += self._letter(other) if word in ("better", "higher") else ""
             elif run != self.baseline:
                 marks += MARKS.get(word, "")
@@ -333,22 +291,24 @@ class Comparison:
     @property
     def legend(self) -> str:
         """What the marks mean: those alone that these metrics can have."""
-        tested = [found for found in self.differences if found.decided_by]
+        tested = [each for each in self.differences if each.decided_by]
         if not tested:
             return "no marks: none of these metrics is tested"
-        by = " or ".join(self._told(name) for name in self.tests if any(d.decided_by == name for d in tested))
-        without = list(dict.fromkeys(found.metric for found in tested if found.better == "neither"))
-        directed = any(found.better != "neither" for found in tested)
+        by = " or ".join(
+            self._with_correction(name) for name in self.tests if any(d.decided_by == name for d in tested)
+        )
+        without = list(dict.fromkeys(each.metric for each in tested if each.better == "neither"))
+        directed = any(each.better != "neither" for each in tested)
         if self.baseline is None:
             word = "better" if directed else "higher"
             also = f" (higher, where no direction is better: {', '.join(without)})" if directed and without else ""
-            names = "letters" if len(self.runs) <= LETTERS else "numbers"
+            names = "letters" if len(self.runs) <= MOST_LETTERS else "numbers"
             return f"{names}: significantly {word} than that run{also}, {self.threshold} ({by}){self._of_both}"
-        said = [f"*: significantly better than {self.baseline}, †: significantly worse"] if directed else []
+        meanings = [f"*: significantly better than {self.baseline}, †: significantly worse"] if directed else []
         if without:
             where = f"where no direction is better ({', '.join(without)}), " if directed else ""
-            said.append(f"{where}↑: significantly higher than {self.baseline}, ↓: significantly lower")
-        return f"{'; '.join(said)}; {self.threshold} ({by}){self._of_both}"
+            meanings.append(f"{where}↑: significantly higher than {self.baseline}, ↓: significantly lower")
+        return f"{'; '.join(meanings)}; {self.threshold} ({by}){self._of_both}"
 
     @property
     def bold_legend(self) -> str:
@@ -366,10 +326,10 @@ class Comparison:
     def _of_both(self) -> str:
         """What to add where a mean counts other users than a difference does."""
         uneven = any(
-            found.users != self.means[run][found.metric].users
-            for found in self.differences
-            if found.decided_by
-            for run in (found.run, found.against)
+            each.users != self.means[run][each.metric].users
+            for each in self.differences
+            if each.decided_by
+            for run in (each.run, each.against)
         )
         return "; marks compare the users that both runs evaluate" if uneven else ""
 
@@ -382,7 +342,7 @@ class Comparison:
     def _corrected(self) -> str:
         return "" if self.correction == "none" else "corrected "
 
-    def _told(self, test: str) -> str:
+    def _with_correction(self, test: str) -> str:
         """A test and its correction; Tukey's have one of their own."""
         return test if TESTS[test].joint or self.correction == "none" else f"{test}, {self.correction}"
 
@@ -392,17 +352,17 @@ class Comparison:
         header = (*ahead, "metric", "run", "against", "verdict", "d_z", "wins/ties/losses", "users", *of_tests)
         rows = [
             (
-                *(_named(getattr(found, name)) for name in ahead),
-                found.metric,
-                found.run,
-                found.against,
-                found.verdict,
-                _number(found.effect),
-                _counts(found),
-                f"{found.users:,}" if found.users or math.isnan(found.difference) else "–",  # of the whole run
-                *(p_value(found.corrected[name]) for name in self.tests),
+                *(_named(getattr(each, name)) for name in ahead),
+                each.metric,
+                each.run,
+                each.against,
+                each.verdict,
+                _number(each.effect),
+                _counts(each),
+                f"{each.users:,}" if each.users or math.isnan(each.difference) else "–",  # of the whole run
+                *(p_value(each.corrected[name]) for name in self.tests),
             )
-            for found in differences
+            for each in differences
         ]
         return Grid(header, rows, right=("d_z", "wins/ties/losses", "users", *of_tests))
 
@@ -423,9 +383,9 @@ class Comparison:
 
     def plot(self, kind: str = "differences") -> alt.FacetChart:
         """A chart of the "differences" or of the "means", each with its interval (Altair; ``atkay[report]``)."""
-        from atkay.reporting.compared import plot
+        from atkay.reporting.charts import plot_comparison
 
-        return plot(self, kind)
+        return plot_comparison(self, kind)
 
 
 def p_value(p: float) -> str:
@@ -439,22 +399,22 @@ def _number(value: float) -> str:
     return "–" if math.isnan(value) else f"{value:.3f}"
 
 
-def _counts(found: Difference) -> str:
+def _counts(difference: Difference) -> str:
     """For how many users the run is better, as good and worse; nobody wins by a number that has no direction."""
-    if found.wins is None:
+    if difference.wins is None:
         return "–"
-    if found.better == "neither":
-        return f"{found.wins:,} higher/{found.ties:,} equal/{found.losses:,} lower"
-    return f"{found.wins:,}/{found.ties:,}/{found.losses:,}"
+    if difference.better == "neither":
+        return f"{difference.wins:,} higher/{difference.ties:,} equal/{difference.losses:,} lower"
+    return f"{difference.wins:,}/{difference.ties:,}/{difference.losses:,}"
 
 
 def best(means: Mapping[str, Summary], better: str) -> list[str]:
     """The runs with the best mean, more than one where means are equal; none where no direction is better."""
-    known = {run: found.mean for run, found in means.items() if not math.isnan(found.mean)}
+    known = {run: each.mean for run, each in means.items() if not math.isnan(each.mean)}
     if better == "neither" or not known:
         return []
     first = (min if better == "lower" else max)(known.values())
-    return [run for run, mean in known.items() if abs(mean - first) <= FINE * abs(first)]
+    return [run for run, mean in known.items() if abs(mean - first) <= ROUNDING_SHARE * abs(first)]
 
 
 def _named(segment: str | None) -> str:
@@ -467,13 +427,13 @@ def _frame(differences: Sequence[Difference], tests: Sequence[str], ahead: tuple
     text = (*ahead, "metric", "run", "against", "better")
     rows = [
         (
-            *(getattr(found, name) for name in (*text, *NUMBERS, *COUNTS)),
-            *(found.p[name] for name in tests),
-            *(found.corrected[name] for name in tests),
-            found.finding,
-            found.verdict,
+            *(getattr(each, name) for name in (*text, *NUMBERS, *COUNTS)),
+            *(each.p[name] for name in tests),
+            *(each.corrected[name] for name in tests),
+            each.finding,
+            each.verdict,
         )
-        for found in differences
+        for each in differences
     ]
     schema = {
         **dict.fromkeys(text, pl.String),
@@ -487,90 +447,105 @@ def _frame(differences: Sequence[Difference], tests: Sequence[str], ahead: tuple
     return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
 
 
-def _record(found: Difference) -> dict[str, Any]:
-    record = dataclasses.asdict(found)
-    return {**plain(record), "p": plain(record["p"]), "corrected": plain(record["corrected"]), "verdict": found.verdict}
+def _mean_frame(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pl.DataFrame:
+    from atkay.core.forks import polars as pl
+
+    schema = {**dict.fromkeys(names, pl.String), **number_types()}
+    return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
 
 
 def _lines(means: Means) -> list[tuple[Any, ...]]:
-    return [(run, name, *found) for run, of_run in means.items() for name, found in of_run.items()]
+    return [(run, name, *numbers) for run, of_run in means.items() for name, numbers in of_run.items()]
 
 
-def _records(means: Means) -> dict[str, Any]:
-    return {run: {name: plain(found._asdict()) for name, found in of_run.items()} for run, of_run in means.items()}
+def _difference(read: dict[str, Any]) -> Difference:
+    counted = {read[name] is None for name in ("wins", "ties", "losses")}
+    if len(counted) > 1 or math.isnan(read["low"]) != math.isnan(read["high"]):
+        raise ValueError("one of wins, ties and losses, or one end of the interval, is missing")
+    return Difference(
+        **{name: value for name, value in read.items() if name != "verdict"}
+    )  # it follows from the others
 
 
-def _comparison(content: dict[str, Any]) -> Comparison:
-    """A comparison out of its file: every mean and every difference is of its runs, metrics and tests."""
-    from atkay.comparison.compare import Plan
-
-    names = {name: listed(text)(content.get(name)) for name in NAMES}
-    runs, metrics, tests = (names[name] for name in ("runs", "metrics", "tests"))
-    if min(len(runs), len(metrics), len(tests)) < 1 or any(len({*each}) < len(each) for each in (runs, metrics, tests)):
-        raise ValueError("runs, metrics and tests: each must have one name or more, and none twice")
-    of_metrics = record(dict.fromkeys(metrics, lambda value: Summary(**record(SUMMARY)(value))))
-    p_values = record(dict.fromkeys(tests, probability))
-    difference = {
+_OF_DIFFERENCE = record(
+    {
         **dict.fromkeys(("metric", "run", "against"), text),
         "better": one_of(("higher", "lower", "neither")),
         **dict.fromkeys(NUMBERS, number),
         **dict.fromkeys(COUNTS, count),
         **dict.fromkeys(("wins", "ties", "losses"), maybe(count)),
-        "p": p_values,
-        "corrected": p_values,
+        **dict.fromkeys(("p", "corrected"), mapped(probability)),
         "finding": text,
-        "slice": maybe(text),
-        "segment": maybe(text),
-        **dict.fromkeys(("lowest", "opposite"), listed(one_of(tests))),
+        **dict.fromkeys(("slice", "segment"), maybe(text)),
+        **dict.fromkeys(("lowest", "opposite"), listed(one_of(TESTS))),
         "verdict": text,
     }
-    differences = listed(lambda value: _difference(record(difference)(value)))
-    read = record(
-        {
-            "atkay": text,
-            **dict.fromkeys(("correction", "family", "interval"), text),
-            "baseline": maybe(one_of(runs)),
-            **dict.fromkeys(("permutations", "rng"), count),
-            **dict.fromkeys(NAMES, listed(text)),
-            "min_effect": mapped(number),
-            "protocol": mapped(text),
-            "names": mapped(lambda value: str(metric_spec(value))),
-            "means": record(dict.fromkeys(runs, of_metrics)),
-            "segment_means": listed(record({"slice": text, "segment": maybe(text), "means": mapped(of_metrics)})),
-            "differences": differences,
-            "segments": differences,
-        }
-    )(content)
-    Plan.of(*(read[name] for name in ("baseline", "tests", "correction", "family", "interval", "permutations", "rng")))
+)
+_DIFFERENCE = Form(
+    lambda value: _difference(_OF_DIFFERENCE(value)),
+    lambda each: _OF_DIFFERENCE.write({**vars(each), "verdict": each.verdict}),
+)
+_MEANS = mapped(mapped(summary))
+_FILE = record(
+    {
+        "atkay": text,
+        "baseline": maybe(text),
+        **dict.fromkeys(("correction", "family", "interval"), text),
+        **dict.fromkeys(("permutations", "rng"), count),
+        **dict.fromkeys(("runs", "metrics", "tests", "notes"), listed(text)),
+        "min_effect": mapped(number),
+        "protocol": mapped(text),
+        "names": mapped(lambda value: str(metric_spec(value))),
+        "means": _MEANS,
+        "segment_means": listed(record({"slice": text, "segment": maybe(text), "means": _MEANS})),
+        "differences": listed(_DIFFERENCE),
+        "segments": listed(_DIFFERENCE),
+    }
+)
+"""The file, field by field; the verdicts are there for those who read it without atkay."""
+
+
+def _comparison(content: dict[str, Any]) -> Comparison:
+    """A comparison out of its file: every mean and every difference is of its runs, metrics and tests."""
+    from atkay.comparison.compare import Procedure
+
+    read = _FILE(content)
+    Procedure.of(
+        *(read[name] for name in ("baseline", "tests", "correction", "family", "interval", "permutations", "rng"))
+    )
     version, of_segments = read.pop("atkay"), read.pop("segment_means")
     segment_means = {(each["slice"], each["segment"]): each["means"] for each in of_segments}
-    found = Comparison(**read, segment_means=segment_means, version=version)
-    of = {name: metric_spec(name) for name in metrics}
-    pairs = {(d.metric, d.run, d.against) for d in found.differences}
-    misfits = {
-        "metrics": all(len(metric.cutoffs) == 1 for metric in of.values()),
-        "min_effect": {*found.min_effect} <= {*metrics},
-        "segment_means": len(segment_means) == len(of_segments)
-        and all({*means} <= {*runs} for means in segment_means.values()),
-        "differences": len(pairs) == len(found.differences)
-        and all(
-            d.metric in of and d.better == of[d.metric].better and {d.run, d.against} <= {*runs} and d.run != d.against
-            for d in found.differences
-        )
-        and all(d.slice is d.segment is None for d in found.differences),
-        "segments": all(
-            d.slice is not None and (d.metric, d.run, d.against) in pairs and d.better == of[d.metric].better
-            for d in found.segments
-        ),
-    }
-    if wrong := [name for name, fits in misfits.items() if not fits]:
-        raise ValueError(f"its parts do not fit together: {', '.join(wrong)}")
-    return found
+    comparison = Comparison(**read, segment_means=segment_means, version=version)
+    metrics = {name: metric_spec(name) for name in comparison.metrics}
+    runs, tests, differences = comparison.runs, list(comparison.tests), comparison.differences
+    pairs = {(each.metric, each.run, each.against) for each in differences}
 
+    def fits(each: Difference) -> bool:
+        directed = each.metric in metrics and each.better == metrics[each.metric].better
+        tested = list(each.p) == list(each.corrected) == tests and {*each.lowest, *each.opposite} <= {*tests}
+        return directed and tested and {each.run, each.against} <= {*runs} and each.run != each.against
 
-def _difference(read: dict[str, Any]) -> Difference:
-    del read["verdict"]  # follows from the others
-    counted = {read[name] is None for name in ("wins", "ties", "losses")}
-    if len(counted) > 1 or math.isnan(read["low"]) != math.isnan(read["high"]):
-        raise ValueError("one of wins, ties and losses, or one end of the interval, is missing")
-    return Difference(**read)
+    check_fit(
+        {
+            "runs": 0 < len(runs) == len({*runs}) and comparison.baseline in (None, *runs),
+            "tests": 0 < len(tests) == len({*tests}),
+            "metrics": 0 < len(metrics) == len(comparison.metrics)
+            and all(len(metric.cutoffs) == 1 for metric in metrics.values()),
+            "min_effect": {*comparison.min_effect} <= {*metrics},
+            "means": tuple(comparison.means) == runs,
+            "segment_means": len(segment_means) == len(of_segments)
+            and all({*means} <= {*runs} for means in segment_means.values()),
+            "metrics of means": all(
+                list(of_run) == list(metrics)
+                for means in (comparison.means, *segment_means.values())
+                for of_run in means.values()
+            ),
+            "differences": len(pairs) == len(differences)
+            and all(fits(each) and each.slice is each.segment is None for each in differences),
+            "segments": all(
+                fits(each) and each.slice is not None and (each.metric, each.run, each.against) in pairs
+                for each in comparison.segments
+            ),
+        }
+    )
+    return comparison

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ import numpy as np
 from atkay.core.lists import Lists, in_threads
 from atkay.core.match import Match, match, repeated
 from atkay.core.order import by_rank, steps, together
-from atkay.core.types import WHOLE, Floats, Ints
+from atkay.core.types import WHOLE, Floats, Ints, is_integer, is_number
 from atkay.errors import (
     DuplicateError,
     IdError,
@@ -33,8 +32,7 @@ from atkay.metrics.metric import DEEPEST
 from atkay.metrics.worked import printed
 from atkay.results.result import HEADER, cells, number_types
 from atkay.results.summary import Summary, mean, summarise
-from atkay.text.grid import Grid
-from atkay.text.printable import one_line
+from atkay.text.grid import Grid, Tables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,8 +44,8 @@ RUNS = ("run_a", "run_b")
 MEASURES = ("rbo", "rbo_min", "rbo_residual", "average_overlap", "jaccard", "kendall_tau")
 
 
-@dataclass(frozen=True, eq=False)
-class Overlap(Mapping[str, float]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Overlap(Tables, Mapping[str, float]):
     """How much two runs agree; behaves like a table, and like a record of names and means.
 
     ``overlap["rbo"]`` is a mean over users; ``table`` adds intervals and counts; ``per_query`` has a row per user.
@@ -87,7 +85,7 @@ class Overlap(Mapping[str, float]):
         """A row per number: measure, mean, 95 % interval (low, high), deviation, users counted and undefined."""
         import polars as pl
 
-        rows = [(name, *found) for name, found in self.summaries.items()]
+        rows = [(name, *summary) for name, summary in self.summaries.items()]
         return pl.DataFrame(rows, schema={"measure": pl.String, **number_types()}, orient="row").fill_nan(None)
 
     @property
@@ -106,30 +104,18 @@ class Overlap(Mapping[str, float]):
         """The table."""
         return self.table
 
-    def to_markdown(self) -> str:
-        """The table in Markdown."""
-        return self._grid().markdown()
-
-    def __repr__(self) -> str:
-        return "\n\n".join([self._grid().text(), "\n".join(map(one_line, self._notes()))])
-
-    def _repr_html_(self) -> str:
-        return self._grid().html() + "<p>" + "<br>".join(html.escape(one_line(note)) for note in self._notes()) + "</p>"
-
-    def _grid(self) -> Grid:
-        rows = [(name, *cells(found)) for name, found in self.summaries.items()]
-        return Grid(("measure", *HEADER), rows, right=HEADER)
-
-    def _notes(self) -> list[str]:
-        said = [f"{number_of(len(self.query_values), 'user')} in both runs"]
-        said += [
+    def _parts(self, *, bold: bool) -> list[Grid | Sequence[str]]:
+        rows = [(name, *cells(summary)) for name, summary in self.summaries.items()]
+        users = [f"{number_of(len(self.query_values), 'user')} in both runs"]
+        users += [
             f"{count:,} in {run} alone (left out)"
             for count, run in zip((self.only_a, self.only_b), RUNS, strict=True)
             if count
         ]
         lists = "whole lists" if self.k is None else f"the top {self.k} of each list"
         tied = [f"{self.tied:,} tied (in the input's order)"] if self.tied else []
-        return ["; ".join(said), "; ".join([f"{lists}, p = {printed(self.p)}", *tied])]
+        notes = ["; ".join(users), "; ".join([f"{lists}, p = {printed(self.p)}", *tied])]
+        return [Grid(("measure", *HEADER), rows, right=HEADER), notes]
 
 
 def overlap(
@@ -186,11 +172,11 @@ def overlap(
     """
     from atkay.inputs.read import read_recs
 
-    if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= DEEPEST):
+    if k is not None and not is_integer(k, 1, DEEPEST):
         raise SpecError(
             f"overlap: k is a whole number from 1 to {DEEPEST:,}, or None for whole lists; given was {shown(k)}."
         )
-    if isinstance(p, bool) or not isinstance(p, int | float | np.number) or not 0 < p < 1:
+    if not is_number(p, 0, 1):
         raise SpecError(f"overlap: p is a number between 0 and 1, given was {shown(p)}.")
     tables = [
         read_recs(given, _columns_of(columns, name), name) for name, given in zip(RUNS, (run_a, run_b), strict=True)
@@ -205,11 +191,11 @@ def overlap(
             "Are these the ids of the same users?"
         )
     alone = int((other.length == 0).sum()), int((one.length == 0).sum())
-    found = match(one, other)
-    if any(found.repeated):
-        raise _duplicate(*((RUNS[0], one) if found.repeated[0] else (RUNS[1], other)), items, ids)
+    matched = match(one, other)
+    if any(matched.repeated):
+        raise _duplicate(*((RUNS[0], one) if matched.repeated[0] else (RUNS[1], other)), items, ids)
     return Overlap(
-        query_values=_compared(one, other, found, WHOLE if k is None else int(k), float(p))[both],
+        query_values=_compared(one, other, matched, WHOLE if k is None else int(k), float(p))[both],
         ids={name: column[both] for name, column in ids.items()},
         k=None if k is None else int(k),
         p=float(p),
@@ -223,12 +209,12 @@ def _columns_of(columns: Columns | Mapping[str, Columns] | None, name: str) -> C
     """The column names that hold for one run."""
     if columns is None or isinstance(columns, Columns):
         return columns or Columns()
-    found = columns.get(name, Columns()) if isinstance(columns, Mapping) and set(columns) <= set(RUNS) else None
-    if not isinstance(found, Columns):
+    of_run = columns.get(name, Columns()) if isinstance(columns, Mapping) and set(columns) <= set(RUNS) else None
+    if not isinstance(of_run, Columns):
         raise InputError(
             f"columns: pass Columns(...), or a dict of them for {listing(RUNS)}; given was {shown(columns)}."
         )
-    return found
+    return of_run
 
 
 def _settled(one: Table, other: Table) -> tuple[dict[str, pl.Series], Vocabulary, list[Lists], int]:
@@ -290,7 +276,7 @@ def _by_rank(table: Table, lists: Lists, order: Ints, ids: Mapping[str, Any]) ->
 
 
 @dataclass(frozen=True, eq=False)
-class Common:
+class CommonItems:
     """The items that two lists share, ordered by query and rank in the first: ``rank`` there, ``other`` in the second.
 
     ``length`` and ``other_length`` are the lists' own, cut like the ranks.
@@ -303,7 +289,7 @@ class Common:
     other_length: Ints
 
 
-def _compared(one: Lists, other: Lists, found: Match, cutoff: int, p: float) -> Floats:
+def _compared(one: Lists, other: Lists, matched: Match, cutoff: int, p: float) -> Floats:
     """All measures of every query, block by block; what they say of a query that has one list only means nothing."""
     lengths = np.minimum(one.length, cutoff), np.minimum(other.length, cutoff)
     deepest = int(lengths[0].max() + lengths[1].max())
@@ -313,21 +299,21 @@ def _compared(one: Lists, other: Lists, found: Match, cutoff: int, p: float) -> 
 
     def of_block(block: tuple[int, int]) -> None:
         first, last = block
-        rows = slice(*np.searchsorted(found.row, one.start[[first, last]]))
-        query = one.owner(first, last).take(found.row[rows] - one.start[first])
-        rank = found.row[rows] - one.start[first:last].take(query) + 1
-        rank_there = found.at[rows] - other.start[first:last].take(query) + 1
+        rows = slice(*np.searchsorted(matched.row, one.start[[first, last]]))
+        query = one.owner(first, last).take(matched.row[rows] - one.start[first])
+        rank = matched.row[rows] - one.start[first:last].take(query) + 1
+        rank_there = matched.at[rows] - other.start[first:last].take(query) + 1
         if cutoff < WHOLE:
             inside = np.flatnonzero(np.maximum(rank, rank_there) <= cutoff)
             query, rank, rank_there = (each.take(inside) for each in (query, rank, rank_there))
-        shared = Common(query, rank, rank_there, *(length[first:last] for length in lengths))
+        shared = CommonItems(query, rank, rank_there, *(length[first:last] for length in lengths))
         out[first:last] = np.column_stack([*_weighted(shared, p, biased, harmonic), _jaccard(shared), _kendall(shared)])
 
     in_threads(of_block, one.blocks(other))
     return out
 
 
-def _weighted(shared: Common, p: float, biased: Floats, harmonic: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def _weighted(shared: CommonItems, p: float, biased: Floats, harmonic: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Rank-biased overlap (extrapolated, minimum, residual) and average overlap.
 
     ``biased[d]`` and ``harmonic[d]`` are the sums of p^i / i and of 1 / i for i up to d. An item that both lists have
@@ -361,12 +347,12 @@ def _weighted(shared: Common, p: float, biased: Floats, harmonic: Floats) -> tup
     return next(bounded), next(bounded), next(bounded), next(bounded)
 
 
-def _jaccard(shared: Common) -> Floats:
+def _jaccard(shared: CommonItems) -> Floats:
     common = np.bincount(shared.query, minlength=len(shared.length))
     return common / (shared.length + shared.other_length - common)
 
 
-def _kendall(shared: Common) -> Floats:
+def _kendall(shared: CommonItems) -> Floats:
     """Kendall's tau, NaN below two common items."""
     n = np.bincount(shared.query, minlength=len(shared.length)).astype(float)
     pairs = n * (n - 1) / 2

@@ -7,17 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from atkay.comparison.comparison import Comparison
 from atkay.comparison.verdict import LEVEL
+from atkay.core.types import is_number
 from atkay.errors import InputError, SpecError, shown
-from atkay.text.grid import Grid
+from atkay.text.grid import Grid, Tabular
 
 if TYPE_CHECKING:
     import polars as pl
 
-MANY = 1e6
+NORMAL_DEGREES = 1e6
 """From so many degrees of freedom on the t-distribution is the normal one, as far as digits go that matter here."""
 
 
@@ -29,7 +28,7 @@ def chance(effect: float, users: float, level: float = LEVEL) -> float:
     from scipy.special import nctdtr, ndtr, ndtri, stdtrit
 
     degrees, centre = users - 1, abs(effect) * math.sqrt(users)
-    if degrees > MANY:
+    if degrees > NORMAL_DEGREES:
         limit = -float(ndtri(level / 2))
         return float(ndtr(centre - limit) + ndtr(-limit - centre))
     limit = float(stdtrit(degrees, 1 - level / 2))
@@ -89,8 +88,8 @@ class Reach(NamedTuple):
     needed: float
 
 
-@dataclass(frozen=True)
-class Power:
+@dataclass(frozen=True, repr=False)
+class Power(Tabular):
     """What a comparison can find; a row per metric and pair."""
 
     rows: tuple[Reach, ...]
@@ -113,24 +112,13 @@ class Power:
         }
         return pl.DataFrame(list(self.rows), schema=schema, orient="row").fill_nan(None)
 
-    def to_markdown(self) -> str:
-        """The table in Markdown."""
-        return self._grid().markdown()
-
-    def __repr__(self) -> str:
-        return f"{self._grid().text()}\n\n{self._note()}"
-
-    def _repr_html_(self) -> str:
-        return f"{self._grid().html()}<p>{self._note()}</p>"
-
-    def _note(self) -> str:
-        return (
+    def _notes(self) -> list[str]:
+        return [
             f"detectable: the smallest true difference that a paired t-test at {self.level:.2g} finds with a chance of "
             f"{self.wanted:g}"
-        )
+        ]
 
     def _grid(self) -> Grid:
-        header = ("metric", "run", "against", "users", "deviation", "detectable", "min_effect", "chance", "needed")
         rows = [
             (
                 *row[:3],
@@ -140,7 +128,7 @@ class Power:
             )
             for row in self.rows
         ]
-        return Grid(header, rows, right=header[3:])
+        return Grid(Reach._fields, rows, right=Reach._fields[3:])
 
 
 def _shown(value: float) -> str:
@@ -180,7 +168,7 @@ def power(comparison: Comparison, wanted: float = 0.8, level: float | None = Non
         raise InputError(f"power: takes what compare(...) gave, given was a {type(comparison).__name__}.")
     level = LEVEL / _members(comparison) if level is None else level
     for name, share in (("wanted", wanted), ("level", level)):
-        if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0 < share < 1:
+        if not is_number(share, 0, 1):
             raise SpecError(f"power: wanted and level lie between 0 and 1, given was {name}={shown(share)}.")
     if wanted <= level:
         raise SpecError(
@@ -194,24 +182,24 @@ def _members(comparison: Comparison) -> int:
     """How many differences are corrected together."""
     if comparison.correction not in ("holm", "bonferroni"):
         return 1
-    tested = [found.metric for found in comparison.differences if found.finding != "not tested"]
+    tested = [each.metric for each in comparison.differences if each.finding != "not tested"]
     return max(len(tested) if comparison.family == "all" else max(map(tested.count, tested), default=1), 1)
 
 
 def _rows(comparison: Comparison, wanted: float, level: float) -> Iterator[Reach]:
-    for found in comparison.differences:
-        known = found.deviation > 0
-        smallest = detectable(found.users, wanted, level) * found.deviation if known else math.nan
-        least = comparison.min_effect.get(found.metric, math.nan)
+    for difference in comparison.differences:
+        known = difference.deviation > 0
+        smallest = detectable(difference.users, wanted, level) * difference.deviation if known else math.nan
+        least = comparison.min_effect.get(difference.metric, math.nan)
         matters = known and not math.isnan(least)
         yield Reach(
-            found.metric,
-            found.run,
-            found.against,
-            found.users,
-            found.deviation,
+            difference.metric,
+            difference.run,
+            difference.against,
+            difference.users,
+            difference.deviation,
             smallest,
             least,
-            chance(least / found.deviation, found.users, level) if matters else math.nan,
-            needed(least / found.deviation, wanted, level) if matters else math.nan,
+            chance(least / difference.deviation, difference.users, level) if matters else math.nan,
+            needed(least / difference.deviation, wanted, level) if matters else math.nan,
         )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Pair = tuple[int, int]
 """Two runs by their numbers: the second is held against the first."""
 
-FINE = 2.0**-40
+ROUNDING_SHARE = 2.0**-40
 """A user's difference that is smaller than this share of the user's own values comes from rounding.
 
 Values are results of short formulas, right to a few units in the last of 53 bits; what two lists can differ by is far
@@ -65,8 +65,8 @@ class Differences:
     @cached_property
     def mean(self) -> float:
         """The mean; 0 where it comes from rounding."""
-        found = mean(self.values)
-        return 0.0 if abs(found) * len(self.values) <= self.slack else found
+        value = mean(self.values)
+        return 0.0 if abs(value) * len(self.values) <= self.slack else value
 
     @cached_property
     def alike(self) -> bool:
@@ -133,14 +133,14 @@ class Paired:
         return self._scores[:, list(runs)] if self.complete else self.only(runs)._scores
 
     def rounding(self, runs: Sequence[int]) -> Floats:
-        """The most that rounding can move the scores of each unit in these runs, see :data:`FINE`."""
+        """The most that rounding can move the scores of each unit in these runs, see :data:`ROUNDING_SHARE`."""
         if not self.complete:
             part = self.only(runs)
             return part.rounding(part.all_runs)
         chosen = list(runs)
         if self.below is None:
             largest = np.abs(self.values[:, chosen]).max(axis=1)
-            return FINE * _merged(group_means, largest[:, None], self.group)[:, 0]
+            return ROUNDING_SHARE * _merged(group_means, largest[:, None], self.group)[:, 0]
         above, below = (_merged(group_sums, side[:, chosen], self.group) for side in (self.values, self.below))
         if not len(above):
             return np.zeros(0)
@@ -148,7 +148,7 @@ class Paired:
         ratio = np.abs(above.sum(axis=0) / total)
         # The terms of the linear approximation, see _scores.
         terms = np.maximum(np.maximum(np.abs(above), ratio * below) * (len(above) / total), ratio)
-        return FINE * np.asarray(terms.max(axis=1))
+        return ROUNDING_SHARE * np.asarray(terms.max(axis=1))
 
     @cached_property
     def _scores(self) -> Floats:
@@ -300,11 +300,12 @@ def check_protocols(results: Mapping[str, Result]) -> None:
     for run, other in others:
         differ = _differing_words(one, other)
         if differ:
-            said = "; ".join(
+            differing = "; ".join(
                 f"{name} is {mine!r} in '{first}' and {their!r} in '{run}'" for name, mine, their in differ
             )
             raise ProtocolError(
-                f"compare: '{first}' and '{run}' were evaluated under different protocols: {said}. Evaluate both alike."
+                f"compare: '{first}' and '{run}' were evaluated under different protocols: {differing}. "
+                "Evaluate both alike."
             )
         if list(one.ids) != list(other.ids):
             raise IdError(
@@ -330,9 +331,9 @@ def _differing_words(one: Result, other: Result) -> list[tuple[str, Any, Any]]:
     words = [field.name for field in dataclasses.fields(one.protocol)]
     if one.protocol.ties != "random":
         words.remove("seed")  # nothing else is random
-    found = [(name, getattr(one.protocol, name), getattr(other.protocol, name)) for name in words]
-    found.append(("sampled", one.sampled, other.sampled))
-    return [each for each in found if each[1] != each[2]]
+    pairs = [(name, getattr(one.protocol, name), getattr(other.protocol, name)) for name in words]
+    pairs.append(("sampled", one.sampled, other.sampled))
+    return [each for each in pairs if each[1] != each[2]]
 
 
 def _same_types(results: Mapping[str, Result]) -> dict[str, pl.DataFrame]:
@@ -368,8 +369,8 @@ def _groups(results: Mapping[str, Result], rows: Sequence[Ints], n_queries: int)
     query = np.concatenate(rows)
     group = np.concatenate([codes + start for codes, start in zip(own, first, strict=False)])
     graph = coo_array((np.ones(len(query), np.int8), (query, group)), shape=(first[-1], first[-1]))
-    found: Ints = connected_components(graph, directed=False)[1][:n_queries].astype(np.int64)
-    return found
+    components: Ints = connected_components(graph, directed=False)[1][:n_queries].astype(np.int64)
+    return components
 
 
 def _slicings(results: Mapping[str, Result], rows: Sequence[Ints], keys: pl.DataFrame) -> Iterator[Slicing]:

@@ -12,36 +12,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay.comparison.permutation import Key, label_shifts, sign_flips
+from atkay.comparison.permutation import label_shifts, sign_flips
 from atkay.core.lists import in_threads
 from atkay.core.types import Floats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from atkay.comparison.bootstrap import Drawn
     from atkay.comparison.sheet import Differences, Pair, Paired
-    from atkay.text.progress import Steps
+    from atkay.comparison.trial import Trial
 
-SMALLEST = float(np.finfo(float).tiny)
+SMALLEST_P = float(np.finfo(float).tiny)
 """No p-value is 0: what is smaller than any number a float can hold is given as the smallest of them."""
 
-SMALLEST_RANGE = 1e-11
+SMALLEST_RANGE_P = 1e-11
 """The studentised range is integrated numerically; what is smaller comes from rounding."""
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """What is to be tested: the runs' values, the pairs, and what random tests need."""
-
-    paired: Sequence[Paired]
-    pairs: Sequence[Pair]
-    permutations: int
-    rng: int
-    key: Key
-    steps: Steps
-    drawn: Drawn | None = None
-    """The bootstrap samples, where they are needed."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +36,7 @@ class Test:
     __test__ = False  # pytest takes classes of this name for its own
 
     words: str
-    p_values: Callable[[Task], Floats]
+    p_values: Callable[[Trial], Floats]
     leaning: Callable[[Differences], float] | None = None
     """What a test that is not of the mean tests instead: above 0 where it speaks for the second run's higher values."""
     joint: bool = False
@@ -65,13 +50,13 @@ class Test:
         return self.leaning is None
 
 
-def each_alone(test: Callable[[Paired, Differences], float]) -> Callable[[Task], Floats]:
+def each_alone(test: Callable[[Paired, Differences], float]) -> Callable[[Trial], Floats]:
     """A test of one difference after the other."""
 
-    def p_values(task: Task) -> Floats:
-        jobs = [(paired, pair) for paired in task.paired for pair in task.pairs]
-        found = in_threads(lambda job: test(job[0], job[0].difference(job[1])), jobs)
-        return np.array(found, dtype=float).reshape(len(task.paired), len(task.pairs))
+    def p_values(trial: Trial) -> Floats:
+        jobs = [(paired, pair) for paired in trial.paired for pair in trial.pairs]
+        p = in_threads(lambda job: test(job[0], job[0].difference(job[1])), jobs)
+        return np.array(p, dtype=float).reshape(len(trial.paired), len(trial.pairs))
 
     return p_values
 
@@ -89,7 +74,7 @@ def student(_: Paired, difference: Differences) -> float:
     if not error:  # values so small that their squares vanish
         return math.nan
     t = difference.mean / error
-    return max(2 * float(stdtr(n - 1, -abs(t))), SMALLEST)
+    return max(2 * float(stdtr(n - 1, -abs(t))), SMALLEST_P)
 
 
 def wilcoxon(paired: Paired, difference: Differences) -> float:
@@ -99,7 +84,7 @@ def wilcoxon(paired: Paired, difference: Differences) -> float:
     if paired.below is not None:
         return math.nan
     places = _places(difference.moving)
-    return max(float(stats.wilcoxon(places).pvalue), SMALLEST) if len(places) else _nobody(difference)
+    return max(float(stats.wilcoxon(places).pvalue), SMALLEST_P) if len(places) else _nobody(difference)
 
 
 def sign(paired: Paired, difference: Differences) -> float:
@@ -111,7 +96,7 @@ def sign(paired: Paired, difference: Differences) -> float:
     moved = difference.moving.values
     if not len(moved):
         return _nobody(difference)
-    return max(float(stats.binomtest(int((moved > 0).sum()), len(moved)).pvalue), SMALLEST)
+    return max(float(stats.binomtest(int((moved > 0).sum()), len(moved)).pvalue), SMALLEST_P)
 
 
 def rank_sum(difference: Differences) -> float:
@@ -141,17 +126,17 @@ def _nobody(difference: Differences) -> float:
     return 1.0 if len(difference.values) else math.nan
 
 
-def tukey(task: Task) -> Floats:
+def tukey(trial: Trial) -> Floats:
     """Tukey's honestly significant difference with users as blocks (two-way): all runs are judged by one spread.
 
     The spread is what neither the user nor the run explains. Units without a value in some run are left out. (The
     one-way form, which takes the users of each run for other people, is wrong for runs on the same users.)
     """
-    found = np.empty((len(task.paired), len(task.pairs)))
-    for at, each in enumerate(task.paired):
-        found[at] = _tukey(each, task.pairs)
-        task.steps.advance(1 / len(task.paired))
-    return found
+    p = np.empty((len(trial.paired), len(trial.pairs)))
+    for at, each in enumerate(trial.paired):
+        p[at] = _tukey(each, trial.pairs)
+        trial.steps.advance(1 / len(trial.paired))
+    return p
 
 
 def _tukey(paired: Paired, pairs: Sequence[Pair]) -> list[float]:
@@ -166,8 +151,8 @@ def _tukey(paired: Paired, pairs: Sequence[Pair]) -> list[float]:
     apart = np.array([abs(of_run[other] - of_run[one]) for one, other in pairs])
     if (np.abs(rest) <= (rounding + rounding.mean())[:, None]).all():
         return [1.0 if gap <= rounding.mean() else math.nan for gap in apart]
-    found: list[float] = np.clip(studentized_range(apart / error, runs, degrees), SMALLEST_RANGE, 1.0).tolist()
-    return found
+    p: list[float] = np.clip(studentized_range(apart / error, runs, degrees), SMALLEST_RANGE_P, 1.0).tolist()
+    return p
 
 
 def studentized_range(q: Floats, runs: int, degrees: int) -> Floats:
@@ -177,29 +162,15 @@ def studentized_range(q: Floats, runs: int, degrees: int) -> Floats:
     return np.asarray(stats.studentized_range.sf(q, runs, degrees), dtype=float)
 
 
-def permutation(task: Task) -> Floats:
-    """Random signs of the users' differences, see :func:`sign_flips`."""
-    return sign_flips(task.paired, task.pairs, task.permutations, task.rng, (*task.key, 1), task.steps)
-
-
-def randomised_tukey(task: Task) -> Floats:
-    """Random labels of the runs, see :func:`label_shifts`."""
-    return label_shifts(task.paired, task.pairs, task.permutations, task.rng, (*task.key, 2), task.steps)
-
-
-def bootstrap(task: Task) -> Floats:
-    """Random samples of the users, moved to where there is no difference."""
-    assert task.drawn is not None
-    return task.drawn.p_values()
-
-
 TESTS = {
     "t": Test("Student's paired t-test of the mean difference", each_alone(student)),
-    "permutation": Test("sign-flip permutation test of the mean difference", permutation, random=True),
-    "bootstrap": Test("bootstrap test of the mean difference, by its t-value", bootstrap, random=True),
+    "permutation": Test("sign-flip permutation test of the mean difference", sign_flips, random=True),
+    "bootstrap": Test(
+        "bootstrap test of the mean difference, by its t-value", lambda trial: trial.drawn.p_values(), random=True
+    ),
     "tukey": Test("Tukey's test of all pairs of means at once, users as blocks", tukey, joint=True),
     "randomised_tukey": Test(
-        "Tukey's test, by relabelling the runs within users", randomised_tukey, joint=True, random=True
+        "Tukey's test, by relabelling the runs within users", label_shifts, joint=True, random=True
     ),
     "wilcoxon": Test("Wilcoxon's signed-rank test, not of the mean", each_alone(wilcoxon), leaning=rank_sum),
     "sign": Test("sign test of wins against losses, not of the mean", each_alone(sign), leaning=sign_sum),

@@ -36,7 +36,7 @@ def way(better: str, difference: float) -> str:
 
 
 def finding(p: float, low: float, high: float, min_effect: float | None) -> str:
-    """What is found: whether there is a difference and, where a threshold is given, whether it matters."""
+    """What was found: whether there is a difference and, where a threshold is given, whether it matters."""
     if math.isnan(p):
         return "not tested"
     inside = min_effect is not None and max(abs(low), abs(high)) < min_effect
@@ -55,34 +55,34 @@ def size(effect: float) -> str:
     return next(word for least, word in SIZES.items() if abs(effect) >= least)
 
 
-def verdict(found: Difference) -> str:
+def verdict(difference: Difference) -> str:
     """One line: how much better or worse, how sure that is, and how large against what users differ by."""
-    if math.isnan(found.difference):
+    if math.isnan(difference.difference):
         return "undefined"
-    digits, sign = _digits(found), math.copysign(1, found.difference)
-    word = way(found.better, found.difference)
-    amount = f"{abs(found.difference):.{digits}f} {word}" if word else "no difference"
-    if not math.isnan(found.low):
-        amount += _told(found, sign, digits)
-    said = [amount, found.finding]
-    if found.contradicted:
-        said[1] += f": the {found.decided_by} test, which does not test the mean, finds {_favoured(found)}"
-    elif found.finding == "not shown" and found.decided_by and found.p[found.decided_by] < LEVEL:
-        said[1] += " after the correction"
-    if found.finding.startswith("real") and not math.isnan(found.effect):
-        said.append(size(found.effect))
-    return "; ".join([*said, *_dissent(found)])
+    digits, sign = _digits(difference), math.copysign(1, difference.difference)
+    word = way(difference.better, difference.difference)
+    amount = f"{abs(difference.difference):.{digits}f} {word}" if word else "no difference"
+    if not math.isnan(difference.low):
+        amount += _interval(difference, sign, digits)
+    phrases = [amount, difference.finding]
+    if difference.contradicted:
+        phrases[1] += f": the {difference.decided_by} test, which does not test the mean, finds {_favoured(difference)}"
+    elif difference.finding == "not shown" and difference.decided_by and difference.p[difference.decided_by] < LEVEL:
+        phrases[1] += " after the correction"
+    if difference.finding.startswith("real") and not math.isnan(difference.effect):
+        phrases.append(size(difference.effect))
+    return "; ".join([*phrases, *_dissent(difference)])
 
 
-def _favoured(found: Difference) -> str:
+def _favoured(difference: Difference) -> str:
     """What a test finds that contradicts the mean."""
-    word = OPPOSITE[way(found.better, found.difference)]
-    return f"{found.run} {word}" if word else "a difference"
+    word = OPPOSITE[way(difference.better, difference.difference)]
+    return f"{difference.run} {word}" if word else "a difference"
 
 
-def _told(found: Difference, sign: float, digits: int) -> str:
+def _interval(difference: Difference, sign: float, digits: int) -> str:
     # The interval is told in the direction of the sentence: "0.012 worse, 0.004 to 0.020" is -0.020 to -0.004.
-    low, high = (_rounded(end, digits) for end in sorted((sign * found.low, sign * found.high)))
+    low, high = (_rounded(end, digits) for end in sorted((sign * difference.low, sign * difference.high)))
     return f", 95 % interval {low} to {high}"
 
 
@@ -90,25 +90,25 @@ def _rounded(value: float, digits: int) -> str:
     return f"{round(value, digits) + 0.0:.{digits}f}"  # no "-0.000"
 
 
-def _digits(found: Difference) -> int:
+def _digits(difference: Difference) -> int:
     """Three, or as many more as the interval leaves meaning in; fewer where numbers are large."""
-    half = (found.high - found.low) / 2
-    half = half if half > 0 else abs(found.difference) / 10
-    least = 3 if max(abs(found.difference), half) < 10 else 1
+    half = (difference.high - difference.low) / 2
+    half = half if half > 0 else abs(difference.difference) / 10
+    least = 3 if max(abs(difference.difference), half) < 10 else 1
     return min(max(least, -math.floor(math.log10(half))), 12) if half > 0 else least
 
 
-def _dissent(found: Difference) -> list[str]:
+def _dissent(difference: Difference) -> list[str]:
     """The tests of the mean that say otherwise than the one that decides.
 
     A p-value that could not be smaller is no word against a difference.
     """
     others = [
         name
-        for name, p in found.corrected.items()
-        if TESTS[name].of_mean and not math.isnan(p) and (p < LEVEL) != found.real
-        if not (found.real and name in found.lowest)
+        for name, p in difference.corrected.items()
+        if TESTS[name].of_mean and not math.isnan(p) and (p < LEVEL) != difference.significant
+        if not (difference.significant and name in difference.lowest)
     ]
-    if not others or found.decided_by is None:
+    if not others or difference.decided_by is None:
         return []
-    return [f"{'not ' if found.real else ''}shown by {' and '.join(others)}"]
+    return [f"{'not ' if difference.significant else ''}shown by {' and '.join(others)}"]

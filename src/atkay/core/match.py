@@ -33,7 +33,7 @@ class Match:
     repeated: tuple[bool, bool]
 
 
-class Found(NamedTuple):
+class BlockMatch(NamedTuple):
     """The match of a block, and whether either side has a pair twice."""
 
     row: Ints
@@ -49,7 +49,7 @@ def match(asked: Lists, known: Lists, *, once: bool = False) -> Match:
     """
     item_bits = int(max(asked.n_items, known.n_items)).bit_length()
 
-    def of_block(block: tuple[int, int]) -> Found:
+    def of_block(block: tuple[int, int]) -> BlockMatch:
         first, last = block
         rows, known_rows = (int(side.start[last] - side.start[first]) for side in (asked, known))
         if (last - first).bit_length() + item_bits + max(rows, known_rows).bit_length() + 1 > 63 and last - first > 1:
@@ -86,7 +86,7 @@ def candidates(asked: Lists, known: Lists, block: tuple[int, int]) -> Ints:
     return np.flatnonzero(marked.take(place(asked, asked.item[begin:end])))
 
 
-def by_sorting(asked: Lists, known: Lists, block: tuple[int, int], chosen: Ints | None = None) -> Found:
+def by_sorting(asked: Lists, known: Lists, block: tuple[int, int], chosen: Ints | None = None) -> BlockMatch:
     """The match of a block, or of the ``chosen`` rows in it.
 
     Both sides' rows are written as one number each, (query, item, side, row), and sorted: equal pairs then stand next
@@ -121,7 +121,7 @@ def by_sorting(asked: Lists, known: Lists, block: tuple[int, int], chosen: Ints 
     hit, only_row = side != side_behind, (1 << row_bits) - 1
     row, at = (ahead[hit] & only_row) + begin, (behind[hit] & only_row) + known_begin
     order = np.argsort(row)
-    return Found(row[order], at[order], bool((side_behind == 0).any()), bool((side == 1).any()))
+    return BlockMatch(row[order], at[order], bool((side_behind == 0).any()), bool((side == 1).any()))
 
 
 def _twice(lists: Lists, block: tuple[int, int]) -> bool:
@@ -142,9 +142,9 @@ def _narrow(size: int) -> type[np.unsignedinteger[Any]]:
     return np.uint16 if size <= 1 << 16 else np.uint32 if size <= 1 << 32 else np.uint64
 
 
-def _joined(parts: list[Found]) -> Found:
+def _joined(parts: list[BlockMatch]) -> BlockMatch:
     row, at, twice, twice_known = zip(*parts, strict=True)
-    return Found(np.concatenate(row), np.concatenate(at), any(twice), any(twice_known))
+    return BlockMatch(np.concatenate(row), np.concatenate(at), any(twice), any(twice_known))
 
 
 def repeated(lists: Lists) -> Ints:

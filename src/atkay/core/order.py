@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class ScoreSteps:
     """The rows of lists whose score is above, or equal to, that of the row before in the same list."""
 
     rising: Ints
@@ -28,7 +28,7 @@ class Steps:
         return len(np.union1d(self.equal, self.equal - 1))
 
 
-def steps(lists: Lists, score: Array, order: Ints | None = None) -> Steps:
+def steps(lists: Lists, score: Array, order: Ints | None = None) -> ScoreSteps:
     """Where scores rise or stay equal along the lists, or would once their rows are put in order."""
 
     def of_block(block: tuple[int, int]) -> tuple[Ints, Ints]:
@@ -40,7 +40,7 @@ def steps(lists: Lists, score: Array, order: Ints | None = None) -> Steps:
         return row[~equal], row[equal]
 
     rising, equal = zip(*in_threads(of_block, lists.blocks()), strict=True)
-    return Steps(np.concatenate(rising), np.concatenate(equal))
+    return ScoreSteps(np.concatenate(rising), np.concatenate(equal))
 
 
 def _not_falling(lists: Lists, block: tuple[int, int], score: Array) -> Bools:
@@ -91,9 +91,9 @@ class Scores:
         """The scores row by row."""
         return self.given if self.order is None else taken(self.given, self.order)
 
-    def steps(self, lists: Lists) -> Steps:
+    def steps(self, lists: Lists) -> ScoreSteps:
         """Where they rise or stay equal along the lists."""
-        return steps(lists, self.values) if self.equal is None else Steps(self.equal[:0], self.equal)
+        return steps(lists, self.values) if self.equal is None else ScoreSteps(self.equal[:0], self.equal)
 
 
 def together(query: Ints, n_queries: int, score: Array | None = None) -> tuple[Ints, Ints, Ints]:

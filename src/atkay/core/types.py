@@ -23,6 +23,17 @@ LONG = 16
 """The length from which usual quicksorts, which do not keep the order of equal scores, stop using an insertion sort."""
 
 
+def is_integer(given: object, least: int, most: int = WHOLE) -> bool:
+    """Whether it is an integer in a range, ends included; a boolean is none."""
+    return isinstance(given, int | np.integer) and not isinstance(given, bool) and bool(least <= given <= most)
+
+
+def is_number(given: object, above: float, below: float) -> bool:
+    """Whether it is a number between two others; a boolean is none."""
+    kinds = int | float | np.integer | np.floating
+    return isinstance(given, kinds) and not isinstance(given, bool) and bool(above < given < below)
+
+
 def is_tensor(given: Any) -> bool:
     """Whether it is a torch tensor; torch need not be there."""
     return hasattr(given, "detach") and hasattr(given, "layout")

@@ -34,6 +34,7 @@ from atkay.inputs.coding.known import Known
 from atkay.judged.judged import Judged
 from atkay.judged.side import ASKS
 from atkay.metrics.metric import RunMetric, is_pooled
+from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
 from atkay.results.packing import pack, unpack
 from atkay.results.result import Result
@@ -60,6 +61,7 @@ HEADER: dict[str, Reader] = {
     "atkay": text,
     "metrics": listed(metric_spec),
     "protocol": FIELDS["protocol"].read,
+    "apart": FIELDS["apart"].read,
     "n_items": maybe(count),
     "names": mapped(metric_spec),
     "dialect": maybe(text),
@@ -314,7 +316,7 @@ class Stream:
             header["population"] = dataclasses.asdict(part.population)
             header["sums"] = part.sums[None].record()
             header["whole_users"] = dict(part.state_users.get(None, {}))
-            states = list(part.states.get(None, {}).values())
+            states = [part.states[None][name] for name in self._shapes]
         return pack(header, states)
 
     @classmethod
@@ -334,7 +336,8 @@ class Stream:
                 f"from_bytes(..., {missing[0]}=...) again."
             )
         stream = cls(read.fields["metrics"], n_items=n_items, protocol=read.fields["protocol"], **beside)
-        stream._request = replace(stream._request, names=read.header["names"], dialect=dialect)
+        apart = {parse(number): rules for number, rules in read.fields["apart"].items()}
+        stream._request = replace(stream._request, names=read.header["names"], dialect=dialect, apart=apart)
         stream.merge(content)
         return stream
 
@@ -344,6 +347,7 @@ class Stream:
             "atkay": __version__,
             "metrics": [str(metric) for metric in self.metrics],
             "protocol": dataclasses.asdict(self.protocol),
+            "apart": {str(number): dataclasses.asdict(rules) for number, rules in self._request.apart.items()},
             "n_items": self._n_items,
             "names": dict(self._request.names),
             "dialect": self._request.dialect,
@@ -394,7 +398,7 @@ class Stream:
     def _check_same(self, header: Mapping[str, Any]) -> None:
         """Another stream measures the same."""
         own = self._header()
-        for name in ("metrics", "protocol", "n_items", "beside"):
+        for name in ("metrics", "protocol", "apart", "n_items", "beside"):
             if own[name] != header.get(name):
                 what = {"beside": "what is given besides (train, catalog, features, reference)"}.get(name, name)
                 raise InputError(

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from atkay.comparison.verdict import CONTRADICTORY
 from atkay.errors import SpecError, offer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import altair as alt
 
     from atkay.audit.variants import Variants
+    from atkay.comparison.comparison import Comparison, Difference
     from atkay.metrics.metric import Metric
     from atkay.results.result import Result
 
@@ -36,11 +38,13 @@ RUNS = (
 )  # fmt: skip
 """A colour per run, seen on white and on black."""
 
-KINDS = ("curves", "means")
+KINDS = {"result": ("curves", "means"), "comparison": ("differences", "means")}
 
 
-def need_altair() -> None:
-    """Charts are drawn by Altair, and nothing else needs it."""
+def need_altair(kind: str | None = None, of: str = "result") -> None:
+    """Charts are drawn by Altair, and nothing else needs it; ``kind`` is that of a chart."""
+    if kind is not None and kind not in KINDS[of]:
+        raise SpecError(f"plot: '{kind}' is no kind of chart. {offer(kind, KINDS[of])}")
     try:
         import altair  # noqa: F401 - whoever asks imports it next
     except ImportError as error:
@@ -49,23 +53,18 @@ def need_altair() -> None:
 
 def plot_result(result: Result, kind: str) -> alt.LayerChart | alt.FacetChart:
     """The numbers of one result."""
-    if kind not in KINDS:
-        raise SpecError(f"plot: '{kind}' is no kind of chart. {offer(kind, KINDS)}")
-    need_altair()
+    need_altair(kind)
     import altair as alt
 
     rows: list[dict[str, Any]] = [
         {
-            "metric": name,
+            "metric": str(one),
             "family": family_of(one),
             "k": None if one.k is None else one.cutoffs[0],
-            "mean": known(found.mean),
-            "low": known(found.low),
-            "high": known(found.high),
+            **_numbers(result.summaries[str(one)], "mean"),
         }
         for metric in result.metrics
         for one in metric.split()
-        for name, found in [(str(one), result.summaries[str(one)])]
     ]
     data = alt.InlineData(values=rows)
     if kind == "means":
@@ -74,12 +73,85 @@ def plot_result(result: Result, kind: str) -> alt.LayerChart | alt.FacetChart:
     return curves(data, "family", sorted({row["k"] for row in rows if row["k"]})).properties(width=WIDTH)
 
 
-def plot_variants(found: Variants) -> alt.Chart:
+def plot_comparison(comparison: Comparison, kind: str) -> alt.FacetChart:
+    """The means of the runs, or their differences; a row per metric, each on a scale of its own."""
+    need_altair(kind, "comparison")
+    import altair as alt
+
+    data, layers = _differences(comparison) if kind == "differences" else _means(comparison)
+    layered = alt.layer(*layers, data=data).properties(width=WIDTH, height=alt.Step(STEP))
+    header = alt.Header(labelAngle=0, labelAlign="left", labelAnchor="middle", labelFontWeight="bold", title=None)
+    row = alt.Row("metric:N", sort=list(comparison.metrics), header=header)
+    chart: alt.FacetChart = layered.facet(row=row).resolve_scale(x="independent", y="independent")
+    return chart
+
+
+def _differences(comparison: Comparison) -> tuple[Any, list[Any]]:
+    """The differences about 0, coloured by what is found; what does not matter is shaded."""
+    import altair as alt
+
+    rows: list[dict[str, Any]] = [
+        {
+            "metric": each.metric,
+            "pair": f"{each.run} against {each.against}",
+            **_numbers(each, "difference"),
+            "found": colour_of(each),
+            "verdict": each.verdict,
+            "least": -comparison.min_effect.get(each.metric, 0.0),
+            "most": comparison.min_effect.get(each.metric, 0.0),
+        }
+        for each in comparison.differences
+        if not math.isnan(each.difference)
+    ]
+    data = alt.InlineData(values=rows)
+    zero = alt.Chart(data).mark_rule(color="#444").encode(x=alt.datum(0))
+    colour = alt.Color("found:N", title=comparison.threshold, scale=_scale(occurring(row["found"] for row in rows)))
+    layers: list[Any] = [zero, *dots(data, "pair", "difference", colour, ["verdict"])]
+    if comparison.min_effect:
+        shade = alt.Chart(data).mark_rect(color="#000", opacity=0.06 / max(1, len(rows) // len(comparison.metrics)))
+        layers.insert(0, shade.encode(x=alt.X("least:Q"), x2="most:Q"))
+    return data, layers
+
+
+def _means(comparison: Comparison) -> tuple[Any, list[Any]]:
+    import altair as alt
+
+    rows = [
+        {"metric": name, "run": run, **_numbers(summary, "mean")}
+        for run, of_run in comparison.means.items()
+        for name, summary in of_run.items()
+        if not math.isnan(summary.mean)
+    ]
+    data = alt.InlineData(values=rows)
+    return data, dots(data, "run", "mean", alt.value(PLAIN))
+
+
+def colour_of(difference: Difference) -> str:
+    """The word under which a difference has its colour."""
+    if difference.finding in ("not tested", CONTRADICTORY):
+        return difference.finding
+    return difference.standing(difference.run) or "not shown"
+
+
+def occurring(words: Iterable[str]) -> list[str]:
+    """The words of COLOURS that occur, in their order."""
+    occur = set(words)
+    return [word for word in COLOURS if word in occur]
+
+
+def _numbers(summary: Any, middle: str) -> dict[str, float | None]:
+    """A number and its interval, as charts take them."""
+    return {name: known(getattr(summary, name)) for name in (middle, "low", "high")}
+
+
+def plot_variants(variants: Variants) -> alt.Chart:
     """A bar per variant, with the libraries that mean it."""
     need_altair()
     import altair as alt
 
-    rows = [{"spec": row.spec, "value": known(row.value), "libraries": ", ".join(row.libraries)} for row in found.rows]
+    rows = [
+        {"spec": row.spec, "value": known(row.value), "libraries": ", ".join(row.libraries)} for row in variants.rows
+    ]
     chart: alt.Chart = (
         alt.Chart(alt.InlineData(values=rows))
         .mark_bar(color=PLAIN)
@@ -98,22 +170,27 @@ def dots(data: Any, row: str, middle: str, colour: Any, more: Sequence[str] = ()
     import altair as alt
 
     y = alt.Y(f"{row}:N", title=None, sort=None)
-    tooltip = [
-        alt.Tooltip(f"{row}:N"),
-        *(alt.Tooltip(f"{name}:Q", format=".4f") for name in (middle, "low", "high")),
-        *(alt.Tooltip(f"{name}:N") for name in more),
-    ]
+    tooltip = [alt.Tooltip(f"{row}:N"), *_ends(middle), *(alt.Tooltip(f"{name}:N") for name in more)]
     chart = alt.Chart(data)
-    axis = alt.X(
-        f"{middle}:Q",
-        title=f"{middle}, 95 % interval",
-        scale=alt.Scale(zero=False, padding=12),
-        axis=alt.Axis(format=".4~f"),
-    )
+    x = _axis(middle)
     return [
         chart.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q", y=y, color=colour, tooltip=tooltip),
-        chart.mark_point(filled=True, size=60, opacity=1).encode(x=axis, y=y, color=colour, tooltip=tooltip),
+        chart.mark_point(filled=True, size=60, opacity=1).encode(x=x, y=y, color=colour, tooltip=tooltip),
     ]
+
+
+def _ends(middle: str) -> list[alt.Tooltip]:
+    """A number and its interval, as they are told."""
+    import altair as alt
+
+    return [alt.Tooltip(f"{name}:Q", format=".4f") for name in (middle, "low", "high")]
+
+
+def _axis(middle: str) -> alt.X:
+    import altair as alt
+
+    scale = alt.Scale(zero=False, padding=12)
+    return alt.X(f"{middle}:Q", title=f"{middle}, 95 % interval", scale=scale, axis=alt.Axis(format=".4~f"))
 
 
 def curves(data: Any, line: str, cutoffs: Sequence[int], colour: Any = None) -> alt.LayerChart | alt.FacetChart:
@@ -129,11 +206,7 @@ def curves(data: Any, line: str, cutoffs: Sequence[int], colour: Any = None) -> 
     )
     y = alt.Y("mean:Q", title="mean, 95 % interval", scale=alt.Scale(zero=True))
     colour = alt.Color(f"{line}:N", title=None, sort=None) if colour is None else colour
-    tooltip = [
-        alt.Tooltip(f"{line}:N"),
-        alt.Tooltip("k:Q", title="cutoff"),
-        *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "low", "high")),
-    ]
+    tooltip = [alt.Tooltip(f"{line}:N"), alt.Tooltip("k:Q", title="cutoff"), *_ends("mean")]
     base = alt.Chart(data).transform_filter("isValid(datum.k)").encode(x=x, color=colour)
     return alt.layer(
         base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q"), y2="high:Q"),
@@ -168,22 +241,23 @@ def page_charts(
     domain = alt.Scale(domain=list(runs), range=[RUNS[at % len(RUNS)] for at in range(len(runs))])
     of_run = alt.Color("run:N", title=None, scale=domain, legend=None if len(runs) == 1 else _legend())
     plain = alt.Color("run:N", title=None, scale=domain, legend=None)
+    above = alt.Header(labelOrient="top", labelAnchor="start", labelFontWeight="bold", labelPadding=2, labelLimit=600)
+    of_finding = alt.Color("found:N", title=threshold, scale=_scale(findings), legend=_legend())
+    ways = _scale(["better", "worse", "higher", "lower"])
+    of_way = alt.Color("found:N", title=None, scale=ways, legend=None)
     charts = {
         "means": alt.layer(*dots(data, "run", "mean", plain), data=data).properties(height=alt.Step(28)),
         "curves": curves(data, "run", cutoffs, of_run).properties(height=300),
         "users": _bars(data, plain, "share", None, ".0%")
         .properties(height=64)
-        .facet(row=alt.Row("run:N", title=None, sort=list(runs), header=_above()), spacing=10),
+        .facet(row=alt.Row("run:N", title=None, sort=list(runs), header=above), spacing=10),
         "differences": alt.layer(
             alt.Chart(data).mark_rule(opacity=0.5).encode(x=alt.datum(0)),
-            *dots(data, "pair", "difference", _found(findings, threshold), ["verdict"]),
+            *dots(data, "pair", "difference", of_finding, ["verdict"]),
             data=data,
         ).properties(height=alt.Step(28)),
         "moved": alt.layer(
-            _bars(
-                data,
-                alt.Color("found:N", title=None, scale=_scale(["better", "worse", "higher", "lower"]), legend=None),
-            ),
+            _bars(data, of_way),
             alt.Chart(data).mark_rule(opacity=0.6).encode(x=alt.datum(0)),
             data=data,
         ).properties(height=220),
@@ -191,12 +265,6 @@ def page_charts(
         "trade": _trade(data, plain),
     }
     return {name: chart.to_dict(validate=False) for name, chart in charts.items()}
-
-
-def _above() -> Any:
-    import altair as alt
-
-    return alt.Header(labelOrient="top", labelAnchor="start", labelFontWeight="bold", labelPadding=2, labelLimit=600)
 
 
 def _bars(data: Any, colour: Any, height: str = "users", title: str | None = "users", form: str = "~s") -> Any:
@@ -232,12 +300,6 @@ def _scale(words: Sequence[str]) -> Any:
     return alt.Scale(domain=list(words), range=[COLOURS[word] for word in words])
 
 
-def _found(findings: Sequence[str], threshold: str) -> Any:
-    import altair as alt
-
-    return alt.Color("found:N", title=threshold, scale=_scale(findings), legend=_legend())
-
-
 def _legend() -> Any:
     import altair as alt
 
@@ -251,16 +313,13 @@ def _segments(data: Any, colour: Any) -> Any:
     y = alt.Y("segment:N", title=None, sort=None)
     tooltip = [
         *(alt.Tooltip(f"{name}:N") for name in ("segment", "run")),
-        *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "low", "high")),
+        *_ends("mean"),
         alt.Tooltip("users:Q", format=","),
     ]
     base = alt.Chart(data).encode(y=y, yOffset=alt.YOffset("run:N", sort=None), color=colour, tooltip=tooltip)
-    axis = alt.X(
-        "mean:Q", title="mean, 95 % interval", scale=alt.Scale(zero=False, padding=12), axis=alt.Axis(format=".4~f")
-    )
     return alt.layer(
         base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q"),
-        base.mark_point(filled=True, size=45, opacity=1).encode(x=axis),
+        base.mark_point(filled=True, size=45, opacity=1).encode(x=_axis("mean")),
         data=data,
     ).properties(height=alt.Step(16, **{"for": "offset"}))
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atkay.comparison.sheet import lay_out
-from atkay.reporting.charts import COLOURS, family_of, page_charts
-from atkay.reporting.compared import colour_of
+from atkay.reporting.charts import colour_of, family_of, occurring, page_charts
 from atkay.reporting.view import View, shown
 
 if TYPE_CHECKING:
@@ -20,13 +19,13 @@ if TYPE_CHECKING:
     from atkay.metrics.metric import Metric
     from atkay.results.result import Result
 
-BINS = 20
+BINS_PER_SIDE = 20
 """Bars of a distribution; of differences as many on each side of 0."""
 
-SEGMENTS = 30
+SEGMENTS_DRAWN = 30
 """So many segments of a slice are drawn, those with the most users."""
 
-SUMS = 6000
+ARITHMETIC_LINES = 6000
 """About so many lines of arithmetic are written out, over all users of the explorer."""
 
 
@@ -46,16 +45,10 @@ def page_data(view: View) -> dict[str, Any]:
         "charts": page_charts(
             [shown(run) for run in view.runs],
             view.cutoffs,
-            _findings(view),
+            occurring(map(colour_of, view.comparison.differences if view.comparison else ())),
             view.comparison.threshold if view.comparison else "",
         ),
     }
-
-
-def _findings(view: View) -> list[str]:
-    """The colours of the differences."""
-    occur = {colour_of(found) for found in view.comparison.differences} if view.comparison else set()
-    return [word for word in COLOURS if word in occur]
 
 
 class Strings:
@@ -67,11 +60,11 @@ class Strings:
 
     def place(self, text: object) -> int:
         """The number of a text."""
-        said = shown(text)
-        if said not in self._places:
-            self._places[said] = len(self.texts)
-            self.texts.append(said)
-        return self._places[said]
+        line = shown(text)
+        if line not in self._places:
+            self._places[line] = len(self.texts)
+            self.texts.append(line)
+        return self._places[line]
 
 
 def _number(metric: Metric) -> dict[str, Any]:
@@ -84,9 +77,9 @@ def _number(metric: Metric) -> dict[str, Any]:
     }
 
 
-def _ends(found: Any) -> list[float | None]:
-    """Mean and interval."""
-    return [_short(found.mean), _short(found.low), _short(found.high)]
+def _ends(summary: Any, middle: str = "mean") -> list[float | None]:
+    """A number and its interval."""
+    return [_short(getattr(summary, name)) for name in (middle, "low", "high")]
 
 
 def _short(value: float) -> float | None:
@@ -109,7 +102,7 @@ def _distribution(view: View, metric: Metric) -> dict[str, Any] | None:
         return None
     low, high = min(float(c.min(initial=0)) for c in there), max(float(c.max(initial=0)) for c in there)
     low, high = (0.0, 1.0) if metric.bounded and low >= 0 and high <= 1 else (low, high)
-    edges = np.linspace(low, high if high > low else low + 1, BINS + 1)
+    edges = np.linspace(low, high if high > low else low + 1, BINS_PER_SIDE + 1)
     return {
         "edges": [_short(edge) for edge in edges.tolist()],
         "counts": [np.histogram(column, edges)[0].tolist() for column in there],
@@ -124,44 +117,44 @@ def _pairs(view: View) -> list[dict[str, Any]]:
     if view.results:
         paired = {str(each.metric): each for each in lay_out(view.results, view.metrics).paired() if each.below is None}
 
-    def moved(found: Difference) -> dict[str, Any] | None:
-        each = paired.get(found.metric)
-        if each is None or not found.users:
+    def moved(one: Difference) -> dict[str, Any] | None:
+        each = paired.get(one.metric)
+        if each is None or not one.users:
             return None
-        pair = view.runs.index(found.against), view.runs.index(found.run)
+        pair = view.runs.index(one.against), view.runs.index(one.run)
         difference = each.difference(pair).moving.values
         widest = float(np.abs(difference).max(initial=0)) or 1.0
-        edges = np.linspace(-widest, widest, 2 * BINS + 1)
+        edges = np.linspace(-widest, widest, 2 * BINS_PER_SIDE + 1)
         counts = np.histogram(difference, edges)[0]
         return {"edge": _short(widest), "counts": counts.tolist()}
 
     return [
         {
-            "number": view.names.index(found.metric),
-            "run": view.runs.index(found.run),
-            "against": view.runs.index(found.against),
-            "ends": [_short(found.difference), _short(found.low), _short(found.high)],
-            "found": colour_of(found),
-            "verdict": found.verdict,
-            "counts": [found.wins, found.ties, found.losses],
-            "moved": moved(found),
+            "number": view.names.index(one.metric),
+            "run": view.runs.index(one.run),
+            "against": view.runs.index(one.against),
+            "ends": _ends(one, "difference"),
+            "found": colour_of(one),
+            "verdict": one.verdict,
+            "counts": [one.wins, one.ties, one.losses],
+            "moved": moved(one),
         }
-        for found in view.comparison.differences
+        for one in view.comparison.differences
     ]
 
 
 def _slices(view: View) -> list[dict[str, Any]]:
     """The numbers of each run in each segment."""
     of_run = [_by_segment(view.results[run]) for run in view.runs if run in view.results]
-    found = []
+    slices = []
     for name in dict.fromkeys(name for one in of_run for name in one):
         users: dict[str | None, int] = {}
         for one in of_run:
             for segment, numbers in one.get(name, {}).items():
                 most = max(summary.users + summary.undefined for summary in numbers.values())
                 users[segment] = max(users.get(segment, 0), most)
-        largest = sorted(users, key=lambda segment: -users[segment])[:SEGMENTS]
-        found.append(
+        largest = sorted(users, key=lambda segment: -users[segment])[:SEGMENTS_DRAWN]
+        slices.append(
             {
                 "name": shown(name),
                 "segments": ["(none)" if segment is None else shown(segment) for segment in largest],
@@ -170,7 +163,7 @@ def _slices(view: View) -> list[dict[str, Any]]:
                 "means": [[_row(one.get(name, {}).get(segment), view.names) for one in of_run] for segment in largest],
             }
         )
-    return found
+    return slices
 
 
 def _row(numbers: Mapping[str, Any] | None, names: Sequence[str]) -> list[list[float | None] | None]:
@@ -178,10 +171,10 @@ def _row(numbers: Mapping[str, Any] | None, names: Sequence[str]) -> list[list[f
 
 
 def _by_segment(result: Result) -> dict[str, dict[str | None, dict[str, Any]]]:
-    found: dict[str, dict[str | None, dict[str, Any]]] = {}
+    segments: dict[str, dict[str | None, dict[str, Any]]] = {}
     for slicing, segment, metric, summary in result.slice_summaries:
-        found.setdefault(slicing, {}).setdefault(segment, {})[metric] = summary
-    return found
+        segments.setdefault(slicing, {}).setdefault(segment, {})[metric] = summary
+    return segments
 
 
 def _explorer(view: View, strings: Strings) -> dict[str, Any] | None:
@@ -189,7 +182,7 @@ def _explorer(view: View, strings: Strings) -> dict[str, Any] | None:
     places = [_places(view.results[run]) for run in view.runs if run in view.results]
     if not places or not all(places):
         return None
-    most = max(10, SUMS // (len(view.runs) * len(view.metrics)))
+    most = max(10, ARITHMETIC_LINES // (len(view.runs) * len(view.metrics)))
     chosen = list(places[0])[:most]
     first = view.results[view.runs[0]]
     return {
@@ -259,5 +252,5 @@ def _sum(result: Result, metric: Metric, nth: int, row: int) -> list[Any] | None
     estimated = result.sampled is not None and result.sampled.estimator != "none"
     if estimated:
         return [_short(value), "estimated for the whole catalogue"]
-    said = result.examples.arithmetic(metric, nth)
-    return [_short(value), said or f"from the list and {' and '.join(metric.needs)}, not written out"]
+    arithmetic = result.examples.arithmetic(metric, nth)
+    return [_short(value), arithmetic or f"from the list and {' and '.join(metric.needs)}, not written out"]

@@ -30,7 +30,7 @@ def element(tag: str, *content: str | Element, **attributes: str) -> Element:
     return made
 
 
-def paragraphs(lines: Iterable[str]) -> list[Element]:
+def paragraphs(*lines: str) -> list[Element]:
     """A paragraph per line."""
     return [element("p", line) for line in lines]
 

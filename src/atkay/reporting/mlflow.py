@@ -129,8 +129,8 @@ def _params(result: Result) -> dict[str, Any]:
     """
     fields = {f"protocol.{each.name}": getattr(result.protocol, each.name) for each in dataclasses.fields(Protocol)}
     sampled = None if result.sampled is None else result.sampled.words
-    found = {**fields, "dialect": result.dialect, "sampled": sampled}
-    return {name: "none" if value is None else value for name, value in found.items()}
+    params = {**fields, "dialect": result.dialect, "sampled": sampled}
+    return {name: "none" if value is None else value for name, value in params.items()}
 
 
 def _tags(result: Result) -> dict[str, str]:

@@ -76,11 +76,11 @@ def report(
 
 def _elsewhere(view: View, recs: Any, truth: Any, given: Mapping[str, Any]) -> dict[str, Conventions]:
     """The numbers of other libraries, by run."""
-    said = [name for name, table in (("recs", recs), ("truth", truth)) if table is not None] + list(given)
-    if said and (recs is None or truth is None):
+    passed = [name for name, table in (("recs", recs), ("truth", truth)) if table is not None] + list(given)
+    if passed and (recs is None or truth is None):
         raise InputError(
             "report: the numbers of other libraries take recs= and truth=, and whatever evaluate was given besides; "
-            f"given was {listing(said)}."
+            f"given was {listing(passed)}."
         )
     if recs is None:
         return {}

@@ -20,14 +20,14 @@ def call(view: View) -> str:
         cutoffs.setdefault(family + at, []).append(cutoff)
     names = ", ".join(repr(family + ",".join(several)) for family, several in cutoffs.items())
     of_result = next(iter(view.results.values()), None)
-    said = [] if of_result is None else _of_result(of_result)
-    said += [] if view.comparison is None else _of_comparison(view.comparison)
+    arguments = [] if of_result is None else _of_result(of_result)
+    arguments += [] if view.comparison is None else _of_comparison(view.comparison)
     if view.comparison is None:
         first = "atkay.evaluate(\n    recs, truth,"
     else:
         runs = ", ".join(f"{shown(repr(run))}: ..." for run in view.runs)
         first = f"atkay.compare(\n    {{{runs}}},\n    truth,"
-    lines = [f"    {name}={value}," for name, value in said]
+    lines = [f"    {name}={value}," for name, value in arguments]
     return "\n".join(["import atkay", "", first, f"    [{names}],", *lines, ")"])
 
 
@@ -35,17 +35,17 @@ def _of_result(result: Result) -> list[tuple[str, str]]:
     """What was said to evaluate besides lists, truth and metrics."""
     default = Protocol()
     words = {each.name: getattr(result.protocol, each.name) for each in dataclasses.fields(Protocol)}
-    said: list[tuple[str, str]] = [
+    arguments: list[tuple[str, str]] = [
         (name, "..." if name in ("exclude", "candidates") else repr(value))
         for name, value in words.items()
         if value != getattr(default, name)
     ]
-    said += [(name, "...") for name in ("train", "catalog", "features", "reference") if name in result.fingerprint]
-    said += [("slices", "...")] if result.slicings else []
-    return said + ([] if result.sampled is None else [("sampled", repr(result.sampled))])
+    arguments += [(name, "...") for name in ("train", "catalog", "features", "reference") if name in result.fingerprint]
+    arguments += [("slices", "...")] if result.slicings else []
+    return arguments + ([] if result.sampled is None else [("sampled", repr(result.sampled))])
 
 
-def _of_comparison(found: Comparison) -> list[tuple[str, str]]:
+def _of_comparison(comparison: Comparison) -> list[tuple[str, str]]:
     """What was said to compare."""
     import inspect
 
@@ -53,9 +53,9 @@ def _of_comparison(found: Comparison) -> list[tuple[str, str]]:
 
     default = {name: each.default for name, each in inspect.signature(compare).parameters.items()}
     words: dict[str, Any] = {
-        "baseline": found.baseline,
-        "test": found.tests,
-        "min_effect": dict(found.min_effect) or None,
+        "baseline": comparison.baseline,
+        "test": comparison.tests,
+        "min_effect": dict(comparison.min_effect) or None,
     }
-    words |= {name: getattr(found, name) for name in ("correction", "family", "interval", "permutations", "rng")}
+    words |= {name: getattr(comparison, name) for name in ("correction", "family", "interval", "permutations", "rng")}
     return [(name, repr(value)) for name, value in words.items() if value != default[name]]

@@ -14,10 +14,11 @@ from atkay.results.result import HEADER, cells
 from atkay.text.grid import Cell
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from xml.etree.ElementTree import Element
 
     from atkay.audit.conventions import Conventions
+    from atkay.metrics.metric import Metric
     from atkay.text.grid import Grid
 
 FORMS = ("svg", "png")
@@ -74,11 +75,11 @@ def controls() -> Element:
 
 def _chart(name: str, what: str, *controls: Element) -> Element:
     """The place of a chart, with what it shows in words and its numbers as a table."""
-    said = {"aria_live": "polite"} if name == "means" else {}  # one of them tells a screen reader what was chosen
+    live = {"aria_live": "polite"} if name == "means" else {}  # one of them tells a screen reader what was chosen
     return element(
         "figure",
         *controls,
-        element("figcaption", what, id=f"{name}-caption", **said),
+        element("figcaption", what, id=f"{name}-caption", **live),
         element("div", id=f"{name}-chart", class_="chart", role="img", aria_labelledby=f"{name}-caption"),
         element(
             "div",
@@ -95,24 +96,26 @@ def _chart(name: str, what: str, *controls: Element) -> Element:
 
 def _summary(view: View) -> list[Element]:
     first, *others = sentences(view)
-    said = [element("p", first, class_="lead"), bullets(others)]
+    parts = [element("p", first, class_="lead"), bullets(others)]
     cautions = warnings(view)
     if cautions:
-        said.append(element("div", element("h3", "Mind"), bullets(cautions), class_="mind"))
-    return said
+        parts.append(element("div", element("h3", "Mind"), bullets(cautions), class_="mind"))
+    return parts
 
 
-def _marks(view: View) -> list[str]:
+def _marks(metrics: Iterable[Metric]) -> list[str]:
     """The cutoff of each number, empty where it has none."""
-    return ["" if metric.k is None else str(metric.cutoffs[0]) for metric in view.metrics]
+    return ["" if metric.k is None else str(metric.cutoffs[0]) for metric in metrics]
 
 
 def _leaderboard(view: View) -> list[Element]:
     chart = _chart("means", "Means and their 95 % intervals.")
     if view.comparison is None:
-        numbers = [(name, *cells(found)) for name, found in view.means[view.runs[0]].items()]
+        numbers = [(name, *cells(summary)) for name, summary in view.means[view.runs[0]].items()]
         return [
-            table("Every number of this run", ("metric", *HEADER), numbers, row_marks=_marks(view), right=HEADER),
+            table(
+                "Every number of this run", ("metric", *HEADER), numbers, row_marks=_marks(view.metrics), right=HEADER
+            ),
             chart,
         ]
     grid = view.comparison.mean_grid()
@@ -124,7 +127,7 @@ def _leaderboard(view: View) -> list[Element]:
         for run, row in zip(view.runs, grid.rows, strict=True)
     ]
     legend = element("p", f"{view.comparison.bold_legend}; below each mean its 95 % interval.", class_="note")
-    return [table("Means of the runs", grid.header, rows, marks=["", *_marks(view)]), legend, chart]
+    return [table("Means of the runs", grid.header, rows, marks=["", *_marks(view.metrics)]), legend, chart]
 
 
 def _cell(cell: str | Cell) -> list[str | Element]:
@@ -135,8 +138,8 @@ def _cell(cell: str | Cell) -> list[str | Element]:
     return [element("b", text) if cell.bold else text, *([element("sup", cell.marks)] if cell.marks else [])]
 
 
-def _with_interval(cell: str | Cell, found: Any) -> list[str | Element]:
-    ends = "" if math.isnan(found.low) else f"{found.low:.4f} to {found.high:.4f}"
+def _with_interval(cell: str | Cell, summary: Any) -> list[str | Element]:
+    ends = "" if math.isnan(summary.low) else f"{summary.low:.4f} to {summary.high:.4f}"
     return [*_cell(cell), element("small", ends)]
 
 
@@ -148,55 +151,49 @@ def _grid(caption: str, grid: Grid) -> Element:
 
 def _cutoffs(view: View) -> list[Element]:
     if len(view.cutoffs) < 2:
-        return paragraphs(["One cutoff was asked for. Ask for several, such as ndcg@1,5,10,20, to see a curve."])
+        return paragraphs("One cutoff was asked for. Ask for several, such as ndcg@1,5,10,20, to see a curve.")
     return [_chart("curves", "The metric over the cutoffs.")]
 
 
 def _users(view: View) -> list[Element]:
     if not view.results:
-        return paragraphs(["A loaded comparison has no values of users. Make the report from compare(...) itself."])
+        return paragraphs("A loaded comparison has no values of users. Make the report from compare(...) itself.")
     return [_chart("users", "How the values of single users are distributed.")]
 
 
 def _differences(view: View) -> list[Element]:
-    found = view.comparison
-    if found is None:
-        return paragraphs(["One run alone. Compare it with another: atkay.compare({name: lists, ...}, truth)."])
-    said = [_chart("differences", "Differences of the means and their 95 % intervals.")]
+    comparison = view.comparison
+    if comparison is None:
+        return paragraphs("One run alone. Compare it with another: atkay.compare({name: lists, ...}, truth).")
+    charts = [_chart("differences", "Differences of the means and their 95 % intervals.")]
     if view.results:
         pair = element("label", "Pair ", element("select", id="pair"))
-        said.append(_chart("moved", "Users' own differences.", pair))
+        charts.append(_chart("moved", "Users' own differences.", pair))
     return [
-        *said,
-        details("All differences, with p-values", _grid("Differences", found.difference_grid(found.differences))),
+        *charts,
+        details(
+            "All differences, with p-values", _grid("Differences", comparison.difference_grid(comparison.differences))
+        ),
     ]
 
 
 def _slices(view: View) -> list[Element]:
-    found, sliced = view.comparison, any(result.slicings for result in view.results.values())
-    said: list[Element] = []
+    comparison, sliced = view.comparison, any(result.slicings for result in view.results.values())
+    parts: list[Element] = []
     if sliced:
-        said.append(_chart("slices", "The means of segments."))
-    if found is not None and found.segments:
-        movers = found.movers
-        if movers:
-            ahead = ("slice", "segment")
-            said.append(
-                details(
-                    f"Segments that move against the mean ({len(movers):,})",
-                    _grid("Against the mean", found.difference_grid(movers, ahead)),
-                )
-            )
-        else:
-            said.append(element("p", "No segment moves against the mean."))
-        grid = found.difference_grid(found.segments, ("slice", "segment"))
-        said.append(
-            details(f"All differences of segments ({len(found.segments):,})", _grid("Differences of segments", grid))
-        )
-    if said:
-        return said
+        parts.append(_chart("slices", "The means of segments."))
+    if comparison is not None and comparison.segments:
+        for summary, caption, differences in (
+            ("Segments that move against the mean", "Against the mean", comparison.movers),
+            ("All differences of segments", "Differences of segments", comparison.segments),
+        ):
+            grid = comparison.difference_grid(differences, ("slice", "segment"))
+            table_of = details(f"{summary} ({len(differences):,})", _grid(caption, grid))
+            parts.append(table_of if differences else element("p", "No segment moves against the mean."))
+    if parts:
+        return parts
     return paragraphs(
-        ["No segments were given. Pass slices={user: segment}, or a table of users, to evaluate or compare."]
+        "No segments were given. Pass slices={user: segment}, or a table of users, to evaluate or compare."
     )
 
 
@@ -204,47 +201,44 @@ def _beyond(view: View) -> list[Element]:
     metrics = [metric for metric in view.metrics if not metric.needs_truth]
     if not metrics:
         return paragraphs(
-            [
-                "No such number was asked for. Ask for coverage@10 or gini@10 with catalog=, or for arp@10, novelty@10 "
-                "or long_tail@10 with train=, to see what the lists do besides hitting."
-            ]
+            "No such number was asked for. Ask for coverage@10 or gini@10 with catalog=, or for arp@10, novelty@10 "
+            "or long_tail@10 with train=, to see what the lists do besides hitting."
         )
     rows = [[shown(run), *(cells(view.means[run][str(metric)])[0] for metric in metrics)] for run in view.runs]
-    marks = ["", *("" if metric.k is None else str(metric.cutoffs[0]) for metric in metrics)]
-    said = [
-        table(
-            "Numbers of what is listed, relevant or not",
-            ["run", *map(str, metrics)],
-            rows,
-            marks=marks,
-            right=list(map(str, metrics)),
-        )
-    ]
+    names, caption = list(map(str, metrics)), "Numbers of what is listed, relevant or not"
+    parts = [table(caption, ["run", *names], rows, marks=["", *_marks(metrics)], right=names)]
     if len(view.runs) > 1 and len(metrics) < len(view.metrics):
         across = element("label", "Against ", element("select", id="across"))
-        said.append(_chart("trade", "Two numbers against each other.", across))
-    return said
+        parts.append(_chart("trade", "Two numbers against each other.", across))
+    return parts
 
 
 def _conventions(view: View, elsewhere: Mapping[str, Conventions]) -> list[Element]:
-    said = "The same lists under the definitions of other libraries: their words for each metric, and whom they count."
-    if elsewhere and not any(found.values for found in elsewhere.values()):
+    intro = "The same lists under the definitions of other libraries: their words for each metric, and whom they count."
+    if elsewhere and not any(conventions.values for conventions in elsewhere.values()):
         return paragraphs(
-            [said, "None of these metrics is computed from lists and truth alone, so there is nothing to show."]
+            intro, "None of these metrics is computed from lists and truth alone, so there is nothing to show."
         )
     if not elsewhere:
         how = "To have it here, pass the lists and the truth again: atkay.report(found, path, recs=recs, truth=truth)."
-        return paragraphs([said, how])
+        return paragraphs(intro, how)
     tables = []
-    for run, found in elsewhere.items():
-        ours = next(iter(found.values.values()))
+    for run, conventions in elsewhere.items():
+        ours = next(iter(conventions.values.values()))
         rows = [
-            [name, *(_other(of.get(spec), ours.get(spec)) for spec in found.specs)] for name, of in found.values.items()
+            [name, *(_other(of.get(spec), ours.get(spec)) for spec in conventions.specs)]
+            for name, of in conventions.values.items()
         ]
-        marks = ["", *(spec.partition("@")[2] for spec in found.specs)]
+        marks = ["", *(spec.partition("@")[2] for spec in conventions.specs)]
         name = f"Lists of {shown(run)}" if view.comparison else "These lists"
         tables.append(
-            table(f"{name} under other definitions", ["library", *found.specs], rows, marks=marks, right=found.specs)
+            table(
+                f"{name} under other definitions",
+                ["library", *conventions.specs],
+                rows,
+                marks=marks,
+                right=conventions.specs,
+            )
         )
     legend = element(
         "p",
@@ -253,7 +247,7 @@ def _conventions(view: View, elsewhere: Mapping[str, Conventions]) -> list[Eleme
     )
     first, *others = tables
     more = [details(f"The other runs ({len(others)})", *others)] if others else []
-    return [element("p", said), first, legend, *more]
+    return [element("p", intro), first, legend, *more]
 
 
 def _other(value: float | None, ours: float | None) -> list[str | Element]:
@@ -266,10 +260,8 @@ def _other(value: float | None, ours: float | None) -> list[str | Element]:
 def _explorer(view: View) -> list[Element]:
     if not any(result.examples is not None and len(result.examples) for result in view.results.values()):
         return paragraphs(
-            [
-                "Lists and truth of single users are not saved. Make the report from what evaluate(...) or "
-                "compare(...) returns."
-            ]
+            "Lists and truth of single users are not saved. Make the report from what evaluate(...) or "
+            "compare(...) returns."
         )
     return [
         element("p", id="sampled", class_="note"),
@@ -286,7 +278,7 @@ def _explorer(view: View) -> list[Element]:
 
 def _population(view: View) -> list[Element]:
     notes = [] if view.comparison is None else [bullets(view.comparison.notes)]
-    populations = view.populations
+    populations = {run: result.population for run, result in view.results.items()}
     if not populations:
         return [element("p", "A loaded comparison has kept these notes:"), *notes]
     rows = [
@@ -296,8 +288,8 @@ def _population(view: View) -> list[Element]:
         or any(getattr(each, name) for each in populations.values())
     ]
     header = ("count", *(shown(run) for run in populations))
-    said = [details("How the runs were compared", *notes)] if notes else []
-    return [table("Users and rows", header, rows, right=header[1:]), *said]
+    compared = [details("How the runs were compared", *notes)] if notes else []
+    return [table("Users and rows", header, rows, right=header[1:]), *compared]
 
 
 def _definitions(view: View) -> list[Element]:
@@ -307,12 +299,12 @@ def _definitions(view: View) -> list[Element]:
     )
     rows = [(name, defined[name].words, element("code", defined[name].formula)) for name in view.names]
     protocol = view.comparison.protocol if view.comparison else view.results[view.runs[0]].protocol.words()
-    said = [
+    parts = [
         table(
             "What each number is",
             ("metric", "in words", "formula"),
             rows,
-            row_marks=_marks(view),
+            row_marks=_marks(view.metrics),
             wrap=("in words", "formula"),
         ),
         table(
@@ -325,10 +317,10 @@ def _definitions(view: View) -> list[Element]:
         element("pre", element("code", call(view)), tabindex="0"),
     ]
     if any_result is not None and any_result.readings:
-        said.insert(2, bullets(any_result.readings))
+        parts.insert(2, bullets(any_result.readings))
     if any_result is not None and any_result.dialect:
-        said.insert(0, element("p", f"In the dialect of {any_result.dialect}."))
-    return said + _fingerprints(view)
+        parts.insert(0, element("p", f"In the dialect of {any_result.dialect}."))
+    return parts + _fingerprints(view)
 
 
 def _fingerprints(view: View) -> list[Element]:

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from atkay.results.result import Result
     from atkay.results.summary import Summary
 
-MOVERS = 3
+SEGMENTS_NAMED = 3
 """So many segments that move against the mean are named."""
 
-NAMED = 5
+RUNS_NAMED = 5
 """So many runs are named in a sentence."""
 
-DIFFERENCES = 4
+DIFFERENCES_NAMED = 4
 """So many differences in the headline number are told."""
 
-FEW = 100
+ROUGH_BELOW_USERS = 100
 """Below so many users, intervals are wide."""
 
 
@@ -39,64 +39,64 @@ def sentences(view: View) -> list[str]:
 
 def _of_result(view: View) -> list[str]:
     result = next(iter(view.results.values()))
-    found = result.summaries[str(view.headline)]
-    said = [f"{view.headline} is {_with_interval(found)}, for {number_of(found.users, 'user')}."]
-    if not math.isnan(found.low) and found.mean and found.high > found.low:
-        half = (found.high - found.low) / 2 / abs(found.mean)
-        said.append(f"The interval is {half:.0%} of the number to either side.")
+    summary = result.summaries[str(view.headline)]
+    lines = [f"{view.headline} is {_with_interval(summary)}, for {number_of(summary.users, 'user')}."]
+    if not math.isnan(summary.low) and summary.mean and summary.high > summary.low:
+        half = (summary.high - summary.low) / 2 / abs(summary.mean)
+        lines.append(f"The interval is {half:.0%} of the number to either side.")
     population = result.population
     if population.relevant:
         share = population.hits / population.relevant
-        said.append(
+        lines.append(
             f"The lists hold {population.hits:,} of the {population.relevant:,} relevant items ({share:.1%}), among "
             f"{population.listed:,} listed."
         )
-    return said
+    return lines
 
 
 def _of_comparison(view: View, comparison: Comparison) -> list[str]:
     metric = view.headline
     means = {run: view.means[run][str(metric)] for run in view.runs}
     first = comparison.leaders(str(metric))
-    counts = sorted({found.users for found in means.values()})
-    said = [_headline(comparison, metric, first, means[first[0]])] if first else []
+    counts = sorted({each.users for each in means.values()})
+    lines = [_headline(comparison, metric, first, means[first[0]])] if first else []
     base = f", held against {shown(comparison.baseline)}" if comparison.baseline else ", every pair compared"
     users = number_of(counts[0], "user") if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,} users"
-    said.append(f"{number_of(len(view.runs), 'run')}, {users}{base}.")
+    lines.append(f"{number_of(len(view.runs), 'run')}, {users}{base}.")
     against = comparison.baseline or (first[0] if first else "")
-    said += _against(comparison, str(metric), against)
-    tested = [found for found in comparison.differences if found.finding != "not tested"]
-    significant = sum(found.real for found in tested)
+    lines += _against(comparison, str(metric), against)
+    tested = [each for each in comparison.differences if each.finding != "not tested"]
+    significant = sum(each.significant for each in tested)
     if tested:
         verb = "is" if significant == 1 else "are"
-        said.append(
+        lines.append(
             f"Of {number_of(len(tested), 'tested difference')} in all metrics, {significant:,} {verb} significant."
         )
-    said += _leaders(view, first) if first else []
-    movers = [found for found in comparison.movers if found.real]
+    lines += _leaders(view, first) if first else []
+    movers = [each for each in comparison.movers if each.significant]
     if movers:
         named = "; ".join(
-            f"{shown(found.slice)}: {shown(found.segment or '(none)')}, {found.metric} of {shown(found.run)} against "
-            f"{shown(found.against)}: {found.verdict}"
-            for found in movers[:MOVERS]
+            f"{shown(each.slice)}: {shown(each.segment or '(none)')}, {each.metric} of {shown(each.run)} against "
+            f"{shown(each.against)}: {each.verdict}"
+            for each in movers[:SEGMENTS_NAMED]
         )
-        more = f"; and {len(movers) - MOVERS:,} more" if len(movers) > MOVERS else ""
-        said.append(f"Against the mean move {named}{more}.")
-    return said
+        more = f"; and {rest:,} more" if (rest := len(movers) - SEGMENTS_NAMED) > 0 else ""
+        lines.append(f"Against the mean move {named}{more}.")
+    return lines
 
 
 def _headline(comparison: Comparison, metric: Metric, first: list[str], mean: Summary) -> str:
     """Who has the best mean, and whether the test says so, too: a winner is named where it is one by the test alone."""
     word, value = "lowest" if metric.better == "lower" else "highest", _with_interval(mean)
     word += "" if isinstance(metric, RunMetric) else " mean"
-    found = comparison[metric]
+    differences = comparison[metric]
     if len(first) > 1:
-        same = [each for each in found if each.contradicted and {each.run, each.against} <= {*first}]
+        same = [each for each in differences if each.contradicted and {each.run, each.against} <= {*first}]
         return f"{_several(first)} have the same {word} {metric}: {value}{_contradiction(same, first[0])}."
     best_run = shown(first[0])
     tested = {  # how the first run stands to each other run that it was tested against
         each.against if each.run == first[0] else each.run: each.standing(first[0])
-        for each in found
+        for each in differences
         if first[0] in (each.run, each.against) and each.decided_by
     }
     beaten = [run for run, standing in tested.items() if standing == "better"]
@@ -104,87 +104,90 @@ def _headline(comparison: Comparison, metric: Metric, first: list[str], mean: Su
         others = shown(beaten[0]) if len(beaten) == 1 else "every other run"
         return f"{best_run} is significantly better than {others} in {metric}: {value}."
     leads = f"{best_run} has the {word} {metric}, {value}"
-    if not any(each.decided_by for each in found):
+    if not any(each.decided_by for each in differences):
         return f"{leads}; differences in it are not tested."
-    against = [each for each in found if each.contradicted and first[0] in (each.run, each.against)]
+    against = [each for each in differences if each.contradicted and first[0] in (each.run, each.against)]
     favoured = [each.against if each.run == first[0] else each.run for each in against]
-    if not any(each.real or each.contradicted for each in found):
+    if not any(each.significant or each.contradicted for each in differences):
         return f"No significant difference in {metric} was found. {leads}."
-    said = [f"significantly better than {_several(beaten)}"] if beaten else []
+    standings = [f"significantly better than {_several(beaten)}"] if beaten else []
     if even := [run for run, standing in tested.items() if not standing and run not in favoured]:
-        said.append(f"not significantly better than {_several(even)}")
+        standings.append(f"not significantly better than {_several(even)}")
     if lost := [run for run, standing in tested.items() if standing == "worse"]:
-        said.append(f"significantly worse than {_several(lost)} on the users that both evaluate")
+        standings.append(f"significantly worse than {_several(lost)} on the users that both evaluate")
     if untested := [run for run in comparison.runs if run not in (*tested, first[0])]:
-        said.append(f"not tested against {_several(untested)}")
-    return f"{leads}{': ' if said else ''}{', '.join(said)}{_contradiction(against, first[0])}."
+        standings.append(f"not tested against {_several(untested)}")
+    return f"{leads}{': ' if standings else ''}{', '.join(standings)}{_contradiction(against, first[0])}."
 
 
-def _contradiction(found: list[Difference], first: str) -> str:
+def _contradiction(differences: list[Difference], first: str) -> str:
     """Where the test that decides does not test the mean and finds the opposite, or a difference of equal means."""
-    if not found:
+    if not differences:
         return ""
-    told = []
-    for each in found[:DIFFERENCES]:
+    runs = []
+    for each in differences[:DIFFERENCES_NAMED]:
         corrected = p_value(each.corrected[each.decided_by or ""])
         p = f"p {corrected}" if corrected.startswith("<") else f"p = {corrected}"
         if each.difference:
             other, counts = (each.against, (each.losses, each.wins))
             if each.against == first:
                 other, counts = (each.run, (each.wins, each.losses))
-            told.append(f"{shown(other)} ({counts[0]} wins, {counts[1]} losses, {p})")
+            runs.append(f"{shown(other)} ({counts[0]} wins, {counts[1]} losses, {p})")
         else:
-            told.append(f"{shown(each.run)} and {shown(each.against)} ({p})")
-    verb = "favours" if found[0].difference else "finds a difference between"
-    more = f" and {len(found) - DIFFERENCES:,} more" if len(found) > DIFFERENCES else ""
-    return f", but the {found[0].decided_by} test, which decides, {verb} {', '.join(told)}{more}"
+            runs.append(f"{shown(each.run)} and {shown(each.against)} ({p})")
+    verb = "favours" if differences[0].difference else "finds a difference between"
+    more = f" and {rest:,} more" if (rest := len(differences) - DIFFERENCES_NAMED) > 0 else ""
+    return f", but the {differences[0].decided_by} test, which decides, {verb} {', '.join(runs)}{more}"
 
 
 def _several(runs: list[str]) -> str:
     """The names of some runs; of many, how many there are."""
-    if len(runs) > NAMED:
+    if len(runs) > RUNS_NAMED:
         return f"{len(runs):,} runs"
     return " and ".join(filter(None, (", ".join(map(shown, runs[:-1])), shown(runs[-1]))))
 
 
 def _against(comparison: Comparison, metric: str, against: str) -> list[str]:
     """The differences of one run from the others, the significant ones first, then by how large they are."""
-    found = [each for each in comparison[metric] if against in (each.run, each.against)]
-    found.sort(key=lambda each: (not each.real, -abs(each.difference)))
-    said = [f"{shown(each.run)} against {shown(each.against)}: {each.verdict}." for each in found[:DIFFERENCES]]
-    return said + (
-        [f"{len(found) - DIFFERENCES:,} more are below, in Differences."] if len(found) > DIFFERENCES else []
-    )
+    differences = [each for each in comparison[metric] if against in (each.run, each.against)]
+    differences.sort(key=lambda each: (not each.significant, -abs(each.difference)))
+    lines = [
+        f"{shown(each.run)} against {shown(each.against)}: {each.verdict}." for each in differences[:DIFFERENCES_NAMED]
+    ]
+    rest = len(differences) - DIFFERENCES_NAMED
+    return [*lines, f"{rest:,} more are below, in Differences."] if rest > 0 else lines
 
 
 def _leaders(view: View, overall: list[str]) -> list[str]:
     """The segments in which another run has the best mean than over all users, where each has enough of them."""
     name = str(view.headline)
-    found: dict[tuple[str, str | None], dict[str, Summary]] = {}
+    means_of: dict[tuple[str, str | None], dict[str, Summary]] = {}
     for run, result in view.results.items():
         for slicing, segment, metric, summary in result.slice_summaries:
-            if metric == name and summary.users >= FEW:
-                found.setdefault((slicing, segment), {})[run] = summary
-    first = {where: best(means, view.headline.better) for where, means in found.items() if len(means) == len(view.runs)}
+            if metric == name and summary.users >= ROUGH_BELOW_USERS:
+                means_of.setdefault((slicing, segment), {})[run] = summary
+    first = {
+        where: best(means, view.headline.better) for where, means in means_of.items() if len(means) == len(view.runs)
+    }
     others = [
         f"{shown(runs[0])} in {shown(slicing)}: {shown(segment or '(none)')} "
-        f"({found[slicing, segment][runs[0]].mean:.4f}, {shown(overall[0])} has "
-        f"{found[slicing, segment][overall[0]].mean:.4f})"
+        f"({means_of[slicing, segment][runs[0]].mean:.4f}, {shown(overall[0])} has "
+        f"{means_of[slicing, segment][overall[0]].mean:.4f})"
         for (slicing, segment), runs in first.items()
         if runs and not set(runs) & set(overall)
     ]
     if not others:
         return []
     word = "lowest" if view.headline.better == "lower" else "highest"
-    more = f"; and another run in {len(others) - MOVERS:,} more" if len(others) > MOVERS else ""
-    return [f"Segments in which another run has the {word} mean {name}: {'; '.join(others[:MOVERS])}{more}."]
+    more = f"; and another run in {rest:,} more" if (rest := len(others) - SEGMENTS_NAMED) > 0 else ""
+    return [f"Segments in which another run has the {word} mean {name}: {'; '.join(others[:SEGMENTS_NAMED])}{more}."]
 
 
-def _with_interval(found: Summary) -> str:
-    if math.isnan(found.mean):
+def _with_interval(summary: Summary) -> str:
+    if math.isnan(summary.mean):
         return "undefined"
-    ends = "" if math.isnan(found.low) else f" (95 % interval {found.low:.4f} to {found.high:.4f})"
-    return f"{found.mean:.4f}{ends}"
+    ends = "" if math.isnan(summary.low) else f" (95 % interval {summary.low:.4f} to {summary.high:.4f})"
+    return f"{summary.mean:.4f}{ends}"
 
 
 def warnings(view: View) -> list[str]:
@@ -208,10 +211,10 @@ def _cautions(result: Result) -> Iterator[str]:
             f"The order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists "
             f"(ties={result.protocol.ties})."
         )
-    if population.evaluated < FEW:
-        yield f"{number_of(population.evaluated, 'user')} only: intervals are rough below {FEW}."
+    if population.evaluated < ROUGH_BELOW_USERS:
+        yield f"{number_of(population.evaluated, 'user')} only: intervals are rough below {ROUGH_BELOW_USERS}."
     if result.sampled is not None:
         yield f"{result.sampled.words}; such numbers do not compare with those of the whole catalogue."
-    undefined = [name for name, found in result.summaries.items() if found.undefined]
+    undefined = [name for name, summary in result.summaries.items() if summary.undefined]
     if undefined:
         yield f"Some users have no value in {', '.join(undefined)}; the means leave them out."

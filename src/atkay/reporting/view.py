@@ -18,10 +18,9 @@ from atkay.text.printable import one_line
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from atkay.results.result import Population
     from atkay.results.summary import Summary
 
-LONGEST = 120
+CHARACTERS_SHOWN = 120
 """So many characters of an id or a name are shown."""
 
 USUAL_CUTOFF = 10
@@ -48,16 +47,16 @@ class View:
     comparison: Comparison | None
 
     @classmethod
-    def of(cls, found: Result | Comparison) -> View:
+    def of(cls, content: Result | Comparison) -> View:
         """The view of what was found."""
-        if isinstance(found, Comparison):
-            metrics = tuple(parse(name) for name in found.metrics)
-            return cls(found.runs, metrics, found.means, found.results, found)
-        if isinstance(found, Result):
-            metrics = tuple(one for metric in found.metrics for one in metric.split())
-            return cls((ALONE,), metrics, {ALONE: found.summaries}, {ALONE: found}, None)
+        if isinstance(content, Comparison):
+            metrics = tuple(parse(name) for name in content.metrics)
+            return cls(content.runs, metrics, content.means, content.results, content)
+        if isinstance(content, Result):
+            metrics = tuple(one for metric in content.metrics for one in metric.split())
+            return cls((ALONE,), metrics, {ALONE: content.summaries}, {ALONE: content}, None)
         raise InputError(
-            f"report: takes a Result or a Comparison, given was a {type(found).__name__}. Make one with "
+            f"report: takes a Result or a Comparison, given was a {type(content).__name__}. Make one with "
             "atkay.evaluate(...) or atkay.compare(...)."
         )
 
@@ -78,15 +77,10 @@ class View:
         alike = [metric for metric in self.metrics if family_of(metric) == family_of(first)]
         return max(alike, key=lambda metric: (metric.cutoffs[0] == USUAL_CUTOFF, metric.cutoffs[0]))
 
-    @property
-    def populations(self) -> dict[str, Population]:
-        """Whom and what each run's numbers count."""
-        return {run: result.population for run, result in self.results.items()}
-
 
 def shown(text: object) -> str:
     """Any id or name as text, no longer than a reader reads; what runs from right to left turns nothing around it."""
-    said = one_line(str(text))
-    said = said if len(said) <= LONGEST else f"{said[:LONGEST]}… ({len(said):,} characters)"
-    turned = not said.isascii() and any(unicodedata.bidirectional(char) in TURNS for char in said)
-    return f"{ISOLATE}{said}{END}" if turned else said
+    line = one_line(str(text))
+    line = line if len(line) <= CHARACTERS_SHOWN else f"{line[:CHARACTERS_SHOWN]}… ({len(line):,} characters)"
+    turned = not line.isascii() and any(unicodedata.bidirectional(char) in TURNS for char in line)
+    return f"{ISOLATE}{line}{END}" if turned else line

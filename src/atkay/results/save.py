@@ -1,305 +1,166 @@
-"""Saving: a result as a JSON file, and back."""
+"""Saving: a record as a JSON file with a checksum, and back; and what a result's file holds, field by field.
+
+Nothing is executed, and nothing half right is read: whatever does not fit is refused.
+"""
 
 from __future__ import annotations
 
-import dataclasses
+import gzip
+import hashlib
+import io
+import json
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+import re
+import zlib
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from atkay import __version__
 from atkay.core.moments import Moments, Sums
-from atkay.core.schema import Reader, codes, count, floats, listed, made, mapped, maybe, number, record, text
+from atkay.core.schema import (
+    Form,
+    built,
+    codes,
+    count,
+    floats,
+    listed,
+    made,
+    mapped,
+    maybe,
+    number,
+    parse_json,
+    record,
+    text,
+)
 from atkay.core.types import Slicing
-from atkay.metrics.metric import Metric, RunMetric, is_pooled
+from atkay.errors import OutputError, SourceError
+from atkay.metrics.metric import Definition, Metric, RunMetric, is_pooled
 from atkay.metrics.sampled import Sampled
 from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
 from atkay.results.result import Population, Result, Segment
-from atkay.results.sealing import load_sealed, save_sealed
+from atkay.results.summary import Summary
+from atkay.text.files import path_of, write_whole
+from atkay.text.sizes import size_in_words
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
     import polars as pl
 
-    from atkay.core.types import Floats
+    T = TypeVar("T")
+
+FORMAT = 1
+"""Raised with every change of what is saved."""
+
+CHECKSUM = re.compile(rb'\{"checksum": "([0-9a-f]{64})", ')
+"""What a file begins with. The checksum is that of the text without it: of "{" and all that follows here."""
+
+LARGEST_BYTES, LARGEST_RATIO = 1 << 30, 200
+"""Bytes that a compressed file may unpack to, and how many times its size where that is more."""
+
+
+class _OtherFile(ValueError):
+    """A file that is something else than what is to be loaded; the message goes on after its name."""
+
+
+def seal(kind: str, record: Mapping[str, Any]) -> bytes:
+    """A record as JSON with its checksum; ``kind`` says what it is."""
+    try:
+        text = json.dumps({"format": f"atkay {kind} {FORMAT}", **record}, ensure_ascii=False, allow_nan=False)
+    except ValueError as error:
+        raise OutputError(f"cannot save a {kind} with a number that is infinite") from error
+    content = text.encode(errors="backslashreplace")  # half of a surrogate pair, as JSON writes it
+    return b'{"checksum": "%b", %b' % (hashlib.sha256(content).hexdigest().encode(), content[1:])
+
+
+def unseal(kind: str, content: bytes) -> dict[str, Any]:
+    """The record that was sealed, unchanged."""
+    begin = CHECKSUM.match(content)
+    if not begin:
+        raise _OtherFile(f"is not a {kind} saved by this version of atkay (no checksum)")
+    text = b"{" + content[begin.end() :].rstrip()
+    if hashlib.sha256(text).hexdigest().encode() != begin[1]:
+        raise ValueError("its checksum does not match: it was changed after it was saved")
+    record = parse_json(text)
+    is_format = record.pop("format", None)
+    other = re.fullmatch(r"atkay (\w+) \d+", str(is_format))
+    if other and other[1] != kind:
+        raise _OtherFile(f"is a saved {other[1]}; a saved {kind} is needed")
+    if is_format != f"atkay {kind} {FORMAT}":
+        raise ValueError(f"its format is {is_format!r}, and this version reads 'atkay {kind} {FORMAT}'")
+    return dict(record)
+
+
+def save_record(path: str | os.PathLike[str], kind: str, record: Mapping[str, Any]) -> None:
+    """Write a record, compressed where the name ends in ``.gz``; whole or not at all."""
+    named, content = path_of(path), seal(kind, record)
+    write_whole(named, gzip.compress(content, mtime=0) if named.name.endswith(".gz") else content)
+
+
+def load_record(path: str | os.PathLike[str], kind: str, read: Callable[[dict[str, Any]], T]) -> T:
+    """What ``read`` makes of a record that was saved."""
+    named = path_of(path, SourceError)
+    advice = f"Write one with {kind}.save(path)."
+    try:
+        return read(unseal(kind, _decompressed(named.read_bytes())))
+    except _OtherFile as error:
+        raise SourceError(f"'{path}' {error}. {advice}") from error
+    except (OSError, EOFError, zlib.error, ValueError, TypeError, MemoryError) as error:
+        why = str(error).rstrip(".") or "it does not fit into memory"
+        raise SourceError(f"cannot load '{path}' as a saved {kind}: {why}. {advice}") from error
+
+
+def _decompressed(content: bytes) -> bytes:
+    if content[:2] != b"\x1f\x8b":
+        return content
+    most = max(LARGEST_BYTES, LARGEST_RATIO * len(content))
+    unpacked = gzip.GzipFile(fileobj=io.BytesIO(content)).read(most + 1)
+    if len(unpacked) > most:
+        raise ValueError(
+            f"its {size_in_words(len(content))} unpack to more than {size_in_words(most)}, too much to take at once; "
+            "unpack it yourself if you trust it"
+        )
+    return unpacked
 
 
 def save(result: Result, path: Path) -> None:
     """Write a result, compressed where the name ends in ``.gz``; whole or not at all."""
-    save_sealed(path, "result", {name: each.write(result) for name, each in FIELDS.items()})
+    save_record(path, "result", _FILE.write(_content(result)))
 
 
 def load(path: Path) -> Result:
     """Read a result that was saved before."""
-    return load_sealed(path, "result", _result)
+    return load_record(path, "result", _result)
 
 
-class Field(NamedTuple):
-    """A field of the file: how it is written, and what it has to be."""
-
-    write: Callable[[Result], Any]
-    read: Reader
-
-
-def metric_spec(value: Any) -> Metric:
+def _metric(value: Any) -> Metric:
     """A metric by its canonical name."""
-    found = parse(text(value))
-    if str(found) != value:
-        raise ValueError(f"'{value}' is written '{found}'")
-    return found
+    metric = parse(text(value))
+    if str(metric) != value:
+        raise ValueError(f"'{value}' is written '{metric}'")
+    return metric
 
 
 def _ids(packed: Any) -> pl.Series:
     """Ids of one type, none of them null."""
     import polars as pl
 
-    fields = _PACKED(packed)
+    parts = _PACKED(packed)
     try:
-        found = _unpacked(fields)
-        again = _packed(found)
-        found.to_list()  # a time that Python cannot hold
+        ids = _unpacked(parts)
+        again = _packed(ids)
+        ids.to_list()  # a time that Python cannot hold
     except (TypeError, LookupError, OverflowError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise ValueError(f"no ids of type {fields['type']}: {error}") from error
-    same_types = set(map(type, again["values"])) == set(map(type, fields["values"]))
-    if again != fields or not same_types or found.null_count():
-        raise ValueError(f"no ids of type {fields['type']}")
-    return found
-
-
-def _list(value: Any) -> list[Any]:
-    return list(listed(lambda each: each)(value))
-
-
-_PACKED = record({"type": text, "unit": maybe(text), "zone": maybe(text), "values": _list})
-_NUMBERS: dict[str, Reader] = dict.fromkeys(("mean", "low", "high", "deviation"), number)
-SUMMARY: dict[str, Reader] = {**_NUMBERS, "users": count, "undefined": count}
-_SEGMENT = {"slice": text, "segment": maybe(text)}
-_ANY_SEGMENT = {"slice": maybe(text), "segment": maybe(text)}
-"""Or everybody."""
-
-FIELDS = {
-    "atkay": Field(lambda result: result.version, text),
-    "fingerprint": Field(lambda result: dict(result.fingerprint), mapped(text)),
-    "metrics": Field(lambda result: [str(metric) for metric in result.metrics], listed(metric_spec)),
-    "numbers": Field(
-        lambda result: {name: plain(found._asdict()) for name, found in result.summaries.items()},
-        mapped(record(SUMMARY)),
-    ),
-    "definitions": Field(
-        lambda result: {name: found._asdict() for name, found in result.definitions.items()},
-        mapped(record({"words": text, "formula": text})),
-    ),
-    "protocol": Field(
-        lambda result: dataclasses.asdict(result.protocol),
-        made(Protocol, **dict.fromkeys(("exclude", "candidates"), maybe(text))),
-    ),
-    "population": Field(
-        lambda result: dataclasses.asdict(result.population),
-        made(Population, **{each.name: count for each in dataclasses.fields(Population)}),
-    ),
-    "columns": Field(
-        lambda result: {table: dict(used) for table, used in result.columns.items()}, mapped(mapped(text))
-    ),
-    "slices": Field(
-        lambda result: [
-            {"slice": name, "segment": segment, "metric": metric, **plain(found._asdict())}
-            for name, segment, metric, found in result.slice_summaries
-        ],
-        listed(record({**_SEGMENT, "metric": text, **SUMMARY})),
-    ),
-    "dialect": Field(lambda result: result.dialect, maybe(text)),
-    "names": Field(lambda result: dict(result.names), mapped(metric_spec)),
-    "engine": Field(lambda result: result.engine, maybe(text)),
-    "readings": Field(lambda result: list(result.readings), listed(text)),
-    "sampled": Field(
-        lambda result: None if result.sampled is None else dataclasses.asdict(result.sampled), maybe(made(Sampled))
-    ),
-    "whole": Field(lambda result: plain(dict(result.whole)), mapped(number)),
-    "whole_of": Field(
-        lambda result: [
-            {"slice": name, "segment": _text(segment), "numbers": plain(dict(numbers))}
-            for (name, segment), numbers in result.whole_of.items()
-        ],
-        listed(record({**_SEGMENT, "numbers": mapped(number)})),
-    ),
-    "whole_users": Field(
-        lambda result: [{**_segment(segment), "users": dict(users)} for segment, users in result.whole_users.items()],
-        listed(record({**_ANY_SEGMENT, "users": mapped(count)})),
-    ),
-    "per_query": Field(
-        lambda result: {
-            "ids": {name: _packed(column) for name, column in result.ids.items()},
-            "values": {name: _listed(result.query_values[:, at]) for at, name in enumerate(result.by_query)},
-            "parts": {
-                name: {"above": _listed(above), "below": _listed(below)}
-                for name, (above, below) in result.parts.items()
-            },
-            "groups": None if result.groups is None else result.groups.tolist(),
-            "slicings": [
-                {"name": each.name, "segments": list(map(_text, each.segments)), "code": each.code.tolist()}
-                for each in result.slicings
-            ],
-        },
-        record(
-            {
-                "ids": mapped(_ids),
-                "values": mapped(floats),
-                "parts": mapped(record({"above": floats, "below": floats})),
-                "groups": maybe(codes),
-                "slicings": listed(record({"name": text, "segments": listed(maybe(text)), "code": codes})),
-            }
-        ),
-    ),
-    "sums": Field(
-        lambda result: None if result.sums is None else _sums(result.sums),
-        maybe(listed(record({**_ANY_SEGMENT, "queries": count, "numbers": mapped(Moments.of_record)}))),
-    ),
-}
-"""The file, field by field. What follows from other fields is there for those who read it without atkay."""
-
-_FILE = record({name: each.read for name, each in FIELDS.items()})
-
-
-def _result(content: dict[str, Any]) -> Result:
-    read = _FILE(content)
-    rows = read["per_query"]
-    columns = list(rows["values"].values())
-    n_rows = 0 if read["sums"] is not None else read["population"].evaluated
-    found = Result(
-        metrics=read["metrics"],
-        query_values=np.array(columns).T if {*map(len, columns)} == {n_rows} else np.empty((n_rows, 0)),
-        ids={name: column.alias(name) for name, column in rows["ids"].items()},
-        population=read["population"],
-        protocol=read["protocol"],
-        parts={name: (part["above"], part["below"]) for name, part in rows["parts"].items()},
-        groups=rows["groups"],
-        slicings=tuple(Slicing(**each) for each in rows["slicings"]),
-        columns=read["columns"],
-        fingerprint=read["fingerprint"],
-        version=read["atkay"],
-        dialect=read["dialect"],
-        names={name: str(metric) for name, metric in read["names"].items()},
-        engine=read["engine"],
-        readings=read["readings"],
-        sampled=read["sampled"],
-        whole=read["whole"],
-        whole_of={(each["slice"], each["segment"]): each["numbers"] for each in read["whole_of"]},
-        whole_users={_segment_of(each): each["users"] for each in read["whole_users"]},
-        sums=_of_sums(read["sums"]),
-    )
-    given = {"values": list(rows["values"])} | {name: read[name] for name in ("whole_of", "whole_users", "sums")}
-    if misfits := [name for name, fits in _fitting(found, given, n_rows).items() if not fits]:
-        raise ValueError(f"its parts do not fit together: {', '.join(misfits)}")
-    _check_derived(found, read)
-    return found
-
-
-def _fitting(found: Result, given: Mapping[str, Any], n_rows: int) -> dict[str, bool]:
-    """Whether each part fits the others; ``given`` has what a dict would hide: order, and entries that stand twice."""
-    single = [one for metric in found.metrics for one in metric.split()]
-    names, of_run = [str(one) for one in single], {str(one) for one in single if isinstance(one, RunMetric)}
-    pooled = {str(one) for one in single if is_pooled(one)}
-    segments = {(each.name, segment) for each in found.slicings for segment in each.segments}
-    coded = all(each.code.max(initial=-1) < len(each.segments) for each in found.slicings)
-    if found.sums is not None:
-        members: set[Any] = {*found.sums} - {None}
-    else:
-        codes_of = ((each, code) for each in found.slicings if coded for code in np.unique(each.code))
-        members = {(each.name, each.segments[code]) for each, code in codes_of}
-    parts = [part for both in found.parts.values() for part in both]
-    ids = list(found.ids.values())
-    return {
-        "metrics": 0 < len(names) == len({*names}),
-        "names": all(str(one) in names for spec in found.names.values() for one in parse(spec).split()),
-        "population": found.population.evaluated > 0,
-        "values": given["values"] == found.by_query and found.query_values.shape == (n_rows, len(found.by_query)),
-        "parts": {*found.parts} == (pooled if found.sums is None else {*()}) and {*map(len, parts)} <= {n_rows},
-        "ids": {*map(len, ids)} == {n_rows}
-        and not {*found.ids} & {*names}
-        and len(set(zip(*(column.to_list() for column in ids), strict=True))) == n_rows,  # without Polars' threads
-        "groups": (found.groups is None) == (not found.protocol.groups or found.sums is not None)
-        and (found.groups is None or len(found.groups) == n_rows),
-        "slicings": coded
-        and len({each.name for each in found.slicings}) == len(found.slicings)
-        and len(segments) == sum(len(each.segments) for each in found.slicings)
-        and {len(each.code) for each in found.slicings} <= {n_rows},
-        "whole": {*found.whole} == of_run,
-        "whole_of": len(found.whole_of) == len(given["whole_of"])
-        and {*found.whole_of} <= segments
-        and all({*found.whole_of.get(segment, ())} == of_run for segment in members | {*found.whole_of}),
-        "whole_users": len(found.whole_users) == len(given["whole_users"])
-        and {*found.whole_users} == ({None, *found.whole_of} if of_run else set())
-        and all({*users} == of_run for users in found.whole_users.values()),
-        "sums": found.sums is None
-        or (
-            len(found.sums) == len(given["sums"])
-            and members <= segments
-            and None in found.sums
-            and found.sums[None].queries == found.population.evaluated
-            and all(each.fits(found.by_query, pooled) for each in found.sums.values())
-        ),
-    }
-
-
-def _check_derived(found: Result, read: Mapping[str, Any]) -> None:
-    """The numbers in the file are those of the values in it."""
-    saved: list[tuple[Any, Any]] = [((name,), each) for name, each in read["numbers"].items()]
-    saved += [((each["slice"], each["segment"], each["metric"]), each) for each in read["slices"]]
-    here: list[tuple[Any, Any]] = [((name,), each) for name, each in found.summaries.items()]
-    here += [((*where,), each) for *where, each in found.slice_summaries]
-    if [where for where, _ in saved] != [where for where, _ in here] or list(read["definitions"]) != list(found):
-        raise ValueError("its parts do not fit together: numbers")
-    for (where, one), (_, other) in zip(saved, here, strict=True):
-        for name, value in other._asdict().items():
-            same = math.isclose(one[name], value, rel_tol=1e-9, abs_tol=1e-12)
-            if not (same or (math.isnan(one[name]) and math.isnan(value))):
-                raise ValueError(
-                    f"the {name} of {where[-1]} is {one[name]} in it, and {value} by the values in it (saved by atkay "
-                    f"{found.version}, read by {__version__}); evaluate again"
-                )
-
-
-def _sums(sums: Mapping[Segment, Sums]) -> list[dict[str, Any]]:
-    """The sums of everybody, and of each segment."""
-    found = []
-    for segment, of_segment in sums.items():
-        found.append({**_segment(segment), **of_segment.record()})
-    return found
-
-
-def _of_sums(records: tuple[dict[str, Any], ...] | None) -> dict[Segment, Sums] | None:
-    if records is None:
-        return None
-    return {_segment_of(each): Sums(each["queries"], each["numbers"]) for each in records}
-
-
-def _segment(segment: Segment) -> dict[str, Any]:
-    """A segment by name; everybody is in no slice."""
-    name, value = segment or (None, None)
-    return {"slice": name, "segment": _text(value)}
-
-
-def _segment_of(record: Mapping[str, Any]) -> Segment:
-    if record["slice"] is None and record["segment"] is not None:
-        raise ValueError(f"segment '{record['segment']}' is in no slice")
-    return None if record["slice"] is None else (record["slice"], record["segment"])
-
-
-def plain(record: dict[str, Any]) -> dict[str, Any]:
-    """Numbers as JSON can hold them, NaN being null."""
-    return {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in record.items()}
-
-
-def _text(segment: Any) -> str | None:
-    return None if segment is None else str(segment)
-
-
-def _listed(column: Floats) -> list[float | None]:
-    return [None if math.isnan(value) else value for value in column.tolist()]
+        raise ValueError(f"no ids of type {parts['type']}: {error}") from error
+    same_types = set(map(type, again["values"])) == set(map(type, parts["values"]))
+    if again != parts or not same_types or ids.null_count():
+        raise ValueError(f"no ids of type {parts['type']}")
+    return ids
 
 
 def _packed(ids: Any) -> dict[str, Any]:
@@ -330,3 +191,207 @@ def _unpacked(packed: dict[str, Any]) -> pl.Series:
     if dtype.is_temporal():
         return pl.Series(packed["values"], dtype=pl.Int64).cast(pl.Int32 if dtype == pl.Date else pl.Int64).cast(dtype)
     return pl.Series(packed["values"], dtype=dtype)
+
+
+def _text(segment: Any) -> str | None:
+    return None if segment is None else str(segment)
+
+
+metric_spec = Form(_metric, str)
+_SUMMARY = {
+    **dict.fromkeys(("mean", "low", "high", "deviation"), number),
+    **dict.fromkeys(("users", "undefined"), count),
+}
+summary = built(Summary, _SUMMARY)
+_VALUES = listed(lambda value: value)
+_PACKED = record({"type": text, "unit": maybe(text), "zone": maybe(text), "values": lambda value: [*_VALUES(value)]})
+_SEGMENT = {"slice": text, "segment": maybe(text)}
+_ANY_SEGMENT = {"slice": maybe(text), "segment": maybe(text)}
+"""Or everybody."""
+
+_PROTOCOL = made(Protocol, **dict.fromkeys(("exclude", "candidates"), maybe(text)))
+
+FIELDS = {
+    "atkay": text,
+    "fingerprint": mapped(text),
+    "metrics": listed(metric_spec),
+    "numbers": mapped(summary),
+    "definitions": mapped(built(Definition, {"words": text, "formula": text})),
+    "protocol": _PROTOCOL,
+    "apart": mapped(_PROTOCOL),
+    "population": made(Population, **{each.name: count for each in fields(Population)}),
+    "columns": mapped(mapped(text)),
+    "slices": listed(record({**_SEGMENT, "metric": text, **_SUMMARY})),
+    "dialect": maybe(text),
+    "names": mapped(Form(lambda value: str(_metric(value)))),
+    "engine": maybe(text),
+    "readings": listed(text),
+    "sampled": maybe(made(Sampled)),
+    "whole": mapped(number),
+    "whole_of": listed(record({**_SEGMENT, "numbers": mapped(number)})),
+    "whole_users": listed(record({**_ANY_SEGMENT, "users": mapped(count)})),
+    "per_query": record(
+        {
+            "ids": mapped(Form(_ids, _packed)),
+            "values": mapped(floats),
+            "parts": mapped(record({"above": floats, "below": floats})),
+            "groups": maybe(codes),
+            "slicings": listed(built(Slicing, {"name": text, "segments": listed(maybe(text)), "code": codes})),
+        }
+    ),
+    "sums": maybe(
+        listed(record({**_ANY_SEGMENT, "queries": count, "numbers": mapped(Form(Moments.of_record, Moments.record))}))
+    ),
+}
+"""The file, field by field. What follows from other fields is there for those who read it without atkay."""
+
+_FILE = record(FIELDS)
+
+_ATTRIBUTES = (
+    "fingerprint",
+    "metrics",
+    "protocol",
+    "population",
+    "columns",
+    "dialect",
+    "names",
+    "apart",
+    "engine",
+    "readings",
+    "sampled",
+    "whole",
+)
+"""The fields that a result has under the same name."""
+
+
+def _content(result: Result) -> dict[str, Any]:
+    """The fields of the file, as a result has them."""
+    return {
+        **{name: getattr(result, name) for name in _ATTRIBUTES},
+        "atkay": result.version,
+        "numbers": result.summaries,
+        "definitions": result.definitions,
+        "slices": [
+            {"slice": name, "segment": segment, "metric": metric, **numbers._asdict()}
+            for name, segment, metric, numbers in result.slice_summaries
+        ],
+        "whole_of": [{**_segment(segment), "numbers": numbers} for segment, numbers in result.whole_of.items()],
+        "whole_users": [{**_segment(segment), "users": users} for segment, users in result.whole_users.items()],
+        "per_query": {
+            "ids": result.ids,
+            "values": dict(zip(result.by_query, result.query_values.T, strict=True)),
+            "parts": {name: {"above": above, "below": below} for name, (above, below) in result.parts.items()},
+            "groups": result.groups,
+            "slicings": [Slicing(each.name, tuple(map(_text, each.segments)), each.code) for each in result.slicings],
+        },
+        "sums": None
+        if result.sums is None
+        else [{**_segment(segment), **vars(sums)} for segment, sums in result.sums.items()],
+    }
+
+
+def _result(content: dict[str, Any]) -> Result:
+    read = _FILE(content)
+    rows, sums = read["per_query"], read["sums"]
+    columns = list(rows["values"].values())
+    n_rows = 0 if sums is not None else read["population"].evaluated
+    result = Result(
+        **{name: read[name] for name in _ATTRIBUTES},
+        version=read["atkay"],
+        query_values=np.array(columns).T if {*map(len, columns)} == {n_rows} else np.empty((n_rows, 0)),
+        ids={name: column.alias(name) for name, column in rows["ids"].items()},
+        parts={name: (part["above"], part["below"]) for name, part in rows["parts"].items()},
+        groups=rows["groups"],
+        slicings=rows["slicings"],
+        whole_of={(each["slice"], each["segment"]): each["numbers"] for each in read["whole_of"]},
+        whole_users={_segment_of(each): each["users"] for each in read["whole_users"]},
+        sums=None if sums is None else {_segment_of(each): Sums(each["queries"], each["numbers"]) for each in sums},
+    )
+    given = {"values": list(rows["values"])} | {name: read[name] for name in ("whole_of", "whole_users", "sums")}
+    check_fit(_fitting(result, given, n_rows))
+    _check_derived(result, read)
+    return result
+
+
+def check_fit(fits: Mapping[str, bool]) -> None:
+    """Refuse a file of which a part does not fit the others."""
+    if misfits := [name for name, does_fit in fits.items() if not does_fit]:
+        raise ValueError(f"its parts do not fit together: {', '.join(misfits)}")
+
+
+def _fitting(result: Result, given: Mapping[str, Any], n_rows: int) -> dict[str, bool]:
+    """Whether each part fits the others; ``given`` has what a dict would hide: order, and entries that stand twice."""
+    single = [one for metric in result.metrics for one in metric.split()]
+    names, of_run = [str(one) for one in single], {str(one) for one in single if isinstance(one, RunMetric)}
+    pooled = {str(one) for one in single if is_pooled(one)}
+    segments = {(each.name, segment) for each in result.slicings for segment in each.segments}
+    coded = all(each.code.max(initial=-1) < len(each.segments) for each in result.slicings)
+    if result.sums is not None:
+        members: set[Any] = {*result.sums} - {None}
+    else:
+        codes_of = ((each, code) for each in result.slicings if coded for code in np.unique(each.code))
+        members = {(each.name, each.segments[code]) for each, code in codes_of}
+    parts = [part for both in result.parts.values() for part in both]
+    ids = list(result.ids.values())
+    return {
+        "metrics": 0 < len(names) == len({*names}),
+        "names": all(str(one) in names for spec in result.names.values() for one in parse(spec).split()),
+        "apart": {*result.apart} <= {*names} and result.protocol not in result.apart.values(),
+        "population": result.population.evaluated > 0,
+        "values": given["values"] == result.by_query and result.query_values.shape == (n_rows, len(result.by_query)),
+        "parts": {*result.parts} == (pooled if result.sums is None else {*()}) and {*map(len, parts)} <= {n_rows},
+        "ids": {*map(len, ids)} == {n_rows}
+        and not {*result.ids} & {*names}
+        and len(set(zip(*(column.to_list() for column in ids), strict=True))) == n_rows,  # without Polars' threads
+        "groups": (result.groups is None) == (not result.protocol.groups or result.sums is not None)
+        and (result.groups is None or len(result.groups) == n_rows),
+        "slicings": coded
+        and len({each.name for each in result.slicings}) == len(result.slicings)
+        and len(segments) == sum(len(each.segments) for each in result.slicings)
+        and {len(each.code) for each in result.slicings} <= {n_rows},
+        "whole": {*result.whole} == of_run,
+        "whole_of": len(result.whole_of) == len(given["whole_of"])
+        and {*result.whole_of} <= segments
+        and all({*result.whole_of.get(segment, ())} == of_run for segment in members | {*result.whole_of}),
+        "whole_users": len(result.whole_users) == len(given["whole_users"])
+        and {*result.whole_users} == ({None, *result.whole_of} if of_run else set())
+        and all({*users} == of_run for users in result.whole_users.values()),
+        "sums": result.sums is None
+        or (
+            len(result.sums) == len(given["sums"])
+            and members <= segments
+            and None in result.sums
+            and result.sums[None].queries == result.population.evaluated
+            and all(each.fits(result.by_query, pooled) for each in result.sums.values())
+        ),
+    }
+
+
+def _check_derived(result: Result, read: Mapping[str, Any]) -> None:
+    """The numbers in the file are those of the values in it."""
+    saved: list[tuple[Any, Any]] = [((name,), each._asdict()) for name, each in read["numbers"].items()]
+    saved += [((each["slice"], each["segment"], each["metric"]), each) for each in read["slices"]]
+    here: list[tuple[Any, Any]] = [((name,), each) for name, each in result.summaries.items()]
+    here += [((*where,), each) for *where, each in result.slice_summaries]
+    if [where for where, _ in saved] != [where for where, _ in here] or list(read["definitions"]) != list(result):
+        raise ValueError("its parts do not fit together: numbers")
+    for (where, one), (_, other) in zip(saved, here, strict=True):
+        for name, value in other._asdict().items():
+            same = math.isclose(one[name], value, rel_tol=1e-9, abs_tol=1e-12)
+            if not (same or (math.isnan(one[name]) and math.isnan(value))):
+                raise ValueError(
+                    f"the {name} of {where[-1]} is {one[name]} in it, and {value} by the values in it (saved by atkay "
+                    f"{result.version}, read by {__version__}); evaluate again"
+                )
+
+
+def _segment(segment: Segment) -> dict[str, Any]:
+    """A segment by name; everybody is in no slice."""
+    name, value = segment or (None, None)
+    return {"slice": name, "segment": _text(value)}
+
+
+def _segment_of(record: Mapping[str, Any]) -> Segment:
+    if record["slice"] is None and record["segment"] is not None:
+        raise ValueError(f"segment '{record['segment']}' is in no slice")
+    return None if record["slice"] is None else (record["slice"], record["segment"])

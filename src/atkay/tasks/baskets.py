@@ -14,12 +14,10 @@ from atkay.evaluation.evaluate import evaluate
 from atkay.inputs.columns import Columns
 from atkay.inputs.read import columns_of, read_log
 from atkay.tasks.log import Sequences, count_of
-from atkay.tasks.task import SEEN, Task, settled
+from atkay.tasks.task import SEEN, Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from atkay.core.types import Ints
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -127,7 +125,7 @@ def next_basket(
     frame = _each_once(frame, (user, order, item))
     baskets = frame.group_by(user, order, maintain_order=True).agg(pl.col(time).min())
     line = Sequences.of(baskets[user], baskets[time])
-    place, n_orders = _in_line(line)
+    place, n_orders = line.by_row(line.place), line.by_row(np.repeat(line.length, line.length))
     held = (place >= n_orders - last) & (place > 0) & (n_orders >= min_orders)
     if not held.any():
         raise InputError(
@@ -143,11 +141,11 @@ def next_basket(
     truth = truth.join(first, on=(user, item), maintain_order="left")
     key = (user,) if last == 1 else (user, order)
     names = (user, order, item, time)
-    asked = number_of(int(baskets.filter(held)[user].n_unique()), "user")
+    users = number_of(int(baskets.filter(held)[user].n_unique()), "user")
     what = "the last order" if last == 1 else f"the last {last} orders"
     everything = f"{number_of(len(baskets), 'order')} of {number_of(len(line.length), 'user')} in all"
-    note = f"{what} of {asked} with {min_orders} orders or more; {everything}"
-    task = BasketTask(
+    note = f"{what} of {users} with {min_orders} orders or more; {everything}"
+    return BasketTask(
         name="next basket",
         train=frame.filter(~pl.col(_HELD)).select(names),
         truth=truth.select(names),
@@ -163,8 +161,7 @@ def next_basket(
         reach=None if last == 1 else _reach(frame, truth, key),
         notes=(note,),
         repeats=truth.select(pl.col(_FIRST) < pl.col(_PLACE)).to_series(),
-    )
-    return settled(task)
+    ).settled()
 
 
 _PLACE, _HELD, _FIRST = "place of the order", "order is held out", "place of the item's first order"
@@ -175,13 +172,6 @@ def _each_once(frame: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
     if frame.select(names).hash_rows().n_unique() == len(frame):
         return frame
     return frame.unique(names, keep="first", maintain_order=True)
-
-
-def _in_line(line: Sequences) -> tuple[Ints, Ints]:
-    """Of each order, how many orders of the user come before it, and how many the user has."""
-    place, length = np.empty_like(line.row), np.empty_like(line.row)
-    place[line.row], length[line.row] = line.place, np.repeat(line.length, line.length)
-    return place, length
 
 
 def _reach(frame: pl.DataFrame, truth: pl.DataFrame, key: tuple[str, ...]) -> pl.DataFrame:

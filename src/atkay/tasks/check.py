@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from atkay.inputs.columns import Columns
     from atkay.tasks.task import Task
 
-SHOWN = 3
+EXAMPLES_KEPT = 3
 """So many examples are kept of each finding."""
 
 
@@ -55,20 +55,26 @@ class Check:
 
     def __getitem__(self, what: str) -> Finding:
         """The finding of that name."""
-        found = {each.what: each for each in self.findings}
-        if what not in found:
-            raise NumberError(f"check: '{what}' was not looked for; there are {listing(found)}.")
-        return found[what]
+        findings = {each.what: each for each in self.findings}
+        if what not in findings:
+            raise NumberError(f"check: '{what}' was not looked for; there are {listing(findings)}.")
+        return findings[what]
 
     def __repr__(self) -> str:
         if not self.findings:
             return "\n".join([*self.skipped, self._verdict])
         rows = [
-            (each.what, each.kind, f"{each.count:,}", f"{each.of:,}", "; ".join(map(_example, each.examples)))
+            (
+                each.what,
+                each.kind,
+                f"{each.count:,}",
+                f"{each.of:,}",
+                "; ".join(", ".join(map(str, ids)) for ids in each.examples),
+            )
             for each in self.findings
         ]
-        said = Grid(("looked for", "kind", "found", "of", "for example"), rows, right=("found", "of")).text()
-        return "\n".join([said, "", *self.skipped, self._verdict])
+        grid = Grid(("looked for", "kind", "found", "of", "for example"), rows, right=("found", "of")).text()
+        return "\n".join([grid, "", *self.skipped, self._verdict])
 
     @property
     def _verdict(self) -> str:
@@ -77,10 +83,6 @@ class Check:
         if not self._looked:
             return "no leak could be looked for"
         return "no leak found" + (" in what could be looked for" if self.skipped else "")
-
-
-def _example(ids: tuple[Any, ...]) -> str:
-    return ", ".join(map(str, ids))
 
 
 def check(task: Task, recs: Any, columns: Columns | None) -> Check:
@@ -102,8 +104,8 @@ def check(task: Task, recs: Any, columns: Columns | None) -> Check:
     return Check(tuple(findings), tuple(skipped))
 
 
-def _finding(what: str, kind: str, found: pl.DataFrame, of: int) -> Finding:
-    return Finding(what, kind, len(found), of, tuple(found.head(SHOWN).rows()))
+def _finding(what: str, kind: str, rows: pl.DataFrame, of: int) -> Finding:
+    return Finding(what, kind, len(rows), of, tuple(rows.head(EXAMPLES_KEPT).rows()))
 
 
 def _late(task: Task, time: str) -> Finding:
@@ -118,17 +120,14 @@ def _overlap(task: Task) -> Finding:
     """What stands in both parts."""
     truth = task.truth.select(task.event).unique(maintain_order=True)
     both = truth.join(task.train.select(task.event), on=task.event, how="semi", maintain_order="left")
-    return _finding(f"{_names(task.event)} in both parts", "leak", both, len(truth))
+    event = f"({', '.join(task.event)})" if len(task.event) > 1 else task.event[0]
+    return _finding(f"{event} in both parts", "leak", both, len(truth))
 
 
 def _unknown(task: Task, what: str, column: str) -> Finding:
     truth = task.truth.select(column).unique(maintain_order=True)
     unknown = truth.join(task.train.select(column), on=column, how="anti", maintain_order="left")
     return _finding(what, "unknown", unknown, len(truth))
-
-
-def _names(columns: tuple[str, ...]) -> str:
-    return f"({', '.join(columns)})" if len(columns) > 1 else columns[0]
 
 
 def _listed(task: Task, recs: Any, columns: Columns) -> pl.DataFrame:
@@ -146,12 +145,9 @@ def _listed(task: Task, recs: Any, columns: Columns) -> pl.DataFrame:
 
 def _listings(task: Task, every: pl.DataFrame) -> list[Finding]:
     """Listed items that never occur, or not before the query; and lists for which there is no query."""
-    unasked = every.join(task.truth, on=task.key, how="anti", maintain_order="left")
-    listed = every.join(task.truth, on=task.key, how="semi", maintain_order="left")
-    return [
-        *_of_queries(task, listed),
-        _finding("listed items of unknown queries", "unknown", unasked, len(every)),
-    ]
+    no_query = every.join(task.truth, on=task.key, how="anti", maintain_order="left")
+    of_queries = _of_queries(task, every.join(task.truth, on=task.key, how="semi", maintain_order="left"))
+    return [*of_queries, _finding("listed items of unknown queries", "unknown", no_query, len(every))]
 
 
 def _of_queries(task: Task, listed: pl.DataFrame) -> list[Finding]:
@@ -161,10 +157,10 @@ def _of_queries(task: Task, listed: pl.DataFrame) -> list[Finding]:
         never = listed.join(known, on=task.item, how="anti", maintain_order="left")
         return [_finding("listed items that never occur in the log", "unknown", never, len(listed))]
     born = pl.concat([part.select(task.item, task.time) for part in parts])
-    born = born.group_by(task.item).agg(pl.col(task.time).min().alias("born"))
-    asked = task.truth.group_by(task.key).agg(pl.col(task.time).min().alias("asked"))
-    both = listed.join(born.rename({"born": _BORN}), on=task.item, how="left", maintain_order="left")
-    both = both.join(asked.rename({"asked": _ASKED}), on=task.key, how="left", maintain_order="left")
+    born = born.group_by(task.item).agg(pl.col(task.time).min().alias(_BORN))
+    first = task.truth.group_by(task.key).agg(pl.col(task.time).min().alias(_ASKED))
+    both = listed.join(born, on=task.item, how="left", maintain_order="left")
+    both = both.join(first, on=task.key, how="left", maintain_order="left")
     later = pl.col(_BORN) > pl.col(_ASKED) if task.start is None else pl.col(_BORN) >= task.start
     early = both.filter(later).select(listed.columns)
     never = both.filter(pl.col(_BORN).is_null()).select(listed.columns)

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from atkay.core.order import together
+from atkay.core.types import is_integer, is_number
 from atkay.errors import IdError, InputError, SpecError, offer, shown
 from atkay.inputs.coding.vocabulary import Vocabulary
 from atkay.inputs.read import times
@@ -17,7 +18,7 @@ from atkay.inputs.read import times
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from atkay.core.types import Bools, Ints
+    from atkay.core.types import Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +53,12 @@ class Sequences:
         """How many of the owner's rows come after each row, in the order of ``row``."""
         return np.repeat(self.start[1:], self.length) - np.arange(len(self.row)) - 1
 
+    def by_row(self, values: Ints) -> Ints:
+        """Values in the order of ``row``, in the order of the rows as given."""
+        out = np.empty_like(values)
+        out[self.row] = values
+        return out
+
 
 def _falling(time: pl.Series) -> Any:
     """Numbers that fall as time goes on."""
@@ -60,12 +67,6 @@ def _falling(time: pl.Series) -> Any:
         values = values.rank("dense").cast(pl.Int64)  # NumPy has no such numbers; their order is all that counts
     rising = values.to_numpy()
     return -rising if values.dtype.is_float() else np.invert(rising)
-
-
-def split(frame: pl.DataFrame, held: Bools) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The rows that stay, and those that are held out."""
-    out = pl.Series(held)
-    return frame.filter(~out), frame.filter(out)
 
 
 def moment(given: Any, time: pl.Series, what: str) -> Any:
@@ -125,14 +126,14 @@ def _finer(one: pl.DataType, other: pl.DataType) -> pl.DataType:
 
 def share_of(given: Any, what: str) -> float:
     """A share between 0 and 1."""
-    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < 1:
+    if not is_number(given, 0, 1):
         raise InputError(f"{what}: a share is a number between 0 and 1, given was {shown(given)}.")
     return float(given)
 
 
 def count_of(given: Any, what: str, least: int = 1) -> int:
     """A whole number from ``least`` on."""
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or not least <= given < 2**63:
+    if not is_integer(given, least):
         raise InputError(f"{what} is a whole number from {least}, given was {shown(given)}.")
     return int(given)
 

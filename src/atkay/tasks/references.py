@@ -33,8 +33,8 @@ def global_top(task: Task, k: int) -> pl.DataFrame:
     >>> atkay.tasks.references.global_top(task, 1).rows()
     [(1, 'a', 1), (2, 'a', 1), (3, 'a', 1)]
     """
-    asked = task.queries.select(task.key)
-    return _top(task, _global(task, k, asked, task.history if task.seen == "exclude" else None), k)
+    queries = task.queries.select(task.key)
+    return _top(task, _global(task, k, queries, task.history if task.seen == "exclude" else None), k)
 
 
 def personal_top(task: Task, k: int) -> pl.DataFrame:
@@ -71,16 +71,16 @@ def _popularity(task: Task) -> pl.DataFrame:
     return task.train.group_by(task.item).len(_OFTEN).sort([_OFTEN, task.item], descending=[True, False])
 
 
-def _global(task: Task, k: int, asked: pl.DataFrame, without: pl.DataFrame | None) -> pl.DataFrame:
+def _global(task: Task, k: int, queries: pl.DataFrame, without: pl.DataFrame | None) -> pl.DataFrame:
     """For each query its most frequent items, k of them that are not in ``without``, the best first."""
     often = _popularity(task)[task.item]
     width = pl.lit(count_of(k, "references: k"))
     if without is not None:
         on = [name for name in without.columns if name in (*task.key, task.item)]
         without = without.select(on).unique()
-        asked = asked.join(without.group_by(on[:-1]).len(_OWN), on=on[:-1], how="left", maintain_order="left")
+        queries = queries.join(without.group_by(on[:-1]).len(_OWN), on=on[:-1], how="left", maintain_order="left")
         width += pl.col(_OWN).fill_null(0)  # so many may be taken out: a query's own number, as one may have very many
-    listed = asked.with_columns(pl.int_ranges(pl.min_horizontal(width, len(often))).alias(task.item))
+    listed = queries.with_columns(pl.int_ranges(pl.min_horizontal(width, len(often))).alias(task.item))
     listed = listed.select(*task.key, task.item).explode(task.item)
     listed = listed.with_columns(often.gather(listed[task.item]))
     return listed if without is None else listed.join(without, on=on, how="anti", maintain_order="left")
@@ -88,8 +88,8 @@ def _global(task: Task, k: int, asked: pl.DataFrame, without: pl.DataFrame | Non
 
 def _personal(task: Task) -> pl.DataFrame:
     """For each query what it has seen, the most frequent first."""
-    asked = task.queries.select(task.key)
-    own = task.history.join(asked, on=task.key, how="semi").group_by(*task.key, task.item).len(_OWN)
+    queries = task.queries.select(task.key)
+    own = task.history.join(queries, on=task.key, how="semi").group_by(*task.key, task.item).len(_OWN)
     own = own.join(_popularity(task), on=task.item, how="left").with_columns(pl.col(_OFTEN).fill_null(0))
     return own.sort([_OWN, _OFTEN, task.item], descending=[True, True, False]).select(*task.key, task.item)
 

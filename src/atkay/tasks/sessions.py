@@ -9,7 +9,7 @@ import polars as pl
 from atkay.errors import ColumnError, InputError, number_of
 from atkay.inputs.read import columns_of, read_log
 from atkay.tasks.log import Sequences, alike, count_of, moment, word_of
-from atkay.tasks.task import SEEN, Task, settled
+from atkay.tasks.task import SEEN, Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,20 +111,6 @@ def next_item(
         kept = frame.join(learned.select(item), on=item, how="semi", maintain_order="left")
         notes.append(f"{number_of(len(frame) - len(kept), 'event')} dropped, of items unseen in training")
         frame = kept
-    return settled(_task(frame, learned, (session, item, time, user), steps, min_length, seen, average, notes))
-
-
-def _task(
-    frame: pl.DataFrame,
-    learned: pl.DataFrame,
-    names: tuple[str, str, str, str | None],
-    steps: str,
-    min_length: int,
-    seen: str,
-    average: str,
-    notes: list[str],
-) -> Task:
-    session, item, time, user = names
     order = Sequences.of(frame[session], frame[time]) if len(frame) else None
     if order is None or not (order.length >= min_length).any():
         raise InputError(
@@ -133,8 +119,8 @@ def _task(
         )
     past = frame[order.row].with_columns(pl.Series(STEP, order.place))
     long = pl.Series((order.place + order.left) >= min_length - 1)
-    asked = pl.Series(order.place > 0) & long
-    truth = past.filter(asked & pl.Series(order.left == 0) if steps == "last" else asked)
+    is_query = pl.Series(order.place > 0) & long
+    truth = past.filter(is_query & pl.Series(order.left == 0) if steps == "last" else is_query)
     notes.append(f"{steps} step of sessions with {min_length} events or more")
     key = (session, STEP)
     return Task(
@@ -153,7 +139,7 @@ def _task(
         past=past.drop(STEP),
         reach=truth.select(*key, pl.col(STEP).alias(SEEN)),
         notes=tuple(notes),
-    )
+    ).settled()
 
 
 def _one_user_each(frame: pl.DataFrame, session: str, user: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,8 +13,8 @@ from atkay.core.order import together
 from atkay.errors import InputError, number_of
 from atkay.inputs.coding.vocabulary import Vocabulary
 from atkay.inputs.read import columns_of, read_log
-from atkay.tasks.log import Sequences, count_of, moment, share_of, split, word_of
-from atkay.tasks.task import Task, settled
+from atkay.tasks.log import Sequences, count_of, moment, share_of, word_of
+from atkay.tasks.task import Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +49,7 @@ def split_by_time(
     >>> bool(task.check())
     True
     """
-    used, frame = read_log(log, "log", columns_of(columns, "log"), ("user", "item", "time"), ("relevance",))
+    used, frame = _read(log, columns, "time")
     time = frame[used["time"]]
     if (at is None) == (share is None):
         raise InputError("split_by_time: pass at=, the moment from which on the test is, or share=, how large it is.")
@@ -61,7 +60,7 @@ def split_by_time(
         at = moment(at, time, "at")
     held = (time >= at).to_numpy()
     note = f"test from {at} on"
-    return settled(replace(_task("split by time", used, frame, held, seen, note), start=at))
+    return _task("split by time", used, frame, held, seen, note, start=at)
 
 
 def leave_last_out(log: Any, *, seen: str = "exclude", columns: Named = None) -> Task:
@@ -93,7 +92,7 @@ def leave_last_k_out(log: Any, k: int, *, seen: str = "exclude", columns: Named 
     [(1, 'b', 2), (1, 'c', 3)]
     """
     k = count_of(k, "leave_last_k_out: k")
-    used, frame = read_log(log, "log", columns_of(columns, "log"), ("user", "item", "time"), ("relevance",))
+    used, frame = _read(log, columns, "time")
     order = Sequences.of(frame[used["user"]], frame[used["time"]])
     enough = order.length > k
     held = np.zeros(len(frame), bool)
@@ -101,7 +100,7 @@ def leave_last_k_out(log: Any, k: int, *, seen: str = "exclude", columns: Named 
     short = number_of(int((~enough).sum()), "user")
     what = "the last event" if k == 1 else f"the last {k} events"
     note = f"{what} of each user; {short} with too few are for training alone"
-    return settled(_task("leave last out", used, frame, held, seen, note))
+    return _task("leave last out", used, frame, held, seen, note)
 
 
 def random_holdout(
@@ -122,11 +121,11 @@ def random_holdout(
     """
     share = share_of(share, "random_holdout")
     word_of(within, "within", ("log", "user"))
-    used, frame = _pairs(log, columns)
-    user, number = frame[used["user"]], _numbers(frame, used, seed)
-    held = number < np.uint64(int(share * 2**64)) if within == "log" else _lowest(user, number, share)
+    used, frame = _read(log, columns)
+    number = _numbers(frame, used, seed)
+    held = number < np.uint64(int(share * 2**64)) if within == "log" else _lowest(frame[used["user"]], number, share)
     of = "all pairs" if within == "log" else "each user's pairs"
-    return settled(_task("random holdout", used, frame, held, seen, f"{share:g} of {of} by their hash, seed {seed}"))
+    return _task("random holdout", used, frame, held, seen, f"{share:g} of {of} by their hash, seed {seed}")
 
 
 def k_folds(
@@ -147,17 +146,19 @@ def k_folds(
     """
     k = count_of(k, "k_folds: k", 2)
     word_of(over, "over", ("pairs", "users"))
-    used, frame = _pairs(log, columns)
+    used, frame = _read(log, columns)
     number = _numbers(frame, used if over == "pairs" else {"user": used["user"]}, seed)
     fold = _dealt(number, k, over)
     return tuple(
-        settled(_task("fold", used, frame, fold == part, seen, f"fold {part + 1} of {k} over {over}, seed {seed}"))
+        _task("fold", used, frame, fold == part, seen, f"fold {part + 1} of {k} over {over}, seed {seed}")
         for part in range(k)
     )
 
 
-def _pairs(log: Any, columns: Named) -> tuple[dict[str, str], pl.DataFrame]:
-    return read_log(log, "log", columns_of(columns, "log"), ("user", "item"), ("time", "relevance"))
+def _read(log: Any, columns: Named, *needed: str) -> tuple[dict[str, str], pl.DataFrame]:
+    """The columns that the log uses, and its rows."""
+    wanted = tuple(role for role in ("time", "relevance") if role not in needed)
+    return read_log(log, "log", columns_of(columns, "log"), ("user", "item", *needed), wanted)
 
 
 def _numbers(frame: pl.DataFrame, used: Mapping[str, str], seed: int) -> Hashes:
@@ -192,9 +193,12 @@ def _lowest(user: pl.Series, number: Hashes, share: float) -> Bools:
     return held
 
 
-def _task(name: str, used: Mapping[str, str], frame: pl.DataFrame, held: Bools, seen: str, note: str) -> Task:
+def _task(
+    name: str, used: Mapping[str, str], frame: pl.DataFrame, held: Bools, seen: str, note: str, start: Any = None
+) -> Task:
+    """Learn from the rows that stay, be judged by those that are held out."""
     user, item, time = used["user"], used["item"], used.get("time")
-    train, truth = split(frame, held)
+    train, truth = frame.filter(~held), frame.filter(held)
     for part, what in ((train, "training"), (truth, "the test")):
         if not len(part):
             raise InputError(f"{name}: nothing is left for {what}, of {number_of(len(frame), 'event')}; {note}.")
@@ -210,8 +214,9 @@ def _task(name: str, used: Mapping[str, str], frame: pl.DataFrame, held: Bools, 
         user=user,
         relevance=used.get("relevance"),
         seen=seen,
+        start=start,
         notes=(note,),
-    )
+    ).settled()
 
 
 def _each_once(truth: pl.DataFrame, names: tuple[str, ...], time: str | None) -> pl.DataFrame:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
@@ -84,15 +84,15 @@ class Task:
     def queries(self) -> pl.DataFrame:
         """A row per query: its key, its user, and in ``items`` what a model may see of it, the oldest first."""
         user = [self.user] if self.user is not None and self.user not in self.key else []
-        asked = self.truth.select(*self.key, *user).unique(maintain_order=True)
+        queries = self.truth.select(*self.key, *user).unique(maintain_order=True)
         past = self.train if self.past is None else self.past
         past = past if self.time is None else past.sort(self.time, maintain_order=True)
         items = past.group_by(self.owner).agg(pl.col(self.item).alias(ITEMS))
-        asked = asked.join(items, on=self.owner, how="left", maintain_order="left")
+        queries = queries.join(items, on=self.owner, how="left", maintain_order="left")
         if self.reach is not None:
-            asked = asked.join(self.reach, on=self.key, how="left", maintain_order="left")
-            asked = asked.with_columns(pl.col(ITEMS).list.head(SEEN)).drop(SEEN)
-        return asked.with_columns(pl.col(ITEMS).fill_null([]))
+            queries = queries.join(self.reach, on=self.key, how="left", maintain_order="left")
+            queries = queries.with_columns(pl.col(ITEMS).list.head(SEEN)).drop(SEEN)
+        return queries.with_columns(pl.col(ITEMS).fill_null([]))
 
     @cached_property
     def history(self) -> pl.DataFrame:
@@ -119,9 +119,9 @@ class Task:
         word = self.average if average is None else average
         level = self._level(word)
         metrics = _kept(metrics)
-        asked = self._meant(metrics, given.get("dialect"))
+        wanted = self._meant(metrics, given.get("dialect"))
         if word == "pooled":
-            metrics = asked = [_pooled(metric) for metric in asked]
+            metrics = wanted = [_pooled(metric) for metric in wanted]
         own: dict[str, Any] = {"average_over": level} if level else {}
         if self.no_truth is not None and not {"no_truth", "protocol"} & set(given):
             own["no_truth"] = self.no_truth
@@ -129,7 +129,7 @@ class Task:
         if self.seen == "exclude" and "exclude" not in given:
             seen = self.history.join(self.truth, on=self.key, how="semi")  # all others were learned from alone
             own["exclude"], columns["exclude"] = seen, self._names(seen)
-        needing = [metric for metric in asked if "train" in metric.needs]
+        needing = [metric for metric in wanted if "train" in metric.needs]
         if needing and "train" not in given:
             own["train"] = self._learned(needing)
             columns["train"] = self._names(own["train"])
@@ -138,7 +138,7 @@ class Task:
             return evaluate(recs, self.truth, metrics, columns=columns, **own | given)
 
     def compare(self, runs: Mapping[str, Any], metrics: Specs = USUAL, **given: Any) -> Comparison:
-        """Judge several runs alike and say which differences are real: ``atkay.compare`` with the task's protocol."""
+        """Judge several runs as the task says, and say which differences are significant, as ``atkay.compare`` does."""
         from atkay.comparison.compare import compare
 
         own = set(inspect.signature(compare).parameters) - {"runs", "truth", "metrics", "given"}
@@ -170,6 +170,19 @@ class Task:
             f"average: {_AVERAGE_WORDS[self.average].format(session=self.session, user=self.user)}",
         ]
         return "\n".join(map(one_line, [*rows, *self.notes]))
+
+    def settled(self) -> Self:
+        """The task; a warning where seen items are taken out and most of what is wanted was seen."""
+        if self.seen == "exclude":
+            again = len(self.truth.join(self.history, on=self.history.columns, how="semi"))
+            if again > len(self.truth) / 2:
+                warn(
+                    f"{self.name}: {again:,} of {len(self.truth):,} wanted items were seen before, and seen='exclude' "
+                    "takes seen items out of the lists, so that they count as missed. Choose seen='keep', or judge "
+                    "what is new alone.",
+                    RepeatsWarning,
+                )
+        return self
 
     def _level(self, word: str) -> tuple[str, ...]:
         """The columns whose queries are averaged first."""
@@ -213,12 +226,12 @@ class Task:
 
     def _columns(self, recs: Any, given: Any) -> dict[str, Columns]:
         """The names of the columns in every table; those of the lists are theirs, or found by themselves."""
-        found = {name: columns_of(given, name) for name in NAMES}
-        there, listed = open_source(recs, "recs").names, found["recs"]
+        columns = {name: columns_of(given, name) for name in NAMES}
+        there, listed = open_source(recs, "recs").names, columns["recs"]
         user = listed.user or (self.key if len(self.key) > 1 or self.key[0] in there else None)
-        found["recs"] = replace(listed, user=user, item=listed.item or (self.item if self.item in there else None))
-        found["truth"] = Columns(user=self.key, item=self.item, relevance=self.relevance)
-        return found
+        columns["recs"] = replace(listed, user=user, item=listed.item or (self.item if self.item in there else None))
+        columns["truth"] = Columns(user=self.key, item=self.item, relevance=self.relevance)
+        return columns
 
 
 _AVERAGE_WORDS = {
@@ -245,20 +258,3 @@ def _pooled(metric: Metric) -> Metric:
             "hit and f1 do, for example. Choose another word, or leave the metric out."
         )
     return replace(metric, average="pooled")
-
-
-T = TypeVar("T", bound=Task)
-
-
-def settled(task: T) -> T:
-    """The task; a warning where seen items are taken out and most of what is wanted was seen."""
-    if task.seen == "exclude":
-        again = len(task.truth.join(task.history, on=task.history.columns, how="semi"))
-        if again > len(task.truth) / 2:
-            warn(
-                f"{task.name}: {again:,} of {len(task.truth):,} wanted items were seen before, and seen='exclude' "
-                "takes seen items out of the lists, so that they count as missed. Choose seen='keep', or judge what "
-                "is new alone.",
-                RepeatsWarning,
-            )
-    return task

@@ -176,8 +176,37 @@ def _broken(row: list[str], widths: Sequence[int]) -> list[list[str]]:
     return list(map(list, itertools.zip_longest(*cells, fillvalue="")))
 
 
-class Tabular:
-    """Whatever shows itself as a table: in a terminal, a notebook, Markdown and LaTeX."""
+class Tables:
+    """Whatever shows itself as tables and lines of text: in a terminal, a notebook, and Markdown."""
+
+    def _parts(self, *, bold: bool) -> Sequence[Grid | Sequence[str]]:
+        """What is shown, one after the other: tables, and lines of text; ``bold`` says whether bold is seen."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return "\n\n".join(
+            part.text() if isinstance(part, Grid) else "\n".join(map(one_line, part))
+            for part in self._parts(bold=False)
+        )
+
+    def _repr_html_(self) -> str:
+        return "\n".join(
+            part.html()
+            if isinstance(part, Grid)
+            else f"<p>{'<br>'.join(html.escape(one_line(line)) for line in part)}</p>"
+            for part in self._parts(bold=True)
+        )
+
+    def to_markdown(self) -> str:
+        """All tables and notes in Markdown."""
+        return "\n\n".join(
+            part.markdown() if isinstance(part, Grid) else "  \n".join(as_markdown(one_line(line)) for line in part)
+            for part in self._parts(bold=True)
+        )
+
+
+class Tabular(Tables):
+    """Whatever shows itself as a table with notes, each a paragraph of its own."""
 
     def _grid(self) -> Grid:
         """The table."""
@@ -187,20 +216,10 @@ class Tabular:
         """What is said below the table."""
         return ()
 
-    def _parts(self, table: Callable[[Grid], str], note: Callable[[str], str] = str) -> list[str]:
+    def _parts(self, *, bold: bool = False) -> Sequence[Grid | Sequence[str]]:
         """The table, unless it is empty, and the notes."""
         grid = self._grid()
-        return [*([table(grid)] if grid.rows else []), *(note(one_line(line)) for line in self._notes())]
-
-    def __repr__(self) -> str:
-        return "\n\n".join(self._parts(Grid.text))
-
-    def _repr_html_(self) -> str:
-        return "\n".join(self._parts(Grid.html, lambda note: f"<p>{html.escape(note)}</p>"))
-
-    def to_markdown(self) -> str:
-        """The table in Markdown."""
-        return "\n\n".join(self._parts(Grid.markdown))
+        return [*([grid] if grid.rows else []), *([note] for note in self._notes())]
 
     def to_latex(self) -> str:
         """The table in LaTeX, for the booktabs package."""

@@ -1,4 +1,4 @@
-"""Difference: two numbers and the conventions between them, as a record that prints."""
+"""Discrepancy: two numbers and the conventions between them, as a record that prints."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class Step:
 
 
 @dataclass(frozen=True, repr=False)
-class Difference(Tabular):
+class Discrepancy(Tabular):
     """The way from our number to theirs, a step for each convention in which the two differ.
 
     A step starts with the value at which the one before ended: from ``ours`` to ``theirs`` nothing is left over.

@@ -1,4 +1,4 @@
-"""Ground: lists and truth, read once, and their numbers under many protocols.
+"""Evidence: lists and truth, read once, and their numbers under many protocols.
 
 What a protocol costs depends on what it changes. Other scores take a new alignment, another way to read the lists a new
 judging, and who counts is settled on sums over at most four kinds of users. Nothing is done twice, and ways to read the
@@ -47,7 +47,7 @@ SOME, DENOMINATOR, ROUNDING = 1000, 60, 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class Evidence:
     """Tables that were read. In its protocols exclude and candidates are a description, or None: not used.
 
     ``coarser`` has the columns that the queries could be averaged over first.
@@ -65,19 +65,19 @@ class Ground:
         protocol: Protocol,
         columns: Columns | Mapping[str, Columns] | None = None,
         filters: Mapping[str, Any] | None = None,
-    ) -> Ground:
+    ) -> Evidence:
         """Read the tables, and find what the queries could be averaged over."""
         tables = read_tables({"recs": recs, "truth": truth, **(filters or {})}, protocol, columns)
         described = {name: tables[name].described for name in FILTERS if name in tables}
-        ground = cls(tables, protocol.with_fields(**described))
+        evidence = cls(tables, protocol.with_fields(**described))
         if protocol.groups:
-            return ground
+            return evidence
         key, used = tables["truth"].key, tables["truth"].used.values()
         names = [name for name in open_source(truth, "truth").names if name not in used][:COLUMNS]
         if names:
             tables["truth"] = read_truth(truth, columns_of(columns, "truth"), names)
         names += key if len(key) > 1 else ()
-        return dataclasses.replace(ground, coarser=tuple(name for name in names if ground._coarser(name)))
+        return dataclasses.replace(evidence, coarser=tuple(name for name in names if evidence._coarser(name)))
 
     def _coarser(self, name: str) -> bool:
         """Whether a column gives each query a group: more than one in all, and fewer than there are queries."""
@@ -183,7 +183,7 @@ def content(judged: Judged) -> bytes:
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
+class KindSums:
     """Values of queries, added up over those of one kind and group: rows x numbers.
 
     A kind is whether there is truth, a list, and an item that was judged and is not relevant. ``rows`` has such a query
@@ -227,7 +227,7 @@ class Sums:
 
 def all_sums(
     judged: Judged, metrics: Sequence[Metric], groupings: Mapping[tuple[str, ...], Ints]
-) -> dict[tuple[str, ...], Sums]:
+) -> dict[tuple[str, ...], KindSums]:
     """The sums for each way to group the queries; every value is computed once."""
     if not groupings:
         return {}
@@ -250,7 +250,7 @@ def all_sums(
                 for name, both in sides.items()
             }
     return {
-        over: Sums(
+        over: KindSums(
             metrics, _queries(codes % 8), codes // 8, np.hstack(total[over]), np.hstack(defined[over]), parts[over]
         )
         for over, (codes, _) in rows.items()
