@@ -143,7 +143,7 @@ class Protocol:
                 raise ProtocolError(f"{name}= is an argument of evaluate(...), and is not taken here.")
             if name not in known:
                 raise ProtocolError(f"evaluate: no argument '{name}'. {offer(name, [*ARGUMENTS, *known])}")
-        return dataclasses.replace(self, **fields)
+        return dataclasses.replace(self, **fields) if fields else self
 
     def words(self) -> dict[str, str]:
         """Every field in words."""

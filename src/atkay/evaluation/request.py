@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 FILTERS = ("exclude", "candidates")
 """Tables that take items out of the lists."""
 
+DEFAULT = Protocol()
+
 USUAL = ("ndcg@10", "map@10", "mrr@10", "recall@10", "precision@10", "hit@10")
 
 
@@ -61,7 +63,7 @@ class Request:
         apart: dict[Metric, Protocol] = {}
         title = None
         if dialect is None:
-            rules = (protocol or Protocol()).with_fields(**fields)
+            rules = (protocol or DEFAULT).with_fields(**fields)
         else:
             from atkay.dialects.dialect import find_dialect
             from atkay.evaluation.spoken import main_protocol, protocols, speak, usual

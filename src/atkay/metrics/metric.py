@@ -146,7 +146,7 @@ class Metric:
 
     def split(self) -> tuple[Self, ...]:
         """The same metric, once for each of its cutoffs."""
-        return tuple(dataclasses.replace(self, k=None if k == WHOLE else k) for k in self.cutoffs)
+        return tuple(dataclasses.replace(self, k=k) for k in self.k) if isinstance(self.k, tuple) else (self,)
 
     def __matmul__(self, k: int | tuple[int, ...]) -> Self:
         """``NDCG() @ 10`` is ``NDCG(k=10)``."""
@@ -220,10 +220,15 @@ class RunMetric(Metric):
         raise NotImplementedError
 
 
+_CONVENTIONS: dict[type[Metric], tuple[dataclasses.Field[Any], ...]] = {}
+
+
 def conventions(cls: type[Metric]) -> tuple[dataclasses.Field[Any], ...]:
     """The fields of a metric that are conventions: all but the cutoff, ``average`` last."""
-    fields = [each for each in dataclasses.fields(cls) if each.name != "k"]
-    return tuple(sorted(fields, key=lambda each: each.name == "average"))
+    if cls not in _CONVENTIONS:
+        fields = [each for each in dataclasses.fields(cls) if each.name != "k"]
+        _CONVENTIONS[cls] = tuple(sorted(fields, key=lambda each: each.name == "average"))
+    return _CONVENTIONS[cls]
 
 
 def _checked(metric: Metric, convention: dataclasses.Field[Any]) -> str | float:
