@@ -214,8 +214,8 @@ def test_grades_that_are_too_large_for_their_gain() -> None:
 
 
 def test_objects_that_are_no_tables() -> None:
-    refused(SourceError, "recs: a int is no table. Pass a Polars, pandas or Arrow table", 5)
-    refused(SourceError, "truth: a NoneType is no table", truth=None)
+    refused(SourceError, "recs: cannot read an object of type int as a table. Pass a Polars, pandas or Arrow table", 5)
+    refused(SourceError, "truth: cannot read an object of type NoneType as a table", truth=None)
     refused(SourceError, "recs: what is given for user 1 is a str; a list of items is needed", {1: "abc"})
     refused(SourceError, "truth: what is given for user 'u' is a int", {"u": [1]}, {"u": 1})
     refused(SourceError, "recs: what is given for user 1 is a set; a set has no order", {1: {10, 11}})

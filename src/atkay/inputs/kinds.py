@@ -54,7 +54,7 @@ def open_source(given: Any, table: str) -> Source:
     if is_list(type(given)):
         return read_lists(given, table)
     raise SourceError(
-        f"a {type(given).__name__} is no table",
+        f"cannot read an object of type {type(given).__name__} as a table",
         advice="Pass a Polars, pandas or Arrow table, {user: items}, an array of users x items, a SciPy sparse "
         "matrix, or a file's path.",
         table=table,

@@ -54,7 +54,7 @@ def read_tables(
 
     ``part``: these are some of the users, who may have no lists, or no truth.
     """
-    sources = {name: open_source(given[name], name) for name in ("recs", "truth")}
+    sources = {name: open_source(given.get(name), name) for name in ("recs", "truth")}
     if not part:
         check_swapped(sources, {name: columns_of(columns, name) for name in sources})
     tables = {
