@@ -31,7 +31,8 @@
     ├── TiesWarning        the order of equal scores decides more than a few of the lists
     └── UnusedWarning      a column of numbers is not used, and may have been meant as scores or grades
 
-Every message says what was wrong, where, what was given, and what to do.
+Every message says what was wrong, where, what was given, and what to do. An error has the table, the column, the row,
+the number of such rows and the advice as fields.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from __future__ import annotations
 import difflib
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from atkay.text.printable import printable
 
@@ -48,11 +49,51 @@ if TYPE_CHECKING:
 
 
 class AtkayError(ValueError):
-    """Anything that atkay refuses."""
+    """Anything that atkay refuses: what is wrong, where, and what to do about it.
+
+    ``row`` is the first row that is wrong, counting from 0, and ``count`` how many there are. ``note`` is added at the
+    end, ``run`` names the run of a comparison in front.
+    """
+
+    FIELDS = ("problem", "advice", "table", "column", "row", "count", "note", "run")
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        advice: str = "",
+        table: str | None = None,
+        column: str | None = None,
+        row: int | None = None,
+        count: int | None = None,
+        note: str = "",
+        run: str | None = None,
+    ) -> None:
+        super().__init__(problem)
+        self.problem, self.advice, self.note = problem, advice, note
+        self.table, self.column, self.run = table, column, run
+        self.row, self.count = row, count
+
+    def replace(self, **fields: Any) -> Self:
+        """The same error with other fields.
+
+        >>> str(InputError("is missing", table="recs", column="user", row=2).replace(row=7, note="Read were 9 rows."))
+        "recs: 'user' is missing in row 7 (counting from 0). Read were 9 rows."
+        """
+        return type(self)(**{name: getattr(self, name) for name in self.FIELDS} | fields)
 
     def __str__(self) -> str:
-        # Messages quote names and files. Exception's own: a KeyError would put quotes around it, an OSError a number.
-        return printable(Exception.__str__(self), keep="\n")
+        run = "" if self.run is None else f"run '{self.run}': "
+        table = "" if self.table is None else f"{self.table}: "
+        column = "" if self.column is None else f"'{self.column}' "
+        place = "" if self.row is None else f" in row {self.row} (counting from 0)"
+        if self.row is not None and self.count is not None and self.count > 1:
+            place += f", one of {self.count:,} such rows"
+        text = f"{run}{table}{column}{self.problem}{place}"
+        if (place or self.advice) and not text.endswith((".", "?")):
+            text += "."
+        # Messages quote names and files, which may hold what steers a terminal.
+        return printable(" ".join(part for part in (text, self.advice, self.note) if part), keep="\n")
 
 
 class AtkayWarning(UserWarning):

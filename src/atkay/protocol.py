@@ -9,16 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from atkay.errors import ProtocolError, offer, shown
+from atkay.tables import SIDE
 from atkay.words import checked, takes, word, words_of
 
 ARGUMENTS = (
     "metrics",
     "columns",
     "slices",
-    "train",
-    "catalog",
-    "features",
-    "reference",
+    *SIDE,
     "sampled",
     "dialect",
     "memory",

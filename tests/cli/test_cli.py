@@ -18,7 +18,6 @@ from click.testing import CliRunner, Result
 
 import atkay
 from atkay.cli.app import COMMANDS, app
-from atkay.cli.wording import in_options
 
 DATA = Path(__file__).parents[2] / "examples" / "data"
 
@@ -332,12 +331,6 @@ def test_warnings_stand_on_the_error_stream(here: Path) -> None:
     assert found.stderr.startswith("atkay: warning: the order of equal scores decides")
     assert "Choose --ties expected" in found.stderr
     assert json.loads(run("evaluate flat.csv truth.csv -m hit@1 -f json").stdout)
-
-
-def test_advice_in_the_words_of_the_shell() -> None:
-    assert in_options("Pass columns=Columns(relevance=...).") == "Pass --column relevance=NAME."
-    assert in_options("novelty needs train=: the interactions.") == "novelty needs --train: the interactions."
-    assert in_options("pass duplicates='first' to keep the first") == "pass --duplicates first to keep the first"
 
 
 @pytest.mark.parametrize(("words", "offered"), [("ev", "evaluate"), ("evaluate a b --ties ex", "expected")])

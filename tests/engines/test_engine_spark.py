@@ -142,7 +142,7 @@ def test_a_history_of_many_whom_nobody_evaluates(spark: Session, name: str) -> N
     found = atkay.evaluate(lists, truth, "mrr,coverage", **outside(in_spark(spark, history)))
     assert found["mrr"] == {"exclude": 1, "candidates": 0}[name]  # item 2 alone is left, or item 1
     assert_same(found, atkay.evaluate(recs, truth, "mrr,coverage", **outside(history)))
-    with pytest.raises(errors.IdError, match=f"{name}: 'item' is missing in 1 of"):
+    with pytest.raises(errors.IdError, match=f"{name}: 'item' is missing in row"):
         atkay.evaluate(lists, truth, "mrr", **outside(in_spark(spark, gap)))
 
 
@@ -248,8 +248,8 @@ TRUTH = pl.DataFrame({"user": [1, 2, 3], "item": [1, 2, 2], "relevance": [1.0, 2
 @pytest.mark.parametrize(
     ("recs", "truth", "given", "message"),
     [
-        (LISTS.with_columns(user=pl.Series([1, None, 2, 2])), TRUTH, {}, "recs: 'user' is missing in 1 of 4 rows"),
-        (LISTS, TRUTH.with_columns(item=pl.Series([1, None, 2])), {}, "truth: 'item' is missing in 1 of 3 rows"),
+        (LISTS.with_columns(user=pl.Series([1, None, 2, 2])), TRUTH, {}, "recs: 'user' is missing in row"),
+        (LISTS, TRUTH.with_columns(item=pl.Series([1, None, 2])), {}, "truth: 'item' is missing in row"),
         (LISTS.with_columns(score=pl.Series([1.0, np.nan, 2.0, 2.0])), TRUTH, {}, "recs: 'score' holds nan in row"),
         (LISTS.drop("user"), TRUTH, {}, "recs: no column for the user; columns are 'item', 'score'"),
         (LISTS.with_columns(pl.col("user").cast(str)), TRUTH, {}, "recs and truth have ids of different types"),

@@ -504,8 +504,8 @@ def test_truth_in_any_form(make: str) -> None:
     ("ids", "error", "said"),
     [
         ([7, 7], DuplicateError, "ids holds 7 more than once. A row is a user, with an id of its own."),
-        (["ann", None], IdError, "'ids' is missing in 1 of 2 rows, first in row 1"),
-        ([1.0, np.nan], IdError, "'ids' is missing in 1 of 2 rows, first in row 1"),
+        (["ann", None], IdError, "'ids' is missing in row 1"),
+        ([1.0, np.nan], IdError, "'ids' is missing in row 1"),
         ([1.5, 2], IdError, "'ids' holds 1.5, which is no id"),
         ([1, "ann"], IdError, "it mixes types"),
         ([1], InputError, "ids: 1 id for 2 users"),

@@ -559,7 +559,7 @@ def test_what_a_stream_refuses(given: dict[str, Any], error: type[Exception], sa
         ({"items": [[1]], "targets": [[1]], "users": {7: 1}}, InputError, "users is a dict"),
         ({"items": [[1]], "targets": [[1]], "users": [True]}, IdError, "'users' is of type Boolean, which is no id"),
         ({"items": [[1]], "targets": [[1]], "users": [0.5]}, IdError, "'users' holds 0.5, which is no id"),
-        ({"items": [[1]], "targets": [[1]], "users": [None]}, IdError, "'users' is missing in 1 of 1 rows"),
+        ({"items": [[1]], "targets": [[1]], "users": [None]}, IdError, "'users' is missing in row 0"),
         ({"items": [[1], [1]], "targets": [[1], [1]], "users": [1, "a"]}, IdError, "it mixes types"),
         ({"items": [[1]], "targets": [[1]], "users": 5}, IdError, "users is a int that is no column of ids"),
         (

@@ -11,7 +11,7 @@ import pytest
 SRC = Path(__file__).parents[2] / "src" / "atkay"
 
 FLOORS = {
-    "errors": 0, "words": 0, "protocol": 0, "text": 0,
+    "errors": 0, "words": 0, "protocol": 0, "tables": 0, "text": 0,
     "core": 1,
     "judged": 2, "metrics": 2, "dialects": 2,
     "inputs": 3,
@@ -84,7 +84,7 @@ def test_nothing_else_lies_on_the_ground() -> None:
     files = {path.stem for path in SRC.glob("*.py")} - {"__init__", "__main__"}
     folders = {path.parent.name for path in SRC.glob("*/__init__.py")}
     assert files | folders == set(FLOORS)
-    assert files == {"errors", "words", "protocol"}
+    assert files == {"errors", "words", "protocol", "tables"}
 
 
 @pytest.mark.parametrize(("code", "leads"), [

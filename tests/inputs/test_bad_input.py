@@ -69,25 +69,25 @@ def test_empty_tables() -> None:
 @pytest.mark.parametrize("column", ["user", "item"])
 def test_nulls_in_ids(column: str) -> None:
     holes = RECS.with_columns(pl.when(pl.col("score") > 0.4).then(column).alias(column))
-    refused(IdError, f"recs: '{column}' is missing in 1 of 3 rows, first in row 1 (counting from 0)", holes)
+    refused(IdError, f"recs: '{column}' is missing in row 1 (counting from 0)", holes)
     frame = pd.DataFrame(TRUTH.to_dict(as_series=False))
     frame.loc[1, column] = math.nan
-    refused(IdError, f"truth: '{column}' is missing in 1 of 2 rows, first in row 1", truth=frame)
+    refused(IdError, f"truth: '{column}' is missing in row 1", truth=frame)
     text = RECS.with_columns(user=pl.Series(["a", None, None]))
-    refused(IdError, "recs: 'user' is missing in 2 of 3 rows", text)
+    refused(IdError, "recs: 'user' is missing in row 1 (counting from 0), one of 2 such rows", text)
 
 
 @pytest.mark.parametrize(("bad", "shown"), [(math.nan, "nan"), (math.inf, "inf"), (-math.inf, "-inf"), (None, "None")])
 def test_scores_that_are_no_numbers(bad: float | None, shown: str) -> None:
     broken = RECS.with_columns(score=pl.Series([0.9, bad, 0.5]))
-    message = f"recs: 'score' holds {shown} in row 1 (counting from 0), and 1 such values in 3 rows"
+    message = f"recs: 'score' holds {shown} in row 1 (counting from 0). Scores are finite numbers"
     refused(OrderError, message, broken)
 
 
 def test_scores_that_are_text() -> None:
     refused(OrderError, "recs: 'score' holds 'high' in row 1", RECS.with_columns(score=pl.Series(["1", "high", "0"])))
     dates = RECS.with_columns(score=pl.Series(["2026-01-01"] * 3).str.to_date())
-    refused(OrderError, "recs: 'score' is of type Date; scores are numbers", dates)
+    refused(OrderError, "recs: 'score' is of type Date. Scores are numbers", dates)
 
 
 def test_ids_of_different_types() -> None:
@@ -196,7 +196,7 @@ def test_ranks_that_are_not_whole() -> None:
 @pytest.mark.parametrize(
     ("grades", "message"),
     [
-        ([1, -2], "truth: 'relevance' holds -2 in row 1 (counting from 0), and 1 values below 0"),
+        ([1, -2], "truth: 'relevance' holds -2 in row 1 (counting from 0). A grade is 0"),
         ([1.0, math.nan], "truth: 'relevance' holds nan in row 1"),
         ([None, 1], "truth: 'relevance' holds None in row 0"),
         (["1", "good"], "truth: 'relevance' holds 'good' in row 1"),
@@ -214,13 +214,13 @@ def test_grades_that_are_too_large_for_their_gain() -> None:
 
 
 def test_objects_that_are_no_tables() -> None:
-    refused(SourceError, "recs: a int is no table. Pass a Polars, pandas or Arrow table", 5)
-    refused(SourceError, "truth: a NoneType is no table", truth=None)
+    refused(SourceError, "recs: cannot read an object of type int as a table. Pass a Polars, pandas or Arrow table", 5)
+    refused(SourceError, "truth: cannot read an object of type NoneType as a table", truth=None)
     refused(SourceError, "recs: what is given for user 1 is a str; a list of items is needed", {1: "abc"})
     refused(SourceError, "truth: what is given for user 'u' is a int", {"u": [1]}, {"u": 1})
     refused(SourceError, "recs: what is given for user 1 is a set; a set has no order", {1: {10, 11}})
     refused(SourceError, "recs: some users have a dict and some a list", {1: [10], 2: {11: 0.5}})
-    refused(SourceError, "an array of users x k holds item ids, and", np.array([[0.5, 0.25]]), [[1]])
+    refused(SourceError, "an array of users x k must hold item ids, got", np.array([[0.5, 0.25]]), [[1]])
     refused(SourceError, "recs has 2 rows and truth 3; a user is a row number", np.array([[1], [2]]), [[1], [2], [3]])
 
 
@@ -283,7 +283,7 @@ def test_broken_trec_files(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text("q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2\n")
     refused(SourceError, "line 2 of", tmp_path / "a.run", {"q1": ["d1"]})
     (tmp_path / "b.run").write_text("q1 Q0 d1 1 high t\n")
-    refused(SourceError, "is no line of a TREC run file: 'q1 Q0 d1 1 high t'", tmp_path / "b.run", {"q1": ["d1"]})
+    refused(SourceError, "as a TREC run line: 'q1 Q0 d1 1 high t'", tmp_path / "b.run", {"q1": ["d1"]})
     (tmp_path / "c.qrels").write_text("q1 0 d1 1\nq1 0 d2\n")
     refused(SourceError, "A line holds query 0 document relevance", {"q1": ["d1"]}, tmp_path / "c.qrels")
 

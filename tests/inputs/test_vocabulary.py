@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+from typing import Any
 from unittest.mock import patch
 
 import polars as pl
@@ -32,11 +34,18 @@ def check(
 near = st.lists(st.integers(-50, 50), min_size=1, max_size=30)
 far = st.lists(st.integers(-(2**63), 2**63 - 1) | st.sampled_from([0, 2**40, -(2**50)]), min_size=1, max_size=30)
 slices = st.sampled_from([2, 1 << 20])
+small_rows = st.sampled_from([0, 1000])
 
 
-@given(one=near | far, other=near | far, dense=st.booleans(), size=slices)
-def test_integers(one: list[object], other: list[object], dense: bool, size: int) -> None:
-    with patch("atkay.inputs.coding.vocabulary.SLICE", size):
+def sizes(**constants: Any) -> AbstractContextManager[object]:
+    """Within this, other numbers of rows decide how ids are numbered."""
+    patched: AbstractContextManager[object] = patch.multiple("atkay.inputs.coding.vocabulary", **constants)
+    return patched
+
+
+@given(one=near | far, other=near | far, dense=st.booleans(), size=slices, few=small_rows)
+def test_integers(one: list[object], other: list[object], dense: bool, size: int, few: int) -> None:
+    with sizes(SLICE=size, SMALL_ROWS=few):
         check(one, other, dense=dense)
 
 
@@ -45,9 +54,10 @@ def test_integers(one: list[object], other: list[object], dense: bool, size: int
     other=st.lists(st.text(max_size=3), min_size=1, max_size=30),
     hashed=st.sampled_from([0, 100]),
     size=slices,
+    few=small_rows,
 )
-def test_text(one: list[object], other: list[object], hashed: int, size: int) -> None:
-    with patch("atkay.inputs.coding.vocabulary.HASHED", hashed), patch("atkay.inputs.coding.vocabulary.SLICE", size):
+def test_text(one: list[object], other: list[object], hashed: int, size: int, few: int) -> None:
+    with sizes(HASHED=hashed, SLICE=size, SMALL_ROWS=few):
         vocabulary = check(one, other, dense=True, dtype=pl.String)
         unknown = vocabulary.codes((pl.Series(["never seen before"]),))
     assert not vocabulary.known(unknown).any()
@@ -56,7 +66,7 @@ def test_text(one: list[object], other: list[object], hashed: int, size: int) ->
 def test_texts_with_the_same_hash(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the hash is, the codes are right: here it is the length of the text."""
     monkeypatch.setattr(pl.Series, "hash", lambda self: self.str.len_bytes().cast(pl.UInt64))
-    with patch("atkay.inputs.coding.vocabulary.HASHED", 0):
+    with sizes(HASHED=0, SMALL_ROWS=0):
         check(["a", "b", "cc", "dd", "b"], ["b", "e", "dd", "f"], dense=True)
 
 

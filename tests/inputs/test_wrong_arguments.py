@@ -164,7 +164,7 @@ def test_tensors() -> None:
     assert atkay.evaluate(lists, truth, "mrr")["mrr"] == 0.75
     assert atkay.evaluate(lists.double().requires_grad_(), truth, "mrr")["mrr"] == 0.75
     assert atkay.evaluate({0: lists[0], 1: lists[1]}, {0: [1], 1: [1]}, "mrr")["mrr"] == 0.75
-    with pytest.raises(SourceError, match=r"an array of users x k holds item ids, and 0\.5 is none"):
+    with pytest.raises(SourceError, match=r"an array of users x k must hold item ids, got 0\.5"):
         atkay.evaluate(lists / 2, truth, "mrr")
     for tensor, told in {
         lists.float().to_sparse(): "recs: cannot read a sparse_coo tensor. Pass a dense one",

@@ -214,8 +214,12 @@ def test_times_as_text() -> None:
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        (pl.col("time").replace(3, None), OrderError, "'time' holds None in row 2 (counting from 0), and 1 such"),
-        (pl.lit("soon").alias("time"), OrderError, "'time' holds 'soon' in row 0 (counting from 0), and 7 such"),
+        (pl.col("time").replace(3, None), OrderError, "'time' holds None in row 2 (counting from 0). Times are finite"),
+        (
+            pl.lit("soon").alias("time"),
+            OrderError,
+            "'time' holds 'soon' in row 0 (counting from 0), one of 7 such rows",
+        ),
         (pl.lit([1]).alias("time"), OrderError, "'time' is of type List(Int64)"),
         (pl.col("session").alias("visit_id"), ColumnError, "'session', 'visit_id' could each be the session"),
         (pl.col("time").alias("rank"), None, ""),

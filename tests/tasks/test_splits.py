@@ -296,7 +296,10 @@ def test_train_reaches_the_metrics_that_need_it() -> None:
         (lambda: k_folds(LOG, over="items"), "'items' is no word for 'over'"),
         (lambda: leave_last_out(LOG.drop("time")), "log: no column for the time"),
         (lambda: leave_last_out(LOG, columns=atkay.Columns(user=("user", "item"))), "names its users by one column"),
-        (lambda: leave_last_out(LOG.with_columns(user=None)), "log: 'user' is missing in 7 of 7 rows"),
+        (
+            lambda: leave_last_out(LOG.with_columns(user=None)),
+            "log: 'user' is missing in row 0 (counting from 0), one of 7 such rows",
+        ),
     ],
 )
 def test_bad_calls(call: Callable[[], Any], message: str) -> None:

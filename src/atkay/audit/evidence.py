@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from atkay.core.types import Bools, Floats, Ints
     from atkay.inputs.coding.align import Aligned
     from atkay.inputs.columns import Columns
-    from atkay.inputs.read import Table
+    from atkay.inputs.table import Table
     from atkay.metrics.metric import Metric
 
 EVERYBODY = Protocol(no_recs="zero", no_truth="zero")

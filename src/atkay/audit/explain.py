@@ -20,12 +20,13 @@ from atkay.evaluation.measure import measure_aligned
 from atkay.evaluation.request import FILTERS, Request
 from atkay.evaluation.spoken import meaning, protocols
 from atkay.inputs.coding.align import align_tables
-from atkay.inputs.read import BESIDE, read_tables
+from atkay.inputs.read import read_tables
 from atkay.metrics.metric import Metric, RunMetric, conventions
 from atkay.metrics.spec import parse
 from atkay.metrics.worked import arithmetic
 from atkay.protocol import Protocol
 from atkay.results.sample_users import Place, by_item
+from atkay.tables import SIDE
 from atkay.words import words_of
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from atkay.core.types import Floats
     from atkay.inputs.coding.align import Aligned
-    from atkay.inputs.read import Table
+    from atkay.inputs.table import Table
     from atkay.judged.judged import Judged
     from atkay.results.result import Result
 
@@ -107,7 +108,7 @@ def explain(
     for name in ("slices", "sampled"):
         if given.pop(name, None) is not None:
             raise ProtocolError(f"explain: takes no {name}=; it is about one number of all users and whole lists.")
-    columns, side = given.pop("columns", None), {name: given.pop(name, None) for name in BESIDE}
+    columns, side = given.pop("columns", None), {name: given.pop(name, None) for name in SIDE}
     filters = {name: given.pop(name, None) for name in FILTERS}
     spoken, protocol = given.pop("dialect", None), given.pop("protocol", None)
     if protocol is not None and not isinstance(protocol, Protocol):
@@ -261,7 +262,7 @@ class _State:
         """The number under some conventions."""
         gathered = align(conventions)
         request = dataclasses.replace(gathered.request, metrics=(conventions.metric,))
-        request.check(*BESIDE)
+        request.check(*SIDE)
         part, judged, _ = measure_aligned(request, gathered.setting, lambda _: gathered.aligned)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TiesWarning)

@@ -215,9 +215,9 @@ def reconcile(
     (True, 'map(per=capped)@5')
     """
     from atkay.audit.evidence import Evidence
-    from atkay.inputs.read import BESIDE
+    from atkay.tables import SIDE
 
-    for name in ("dialect", *BESIDE, "slices", "sampled"):
+    for name in ("dialect", *SIDE, "slices", "sampled"):
         if fields.pop(name, None) is not None:
             raise ProtocolError(f"reconcile: takes no {name}=; it looks for what lists and truth alone give.")
     if not isinstance(reported, Mapping) or not reported:

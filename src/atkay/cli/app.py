@@ -10,6 +10,7 @@ import click
 
 from atkay import __version__
 from atkay.errors import AtkayError, AtkayWarning
+from atkay.text.phrases import shell_syntax
 from atkay.text.printable import printable
 
 COMMANDS = (
@@ -73,22 +74,20 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; whatever atkay refuses, and whatever a disk refuses, is a sentence."""
-        from atkay.cli.wording import in_options
-
         shown: set[str] = set()
 
         def warn(message: Warning | str, *_: Any, **__: Any) -> None:
             if str(message) not in shown:  # every run of a comparison may have the same to say
-                click.echo(safe(f"atkay: warning: {in_options(str(message))}"), err=True)
+                click.echo(safe(f"atkay: warning: {message}"), err=True)
             shown.add(str(message))
 
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), shell_syntax():
             warnings.simplefilter("always", AtkayWarning)
             warnings.showwarning = warn
             try:
                 return super().invoke(ctx)
             except AtkayError as error:
-                raise Refused(in_options(str(error))) from error
+                raise Refused(str(error)) from error
             except click.UsageError as error:
                 error.message = safe(error.message)  # type: ignore[misc]  # it quotes what was given
                 raise

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from atkay.cli.output import FORMS
-from atkay.cli.wording import option
 from atkay.errors import OutputError, SourceError
-from atkay.inputs.columns import ALIASES, Columns
+from atkay.inputs.columns import Columns
 from atkay.inputs.paths import find_files
 from atkay.protocol import Protocol
+from atkay.tables import LOGS, SIDE, TABLES
 from atkay.text.files import check_target
+from atkay.text.phrases import STANDARD_INPUT, option
 from atkay.words import words_of
 
 if TYPE_CHECKING:
@@ -30,13 +31,6 @@ Decorator = Callable[[Command], Command]
 
 ROLES = [each.name for each in dataclasses.fields(Columns)]
 COLUMN = f"A column that is not found by itself: user=uid, truth.item=sku. Roles: {', '.join(ROLES)}."
-TABLES = [name for name in ALIASES if not name.startswith("run_")]
-BESIDE = {
-    "train": "The interactions that the models learned from.",
-    "catalog": "All items.",
-    "features": "An item's categories or numbers.",
-    "reference": "The lists of a reference recommender.",
-}
 RUN = "The run that the others are compared with: its name or file. [default: the first]"
 
 
@@ -56,7 +50,7 @@ class InputFile(click.Path):
             self.fail("standard input can be one of the tables, not two.", param, ctx)
         ctx.meta["atkay.stdin"] = True
         folder: str = ctx.find_root().with_resource(tempfile.TemporaryDirectory(prefix="atkay-"))
-        path = Path(folder, "standard input")
+        path = Path(folder, STANDARD_INPUT)
         with path.open("wb") as target:
             shutil.copyfileobj(sys.stdin.buffer, target)
         return str(path)
@@ -117,7 +111,7 @@ class Column(click.ParamType[Any]):
         """Table ("" for all), role and name; a user may be several columns."""
         where, equals, name = str(value).partition("=")
         table, _, role = where.rpartition(".")
-        if not (equals and name) or role not in ROLES or (table and table not in TABLES):
+        if not (equals and name) or role not in ROLES or (table and table not in {*TABLES, *LOGS}):
             self.fail(
                 f"'{value}' is not [TABLE.]ROLE=NAME, such as user=uid or truth.item=sku. Roles: {', '.join(ROLES)}.",
                 param,
@@ -163,7 +157,7 @@ protocol = _together(
     click.option("--dialect", metavar="NAME", help="Speak as another library does; `atkay dialects` lists them."),
     click.option("--column", "columns", type=Column(), multiple=True, help=COLUMN),
     *(_field(each) for each in dataclasses.fields(Protocol)),
-    *(click.option(f"--{name}", type=InputFile(), help=text) for name, text in BESIDE.items()),
+    *(click.option(f"--{name}", type=InputFile(), help=TABLES[name].help) for name in SIDE),
 )
 """A dialect, the fields of the protocol, columns and side information: what evaluate takes besides."""
 
@@ -210,7 +204,8 @@ def given(chosen: dict[str, Any]) -> dict[str, Any]:
     arguments = {name: value for name, value in chosen.items() if value is not None}
     if named := arguments.pop("columns", ()):
         arguments["columns"] = {
-            table: Columns(**{role: name for where, role, name in named if where in ("", table)}) for table in TABLES
+            table: Columns(**{role: name for where, role, name in named if where in ("", table)})
+            for table in (*TABLES, *LOGS)
         }
     return arguments
 
@@ -251,7 +246,7 @@ def _named(least: int) -> Callable[[Any, Any, Sequence[str]], dict[str, str]]:
                 name, path = Path(run).name.removesuffix(".gz").rpartition(".")[0] or Path(run).name, run
             if name in named:
                 raise click.BadParameter(f"two runs are called '{name}'; name one of them: new={path}.", ctx, param)
-            named["standard input" if name == "-" else name] = InputFile().convert(path, param, ctx)
+            named[STANDARD_INPUT if name == "-" else name] = InputFile().convert(path, param, ctx)
         return named
 
     return of

@@ -42,6 +42,7 @@ from atkay.metrics.spec import parse_all, separate
 from atkay.protocol import Protocol
 from atkay.results.result import Result
 from atkay.results.summary import Summary, summarise
+from atkay.text.phrases import argument, either
 from atkay.text.progress import Steps
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ class Procedure:
         if baseline is not None and not isinstance(baseline, str):
             raise InputError(
                 f"compare: baseline is the name of a run, given was a {type(baseline).__name__}. The lists of a "
-                "reference recommender, which some metrics need, are passed as reference=."
+                f"reference recommender, which some metrics need, are passed as {argument('reference')}."
             )
         if not tests:
             raise SpecError(f"compare: no test is asked for; tests are {listing(TESTS)}.")
@@ -264,7 +265,10 @@ def _results(
     ready = {name: result for name, run in runs.items() if (result := _ready(run)) is not None}
     fresh = [name for name in runs if name not in ready]
     if fresh and truth is None:
-        raise InputError(f"compare: '{fresh[0]}' is no result, so it has to be evaluated: pass truth as well.")
+        raise InputError(
+            f"compare: '{fresh[0]}' is no result, so it has to be evaluated: pass "
+            + either("truth as well.", "--truth FILE.")
+        )
     if not fresh and (unused := [*(["truth"] if truth is not None else []), *sorted(given)]):
         raise InputError(
             f"compare: {listing(unused)} says how to evaluate, and all runs are results. Leave it out, or pass lists."
@@ -293,7 +297,7 @@ def _evaluated(name: str, run: Any, truth: Any, metrics: Any, **given: Any) -> R
     try:
         return evaluate(run, truth, metrics, **given)
     except InputError as error:
-        raise type(error)(f"run '{name}': {error}") from error
+        raise error.replace(run=name) from error
 
 
 def _names(results: Mapping[str, Result]) -> dict[str, str]:

@@ -33,12 +33,13 @@ from atkay.metrics.worked import printed
 from atkay.results.result import HEADER, cells, number_types
 from atkay.results.summary import Summary, mean, summarise
 from atkay.text.grid import Grid, Tables
+from atkay.text.phrases import columns_argument
 
 if TYPE_CHECKING:
     import polars as pl
 
     from atkay.inputs.coding.vocabulary import Vocabulary
-    from atkay.inputs.read import Table
+    from atkay.inputs.table import Table
 
 RUNS = ("run_a", "run_b")
 MEASURES = ("rbo", "rbo_min", "rbo_residual", "average_overlap", "jaccard", "kendall_tau")
@@ -219,14 +220,14 @@ def _columns_of(columns: Columns | Mapping[str, Columns] | None, name: str) -> C
 
 def _settled(one: Table, other: Table) -> tuple[dict[str, pl.Series], Vocabulary, list[Lists], int]:
     """The ids of all users, the codes of all items, the lists of either run, and how many rows are tied."""
-    from atkay.inputs.coding.align import same_types
+    from atkay.inputs.checks import check_shapes
+    from atkay.inputs.coding.types import same_types
     from atkay.inputs.coding.vocabulary import Vocabulary
-    from atkay.inputs.read import check_shapes
 
     if len(one.key) != len(other.key):
         raise IdError(
             f"run_a names a user by {listing(one.key)}, run_b by {listing(other.key)}. Name as many columns with "
-            "Columns(user=(...))."
+            f"{columns_argument(user=(...,))}."
         )
     check_shapes(one, other)
     tables = same_types(one, other)
@@ -263,14 +264,14 @@ def _by_rank(table: Table, lists: Lists, order: Ints, ids: Mapping[str, Any]) ->
     if wrong >= 0:
         raise OrderError(
             f"{table.name}: '{table.used['rank']}' of {who(ids, wrong)} is not 1 to {lists.length[wrong]}, each once. "
-            "Number each list again, or name the column to order by with columns=Columns(score=...)."
+            f"Number each list again, or name the column to order by with {columns_argument(score=...)}."
         )
     if table.score is not None and len(rising := steps(lists, table.score.to_numpy()[order], again).rising):
         whose = who(ids, int(np.searchsorted(lists.start, rising[0], side="right") - 1))
         rank, score = table.used["rank"], table.used["score"]
         raise OrderError(
             f"{table.name}: '{rank}' and '{score}' contradict each other for {whose}. Say which holds: "
-            f"columns=Columns(rank='{rank}') or columns=Columns(score='{score}')."
+            f"{columns_argument(rank=rank)} or {columns_argument(score=score)}."
         )
     return lists if again is None else Lists(lists.start, lists.item[again], lists.n_items)
 

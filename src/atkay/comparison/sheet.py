@@ -14,6 +14,7 @@ from atkay.core.moments import divides
 from atkay.core.types import Bools, Floats, Ints, Slicing
 from atkay.errors import IdError, InputError, ProtocolError, listing, who
 from atkay.results.summary import group_means, group_sums, mean
+from atkay.text.phrases import argument, columns_argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -310,7 +311,7 @@ def check_protocols(results: Mapping[str, Result]) -> None:
         if list(one.ids) != list(other.ids):
             raise IdError(
                 f"compare: '{first}' names a user by {listing(one.ids)}, '{run}' by {listing(other.ids)}. "
-                "Name the same columns with columns=Columns(user=...)."
+                f"Name the same columns with {columns_argument(user=...)}."
             )
 
 
@@ -380,7 +381,8 @@ def _slicings(results: Mapping[str, Result], rows: Sequence[Ints], keys: pl.Data
         if [each.name for each in one.slicings] != [each.name for each in other.slicings]:
             raise InputError(
                 f"compare: '{first}' has the slices {listing(each.name for each in one.slicings) or 'none'}, '{run}' "
-                f"{listing(each.name for each in other.slicings) or 'none'}. Evaluate both with the same slices=."
+                f"{listing(each.name for each in other.slicings) or 'none'}. Evaluate both with the same "
+                f"{argument('slices')}."
             )
     for at, slicing in enumerate(one.slicings):
         each = [result.slicings[at] for result in results.values()]
@@ -394,7 +396,7 @@ def _slicings(results: Mapping[str, Result], rows: Sequence[Ints], keys: pl.Data
                 ids = {name: keys[name] for name in keys.columns}
                 raise InputError(
                     f"compare: {who(ids, int(where[np.argmax(clash)]))} is in different segments of '{slicing.name}' "
-                    "in different runs. Evaluate them with the same slices=."
+                    f"in different runs. Evaluate them with the same {argument('slices')}."
                 )
             code[where] = of_query
         yield Slicing(slicing.name, segments, code)

@@ -20,18 +20,21 @@ Hashes = NDArray[np.uint64]
 
 WRAP = 1 << 64
 
+SMALL_ROWS = 1000
+"""The lengths of fewer texts than this are counted one by one: a query of Polars would take longer."""
+
 _BASE = 0x100000001B3  # odd, so that its powers never vanish
 
 
-class Mark(NamedTuple):
+class Fingerprint(NamedTuple):
     """What tells inputs apart: ``rows`` adds up over parts of the queries, ``fixed`` is the same for all of them."""
 
     rows: int = 0
     fixed: int = 0
 
-    def merge(self, other: Mark) -> Mark:
+    def merge(self, other: Fingerprint) -> Fingerprint:
         """The mark of the queries of both."""
-        return Mark((self.rows + other.rows) % WRAP, self.fixed)
+        return Fingerprint((self.rows + other.rows) % WRAP, self.fixed)
 
     def __str__(self) -> str:
         return f"{self.rows ^ self.fixed:016x}"
@@ -50,8 +53,12 @@ def id_numbers(ids: pl.Series) -> Hashes:
         wide = narrow.is_null().to_numpy()
         return np.where(wide, id_numbers(ids.cast(pl.String)), narrow.fill_null(0).to_numpy().view(np.uint64))
     text = ids.bin.encode("hex") if ids.dtype == pl.Binary else ids.cast(pl.String)
-    length = text.str.len_bytes().to_numpy().astype(np.int64)
-    data = np.frombuffer("".join(text.to_list()).encode(), np.uint8).astype(np.uint64)
+    words = text.to_list()
+    if len(words) < SMALL_ROWS:
+        length = np.array([len(word.encode()) for word in words], np.int64)
+    else:
+        length = text.str.len_bytes().to_numpy().astype(np.int64)
+    data = np.frombuffer("".join(words).encode(), np.uint8).astype(np.uint64)
     end = np.cumsum(length)
     place = np.arange(len(data)) - np.repeat(end - length, length)
     powers = np.cumprod(np.full(length.max(initial=0), _BASE, np.uint64))

@@ -92,8 +92,8 @@ def ranges(rows: int, size: int = BLOCK) -> list[tuple[int, int]]:
 
 def in_threads(work: Callable[[W], T], blocks: Sequence[W]) -> list[T]:
     """The results of the blocks in their order; NumPy lets go of the interpreter, so threads share the work."""
-    shares = min(os.cpu_count() or 1, 8, len(blocks) // 4)
-    if shares < 2:
+    shares = len(blocks) // 4
+    if shares < 2 or (shares := min(os.cpu_count() or 1, 8, shares)) < 2:
         return [work(block) for block in blocks]
     # Each thread takes its share in one go: to hand over block after block costs more than it evens out.
     edges = [len(blocks) * share // shares for share in range(shares + 1)]

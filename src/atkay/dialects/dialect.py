@@ -17,6 +17,7 @@ from typing import Any
 
 from atkay.errors import SpecError, offer, shown
 from atkay.text.grid import Grid, Tabular
+from atkay.text.phrases import either
 
 _ENTRY = re.compile(r"(?P<name>\w+)(?:\((?P<words>.*)\))?(?P<cut>@\{k\})?")
 
@@ -161,5 +162,6 @@ def find_dialect(name: str | Dialect) -> Dialect:
     dialect = plain.get(re.sub(r"\W|_", "", name.lower())) if isinstance(name, str) else None
     if dialect is None:
         near = offer(name, list_dialects())
-        raise SpecError(f"no dialect {shown(name)}. {near} atkay.list_dialects() lists them all.")
+        lister = either("atkay.list_dialects()", "`atkay dialects`")
+        raise SpecError(f"no dialect {shown(name)}. {near} {lister} lists them all.")
     return dialect

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from atkay.evaluation.finish import Setting
-from atkay.inputs.coding.align import Ground, check_keys, fitting_tables, same_types
+from atkay.inputs.coding.align import Codes
+from atkay.inputs.coding.types import check_keys, fitting_tables, same_types
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from atkay.evaluation.request import Request
-    from atkay.inputs.read import Table
+    from atkay.inputs.table import Table
 
 
 def share(request: Request, tables: Mapping[str, Table], room: int | None = None) -> Setting:
@@ -26,7 +27,7 @@ def share(request: Request, tables: Mapping[str, Table], room: int | None = None
     recs, truth = same_types(tables["recs"], tables["truth"])
     queries = pl.DataFrame([column.alias(name) for name, column in zip(truth.key, truth.ids, strict=False)])
     side = fitting_tables(tables, truth, queries, request.protocol.groups)
-    codes, _ = Ground.of(recs, truth, side, request.metrics, room=room)
+    codes, _ = Codes.of(recs, truth, side, request.metrics, room=room)
     examples = {
         table.name: replace(table, ids=tuple(column.head(1) for column in table.ids)) for table in (recs, truth)
     }

@@ -29,16 +29,16 @@ from atkay.evaluation.judge import settle
 from atkay.evaluation.measure import measure_all
 from atkay.evaluation.part import Part
 from atkay.evaluation.request import USUAL, Request
-from atkay.inputs.arrays import read_batch, read_users
-from atkay.inputs.coding.known import Known
+from atkay.inputs.batch import read_batch, read_users
+from atkay.inputs.coding.stream_side import StreamSide
 from atkay.judged.judged import Judged
-from atkay.judged.side import ASKS
 from atkay.metrics.metric import RunMetric, is_pooled
 from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
 from atkay.results.packing import pack, unpack
 from atkay.results.result import Result
 from atkay.results.save import FIELDS, metric_spec
+from atkay.tables import SIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from atkay.core.types import Ints
-    from atkay.inputs.arrays import Batch
+    from atkay.inputs.batch import Batch
     from atkay.inputs.coding.align import Aligned
-    from atkay.inputs.coding.common import Shared
+    from atkay.inputs.coding.shared import SharedCount
     from atkay.metrics.metric import Metric
 
 WHY_N_ITEMS = "Pass Stream(..., n_items=...): all items are codes below it."
@@ -157,10 +157,10 @@ class Stream:
         self._beside = (
             None
             if n_items is None
-            else Known.of(request.tables, int(n_items), pairs=any(each.needs_pairs for each in request.metrics))
+            else StreamSide.of(request.tables, int(n_items), pairs=any(each.needs_pairs for each in request.metrics))
         )
         self._part: Part | None = None  # is replaced, never changed: whoever reads it once has a consistent state
-        self._shared: dict[str, Shared] = {}  # what the tables given besides know of the users so far; replaced, too
+        self._shared: dict[str, SharedCount] = {}  # how many users the side tables name so far; replaced, too
         self._lock = Lock()
 
     @property
@@ -256,7 +256,7 @@ class Stream:
             self._add_shared(shared)
         return aligned
 
-    def _add_shared(self, shared: Mapping[str, Shared]) -> None:
+    def _add_shared(self, shared: Mapping[str, SharedCount]) -> None:
         with self._lock:
             known = self._shared
             self._shared = {n: known[n].merge(each) if n in known else each for n, each in shared.items()} or known
@@ -294,7 +294,7 @@ class Stream:
 
     def _check_shared(self) -> None:
         """Warn where training data or a reference name next to none of the users."""
-        from atkay.inputs.coding.common import MANY_IDS, check_users
+        from atkay.inputs.coding.shared import MANY_IDS, check_users
 
         for name, shared in self._shared.items():
             if shared.of >= MANY_IDS and (name != "train" or any(metric.looks_back for metric in self.metrics)):
@@ -322,10 +322,10 @@ class Stream:
     @classmethod
     def from_bytes(cls, content: bytes, **beside: Any) -> Self:
         """The stream that was written; the tables that it was given (train, ...) are given again."""
-        if strange := [name for name in beside if name not in ASKS]:
+        if strange := [name for name in beside if name not in SIDE]:
             raise ProtocolError(
                 f"from_bytes: no argument {listing(strange)}: the bytes say what is measured and how, and only the "
-                f"tables are given again: {listing(ASKS)}."
+                f"tables are given again: {listing(SIDE)}."
             )
         read = _read(content)
         n_items, dialect, fingerprint = read.header["n_items"], read.header["dialect"], read.header["beside"]

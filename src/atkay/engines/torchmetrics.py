@@ -9,7 +9,7 @@ from atkay.core.lock import Lock
 from atkay.engines.stream import Stream
 from atkay.errors import InputError, PopulationError, listing
 from atkay.evaluation.request import USUAL
-from atkay.inputs.arrays import by_index
+from atkay.inputs.batch import by_index
 from atkay.results.packing import split
 
 try:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from atkay.errors import ProtocolError
 from atkay.evaluation.request import USUAL, Request
-from atkay.inputs.kinds import is_spark
+from atkay.inputs.frames import is_spark
+from atkay.text.phrases import argument
 
 if TYPE_CHECKING:
     import os
@@ -100,14 +101,18 @@ def evaluate(
         from atkay.engines.spark.spark import evaluate_spark
 
         if memory is not None or spill is not None:
-            raise ProtocolError("evaluate: memory= and spill= are for files. Spark's own settings hold here.")
+            raise ProtocolError(
+                f"evaluate: {argument('memory')} and {argument('spill')} are for files. Spark's own settings hold here."
+            )
         return evaluate_spark(request)
     if memory is not None:
         from atkay.engines.files.files import evaluate_files
 
         return evaluate_files(request, memory, spill)
     if spill is not None:
-        raise ProtocolError("evaluate: spill= is for files that are larger than memory: pass memory='2GB'.")
+        raise ProtocolError(
+            f"evaluate: {argument('spill')} is for files that are larger than memory: pass {argument('memory', '2GB')}."
+        )
     from atkay.engines.memory import evaluate_memory
 
     return evaluate_memory(request)

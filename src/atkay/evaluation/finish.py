@@ -25,13 +25,14 @@ from atkay.evaluation.request import FILTERS, Request
 from atkay.judged.judged import Judged
 from atkay.metrics.metric import RunMetric
 from atkay.results.result import Population, Result
+from atkay.text.phrases import argument, columns_argument
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from atkay.core.types import Ints
-    from atkay.inputs.coding.align import Ground
-    from atkay.inputs.read import Table
+    from atkay.inputs.coding.align import Codes
+    from atkay.inputs.table import Table
     from atkay.metrics.metric import Metric
     from atkay.protocol import Protocol
 
@@ -52,7 +53,7 @@ class Setting:
     protocol: Protocol
     items: Judged
     """No query, and what is known of items."""
-    codes: Ground | None = None
+    codes: Codes | None = None
     tables: Mapping[str, Table] = field(default_factory=dict)
     columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Which column was taken for what, by table."""
@@ -64,7 +65,7 @@ class Setting:
     """Of exclude and candidates, what every part has whole."""
 
     @classmethod
-    def of(cls, request: Request, codes: Ground, tables: Mapping[str, Table]) -> Setting:
+    def of(cls, request: Request, codes: Codes, tables: Mapping[str, Table]) -> Setting:
         """What tables say that were read."""
         names = {str(one) for metric in request.metrics for one in metric.split()}
         if clash := set(tables["truth"].key) & names:
@@ -75,7 +76,7 @@ class Setting:
             protocol=request.protocol.with_fields(
                 **{name: tables[name].described for name in FILTERS if name in tables}
             ),
-            items=Judged.of_nobody(codes.items.size, None if codes.beside is None else codes.beside.known),
+            items=Judged.of_nobody(codes.items.size, None if codes.side is None else codes.side.of_items),
             codes=codes,
             tables=tables,
             columns={name: table.used for name, table in tables.items()},
@@ -86,15 +87,19 @@ def finish(request: Request, setting: Setting, parts: Sequence[Part]) -> Result:
     """The result of all parts."""
     part, protocol = join(parts), setting.protocol
     if setting.codes is not None and part.common is not None:
-        from atkay.inputs.coding.common import check_common
+        from atkay.inputs.coding.shared import check_shared
 
         listed = part.population.listed - part.population.unknown
         tables = setting.tables
-        check_common(part.common, setting.codes, tables["recs"], tables["truth"], listed, request.metrics)
+        check_shared(part.common, setting.codes, tables["recs"], tables["truth"], listed, request.metrics)
     if not part.population.evaluated:
         raise PopulationError(
             "no user is left to evaluate: nobody has both a list and a relevant item. Are all grades "
-            + ("0?" if protocol.min_relevance is None else f"below min_relevance={protocol.min_relevance:g}?")
+            + (
+                "0?"
+                if protocol.min_relevance is None
+                else f"below {argument('min_relevance', protocol.min_relevance)}?"
+            )
         )
     groups, slicings = _groups_and_slicings(setting, part)
     _warn(request, protocol, part.population)
@@ -136,8 +141,8 @@ def _groups_and_slicings(setting: Setting, part: Part) -> tuple[Ints | None, tup
     if groups is not None and (groups.code < 0).any():
         raise InputError(
             f"average_over: {who(part.ids, int(np.argmax(groups.code < 0)))} has no {listing(setting.protocol.groups)} "
-            "in the truth. Fill it in; or make it a part of the query with columns=Columns(user=(...)); or skip such "
-            "queries."
+            f"in the truth. Fill it in; or make it a part of the query with {columns_argument(user=(...,))}; or skip "
+            "such queries."
         )
     slicings: tuple[Slicing, ...] = ()
     if slices is not None and part.sums is None:
@@ -183,9 +188,10 @@ def _warn(request: Request, protocol: Protocol, population: Population) -> None:
         averages = all(metric.averages for metric in metrics)
         warn(
             f"the order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists, and "
-            "ties='given' keeps the order of the input. A model that scores everything alike can look good by luck. "
+            f"{argument('ties', 'given')} keeps the order of the input. A model that scores everything alike can look "
+            "good by luck. "
             + (
-                "Choose ties='expected' for the average over all orders, or another word."
+                f"Choose {argument('ties', 'expected')} for the average over all orders, or another word."
                 if averages
                 else "Choose another word for ties."
             ),
@@ -194,7 +200,7 @@ def _warn(request: Request, protocol: Protocol, population: Population) -> None:
     taken_out = {
         "exclude": population.excluded,
         "candidates": population.outside,
-        "unjudged='drop'": population.unjudged,
+        argument("unjudged", "drop"): population.unjudged,
     }
     if population.listed and population.listed == population.duplicated + sum(taken_out.values()):
         why = ", ".join(f"{count:,} by {name}" for name, count in taken_out.items() if count)

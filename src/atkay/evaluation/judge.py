@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from atkay.core.fingerprint import Mark, fingerprint, item_fingerprint, scrambled
+from atkay.core.fingerprint import Fingerprint, fingerprint, item_fingerprint, scrambled
 from atkay.core.lists import Lists, mask, taken
 from atkay.core.match import match, repeated
 from atkay.core.order import Scores, by_rank, by_score, steps
@@ -16,6 +16,7 @@ from atkay.errors import DuplicateError, OrderError, who
 from atkay.judged.judged import Judged
 from atkay.judged.side import side_fingerprints
 from atkay.results.result import Population
+from atkay.text.phrases import argument, columns_argument
 
 if TYPE_CHECKING:
     from atkay.core.match import Match
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from atkay.protocol import Protocol
 
 
-def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Population, dict[str, Mark]]:
+def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Population, dict[str, Fingerprint]]:
     """The hits of the lists, what became of the listed rows, and the fingerprints of all that came in."""
     judged, rows, aligned, ranking = settle(given, protocol)
     return judged, rows, _marks(aligned, ranking)
@@ -137,19 +138,19 @@ def _group_of(equal: Bools, row: Ints, first: Ints) -> tuple[Ints, Ints]:
     return starts[group] - first, starts[group + 1] - starts[group]
 
 
-def _marks(aligned: Aligned, ranking: Lists) -> dict[str, Mark]:
+def _marks(aligned: Aligned, ranking: Lists) -> dict[str, Fingerprint]:
     """What tells two inputs apart, in whatever form and order of rows they came.
 
     Of the truth its pairs and grades count, of the lists their order, of the others their pairs.
     """
     query, item = aligned.query_numbers, aligned.item_numbers
-    found = {"truth": Mark(fingerprint(aligned.truth, query, item, aligned.grade))}
-    found["recs"] = Mark(fingerprint(ranking, query, item, ranked=True))
+    found = {"truth": Fingerprint(fingerprint(aligned.truth, query, item, aligned.grade))}
+    found["recs"] = Fingerprint(fingerprint(ranking, query, item, ranked=True))
     for name, these in (("exclude", aligned.exclude), ("candidates", aligned.candidates)):
         if isinstance(these, Lists):
-            found[name] = Mark(fingerprint(these, query, item))
+            found[name] = Fingerprint(fingerprint(these, query, item))
         elif these is not None:
-            found[name] = Mark(fixed=item_fingerprint(item(np.flatnonzero(these))))
+            found[name] = Fingerprint(fixed=item_fingerprint(item(np.flatnonzero(these))))
     return found | side_fingerprints(aligned.side, query, item)
 
 
@@ -286,7 +287,7 @@ def _agree(aligned: Aligned, order: Ints | None) -> None:
         raise OrderError(
             f"recs: '{names['rank']}' and '{names['score']}' contradict each other: for {whose}, rank {rank[above]} "
             f"has score {score[above]:g} and rank {rank[below]} has score {score[below]:g}. Say which holds: "
-            f"columns=Columns(rank='{names['rank']}') or columns=Columns(score='{names['score']}')."
+            f"{columns_argument(rank=names['rank'])} or {columns_argument(score=names['score'])}."
         )
 
 
@@ -310,6 +311,7 @@ def _duplicate(aligned: Aligned, table: str) -> DuplicateError:
     item = aligned.items.ids(lists.item[again[:1]]).item()
     whose = who(aligned.ids, np.searchsorted(lists.start, again[0], side="right") - 1)
     return DuplicateError(
-        f"{table}: item {item!r} stands twice in the {where} of {whose}; {len(again):,} of {len(lists):,} rows repeat "
-        "an item. Drop them, or pass duplicates='first' to keep the first of each."
+        f"item {item!r} stands twice in the {where} of {whose}; {len(again):,} of {len(lists):,} rows repeat an item",
+        advice=f"Drop them, or pass {argument('duplicates', 'first')} to keep the first of each.",
+        table=table,
     )

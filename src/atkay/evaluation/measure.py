@@ -15,11 +15,12 @@ from atkay.evaluation.judge import judge
 from atkay.evaluation.part import Part
 from atkay.judged.ties import ties_of
 from atkay.metrics.metric import Metric, Ratio, RunMetric, is_pooled
+from atkay.text.phrases import argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from atkay.core.fingerprint import Mark
+    from atkay.core.fingerprint import Fingerprint
     from atkay.evaluation.finish import Setting
     from atkay.evaluation.request import Request
     from atkay.inputs.coding.align import Aligned
@@ -137,7 +138,7 @@ def measure_aligned(
     aligned = align(request.protocol)
     groups = group_queries(aligned, request.protocol.groups)
     slicings, segmented = slice_queries(aligned.queries, setting.tables.get("slices"), groups)
-    fingerprints: dict[str, Mark] = {}
+    fingerprints: dict[str, Fingerprint] = {}
 
     def judge_as(protocol: Protocol) -> tuple[Judged, Population]:
         same = protocol.scores == request.protocol.scores
@@ -174,7 +175,8 @@ def who_counts(judged: Judged, protocol: Protocol, ids: Mapping[str, Any]) -> Bo
         if word == "error" and queries.any():
             raise PopulationError(
                 f"{number_of(int(queries.sum()), 'user')} {what[name]}, {who(ids, int(np.argmax(queries)))} for "
-                f"example, and the protocol says {name}='error'. Mend the data, or choose {name}='zero' or 'skip'."
+                f"example, and the protocol says {argument(name, 'error')}. Mend the data, or choose "
+                f"{argument(name, 'zero')} or 'skip'."
             )
         if word in ("zero", "one"):
             counted = counted | queries

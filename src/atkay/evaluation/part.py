@@ -16,9 +16,9 @@ from atkay.results.summary import units
 if TYPE_CHECKING:
     import polars as pl
 
-    from atkay.core.fingerprint import Mark
+    from atkay.core.fingerprint import Fingerprint
     from atkay.core.types import Floats, Ints, Slicing
-    from atkay.inputs.coding.common import Common
+    from atkay.inputs.coding.shared import SharedIds
     from atkay.results.result import Population, Segment
 
 K = TypeVar("K")
@@ -46,8 +46,8 @@ class Part:
     state_users: Mapping[Segment, Mapping[str, int]] = field(default_factory=dict)
     sums: Mapping[Segment, Sums] | None = None
     groups: pl.DataFrame | None = None
-    fingerprints: Mapping[str, Mark] = field(default_factory=dict)
-    common: Common | None = None
+    fingerprints: Mapping[str, Fingerprint] = field(default_factory=dict)
+    common: SharedIds | None = None
     """What the tables of these users share."""
 
     def sum(self, groups: Ints | None = None, slicings: Sequence[Slicing] = ()) -> Part:

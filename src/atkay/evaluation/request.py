@@ -6,11 +6,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from atkay.errors import ProtocolError, SideError, listing, shown
-from atkay.judged.side import ASKS
 from atkay.metrics.metric import Metric
 from atkay.metrics.registry import list_metrics
 from atkay.metrics.spec import parse_all, separate
 from atkay.protocol import Protocol
+from atkay.tables import TABLES
+from atkay.text.phrases import argument
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -99,7 +100,7 @@ class Request:
         for metric in self.metrics:
             for table in metric.needs:
                 if table not in self.tables and table not in known:
-                    raise SideError(f"{metric} needs {table}=: {ASKS[table]}.")
+                    raise SideError(f"{metric} needs {argument(table)}: {TABLES[table].meaning}.")
         for each in self.by_protocol():
             check_averages(each.metrics, each.protocol)
 
@@ -133,6 +134,6 @@ def check_averages(metrics: Sequence[Metric], protocol: Protocol) -> None:
     if protocol.ties in ("expected", "together") and (without := [each for each in metrics if not each.averages]):
         averaging = [name for name, cls in sorted(list_metrics().items()) if cls.averages]
         raise ProtocolError(
-            f"{without[0]} has no closed form for ties='{protocol.ties}'; {listing(averaging)} have. Choose "
-            "ties='random', or leave the metric out."
+            f"{without[0]} has no closed form for {argument('ties', protocol.ties)}; {listing(averaging)} have. "
+            f"Choose {argument('ties', 'random')}, or leave the metric out."
         )

@@ -1,33 +1,30 @@
-"""Batches: lists and truth of a few users as arrays of item codes -> the rows that are judged."""
+"""Arrays: item codes, padded rows, matrices, sparse matrices, ragged lists and tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from atkay.core.lists import Lists
 from atkay.core.types import is_tensor, tensor_array
-from atkay.errors import IdError, InputError, OrderError, RelevanceError
-from atkay.judged.judged import within
+from atkay.errors import IdError, InputError, SourceError
+from atkay.inputs.columns import Columns
+from atkay.tables import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
-
-    from atkay.core.types import Array, Bools, Ints
-    from atkay.inputs.coding.align import Aligned
+    from atkay.core.types import Array, Bools, Floats, Ints
+    from atkay.inputs.table import Source
 
 PADDING = -1
 """Fills up a short list."""
-
 FORMS = (
     "users x r item codes (-1 fills up short rows), a list of such rows, a matrix of users x items (of truth values, "
     "or of grades as floats), or a SciPy sparse matrix"
 )
+EXACT = {np.dtype(np.float16): 2**11, np.dtype(np.float32): 2**24, np.dtype(np.float64): 2**53}
+"""Below which a float tells whole numbers apart."""
 
 
 class Rows(NamedTuple):
@@ -48,123 +45,92 @@ class Rows(NamedTuple):
         return Rows(length, self.item[keep], None if self.value is None else self.value[keep])
 
 
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Lists, truth and what must not stand in the lists, of the same users; all items are below ``n_items``."""
+def read_feature_array(given: np.ndarray[Any, Any]) -> Source:
+    """A row of numbers per item, as features."""
+    from atkay.inputs.table import source_of
 
-    recs: Rows
-    truth: Rows
-    exclude: Rows | None
-    candidates: Rows | None
-    n_items: int
-
-    @property
-    def n_users(self) -> int:
-        """How many users there are."""
-        return len(self.recs.length)
-
-    def align(self, users: pl.Series | None) -> Aligned:
-        """The rows as they are judged."""
-        import polars as pl
-
-        from atkay.core.order import Scores
-        from atkay.inputs.coding.align import Aligned
-        from atkay.inputs.coding.vocabulary import Vocabulary
-
-        score, grade = self.recs.value, self.truth.value
-        outside = (None if rows is None else rows.lists(self.n_items) for rows in (self.exclude, self.candidates))
-        exclude, candidates = outside
-        return Aligned(
-            queries=pl.DataFrame({"user": np.arange(self.n_users) if users is None else users}),
-            items=Vocabulary(self.n_items, ("item",)),
-            recs=self.recs.lists(self.n_items),
-            truth=self.truth.lists(self.n_items),
-            score=None if score is None else Scores(score),
-            grade=None if grade is None else grade.astype(float),
-            exclude=exclude,
-            candidates=candidates,
-        )
-
-
-def read_batch(
-    items: Any,
-    targets: Any,
-    scores: Any = None,
-    *,
-    exclude: Any = None,
-    candidates: Any = None,
-    n_items: int | None = None,
-    depth: int | None = None,
-    precision: str = "exact",
-) -> Batch:
-    """A batch in any of the forms that :meth:`atkay.Stream.update` takes.
-
-    ``precision``: the protocol's word for scores, which are rounded before anything else. ``depth``: where all items
-    have scores, no more than so many of each user are looked at, and what has the score of the last of them.
-    """
-    if targets is None or (items is None and scores is None):
-        raise InputError("update: a batch is update(items, targets), or update(scores=..., targets=...).")
-    score = None if scores is None else _scores(array(scores, "scores"), precision)
-    recs = None
-    if items is not None:
-        recs = _ranked(array(items, "items"), score, n_items)
-    elif score is not None and n_items not in (None, score.shape[1]):
+    if given.dtype.kind not in "biuf" or not given.shape[1]:
         raise InputError(
-            f"update: scores has {score.shape[1]:,} columns, one for each item, and n_items is {n_items:,}. To pass "
-            "the scores of listed items only, pass items= as well."
+            f"an array must hold a row of numbers per item, got {given.dtype} of shape {given.shape}",
+            advice="Pass categories as {item: [words]}.",
+            table="features",
         )
-    n_items = n_items if score is None or recs is not None else score.shape[1]
-    n_users = len(recs.length if recs is not None else score)  # type: ignore[arg-type]  # one of the two is there
-    seen = None if exclude is None else _codes(exclude, "exclude", n_items, n_users)
-    only = None if candidates is None else _codes(candidates, "candidates", n_items, n_users)
-    truth = _graded(_codes(targets, "targets", n_items, n_users))
-    if recs is None:
-        assert score is not None
-        gone = 0 if seen is None else int(seen.length.max(initial=0))
-        recs = _best(score, None if depth is None or only is not None else depth + gone)
-    if n_items is None:
-        every = [rows.item for rows in (recs, truth, seen, only) if rows is not None]
-        n_items = 1 + max((int(codes.max()) for codes in every if len(codes)), default=0)
-    return Batch(recs, truth, seen, only, n_items)
+    numbers: Floats = np.ma.filled(np.ma.asarray(given, dtype=float), np.nan)
+    columns = {"item": np.arange(len(given)), "features": numbers}
+    return source_of(columns, Columns(item="item"), "an array", n_items=len(given))
 
 
-def by_index(scores: Any, grades: Any, indexes: Any, precision: str) -> Batch:
-    """A batch out of flat arrays with an entry for each item of each query; ``indexes`` says whose it is.
+def read_array(given: np.ndarray[Any, Any], table: str) -> Source:
+    """A row of item ids per user; -1, NaN, None and the mask fill up short ones."""
+    from atkay.inputs.checks import series
+    from atkay.inputs.table import roles_of, source_of
 
-    Who has the same index is one query, all of whose items are here, and all of them are judged.
-    """
-    given = {"scores": scores, "grades": grades, "indexes": indexes}
-    score, grade, index = (np.asarray(array(each, name)) for name, each in given.items())
-    if score.ndim != 1 or score.shape != grade.shape or score.shape != index.shape or index.dtype.kind not in "iu":
-        raise InputError(
-            "update: with indexes, scores and grades are flat and there is a whole number for each; the shapes are "
-            f"{score.shape}, {grade.shape} and {index.shape}, the indexes are {index.dtype}."
+    if given.dtype.names:
+        raise SourceError(
+            f"cannot read an array with named fields ({', '.join(given.dtype.names)}) as a table",
+            advice="Pass polars.DataFrame({name: array[name] for name in array.dtype.names}).",
+            table=table,
         )
-    order = np.argsort(index, kind="stable")
-    length = np.unique(index, return_counts=True)[1].astype(np.int64)
-    code = within(np.repeat(np.arange(len(length)), length), len(length)) - 1
-    of_item = _scores(score[order][None], precision)[0]
-    recs = Rows(length, code, of_item).where(of_item > -np.inf)
-    return Batch(recs, _graded(Rows(length, code, grade[order])), None, None, int(length.max(initial=1)))
+    if given.ndim != 2:
+        raise SourceError(
+            f"an array has a row per user and a column per rank, this one has shape {given.shape}.", table=table
+        )
+    users, width = given.shape
+    values = np.ma.getdata(given).ravel()
+    if values.dtype == np.longdouble:
+        values = values.astype(float)
+    there = ~np.ma.getmaskarray(given).ravel()
+    if values.dtype.kind == "O":
+        there &= (values != np.array(None)) & (values != PADDING)
+    if values.dtype.kind in "iuf":
+        there &= values != PADDING
+    if values.dtype.kind == "f":
+        there &= ~np.isnan(values)
+        odd = values[there & ~((values == np.floor(values)) & (np.abs(values) < EXACT[values.dtype]))]
+        if len(odd):
+            raise SourceError(
+                f"an array of users x k must hold item ids, got {odd[0]}",
+                advice="Pass scores of all items as a SciPy sparse matrix, or as {user: {item: score}}.",
+                table=table,
+            )
+    item = values[there]
+    columns = {
+        "user": np.repeat(np.arange(users), width)[there],
+        "item": series("item", item.astype(np.int64) if item.dtype.kind == "f" else item, table),
+    }
+    return source_of(columns, roles_of(table, columns), "an array", n_rows=users)
 
 
-def read_users(given: Any, call: str = "update", name: str = "users") -> pl.Series:
-    """The users' ids, integers, text or dates, as in tables; ``call`` takes them as ``name``."""
-    import polars as pl
+def read_sparse(given: Any, table: str) -> Source:
+    """A SciPy sparse matrix of users x items."""
+    from atkay.inputs.table import roles_of, source_of
 
-    from atkay.inputs.read import as_ids
+    if given.ndim != 2:
+        raise SourceError(
+            f"a sparse matrix has a row per user and a column per item, this one is of shape {given.shape}.",
+            table=table,
+        )
+    if not {"user", "item"} <= KINDS[table].roles.keys():
+        what = {"features": "matrix.toarray(), a row per item", "catalog": "a list of items"}.get(table, "a table")
+        raise SourceError(
+            f"cannot read a sparse matrix of users x items as {table}", advice=f"Pass {what}.", table=table
+        )
+    rows = _canonical(given)
+    columns = {"user": np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), "item": rows.indices}
+    if value := KINDS[table].value:
+        columns[value] = rows.data
+    else:
+        columns = {name: values[rows.data != 0] for name, values in columns.items()}
+    return source_of(columns, roles_of(table, columns), "a sparse matrix", *rows.shape)
 
-    ids = array(given, name, call)
-    if isinstance(ids, np.ndarray) and (ids.ndim != 1 or ids.dtype == object):
-        ids = ids.tolist()
-    try:
-        column = pl.Series(name, ids)
-    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-        raise IdError(
-            f"{call}: {name} is a {type(given).__name__} that is no column of ids: it mixes types, or holds what no "
-            "column can. Pass an id for each row, all of them whole numbers or all of them text."
-        ) from None
-    return as_ids(column, call).alias("user")
+
+def _canonical(given: Any) -> Any:
+    """The rows of a sparse matrix, in which entries of the same place are added up, as they mean."""
+    rows = given.tocsr()
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
 
 
 def array(given: Any, name: str, call: str = "update") -> Any:
@@ -185,60 +151,7 @@ def array(given: Any, name: str, call: str = "update") -> Any:
     return tensor_array(given, f"{call}: {name}") if is_tensor(given) else given
 
 
-def _scores(given: Any, precision: str) -> Array:
-    try:
-        score = np.asarray(given)
-    except ValueError:
-        raise OrderError("update: the rows of scores have different lengths; scores are an array.") from None
-    if score.ndim != 2 or score.dtype.kind not in "iuf":
-        raise OrderError(
-            f"update: scores are numbers in an array of users x items, given was {score.dtype} of shape {score.shape}."
-        )
-    if score.dtype.kind == "f" and not score.max(initial=0) < np.inf:  # neither infinite nor NaN
-        user, place = np.argwhere(~(score < np.inf))[0]
-        raise OrderError(
-            f"update: scores[{user}, {place}] is {score[user, place]}, which puts nothing in order. -inf says that an "
-            "item is not to be listed."
-        )
-    return score.astype(np.float32) if precision == "float32" else score
-
-
-def _graded(truth: Rows) -> Rows:
-    if truth.value is not None and ((truth.value < 0).any() or not np.isfinite(truth.value).all()):
-        raise RelevanceError("update: targets holds a grade below 0, or none that is finite; a grade is 0 or more.")
-    return truth
-
-
-def _best(score: Array, depth: int | None) -> Rows:
-    """All items that have a score, or so many of each user, the best, and those with the score of the last."""
-    keep, width = score > -np.inf, score.shape[1]
-    if depth is not None and depth < width:
-        last = np.partition(score, width - depth, axis=1)[:, width - depth]
-        keep &= score >= last[:, None]
-    return Rows(np.count_nonzero(keep, axis=1), np.nonzero(keep)[1], score[keep])
-
-
-def _ranked(given: Any, score: Array | None, n_items: int | None) -> Rows:
-    """Lists as given, and their scores."""
-    shape, kind = getattr(given, "shape", None), getattr(getattr(given, "dtype", None), "kind", "i")
-    if score is not None and shape != score.shape:
-        raise InputError(
-            f"update: items is {'a list' if shape is None else f'of shape {shape}'} and scores of shape {score.shape}; "
-            "both are arrays of the same shape."
-        )
-    if kind in "bf" or hasattr(given, "tocsr"):
-        raise InputError(
-            f"update: items are lists of item codes, users x k, and these are of type {given.dtype}. Scores of all "
-            "items are passed as scores=."
-        )
-    recs = _codes(given, "items", n_items)
-    if score is None:
-        return recs
-    of_item = score[given != PADDING]
-    return recs._replace(value=of_item).where(of_item > -np.inf)
-
-
-def _codes(given: Any, name: str, n_items: int | None, n_users: int | None = None) -> Rows:
+def item_codes(given: Any, name: str, n_items: int | None, n_users: int | None = None) -> Rows:
     """Item codes by user, in any form; ``n_users`` is how many there must be."""
     given = array(given, name)
     if hasattr(given, "tocsr"):
@@ -264,7 +177,7 @@ def _codes(given: Any, name: str, n_items: int | None, n_users: int | None = Non
 
 
 def _sparse(given: Any, name: str, n_items: int | None) -> Rows:
-    rows = given.tocsr()
+    rows = _canonical(given)
     if rows.dtype.kind not in "biuf":
         raise InputError(f"update: {name} is a matrix of {rows.dtype}, and it takes real numbers.")
     if n_items not in (None, rows.shape[-1]):
@@ -272,9 +185,6 @@ def _sparse(given: Any, name: str, n_items: int | None) -> Rows:
             f"update: {name} is a matrix with {rows.shape[-1]:,} columns, and there are {n_items:,} items. A column "
             "number is an item code, so it needs as many."
         )
-    if not rows.has_canonical_format:
-        rows = rows.copy()
-        rows.sum_duplicates()
     return Rows(np.diff(rows.indptr).astype(np.int64), rows.indices.astype(np.int64), rows.data)
 
 
@@ -328,3 +238,55 @@ def _ragged(given: Sequence[Any], name: str) -> Rows:
         raise InputError(f"update: a row of {name} is no list of item codes; it takes {FORMS}.")
     found = Rows(np.array([len(row) for row in rows], np.int64), item.astype(np.int64))
     return found.where(item != PADDING)
+
+
+def read_compressed(given: Any, what: str) -> tuple[Ints, Ints, Floats | None, int]:
+    """Compressed rows of any make: where they start, the items, their values, and how many items there are, if told."""
+    values, n_items = None, 0
+    if hasattr(given, "tocsr"):
+        rows = given.tocsr()
+        start, item, values, n_items = rows.indptr, rows.indices, rows.data, rows.shape[1]
+    elif is_tensor(given) and str(given.layout) == "torch.sparse_coo":
+        given = given.detach().coalesce()
+        row, item = given.indices()
+        start = np.append(0, np.cumsum(np.bincount(_on_host(row, what), minlength=given.shape[0])))
+        values, n_items = given.values(), given.shape[1]
+    elif is_tensor(given) and str(given.layout) == "torch.sparse_csr":
+        start, item, values, n_items = given.crow_indices(), given.col_indices(), given.values(), given.shape[1]
+    elif isinstance(given, tuple | list) and len(given) in (2, 3):
+        start, item, *more = given
+        values = more[0] if more else None
+    else:
+        raise SourceError(
+            f"cannot read a {type(given).__name__} as compressed rows",
+            advice="Pass a SciPy sparse matrix, a torch sparse tensor (tensor.to_sparse_csr()), or (indptr, "
+            "indices): the items of user u are indices[indptr[u]:indptr[u + 1]].",
+            table=what,
+        )
+    start, item = (_on_host(each, what) for each in (start, item))
+    fits = start.ndim == item.ndim == 1 and start.dtype.kind in "iu" and item.dtype.kind in "iu" and len(start) > 0
+    if not fits or start[0] != 0 or start[-1] != len(item) or (np.diff(start.astype(np.int64)) < 0).any():
+        raise SourceError(
+            "(indptr, indices) do not fit together: indptr has whole numbers that rise from 0 to the number of "
+            f"indices, {len(item):,} here, and indices whole numbers.",
+            table=what,
+        )
+    if len(item) and (item.min() < 0 or (n_items and item.max() >= n_items)):
+        raise InputError(f"items are numbered from 0; given were {item.min()} to {item.max()}.", table=what)
+    graded = None if values is None else _on_host(values, what).astype(float)
+    if graded is not None and len(graded) != len(item):
+        raise SourceError(f"{len(graded):,} values for {len(item):,} indices.", table=what)
+    return start.astype(np.int64), item.astype(np.int64), graded, n_items
+
+
+def _on_host(given: Any, what: str) -> Array:
+    """A tensor, or anything else, as an array."""
+    try:
+        found = tensor_array(given, what) if is_tensor(given) else np.asarray(given)
+    except ValueError as error:
+        raise SourceError(
+            f"cannot read a {type(given).__name__} as an array of numbers: {error}", table=what
+        ) from error
+    if found.dtype.kind not in "biuf":
+        raise SourceError(f"(indptr, indices, grades) must be numbers, got {found.dtype}.", table=what)
+    return found

@@ -4,48 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from atkay.errors import ColumnError, listing, offer, shown
+from atkay.tables import ITEM, KINDS, ORDER, SESSION, TIME, USER
+from atkay.text.phrases import columns_argument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-USER = """user user_id uid user_idx query query_id qid topic topic_id session session_id customer customer_id
-visitor visitor_id member_id account_id household_id""".split()
-ITEM = """item item_id iid item_idx doc doc_id docno document document_id product product_id movie movie_id article
-article_id track track_id asin sku""".split()
-SCORE = "score scores prediction pred predicted predicted_score similarity sim logit".split()
-RANK = "rank position".split()
-RELEVANCE = "relevance rel grade rating label gain judgment judgement".split()
-SESSION = "session session_id sid visit visit_id".split()
-ORDER = "order order_id basket basket_id transaction transaction_id invoice invoice_id cart cart_id".split()
-TIME = """time timestamp ts datetime date event_time order_time order_date order_number transaction_timestamp
-transaction_date created_at""".split()
-HEADERS = {"slices": "user,segment", "features": "item,category"}
-"""Header lines of tables with columns that have no role."""
 NUMBER = re.compile(r"[-+]?[0-9]*[.,]?[0-9]+(?:e[-+]?[0-9]+)?|[0-9]{4}-[0-9]{2}-[0-9]{2}.*", re.IGNORECASE)
 """What data looks like and names of columns do not: numbers and dates."""
-_PERSON = [name for name in USER if name not in SESSION]
-
-# Per table and role: names of which one is expected, and names that are taken where the first are missing.
-ALIASES: dict[str, dict[str, tuple[list[str], ...]]] = {
-    "recs": {"user": (USER,), "item": (ITEM,), "rank": (RANK,), "score": (SCORE, ["rating", "relevance"])},
-    "truth": {"user": (USER,), "item": (ITEM,), "relevance": (RELEVANCE, ["score"])},
-    "exclude": {"user": (USER,), "item": (ITEM,)},
-    "candidates": {"user": (USER,), "item": (ITEM,)},
-    "slices": {"user": (USER,)},
-    "train": {"user": (USER,), "item": (ITEM,)},
-    "catalog": {"item": (ITEM,)},
-    "features": {"item": (ITEM,)},
-    "reference": {"user": (USER,), "item": (ITEM,), "rank": (RANK,), "score": (SCORE, ["rating", "relevance"])},
-}
-ALIASES |= {
-    "events": {"session": (SESSION,), "user": (_PERSON,), "item": (ITEM,), "time": (TIME,)},
-    "orders": {"user": (_PERSON,), "order": (ORDER,), "item": (ITEM,), "time": (TIME,)},
-    "log": {"user": (USER,), "item": (ITEM,), "time": (TIME,), "relevance": (RELEVANCE,)},
-}
-ALIASES |= {"run_a": ALIASES["recs"], "run_b": ALIASES["recs"]}
 
 
 @dataclass(frozen=True)
@@ -90,24 +60,32 @@ class Columns:
         return self.user if isinstance(self.user, tuple) else (self.user,)
 
 
+@lru_cache(maxsize=1024)
 def _plain(name: str) -> str:
     return re.sub(r"[\W_]", "", name.lower())
 
 
+@cache
+def _tiers(table: str, role: str) -> dict[str, int]:
+    """The usual names of a role's column, and how far down the list of names they stand."""
+    aliases = KINDS[table].roles[role]
+    return {_plain(alias): tier for tier, names in reversed(list(enumerate(aliases))) for alias in names}
+
+
 def named_like(names: Sequence[str], aliases: Sequence[str]) -> list[str]:
     """The names that are one of the aliases, however they are spelt."""
-    plain = {_plain(alias) for alias in aliases}
+    plain = set(map(_plain, aliases))
     return [name for name in names if _plain(name) in plain]
 
 
 def names_an_id_or_time(name: str) -> bool:
     """Whether a column of that name holds ids or times, and so neither scores nor grades."""
-    return bool(named_like([name], (*USER, *ITEM, *SESSION, *ORDER, *TIME, "step")))
+    return bool(named_like([name], (*USER[0], *ITEM[0], *SESSION[0], *ORDER[0], *TIME[0], "step")))
 
 
 def names_a_column(name: str) -> bool:
     """Whether a column of that name would be found by itself as a user or an item."""
-    return bool(named_like([name], (*USER, *ITEM)))
+    return bool(named_like([name], (*USER[0], *ITEM[0])))
 
 
 def find(
@@ -127,19 +105,26 @@ def find(
     if given is not None:
         if given in names:
             return given
-        raise ColumnError(f"{table}: no column '{given}'; {_columns(names)}. {offer(given, names)}")
-    for tier in ALIASES[table][role]:
-        found = [name for name in named_like(names, tier) if name not in taken]
-        if len(found) > 1:
-            raise ColumnError(
-                f"{table}: {listing(found)} could each be the {role}. Pass columns=Columns({role}='{found[0]}')."
-            )
-        if found:
-            return found[0]
+        raise ColumnError(f"no column '{given}'; {_columns(names)}", advice=offer(given, names), table=table)
+    tiers = _tiers(table, role)
+    known = [name for name in names if _plain(name) in tiers and name not in taken]
+    if len(known) > 1:  # those of the first names that there are
+        first = min(tiers[_plain(name)] for name in known)
+        known = [name for name in known if tiers[_plain(name)] == first]
+    if len(known) > 1:
+        raise ColumnError(
+            f"{listing(known)} could each be the {role}",
+            advice=f"Pass {columns_argument(**{role: known[0]})}.",
+            table=table,
+        )
+    if known:
+        return known[0]
     if not needed:
         return None
     free = [name for name in names if name not in taken]
-    raise ColumnError(f"{table}: no column for the {role}; {_columns(names)}. {_advice(table, role, free, text)}")
+    raise ColumnError(
+        f"no column for the {role}; {_columns(names)}", advice=_advice(table, role, free, text), table=table
+    )
 
 
 def _columns(names: Sequence[str]) -> str:
@@ -155,12 +140,13 @@ def _advice(table: str, role: str, names: Sequence[str], text: bool) -> str:
             "The first row of the data seems to have been read as names: read the file again with header=None (pandas) "
             "or has_header=False (Polars), and name the columns."
         )
-    roles = [role for role in ALIASES[table] if role != "rank"] if len(names) > 1 else [role]
-    header = f"put a header line above it, such as {HEADERS.get(table, ','.join(roles[: len(names)]))}"
+    kind = KINDS[table]
+    roles = [role for role in kind.roles if role != "rank"] if len(names) > 1 else [role]
+    header = f"put a header line above it, such as {kind.header or ','.join(roles[: len(names)])}"
     if data:
         return f"The first line of the file seems to be data: {header}."
-    advice = f"Pass columns=Columns({role}='{(usable or [*names, role])[0]}')"
-    known = {_plain(alias) for tiers in ALIASES[table].values() for tier in tiers for alias in tier}
-    if text and not usable and not any(_plain(name) in known for name in names):
+    advice = f"Pass {columns_argument(**{role: (usable or [*names, role])[0]})}"
+    known = any(_plain(name) in _tiers(table, role) for name in names for role in kind.roles)
+    if text and not usable and not known:
         return f"If the first line of the file is data, {header}; if it holds names, p{advice[1:]}."
     return f"{advice}."

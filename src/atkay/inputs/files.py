@@ -1,4 +1,4 @@
-"""Files: CSV, TSV, Parquet, Arrow, JSON Lines, TREC run and qrels."""
+"""Files: CSV, TSV, Parquet, Arrow, JSON Lines, TREC run and qrels; which of them a path means."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ import codecs
 import contextlib
 import functools
 import io
+import os
 import re
 import stat
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from atkay.errors import ColumnError, SourceError, listing
 from atkay.inputs.columns import names_a_column
-from atkay.inputs.kinds import RANKED, Pieces, Source
-from atkay.inputs.paths import Stored, find_files, local_path
+from atkay.inputs.paths import Stored, find_files, local_path, quoted
+from atkay.inputs.table import Pieces, Source
 from atkay.inputs.text_files import check_encoding, check_json_types, lines, refuse_encoding, refuse_json
+from atkay.inputs.trec import TREC, check_lines, fields_of, guess_trec, is_bad, refuse_other_side
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
 SUFFIXES = {
     ".csv": "CSV",
@@ -42,14 +43,8 @@ MAGIC = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"{": "JSON Lines"}
 SEPARATES = {"\t": "TSV", ",": "CSV", ";": "CSV", "|": "CSV"}
 """What files without a telling suffix are: by their first bytes, or by what separates names of columns that we know."""
 KNOWN = "CSV, TSV, Parquet, Arrow or Feather, JSON Lines, TREC run and TREC qrels"
-
-# Fields are separated by blanks and tabs, and by nothing else that Unicode calls space.
-FIELD, GAP = "[^ \\t]+", "[ \\t]+"
-_RUN = rf"(?<qid>{FIELD}){GAP}{FIELD}{GAP}(?<docno>{FIELD}){GAP}{FIELD}{GAP}(?<score>{FIELD}){GAP}{FIELD}"
-_QRELS = rf"(?<qid>{FIELD}){GAP}{FIELD}{GAP}(?<docno>{FIELD}){GAP}(?<rel>{FIELD})"
 SKIPPING: dict[str, Callable[..., pl.LazyFrame]] = {"Parquet": pl.scan_parquet, "Arrow": pl.scan_ipc}
 """Kinds of which a part can be read without the rest, and what scans several of them."""
-TREC = {"TREC run": (_RUN, ("qid", "docno", "score")), "TREC qrels": (_QRELS, ("qid", "docno", "rel"))}
 
 
 def open_file(given: str | os.PathLike[str], table: str) -> Source:
@@ -68,11 +63,13 @@ def open_file(given: str | os.PathLike[str], table: str) -> Source:
     shown = {each: each if kept is None else path for each in paths}
     kinds = {each: _known(each, name, table) for each, name in shown.items()}
     kind = kinds[paths[0]]
-    _refuse_other_side(path, kind, table)
+    refuse_other_side(path, kind, table)
     if len(set(kinds.values())) > 1:
         other = next(each for each in paths if kinds[each] != kind)
         raise SourceError(
-            f"{table}: '{paths[0]}' is {kind}, and '{other}' is {kinds[other]}. Files of one table are of one kind."
+            f"{quoted(paths[0])} is {kind}, and {quoted(other)} is {kinds[other]}",
+            advice="Files of one table are of one kind.",
+            table=table,
         )
 
     def reading() -> contextlib.AbstractContextManager[None]:
@@ -92,7 +89,7 @@ def open_file(given: str | os.PathLike[str], table: str) -> Source:
         alike = kind in SKIPPING and not streams and len({tuple(schema.items()) for schema in schemas.values()}) == 1
         # One scan of all files passes over rows that nobody asks for; put together from several it does not.
         lazy = SKIPPING[kind](paths, glob=False) if alike else _together(scans, names)
-    check = functools.cache(lambda: _check_lines(paths, kind, table))
+    check = functools.cache(lambda: check_lines(paths, kind, table))
     check_types = functools.cache(lambda chosen: check_json_types(shown, chosen, table))
 
     def check_text(chosen: Sequence[str]) -> None:
@@ -111,7 +108,7 @@ def open_file(given: str | os.PathLike[str], table: str) -> Source:
             if kind not in TREC:
                 return rows(chosen).collect()
             frame = rows(names).collect()
-            if frame.select(_is_bad(kind).any()).item():
+            if frame.select(is_bad(kind).any()).item():
                 check()
             return frame.select(chosen)
 
@@ -131,32 +128,17 @@ def _is_empty(path: Path) -> bool:
     return path.is_file() and path.stat().st_size == 0 and _kind_by_suffix(path) not in SKIPPING
 
 
-def _refuse_other_side(path: Path, kind: str, table: str) -> None:
-    """Judgments are no lists, and lists are no judgments."""
-    if kind == "TREC qrels" and table in (*RANKED, "reference"):
-        advice = "Are recs and truth swapped? Pass the run as recs, and the qrels as truth."
-        raise SourceError(
-            f"{table}: '{path}' is a TREC qrels file, which holds judgments and no ranked lists. "
-            + (advice if table == "recs" else "Pass a run.")
-        )
-    if kind == "TREC run" and table == "truth":
-        raise SourceError(
-            f"truth: '{path}' is a TREC run, which holds ranked lists and no judgments. Are recs and truth swapped? "
-            "Pass the run as recs, and the qrels as truth."
-        )
-
-
 def _known(path: Path, shown: Path, table: str) -> str:
     """What kind of file it is."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise SourceError(f"{table}: '{shown}' is not a file, a folder or a pipe.")
+            raise SourceError(f"{quoted(shown)} is not a file, a folder or a pipe.", table=table)
         with path.open("rb") as file:
             start = file.read(1024)
     except OSError as error:
-        raise SourceError(f"{table}: cannot read '{shown}': {error.strerror}.") from error
+        raise SourceError(f"cannot read {quoted(shown)}: {error.strerror}.", table=table) from error
     if not start:
-        raise SourceError(f"{table}: '{shown}' is empty.")
+        raise SourceError(f"{quoted(shown)} is empty.", table=table)
     content = start.removeprefix(codecs.BOM_UTF8)
     kind = _kind_by_suffix(path) or next((kind for magic, kind in MAGIC.items() if content.startswith(magic)), None)
     if kind not in SKIPPING:
@@ -164,8 +146,9 @@ def _known(path: Path, shown: Path, table: str) -> str:
     kind = kind or _kind_by_line(path)
     if kind is None:
         raise SourceError(
-            f"{table}: cannot tell what kind of file '{shown}' is. Files that can be read: {KNOWN}; "
-            "give it the suffix of one of them."
+            f"cannot tell what kind of file {quoted(shown)} is",
+            advice=f"Files that can be read: {KNOWN}; give it the suffix of one of them.",
+            table=table,
         )
     return kind
 
@@ -176,8 +159,10 @@ def _refuse_twice(path: Path, names: Sequence[str], table: str) -> None:
     if twice:
         first = sorted({re.sub(r"_duplicated_\d+$", "", name) for name in twice})
         raise ColumnError(
-            f"{table}: the header of '{path}' has {listing(first)} twice. Give every column its own name; if the first "
-            "line is data, put a header line above it, such as user,item,score."
+            f"the header of {quoted(path)} has {listing(first)} twice",
+            advice="Give every column its own name; if the first line is data, put a header line above it, such as "
+            "user,item,score.",
+            table=table,
         )
 
 
@@ -187,16 +172,19 @@ def _check_alike(schemas: Mapping[Path, pl.Schema], table: str) -> None:
     for other, there in others:
         if set(schema) != set(there):
             raise ColumnError(
-                f"{table}: '{one}' has the columns {listing(schema)}, and '{other}' has {listing(there)}. Files of one "
-                "table have the same columns."
+                f"{quoted(one)} has the columns {listing(schema)}, and {quoted(other)} has {listing(there)}",
+                advice="Files of one table have the same columns.",
+                table=table,
             )
         for name, dtype in schema.items():
             wide = {dtype, there[name]} & {pl.UInt64, pl.Int128, pl.UInt128}  # floats would be made of both
             numbers = dtype.is_numeric() and there[name].is_numeric() and not wide
             if dtype != there[name] and not numbers and pl.Null not in (dtype, there[name]):
                 raise SourceError(
-                    f"{table}: '{name}' is {dtype} in '{one}' and {there[name]} in '{other}'. Files of one table have "
-                    "columns of the same types."
+                    f"is {dtype} in {quoted(one)} and {there[name]} in {quoted(other)}",
+                    advice="Files of one table have columns of the same types.",
+                    table=table,
+                    column=name,
                 )
 
 
@@ -211,12 +199,8 @@ def _kind_by_suffix(path: Path) -> str | None:
 
 def _kind_by_line(path: Path) -> str | None:
     line = _first_line(path).strip()
-    fields = re.split(GAP, line)
-    # The second field of TREC files says nothing, and is nearly always "0" or "Q0". Without it four columns could be
-    # anything: MovieLens' u.data is four columns, too.
-    if len(fields) in (4, 6) and fields[1].upper() in ("0", "Q0"):
-        return "TREC run" if len(fields) == 6 else "TREC qrels"
-    return next((kind for char, kind in SEPARATES.items() if any(map(names_a_column, line.split(char)[:-1]))), None)
+    by_separator = (kind for char, kind in SEPARATES.items() if any(map(names_a_column, line.split(char)[:-1])))
+    return guess_trec(line) or next(by_separator, None)
 
 
 def _first_line(path: Path) -> str:
@@ -238,8 +222,9 @@ def _reading(path: Path, shown: Mapping[Path, Path], kind: str, table: str) -> I
                 refuse_json(shown, table)
         cause = str(error).strip().split("\n")[0]
         raise SourceError(
-            f"{table}: cannot read '{path}' as {kind}: {cause} "
-            f"Is it whole, and is it {kind}? Its suffix should say what it is."
+            f"cannot read {quoted(path)} as {kind}: {cause}",
+            advice=f"Is it whole, and is it {kind}? Its suffix should say what it is.",
+            table=table,
         ) from error
 
 
@@ -260,37 +245,8 @@ def _scan(path: Path, kind: str) -> pl.LazyFrame:
     if kind in SKIPPING:
         return SKIPPING[kind](path, glob=False)
     if kind in TREC:
-        return _fields(path, kind).drop("number")
+        return fields_of(path, kind).drop("number")
     # Everything is read as text: a type that is guessed from the first rows would turn "007" into 7.
     header = _first_line(path)
     separator = "\t" if kind == "TSV" else next((char for char in ",;\t|" if char in header), ",")
     return pl.scan_csv(path, separator=separator, infer_schema=False, glob=False)
-
-
-def _fields(path: Path, kind: str) -> pl.LazyFrame:
-    """The fields of each line of a TREC file, and its number; null where it has others."""
-    # The rank column of a run is left alone: trec_eval, and everybody who writes these files, goes by score.
-    pattern, names = TREC[kind]
-    fields = pl.col("line").str.strip_chars(" \t\r").str.extract_groups(f"^{pattern}$")
-    found = lines(path).with_row_index("number", offset=1).filter(pl.col("line").str.contains(r"\S"))
-    return found.select("number", *(fields.struct.field(name) for name in names))
-
-
-def _is_bad(kind: str) -> pl.Expr:
-    """Whether a line has other fields: its last one, which is a number, is none."""
-    return pl.col(TREC[kind][1][-1]).cast(pl.Float64, strict=False).is_null()
-
-
-def _check_lines(paths: Sequence[Path], kind: str, table: str) -> None:
-    """Refuse lines of a TREC file that have other fields."""
-    for path in paths:
-        found = _fields(path, kind).filter(_is_bad(kind)).select("number").head(1)
-        bad = found.collect(engine="streaming").to_series()
-        if len(bad):
-            text = lines(path).slice(bad[0] - 1, 1).collect().item()
-            fields = "query Q0 document rank score tag" if kind == "TREC run" else "query 0 document relevance"
-            raise SourceError(
-                f"{table}: line {bad[0]} of '{path}' is no line of a {kind} file: "
-                f"{re.sub(r'[^ -~]+', ' ', text)[:80]!r}. "
-                f"A line holds {fields}, separated by spaces or tabs."
-            )

@@ -12,27 +12,38 @@ import weakref
 from pathlib import Path
 
 from atkay.errors import SourceError, shown
+from atkay.text.phrases import STANDARD_INPUT
 
 HIDDEN = (".", "_")
 """How names begin that Spark and Hadoop do not take for data, such as _SUCCESS."""
+
+
+def quoted(path: Path) -> str:
+    """A path in a message."""
+    return STANDARD_INPUT if path.name == STANDARD_INPUT else f"'{path}'"
 
 
 def local_path(given: str | os.PathLike[str], table: str) -> Path:
     """The path of something on this machine."""
     text = os.fspath(given)
     if not isinstance(text, str):
-        raise SourceError(f"{table}: a path must be text, got {shown(text)}.")
+        raise SourceError(f"a path must be text, got {shown(text)}.", table=table)
     if not text.strip():
-        raise SourceError(f"{table}: {text!r} does not name a file or a folder. For the working directory write '.'.")
+        raise SourceError(
+            f"{text!r} does not name a file or a folder", advice="For the working directory write '.'.", table=table
+        )
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", text):
         raise SourceError(
-            f"{table}: '{text}' is a URL, and only files on this machine can be read by their path. Write a path, or "
-            f"pass a frame, such as polars.scan_parquet('{text}')."
+            f"'{text}' is a URL, and only files on this machine can be read by their path",
+            advice=f"Write a path, or pass a frame, such as polars.scan_parquet('{text}').",
+            table=table,
         )
     try:
         return Path(text).expanduser()
     except RuntimeError as error:
-        raise SourceError(f"{table}: cannot tell whose home folder '{text}' is in. Write the whole path.") from error
+        raise SourceError(
+            f"cannot tell whose home folder '{text}' is in", advice="Write the whole path.", table=table
+        ) from error
 
 
 def find_files(given: str | os.PathLike[str], table: str) -> list[Path]:
@@ -52,24 +63,26 @@ def find_files(given: str | os.PathLike[str], table: str) -> list[Path]:
             files = sorted(set(itertools.chain.from_iterable(every)))
     except (OSError, ValueError) as error:
         cause = getattr(error, "strerror", None) or error
-        raise SourceError(f"{table}: cannot look for the file '{str(path)[:80]}...': {cause}.") from error
+        raise SourceError(f"cannot look for the file '{str(path)[:80]}...': {cause}.", table=table) from error
     if files:
         return files
     if path.is_dir():
-        raise SourceError(f"{table}: there are no files in the folder '{path}' or in folders within it.")
+        raise SourceError(f"there are no files in the folder '{path}' or in folders within it.", table=table)
     what = "no file matches" if glob.has_magic(str(path)) else "no file"
     bare = Path(str(path).strip())
     hint = f"The working directory is '{Path.cwd()}'."
     if bare != path and bare.exists():
         hint = f"There is '{bare}', without blanks around it."
-    raise SourceError(f"{table}: {what} '{path}'. {hint}")
+    raise SourceError(f"{what} '{path}'", advice=f"{hint}", table=table)
 
 
 def _files_in(folder: Path, table: str, above: tuple[Path, ...] = ()) -> list[Path]:
     """All files of a folder and the folders within it, such as those of a partition, but hidden ones."""
     real = folder.resolve()
     if real in above:
-        raise SourceError(f"{table}: '{folder}' is a link to a folder that it is in. Name the files themselves.")
+        raise SourceError(
+            f"'{folder}' is a link to a folder that it is in", advice="Name the files themselves.", table=table
+        )
     found = sorted(each for each in folder.iterdir() if not _is_hidden(each.relative_to(folder)))
     inside = ([each] if not each.is_dir() else _files_in(each, table, (*above, real)) for each in found)
     return list(itertools.chain.from_iterable(inside))
@@ -90,4 +103,4 @@ class Stored:
             with pipe.open("rb") as source, self.path.open("wb") as target:
                 shutil.copyfileobj(source, target)
         except OSError as error:
-            raise SourceError(f"{table}: cannot read the pipe '{pipe}': {error.strerror}.") from error
+            raise SourceError(f"cannot read the pipe '{pipe}': {error.strerror}.", table=table) from error

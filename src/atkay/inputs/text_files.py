@@ -1,4 +1,4 @@
-"""Text files that cannot be read as they are: which line is wrong, and what to do. Encodings, JSON Lines."""
+"""Text files: encodings, lines, JSON Lines; which line is wrong, and what to do."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from atkay.errors import SourceError
-from atkay.inputs.kinds import mixed_types
+from atkay.inputs.checks import mixed_types
+from atkay.inputs.paths import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
+
 
 ENCODINGS = {
     codecs.BOM_UTF32_LE: "UTF-32",
@@ -40,7 +42,9 @@ def check_encoding(start: bytes, shown: Path, table: str) -> None:
         little, big = all(even) and not any(odd), all(odd) and not any(even)
         encoding = "UTF-16LE" if little else "UTF-16BE" if big else None
     if encoding is not None:
-        raise SourceError(f"{table}: '{shown}' is {encoding}, and text files must be UTF-8. {_convert(encoding)}")
+        raise SourceError(
+            f"{quoted(shown)} is {encoding}, and text files must be UTF-8", advice=_convert(encoding), table=table
+        )
 
 
 def _convert(encoding: str) -> str:
@@ -56,8 +60,9 @@ def refuse_encoding(shown: Mapping[Path, Path], table: str) -> None:
             except UnicodeDecodeError:
                 text = re.sub(r"[^ -~\xa0-\uffff]+", " ", line.decode("cp1252", "replace")).strip()[:80]
                 raise SourceError(
-                    f"{table}: line {number:,} of '{name}' is not UTF-8. If the file is Latin-1 or cp1252, the line is "
-                    f"{text!r}. {_convert('cp1252')}"
+                    f"line {number:,} of {quoted(name)} is not UTF-8",
+                    advice=f"If the file is Latin-1 or cp1252, the line is {text!r}. {_convert('cp1252')}",
+                    table=table,
                 ) from None
 
 
@@ -104,13 +109,13 @@ def refuse_json(shown: Mapping[Path, Path], table: str, names: tuple[str, ...] |
     first: dict[str, tuple[str, object, int]] = {}
     for path, file in shown.items():
         for number, line in _text_lines(path):
-            for name, value in _json_object(line, f"{table}: line {number:,} of '{file}'").items():
+            for name, value in _json_object(line, f"line {number:,} of {quoted(file)}", table).items():
                 if value is None or (names is not None and name not in names):
                     continue
                 kind = JSON_TYPES[type(value)]
                 before, example, at = first.setdefault(name, (kind, value, number))
                 if kind != before:
-                    here = f"{json.dumps(value)[:40]} in line {number:,} of '{file}'"
+                    here = f"{json.dumps(value)[:40]} in line {number:,} of {quoted(file)}"
                     raise mixed_types(
                         table, name, f"{before} ({json.dumps(example)[:40]} in line {at:,}) and {kind} ({here})"
                     )
@@ -125,14 +130,15 @@ def _text_lines(path: Path) -> Iterator[tuple[int, str]]:
         before += len(frame)
 
 
-def _json_object(line: str, where: str) -> dict[str, object]:
+def _json_object(line: str, where: str, table: str) -> dict[str, object]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise SourceError(f"{where} is not JSON: {error}.") from error
+        raise SourceError(f"{where} is not JSON: {error}.", table=table) from error
     if not isinstance(row, dict):
         raise SourceError(
-            f'{where} holds {JSON_TYPES[type(row)]}. In JSON Lines each line is an object, such as {{"user": 1, '
-            '"item": 2}.'
+            f"{where} holds {JSON_TYPES[type(row)]}",
+            advice='In JSON Lines each line is an object, such as {"user": 1, "item": 2}.',
+            table=table,
         )
     return row

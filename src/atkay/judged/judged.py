@@ -12,7 +12,9 @@ from atkay.core.lists import Lists, mask
 from atkay.core.types import WHOLE, Bools, Floats, Ints
 from atkay.errors import ProtocolError, SideError, SpecError
 from atkay.judged.axes import lists, per_hit, per_query
-from atkay.judged.side import ASKS, Features, Side, Train
+from atkay.judged.side import Features, Side, Train
+from atkay.tables import TABLES
+from atkay.text.phrases import argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -270,7 +272,7 @@ AXES: dict[str, str] = {each.name: each.metadata["axis"] for each in fields(Judg
 
 def _given(what: T | None, name: str) -> T:
     if what is None:
-        raise SideError(f"a metric needs {name}=: {ASKS[name]}.")
+        raise SideError(f"a metric needs {argument(name)}: {TABLES[name].meaning}.")
     return what
 
 

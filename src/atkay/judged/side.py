@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay.core.fingerprint import WRAP, Hashes, Mark, fingerprint, item_fingerprint, scrambled
+from atkay.core.fingerprint import WRAP, Fingerprint, Hashes, fingerprint, item_fingerprint, scrambled
 from atkay.core.lists import Lists
 from atkay.errors import SideError
 
@@ -17,14 +17,6 @@ if TYPE_CHECKING:
 
     from atkay.core.cooccurrence import Pairs
     from atkay.core.types import Bools, Floats, Ints
-
-ASKS = {
-    "train": "the interactions that the models learned from, a table of users and items",
-    "catalog": "all items that could be listed",
-    "features": "a table with an item and its categories or numbers",
-    "reference": "the lists of a reference recommender, such as the most popular items",
-}
-"""What each argument of evaluate is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,20 +116,20 @@ class Side:
         return replace(first, train=train, reference=reference)
 
 
-def side_fingerprints(side: Side | None, query: Hashes, item: Callable[[Ints], Hashes]) -> dict[str, Mark]:
+def side_fingerprints(side: Side | None, query: Hashes, item: Callable[[Ints], Hashes]) -> dict[str, Fingerprint]:
     """What tells each of the tables apart that were given besides lists and truth."""
-    found: dict[str, Mark] = {}
+    found: dict[str, Fingerprint] = {}
     if side is None:
         return found
     if side.train is not None:
         # Users of the training data have no numbers here; what they had together tells them apart.
         anybody = np.zeros(side.train.items.n_queries, np.uint64)
         own = fingerprint(side.train.history, query, item)
-        found["train"] = Mark(own, fixed=fingerprint(side.train.items, anybody, item))
+        found["train"] = Fingerprint(own, fixed=fingerprint(side.train.items, anybody, item))
     if side.catalog is not None:
-        found["catalog"] = Mark(fixed=item_fingerprint(item(np.flatnonzero(side.catalog))))
+        found["catalog"] = Fingerprint(fixed=item_fingerprint(item(np.flatnonzero(side.catalog))))
     if side.reference is not None:
-        found["reference"] = Mark(fingerprint(side.reference, query, item, ranked=True))
+        found["reference"] = Fingerprint(fingerprint(side.reference, query, item, ranked=True))
     if side.features is not None:
         every, parts = item(np.arange(side.n_items)), []
         if side.features.vectors is not None:
@@ -147,5 +139,5 @@ def side_fingerprints(side: Side | None, query: Hashes, item: Callable[[Ints], H
         if side.features.categories is not None:
             kinds = side.features.categories
             parts.append(fingerprint(kinds, every, lambda code: code.astype(np.uint64)))
-        found["features"] = Mark(fixed=sum(parts) % WRAP)
+        found["features"] = Fingerprint(fixed=sum(parts) % WRAP)
     return found

@@ -14,6 +14,7 @@ from atkay.core.types import Floats, Ints
 from atkay.errors import SideError
 from atkay.judged.judged import Judged
 from atkay.metrics.metric import Metric
+from atkay.text.phrases import argument
 
 BITS_PER_MASK = 64
 """Categories that one integer of a mask holds."""
@@ -30,8 +31,8 @@ def categories_of(judged: Judged, metric: object, instead: str = "") -> Lists:
     categories = judged.features.categories
     if categories is None:
         raise SideError(
-            f"{metric} needs categories of items, but features= has only numbers. Pass a column of text, or of lists "
-            f"of text, such as features={{'tea': ['drink', 'hot'], ...}}{instead}."
+            f"{metric} needs categories of items, but {argument('features')} has only numbers. Pass a column of text, "
+            f"or of lists of text, such as features={{'tea': ['drink', 'hot'], ...}}{instead}."
         )
     return categories
 

@@ -19,6 +19,7 @@ from atkay.errors import SpecError, offer, shown
 from atkay.metrics.metric import Metric, bad_cutoff, conventions
 from atkay.metrics.registry import by_alias, list_metrics
 from atkay.metrics.worked import printed
+from atkay.text.phrases import either
 from atkay.words import words_of
 
 MOST_DIGITS = 20
@@ -50,7 +51,9 @@ def parse(spec: str | Metric) -> Metric:
     cls = by_alias().get(re.sub(r"[\s-]+", "_", name.lower()))
     if cls is None:
         near = offer(name[:80], by_alias(), list_metrics())
-        raise SpecError(f"unknown metric {shown(name)}. {near} atkay.list_metrics() lists all.")
+        raise SpecError(
+            f"unknown metric {shown(name)}. {near} {either('atkay.list_metrics()', '`atkay metrics`')} lists all."
+        )
     return cls(**_parse_choices(cls, chosen), k=None if cut is None else _parse_cutoffs(cls.name, spec, cut))
 
 

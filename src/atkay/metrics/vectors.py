@@ -7,6 +7,7 @@ import numpy as np
 from atkay.core.types import Floats
 from atkay.errors import SideError
 from atkay.judged.judged import Judged
+from atkay.text.phrases import argument
 
 LINE_CHECK_NUMBERS = 3
 """Vectors with more numbers than this do not all lie on one line by mistake."""
@@ -28,13 +29,14 @@ def vectors_of(judged: Judged, metric: object, instead: tuple[str, str], *, cosi
     vectors = judged.features.vectors
     if vectors is None:
         raise SideError(
-            f"{metric} needs numbers of items, but features= has only categories. Pass columns of numbers, or a vector "
-            f"for each item; or choose {instead[0]}."
+            f"{metric} needs numbers of items, but {argument('features')} has only categories. Pass columns of "
+            f"numbers, or a vector for each item; or choose {instead[0]}."
         )
     if cosine and _on_one_line(vectors):
         raise SideError(
-            f"{metric} takes the cosine of two items' vectors, and here that is 1 or -1 for all of them: features= has "
-            f"one number per item, or numbers in proportion to each other. Pass more, or choose {instead[1]}."
+            f"{metric} takes the cosine of two items' vectors, and here that is 1 or -1 for all of them: "
+            f"{argument('features')} has one number per item, or numbers in proportion to each other. Pass "
+            f"more, or choose {instead[1]}."
         )
     return vectors
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from atkay.protocol import Protocol
 from atkay.reporting.view import View, shown
+from atkay.tables import SIDE
 
 if TYPE_CHECKING:
     from atkay.comparison.comparison import Comparison
@@ -40,7 +41,7 @@ def _of_result(result: Result) -> list[tuple[str, str]]:
         for name, value in words.items()
         if value != getattr(default, name)
     ]
-    arguments += [(name, "...") for name in ("train", "catalog", "features", "reference") if name in result.fingerprint]
+    arguments += [(name, "...") for name in SIDE if name in result.fingerprint]
     arguments += [("slices", "...")] if result.slicings else []
     return arguments + ([] if result.sampled is None else [("sampled", repr(result.sampled))])
 

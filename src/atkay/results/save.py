@@ -43,6 +43,7 @@ from atkay.protocol import Protocol
 from atkay.results.result import Population, Result, Segment
 from atkay.results.summary import Summary
 from atkay.text.files import path_of, write_whole
+from atkay.text.phrases import either
 from atkay.text.sizes import size_in_words
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def save_record(path: str | os.PathLike[str], kind: str, record: Mapping[str, An
 def load_record(path: str | os.PathLike[str], kind: str, read: Callable[[dict[str, Any]], T]) -> T:
     """What ``read`` makes of a record that was saved."""
     named = path_of(path, SourceError)
-    advice = f"Write one with {kind}.save(path)."
+    advice = f"Write one with {either(f'{kind}.save(path)', 'atkay evaluate --json FILE')}."
     try:
         return read(unseal(kind, _decompressed(named.read_bytes())))
     except _OtherFile as error:

@@ -12,7 +12,8 @@ import polars as pl
 from atkay.errors import InputError, number_of
 from atkay.evaluation.evaluate import evaluate
 from atkay.inputs.columns import Columns
-from atkay.inputs.read import columns_of, read_log
+from atkay.inputs.logs import read_log
+from atkay.inputs.read import columns_of
 from atkay.tasks.log import Sequences, count_of
 from atkay.tasks.task import SEEN, Task
 

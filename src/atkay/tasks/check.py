@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from atkay.errors import IdError, NumberError, listing
-from atkay.inputs.coding.align import same_types
-from atkay.inputs.coding.common import nothing_common
-from atkay.inputs.read import Table, read_recs
+from atkay.inputs.coding.shared import nothing_shared
+from atkay.inputs.coding.types import same_types
+from atkay.inputs.read import read_recs
+from atkay.inputs.table import Table
 from atkay.text.grid import Grid
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def _listed(task: Task, recs: Any, columns: Columns) -> pl.DataFrame:
         [own.cast(like.dtype).alias(name) for name, own, like in zip(names, given.ids, ids, strict=True)]
     )
     if listed.join(task.truth, on=task.key, how="semi").is_empty():
-        raise IdError(nothing_common(given, truth, "user"))
+        raise IdError(nothing_shared(given, truth, "user"))
     return listed
 
 

@@ -13,7 +13,7 @@ from atkay.core.order import together
 from atkay.core.types import is_integer, is_number
 from atkay.errors import IdError, InputError, SpecError, offer, shown
 from atkay.inputs.coding.vocabulary import Vocabulary
-from atkay.inputs.read import times
+from atkay.inputs.logs import times
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from atkay.errors import ColumnError, InputError, number_of
-from atkay.inputs.read import columns_of, read_log
+from atkay.inputs.logs import read_log
+from atkay.inputs.read import columns_of
 from atkay.tasks.log import Sequences, alike, count_of, moment, word_of
 from atkay.tasks.task import SEEN, Task
 

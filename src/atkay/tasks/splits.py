@@ -12,7 +12,8 @@ from atkay.core.lists import rows_between
 from atkay.core.order import together
 from atkay.errors import InputError, number_of
 from atkay.inputs.coding.vocabulary import Vocabulary
-from atkay.inputs.read import columns_of, read_log
+from atkay.inputs.logs import read_log
+from atkay.inputs.read import columns_of
 from atkay.tasks.log import Sequences, count_of, moment, share_of, word_of
 from atkay.tasks.task import Task
 

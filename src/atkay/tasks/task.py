@@ -16,11 +16,13 @@ from atkay.evaluation.evaluate import evaluate
 from atkay.evaluation.request import USUAL
 from atkay.inputs.columns import Columns
 from atkay.inputs.kinds import open_source
-from atkay.inputs.read import NAMES, columns_of
+from atkay.inputs.read import columns_of
 from atkay.metrics.metric import Metric, Ratio
 from atkay.metrics.spec import parse_all
 from atkay.results.result import Result
+from atkay.tables import TABLES
 from atkay.tasks.log import word_of
+from atkay.text.phrases import columns_argument
 from atkay.text.printable import one_line
 
 if TYPE_CHECKING:
@@ -189,7 +191,7 @@ class Task:
         word_of(word, "average", AVERAGES)
         column = {"session": self.session, "user": self.user}.get(word, "")
         if column is None:
-            mend = "Name the column with columns=Columns(user=...), or choose another word."
+            mend = f"Name the column with {columns_argument(user=...)}, or choose another word."
             raise InputError(
                 f"{self.name}: average='{word}' needs a {word} in the log, and there is none. "
                 + (mend if word == "user" else "next_item alone reads sessions. Choose another word.")
@@ -226,7 +228,7 @@ class Task:
 
     def _columns(self, recs: Any, given: Any) -> dict[str, Columns]:
         """The names of the columns in every table; those of the lists are theirs, or found by themselves."""
-        columns = {name: columns_of(given, name) for name in NAMES}
+        columns = {name: columns_of(given, name) for name in TABLES}
         there, listed = open_source(recs, "recs").names, columns["recs"]
         user = listed.user or (self.key if len(self.key) > 1 or self.key[0] in there else None)
         columns["recs"] = replace(listed, user=user, item=listed.item or (self.item if self.item in there else None))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING
@@ -29,9 +28,12 @@ from atkay.errors import AtkayError, DuplicateError, InputError, PopulationError
 from atkay.evaluation.finish import Setting, finish
 from atkay.evaluation.measure import measure_tables
 from atkay.evaluation.request import FILTERS
-from atkay.inputs.coding.align import fitting
+from atkay.inputs.checks import SOME, as_ids
+from atkay.inputs.coding.types import fitting
 from atkay.inputs.coding.vocabulary import Vocabulary, fits
-from atkay.inputs.read import BESIDE, SOME, Table, as_ids, columns_of, read_items, read_recs, read_tables, read_truth
+from atkay.inputs.read import columns_of, read_items, read_recs, read_tables, read_truth
+from atkay.inputs.table import Table
+from atkay.tables import SIDE
 from atkay.text.progress import Steps
 from atkay.text.sizes import bytes_of
 
@@ -40,14 +42,13 @@ if TYPE_CHECKING:
 
     from atkay.evaluation.part import Part
     from atkay.evaluation.request import Request
-    from atkay.inputs.kinds import Source
+    from atkay.inputs.table import Source
     from atkay.results.result import Result
 
 JUDGED_SHARE = 1 / 3
 """Of the memory, for the rows that are judged at a time; the rest is for what all parts share, and for the values."""
 BYTES_PER_CODE = 64
 """Memory for each code of an item: flags, and the counts of metrics of the whole run."""
-COUNTED = "(counting from 0)"
 
 
 def evaluate_files(request: Request, memory: str | int, spill: str | PathLike[str] | None) -> Result:
@@ -79,9 +80,9 @@ def _read_first(read: Callable[[], dict[str, Table]], sources: Mapping[str, Sour
     try:
         return read()
     except InputError as error:
-        source = sources.get(_named(error))
-        if COUNTED in str(error) and source is not None and has_more(source):
-            raise type(error)(f"{error} Counted were the first {SOME:,} rows.") from error
+        source = sources.get(error.table or "")
+        if error.row is not None and source is not None and has_more(source):
+            raise error.replace(note=f"Counted were the first {SOME:,} rows.") from error
         raise
 
 
@@ -96,7 +97,7 @@ def _setting(
 ) -> Setting:
     """What all parts share: each item once is all that is needed of the lists."""
     divided, groups = partition.divided, request.protocol.groups
-    side = [tables[name] for name in BESIDE if name in tables]
+    side = [tables[name] for name in SIDE if name in tables]
     rows = sum(divided[name].n_rows for name in ("recs", "truth")) + sum(map(len, side))
     room = min(4 * rows + 1024, room)
     items = {"truth": _items(partition, "truth")}
@@ -167,39 +168,33 @@ def _judged(request: Request, setting: Setting, partition: Partition, whole: Map
     try:
         return measure_tables(request, setting, {**rows, **whole})
     except InputError as error:
-        if isinstance(error, DuplicateError) and _named(error) in partition.divided:
+        if isinstance(error, DuplicateError) and error.table in partition.divided:
             raise _of_one_part(error, partition) from error
         raise _of_all_rows(error, partition, request) from error
     except PopulationError as error:
         raise _of_one_part(error, partition) from error
 
 
-def _named(error: InputError) -> str:
-    """The table that an error speaks of."""
-    return str(error).partition(":")[0]
-
-
 def _of_one_part(error: DuplicateError | PopulationError, partition: Partition) -> AtkayError:
     """The same error, which has counted some of the users alone."""
-    return type(error)(f"{error} (Counted was one part of {len(partition.numbers)}.)")
+    return error.replace(note=f"(Counted was one part of {len(partition.numbers)}.)")
 
 
 def _of_all_rows(error: InputError, partition: Partition, request: Request) -> InputError:
     """The same error with the number that the row has in its table: in a part rows have other numbers."""
-    name, first = _named(error), 0
-    if COUNTED not in str(error) or name not in partition.divided:
+    name, first = error.table, 0
+    if error.row is None or name is None or name not in partition.divided:
         return error
     one = partition.divided[name]
     with one.pieces.reading():
         for frame in one.pieces.scan(one.names).collect_batches(chunk_size=ROWS_PER_BATCH):
             try:
                 _read(name, one, frame, request)
-            except InputError as found:
-                head, *row = re.split(r"row (\d+) (?=\(counting)", str(found), maxsplit=1)
-                if not row:  # another error of the same rows, which comes first where all are looked at
-                    return found
-                message = f"{head}row {first + int(row[0])} {row[1]}"
-                return type(found)(f"{message} Counted were rows {first:,} to {first + len(frame) - 1:,}.")
+            except InputError as same:
+                if same.row is None:  # another error of the same rows, which comes first where all are looked at
+                    return same
+                counted = f"Counted were rows {first:,} to {first + len(frame) - 1:,}."
+                return same.replace(row=first + same.row, note=counted)
             first += len(frame)
     return error
 

@@ -12,16 +12,17 @@ import numpy as np
 import polars as pl
 
 from atkay.engines.files.spill import refusing
-from atkay.inputs.coding.align import warn_misfits
-from atkay.inputs.kinds import Pieces, Source, open_source
-from atkay.inputs.read import SOME, integer, number
+from atkay.inputs.checks import SOME, integer, number
+from atkay.inputs.coding.types import warn_misfits
+from atkay.inputs.kinds import open_source
+from atkay.inputs.table import Pieces, Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from atkay.core.types import Ints
-    from atkay.inputs.read import Table
+    from atkay.inputs.table import Table
     from atkay.text.progress import Steps
 
 ROWS_PER_BATCH = 1 << 20

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from atkay.errors import SpillError, shown
+from atkay.text.phrases import argument
 from atkay.text.sizes import size_in_words
 
 if TYPE_CHECKING:
@@ -62,5 +63,5 @@ def refusing(where: Path, needed: int | None = None) -> Iterator[None]:
         about = "" if needed is None else f"; about {size_in_words(needed)} are needed"
         raise SpillError(
             f"spill: cannot write to '{where}': {os.strerror(number)}. {size_in_words(free)} were free there{about}. "
-            "Name a folder on a larger disk with spill=, or sort the files by user, which takes far less."
+            f"Name a folder on a larger disk with {argument('spill')}, or sort the files by user, which takes far less."
         ) from error

@@ -360,7 +360,7 @@ def _one_of(name: str, given: object, words: tuple[str, ...]) -> str:
 
 def _read_ids(given: Any, n_users: int) -> Any:
     """The users' ids, each of them once."""
-    from atkay.inputs.arrays import read_users
+    from atkay.inputs.batch import read_users
 
     ids = read_users(given, "full_ranking", "ids")
     if len(ids) != n_users:

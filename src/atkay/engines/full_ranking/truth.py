@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from atkay.core.fingerprint import Mark, fingerprint, id_numbers, scrambled
+from atkay.core.fingerprint import Fingerprint, fingerprint, id_numbers, scrambled
 from atkay.core.lists import Lists, mask
 from atkay.core.match import match, repeated
-from atkay.core.types import is_tensor, tensor_array
-from atkay.errors import DuplicateError, InputError, ProtocolError, RelevanceError, SourceError, listing
+from atkay.errors import DuplicateError, InputError, ProtocolError, RelevanceError, listing
 from atkay.evaluation.judge import best_first, known_grades, missed_above
-from atkay.inputs.coding.common import grade_ends
+from atkay.inputs.arrays import read_compressed
+from atkay.inputs.coding.shared import grade_ends
 from atkay.judged.judged import Judged, within
 from atkay.judged.side import Side
 from atkay.results.result import Population
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from atkay.core.types import Array, Bools, Floats, Ints
+    from atkay.core.types import Bools, Floats, Ints
     from atkay.metrics.metric import Metric
     from atkay.protocol import Protocol
 
@@ -43,54 +43,6 @@ class Ranked(NamedTuple):
     positive: Bools
 
 
-def read_rows(given: Any, what: str) -> tuple[Ints, Ints, Floats | None, int]:
-    """Compressed rows of any make: where they start, the items, their values, and how many items there are, if told."""
-    values, n_items = None, 0
-    if hasattr(given, "tocsr"):
-        rows = given.tocsr()
-        start, item, values, n_items = rows.indptr, rows.indices, rows.data, rows.shape[1]
-    elif is_tensor(given) and str(given.layout) == "torch.sparse_coo":
-        given = given.detach().coalesce()
-        row, item = given.indices()
-        start = np.append(0, np.cumsum(np.bincount(_on_host(row, what), minlength=given.shape[0])))
-        values, n_items = given.values(), given.shape[1]
-    elif is_tensor(given) and str(given.layout) == "torch.sparse_csr":
-        start, item, values, n_items = given.crow_indices(), given.col_indices(), given.values(), given.shape[1]
-    elif isinstance(given, tuple | list) and len(given) in (2, 3):
-        start, item, *more = given
-        values = more[0] if more else None
-    else:
-        raise SourceError(
-            f"{what}: cannot read a {type(given).__name__} as compressed rows. Pass a SciPy sparse matrix, a torch "
-            "sparse tensor (tensor.to_sparse_csr()), or (indptr, indices): the items of user u are "
-            "indices[indptr[u]:indptr[u + 1]]."
-        )
-    start, item = (_on_host(each, what) for each in (start, item))
-    fits = start.ndim == item.ndim == 1 and start.dtype.kind in "iu" and item.dtype.kind in "iu" and len(start) > 0
-    if not fits or start[0] != 0 or start[-1] != len(item) or (np.diff(start.astype(np.int64)) < 0).any():
-        raise SourceError(
-            f"{what}: (indptr, indices) do not fit together: indptr has whole numbers that rise from 0 to the number "
-            f"of indices, {len(item):,} here, and indices whole numbers."
-        )
-    if len(item) and (item.min() < 0 or (n_items and item.max() >= n_items)):
-        raise InputError(f"{what}: items are numbered from 0; given were {item.min()} to {item.max()}.")
-    graded = None if values is None else _on_host(values, what).astype(float)
-    if graded is not None and len(graded) != len(item):
-        raise SourceError(f"{what}: {len(graded):,} values for {len(item):,} indices.")
-    return start.astype(np.int64), item.astype(np.int64), graded, n_items
-
-
-def _on_host(given: Any, what: str) -> Array:
-    """A tensor, or anything else, as an array."""
-    try:
-        found = tensor_array(given, what) if is_tensor(given) else np.asarray(given)
-    except ValueError as error:
-        raise SourceError(f"{what}: cannot read a {type(given).__name__} as an array of numbers: {error}") from error
-    if found.dtype.kind not in "biuf":
-        raise SourceError(f"{what}: (indptr, indices, grades) must be numbers, got {found.dtype}.")
-    return found
-
-
 @dataclass(frozen=True, eq=False)
 class Truth:
     """What is wanted and what is not ranked, user by user; items are numbered from 0."""
@@ -107,7 +59,7 @@ class Truth:
     def read(cls, truth: Any, exclude: Any, protocol: Protocol) -> Truth:
         """Truth and seen items as given, each pair once."""
         _check(protocol)
-        start, item, grade, n_items = read_rows(truth, "truth")
+        start, item, grade, n_items = read_compressed(truth, "truth")
         grades = np.ones(len(item)) if grade is None else grade
         if not (np.isfinite(grades) & (grades >= 0)).all():
             raise RelevanceError(
@@ -115,7 +67,7 @@ class Truth:
             )
         seen = None
         if exclude is not None:
-            begin, other, _, columns = read_rows(exclude, "exclude")
+            begin, other, _, columns = read_compressed(exclude, "exclude")
             if len(begin) != len(start):
                 raise InputError(
                     f"exclude has {len(begin) - 1:,} users and the truth {len(start) - 1:,}. Give both a row per user."
@@ -235,9 +187,9 @@ class Truth:
         if not isinstance(ids, np.ndarray) and not ids.dtype.is_integer():
             return {}
         query = scrambled(0, _number(ids) if isinstance(ids, np.ndarray) else id_numbers(ids))
-        found = {"truth": str(Mark(fingerprint(self.wanted, query, _number, self.given)))}
+        found = {"truth": str(Fingerprint(fingerprint(self.wanted, query, _number, self.given)))}
         if self.seen is not None:
-            found["exclude"] = str(Mark(fingerprint(self.seen, query, _number)))
+            found["exclude"] = str(Fingerprint(fingerprint(self.seen, query, _number)))
         return found
 
 

@@ -28,11 +28,13 @@ from atkay.engines.spark.worker import SETTLED, Failure, Written, judging_of, me
 from atkay.errors import AtkayError, IdError, ProtocolError, RowsError, listing, number_of
 from atkay.evaluation.finish import Setting, finish
 from atkay.evaluation.request import FILTERS
-from atkay.inputs.coding.align import check_keys, check_numbered, fitting, same_types
+from atkay.inputs.checks import SOME
 from atkay.inputs.coding.lookup import keyed_by
+from atkay.inputs.coding.types import check_keys, check_numbered, fitting, same_types
 from atkay.inputs.columns import Columns
-from atkay.inputs.kinds import Source, as_polars, collect_spark, is_spark, spark_column
-from atkay.inputs.read import SOME, Table, read_items, read_tables
+from atkay.inputs.frames import as_polars, collect_spark, is_spark, spark_column
+from atkay.inputs.read import read_items, read_tables
+from atkay.inputs.table import Source, Table
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -18,7 +18,7 @@ from atkay.evaluation.measure import measure_tables
 from atkay.evaluation.part import Part
 from atkay.inputs.coding.segments import Groups, slice_queries
 from atkay.inputs.columns import Columns
-from atkay.inputs.kinds import as_polars
+from atkay.inputs.frames import as_polars
 from atkay.metrics.metric import RunMetric, is_pooled
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from atkay.evaluation.finish import Setting
     from atkay.evaluation.request import Request
-    from atkay.inputs.read import Table
+    from atkay.inputs.table import Table
 
 SETTLED = "part"
 """The column of what a part counted; the rows of users have nothing there."""

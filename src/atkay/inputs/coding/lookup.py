@@ -1,4 +1,4 @@
-"""Keyed: the items of a table by its own users, looked up for any queries."""
+"""Lookup: the items of a table by its own users, found for any queries."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
-from atkay.core.lists import Lists, mask, rows_of, taken
+from atkay.core.lists import Lists, in_threads, mask, ranges, rows_of, taken
 from atkay.core.match import repeated
 from atkay.core.order import Scores, together
 from atkay.errors import IdError, listing
-from atkay.inputs.coding.vocabulary import Vocabulary
+from atkay.inputs.coding.vocabulary import SMALL_ROWS, Vocabulary
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from atkay.core.types import Bools, Ints
-    from atkay.inputs.read import Table
+    from atkay.inputs.table import Table
+
+SAMPLE = 10_000
+"""The first so many rows tell whether those of a user come together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,3 +82,42 @@ def grouped(
         return Lists.of(length, item, n_items), None, None
     order = rows_of(np.concatenate(([0], np.cumsum(run))), np.argsort(code, kind="stable"))
     return Lists.of(length, taken(item, order), n_items), order, None
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Rows that follow each other with the same key: the key of each run, and how many rows it has.
+
+    Tables mostly come with the rows of a user together, so that there are far fewer keys to look at than rows.
+    """
+
+    ids: tuple[pl.Series, ...]
+    length: Ints | None
+    """None where every row stands for itself."""
+
+    @classmethod
+    def of(cls, ids: tuple[pl.Series, ...]) -> Runs:
+        """The runs of some columns."""
+        rows = len(ids[0])
+        if not rows or len(changes(ids[0][:SAMPLE])) > min(rows, SAMPLE) // 4:
+            return cls(ids, None)
+        start = np.concatenate(([0], changes(ids[0])))
+        for column in ids[1:]:
+            start = np.union1d(start, changes(column))
+        if len(start) > rows // 4:
+            return cls(ids, None)
+        return cls(tuple(column.gather(start) for column in ids), np.diff(start, append=rows))
+
+
+def changes(column: pl.Series) -> Ints:
+    """The rows whose value is not that of the row before."""
+    small = len(column) < SMALL_ROWS and column.dtype == pl.String
+    if not (small or column.dtype.is_integer()) or column.dtype in (pl.Int128, pl.UInt128):
+        return (column != column.shift(1)).fill_null(False).arg_true().cast(pl.Int64).to_numpy()
+    values = column.to_numpy()
+
+    def of_block(block: tuple[int, int]) -> Ints:
+        first, last = block[0], min(block[1] + 1, len(values))
+        return np.flatnonzero(values[first + 1 : last] != values[first : last - 1]) + first + 1
+
+    return np.concatenate(in_threads(of_block, ranges(len(values))))

@@ -10,10 +10,10 @@ import polars as pl
 
 from atkay.core.types import Slicing
 from atkay.errors import DuplicateError, InputError, listing, who
-from atkay.inputs.coding.align import same_types
-from atkay.inputs.coding.common import Shared, in_words
 from atkay.inputs.coding.lookup import keyed_by
-from atkay.inputs.read import Table
+from atkay.inputs.coding.shared import SharedCount, in_words
+from atkay.inputs.coding.types import same_types
+from atkay.inputs.table import Table
 
 if TYPE_CHECKING:
     from atkay.core.types import Ints
@@ -61,7 +61,7 @@ def _groups(aligned: Aligned, names: tuple[str, ...]) -> pl.DataFrame:
 
 def slice_queries(
     queries: pl.DataFrame, slices: Table | None, groups: Groups | None
-) -> tuple[tuple[Slicing, ...], Shared | None]:
+) -> tuple[tuple[Slicing, ...], SharedCount | None]:
     """The segments of some of the queries, and how many of these the slices' table names."""
     if slices is None:
         return (), None
@@ -79,14 +79,14 @@ def slice_queries(
     if twice.any():
         who = table.filter(twice).row(0)
         raise DuplicateError(
-            f"slices: user {', '.join(map(repr, who))} stands in two rows. Give each user one segment."
+            f"user {', '.join(map(repr, who))} stands in two rows", advice="Give each user one segment.", table="slices"
         )
     there = "there beside " + "".join(typed.extra.columns)
     table = pl.concat([table, typed.extra], how="horizontal").with_columns(pl.lit(True).alias(there))
     found = asked.join(table, on=keys, how="left", maintain_order="left").drop(keys)
     segmented = found.drop_in_place(there).is_not_null()
     strangers = table.join(asked, on=keys, how="anti")
-    shared = Shared(
+    shared = SharedCount(
         int(segmented.sum()),
         len(asked),
         len(table) - len(strangers),

@@ -1,4 +1,4 @@
-"""Siding: the tables beside lists and truth, as codes."""
+"""Side: train, catalog, features and reference, as codes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from atkay.core.types import Floats, Ints
-    from atkay.inputs.read import Table
+    from atkay.inputs.table import Table
 
 SEPARATOR = "|"
 """Between several categories in one text, as MovieLens writes them: Action|Comedy."""
@@ -32,10 +32,10 @@ MANY_TEXTS = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
-    """The tables beside lists and truth: what they say of items, and of each of their users."""
+class SideTables:
+    """The side tables: what they say of items, and of each of their users."""
 
-    known: Side
+    of_items: Side
     """What is said of items; of no query yet."""
     train: Keyed | None = None
     reference: Keyed | Lists | None = None
@@ -50,7 +50,7 @@ class Beside:
         *,
         pairs: bool,
         categories_read: bool = True,
-    ) -> Beside:
+    ) -> SideTables:
         """The tables by user and item; ``codes`` are those of their items."""
         train = catalog = features = reference = nobody = None
         if "train" in tables:
@@ -77,14 +77,14 @@ class Beside:
 
     def side(self, codes: Mapping[str, Ints], n_queries: int) -> Side:
         """What is known of items, and of these queries."""
-        train, reference = self.known.train, None
+        train, reference = self.of_items.train, None
         if train is not None:
             train = train.of(codes["train"])
         if isinstance(self.reference, Keyed):
             reference = self.reference.lists.pick(codes["reference"])
         elif self.reference is not None:
             reference = self.reference.pick(np.zeros(n_queries, np.int64))
-        return replace(self.known, train=train, reference=reference)
+        return replace(self.of_items, train=train, reference=reference)
 
 
 def _features(table: Table, item: Ints, items: Vocabulary, *, categories_read: bool) -> Features:
@@ -113,14 +113,18 @@ def _features(table: Table, item: Ints, items: Vocabulary, *, categories_read: b
             words.append(frame.get_column("word"))
         else:
             raise InputError(
-                f"features: '{column.name}' is of type {dtype}; features are numbers (a vector) or text (categories)."
+                f"is of type {dtype}; features are numbers (a vector) or text (categories).",
+                table="features",
+                column=column.name,
             )
     vectors = categories = None
     if numbers:
         seen = np.bincount(item, minlength=items.size)
         if (seen > 1).any():
             twice = items.ids(np.flatnonzero(seen > 1)[:1]).item()
-            raise DuplicateError(f"features: item {twice!r} has two rows of numbers. Give each item one.")
+            raise DuplicateError(
+                f"item {twice!r} has two rows of numbers", advice="Give each item one.", table="features"
+            )
         vectors = np.full((items.size, sum(part.shape[1] for part in numbers)), np.nan)
         vectors[item] = np.concatenate(numbers, axis=1)
     if words:
@@ -149,7 +153,7 @@ def _warn_apart(column: pl.Series) -> None:
         if len(several) and parts.n_unique() <= several.n_unique() / 2:
             warn(
                 f"features: '{column.name}' holds text such as {several[0]!r}, which is read as one category. If these "
-                f"are several, split them: frame.with_columns(pl.col('{column.name}').str.split('{separator}')).",
+                f"are several, write '{SEPARATOR}' in place of '{separator}', or make them lists.",
                 CategoriesWarning,
             )
             return
@@ -168,8 +172,9 @@ def _numbers(column: pl.Series) -> Floats:
         if column.null_count() or length.n_unique() > 1 or not length.max():
             found = sorted(length.drop_nulls().unique().to_list())
             raise InputError(
-                f"features: the vectors in '{column.name}' are of different lengths "
-                f"({listing(map(str, found[:5]))}). Give every item the same number of values."
+                f"the vectors in '{column.name}' are of different lengths ({listing(map(str, found[:5]))})",
+                advice="Give every item the same number of values.",
+                table="features",
             )
         values = column.explode()
     elif isinstance(column.dtype, pl.Array):
@@ -179,7 +184,10 @@ def _numbers(column: pl.Series) -> Floats:
     matrix = values.cast(pl.Float64).to_numpy().reshape(len(column), -1)
     if values.null_count() or not np.isfinite(matrix).all():
         raise InputError(
-            f"features: '{column.name}' has gaps or values that are no finite numbers. Fill them in, or drop the rows."
+            "has gaps or values that are no finite numbers",
+            advice="Fill them in, or drop the rows.",
+            table="features",
+            column=column.name,
         )
     return matrix
 
@@ -197,8 +205,10 @@ def _reference(table: Table, item: Ints, items: Vocabulary) -> Keyed | Lists:
         place, wrong = by_rank(lists, rank if keyed.order is None else rank[keyed.order])
         if wrong >= 0:
             raise OrderError(
-                f"reference: the ranks of user {keyed.users.ids(np.array([wrong])).row(0)[0]!r} are not 1 to "
-                f"{lists.length[wrong]}, each once. Number each list again, or order by score."
+                f"the ranks of user {keyed.users.ids(np.array([wrong])).row(0)[0]!r} are not 1 to "
+                f"{lists.length[wrong]}, each once",
+                advice="Number each list again, or order by score.",
+                table="reference",
             )
     else:
         score = None if table.score is None else table.score.to_numpy()
@@ -212,5 +222,7 @@ def _refuse_repeats(lists: Lists, items: Vocabulary) -> None:
     again = repeated(lists)
     if len(again):
         raise DuplicateError(
-            f"reference: item {items.ids(lists.item[again[:1]]).item()!r} stands twice in one list. Drop one of them."
+            f"item {items.ids(lists.item[again[:1]]).item()!r} stands twice in one list",
+            advice="Drop one of them.",
+            table="reference",
         )

@@ -23,6 +23,8 @@ HASHED = 100_000
 """From so many rows on text is looked up by its hash, which is then checked."""
 
 
+SMALL_ROWS = 1000
+"""Fewer rows than this are numbered by a dict: each query of Polars would take longer than that."""
 SLICE = 1 << 20
 """Rows of a column that a thread looks up in one go."""
 
@@ -60,7 +62,21 @@ class Vocabulary:
             vocabulary = cls._of_integers(columns[0], names, room, dense=dense)
             if vocabulary is not None:
                 return vocabulary, [vocabulary.codes(ids) for ids in tables]
+        kind = columns[0][0].dtype
+        if len(columns) == 1 and (kind == pl.String or kind.is_integer()) and sum(map(len, columns[0])) < SMALL_ROWS:
+            return cls._of_few(columns[0], names)
         return cls._of_any(tables, names)
+
+    @classmethod
+    def _of_few(cls, columns: list[pl.Series], names: tuple[str, ...]) -> tuple[Vocabulary, list[Ints]]:
+        """The text or integers of a few rows."""
+        values = [column.to_list() for column in columns]
+        ids = sorted(set().union(*values))  # text in the order of its code points, which is that of its bytes
+        code = {value: at for at, value in enumerate(ids)}
+        table = pl.DataFrame([pl.Series(names[0], ids, columns[0].dtype)]).with_row_index("code")
+        return cls(len(ids), names, table=table), [
+            np.array([code[value] for value in of_table], np.int32) for of_table in values
+        ]
 
     @classmethod
     def _of_any(cls, tables: Sequence[Ids], names: tuple[str, ...]) -> tuple[Vocabulary, list[Ints]]:
@@ -149,8 +165,7 @@ class Vocabulary:
 
     def text_order(self) -> Ints:
         """The place of each code's id among all of them, as text."""
-        ids = self.ids(np.arange(self.size)).to_series()
-        return ids.cast(pl.String).rank("ordinal").cast(pl.Int64).to_numpy()
+        return self.all_ids().to_series().cast(pl.String).rank("ordinal").cast(pl.Int64).to_numpy()
 
     def numbers(self, codes: Ints) -> Hashes:
         """A number for each id of codes, for a single column."""
@@ -161,12 +176,18 @@ class Vocabulary:
 
     @cached_property
     def _numbers(self) -> Hashes:
-        return id_numbers(self.ids(np.arange(self.size)).to_series())
+        return id_numbers(self.all_ids().to_series())
+
+    def all_ids(self) -> pl.DataFrame:
+        """The ids of all codes."""
+        if self.table is None:
+            return self.ids(np.arange(self.size))
+        return pl.DataFrame([self.table.get_column(name) for name in self.names])
 
     def ids(self, codes: Ints) -> pl.DataFrame:
         """The ids of codes."""
         if self.table is not None:
-            return self.table.select(self.names)[codes]
+            return pl.DataFrame([self.table.get_column(name)[codes] for name in self.names])
         place = codes if self.lookup is None else np.flatnonzero(self.lookup >= 0)[codes]
         return pl.DataFrame({self.names[0]: pl.Series(place + self.low).cast(self.dtype or pl.Int64)})
 

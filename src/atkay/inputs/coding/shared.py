@@ -1,4 +1,4 @@
-"""Common: the ids that lists and truth share with each other and with the tables given besides."""
+"""SharedCount: the ids that lists and truth share with each other and with the other tables."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atkay.core.fingerprint import id_numbers, mix
+from atkay.core.fingerprint import Hashes, id_numbers, mix
 from atkay.core.lists import mask
 from atkay.errors import IdError, OverlapWarning, SwappedWarning, warn
+from atkay.tables import TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,21 +20,14 @@ if TYPE_CHECKING:
 
     from atkay.core.fingerprint import Hashes
     from atkay.core.types import Bools, Floats, Ints
-    from atkay.inputs.coding.align import Ground
+    from atkay.inputs.coding.align import Codes
     from atkay.inputs.coding.lookup import Keyed
     from atkay.inputs.coding.vocabulary import Vocabulary
-    from atkay.inputs.read import Table
+    from atkay.inputs.table import Table
     from atkay.metrics.metric import Metric
 
 MANY_IDS = 100
 """Two tables with at least this many ids each and none in common hold different ids: that is no coincidence."""
-REFUSED = {
-    "user": {"candidates": "always", "slices": "always", "reference": "evaluated"},
-    "item": {"candidates": "always", "catalog": "evaluated", "features": "evaluated", "exclude": "never"},
-}
-"""Tables that say nothing of anybody where they have no id in common; the others are refused where both have many."""
-COVERING = {"user": ("reference", "candidates", "train"), "item": ("catalog", "features")}
-"""Tables that have to know the users or items of the lists; of the others either side may know those of the other."""
 FEW_IDS = 10
 """Fewer items than this that are excluded, or in training, may well be in no list."""
 OVERLAP_WARNING_SHARE = 0.05
@@ -48,7 +42,7 @@ VARYING_LENGTH_SHARE = 0.75
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedCount:
     """How many ids of lists and truth a table has, and how many ids of the table these have.
 
     ``ours`` and ``theirs`` are examples of ids that the other side does not have. Counts of different queries add up;
@@ -64,7 +58,7 @@ class Shared:
     whole: bool = True
 
     @classmethod
-    def users(cls, keyed: Keyed, code: Ints, queries: pl.DataFrame) -> Shared:
+    def users(cls, keyed: Keyed, code: Ints, queries: pl.DataFrame) -> SharedCount:
         """The queries whose user a table names; ``code`` is the list of each query's user."""
         there = code < keyed.users.size
         used = mask(code[there], keyed.users.size)
@@ -83,7 +77,7 @@ class Shared:
             return 1.0
         return self.known / self.of if covering else max(self.known / self.of, self.used / self.named)
 
-    def merge(self, other: Shared) -> Shared:
+    def merge(self, other: SharedCount) -> SharedCount:
         """The counts of both parts' queries."""
         # What one part has no use for may be known to another, unless neither uses anything of the whole table.
         unused = not self.whole or not (self.used or other.used)
@@ -99,7 +93,7 @@ class Shared:
 
 
 @dataclass(frozen=True, eq=False)
-class Items:
+class NamedItems:
     """The items that a table names: which codes, and the ids that are no code, as hashes; ``strange`` is one of them.
 
     Of the hashes the lowest are kept, which tell how many there are, and are the same in whatever parts they come.
@@ -110,11 +104,11 @@ class Items:
     strange: str = ""
 
     @classmethod
-    def of(cls, ids: pl.Series, code: Ints, items: Vocabulary, wanted: Bools) -> Items:
+    def of(cls, ids: pl.Series, code: Ints, items: Vocabulary, in_truth: Bools) -> NamedItems:
         """The items of a column; strange ones are left out where enough of the truth's are among them."""
         known = items.known(code)
         codes = mask(code[known], items.size)
-        if known.all() or _enough(codes, wanted):
+        if known.all() or _enough(codes, in_truth):
             return cls(codes)
         strange = ids.gather(np.flatnonzero(~known)).unique(maintain_order=True)
         return cls(codes, np.sort(mix(id_numbers(strange)))[:KEPT_HASHES], repr(strange[0]))
@@ -125,25 +119,25 @@ class Items:
         kept = len(self.hashes)
         return kept if kept < KEPT_HASHES else int((kept - 1) / (float(self.hashes[-1]) / 2**64))
 
-    def merge(self, other: Items) -> Items:
+    def merge(self, other: NamedItems) -> NamedItems:
         """The items of both parts."""
         hashes = np.unique(np.concatenate((self.hashes, other.hashes)))[:KEPT_HASHES]
-        return Items(self.codes | other.codes, hashes, self.strange or other.strange)
+        return NamedItems(self.codes | other.codes, hashes, self.strange or other.strange)
 
-    def shared(self, ground: Ground) -> Shared | None:
+    def shared(self, codes: Codes) -> SharedCount | None:
         """What they share with lists and truth; None where that is enough. The truth is looked at first."""
-        if _enough(self.codes, ground.wanted) or _enough(self.codes, ground.listed):
+        if _enough(self.codes, codes.in_truth) or _enough(self.codes, codes.in_lists):
             return None
-        either = ground.wanted | ground.listed
+        either = codes.in_truth | codes.in_lists
         both = int(np.count_nonzero(self.codes & either))
         ours, theirs = (np.flatnonzero(one & ~other)[:1] for one, other in ((either, self.codes), (self.codes, either)))
-        return Shared(
+        return SharedCount(
             both,
             int(np.count_nonzero(either)),
             both,
             int(np.count_nonzero(self.codes)) + self.n_strange,
-            _example(ground.items, ours),
-            self.strange or _example(ground.items, theirs),
+            _example(codes.items, ours),
+            self.strange or _example(codes.items, theirs),
         )
 
 
@@ -162,7 +156,7 @@ def in_words(ids: Sequence[Any]) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Common:
+class SharedIds:
     """What lists and truth of some queries share, and which ids the other tables share with them.
 
     ``lists`` counts the queries with a list, ``both`` those that have truth, too. ``users`` and ``items`` are by table.
@@ -174,16 +168,16 @@ class Common:
     both: int
     without: Mapping[str, str] = field(default_factory=dict)
     """A query that has a list alone, and one that has truth alone."""
-    users: Mapping[str, Shared] = field(default_factory=dict)
-    items: Mapping[str, Items] = field(default_factory=dict)
+    users: Mapping[str, SharedCount] = field(default_factory=dict)
+    items: Mapping[str, NamedItems] = field(default_factory=dict)
     lengths: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     grades: tuple[float, float, bool] | None = None
     """The lowest and the highest grade of the truth, where it has any, and whether there are others than 0 and 1."""
 
-    def merge(self, other: Common) -> Common:
+    def merge(self, other: SharedIds) -> SharedIds:
         """What both parts of the queries have."""
         ends = [each for each in (self.grades, other.grades) if each is not None]
-        return Common(
+        return SharedIds(
             self.queries + other.queries,
             self.lists + other.lists,
             self.both + other.both,
@@ -211,12 +205,12 @@ class Common:
         return {f"codes {n}": each.codes for n, each in of_items} | {f"hashes {n}": each.hashes for n, each in of_items}
 
     @classmethod
-    def of_record(cls, record: Mapping[str, Any], arrays: Mapping[str, Any]) -> Common:
+    def of_record(cls, record: Mapping[str, Any], arrays: Mapping[str, Any]) -> SharedIds:
         """The same, out of a record and the arrays beside it."""
         parts = {
-            "users": {name: Shared(**each) for name, each in record["users"].items()},
+            "users": {name: SharedCount(**each) for name, each in record["users"].items()},
             "items": {
-                name: Items(arrays[f"codes {name}"], arrays[f"hashes {name}"], strange)
+                name: NamedItems(arrays[f"codes {name}"], arrays[f"hashes {name}"], strange)
                 for name, strange in record["items"].items()
             },
             "lengths": {name: dict(each) for name, each in record["lengths"].items()},
@@ -240,49 +234,49 @@ def lengths_of(length: Ints) -> dict[int, int]:
     return {int(size): int(counts[size]) for size in np.flatnonzero(counts) if size}
 
 
-def check_common(
-    common: Common, ground: Ground, recs: Table, truth: Table, items: int, metrics: Sequence[Metric]
+def check_shared(
+    common: SharedIds, codes: Codes, recs: Table, truth: Table, items: int, metrics: Sequence[Metric]
 ) -> None:
     """Lists, truth and the tables given besides name the same users and items; ``items``: listed rows of the truth's.
 
     Refused is what can only be a mistake; of what may be meant a warning is given.
     """
     if not common.both:
-        raise IdError(nothing_common(recs, truth, "user"))
+        raise IdError(nothing_shared(recs, truth, "user"))
     n_truth = common.queries - common.lists + common.both
-    with_lists = Shared(
+    with_lists = SharedCount(
         common.both, n_truth, common.both, common.lists, common.without.get("truth", ""), common.without.get("recs", "")
     )
     _judge("recs", with_lists, "user", "truth", "never")
     if not items:
-        warn(f"{nothing_common(recs, truth, 'item')} No list has a hit.", OverlapWarning)
+        warn(f"{nothing_shared(recs, truth, 'item')} No list has a hit.", OverlapWarning)
     for name, shared in common.users.items():
         if name != "train" or any(metric.looks_back for metric in metrics):
             check_users(name, shared)
     for name, named in common.items.items():
-        check_items(name, named, ground)
+        check_items(name, named, codes)
     _check_lengths(common.lengths)
 
 
-def check_items(name: str, named: Items, ground: Ground) -> None:
+def check_items(name: str, named: NamedItems, codes: Codes) -> None:
     """A table names items of lists or truth."""
-    shared = named.shared(ground)
-    if shared is not None and not (name in ("exclude", "train") and shared.named < FEW_IDS):
-        _judge(name, shared, "item", refuse=REFUSED["item"].get(name, "many"))
+    shared = named.shared(codes)
+    if shared is not None and not (TABLES[name].may_miss and shared.named < FEW_IDS):
+        _judge(name, shared, "item", refuse=TABLES[name].refuse_apart.get("item", "many"))
 
 
-def check_users(name: str, shared: Shared, *, refuse: str | None = None) -> None:
+def check_users(name: str, shared: SharedCount, *, refuse: str | None = None) -> None:
     """A table names users of lists or truth."""
-    _judge(name, shared, "user", refuse=refuse or REFUSED["user"].get(name, "many"))
+    _judge(name, shared, "user", refuse=refuse or TABLES[name].refuse_apart.get("user", "many"))
 
 
-def _judge(name: str, shared: Shared, what: str, others: str = "recs and truth", refuse: str = "many") -> None:
+def _judge(name: str, shared: SharedCount, what: str, others: str = "recs and truth", refuse: str = "many") -> None:
     """Refuse or warn of a table that shares no ids, and warn of one that shares next to none.
 
     ``refuse`` a table without a common id "always", "never", where lists and truth have many ids ("evaluated"), or
     where both sides have "many".
     """
-    if shared.share(covering=name in COVERING[what]) >= OVERLAP_WARNING_SHARE:
+    if shared.share(covering=what in TABLES[name].covers) >= OVERLAP_WARNING_SHARE:
         return
     examples = {name: shared.theirs, others.replace(" and ", " or "): shared.ours}
     example = ", ".join([*(f"{one} in {where}" for where, one in examples.items() if one), "for example"])
@@ -306,7 +300,7 @@ def _percent(part: int, of: int) -> str:
     return f"{100 * part / of:.{3 if part == of else 2}g} %"
 
 
-def nothing_common(recs: Table, truth: Table, what: str) -> str:
+def nothing_shared(recs: Table, truth: Table, what: str) -> str:
     """An example of either side, where they have no user or no item in common."""
     part = slice(0, -1) if what == "user" else slice(-1, None)
     here, there = (in_words([column[0] for column in table.ids[part]]) for table in (recs, truth))

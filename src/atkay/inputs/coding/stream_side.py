@@ -1,4 +1,4 @@
-"""Beside: what a stream is given besides its batches, with item codes for items."""
+"""Stream side: the side tables of a stream, whose items are codes already. Polars is loaded where there are any."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import numpy as np
 
 from atkay.core.fingerprint import id_numbers, scrambled
 from atkay.errors import IdError, InputError
-from atkay.inputs.coding.common import Shared
+from atkay.inputs.coding.shared import SharedCount
 from atkay.judged.side import Side, side_fingerprints
+from atkay.tables import SIDE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,16 +19,16 @@ if TYPE_CHECKING:
     import polars as pl
 
     from atkay.core.types import Ints
-    from atkay.inputs.coding.side import Beside
-    from atkay.inputs.read import Table
+    from atkay.inputs.coding.side import SideTables
+    from atkay.inputs.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class StreamSide:
     """What is known of items, and of the users that tables name; ``fingerprint`` tells the tables apart."""
 
     items: Side
-    tables: Beside | None
+    tables: SideTables | None
     named: tuple[pl.Series, ...]
     """The users of each table that names any."""
     fingerprint: Mapping[str, str]
@@ -39,20 +40,20 @@ class Known:
             return cls(Side(n_items, catalog=np.broadcast_to(np.True_, n_items)), None, (), {})
         import polars as pl
 
-        from atkay.inputs.coding.side import Beside
+        from atkay.inputs.coding.side import SideTables
         from atkay.inputs.coding.vocabulary import Vocabulary
 
         read = _read({"catalog": np.arange(n_items).tolist()} | dict(given))
         items = Vocabulary(n_items, ("item",))
-        tables = Beside.of(read, {name: _codes(table, n_items) for name, table in read.items()}, items, pairs=pairs)
+        tables = SideTables.of(read, {name: _codes(table, n_items) for name, table in read.items()}, items, pairs=pairs)
         named = tuple(table.ids[0] for table in read.values() if table.key)
         users = [column.to_frame("user") for column in named] or [pl.DataFrame({"user": [0]})]
         everybody = pl.concat(users, how="vertical_relaxed").unique()
         side = tables.side(tables.codes(everybody, ()), len(everybody))
         marks = side_fingerprints(side, scrambled(0, id_numbers(everybody.to_series())), items.numbers)
-        return cls(tables.known, tables, named, {name: str(mark) for name, mark in marks.items()})
+        return cls(tables.of_items, tables, named, {name: str(mark) for name, mark in marks.items()})
 
-    def of_batch(self, users: pl.Series, *, told: bool) -> tuple[Side, dict[str, Shared]]:
+    def of_batch(self, users: pl.Series, *, told: bool) -> tuple[Side, dict[str, SharedCount]]:
         """What is known of the users of a batch, and how many of them; ``told``: it tells who they are."""
         if self.tables is None:
             return self.items, {}
@@ -61,7 +62,7 @@ class Known:
                 "update: training data, or a reference, tell what each user had. Pass users=, the ids that they have "
                 "there."
             )
-        from atkay.inputs.coding.align import kind
+        from atkay.inputs.coding.types import kind
 
         for known in self.named if len(users) else ():
             if kind(known) != kind(users):
@@ -70,15 +71,17 @@ class Known:
                     f"as {known[0]!r}. Nobody would be known: pass the ids that they have there."
                 )
         codes = self.tables.codes(users.to_frame(), ())
-        shared = {name: Shared.users(keyed, codes[name], users.to_frame()) for name, keyed in self.tables.keyed.items()}
+        shared = {
+            name: SharedCount.users(keyed, codes[name], users.to_frame()) for name, keyed in self.tables.keyed.items()
+        }
         return self.tables.side(codes, len(users)), shared
 
 
 def _read(given: Mapping[str, Any]) -> dict[str, Table]:
     from atkay.inputs.columns import Columns
-    from atkay.inputs.read import BESIDE, read_beside
+    from atkay.inputs.read import read_side
 
-    tables = {name: read_beside(name, given[name], Columns()) for name in BESIDE if name in given}
+    tables = {name: read_side(name, given[name], Columns()) for name in SIDE if name in given}
     for name, table in tables.items():
         if len(table.key) > 1:
             raise InputError(f"Stream: {name} names a user by several columns; users have one id here.")

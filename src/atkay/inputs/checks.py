@@ -1,0 +1,279 @@
+"""Checks: what would give a wrong number is refused."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from atkay.errors import (
+    ColumnError,
+    IdError,
+    InputError,
+    OrderError,
+    RelevanceError,
+    SourceError,
+    SwappedWarning,
+    UnusedWarning,
+    listing,
+    shown,
+    warn,
+)
+from atkay.inputs.columns import Columns, named_like, names_an_id_or_time
+from atkay.tables import RANK, RELEVANCE, SCORE
+from atkay.text.phrases import columns_argument
+
+if TYPE_CHECKING:
+    from atkay.inputs.table import Source, Table
+
+MIXED: dict[str, type[InputError]] = {"score": OrderError, "relevance": RelevanceError}
+"""Columns of numbers, and the error of one that holds something else, too."""
+CANONICAL = r"^(?:0|-?[1-9][0-9]{0,18})$"
+FEW, SOME = 5, 1000
+"""Columns without a role, and rows of them, that are looked at: could they have been meant?"""
+
+
+def series(name: str, values: Any, table: str) -> pl.Series:
+    """A column out of any values; mixed types are refused rather than guessed, unless all are numbers."""
+    if isinstance(values, np.ndarray) and values.dtype == object:
+        values = values.tolist()
+    wide = False
+    if name in ("user", "item") and isinstance(values, list) and any(map(is_list, set(map(type, values)))):
+        raise IdError(
+            f"holds {shown(next(filter(is_nested, values)))}",
+            advice="Ids are whole numbers or text.",
+            table=table,
+            column=name,
+        )
+    try:
+        column = pl.Series(name, values)
+        # Next to numbers True would be 1.
+        if name in MIXED or not isinstance(values, list) or not column.dtype.is_numeric() or not _has_bools(values):
+            return column
+    except (TypeError, ValueError, OverflowError, AttributeError, RuntimeError, pl.exceptions.PolarsError):
+        kinds = set(map(type, values))
+        if all(issubclass(kind, int | float | np.number | np.bool_) for kind in kinds):
+            wide = any(int(value).bit_length() > 53 for value in values if isinstance(value, int | np.integer))
+            if not wide and (name in MIXED or not _has_bools(values)):
+                return pl.Series(name, np.array(values, dtype=float))
+    types = sorted({kind.__name__ for kind in map(type, values)})
+    raise mixed_types(table, name, "integers that no column holds exactly" if wide else ", ".join(types)) from None
+
+
+def _has_bools(values: Iterable[object]) -> bool:
+    return any(kind in (bool, np.bool_) for kind in set(map(type, values)))
+
+
+def mixed_types(table: str, name: str, types: str) -> InputError:
+    """What is said of a column that does not hold values of one type."""
+    error = MIXED.get(name, IdError)
+    what = "only numbers" if name in MIXED else "only numbers or only text"
+    return error(f"must hold {what}; found {types}", advice="Convert the values to one type.", table=table, column=name)
+
+
+def is_nested(value: object) -> bool:
+    """Whether a value is a collection, and so no id."""
+    return is_list(type(value))
+
+
+def is_list(kind: type) -> bool:
+    """Whether objects of a type are collections of items."""
+    return issubclass(kind, Collection) and not issubclass(kind, str | bytes)
+
+
+def typed(text: pl.Series) -> pl.Series:
+    """Text as integers where all of it is integers and nothing but."""
+    whole = integers(text)
+    return text if whole.null_count() else whole
+
+
+def integers(text: pl.Series) -> pl.Series:
+    """Text that is an integer and nothing but ("7", not "007") as that integer, null for any other."""
+    return text.to_frame().select(integer(text.name)).to_series()
+
+
+def integer(column: str) -> pl.Expr:
+    """The same for a column of a table."""
+    text = pl.col(column)
+    return pl.when(text.str.contains(CANONICAL)).then(text.cast(pl.Int64, strict=False))
+
+
+def number(column: str, dtype: type[pl.DataType]) -> pl.Expr:
+    """Text as numbers of a type, null where it is none."""
+    return pl.col(column).str.strip_chars().cast(dtype, strict=False)
+
+
+def as_ids(ids: pl.Series, table: str) -> pl.Series:
+    """Ids as integers, text or dates; whole floats, which pandas makes of integers, become integers again."""
+    dtype = ids.dtype
+    if dtype.is_float():
+        ids = ids.fill_nan(None)
+    if ids.null_count() and len(ids):
+        raise IdError(
+            "is missing",
+            advice="Fill in the ids, or drop these rows.",
+            table=table,
+            column=ids.name,
+            row=ids.is_null().arg_max(),
+            count=ids.null_count(),
+        )
+    if dtype.is_float():
+        exact = 2**53 if dtype == pl.Float64 else 2**24 if dtype == pl.Float32 else 2**11
+        odd = ids.filter((ids != ids.floor()) | (ids.abs() >= exact))
+        if len(odd):
+            why = "which is no id" if odd[0] != math.floor(odd[0]) else "which a float cannot tell from its neighbours"
+            raise IdError(
+                f"holds {odd[0]}, {why}", advice="Ids are whole numbers or text.", table=table, column=ids.name
+            )
+        return ids.cast(pl.Int64)
+    if isinstance(dtype, pl.Categorical | pl.Enum):
+        return ids.cast(pl.String)
+    if dtype in (pl.UInt64, pl.Int128, pl.UInt128):
+        narrow = ids.cast(pl.Int64, strict=False)
+        return ids if narrow.null_count() else narrow
+    if dtype.is_integer() or dtype.is_temporal() or dtype in (pl.String, pl.Binary):
+        return ids
+    if len(ids) == 0:
+        return ids.cast(pl.String)
+    raise IdError(
+        f"is of type {dtype}, which is no id", advice="Ids are whole numbers or text.", table=table, column=ids.name
+    )
+
+
+def check_numbers(values: pl.Series, error: type[InputError], table: str, use: str) -> pl.Series:
+    """Numbers without gaps; text, as from a file without types, is read as numbers."""
+    read = values
+    if values.dtype == pl.String:
+        text = values.to_frame()
+        whole = text.select(number(values.name, pl.Int64)).to_series()  # beyond 2^53 floats would merge whole numbers
+        read = text.select(number(values.name, pl.Float64)).to_series() if whole.null_count() else whole
+    if values.dtype == pl.Boolean:
+        read = values.cast(pl.UInt8)
+    if not read.dtype.is_numeric():
+        raise error(
+            f"is of type {values.dtype}",
+            advice=f"{use} are numbers: convert the column.",
+            table=table,
+            column=values.name,
+        )
+    if read.null_count() == 0 and (not read.dtype.is_float() or math.isfinite(read.sum())):
+        return read  # a value that is no number would have made the sum none
+    bad = read.is_null() | ~read.is_finite() if read.dtype.is_float() else read.is_null()
+    if bad.any():
+        row = bad.arg_max() or 0
+        raise error(
+            f"holds {values[row]!r}",
+            advice=f"{use} are finite numbers: drop these rows, or give them a number.",
+            table=table,
+            column=values.name,
+            row=row,
+            count=int(bad.sum()),
+        )
+    return read
+
+
+def check_scores(score: pl.Series, table: str) -> pl.Series:
+    """Scores as finite numbers that NumPy has."""
+    score = check_numbers(score, OrderError, table, "Scores")
+    if score.dtype.is_decimal() or score.dtype in (pl.Int128, pl.UInt128):
+        return score.rank("dense").cast(pl.Int64)  # NumPy has no such numbers; their order is all that counts
+    return score
+
+
+def check_ranks(rank: pl.Series, table: str) -> pl.Series:
+    """Ranks as whole numbers."""
+    rank = check_numbers(rank, OrderError, table, "Ranks")
+    whole = rank.cast(pl.Int64, strict=False)
+    odd = rank.filter((whole != rank).fill_null(True))
+    if len(odd):
+        raise OrderError(
+            f"holds {odd[0]}; ranks are the whole numbers 1, 2, 3, ... of each list.", table=table, column=rank.name
+        )
+    return whole
+
+
+def check_grades(relevance: pl.Series, table: str = "truth") -> pl.Series:
+    """Grades as numbers of at least 0."""
+    grade = check_numbers(relevance, RelevanceError, table, "Grades").cast(pl.Float64)
+    if (negative := grade < 0).any():
+        row = negative.arg_max() or 0
+        raise RelevanceError(
+            f"holds {relevance[row]}",
+            advice="A grade is 0 (judged, not relevant) or more: set negative grades to 0, or drop these rows.",
+            table=table,
+            column=relevance.name,
+            row=row,
+            count=int(negative.sum()),
+        )
+    return grade
+
+
+def check_shapes(*tables: Table) -> None:
+    """Tables in which a user is a row number, or an item a column number, have as many of them as the last one."""
+    for other, table in itertools.combinations(reversed(tables), 2):
+        if table.key and other.key and None not in (here := (table.n_rows, other.n_rows)) and here[0] != here[1]:
+            raise SourceError(
+                f"{table.name} has {here[0]:,} rows and {other.name} {here[1]:,}; a user is a row number, so both need "
+                "as many."
+            )
+        if None not in (here := (table.n_items, other.n_items)) and here[0] != here[1]:
+            raise SourceError(
+                f"{table.name} is for {here[0]:,} items and {other.name} for {here[1]:,}; an item is a column number "
+                "(in an array of features, a row number), so both need as many. Build both for all items: "
+                "scipy.sparse.csr_array(..., shape=(n_users, n_items))."
+            )
+
+
+def check_swapped(sources: Mapping[str, Source], columns: Mapping[str, Columns]) -> None:
+    """Lists have scores or ranks, and truth has grades; a column that is named in ``columns`` is meant."""
+    if any(source.columns is not None for source in sources.values()):
+        return  # what is no table has no columns that could tell
+    if columns["recs"].score or columns["recs"].rank or columns["truth"].relevance:
+        return
+    order = {name: named_like(source.names, (*SCORE[0], *RANK[0])) for name, source in sources.items()}
+    graded = {name: named_like(source.names, RELEVANCE[0]) for name, source in sources.items()}
+    if not order["truth"] or graded["truth"]:
+        return
+    score = named_like(order["truth"], ["score"])  # which may be grades, as in BEIR's files; the others are none
+    if not order["recs"] and (graded["recs"] or not score):
+        has = f"{listing(graded['recs'])} and neither" if graded["recs"] else "neither"
+        raise ColumnError(
+            f"are recs and truth swapped? recs has {has} a score nor a rank, and truth has {listing(order['truth'])} "
+            "and no grades. If they are, pass each in the other's place; if not, "
+            + (
+                f"name the column that orders the lists: {columns_argument(score=graded['recs'][0])}."
+                if graded["recs"]
+                else f"leave {listing(order['truth'])} out of truth."
+            )
+        )
+    if score:
+        has = f"{listing(order['recs'])}, too" if order["recs"] else "neither a score nor a rank"
+        warn(
+            f"truth: '{score[0]}' is read as the grades, and recs has {has}. Are recs and truth swapped, or is truth a "
+            f"ranked list? If these are grades, say {columns_argument(relevance=score[0])}; if not, leave the column "
+            "out.",
+            SwappedWarning,
+        )
+
+
+def warn_unused(source: Source, table: str, role: str, used: Sequence[str | None], instead: str) -> None:
+    """Warn where a column of numbers could have the role that no column was found for."""
+    others = [name for name in source.names if name not in used and not names_an_id_or_time(name)][:FEW]
+    numbers = [name for name in others if _all_numbers(source.select([name]).get_column(name).head(SOME))]
+    if numbers:
+        warn(
+            f"{table}: no column is known as the {role}, so {instead}; {listing(numbers)} is not used. Pass "
+            f"{columns_argument(**{role: numbers[0]})} if it is the {role}; else leave it out.",
+            UnusedWarning,
+        )
+
+
+def _all_numbers(column: pl.Series) -> bool:
+    """Whether a column holds numbers, or text that could be."""
+    if column.dtype == pl.String:
+        column = column.drop_nulls().cast(pl.Float64, strict=False)
+    return bool(column.dtype.is_numeric() and len(column) and not column.null_count())

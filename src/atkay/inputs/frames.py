@@ -1,0 +1,123 @@
+"""Frames of Polars, pandas, Arrow and Spark."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from atkay.errors import ColumnError, SourceError
+from atkay.inputs.checks import series
+from atkay.inputs.table import Pieces, Source, frame_source
+from atkay.tables import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+def read_lazy(given: pl.LazyFrame, table: str) -> Source:
+    """A query of the user's, which may fail when it is run."""
+
+    @contextmanager
+    def reading() -> Iterator[None]:
+        try:
+            yield
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            cause = str(error).strip().split("\n")[0].rstrip(".")
+            raise SourceError(
+                f"the Polars lazy frame cannot be collected: {cause}", advice="Does frame.collect() work?", table=table
+            ) from error
+
+    def select(chosen: Sequence[str]) -> pl.DataFrame:
+        with reading():
+            return given.select(chosen).collect()
+
+    with reading():
+        names = tuple(given.collect_schema().names())
+    return Source(names, select, "a Polars frame", pieces=Pieces(given.select, reading=reading))
+
+
+def is_from(package: str, name: str, given: Any) -> bool:
+    """Whether it is an object of a package, which then has been imported already."""
+    module = sys.modules.get(package)
+    return module is not None and isinstance(given, getattr(module, name))
+
+
+def is_spark(given: Any) -> bool:
+    """Whether it is a frame of Spark, which then has been imported already."""
+    return is_from("pyspark.sql", "DataFrame", given)
+
+
+def read_spark(given: Any, table: str) -> Source:
+    """A table beside lists and truth, brought here whole."""
+    if KINDS[table].ranked:
+        raise SourceError(
+            "lists in a Spark frame are taken by evaluate and compare alone, which leave them where they are",
+            advice="Pass polars.from_arrow(frame.toArrow()) if they fit into memory.",
+            table=table,
+        )
+    return Source(
+        tuple(given.columns), lambda names: collect_spark(given, table, names), "a Spark frame", ordered=False
+    )
+
+
+def collect_spark(frame: Any, table: str, names: Sequence[str]) -> pl.DataFrame:
+    """Some columns of a frame, brought here; in an order that is always the same where it could matter."""
+    if type(frame).__module__.startswith("pyspark.sql.connect"):
+        raise SourceError(
+            "a frame of Spark Connect",
+            advice="Frames of a session with a driver of its own are taken: "
+            "SparkSession.builder.master(...).getOrCreate().",
+            table=table,
+        )
+    for name in names:
+        if frame.columns.count(name) > 1:
+            raise ColumnError(
+                f"there are {frame.columns.count(name)} columns '{name}'", advice="Rename all but one.", table=table
+            )
+    chosen = frame.select(*map(spark_column, names))
+    found = as_polars((chosen.distinct() if table == "train" else chosen).toArrow())
+    return found.sort(pl.all()) if table == "reference" else found
+
+
+def as_polars(table: Any) -> pl.DataFrame:
+    """An Arrow table of Spark; instants in one zone, which Spark writes here in one and there in another."""
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)
+    return frame.with_columns(pl.selectors.datetime(time_zone="*").dt.convert_time_zone("UTC"))
+
+
+def spark_column(name: str) -> Any:
+    """A column of Spark, whatever its name holds."""
+    from pyspark.sql import functions as f
+
+    return f.col("`" + name.replace("`", "``") + "`")
+
+
+def read_pandas(given: Any, table: str) -> Source:
+    """A pandas frame; a named index is a column like the others."""
+    if any(name is not None for name in given.index.names):
+        given = given.reset_index()  # a named index is a column like the others
+    names = [str(name) for name in given.columns]
+
+    def select(chosen: Sequence[str]) -> pl.DataFrame:
+        for name in chosen:
+            if names.count(name) > 1:
+                raise ColumnError(
+                    f"there are {names.count(name)} columns '{name}'", advice="Rename all but one.", table=table
+                )
+        return pl.DataFrame([series(name, given.iloc[:, names.index(name)], table) for name in chosen])
+
+    return Source(tuple(dict.fromkeys(names)), select, "a pandas frame")
+
+
+def read_arrow(given: Any, table: str) -> Source:
+    """Anything that hands over Arrow data."""
+    try:
+        frame = pl.DataFrame(given)
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        cause = str(error).strip().split("\n")[0]
+        raise SourceError(f"cannot read a {type(given).__name__} as an Arrow table: {cause}", table=table) from error
+    return frame_source(frame, "an Arrow table")

@@ -1,0 +1,90 @@
+"""Logs: what happened, a row per event."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from atkay.errors import ColumnError, OrderError, listing
+from atkay.inputs.checks import as_ids, check_grades, check_numbers, typed
+from atkay.inputs.kinds import open_source
+from atkay.inputs.read import find_roles, load
+from atkay.text.phrases import either
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from atkay.inputs.columns import Columns
+
+YEAR_LAST = r"^(\d{1,2})[/.-](\d{1,2})[/.-]\d"
+"""Dates whose year comes last: some write the day first, others the month."""
+
+
+def read_log(
+    given: Any, name: str, columns: Columns, needed: Sequence[str], optional: Sequence[str] = ()
+) -> tuple[dict[str, str], pl.DataFrame]:
+    """What happened, a row per event: which column has which role, and these columns, checked.
+
+    The ``needed`` roles must be there, the ``optional`` ones may. Ids of a file without types are integers where all of
+    a column are.
+    """
+    source = open_source(given, name)
+    named = source.columns or columns
+    if len(named.key) > 1:
+        raise ColumnError(f"a log names its users by one column, given were {listing(named.key)}.", table=name)
+    roles = find_roles(source, name, named, needed, optional)
+    table, frame = load(source, name, roles)
+    checked = []
+    for role, column in table.used.items():
+        if role == "time":
+            checked.append(times(frame[column], name))
+        elif role == "relevance":
+            checked.append(check_grades(frame[column], name))
+        else:
+            ids = as_ids(frame[column], name)
+            checked.append(typed(ids) if source.text else ids)
+    return table.used, pl.DataFrame(checked)
+
+
+def times(given: pl.Series, table: str) -> pl.Series:
+    """Times as dates, as instants or as numbers; text is read as one of these."""
+    read = given
+    if given.dtype == pl.String and given.cast(pl.Float64, strict=False).null_count():
+        read = _instants(given.str.strip_chars(), table)
+    if read.dtype.is_numeric() or read.dtype == pl.String:
+        return check_numbers(read, OrderError, table, "Times")
+    if not read.dtype.is_temporal():
+        raise OrderError(
+            f"is of type {given.dtype}; times are dates, instants or numbers.", table=table, column=given.name
+        )
+    if read.null_count():
+        row = read.is_null().arg_max() or 0
+        raise OrderError(
+            f"holds {given[row]!r}",
+            advice="Times are dates, instants or numbers: drop these rows, or fill them in.",
+            table=table,
+            column=given.name,
+            row=row,
+            count=read.null_count(),
+        )
+    return read
+
+
+def _instants(text: pl.Series, table: str) -> pl.Series:
+    """Text as instants, or as dates; null where it is neither."""
+    fields = [text.str.extract(YEAR_LAST, group).cast(pl.Int8) for group in (1, 2)]
+    if fields[0].count() and not any((field > 12).any() for field in fields):
+        example = text.filter(fields[0].is_not_null())[0]
+        raise OrderError(
+            f"{table}: '{text.name}' holds dates such as '{example}', in which the day or the month may come first. "
+            "Convert the column"
+            + either(", for instance with frame.with_columns(pl.col(name).str.to_date('%m/%d/%Y')).", ".")
+        )
+    found = pl.Series(text.name, [None], pl.Date).new_from_index(0, len(text))
+    for kind in (pl.Datetime("us"), pl.Date):
+        with contextlib.suppress(pl.exceptions.PolarsError):  # no form of date is found in it
+            read = text.str.strptime(kind, strict=False)
+            found = read if read.null_count() < found.null_count() else found
+    return found

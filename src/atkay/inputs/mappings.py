@@ -1,0 +1,119 @@
+"""Mappings and lists: {user: items}, {user: {item: number}}, a list of items per user."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain
+from operator import attrgetter, methodcaller
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from atkay.core.types import is_tensor, tensor_array
+from atkay.errors import IdError, SourceError
+from atkay.inputs.arrays import PADDING
+from atkay.inputs.checks import is_list, series
+from atkay.inputs.columns import Columns
+from atkay.inputs.table import Source, roles_of, source_of
+from atkay.tables import ITEM, KINDS, USER
+
+
+def read_mapping(given: Mapping[Any, Any], table: str) -> Source:
+    """A dict of users and their items, segments, or of items and their features."""
+    keys, lists = list(given), list(given.values())
+    if set(keys) & set(USER[0]) and set(keys) & set(ITEM[0]):
+        raise SourceError(
+            f"a dict is {{user: items}}, and this one seems to hold columns ({', '.join(map(repr, keys))})",
+            advice="Make it a table: polars.DataFrame(...).",
+            table=table,
+        )
+    widths = {len(key) if isinstance(key, tuple) else 0 for key in keys}
+    if len(widths) > 1:
+        raise IdError(
+            f"some users are tuples of {sorted(widths)} parts", advice="Name every user by as many parts.", table=table
+        )
+    if widths and 0 not in widths:
+        parts = list(zip(*keys, strict=True))
+        key = {f"user_{n}": series(f"user_{n}", list(part), table) for n, part in enumerate(parts, start=1)}
+    else:
+        key = {"user": series("user", keys, table)}
+    if table == "slices":
+        segment = series("segment", lists, table)
+        return source_of({**key, "segment": segment}, Columns(user=tuple(key)), "a dict")
+    if table == "features":
+        lists = [one if isinstance(one, str) or not is_list(type(one)) else _same_numbers(one) for one in lists]
+        features = series("features", lists, table)
+        return source_of({"item": series("item", keys, table), "features": features}, Columns(item="item"), "a dict")
+    return _from_lists(key, lists, table, "a dict")
+
+
+def read_lists(given: Any, table: str) -> Source:
+    """A list per user, the user being its number; or, where users do not matter, plain items."""
+    lists = list(given)
+    if table == "reference" and isinstance(given, set | frozenset):
+        raise SourceError(
+            "a set has no order, and a reference list has one", advice="Pass a list, the best first.", table="reference"
+        )
+    if KINDS[table].for_everybody and not any(map(is_list, set(map(type, lists)))):
+        return source_of({"item": series("item", lists, table)}, roles_of(table, (), key=()), "items")
+    if isinstance(given, set | frozenset):
+        raise SourceError(
+            "a set has no order, so its elements cannot be users",
+            advice="Write {user: [items]}, or a table.",
+            table=table,
+        )
+    key = {"user": pl.Series("user", np.arange(len(lists)))}
+    return _from_lists(key, lists, table, "lists", n_rows=len(lists))
+
+
+def _same_numbers(values: Any) -> list[Any]:
+    """Whole numbers beside floats as floats: a column holds one type."""
+    plain = list(values)
+    floats = any(isinstance(one, float) for one in plain) and all(isinstance(one, int | float) for one in plain)
+    return [float(one) for one in plain] if floats else plain
+
+
+def _from_lists(
+    key: Mapping[str, pl.Series], lists: list[Any], table: str, label: str, n_rows: int | None = None
+) -> Source:
+    lists = [tensor_array(one, table) if is_tensor(one) else one for one in lists]
+    kinds = set(map(type, lists))
+    wrong = {kind for kind in kinds if not is_list(kind) or (KINDS[table].ranked and issubclass(kind, set | frozenset))}
+    if wrong:
+        at, one = next((at, one) for at, one in enumerate(lists) if type(one) in wrong)
+        who = ", ".join(repr(series[at]) for series in key.values())
+        why = "a set has no order" if isinstance(one, set | frozenset) else "a list of items is needed"
+        raise SourceError(
+            f"what is given for user {who} is a {type(one).__name__}; {why}",
+            advice=f"Write {{user: [items]}}, or {{user: {{item: {KINDS[table].value or 'score'}}}}}.",
+            table=table,
+        )
+    mappings = {kind for kind in kinds if issubclass(kind, Mapping)}
+    if mappings and kinds != mappings:
+        raise SourceError("some users have a dict and some a list; write them all in the same way.", table=table)
+    if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
+        lists = [one.compressed() if isinstance(one, np.ma.MaskedArray) else one for one in lists]
+    try:
+        lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
+    except TypeError as error:  # an array without dimensions has no length
+        raise SourceError(
+            "a user's items must be a list, not one value", advice="Write {user: [items]}.", table=table
+        ) from error
+    row = np.repeat(np.arange(len(lists)), lengths)
+    columns = {name: series.gather(row) for name, series in key.items()}
+    columns["item"] = _chained("item", lists, table)
+    if mappings and (value := KINDS[table].value):
+        columns[value] = _chained(value, list(map(methodcaller("values"), lists)), table)
+    if n_rows is not None and columns["item"].dtype.is_integer():
+        there = columns["item"] != PADDING
+        columns = {name: series.filter(there) for name, series in columns.items()}
+    return source_of(columns, roles_of(table, columns, tuple(key)), label, n_rows)
+
+
+def _chained(name: str, lists: list[Any], table: str) -> pl.Series:
+    if set(map(type, lists)) == {np.ndarray}:
+        some = list(filter(len, lists)) or lists[:1]  # an empty array is of floats, and would make all so
+        if len(set(map(attrgetter("dtype.kind"), some))) == 1 and set(map(np.ndim, some)) == {1}:
+            return series(name, np.concatenate(some), table)
+    return series(name, list(chain.from_iterable(lists)), table)

@@ -1,0 +1,77 @@
+"""TREC run and qrels files."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from atkay.errors import SourceError
+from atkay.inputs.paths import quoted
+from atkay.inputs.text_files import lines
+from atkay.tables import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+SWAPPED = "Are recs and truth swapped? Pass the run as recs, and the qrels as truth."
+# Fields are separated by blanks and tabs, and by nothing else that Unicode calls space.
+FIELD, GAP = "[^ \\t]+", "[ \\t]+"
+_RUN = rf"(?<qid>{FIELD}){GAP}{FIELD}{GAP}(?<docno>{FIELD}){GAP}{FIELD}{GAP}(?<score>{FIELD}){GAP}{FIELD}"
+_QRELS = rf"(?<qid>{FIELD}){GAP}{FIELD}{GAP}(?<docno>{FIELD}){GAP}(?<rel>{FIELD})"
+TREC = {"TREC run": (_RUN, ("qid", "docno", "score")), "TREC qrels": (_QRELS, ("qid", "docno", "rel"))}
+
+
+def refuse_other_side(path: Path, kind: str, table: str) -> None:
+    """Judgments are no lists, and lists are no judgments."""
+    if kind == "TREC qrels" and "score" in KINDS[table].roles:
+        raise SourceError(
+            f"{quoted(path)} is a TREC qrels file, which holds judgments and no ranked lists",
+            advice=SWAPPED if table == "recs" else "Pass a run.",
+            table=table,
+        )
+    if kind == "TREC run" and table == "truth":
+        raise SourceError(
+            f"{quoted(path)} is a TREC run, which holds ranked lists and no judgments", advice=SWAPPED, table=table
+        )
+
+
+def guess_trec(line: str) -> str | None:
+    """Which kind of TREC file a line is of, if any."""
+    # The second field says nothing, and is nearly always "0" or "Q0". Without it four columns could be anything:
+    # MovieLens' u.data is four columns, too.
+    fields = re.split(GAP, line)
+    if len(fields) in (4, 6) and fields[1].upper() in ("0", "Q0"):
+        return "TREC run" if len(fields) == 6 else "TREC qrels"
+    return None
+
+
+def fields_of(path: Path, kind: str) -> pl.LazyFrame:
+    """The fields of each line of a TREC file, and its number; null where it has others."""
+    # The rank column of a run is left alone: trec_eval, and everybody who writes these files, goes by score.
+    pattern, names = TREC[kind]
+    fields = pl.col("line").str.strip_chars(" \t\r").str.extract_groups(f"^{pattern}$")
+    found = lines(path).with_row_index("number", offset=1).filter(pl.col("line").str.contains(r"\S"))
+    return found.select("number", *(fields.struct.field(name) for name in names))
+
+
+def is_bad(kind: str) -> pl.Expr:
+    """Whether a line has other fields: its last one, which is a number, is none."""
+    return pl.col(TREC[kind][1][-1]).cast(pl.Float64, strict=False).is_null()
+
+
+def check_lines(paths: Sequence[Path], kind: str, table: str) -> None:
+    """Refuse lines of a TREC file that have other fields."""
+    for path in paths:
+        found = fields_of(path, kind).filter(is_bad(kind)).select("number").head(1)
+        bad = found.collect(engine="streaming").to_series()
+        if len(bad):
+            text = lines(path).slice(bad[0] - 1, 1).collect().item()
+            fields = "query Q0 document rank score tag" if kind == "TREC run" else "query 0 document relevance"
+            raise SourceError(
+                f"cannot read line {bad[0]} of {quoted(path)} as a {kind} line: {re.sub(r'[^ -~]+', ' ', text)[:80]!r}",
+                advice=f"A line holds {fields}, separated by spaces or tabs.",
+                table=table,
+            )

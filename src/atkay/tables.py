@@ -1,0 +1,143 @@
+"""Tables: what a call takes, declared once: roles and usual names of columns, a line of help, who needs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Aliases = tuple[tuple[str, ...], ...]
+"""Names of which one is expected, and names that are taken where the first are missing."""
+
+
+def _names(*tiers: str) -> Aliases:
+    return tuple(tuple(tier.split()) for tier in tiers)
+
+
+USER = _names(
+    "user user_id uid user_idx query query_id qid topic topic_id session session_id customer customer_id visitor "
+    "visitor_id member_id account_id household_id"
+)
+ITEM = _names(
+    "item item_id iid item_idx doc doc_id docno document document_id product product_id movie movie_id article "
+    "article_id track track_id asin sku"
+)
+SCORE = _names("score scores prediction pred predicted predicted_score similarity sim logit", "rating relevance")
+RANK = _names("rank position")
+RELEVANCE = _names("relevance rel grade rating label gain judgment judgement", "score")
+SESSION = _names("session session_id sid visit visit_id")
+ORDER = _names("order order_id basket basket_id transaction transaction_id invoice invoice_id cart cart_id")
+TIME = _names(
+    "time timestamp ts datetime date event_time order_time order_date order_number transaction_timestamp "
+    "transaction_date created_at"
+)
+_PERSON = (tuple(name for name in USER[0] if name not in SESSION[0]),)
+
+
+@dataclass(frozen=True)
+class TableKind:
+    """One of the tables of a call.
+
+    ``roles`` has the usual names of each role's column. ``meaning`` completes "a metric needs train=: ...", ``help``
+    is the line that the shell shows. Errors depend on how a table must overlap with lists and truth:
+    ``refuse_apart`` says by role when a table that shares no id with them is refused ("always", "never", where they
+    have many ids: "evaluated", where both sides have: "many"), ``covers`` names the roles of which the table has to
+    know those of the lists.
+    """
+
+    roles: Mapping[str, Aliases]
+    help: str
+    meaning: str = ""
+    side: bool = False
+    """Metrics ask for it, besides lists and truth."""
+    ranked: bool = False
+    """Its lists must have an order."""
+    value: str = ""
+    """The role of the numbers in ``{user: {item: number}}`` and in a sparse matrix."""
+    for_everybody: bool = False
+    """It may be plain items, which hold for every user."""
+    header: str = ""
+    """An example of a header line, where roles alone do not tell."""
+    refuse_apart: Mapping[str, str] = field(default_factory=dict)
+    covers: tuple[str, ...] = ()
+    may_miss: bool = False
+    """A few items of it may well be in no list."""
+
+
+LISTS = {"user": USER, "item": ITEM, "rank": RANK, "score": SCORE}
+PAIRS = {"user": USER, "item": ITEM}
+
+TABLES: Mapping[str, TableKind] = {
+    "recs": TableKind(LISTS, "The ranked lists.", ranked=True, value="score"),
+    "truth": TableKind(PAIRS | {"relevance": RELEVANCE}, "What is relevant to whom.", value="relevance"),
+    "exclude": TableKind(
+        PAIRS,
+        "Items to take out of each user's list: what was seen before.",
+        for_everybody=True,
+        refuse_apart={"item": "never"},
+        may_miss=True,
+    ),
+    "candidates": TableKind(
+        PAIRS,
+        "Items to keep in the lists: no others.",
+        for_everybody=True,
+        refuse_apart={"user": "always", "item": "always"},
+        covers=("user",),
+    ),
+    "slices": TableKind(
+        {"user": USER}, "A segment for each user.", header="user,segment", refuse_apart={"user": "always"}
+    ),
+    "train": TableKind(
+        PAIRS,
+        "The interactions that the models learned from.",
+        "the interactions that the models learned from, a table of users and items",
+        side=True,
+        covers=("user",),
+        may_miss=True,
+    ),
+    "catalog": TableKind(
+        {"item": ITEM},
+        "All items.",
+        "all items that could be listed",
+        side=True,
+        for_everybody=True,
+        refuse_apart={"item": "evaluated"},
+        covers=("item",),
+    ),
+    "features": TableKind(
+        {"item": ITEM},
+        "An item's categories or numbers.",
+        "a table with an item and its categories or numbers",
+        side=True,
+        header="item,category",
+        refuse_apart={"item": "evaluated"},
+        covers=("item",),
+    ),
+    "reference": TableKind(
+        LISTS,
+        "The lists of a reference recommender.",
+        "the lists of a reference recommender, such as the most popular items",
+        side=True,
+        value="score",
+        for_everybody=True,
+        refuse_apart={"user": "evaluated"},
+        covers=("user",),
+    ),
+}
+"""The tables of evaluate, compare and the shell."""
+
+SIDE = tuple(name for name, kind in TABLES.items() if kind.side)
+
+LOGS: Mapping[str, TableKind] = {
+    "events": TableKind(
+        {"session": SESSION, "user": _PERSON, "item": ITEM, "time": TIME}, "What happened in sessions."
+    ),
+    "orders": TableKind({"user": _PERSON, "order": ORDER, "item": ITEM, "time": TIME}, "What was bought together."),
+    "log": TableKind(PAIRS | {"time": TIME, "relevance": RELEVANCE[:1]}, "Who had what, and when."),
+}
+"""The tables of ``atkay.tasks``."""
+
+KINDS: Mapping[str, TableKind] = {**TABLES, **LOGS, "run_a": TABLES["recs"], "run_b": TABLES["recs"]}
+"""All of them, and the two runs of ``overlap``."""
