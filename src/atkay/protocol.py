@@ -10,7 +10,7 @@ from typing import Any
 
 from atkay.errors import ProtocolError, offer, shown
 from atkay.tables import SIDE
-from atkay.words import checked, takes, word, words_of
+from atkay.words import Word, checked, takes, word, words_of
 
 ARGUMENTS = (
     "metrics",
@@ -51,18 +51,30 @@ class Protocol:
     )
     ties: str = word(
         "Equal scores.",
-        given="equal scores stay in the input's order",
-        item="equal scores are put in ascending order of the item's id",
-        item_desc="equal scores are put in descending order of the item's id",
-        best="of equal scores the more relevant item comes first",
-        worst="of equal scores the less relevant item comes first",
-        random="equal scores are put in a random order that depends on the user, the item and the seed alone",
-        expected="values are averages over all orders of equal scores",
-        text="equal scores are put in ascending order of the item's id as text",
-        text_desc="equal scores are put in descending order of the item's id as text",
-        reversed="equal scores are put in the reverse of the input's order",
-        together="equal scores share one place, the last of theirs",
+        given=Word("equal scores stay in the input's order", stays=True, needs_row_order=True),
+        item=Word("equal scores are put in ascending order of the item's id", by="item"),
+        item_desc=Word("equal scores are put in descending order of the item's id", by="item", descending=True),
+        best=Word("of equal scores the more relevant item comes first", by="grade", descending=True),
+        worst=Word("of equal scores the less relevant item comes first", by="grade"),
+        random=Word(
+            "equal scores are put in a random order that depends on the user, the item and the seed alone", by="hash"
+        ),
+        expected=Word(
+            "values are averages over all orders of equal scores", stays=True, takes="averaged over the order of ties"
+        ),
+        text=Word("equal scores are put in ascending order of the item's id as text", by="text"),
+        text_desc=Word("equal scores are put in descending order of the item's id as text", by="text", descending=True),
+        reversed=Word(
+            "equal scores are put in the reverse of the input's order", stays=True, turns=True, needs_row_order=True
+        ),
+        together=Word(
+            "equal scores share one place, the last of theirs", stays=True, takes="with equal scores read as one"
+        ),
     )
+    """How equal scores are taken. Traits: the rows stay in their order (``stays``), which has to be one
+    (``needs_row_order``) and may be turned round (``turns``); or they are sorted ``by`` something, perhaps
+    ``descending``; or all of them are taken in some way (``takes``), for which a metric needs a closed form.
+    """
     scores: str = word(
         "The precision in which scores are compared.",
         exact="scores are compared as they are",
@@ -143,6 +155,11 @@ class Protocol:
                 raise ProtocolError(f"evaluate: no argument '{name}'. {offer(name, [*ARGUMENTS, *known])}")
         return dataclasses.replace(self, **fields) if fields else self
 
+    def trait(self, field: str, name: str) -> Any:
+        """A trait of the word that is chosen for a field; None where it has no such trait."""
+        chosen = words_of(self.__dataclass_fields__[field])[getattr(self, field)]
+        return chosen.traits.get(name) if isinstance(chosen, Word) else None
+
     def words(self) -> dict[str, str]:
         """Every field in words."""
         said = {
@@ -158,7 +175,7 @@ class Protocol:
             said["candidates"] = f"nothing else stays in the lists: {self.candidates}"
         if self.groups:
             said["average_over"] = f"the queries of one {' and '.join(self.groups)} are averaged first"
-        if self.ties == "random":
+        if self.trait("ties", "by") == "hash":
             said["seed"] = f"the seed of random ties is {self.seed}"
         return said
 

@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import Field, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from atkay.errors import AtkayError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+class Word(str):
+    """The meaning of a word, and traits by which others tell how it acts.
+
+    >>> Word("equal scores stay in the input's order", needs_row_order=True).traits
+    {'needs_row_order': True}
+    """
+
+    traits: dict[str, Any]
+
+    def __new__(cls, meaning: str, **traits: Any) -> Self:
+        """A meaning with traits."""
+        made = super().__new__(cls, meaning)
+        made.traits = traits
+        return made
 
 
 def word(help: str = "", /, **meanings: str) -> Any:

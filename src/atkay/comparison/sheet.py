@@ -330,7 +330,7 @@ def check_data(results: Mapping[str, Result]) -> None:
 
 def _differing_words(one: Result, other: Result) -> list[tuple[str, Any, Any]]:
     words = [field.name for field in dataclasses.fields(one.protocol)]
-    if one.protocol.ties != "random":
+    if one.protocol.trait("ties", "by") != "hash":
         words.remove("seed")  # nothing else is random
     pairs = [(name, getattr(one.protocol, name), getattr(other.protocol, name)) for name in words]
     pairs.append(("sampled", one.sampled, other.sampled))

@@ -247,7 +247,7 @@ class Stream:
             raise InputError(
                 f"update: users has {len(users):,} ids, and the batch has {batch.n_users:,} rows. Pass one for each."
             )
-        if users is None and self.protocol.ties == "random":
+        if users is None and self.protocol.trait("ties", "by") == "hash":
             raise InputError("update: ties='random' depends on the users' ids. Pass users=, or choose another word.")
         aligned = batch.align(users)
         if self._beside is not None:

@@ -19,6 +19,8 @@ from atkay.results.result import Population
 from atkay.text.phrases import argument, columns_argument
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from atkay.core.match import Match
     from atkay.core.types import Bools, Floats, Ints
     from atkay.inputs.coding.align import Aligned
@@ -42,7 +44,7 @@ class Settled(NamedTuple):
 
 def settle(given: Aligned, protocol: Protocol) -> Settled:
     """The lists in order, what must not stand in them taken out, and their hits."""
-    aligned, found = _each_pair_once(_turned(given) if protocol.ties == "reversed" else given, protocol)
+    aligned, found = _each_pair_once(_turned(given) if protocol.trait("ties", "turns") else given, protocol)
     row, at = found.row, found.at
     grade = _grades(aligned, protocol.min_relevance)
     order, n_tied = _order(aligned, protocol, row, grade[at])
@@ -224,7 +226,7 @@ def _order(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> tu
     if score is None:
         return None, 0
     found = score.steps(recs)
-    as_given = protocol.ties in ("given", "expected", "together", "reversed")
+    as_given = protocol.trait("ties", "stays")
     if not len(found.rising) and (as_given or not len(found.equal)):
         return None, found.n_tied
     order = by_score(recs, score.values, _tie_breaker(aligned, protocol, row, grade))
@@ -234,20 +236,22 @@ def _order(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> tu
 def _tie_breaker(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> Array | None:
     """What equal scores are ordered by, the lowest first; None where they stay as they are."""
     recs = aligned.recs
-    if protocol.ties in ("text", "text_desc"):
-        as_text = aligned.items.text_order().take(recs.item)
-        return as_text if protocol.ties == "text" else -as_text
-    if protocol.ties == "item":
-        return recs.item
-    if protocol.ties == "item_desc":
-        return -recs.item.astype(np.int64)
-    if protocol.ties == "random":
-        return scrambled(protocol.seed, aligned.query_numbers[recs.owner()], aligned.item_numbers(recs.item))
-    if protocol.ties in ("best", "worst"):
+
+    def of_grades() -> Array:
         of_row = np.full(len(recs), -1.0)
         of_row[row] = grade
-        return -of_row if protocol.ties == "best" else of_row
-    return None
+        return of_row
+
+    keys: dict[str, Callable[[], Array]] = {
+        "item": lambda: recs.item,
+        "text": lambda: aligned.items.text_order().take(recs.item),
+        "grade": of_grades,
+        "hash": lambda: scrambled(protocol.seed, aligned.query_numbers[recs.owner()], aligned.item_numbers(recs.item)),
+    }
+    if protocol.trait("ties", "stays"):
+        return None
+    key = keys[protocol.trait("ties", "by")]()
+    return -key.astype(np.result_type(key, np.int64)) if protocol.trait("ties", "descending") else key
 
 
 def _take_out(aligned: Aligned, protocol: Protocol, ranking: Lists, row: Ints) -> tuple[Bools | None, dict[str, int]]:

@@ -131,7 +131,7 @@ class Request:
 
 def check_averages(metrics: Sequence[Metric], protocol: Protocol) -> None:
     """Every metric can be averaged over the orders of equal scores, where that is asked for."""
-    if protocol.ties in ("expected", "together") and (without := [each for each in metrics if not each.averages]):
+    if protocol.trait("ties", "takes") and (without := [each for each in metrics if not each.averages]):
         averaging = [name for name, cls in sorted(list_metrics().items()) if cls.averages]
         raise ProtocolError(
             f"{without[0]} has no closed form for {argument('ties', protocol.ties)}; {listing(averaging)} have. "

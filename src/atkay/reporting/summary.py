@@ -205,7 +205,7 @@ def _cautions(result: Result) -> Iterator[str]:
     population = result.population
     if population.without_list:
         yield f"{number_of(population.without_list, 'user')} with truth and no list."
-    by_order = result.protocol.ties not in ("expected", "together")
+    by_order = not result.protocol.trait("ties", "takes")
     if by_order and population.tie_decided > TIE_WARNING_SHARE * population.evaluated:
         yield (
             f"The order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists "

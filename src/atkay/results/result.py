@@ -103,8 +103,7 @@ class Population:
         ]
         if self.tie_decided:
             lists = number_of(self.tie_decided, "list")
-            done = {"expected": "averaged over the order of ties", "together": "with equal scores read as one"}
-            rows.append(f"{lists} {done.get(protocol.ties, 'decided by the order of ties')}")
+            rows.append(f"{lists} {protocol.trait('ties', 'takes') or 'decided by the order of ties'}")
         return ["; ".join(said), "; ".join(rows)]
 
 

@@ -53,8 +53,6 @@ FEWEST_ROWS = 20_000
 """With fewer rows a part is not worth a task."""
 PARTS_AT_DRIVER = 16
 """More parts than this send what they counted to a few workers first, not all of it to the driver."""
-UNORDERED = ("given", "reversed")
-"""How ties can be settled by the order of the rows."""
 
 
 def local_session(cores: int = 2, settings: Mapping[str, str] | None = None) -> SparkSession:
@@ -104,7 +102,7 @@ def evaluate_spark(request: Request) -> Result:
     filters = {name: tables.pop(name) for name in FILTERS if name in tables}
     sizes |= {name: divided[name].count() if name in divided else len(whole[name]) for name in filters}
     # Where the order of the rows decides, it is refused below; until then any will do that is always the same.
-    ties = "item" if request.protocol.ties in UNORDERED else request.protocol.ties
+    ties = "item" if request.protocol.trait("ties", "needs_row_order") else request.protocol.ties
     roles = {name: _roles((tables | filters)[name]) for name in divided}
     judged_as = replace(request, protocol=request.protocol.with_fields(ties=ties), columns=roles, tables={})
     described = {name: f"{number_of(sizes[name], 'row')} of {table.label}" for name, table in filters.items()}
@@ -306,7 +304,7 @@ def _spark_schema(session: SparkSession, schema: pa.Schema) -> Any:
 def _check_ties(protocol: Protocol, part: Part) -> None:
     """No list depends on an order that is none."""
     population = part.population
-    if protocol.ties in UNORDERED and population.tie_decided:
+    if protocol.trait("ties", "needs_row_order") and population.tie_decided:
         raise ProtocolError(
             f"the order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists, and "
             f"ties='{protocol.ties}' takes the order of the rows, which Spark's rows do not have. Choose "

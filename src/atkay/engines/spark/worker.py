@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 SETTLED = "part"
 """The column of what a part counted; the rows of users have nothing there."""
 
-LEVEL = ("best", "worst", "expected", "together")
-"""How ties can be settled that leaves some rows of equal scores as they stand."""
-
 SIDES = ("above", "below")
 """Numerators and denominators."""
 
@@ -155,7 +152,8 @@ def _apart(rows: pl.DataFrame, columns: Mapping[str, list[str]]) -> dict[str, pl
 def _judged(request: Request, setting: Setting, tables: dict[str, pl.DataFrame]) -> Part:
     """A part, judged. Rows come in any order, and after a failure in another: where it matters they are put in one."""
     assert isinstance(request.columns, Mapping)
-    for name in ("recs", "truth") if request.protocol.ties in LEVEL else ("truth",):
+    settled = request.protocol.trait("ties", "by") not in (None, "grade")  # which leave some ties as they stand
+    for name in ("truth",) if settled else ("recs", "truth"):
         roles = request.columns[name]
         tables[name] = tables[name].sort(*roles.key, roles.item or "")
     if request.protocol.duplicates == "first":
