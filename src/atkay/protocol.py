@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from atkay.errors import ProtocolError, offer, shown
-from atkay.tables import SIDE
+from atkay.tables import SIDE, TABLES
 from atkay.words import Word, checked, takes, word, words_of
 
 ARGUMENTS = (
@@ -108,10 +108,8 @@ class Protocol:
     min_relevance: float | None = field(
         default=None, metadata=takes("number", "The grade from which an item is relevant.")
     )
-    exclude: str | None = field(
-        default=None, metadata=takes("table", "Items to take out of each user's list: what was seen before.")
-    )
-    candidates: str | None = field(default=None, metadata=takes("table", "Items to keep in the lists: no others."))
+    exclude: str | None = field(default=None, metadata=takes("table", TABLES["exclude"].help))
+    candidates: str | None = field(default=None, metadata=takes("table", TABLES["candidates"].help))
     average_over: str | tuple[str, ...] | None = field(
         default=None, metadata=takes("names", "A column, or several: average a user's queries first.")
     )

@@ -135,6 +135,7 @@ class Stream:
             if fields.get(name) is not None:
                 raise ProtocolError(f"Stream: {name} comes with each batch. Pass update(..., {name}=...).")
         tables = {"train": train, "catalog": catalog, "features": features, "reference": reference}
+        tables |= {name: fields.pop(name) for name in SIDE if name in fields}
         request = Request.of(metrics, protocol, fields, dialect=dialect, tables=tables)
         if request.protocol.groups:
             raise ProtocolError(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from atkay.errors import ProtocolError
 from atkay.evaluation.request import USUAL, Request
 from atkay.inputs.frames import is_spark
+from atkay.tables import TABLES
 from atkay.text.phrases import argument
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def evaluate(
     """
     tables = {"recs": recs, "truth": truth, "exclude": exclude, "candidates": candidates, "train": train}
     tables |= {"catalog": catalog, "features": features, "reference": reference, "slices": slices}
+    tables |= {name: fields.pop(name) for name in TABLES if name in fields}
     request = Request.of(metrics, protocol, fields, dialect=dialect, tables=tables, columns=columns, sampled=sampled)
     request.check()
     if is_spark(recs):
