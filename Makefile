@@ -58,8 +58,10 @@ examples: $(WHEELS)/ready  ## next baskets and films: tables, comparisons and ch
 test: $(VENV)/ready $(WHEELS)/ready test-pandas2  ## all tests, with pandas 3, and those that touch pandas again with pandas 2
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
-test-deep: $(VENV)/ready  ## the fuzz and the laws with many examples, other ones each time: a quarter of an hour
-	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 --dist loadgroup tests/engines/test_fuzz_engines.py tests/inputs/test_fuzz_inputs.py tests/laws
+test-deep: $(VENV)/ready  ## many more examples of the fuzz and the laws, other ones each time, and what takes long: half an hour
+	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 --dist loadgroup -m deep
+	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 --dist loadgroup tests/engines/test_fuzz_engines.py \
+		tests/inputs/test_fuzz_inputs.py tests/laws tests/audit/test_reconcile.py
 
 test-pandas2: $(PANDAS2)/ready
 	$(PANDAS2)/bin/python -m pytest -q -o addopts="-ra" tests/inputs/test_kinds.py

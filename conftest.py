@@ -35,11 +35,17 @@ def spark() -> Any:
     return local_session(2, {"spark.sql.shuffle.partitions": "4"})
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever takes Spark runs in one process (with ``--dist loadgroup``): starting a JVM takes long."""
+DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What takes Spark runs in one process (with ``--dist loadgroup``), what takes long in ``make test-deep``."""
     for item in items:
         if {"spark", "cluster"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.xdist_group("spark"))
+    if not DEEP:
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("deep")])
+        items[:] = [item for item in items if not item.get_closest_marker("deep")]
 
 
 try:

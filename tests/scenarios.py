@@ -33,6 +33,7 @@ def examples(few: int, deep: int) -> settings:
     """So many examples where the same are drawn every time, and in ``make test-deep``."""
     profile = settings()
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+    slow.append(HealthCheck.function_scoped_fixture)  # the session of Spark, which all examples share
     most = deep if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else min(few, profile.max_examples)
     return settings(profile, max_examples=most, suppress_health_check=slow)
 

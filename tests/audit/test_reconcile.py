@@ -21,6 +21,7 @@ from atkay.errors import PopulationError, ProtocolError, SpecError
 from atkay.evaluation.request import Request
 from atkay.metrics.spec import parse_all
 from atkay.protocol import Protocol
+from scenarios import examples
 
 FOLDER = Path(__file__).parents[2] / "conformance"
 RECS = {"A": ["i1", "i9", "i2", "i8", "i3"], "B": ["i1", "i7"], "D": ["i1", "i2", "i3"]}
@@ -288,6 +289,7 @@ def test_lists_with_an_item_twice() -> None:
     assert best.protocol == {"duplicates": "first"}
 
 
+@examples(10, 400)
 @given(random=st.randoms(use_true_random=False))
 def test_numbers_are_those_of_evaluate(random: Random) -> None:
     """Ties, grades and zeros, users that lack one side, scores below zero, orders of users, single precision."""

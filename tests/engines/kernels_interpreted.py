@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 from unittest import mock
 
 os.environ["TRITON_INTERPRET"] = "1"
@@ -109,7 +110,8 @@ def given(both: tuple[Tensor, Tensor], precision: str) -> Vectors:
 
 def main() -> None:
     torch.manual_seed(7)
-    for at, (name, both) in enumerate(cases().items()):
+    every = 1 if "all" in sys.argv else 4
+    for at, (name, both) in list(enumerate(cases().items()))[::every]:
         precision = ("float32", "tf32", "bfloat16")[at % 3]
         vectors = given(both, precision)
         n_users, n_items = len(both[0]), len(both[1])

@@ -109,11 +109,19 @@ def test_blocks_do_not_change_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
         assert torch.equal(one, other)
 
 
-@pytest.mark.parametrize(("script", "interpret"), [("kernels_interpreted.py", "1"), ("kernels_compiled.py", "0")])
+@pytest.mark.parametrize(
+    ("script", "interpret"),
+    [
+        ("kernels_interpreted.py", "1"),
+        pytest.param("kernels_interpreted.py all", "1", marks=pytest.mark.deep),
+        ("kernels_compiled.py", "0"),
+    ],
+)
 def test_the_kernels_count_the_same_and_fit_on_the_chip(script: str, interpret: str, tmp_path: Path) -> None:
     pytest.importorskip("triton", reason="kernels are written in Triton")
     env = {**os.environ, "TRITON_INTERPRET": interpret, "TRITON_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, str(Path(__file__).with_name(script))]
+    name, *more = script.split()
+    command = [sys.executable, str(Path(__file__).with_name(name)), *more]
     done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
     assert done.returncode == 0, done.stderr
 

@@ -23,6 +23,7 @@ from atkay.inputs.read import read_tables
 from atkay.judged.judged import Judged
 from atkay.metrics.metric import Metric, RunMetric, conventions, is_pooled
 from atkay.protocol import Protocol
+from scenarios import examples
 from variants import ANCHOR, Row, every_variant, grades, recs_frame, rows, scores, side, truth_frame
 
 VARIANTS = list(every_variant(None, (1, 3, 10)))
@@ -68,6 +69,7 @@ def test_what_needs_truth_is_defined_for_whoever_counts(recs: list[Row], truth: 
     assert not np.isnan(matrix(recs, truth, defined)).any()
 
 
+@examples(10, 400)
 @given(recs=lists, truth=truths, seed=st.integers(0, 99))
 def test_the_order_of_rows_changes_no_digit(recs: list[Row], truth: list[Row], seed: int) -> None:
     def shuffle(found: list[Row]) -> list[Row]:
@@ -81,6 +83,7 @@ def test_the_order_of_rows_changes_no_digit(recs: list[Row], truth: list[Row], s
     assert after.fingerprint == before.fingerprint
 
 
+@examples(10, 400)
 @given(recs=lists, truth=truths, order=st.permutations(range(6)), kind=st.sampled_from(["text", "sparse", "other"]))
 def test_the_names_of_ids_change_no_digit(recs: list[Row], truth: list[Row], order: list[int], kind: str) -> None:
     def user(old: int) -> int:
@@ -126,6 +129,7 @@ def part_of(aligned: Aligned, queries: Ints) -> Aligned:
     return Aligned(aligned.queries[queries], aligned.items, recs, truth, score=score, grade=grade, side=known)
 
 
+@examples(10, 400)
 @given(recs=lists, truth=truths, seed=st.integers(0, 99), cuts=st.lists(st.integers(0, 7), max_size=3))
 def test_chunks_of_users_merge_to_the_whole(recs: list[Row], truth: list[Row], seed: int, cuts: list[int]) -> None:
     protocol = Protocol(no_truth="zero")

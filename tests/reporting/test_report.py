@@ -306,14 +306,15 @@ def big(runs: int, users: int) -> atkay.Comparison:
     return atkay.compare(results, test="t", baseline="run number 0")
 
 
-def test_the_size_of_a_large_page(tmp_path: Path) -> None:
+@pytest.mark.parametrize("users", [10_000, pytest.param(100_000, marks=pytest.mark.deep)])
+def test_the_size_of_a_large_page(users: int, tmp_path: Path) -> None:
     path = tmp_path / "large.html"
-    atkay.report(big(10, 100_000), path)
+    atkay.report(big(10, users), path)
     assert path.stat().st_size < 4_000_000
     data = json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', path.read_text())[1])  # type: ignore[index]
     assert len(data["explorer"]["users"]) == 6000 // (10 * 18)
-    assert data["explorer"]["of"] == 100_000
-    assert sum(data["users"][0]["counts"][0]) == 100_000
+    assert data["explorer"]["of"] == users
+    assert sum(data["users"][0]["counts"][0]) == users
 
 
 def test_one_result_alone(browser: Browser, tmp_path: Path) -> None:
