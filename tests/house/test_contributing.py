@@ -38,7 +38,19 @@ def test_a_metric_is_one_file_and_one_test(tmp_path: Path) -> None:
     for name, code in blocks:
         (tmp_path / name).write_text(code)
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-k", "not spark", *READS_THE_REGISTRY],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:xdist",
+            "-k",
+            "not spark",
+            *READS_THE_REGISTRY,
+        ],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(tmp_path / "src"), "HYPOTHESIS_PROFILE": "few"},
         capture_output=True,
