@@ -20,18 +20,18 @@ from workload import USERS, VARIANTS
 from atkay.text.grid import Grid
 
 STAGES = {
-    "tables.py read_recs": "read: find the columns, scores are finite",
+    "read.py read_recs": "read: find the columns, scores are finite",
     "align.py align_tables": "align",
-    "align.py changes": "  find where the user changes",
+    "lookup.py changes": "  find where the user changes",
     "vocabulary.py of": "  codes for users and items",
-    "ranking.py together": "  sort the rows by user and score",
+    "order.py together": "  sort the rows by user and score",
     "lists.py taken": "  move columns (and in judge)",
     "judge.py judge": "judge",
     "match.py match": "  match with the truth, find duplicates",
     "judge.py _order": "  scores fall along each list",
     "judge.py _marks": "  fingerprints",
-    "judge.py _best_first": "  order the truth's grades",
-    "measure.py measure": "values of 36 numbers per user",
+    "judge.py best_first": "  order the truth's grades",
+    "measure.py values_of": "values of 36 numbers per user",
     "result.py means": "means",
 }
 
