@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -61,47 +61,32 @@ def settle(given: Aligned, protocol: Protocol) -> Settled:
         ranking = ranking.only(~gone)
     equal = _equal(aligned, ranking, order, gone) if n_tied else None
 
-    def of_grades(grade: Floats, row: Ints, at: Ints) -> Judged:
-        """The hits among the graded rows."""
-        relevant, above = aligned.truth, np.broadcast_to(0, len(row))
-        if not (grade >= 0).all():
-            hit = grade[at] >= 0
-            above = missed_above(aligned.truth.owner().take(at), hit, ranking.n_queries)
-            row, at, relevant = row[hit], at[hit], relevant.only(grade >= 0)
-        n_nonrelevant = aligned.truth.length - relevant.length
-        if protocol.unlisted == "ignored":
-            listed = mask(at, len(grade))
-            relevant, grade_of = aligned.truth.only(listed), grade[listed]
-        else:
-            grade_of = grade if relevant is aligned.truth else grade[grade >= 0]
-        query = aligned.truth.owner().take(at)
-        rank = row - ranking.start[query] + 1
-        group = None if equal is None else _group_of(mask(equal, len(ranking)), row, ranking.start[query])
-        if group is not None and protocol.ties == "together":
-            rank = group[0] + group[1]
-        return Judged(
-            query=query,
-            rank=rank,
-            grade=grade[at],
-            item=ranking.item[row].astype(np.int64),
-            n_relevant=relevant.length,
+    query = aligned.truth.owner().take(at)
+    rank = row - ranking.start[query] + 1
+    tied = None if equal is None else _group_of(mask(equal, len(ranking)), row, ranking.start[query])
+    if tied is not None and protocol.ties == "together":
+        rank = tied[0] + tied[1]
+
+    def hits(grade: Floats) -> Judged:
+        return find_hits(
+            aligned.truth,
+            grade,
+            protocol,
+            query,
+            at,
+            rank,
+            tied=tied,
+            positive=_positive(aligned, protocol, order, gone, row),
             n_listed=ranking.length,
             answered=aligned.recs.length > 0,
-            grades=best_first(relevant, grade_of),
             ranking=ranking,
             side=aligned.side,
-            tied=group,
             level=None if equal is None else _places(ranking, equal),
-            averaged=protocol.ties == "expected",
-            truth=relevant,
-            n_nonrelevant=n_nonrelevant,
-            nonrelevant_above=above,
-            found=_found(aligned, protocol, order, gone, row),
         )
 
-    judged = replace(of_grades(grade, row, at), threshold=protocol.min_relevance or 0.0)
+    judged = replace(hits(grade), threshold=protocol.min_relevance or 0.0)
     if protocol.gains == "positive" and protocol.min_relevance is not None:
-        judged = replace(judged, graded=of_grades(_grades(aligned, None), row, at))
+        judged = replace(judged, graded=hits(_grades(aligned, None)))
     rows = Population(
         listed=len(given.recs),
         unknown=given.n_unknown,
@@ -112,8 +97,56 @@ def settle(given: Aligned, protocol: Protocol) -> Settled:
     return Settled(judged, rows, aligned, before)
 
 
-def _found(aligned: Aligned, protocol: Protocol, order: Ints | None, gone: Bools | None, row: Ints) -> Bools | None:
-    """Which hits have a score above 0, where that matters."""
+def find_hits(
+    truth: Lists,
+    grade: Floats,
+    protocol: Protocol,
+    query: Ints,
+    at: Ints,
+    rank: Ints,
+    *,
+    tied: tuple[Ints, Ints] | None,
+    positive: Bools | None,
+    **facts: Any,
+) -> Judged:
+    """The hits among the listed rows that the truth grades: their ``query`` and ``rank``, in this order.
+
+    ``grade`` has the grade of each row of the truth, -1 where it is not relevant, and ``at`` the truth's row of each
+    listed one; ``positive`` tells which of them score above 0. ``facts`` are the fields of Judged that do not depend on
+    grades.
+    """
+    relevant, above = truth, np.broadcast_to(0, len(at))
+    if not (grade >= 0).all():
+        hit = grade[at] >= 0
+        above = missed_above(query, hit, truth.n_queries)
+        at, rank, query, relevant = at[hit], rank[hit], query[hit], truth.only(grade >= 0)
+        tied = None if tied is None else (tied[0][hit], tied[1][hit])
+        positive = None if positive is None else positive[hit]
+    n_nonrelevant = truth.length - relevant.length
+    if protocol.unlisted == "ignored":
+        listed = mask(at, len(grade))
+        relevant, grade_of = truth.only(listed), grade[listed]
+    else:
+        grade_of = grade if relevant is truth else grade[grade >= 0]
+    return Judged(
+        query=query,
+        rank=rank,
+        grade=grade[at],
+        item=truth.item[at].astype(np.int64),
+        n_relevant=relevant.length,
+        grades=best_first(relevant, grade_of),
+        tied=tied,
+        averaged=protocol.ties == "expected",
+        truth=relevant,
+        n_nonrelevant=n_nonrelevant,
+        nonrelevant_above=above,
+        found=positive,
+        **facts,
+    )
+
+
+def _positive(aligned: Aligned, protocol: Protocol, order: Ints | None, gone: Bools | None, row: Ints) -> Bools | None:
+    """Which listed rows have a score above 0, where that matters."""
     if protocol.nonpositive == "listed" or aligned.score is None:
         return None
     score = aligned.score.values if order is None else aligned.score.values[order]

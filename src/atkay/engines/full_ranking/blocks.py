@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -32,7 +32,6 @@ DEVICE_ITEMS = 1 << 14
 ENOUGH = 1 << 16
 """So many near pairs are scored in one call."""
 
-
 NEAR = 96
 """Bytes for each score of a block, should all of them be near: the score, its mark, and what finding it again takes."""
 
@@ -47,10 +46,8 @@ def block_size(rows: int, device: torch.device, memory: int) -> tuple[int, int]:
 
 def longest(items: Tensor, size: int) -> Tensor:
     """The length of the longest vector of each block of items."""
-    found = [
-        torch.linalg.vector_norm(items[slice(*block)].double(), dim=1).amax() for block in blocks(len(items), size)
-    ]
-    return torch.stack(found)
+    parts = (items[slice(*block)] for block in blocks(len(items), size))
+    return torch.stack([torch.linalg.vector_norm(part.double(), dim=1).amax() for part in parts])
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,13 +108,20 @@ class Work:
     ranks: Ranks
     memory: int
 
-    def add(self, target: Tensor, item: Tensor) -> int:
-        """Count items that were too near to tell, by their exact scores; how many are the targets themselves."""
-        for first, last in blocks(len(target), self.memory // 256):
-            some, those = target[first:last], item[first:last]
-            score = exact(self.scaled.vectors, self.targets.user[some], those, self.memory // 4)
-            self.ranks.add(some, score, those, self.targets, self.own)
-        return int((item == self.targets.item[target]).sum())
+    def settle(self, pairs: list[tuple[Tensor, Tensor]]) -> int:
+        """Count pairs of target and item that were too near to tell by their exact scores, and empty the list.
+
+        Returns how many of the items are the targets themselves.
+        """
+        if not pairs:
+            return 0
+        targets, items = (torch.cat(each) for each in zip(*pairs, strict=True))
+        pairs.clear()
+        for first, last in blocks(len(targets), self.memory // 256):
+            target, item = targets[first:last], items[first:last]
+            score = exact(self.scaled.vectors, self.targets.user[target], item, self.memory // 4)
+            self.ranks.add(target, score, item, self.targets, self.own)
+        return int((items == self.targets.item[targets]).sum())
 
 
 def count_in_blocks(vectors: Vectors, targets: Targets, own: Tensor, memory: int) -> Ranks:
@@ -146,20 +150,25 @@ def _count(work: Work, rows: Rows) -> None:
     def of_block(block: tuple[int, int]) -> int:
         part = Rows(*(each[slice(*block)] for each in rows))
         users, own = work.scaled.users(part, work.own)
-        users, found = torch.cat((users.float(), -own[:, :1].float()), 1), Found(work)
+        users = torch.cat((users.float(), -own[:, :1].float()), 1)
         apart = torch.where(own.isinf(), torch.inf, own - own[:, :1])
         above = torch.zeros_like(part.target)
         room = Room.of(len(users), size[1], users.device)
+        near: list[tuple[Tensor, Tensor]] = []
+        waiting = themselves = 0
         for (first, last), wide in zip(blocks(n_items, size[1]), slack, strict=True):
             score = room.product(users, items[first:last])
             for j in range(own.shape[1]):
                 low, high = ((apart[:, j, None] + by).float() for by in (-wide, wide)) if j else (-wide, wide)
-                more, row, item = room.told(score, low, high)
+                more, row, item = room.compare(score, low, high)
                 above[:, j] += more
-                found.add(part.target[row, j], item + first)
-        some = part.target >= 0
-        work.ranks.above.index_add_(0, part.target[some], above[some])
-        return found.settle() - int((own.isfinite()).sum())
+                near.append((part.target[row, j], item + first))
+                waiting += len(row)
+                if waiting > ENOUGH:
+                    themselves, waiting = themselves + work.settle(near), 0
+        filled = part.target >= 0
+        work.ranks.above.index_add_(0, part.target[filled], above[filled])
+        return themselves + work.settle(near) - int(own.isfinite().sum())
 
     every = blocks(len(rows.user), size[0])
     if any(one_core_each(of_block, every) if on_cpu else map(of_block, every)):
@@ -171,31 +180,6 @@ def imprecise() -> InputError:
         "full_ranking: products are less precise than float32 here. Call "
         "torch.set_float32_matmul_precision('highest') before."
     )
-
-
-@dataclass(eq=False)
-class Found:
-    """Pairs of target and item that were near, scored again when there are enough of them to be worth the call."""
-
-    work: Work
-    pairs: list[tuple[Tensor, Tensor]] = field(default_factory=list)
-    waiting: int = 0
-    themselves: int = 0
-
-    def add(self, target: Tensor, item: Tensor) -> None:
-        """Keep pairs for later."""
-        self.pairs.append((target, item))
-        self.waiting += len(target)
-        if self.waiting > ENOUGH:
-            self.settle()
-
-    def settle(self) -> int:
-        """Score what was kept; how many targets have been found near to themselves so far."""
-        if self.pairs:
-            target, item = (torch.cat(each) for each in zip(*self.pairs, strict=True))
-            self.themselves += self.work.add(target, item)
-            self.pairs, self.waiting = [], 0
-        return self.themselves
 
 
 class Room(NamedTuple):
@@ -219,7 +203,7 @@ class Room(NamedTuple):
         torch.mm(users, items.T, out=score[:, :n])
         return score
 
-    def told(self, score: Tensor, low: float | Tensor, high: float | Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def compare(self, score: Tensor, low: float | Tensor, high: float | Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """How many scores of each row are above the higher bound; and where those are between both."""
         marks = self.marks[: score.numel()].view(score.shape)
         if score.device.type != "cpu":

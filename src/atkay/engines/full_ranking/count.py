@@ -20,7 +20,7 @@ from torch import Tensor
 from atkay.core.lists import ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from atkay.engines.full_ranking.device import Kernel
 
@@ -40,10 +40,6 @@ class Vectors(NamedTuple):
     users: Tensor
     items: Tensor
 
-    def part(self, users: Tensor) -> Vectors:
-        """Some of the users."""
-        return Vectors(self.users[users], self.items)
-
 
 @dataclass(frozen=True, eq=False)
 class Targets:
@@ -62,7 +58,18 @@ class Targets:
     @functools.cached_property
     def rows(self) -> list[Rows]:
         """The targets in rows of one user each; those of a width come together."""
-        return list(grouped(self.user))
+        users, sizes = torch.unique_consecutive(self.user, return_counts=True)
+        row, nth = spread((sizes + WIDTHS[-1] - 1) // WIDTHS[-1])
+        first = (torch.cumsum(sizes, 0) - sizes)[row] + nth * WIDTHS[-1]
+        size = (sizes[row] - nth * WIDTHS[-1]).clamp(max=WIDTHS[-1])
+        rows = []
+        for least, width in itertools.pairwise((0, *WIDTHS)):
+            chosen = torch.nonzero((size > least) & (size <= width))[:, 0]
+            if len(chosen):
+                place = torch.arange(width, device=self.user.device)
+                target = torch.where(place < size[chosen, None], first[chosen, None] + place, -1)
+                rows.append(Rows(users[row[chosen]], target))
+        return rows
 
 
 class Ranks(NamedTuple):
@@ -80,12 +87,10 @@ class Ranks(NamedTuple):
     def add(self, target: Tensor, score: Tensor, item: Tensor, targets: Targets, own: Tensor, sign: int = 1) -> None:
         """Count more items: the target that each one is held against, and its score; ``own``: those of the targets."""
         equal = score == own[target]
-        for count, these in (
-            (self.above, score > own[target]),
-            (self.equal, equal),
-            (self.before, equal & (item < targets.item[target])),
+        for count, counted in zip(
+            self, (score > own[target], equal, equal & (item < targets.item[target])), strict=True
         ):
-            chosen = target[these]
+            chosen = target[counted]
             count.index_add_(0, chosen, torch.full_like(chosen, sign))
 
 
@@ -165,20 +170,10 @@ def all_alike(ranks: Ranks, vectors: Vectors, targets: Targets) -> Ranks:
     return ranks
 
 
-def grouped(user: Tensor) -> Iterator[Rows]:
-    """Targets, given by their users, in rows of one user each; those of a width come together."""
-    users, sizes = torch.unique_consecutive(user, return_counts=True)
-    rows = (sizes + WIDTHS[-1] - 1) // WIDTHS[-1]
-    row = torch.repeat_interleave(torch.arange(len(users), device=user.device), rows)
-    nth = torch.arange(len(row), device=user.device) - (torch.cumsum(rows, 0) - rows)[row]
-    first = (torch.cumsum(sizes, 0) - sizes)[row] + nth * WIDTHS[-1]
-    size = (sizes[row] - nth * WIDTHS[-1]).clamp(max=WIDTHS[-1])
-    for least, width in itertools.pairwise((0, *WIDTHS)):
-        these = torch.nonzero((size > least) & (size <= width))[:, 0]
-        if len(these):
-            place = torch.arange(width, device=user.device)
-            target = first[these, None] + place
-            yield Rows(users[row[these]], torch.where(place < size[these, None], target, -1))
+def spread(size: Tensor) -> tuple[Tensor, Tensor]:
+    """So many rows of each: whose each row is, and which of these, from 0."""
+    owner = torch.repeat_interleave(torch.arange(len(size), device=size.device), size)
+    return owner, torch.arange(len(owner), device=size.device) - (torch.cumsum(size, 0) - size)[owner]
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,9 +185,7 @@ class Excluded:
 
     def of(self, user: Tensor) -> tuple[Tensor, Tensor]:
         """The excluded items of each of the users, and the place of their user among those asked for."""
-        size = self.start[user + 1] - self.start[user]
-        place = torch.repeat_interleave(torch.arange(len(user), device=user.device), size)
-        nth = torch.arange(len(place), device=user.device) - (torch.cumsum(size, 0) - size)[place]
+        place, nth = spread(self.start[user + 1] - self.start[user])
         return place, self.item[self.start[user[place]] + nth]
 
 
@@ -218,9 +211,9 @@ def count_scores(score: Tensor, row: Tensor, targets: Targets, memory: int) -> t
     ranks = Ranks.none(own)
     place = torch.arange(score.shape[1], device=score.device)
     for first, last in blocks(len(row), memory // (16 * score.shape[1])):
-        some, mine = score[row[first:last]], own[first:last, None]
-        equal = some == mine
-        ranks.above[first:last] = (some > mine).sum(1)
+        scores, mine = score[row[first:last]], own[first:last, None]
+        equal = scores == mine
+        ranks.above[first:last] = (scores > mine).sum(1)
         ranks.equal[first:last] = equal.sum(1)
         ranks.before[first:last] = (equal & (place < targets.item[first:last, None])).sum(1)
     return ranks, own

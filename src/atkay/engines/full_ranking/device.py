@@ -12,24 +12,14 @@ from torch import Tensor
 from triton.runtime import driver
 
 from atkay.engines.full_ranking import kernels
-from atkay.engines.full_ranking.count import (
-    FAR,
-    LANES,
-    TINY,
-    Excluded,
-    Ranks,
-    Rows,
-    Targets,
-    Vectors,
-    all_alike,
-    blocks,
-    rounded,
-)
+from atkay.engines.full_ranking.count import FAR, LANES, TINY, Ranks, Rows, all_alike, blocks, rounded
 from atkay.engines.full_ranking.kernels import CELLS, TILES
 from atkay.errors import AtkayError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from atkay.engines.full_ranking.count import Excluded, Targets, Vectors
 
 LENGTH = 15
 """Vectors in pieces are up to 2 to this long: their components are within the range of half precision."""
@@ -114,7 +104,7 @@ def rank_on_device(
     vectors: Vectors, targets: Targets, excluded: Excluded | None, memory: int, kernel: Kernel
 ) -> tuple[Ranks, Tensor]:
     """The ranks of the targets among all items but the user's excluded ones, and their scores."""
-    vectors = Vectors(vectors.users.contiguous(), vectors.items.contiguous())
+    vectors = vectors._replace(users=vectors.users.contiguous(), items=vectors.items.contiguous())
     device = Device(vectors, targets, own_scores(vectors, targets), kernel)
     n_items, size = len(vectors.items), device.shape.items
     full = n_items - n_items % size
@@ -183,9 +173,9 @@ def own_scores(vectors: Vectors, targets: Targets) -> Tensor:
 
 def longest(items: Tensor, size: int) -> Tensor:
     """The length of the longest vector of each tile."""
-    found = torch.empty(len(items) // size, dtype=torch.float64, device=items.device)
-    kernels.longest[(len(found),)](items, found, D=items.shape[1], LANES=_width(items), ITEMS=size)
-    return found
+    lengths = torch.empty(len(items) // size, dtype=torch.float64, device=items.device)
+    kernels.longest[(len(lengths),)](items, lengths, D=items.shape[1], LANES=_width(items), ITEMS=size)
+    return lengths
 
 
 class Device:
@@ -244,10 +234,10 @@ class Device:
     def count(self, items: tuple[int, int], rows: Rows, slack: float) -> Tensor:
         """Count items in full tiles; how many targets are missing where they should be near."""
         users, threshold, missing = self.scale(rows, items)
-        found, doubts = count(users, self.pieces(items), threshold, self.slopes(items, slack), self.shape)
-        self.settle(rows, items[0], found, doubts, missing)
+        counts, doubts = count(users, self.pieces(items), threshold, self.slopes(items, slack), self.shape)
+        self.settle(rows, items[0], counts, doubts, missing)
         # Nothing was counted for what fills up the rows.
-        self.counts.index_add_(1, rows.target.clamp(min=0).view(-1), found.view(3, -1).long())
+        self.counts.index_add_(1, rows.target.clamp(min=0).view(-1), counts.view(3, -1).long())
         return missing
 
     def slopes(self, items: tuple[int, int], slack: float) -> tuple[Tensor, Tensor]:
@@ -300,7 +290,7 @@ class Device:
         )
         return users, threshold, missing
 
-    def settle(self, rows: Rows, first: int, found: Tensor, doubts: Tensor, missing: Tensor) -> None:
+    def settle(self, rows: Rows, first: int, counts: Tensor, doubts: Tensor, missing: Tensor) -> None:
         """Count the cells that are in doubt by exact scores, and take the targets among them from the missing ones."""
         kernels.settle[(triton.cdiv(doubts.numel(), WORDS),)](
             doubts,
@@ -309,7 +299,7 @@ class Device:
             rows.target,
             self.targets.item,
             self.own,
-            found,
+            counts,
             missing,
             doubts.numel(),
             rows.target.numel(),
@@ -367,7 +357,7 @@ def count(
     """
     rows, targets = threshold.shape
     n_items = items.shape[1]
-    found = torch.zeros((3, rows, targets), dtype=torch.int32, device=users.device)
+    counts = torch.zeros((3, rows, targets), dtype=torch.int32, device=users.device)
     groups = words(n_items, shape) // CELLS
     doubts = torch.empty((groups, rows, targets, CELLS), dtype=torch.int32, device=users.device)
     programs = triton.cdiv(rows, shape.users)
@@ -379,7 +369,7 @@ def count(
         items,
         threshold,
         *slopes,
-        found,
+        counts,
         doubts,
         rows,
         n_items // shape.items,
@@ -393,7 +383,7 @@ def count(
         num_warps=shape.warps,
         num_stages=shape.stages,
     )
-    return found, doubts
+    return counts, doubts
 
 
 def words(items: int, shape: Shape) -> int:

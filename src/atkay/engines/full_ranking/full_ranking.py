@@ -20,33 +20,35 @@ from atkay.engines.full_ranking.lists import BYTES, Products, TieOrder, Tops, to
 from atkay.engines.full_ranking.truth import Ranked, Truth, list_depth
 from atkay.errors import DuplicateError, InputError, ProtocolError, number_of, offer, shown
 from atkay.evaluation.finish import Setting, finish
-from atkay.evaluation.measure import measure
+from atkay.evaluation.judge import known_grades
+from atkay.evaluation.measure import measure_all
 from atkay.evaluation.request import USUAL, Request
 from atkay.text.sizes import bytes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from atkay.core.types import Array
     from atkay.engines.full_ranking.device import Kernel
+    from atkay.judged.judged import Judged
     from atkay.metrics.metric import Metric
     from atkay.protocol import Protocol
-    from atkay.results.result import Result
+    from atkay.results.result import Population, Result
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 PRECISIONS = ("float32", "tf32", "bfloat16")
 SIMILARITIES = ("dot", "cosine")
 
-LEAST = 1_000_000
+LEAST_MEMORY = 1_000_000
 """The least memory that can be asked for, in bytes."""
 
-FEW = 16
+FIRST_USERS = 16
 """Users that are scored first, to learn how many items there are."""
 
-COUNTED = 48
+BYTES_COUNTED = 48
 """Bytes for each score of a batch of users where no lists are made."""
 
-NONE = Ranked(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, bool))
+NOTHING_RANKED = Ranked(*(np.empty(0, kind) for kind in (int, int, int, bool)))
 
 SAMPLE = 64
 """Targets that are ranked again in float32, to tell what a lower precision does."""
@@ -59,17 +61,9 @@ def full_ranking(
     metrics: str | Metric | Iterable[str | Metric] = USUAL,
     *,
     score: Callable[[Tensor], Any] | None = None,
-    exclude: Any = None,
-    similarity: str = "dot",
     user_bias: Any = None,
     item_bias: Any = None,
-    precision: str = "float32",
-    memory: int | str = "1GB",
-    device: Any = None,
-    ids: Any = None,
-    dialect: str | None = None,
-    protocol: Protocol | None = None,
-    **fields: Any,
+    **options: Any,
 ) -> Result:
     """Rank all items for every user, exactly, and hold that against the truth.
 
@@ -79,31 +73,16 @@ def full_ranking(
     ----------
     user_vectors, item_vectors
         A row per user, a row per item: tensors, on any device, or arrays. Users and items are numbered by their rows.
-    truth
-        The relevant items of each user, a row per user: a SciPy sparse matrix or a torch sparse CSR tensor, whose
-        values are grades, or ``(indptr, indices)`` or ``(indptr, indices, grades)``.
-    metrics, dialect, protocol, **fields
-        As in :func:`evaluate`. Metrics of whole lists need a cutoff, and of ``train``, ``catalog``, ``features`` and
-        ``reference`` know the catalogue alone, which is all items.
+    truth, metrics
+        As in :class:`FullRanking`.
     score
         In place of vectors, any model: called with a tensor of users' numbers, it gives their scores for all items, a
         row per user; or yields them in blocks of consecutive items.
-    exclude
-        Items that are not ranked for a user, such as those seen in training; in any form that the truth may have.
-    similarity
-        "dot": the score is the dot product; "cosine": that of vectors of length 1.
     user_bias, item_bias
         A number per user, which changes no rank; a number per item, which is added to its scores.
-    precision
-        "float32"; "tf32" or "bfloat16", in which vectors are rounded to 11 or 8 bits and a GPU is faster. Whichever it
-        is, the ranks are exactly those of the rounded vectors, and ``result.engine`` tells how far ranks moved.
-    memory
-        What may be used for scores and what follows from them, such as "500MB"; besides it are the vectors in the
-        precision, and about 100 bytes for each relevant item.
-    device
-        Where to count; left out, where the item vectors are, or for arrays a GPU if there is one.
-    ids
-        The users' ids; left out, they are numbered from 0.
+    **options
+        Whatever :class:`FullRanking` takes besides: exclude, similarity, precision, memory, device, ids, and as in
+        :func:`evaluate` dialect, protocol and its fields.
 
     Examples
     --------
@@ -119,19 +98,7 @@ def full_ranking(
     """
     if truth is None:
         raise InputError("full_ranking: no truth. Pass the relevant items of each user as compressed rows.")
-    ranking = FullRanking(
-        truth,
-        metrics,
-        exclude=exclude,
-        similarity=similarity,
-        precision=precision,
-        memory=memory,
-        device=device,
-        ids=ids,
-        dialect=dialect,
-        protocol=protocol,
-        **fields,
-    )
+    ranking = FullRanking(truth, metrics, **options)
     if score is not None:
         if user_vectors is not None or item_vectors is not None:
             raise InputError("full_ranking: score= stands in place of vectors. Leave out one of them.")
@@ -145,7 +112,29 @@ class FullRanking:
     """A validation set that is read once, for models that are evaluated again and again.
 
     Truth and seen items are kept on the device; of an evaluation only the ranks of the relevant items leave it.
-    The arguments are those of :func:`full_ranking`.
+
+    Parameters
+    ----------
+    truth
+        The relevant items of each user, a row per user: a SciPy sparse matrix or a torch sparse CSR tensor, whose
+        values are grades, or ``(indptr, indices)`` or ``(indptr, indices, grades)``.
+    metrics, dialect, protocol, **fields
+        As in :func:`evaluate`. Metrics of whole lists need a cutoff, and of ``train``, ``catalog``, ``features`` and
+        ``reference`` know the catalogue alone, which is all items.
+    exclude
+        Items that are not ranked for a user, such as those seen in training; in any form that the truth may have.
+    similarity
+        "dot": the score is the dot product; "cosine": that of vectors of length 1.
+    precision
+        "float32"; "tf32" or "bfloat16", in which vectors are rounded to 11 or 8 bits and a GPU is faster. Whichever it
+        is, the ranks are exactly those of the rounded vectors, and ``result.engine`` tells how far ranks moved.
+    memory
+        What may be used for scores and what follows from them, such as "500MB"; besides it are the vectors in the
+        precision, and about 100 bytes for each relevant item.
+    device
+        Where to count; left out, where the item vectors are, or for arrays a GPU if there is one.
+    ids
+        The users' ids; left out, they are numbered from 0.
 
     Examples
     --------
@@ -178,16 +167,11 @@ class FullRanking:
                 "full_ranking: no candidates=. Pass the vectors of these items alone, or exclude the others."
             )
         self._request = Request.of(metrics, protocol, fields, dialect=dialect)
-        if self._request.apart:
-            raise ProtocolError(
-                f"full_ranking: {self._request.dialect} counts {next(iter(self._request.apart))} under a protocol of "
-                "its own. Ask for it in a call of its own."
-            )
-        self._depth = list_depth(self._request.metrics)
-        self._truth = Truth.read(truth, exclude, self._request.protocol)
+        self._depth = list_depth(self._request)
+        self._truth = Truth.read(truth, exclude, self._request.protocol.duplicates)
         self._similarity = _one_of("similarity", similarity, SIMILARITIES)
         self._precision = _one_of("precision", precision, PRECISIONS)
-        self._memory = bytes_of(memory, LEAST)
+        self._memory = bytes_of(memory, LEAST_MEMORY)
         self._device = None if device is None else _device(device, None)
         self._request.check("catalog")
         self._ids = np.arange(self._truth.n_users) if ids is None else _read_ids(ids, self._truth.n_users)
@@ -214,76 +198,74 @@ class FullRanking:
             # The largest numbers of a wider type are infinite in a narrower one.
             return Vectors(_finite(vectors.users, "user_vectors"), _finite(vectors.items, "item_vectors"))
 
-        check_torch(torch.get_num_threads())
         place = self._place(device)
         vectors, kernel = rounded(self._precision), _kernel(self._precision, device)
         ranks, own = counting.rank(vectors, place.targets, place.excluded, self._memory, kernel)
-        way = "a fused kernel" if kernel else "products in blocks"
-        said = f"all {number_of(len(items), 'item')} ranked by counting: {way} on {_name(device)}, {self._precision}"
+        way = f"{'a fused kernel' if kernel else 'products in blocks'} on {_name(device)}, {self._precision}"
         if self._precision != "float32" and len(own):
-            said += "; " + self._effect(rounded("float32"), place, ranks.above)
+            way += "; " + self._effect(rounded("float32"), place, ranks.above)
         tops = []
         if self._depth:
-            products, order = Products(vectors, self._memory), self._tie_order(place, len(items))
+            products, orders = Products(vectors, self._memory), self._tie_orders(place, len(items))
             for first, last in counting.blocks(len(users), self._memory // (BYTES * len(items))):
                 user = torch.arange(first, last, device=device)
-                tops.append(products.top(user, place.seen(user), self._depth, order))
-        return self._conclude(Ranked(*(_host(each) for each in (*ranks, own > 0))), len(items), tops, said)
+                tops.append([products.top(user, place.seen(user), self._depth, order) for order in orders])
+        return self._finish(Ranked(*map(_host, (*ranks, own > 0))), len(items), tops, f"counting: {way}")
 
     def evaluate_scores(self, score: Callable[[Tensor], Any]) -> Result:
         """The result of any model: ``score`` takes users' numbers and gives their scores for all items."""
         device = _device(self._device, None)
-        check_torch(torch.get_num_threads())
         place = self._place(device)
-        asked = np.arange(self._truth.n_users) if self._depth else np.unique(self._truth.targets[0])
+        rows = np.arange(self._truth.n_users) if self._depth else np.unique(self._truth.targets[0])
         # Whoever is scored, it tells how many items there are: somebody has to be.
-        users = torch.from_numpy(asked if len(asked) else np.arange(min(1, self._truth.n_users))).to(device)
-        found, tops, n_items, first = [], [], 0, 0
+        users = torch.from_numpy(rows if len(rows) else np.arange(min(1, self._truth.n_users))).to(device)
+        ranked, tops, n_items, first = [NOTHING_RANKED], [], 0, 0
+        score_bytes = BYTES if self._depth else BYTES_COUNTED
         while first < len(users):
             # How many items there are is known once a few users have been scored.
-            last = first + (max(1, self._memory // ((BYTES if self._depth else COUNTED) * n_items)) if n_items else FEW)
-            some = users[first:last]
-            scores = _scored(score, some, n_items)
+            last = first + (max(1, self._memory // (score_bytes * n_items)) if n_items else FIRST_USERS)
+            batch = users[first:last]
+            scores = _scored(score, batch, n_items)
             n_items = scores.shape[1]
             self._check_items(n_items)
-            found.append(self._count(scores, some, place))
+            ranked.append(self._count(scores, batch, place))
             if self._depth:
-                order = self._tie_order(place, n_items)
-                tops.append(top_of_scores(scores, some, place.seen(some), self._depth, order))
+                orders, seen = self._tie_orders(place, n_items), place.seen(batch)
+                tops.append([top_of_scores(scores, batch, seen, self._depth, order) for order in orders])
             first = last
-        ranked = Ranked(*(np.concatenate(each) for each in zip(*found, strict=True))) if found else NONE
-        said = f"all {number_of(n_items, 'item')} ranked by counting scores on {_name(device)}"
-        return self._conclude(ranked, n_items, tops, said)
+        every = Ranked(*(np.concatenate(each) for each in zip(*ranked, strict=True)))
+        return self._finish(every, n_items, tops, f"counting scores on {_name(device)}")
 
-    def _count(self, scores: Tensor, users: Tensor, place: Placed) -> tuple[Any, ...]:
+    def _count(self, scores: Tensor, users: Tensor, place: Placed) -> Ranked:
         """Of the targets of some users, all of whose scores are there: how many items stand where."""
         first, last = torch.searchsorted(place.targets.user, users[[0, -1]] + torch.tensor([0, 1], device=users.device))
         targets = place.targets.only(slice(first, last))
-        row = torch.searchsorted(users, targets.user)
-        ranks, own = counting.count_scores(scores, row, targets, self._memory)
+        ranks, own = counting.count_scores(scores, torch.searchsorted(users, targets.user), targets, self._memory)
         if place.excluded is not None:
 
             def score(user: Tensor, item: Tensor) -> Tensor:
                 return scores[torch.searchsorted(users, user), item]
 
             counting.take_out(ranks, targets, own, place.excluded, score, self._memory)
-        return tuple(_host(each) for each in (*ranks, own > 0))
+        return Ranked(*map(_host, (*ranks, own > 0)))
 
     def _place(self, device: torch.device) -> Placed:
         """Truth and seen items on the device, where they stay."""
+        check_torch(torch.get_num_threads())
         if device not in self._placed:
             seen = self._truth.seen
-
-            def there(array: Array) -> Tensor:
-                return torch.from_numpy(np.ascontiguousarray(array)).to(device)
-
-            excluded = None if seen is None else Excluded(there(seen.start), there(seen.item))
-            grade = there(self._truth.grade[self._truth.rows])
-            self._placed[device] = Placed(Targets(*map(there, self._truth.targets)), grade, excluded)
+            excluded = None if seen is None else Excluded(*(_moved(each, device) for each in (seen.start, seen.item)))
+            self._placed[device] = Placed(Targets(*(_moved(each, device) for each in self._truth.targets)), excluded)
         return self._placed[device]
 
-    def _tie_order(self, place: Placed, n_items: int) -> TieOrder:
-        return TieOrder.of(self._request.protocol.ties, n_items, place.targets.user, place.targets.item, place.grade)
+    def _tie_orders(self, place: Placed, n_items: int) -> list[TieOrder]:
+        """How equal scores are listed under each protocol of the request."""
+        user, item = place.targets.user, place.targets.item
+        orders = []
+        for protocol in (each.protocol for each in self._request.by_protocol()):
+            grade = known_grades(self._truth.grade, protocol.min_relevance)[self._truth.rows]
+            orders.append(TieOrder(protocol.ties, n_items, user, item, _moved(grade, user.device)))
+        return orders
 
     def _effect(self, vectors: Vectors, place: Placed, above: Tensor) -> str:
         """What the precision does to the ranks, on a sample of the targets."""
@@ -317,23 +299,33 @@ class FullRanking:
                 "numbered from 0."
             )
 
-    def _conclude(self, ranked: Ranked, n_items: int, tops: Sequence[Tops], said: str) -> Result:
+    def _finish(self, ranked: Ranked, n_items: int, tops: list[list[Tops]], how: str) -> Result:
+        """The result of all ranks; ``tops`` has the lists of each batch of users under each protocol."""
         truth, protocol = self._truth, self._request.protocol
-        lists, level = Tops.of(tops, n_items) if tops else (None, None)
+        lists = [Tops.of(parts, n_items) for parts in zip(*tops, strict=True)]
+        of_protocol = dict(zip((each.protocol for each in self._request.by_protocol()), lists, strict=False))
+
+        def judge_as(protocol: Protocol) -> tuple[Judged, Population]:
+            judged = truth.judged(protocol, ranked, n_items, *of_protocol.get(protocol, ()))
+            return judged, truth.counts(ranked, n_items)
+
+        part, judged = measure_all(self._request, judge_as, ids={"user": self._ids})
         if truth.seen is not None:
             protocol = protocol.with_fields(exclude=f"{number_of(len(truth.seen), 'row')} of seen items")
-        judged = truth.judged(ranked, n_items, lists, level)
-        part = measure(judged, truth.counts(ranked, n_items), self._request, ids={"user": self._ids})
-        fingerprint, readings = truth.fingerprints(self._ids), truth.readings
-        setting = Setting(protocol, judged, fingerprint=fingerprint, readings=readings, engine=said)
+        setting = Setting(
+            protocol,
+            judged,
+            fingerprint=truth.fingerprints(self._ids),
+            readings=truth.readings,
+            engine=f"all {number_of(n_items, 'item')} ranked by {how}",
+        )
         return finish(self._request, setting, [part])
 
 
 class Placed(NamedTuple):
-    """What is asked for, on a device."""
+    """What is ranked and what is not, on a device."""
 
     targets: Targets
-    grade: Tensor
     excluded: Excluded | None
 
     def seen(self, users: Tensor) -> tuple[Tensor, Tensor] | None:
@@ -372,12 +364,12 @@ def _read_ids(given: Any, n_users: int) -> Any:
     return ids
 
 
-def _device(asked: Any, vectors: Any) -> torch.device:
-    if asked is not None:
+def _device(given: Any, vectors: Any) -> torch.device:
+    if given is not None:
         try:
-            device = torch.device(asked)
+            device = torch.device(given)
         except (RuntimeError, TypeError, ValueError) as error:
-            raise InputError(f"full_ranking: unknown device {shown(asked)}. Choose 'cpu' or 'cuda'.") from error
+            raise InputError(f"full_ranking: unknown device {shown(given)}. Choose 'cpu' or 'cuda'.") from error
         if device.type not in ("cpu", "cuda"):
             raise InputError(f"full_ranking: cannot count on device '{device}'. Choose 'cpu' or 'cuda'.")
         there = torch.cuda.device_count() if torch.cuda.is_available() else 0
@@ -460,6 +452,10 @@ def _scored(score: Callable[[Tensor], Any], users: Tensor, n_items: int) -> Tens
             "score: a score is not finite. Such scores have no order; pass items that are not to be ranked as exclude=."
         )
     return scores
+
+
+def _moved(array: Array, device: torch.device) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(array)).to(device)
 
 
 def _host(tensor: Tensor) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -41,29 +42,30 @@ class Tops(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TieOrder:
-    """Equal scores in the order that a word of the protocol says; ``key`` and ``grade`` are of all graded pairs."""
+    """Equal scores in the order that a word of the protocol says; ``user``, ``item``, ``grade``: all graded pairs."""
 
     ties: str
     n_items: int
-    key: Tensor
+    user: Tensor
+    item: Tensor
     grade: Tensor
 
-    @classmethod
-    def of(cls, ties: str, n_items: int, user: Tensor, item: Tensor, grade: Tensor) -> TieOrder:
-        """The order among so many items, where these items have these grades for these users."""
-        key, order = (user * n_items + item).sort()
-        return cls(ties, n_items, key, grade[order])
+    @functools.cached_property
+    def _pairs(self) -> tuple[Tensor, Tensor]:
+        """The graded pairs as numbers that rise, and their grades."""
+        key, order = (self.user * self.n_items + self.item).sort()
+        return key, self.grade[order]
 
     def __call__(self, user: Tensor, item: Tensor) -> Tensor:
         """The places of pairs, which come by user and rising item, as equal scores of each user are to stand."""
         if self.ties in ("item_desc", "reversed"):
             return torch.arange(len(item) - 1, -1, -1, device=item.device)
-        if self.ties not in ("best", "worst") or not len(self.key):
+        if self.ties not in ("best", "worst") or not len(self.item):
             return torch.arange(len(item), device=item.device)
-        key = user * self.n_items + item
-        at = torch.searchsorted(self.key, key).clamp(max=len(self.key) - 1)
-        grade = torch.where(self.key[at] == key, self.grade[at], -1.0)  # as what is not relevant has
-        return grade.sort(descending=self.ties == "best", stable=True).indices
+        (known, grade), key = self._pairs, user * self.n_items + item
+        at = torch.searchsorted(known, key).clamp(max=len(known) - 1)
+        of_pair = torch.where(known[at] == key, grade[at], -1.0)  # as what is not relevant has
+        return of_pair.sort(descending=self.ties == "best", stable=True).indices
 
 
 def top_of_scores(
@@ -94,13 +96,13 @@ def top_of_scores(
     place = place[worth[place].sort(descending=True, stable=True).indices]
     place = place[row[place].sort(stable=True).indices]
     row, item, worth = row[place], item[place], worth[place]
-    found = torch.bincount(row, minlength=len(score))
-    nth = torch.arange(len(row), device=row.device) - (torch.cumsum(found, 0) - found)[row]
+    length = torch.bincount(row, minlength=len(score))
+    nth = torch.arange(len(row), device=row.device) - (torch.cumsum(length, 0) - length)[row]
     equal = torch.zeros_like(row, dtype=torch.bool)
     equal[1:] = (worth[1:] == worth[:-1]) & (nth[1:] > 0)
     equal &= nth <= depth
     n_level = torch.bincount(row[equal], minlength=len(score))
-    return Tops(*(each.cpu().numpy() for each in (found.clamp(max=depth), item[nth < depth], n_level, nth[equal])))
+    return Tops(*(each.cpu().numpy() for each in (length.clamp(max=depth), item[nth < depth], n_level, nth[equal])))
 
 
 class Products:

@@ -12,7 +12,7 @@ from atkay.core.fingerprint import Fingerprint, fingerprint, id_numbers, scrambl
 from atkay.core.lists import Lists, mask
 from atkay.core.match import match, repeated
 from atkay.errors import DuplicateError, InputError, ProtocolError, RelevanceError, listing
-from atkay.evaluation.judge import best_first, known_grades, missed_above
+from atkay.evaluation.judge import find_hits, known_grades
 from atkay.inputs.arrays import read_compressed
 from atkay.inputs.coding.shared import grade_ends
 from atkay.judged.judged import Judged, within
@@ -20,12 +20,10 @@ from atkay.judged.side import Side
 from atkay.results.result import Population
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import polars as pl
 
     from atkay.core.types import Bools, Floats, Ints
-    from atkay.metrics.metric import Metric
+    from atkay.evaluation.request import Request
     from atkay.protocol import Protocol
 
 TIES = ("given", "item", "item_desc", "reversed", "best", "worst", "expected", "together")
@@ -49,16 +47,11 @@ class Truth:
 
     wanted: Lists
     grade: Floats
-    """-1 for what was judged and does not count as relevant."""
     seen: Lists | None
-    protocol: Protocol
-    given: Floats | None
-    """The grades as they came in, where they are not all 1."""
 
     @classmethod
-    def read(cls, truth: Any, exclude: Any, protocol: Protocol) -> Truth:
-        """Truth and seen items as given, each pair once."""
-        _check(protocol)
+    def read(cls, truth: Any, exclude: Any, duplicates: str) -> Truth:
+        """Truth and seen items, each pair once; ``duplicates`` as in the protocol."""
         start, item, grade, n_items = read_compressed(truth, "truth")
         grades = np.ones(len(item)) if grade is None else grade
         if not (np.isfinite(grades) & (grades >= 0)).all():
@@ -77,22 +70,20 @@ class Truth:
         n_items = max(n_items, int(item.max(initial=-1)) + 1)
         wanted = Lists(start, item, n_items)
         again = repeated(wanted)
-        if len(again) and protocol.duplicates == "error":
+        if len(again) and duplicates == "error":
             user = int(np.searchsorted(start, again[0], side="right")) - 1
             raise DuplicateError(
                 f"truth: item {item[again[0]]} stands twice in the truth of user {user}; {len(again):,} of "
                 f"{len(item):,} rows repeat an item. Drop them, or pass duplicates='first' to keep the first of each."
             )
         once = ~mask(again, len(wanted))
-        wanted, grades = wanted.only(once), grades[once]
         seen = None if seen is None else seen.only(~mask(repeated(seen), len(seen)))
-        given = grades if (grades != 1).any() else None
-        return cls(wanted, known_grades(grades, protocol.min_relevance), seen, protocol, given)
+        return cls(wanted.only(once), grades[once], seen)
 
     @property
     def readings(self) -> tuple[str, ...]:
         """The grades, where there are others than 0 and 1."""
-        ends = grade_ends(self.given)
+        ends = grade_ends(self.grade)
         return (f"truth graded by its values: {ends[0]:g} to {ends[1]:g}",) if ends and ends[2] else ()
 
     @property
@@ -122,55 +113,42 @@ class Truth:
         """The user and the item of each target."""
         return self.wanted.owner()[self.rows], self.wanted.item[self.rows]
 
-    def judged(self, ranked: Ranked, n_items: int, lists: Lists | None = None, level: Lists | None = None) -> Judged:
+    def judged(
+        self, protocol: Protocol, ranked: Ranked, n_items: int, lists: Lists | None = None, level: Lists | None = None
+    ) -> Judged:
         """The hits: all relevant items that are ranked, where they stand in the list of all items."""
         query, item = self.targets
-        rank = _settled(self.protocol.ties, query, item, self.grade[self.rows], ranked)
-        found = self._of_grades(self.grade, rank, ranked, n_items, lists, level)
-        least, graded = self.protocol.min_relevance, None
-        if self.protocol.gains == "positive" and least is not None and self.given is not None:
-            graded = self._of_grades(known_grades(self.given, None), rank, ranked, n_items, lists, level)
-        return replace(found, threshold=least or 0.0, graded=graded)
-
-    def _of_grades(
-        self, grades: Floats, rank: Ints, ranked: Ranked, n_items: int, lists: Lists | None, level: Lists | None
-    ) -> Judged:
-        """The hits where the truth has these grades."""
-        query, item = self.targets
-        grade = grades[self.rows]
+        least = protocol.min_relevance
+        grade = known_grades(self.grade, least)
+        rank = _settled(protocol.ties, query, item, grade[self.rows], ranked)
         order = np.lexsort((rank, query))
-        hit = grade[order] >= 0
-        kept = order[hit]
-        relevant, grade_of = self.wanted.only(grades >= 0), grades[grades >= 0]
-        n_nonrelevant = self.wanted.length - relevant.length
-        if self.protocol.unlisted == "ignored":
-            listed = mask(self.rows, len(grades)) & (grades >= 0)
-            relevant, grade_of = self.wanted.only(listed), grades[listed]
         tied = None
         if (ranked.equal > 1).any() or level:
-            tied = ranked.above[kept], ranked.equal[kept]
-        if tied is not None and self.protocol.ties == "together":
-            rank = ranked.above + ranked.equal
-        none = Lists(np.zeros(self.n_users + 1, np.int64), item[:0], n_items)
-        return Judged(
-            query=query[kept],
-            rank=rank[kept],
-            grade=grade[kept],
-            item=item[kept],
-            n_relevant=relevant.length,
-            n_listed=n_items - self.n_seen,
-            answered=np.full(self.n_users, n_items > 0),
-            grades=best_first(relevant, grade_of),
-            ranking=none if lists is None else lists,
-            side=Side(n_items, catalog=np.ones(n_items, bool)),
-            tied=tied,
-            level=level,
-            averaged=self.protocol.ties == "expected",
-            truth=relevant,
-            n_nonrelevant=n_nonrelevant,
-            nonrelevant_above=missed_above(query[order], hit, self.n_users),
-            found=None if self.protocol.nonpositive == "listed" else ranked.positive[kept],
-        )
+            tied = ranked.above[order], ranked.equal[order]
+            if protocol.ties == "together":
+                rank = ranked.above + ranked.equal
+
+        def hits(grade: Floats) -> Judged:
+            return find_hits(
+                self.wanted,
+                grade,
+                protocol,
+                query[order],
+                self.rows[order],
+                rank[order],
+                tied=tied,
+                positive=None if protocol.nonpositive == "listed" else ranked.positive[order],
+                n_listed=n_items - self.n_seen,
+                answered=np.full(self.n_users, n_items > 0),
+                ranking=Lists(np.zeros(self.n_users + 1, np.int64), item[:0], n_items) if lists is None else lists,
+                side=Side(n_items, catalog=np.ones(n_items, bool)),
+                level=level,
+            )
+
+        judged = replace(hits(grade), threshold=least or 0.0)
+        if protocol.gains == "positive" and least is not None and (self.grade != 1).any():
+            judged = replace(judged, graded=hits(known_grades(self.grade, None)))
+        return judged
 
     def counts(self, ranked: Ranked, n_items: int) -> Population:
         """The lists are all items for all users; of ties, those with an item of the truth are known."""
@@ -187,10 +165,10 @@ class Truth:
         if not isinstance(ids, np.ndarray) and not ids.dtype.is_integer():
             return {}
         query = scrambled(0, _number(ids) if isinstance(ids, np.ndarray) else id_numbers(ids))
-        found = {"truth": str(Fingerprint(fingerprint(self.wanted, query, _number, self.given)))}
+        fingerprints = {"truth": str(Fingerprint(fingerprint(self.wanted, query, _number, self.grade)))}
         if self.seen is not None:
-            found["exclude"] = str(Fingerprint(fingerprint(self.seen, query, _number)))
-        return found
+            fingerprints["exclude"] = str(Fingerprint(fingerprint(self.seen, query, _number)))
+        return fingerprints
 
 
 def _number(code: Ints) -> Any:
@@ -217,21 +195,21 @@ def _settled(ties: str, query: Ints, item: Ints, grade: Floats, ranked: Ranked) 
     return above + np.where(grade >= 0, equal - relevant + place, 1)
 
 
-def _check(protocol: Protocol) -> None:
-    """What a protocol may ask that needs more than ranks, or more than vectors."""
-    for name, words in {"ties": TIES, "scores": ("exact",), "unjudged": ("irrelevant",)}.items():
-        if getattr(protocol, name) not in words:
-            raise ProtocolError(
-                f"full_ranking: {name}='{getattr(protocol, name)}' needs whole lists, and here items are counted; "
-                f"words are {listing(words)}. Or make lists, and pass them to evaluate."
-            )
-    if protocol.groups:
+def list_depth(request: Request) -> int:
+    """How deep the lists have to be that the metrics look at; 0 where they look at hits alone.
+
+    What needs more than ranks, or more than vectors, is refused.
+    """
+    for protocol in (request.protocol, *request.apart.values()):
+        for name, words in {"ties": TIES, "scores": ("exact",), "unjudged": ("irrelevant",)}.items():
+            if getattr(protocol, name) not in words:
+                raise ProtocolError(
+                    f"full_ranking: {name}='{getattr(protocol, name)}' needs whole lists, and here items are counted; "
+                    f"words are {listing(words)}. Or make lists, and pass them to evaluate."
+                )
+    if request.protocol.groups:
         raise ProtocolError("full_ranking: no average_over=: truth has no columns. Average result.query_values by ids.")
-
-
-def list_depth(metrics: Sequence[Metric]) -> int:
-    """How deep the lists have to be that the metrics look at; 0 where they look at hits alone."""
-    for metric in metrics:
+    for metric in request.metrics:
         other = [name for name in metric.needs if name != "catalog"]
         if other:
             raise ProtocolError(
@@ -242,4 +220,4 @@ def list_depth(metrics: Sequence[Metric]) -> int:
             raise ProtocolError(
                 f"full_ranking: {metric} would look at the whole catalogue in each list. Cut it: '{metric}@10'."
             )
-    return max((k for metric in metrics if not metric.needs_truth for k in metric.cutoffs), default=0)
+    return max((k for metric in request.metrics if not metric.needs_truth for k in metric.cutoffs), default=0)
