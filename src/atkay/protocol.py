@@ -36,12 +36,14 @@ class Protocol:
 
     no_recs: str = word(
         "A user with truth and no list.",
+        concerns="who",
         zero="a user with truth and no list scores what an empty list does, 0 in most metrics",
         skip="a user with truth and no list does not count",
         error="a user with truth and no list is an error",
     )
     no_truth: str = word(
         "A user with a list and no relevant item.",
+        concerns="who",
         skip="a user with a list and no relevant item does not count",
         zero="a user with a list and no relevant item scores 0 in metrics that need truth",
         one="a user with a list and no relevant item scores 1 in metrics that need truth",
@@ -51,6 +53,7 @@ class Protocol:
     )
     ties: str = word(
         "Equal scores.",
+        concerns="lists",
         given=Word("equal scores stay in the input's order", stays=True, needs_row_order=True),
         item=Word("equal scores are put in ascending order of the item's id", by="item"),
         item_desc=Word("equal scores are put in descending order of the item's id", by="item", descending=True),
@@ -77,43 +80,49 @@ class Protocol:
     """
     scores: str = word(
         "The precision in which scores are compared.",
+        concerns="scores",
         exact="scores are compared as they are",
         float32="scores are rounded to single precision first",
     )
     nonpositive: str = word(
         "Items with a score of 0 or below.",
+        concerns="lists",
         listed="an item counts as listed whatever its score is",
         missed="a relevant item with a score of 0 or below is not found in precision, recall, map, mnap and mrr",
     )
     gains: str = word(
         "Grades below the threshold of relevance in dcg, ndcg and err.",
+        concerns="lists",
         relevant="dcg, ndcg and err count the grades of relevant items",
         positive="dcg, ndcg and err count every grade above 0, whatever min_relevance says",
     )
     duplicates: str = word(
         "An item twice in one list, or in one user's truth.",
+        concerns="task",
         error="an item twice in one list, or twice in one user's truth, is an error",
         first="of an item twice in one list the better rank counts, twice in one user's truth the first row",
     )
     unjudged: str = word(
         "Listed items that the truth does not grade.",
+        concerns="lists",
         irrelevant="an item that the truth does not grade is not relevant",
         drop="an item that the truth does not grade is taken out of the list",
     )
     unlisted: str = word(
         "Relevant items that are not listed.",
+        concerns="lists",
         missed="a relevant item that is not listed counts as missed",
         ignored="a relevant item that is not listed does not exist",
     )
     min_relevance: float | None = field(
-        default=None, metadata=takes("number", "The grade from which an item is relevant.")
+        default=None, metadata=takes("number", "The grade from which an item is relevant.", "task")
     )
-    exclude: str | None = field(default=None, metadata=takes("table", TABLES["exclude"].help))
-    candidates: str | None = field(default=None, metadata=takes("table", TABLES["candidates"].help))
+    exclude: str | None = field(default=None, metadata=takes("table", TABLES["exclude"].help, "filters"))
+    candidates: str | None = field(default=None, metadata=takes("table", TABLES["candidates"].help, "filters"))
     average_over: str | tuple[str, ...] | None = field(
-        default=None, metadata=takes("names", "A column, or several: average a user's queries first.")
+        default=None, metadata=takes("names", "A column, or several: average a user's queries first.", "task")
     )
-    seed: int = field(default=0, metadata=takes("integer", "The seed of random ties."))
+    seed: int = field(default=0, metadata=takes("integer", "The seed of random ties.", "task"))
 
     def __post_init__(self) -> None:
         for each in dataclasses.fields(self):
@@ -177,6 +186,10 @@ class Protocol:
             said["seed"] = f"the seed of random ties is {self.seed}"
         return said
 
+    def changes(self, other: Protocol) -> dict[str, Any]:
+        """The fields that are not as in the other protocol."""
+        return {name: value for name, value in vars(self).items() if value != getattr(other, name)}
+
     def chosen(self) -> list[str]:
         """The words of the fields that are not as by default."""
         return self.differing(Protocol())
@@ -188,6 +201,17 @@ class Protocol:
             for name, words in self.words().items()
             if getattr(self, name) != getattr(other, name) and name != "seed"
         ]
+
+
+CONCERNS = ("who", "task", "filters", "scores", "lists")
+"""What a field concerns: who counts; the task, which is the caller's and no library's; which items may be listed; how
+scores are read; how lists and truth are read."""
+
+
+def fields_about(*concerns: str) -> list[str]:
+    """The fields that concern one of these, in this order."""
+    every = dataclasses.fields(Protocol)
+    return [each.name for concern in concerns for each in every if each.metadata["concerns"] == concern]
 
 
 def _threshold(given: object) -> float:

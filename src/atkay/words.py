@@ -28,14 +28,14 @@ class Word(str):
         return made
 
 
-def word(help: str = "", /, **meanings: str) -> Any:
+def word(help: str = "", /, *, concerns: str = "", **meanings: str) -> Any:
     """A dataclass field that takes one of the words; the first is the default."""
-    return field(default=next(iter(meanings)), metadata={"words": meanings, "help": help})
+    return field(default=next(iter(meanings)), metadata={"words": meanings, "help": help, "concerns": concerns})
 
 
-def takes(kind: str, help: str) -> dict[str, str]:
+def takes(kind: str, help: str, concerns: str) -> dict[str, str]:
     """What is known of a field that takes something else: a "number", "integer" or "table", or "names" of columns."""
-    return {"takes": kind, "help": help}
+    return {"takes": kind, "help": help, "concerns": concerns}
 
 
 def words_of(each: Field[Any]) -> Mapping[str, str]:

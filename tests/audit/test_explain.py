@@ -13,10 +13,11 @@ from recorded import frames
 
 import atkay
 from atkay.audit.discrepancy import Discrepancy
-from atkay.audit.explain import READ, SETTINGS, SHOWN, TASK, WHO
+from atkay.audit.explain import SHOWN
 from atkay.errors import DuplicateError, ProtocolError, SpecError
 from atkay.evaluation.request import FILTERS
 from atkay.metrics.metric import Metric
+from atkay.protocol import CONCERNS, fields_about
 
 # CONVENTIONS, part 3: C has no list, D no truth.
 RECS = {"A": ["i1", "i9", "i2", "i8", "i3"], "B": ["i1", "i7"], "D": ["i1", "i2", "i3"]}
@@ -321,11 +322,10 @@ def test_what_is_printed() -> None:
 
 
 def test_every_field_of_the_protocol_has_its_place() -> None:
-    fields = {each.name for each in dataclasses.fields(atkay.Protocol)}
-    assert {*WHO, *TASK, *READ, *FILTERS} == fields
-    assert len(WHO) + len(TASK) + len(READ) + len(FILTERS) == len(fields)
-    said = {name for each in atkay.list_dialects().values() for name in each.protocol}
-    assert said & set(SETTINGS) <= {"min_relevance"}
+    assert sorted(fields_about(*CONCERNS)) == sorted(each.name for each in dataclasses.fields(atkay.Protocol))
+    assert tuple(fields_about("filters")) == FILTERS
+    of_libraries = {name for each in atkay.list_dialects().values() for name in each.protocol}
+    assert of_libraries & {*fields_about("task")} <= {"min_relevance"}
 
 
 @pytest.mark.parametrize(

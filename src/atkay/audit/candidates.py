@@ -18,7 +18,7 @@ from atkay.evaluation.spoken import meaning, names_of
 from atkay.metrics.metric import Metric, RunMetric
 from atkay.metrics.registry import list_metrics
 from atkay.metrics.spec import parse
-from atkay.protocol import Protocol
+from atkay.protocol import Protocol, fields_about
 from atkay.words import words_of
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ NEAR = 0.2
 EXACT = 1e-9
 """No number has more digits than that: what is computed in another order differs in the last ones."""
 
-POPULATION = ("no_recs", "no_truth", "average_over")
+POPULATION = (*fields_about("who"), "average_over")
 """Fields that say who counts and how much, and leave the lists as they are."""
 
 
@@ -123,32 +123,32 @@ def meant_by(name: str) -> Metric:
     try:
         return parse(name)
     except SpecError:
-        for spoken in list_dialects().values():
-            if spoken.meaning(name)[0]:
-                return meaning(spoken, name)[0]
+        for dialect in list_dialects().values():
+            if dialect.meaning(name)[0]:
+                return meaning(dialect, name)[0]
         raise
 
 
-def asked_of(name: str) -> Metric:
+def reconcilable(name: str) -> Metric:
     """The metric of a name, ours or a library's own, where it can be reconciled."""
-    asked = meant_by(name)
-    if isinstance(asked, RunMetric) or asked.needs or not asked.needs_truth:
+    metric = meant_by(name)
+    if isinstance(metric, RunMetric) or metric.needs or not metric.needs_truth:
         raise SpecError(f"reconcile: '{name}' needs more than lists and truth; accuracy metrics can be reconciled.")
-    if isinstance(asked.k, tuple):
+    if isinstance(metric.k, tuple):
         raise SpecError(f"reconcile: one number at a time, given was '{name}'.")
-    return asked
+    return metric
 
 
 def spoken_of(
-    asked: Metric, known: Mapping[str, Any], evidence: Evidence, base: Protocol
+    printed: Metric, known: Mapping[str, Any], evidence: Evidence, base: Protocol
 ) -> dict[tuple[str, str], list[tuple[Metric, Protocol]]]:
     """What each library can mean by the metric, and under which protocol; by library and what its names say of that."""
     same = {name: getattr(base, name) for name in FILTERS}
     if evidence.duplicated:
         same["duplicates"] = "first"
-    found: dict[tuple[str, str], list[tuple[Metric, Protocol]]] = {}
-    for library, spoken in list_dialects().items():
-        for own, said in names_of(spoken, plain(asked)):
+    meanings: dict[tuple[str, str], list[tuple[Metric, Protocol]]] = {}
+    for library, dialect in list_dialects().items():
+        for own, fields in names_of(dialect, plain(printed)):
             try:
                 request = Request.of(own, None, known, dialect=library)
             except AtkayError:
@@ -156,8 +156,8 @@ def spoken_of(
             [metric], settled = request.metrics, request.protocol
             if "min_relevance" not in known and _changes_nothing(settled.min_relevance, metric, evidence):
                 settled = settled.with_fields(min_relevance=None, gains="relevant")
-            found.setdefault((library, said), []).append((metric, settled.with_fields(**same)))
-    return found
+            meanings.setdefault((library, fields), []).append((metric, settled.with_fields(**same)))
+    return meanings
 
 
 def _changes_nothing(threshold: float | None, metric: Metric, evidence: Evidence) -> bool:
@@ -169,20 +169,20 @@ def _changes_nothing(threshold: float | None, metric: Metric, evidence: Evidence
     return threshold <= evidence.levels[0] and getattr(metric, "gain", "") != "exp2_above"
 
 
-def candidates_of(asked: Metric, number: Printed, spoken: Iterable[Metric]) -> list[Candidate]:
+def candidates_of(printed: Metric, number: Printed, spoken: Iterable[Metric]) -> list[Candidate]:
     """What a number of that name could be."""
-    cutoffs: set[int | None] = {asked.k}  # type: ignore[arg-type]  # there is one
-    if isinstance(asked.k, int):
-        cutoffs |= {asked.k - 1, asked.k + 1, None} - {0}
-    found: dict[Metric, int] = {}
+    cutoffs: set[int | None] = {printed.k}  # type: ignore[arg-type]  # there is one
+    if isinstance(printed.k, int):
+        cutoffs |= {printed.k - 1, printed.k + 1, None} - {0}
+    costs: dict[Metric, int] = {}
     for name, cls in list_metrics().items():
-        if cls is type(asked) or name in CONFUSED:
-            start = asked if cls is type(asked) else cls()
+        if cls is type(printed) or name in CONFUSED:
+            start = printed if cls is type(printed) else cls()
             for k in sorted(cutoffs, key=str) if start.cuts else [None]:
-                found |= {each: _cost(each, asked) for each in combinations(dataclasses.replace(start, k=k))}
-    near = {each: cost for each, cost in found.items() if cost <= FAR}
+                costs |= {each: _cost(each, printed) for each in combinations(dataclasses.replace(start, k=k))}
+    near = {each: cost for each, cost in costs.items() if cost <= FAR}
     shares = [
-        Candidate(each, False, cost) for each, cost in (near | {each: _cost(each, asked) for each in spoken}).items()
+        Candidate(each, False, cost) for each, cost in (near | {each: _cost(each, printed) for each in spoken}).items()
     ]
     if number.percent:
         return [each._replace(percent=True) for each in shares]
@@ -202,25 +202,25 @@ def together(singles: Iterable[Metric]) -> list[Metric]:
     return [*whole, *(dataclasses.replace(metric, k=tuple(ks)) for metric, ks in cutoffs.items())]
 
 
-def _cost(metric: Metric, asked: Metric) -> int:
+def _cost(metric: Metric, printed: Metric) -> int:
     """How far-fetched it is that the one is meant where the other was printed."""
-    same = type(metric) is type(asked)
-    start = asked if same else type(metric)()
+    same = type(metric) is type(printed)
+    start = printed if same else type(metric)()
     words = sum(bool(getattr(metric, name) != value) for name, value in vars(start).items() if name != "k")
-    return words + OFF_BY_ONE * (metric.k != asked.k and start.cuts) + OTHER * (not same)
+    return words + OFF_BY_ONE * (metric.k != printed.k and start.cuts) + OTHER * (not same)
 
 
 def protocols_of(evidence: Evidence, base: Protocol, fixed: set[str]) -> list[Protocol]:
     """The protocols that could matter, the simplest first."""
     choices = {name: [{}, *others] for name, others in _choices(evidence, base).items() if name not in fixed}
     first = base.with_fields(duplicates="first") if evidence.duplicated and "duplicates" not in fixed else base
-    found = []
+    protocols = []
     for chosen in itertools.product(*choices.values()):
-        odd = {name for name, fields in zip(choices, chosen, strict=True) if fields}
+        odd = {name for name, words in zip(choices, chosen, strict=True) if words}
         if len(odd) <= AT_ONCE and len(odd.difference(POPULATION)) <= READING:
-            said: dict[str, Any] = {name: value for fields in chosen for name, value in fields.items()}
-            found.append((len(said), first.with_fields(**said)))
-    return [protocol for _, protocol in sorted(found, key=lambda each: each[0])]
+            fields: dict[str, Any] = {name: value for words in chosen for name, value in words.items()}
+            protocols.append((len(fields), first.with_fields(**fields)))
+    return [protocol for _, protocol in sorted(protocols, key=lambda each: each[0])]
 
 
 def _choices(evidence: Evidence, base: Protocol) -> dict[str, list[dict[str, Any]]]:
@@ -240,7 +240,7 @@ def _choices(evidence: Evidence, base: Protocol) -> dict[str, list[dict[str, Any
         "average_over": list(evidence.coarser),
         **{name: [None if getattr(base, name) else getattr(evidence.protocol, name)] for name in used},
     }
-    choices = {name: [{name: word} for word in some] for name, some in words.items()}
+    choices = {name: [{name: word} for word in others] for name, others in words.items()}
     choices["min_relevance"] += [{"min_relevance": level, "gains": "positive"} for level in evidence.levels[1:LEVELS]]
     choices["ties"] += [{"ties": "random", "seed": seed} for seed in SEEDS]
     if score is None or not evidence.tied(base.with_fields(duplicates="first")):

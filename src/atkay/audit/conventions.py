@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from atkay.audit.explain import own_protocol
+from atkay.audit.variants import digits, meanings
 from atkay.audit.variants import plain as plain_words
 from atkay.dialects.dialect import list_dialects
-from atkay.errors import AtkayError, AtkayWarning, SpecError
+from atkay.errors import AtkayError, AtkayWarning
 from atkay.evaluation.evaluate import evaluate
 from atkay.evaluation.request import FILTERS, Request
-from atkay.evaluation.spoken import speak
 from atkay.metrics.metric import RunMetric
 from atkay.protocol import Protocol
 from atkay.text.grid import Grid, Tabular
@@ -35,12 +35,8 @@ class Conventions(Tabular):
     values: Mapping[str, Mapping[str, float]]
 
     def _grid(self) -> Grid:
-        rows = [(name, *(_number(of.get(spec)) for spec in self.specs)) for name, of in self.values.items()]
+        rows = [(name, *(digits(of.get(spec, math.nan)) for spec in self.specs)) for name, of in self.values.items()]
         return Grid(("library", *self.specs), rows, right=self.specs)
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None or math.isnan(value) else f"{value:.4f}"
 
 
 def conventions(recs: Any, truth: Any, metrics: str | Metric | Iterable[str | Metric], **given: Any) -> Conventions:
@@ -65,18 +61,11 @@ def conventions(recs: Any, truth: Any, metrics: str | Metric | Iterable[str | Me
     own = (protocol or Protocol()).with_fields(**given)
     single = [one for metric in request.metrics for one in metric.split()]
     plain = {str(plain_words(one)): plain_words(one) for one in single if not (isinstance(one, RunMetric) or one.needs)}
-    jobs: dict[Protocol, list[tuple[str, str, Metric]]] = {}
+    jobs: dict[Protocol, list[tuple[str, str, Metric]]] = {own: [("atkay", *each) for each in plain.items()]}
     for spec, metric in plain.items():
-        jobs.setdefault(own, []).append(("atkay", spec, metric))
-    names = {"atkay": "atkay"} | {name: each.title for name, each in list_dialects().items()}
-    for name, each in list_dialects().items():
-        for spec in plain:
-            try:
-                [meant] = speak(each, [spec]).values()
-                jobs.setdefault(own_protocol(each, own, spec), []).append((name, spec, meant))
-            except SpecError:
-                continue  # it does not have the metric
-    values: dict[str, dict[str, float]] = {called: {} for called in names.values()}
+        for _, dialect, meant in meanings(metric):
+            jobs.setdefault(own_protocol(dialect, own, spec), []).append((dialect.title, spec, meant))
+    values: dict[str, dict[str, float]] = {"atkay": {}, **{each.title: {} for each in list_dialects().values()}}
     for rules, numbers in jobs.items():
         try:
             with warnings.catch_warnings():
@@ -87,6 +76,6 @@ def conventions(recs: Any, truth: Any, metrics: str | Metric | Iterable[str | Me
             if rules is own:
                 raise
             continue  # it would refuse these lists
-        for name, spec, metric in numbers:
-            values[names[name]][spec] = result[metric]
+        for title, spec, metric in numbers:
+            values[title][spec] = result[metric]
     return Conventions(tuple(plain), {name: of for name, of in values.items() if of})

@@ -117,23 +117,18 @@ class Step:
 
     def users(self) -> str:
         """How many users it touches."""
-        some = [f"{count:,} {what}" for count, what in self._counts() if count]
-        return ", ".join(some) or "weights alone change"
-
-    def _counts(self) -> list[tuple[int, str]]:
-        return [(self.changed, "changed"), (self.entered, "entered"), (self.left, "left")]
+        counts = {"changed": self.changed, "entered": self.entered, "left": self.left}
+        return ", ".join(f"{count:,} {what}" for what, count in counts.items() if count) or "weights alone change"
 
     def lines(self) -> list[tuple[str, str]]:
         """The step in full: a word, and what it says."""
         meanings = [(each.meaning_before, each.meaning_after) for each in self.changes]
-        said = [line for before, after in dict.fromkeys(meanings) for line in (("from", before), ("to", after))]
-        said.append(("users", self.users()))
+        lines = [line for before, after in dict.fromkeys(meanings) for line in (("from", before), ("to", after))]
+        lines.append(("users", self.users()))
         if self.example is not None:
-            said.append(
-                ("most moved", f"{self.example.user}, {_size(self.example.share, '+')} of {_size(self.change, '+')}")
-            )
-            said += self.example.lines()
-        return said
+            share = f"{_size(self.example.share, '+')} of {_size(self.change, '+')}"
+            lines += [("most moved", f"{self.example.user}, {share}"), *self.example.lines()]
+        return lines
 
 
 @dataclass(frozen=True, repr=False)
@@ -196,20 +191,18 @@ class Discrepancy(Tabular):
 
     def to_markdown(self) -> str:
         """The summary, the table of steps, and each step that has an effect in full, in Markdown."""
-        parts = [self.summary, self._grid().markdown()]
-        for title, text in self._details():
-            parts += [f"**{title}**", f"```text\n{text}\n```"]
-        return "\n\n".join(parts)
+        details = [f"**{title}**\n\n```text\n{text}\n```" for title, text in self._details()]
+        return "\n\n".join([self.summary, self._grid().markdown(), *details])
 
     def __repr__(self) -> str:
         details = [f"{title}\n{text}" for title, text in self._details()]
         return "\n\n".join([self.summary, self._grid().text(), *details])
 
     def _repr_html_(self) -> str:
-        details = "\n".join(
+        details = [
             f"<p><b>{html.escape(title)}</b></p>\n<pre>{html.escape(text)}</pre>" for title, text in self._details()
-        )
-        return f"<p>{html.escape(self.summary)}</p>\n{self._grid().html()}\n{details}"
+        ]
+        return "\n".join([f"<p>{html.escape(self.summary)}</p>", self._grid().html(), *details])
 
     def _grid(self) -> Grid:
         header = ("step", "value", "change", "users changed", "entered", "left")
@@ -227,14 +220,14 @@ class Discrepancy(Tabular):
 
     def _details(self) -> list[tuple[str, str]]:
         """Of each step that has an effect a title and its lines."""
-        found = []
+        details = []
         for step in self.moving:
             lines = step.lines()
             width = max(len(word) for word, _ in lines)
-            text = "\n".join(f"{word.ljust(width)}  {printable(said)}" for word, said in lines)
+            text = "\n".join(f"{word.ljust(width)}  {printable(line)}" for word, line in lines)
             title = f"{step.names}: {self._value(step.before)} → {self._value(step.after)}"
-            found.append((printable(title), text))
-        return found
+            details.append((printable(title), text))
+        return details
 
 
 def word_of(value: Any) -> str:

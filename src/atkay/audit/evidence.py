@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from atkay.audit.candidates import POPULATION
 from atkay.errors import InputError, PopulationError
 from atkay.evaluation.judge import judge
 from atkay.evaluation.measure import score_missing, values_of, who_counts
@@ -36,13 +37,15 @@ if TYPE_CHECKING:
     from atkay.inputs.table import Table
     from atkay.metrics.metric import Metric
 
+USUAL = Protocol()
 EVERYBODY = Protocol(no_recs="zero", no_truth="zero")
+
 COLUMNS = 5
 """So many further columns of the truth are looked at: whether they group the queries."""
 AT_ONCE = 16
 """Metrics that are measured in one go, so that their values fit into memory."""
 
-SOME, DENOMINATOR, ROUNDING = 1000, 60, 1e-9
+USERS_LOOKED_AT, LARGEST_DENOMINATOR, ROUNDING = 1000, 60, 1e-9
 """Users whose values are looked at for a common denominator, up to which, and what is the same but for rounding."""
 
 
@@ -82,18 +85,15 @@ class Evidence:
     def _coarser(self, name: str) -> bool:
         """Whether a column gives each query a group: more than one in all, and fewer than there are queries."""
         extra = self.tables["truth"].extra
-        if (
-            extra is not None
-            and name in extra.columns
-            and (extra[name].dtype.is_nested() or extra[name].dtype.is_float())
-        ):
+        dtype = None if extra is None else extra.schema.get(name)
+        if dtype is not None and (dtype.is_nested() or dtype.is_float()):
             return False
         try:
             code = self._groups((name,))
         except InputError:
             return False
-        asked = code[self._aligned(self.protocol).truth.length > 0]
-        return bool((asked >= 0).all() and 1 < len(np.unique(asked)) < len(asked))
+        with_truth = code[self._aligned(self.protocol).truth.length > 0]
+        return bool((with_truth >= 0).all() and 1 < len(np.unique(with_truth)) < len(with_truth))
 
     def _groups(self, names: tuple[str, ...]) -> Ints:
         """The group of each query, -1 for none; all are of one group where they are not grouped."""
@@ -128,13 +128,13 @@ class Evidence:
         """
         rules = self.protocol.with_fields(duplicates="first")
         judged = judge(self._aligned(rules), rules)[0]
-        some = judged.part(0, min(SOME, judged.n_queries))
-        values = np.nan_to_num(_measured(some, metrics, np.ones(some.n_queries, bool))[0])
-        found = np.zeros(values.shape[1])
-        for fraction in range(DENOMINATOR, 0, -1):
+        first = judged.part(0, min(USERS_LOOKED_AT, judged.n_queries))
+        values = np.nan_to_num(_measured(first, metrics, np.ones(first.n_queries, bool))[0])
+        steps = np.zeros(values.shape[1])
+        for fraction in range(LARGEST_DENOMINATOR, 0, -1):
             away = np.abs(values * fraction - np.round(values * fraction)).max(axis=0)
-            found[away < ROUNDING] = 1 / (judged.n_queries * fraction)
-        return found
+            steps[away < ROUNDING] = 1 / (judged.n_queries * fraction)
+        return steps
 
     def _aligned(self, protocol: Protocol) -> Aligned:
         """The tables as codes, exclude and candidates as far as the protocol uses them."""
@@ -154,17 +154,17 @@ class Evidence:
         """The numbers, one per metric and cutoff, under each protocol; NaN where there is none."""
         alike: dict[Protocol, list[Protocol]] = {}
         for protocol in protocols:
-            reading = protocol.with_fields(no_recs="zero", no_truth="skip", average_over=None)
+            reading = protocol.with_fields(**{name: getattr(USUAL, name) for name in POPULATION})
             alike.setdefault(reading, []).append(protocol)
         done: dict[tuple[Any, ...], Floats] = {}
-        for reading, some in alike.items():
+        for reading, same_lists in alike.items():
             judged = judge(self._aligned(reading), reading)[0]
             hits = content(judged)
-            keys = [(hits, each.no_recs, each.no_truth, each.groups) for each in some]
-            fresh = {key: each for key, each in zip(keys, some, strict=True) if key not in done}
+            keys = [(hits, *(getattr(each, name) for name in POPULATION)) for each in same_lists]
+            fresh = {key: each for key, each in zip(keys, same_lists, strict=True) if key not in done}
             sums = all_sums(judged, metrics, {each.groups: self._groups(each.groups) for each in fresh.values()})
             done |= {key: sums[each.groups].means(each) for key, each in fresh.items()}
-            yield from ((each, done[key]) for key, each in zip(keys, some, strict=True))
+            yield from ((each, done[key]) for key, each in zip(keys, same_lists, strict=True))
 
 
 def content(judged: Judged) -> bytes:
@@ -239,8 +239,7 @@ def all_sums(
     defined: dict[tuple[str, ...], list[Floats]] = {over: [] for over in groupings}
     parts: dict[tuple[str, ...], dict[str, Any]] = {over: {} for over in groupings}
     for first in range(0, len(metrics), AT_ONCE):
-        some = metrics[first : first + AT_ONCE]
-        values, sides = _measured(judged, some, counted)
+        values, sides = _measured(judged, metrics[first : first + AT_ONCE], counted)
         there = ~np.isnan(values)
         for over, (codes, row) in rows.items():
             total[over].append(_added(np.where(there, values, 0.0), row, len(codes)))
@@ -260,13 +259,13 @@ def all_sums(
 def _measured(judged: Judged, metrics: Sequence[Metric], counted: Bools) -> tuple[Floats, dict[str, Any]]:
     """Values and parts; NaN for a metric that cannot be averaged over ties where that is asked for."""
     fit = [metric for metric in metrics if metric.averages or not judged.averaged]
-    found, parts = values_of(judged, fit, EVERYBODY, counted)
+    measured, parts = values_of(judged, fit, EVERYBODY, counted)
     if len(fit) == len(metrics):
-        return found, parts
+        return measured, parts
     fits = [metric.averages for metric in metrics for _ in metric.cutoffs]
-    values = np.full((len(found), len(fits)), np.nan, order="F")
-    values[:, fits] = found
-    nothing = np.zeros(len(found))
+    values = np.full((len(measured), len(fits)), np.nan, order="F")
+    values[:, fits] = measured
+    nothing = np.zeros(len(measured))
     names = [str(one) for metric in metrics if is_pooled(metric) for one in metric.split()]
     return values, {name: parts.get(name, (nothing, nothing)) for name in names}
 
@@ -278,16 +277,12 @@ def _added(values: Floats | Bools, row: Ints, n_rows: int) -> Floats:
 
 def _queries(kind: Ints) -> Judged:
     """A query without hits of each kind."""
-    nothing = np.empty(0, np.int64)
-    return Judged(
-        query=nothing,
-        rank=nothing,
-        grade=np.empty(0),
-        item=nothing,
+    return dataclasses.replace(
+        Judged.of_nobody(0, None),
         n_relevant=kind // 4,
         n_listed=kind // 2 % 2,
         answered=kind // 2 % 2 > 0,
         grades=np.ones(int((kind // 4).sum())),
         n_nonrelevant=kind % 2,
-        nonrelevant_above=nothing,
+        nonrelevant_above=np.empty(0, np.int64),
     )

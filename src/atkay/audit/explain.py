@@ -24,7 +24,7 @@ from atkay.inputs.read import read_tables
 from atkay.metrics.metric import Metric, RunMetric, conventions
 from atkay.metrics.spec import parse
 from atkay.metrics.worked import arithmetic
-from atkay.protocol import Protocol
+from atkay.protocol import CONCERNS, Protocol, fields_about
 from atkay.results.sample_users import Place, by_item
 from atkay.tables import SIDE
 from atkay.words import words_of
@@ -37,18 +37,6 @@ if TYPE_CHECKING:
     from atkay.inputs.table import Table
     from atkay.judged.judged import Judged
     from atkay.results.result import Result
-
-WHO = ("no_recs", "no_truth")
-"""Who counts: words of the protocol that leave the lists as they are."""
-
-TASK = ("average_over", "min_relevance", "duplicates")
-"""What the task is: what is relevant, and what is averaged."""
-
-READ = ("scores", "ties", "seed", "nonpositive", "gains", "unjudged", "unlisted")
-"""How lists and truth are read."""
-
-SETTINGS = (*TASK, "seed")
-"""What a caller says of the task: it holds on both sides, and no library replaces it."""
 
 UNSAID = {
     "average_over": "every query counts by itself",
@@ -114,31 +102,31 @@ def explain(
     if protocol is not None and not isinstance(protocol, Protocol):
         raise ProtocolError(f"explain: protocol is a Protocol(...), given was {shown(protocol)}.")
     here, there = None if spoken is None else find_dialect(spoken), _dialect(theirs)
-    start, end, asked = _metrics(metric, theirs, here, there)
-    said = (protocol or Protocol()).with_fields(**given)
-    ours = _Conventions(
-        said if here is None else next(iter(protocols(here, protocol, given, [metric]).values())), start, filters
-    )
-    base = ours.protocol if there is None else own_protocol(there, said, asked)
-    goal = _goal(base, end, filters, their_protocol)
+    start, end, spec = _metrics(metric, theirs, here, there)
+    own = (protocol or Protocol()).with_fields(**given)
+    rules = own if here is None else next(iter(protocols(here, protocol, given, [metric]).values()))
+    ours = _Conventions(rules, start, filters)
+    goal = _goal(rules if there is None else own_protocol(there, own, spec), end, filters, their_protocol)
     tables = {"recs": recs, "truth": truth, **side}
     given_tables = {name: table for name, table in tables.items() if table is not None}
     Request((start, end), ours.protocol, tables=given_tables).check()
     kept: dict[tuple[Any, ...], tuple[dict[str, Table], Aligned]] = {}
 
-    def align(at: _Conventions) -> Gathered:
+    def measure(at: _Conventions) -> _State:
+        """The number under some conventions."""
         rules, ids = at.protocol, tuple(id(table) for table in at.filters.values())
         key = (*ids, rules.groups, rules.min_relevance, rules.scores)
-        request = Request((start, end), rules, tables={**tables, **at.filters}, columns=columns)
+        request = Request((at.metric,), rules, tables={**tables, **at.filters}, columns=columns)
         if key not in kept:
             read = read_tables(request.tables, rules, columns)
-            kept[key] = read, align_tables(read, rules, metrics=request.metrics)
+            kept[key] = read, align_tables(read, rules, metrics=(start, end))
         read, aligned = kept[key]
         assert aligned.codes is not None
-        return Gathered(request, Setting.of(request, aligned.codes, read), aligned)
+        request.check(*SIDE)
+        return _State.of(request, Setting.of(request, aligned.codes, read), aligned)
 
-    first = _State.of(ours, align)
-    steps = _walk(ours, goal, first, align)
+    first = measure(ours)
+    steps = _walk(ours, goal, first, measure)
     return Discrepancy(
         spec=str(start),
         ours=first.value,
@@ -149,14 +137,6 @@ def explain(
     )
 
 
-class Gathered(NamedTuple):
-    """Tables as codes, for one way to read them."""
-
-    request: Request
-    setting: Setting
-    aligned: Aligned
-
-
 class _Conventions(NamedTuple):
     """All that decides a number: the protocol, the metric, and the tables that take items out of the lists."""
 
@@ -164,11 +144,8 @@ class _Conventions(NamedTuple):
     metric: Metric
     filters: Mapping[str, Any]
 
-    def owner(self, of: str) -> Any:
-        return self.protocol if of == "protocol" else self.metric
-
     def chosen(self, of: str, name: str) -> Any:
-        return self.filters[name] if of == "filter" else getattr(self.owner(of), name)
+        return self.filters[name] if of == "filter" else getattr(getattr(self, of), name)
 
     def taking(self, chosen: Sequence[tuple[str, str]], goal: _Conventions) -> _Conventions:
         """The same with some conventions of the goal."""
@@ -187,8 +164,8 @@ class _Conventions(NamedTuple):
         """What the chosen word stands for."""
         if of != "metric":
             return self.meaning(of, name)
-        said = {each.name: words_of(each) for each in dataclasses.fields(self.metric)}.get(name, {})
-        return self.metric.top if name == "k" else said.get(self.word(of, name), self.metric.define().formula)
+        words = {each.name: words_of(each) for each in dataclasses.fields(self.metric)}.get(name, {})
+        return self.metric.top if name == "k" else words.get(self.word(of, name), self.metric.define().formula)
 
     def meaning(self, of: str, name: str) -> str:
         """The convention in plain English."""
@@ -201,12 +178,12 @@ class _Conventions(NamedTuple):
 
 def _path(ours: _Conventions, goal: _Conventions) -> list[tuple[str, str]]:
     """The conventions in which the two differ: who counts, how lists are read, the formula."""
-    every = [("protocol", name) for name in (*WHO, *TASK)] + [("filter", name) for name in FILTERS]
-    every += [("protocol", name) for name in READ]
-    if type(ours.metric) is type(goal.metric):
+    every = [("filter" if name in FILTERS else "protocol", name) for name in fields_about(*CONCERNS)]
+    same_kind = type(ours.metric) is type(goal.metric)
+    if same_kind:
         every += [("metric", each) for each in ("k", *(one.name for one in conventions(type(ours.metric))))]
-    found = [(of, name) for of, name in every if not _same(*(one.chosen(of, name) for one in (ours, goal)))]
-    return found if type(ours.metric) is type(goal.metric) else [*found, ("metric", "metric")]
+    path = [(of, name) for of, name in every if not _same(*(one.chosen(of, name) for one in (ours, goal)))]
+    return path if same_kind else [*path, ("metric", "metric")]
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -215,7 +192,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _walk(
-    ours: _Conventions, goal: _Conventions, state: _State, align: Callable[[_Conventions], Gathered]
+    ours: _Conventions, goal: _Conventions, state: _State, measure: Callable[[_Conventions], _State]
 ) -> list[Step]:
     """The steps from ours to the goal. A word that cannot stand with ours waits for the next ones."""
     steps: list[Step] = []
@@ -224,7 +201,7 @@ def _walk(
         waiting.append(convention)
         try:
             there = at.taking(waiting, goal)
-            after = _State.of(there, align)
+            after = measure(there)
         except AtkayError as error:
             failed = error
             continue
@@ -249,7 +226,7 @@ class _State:
     line of the mean.
     """
 
-    gathered: Gathered
+    aligned: Aligned
     judged: Judged
     metric: Metric
     value: float
@@ -258,25 +235,43 @@ class _State:
     below: Floats
 
     @classmethod
-    def of(cls, conventions: _Conventions, align: Callable[[_Conventions], Gathered]) -> _State:
-        """The number under some conventions."""
-        gathered = align(conventions)
-        request = dataclasses.replace(gathered.request, metrics=(conventions.metric,))
-        request.check(*SIDE)
-        part, judged, _ = measure_aligned(request, gathered.setting, lambda _: gathered.aligned)
+    def of(cls, request: Request, setting: Setting, aligned: Aligned) -> _State:
+        """The number of a request for one metric."""
+        part, judged, _ = measure_aligned(request, setting, lambda _: aligned)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TiesWarning)
-            result = finish(request, gathered.setting, [part])
+            result = finish(request, setting, [part])
+        [metric] = request.metrics
         values, above, below = np.full(judged.n_queries, np.nan), *np.zeros((2, judged.n_queries))
         values[part.rows] = result.query_values[:, 0]
         above[part.rows], below[part.rows] = _shares(result)
-        return cls(gathered, judged, conventions.metric, result[conventions.metric], values, above, below)
+        return cls(aligned, judged, metric, result[metric], values, above, below)
 
     def worked(self, query: int) -> Worked:
-        """How the value of a user comes about."""
-        judged, value = self.judged.part(query, query + 1), float(self.values[query])
-        places, length = _places(self.gathered, judged, self.metric, query)
-        return Worked(places, length, value, self._arithmetic(judged, query, value))
+        """How the value of a user comes about: the first places of the list and the hits below them, and the sum."""
+        one, value = self.judged.part(query, query + 1), float(self.values[query])
+        judged, k = self.metric.view(one), self.metric.cutoffs[0]
+        item = judged.lists.item
+        # By item: hits with equal scores may share a rank.
+        grade = dict(zip(judged.item.tolist(), judged.grade.tolist(), strict=True))
+        deep = [rank for rank in (np.flatnonzero(np.isin(item, judged.item)) + 1).tolist() if SHOWN // 2 < rank <= k]
+        ranks = [*range(1, min(k, SHOWN // 2, len(item)) + 1), *deep][:SHOWN]
+        codes = item[np.array(ranks, np.int64) - 1]
+        scores, ids = self._scores(query), self.aligned.items.ids(codes).to_series().to_list()
+        places = tuple(
+            Place(rank, name, scores.get(code), grade.get(code))
+            for rank, name, code in zip(ranks, ids, codes.tolist(), strict=True)
+        )
+        return Worked(places, len(item), value, self._arithmetic(one, query, value))
+
+    def _scores(self, query: int) -> dict[int, float]:
+        """The scores of a user's items; of an item that stands twice the better one."""
+        score, recs = self.aligned.score, self.aligned.recs
+        if score is None:
+            return {}
+        rows = np.arange(*recs.start[query : query + 2])
+        values = score.given[rows if score.order is None else score.order[rows]]
+        return by_item(recs.part(query, query + 1), values, 0)
 
     def _arithmetic(self, judged: Judged, query: int, value: float) -> str:
         if math.isnan(value):
@@ -320,7 +315,7 @@ def _step(changes: tuple[Change, ...], before: _State, after: _State) -> Step:
 
 
 def _example(before: _State, after: _State, query: int, share: float) -> Example:
-    aligned = after.gathered.aligned
+    aligned = after.aligned
     rows = slice(*aligned.truth.start[query : query + 2])
     grades = np.ones(rows.stop - rows.start) if aligned.grade is None else aligned.grade[rows]
     best = np.argsort(-grades, kind="stable")[:SHOWN]
@@ -333,31 +328,6 @@ def _example(before: _State, after: _State, query: int, share: float) -> Example
         after=after.worked(query),
         share=share,
     )
-
-
-def _places(gathered: Gathered, judged: Judged, metric: Metric, query: int) -> tuple[tuple[Place, ...], int]:
-    """The first places of a user's list and the hits below them, and how many places there are."""
-    judged = metric.view(judged)
-    item, k = judged.lists.item, metric.cutoffs[0]
-    # By item: hits with equal scores may share a rank.
-    grade = dict(zip(judged.item.tolist(), judged.grade.tolist(), strict=True))
-    deep = [rank for rank in (np.flatnonzero(np.isin(item, judged.item)) + 1).tolist() if SHOWN // 2 < rank <= k]
-    ranks = [*range(1, min(k, SHOWN // 2, len(item)) + 1), *deep][:SHOWN]
-    scores = _scores(gathered, query)
-    codes = item[np.array(ranks, np.int64) - 1]
-    items = gathered.aligned.items.ids(codes).to_series().to_list()
-    found = zip(ranks, items, codes.tolist(), strict=True)
-    return tuple(Place(rank, one, scores.get(code), grade.get(code)) for rank, one, code in found), len(item)
-
-
-def _scores(gathered: Gathered, query: int) -> dict[int, float]:
-    """The scores of a user's items; of an item that stands twice the better one."""
-    score, recs = gathered.aligned.score, gathered.aligned.recs
-    if score is None:
-        return {}
-    rows = np.arange(*recs.start[query : query + 2])
-    values = score.given[rows if score.order is None else score.order[rows]]
-    return by_item(recs.part(query, query + 1), values, 0)
 
 
 def _dialect(theirs: str | Metric | Dialect) -> Dialect | None:
@@ -403,11 +373,10 @@ def _checked(metric: Metric) -> Metric:
     return metric
 
 
-def own_protocol(library: Dialect, said: Protocol, asked: str) -> Protocol:
+def own_protocol(library: Dialect, own: Protocol, spec: str) -> Protocol:
     """A library's protocol for a metric, with what the caller says of the task."""
-    default = Protocol()
-    task = {name: getattr(said, name) for name in SETTINGS if not _same(getattr(said, name), getattr(default, name))}
-    return next(iter(protocols(library, None, task, [asked]).values()))
+    task = {name: value for name, value in own.changes(Protocol()).items() if name in fields_about("task")}
+    return next(iter(protocols(library, None, task, [spec]).values()))
 
 
 def _goal(

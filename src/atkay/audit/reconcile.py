@@ -16,10 +16,10 @@ from atkay.audit.candidates import (
     LEVELS,
     Candidate,
     Printed,
-    asked_of,
     candidates_of,
     meant_by,
     protocols_of,
+    reconcilable,
     spoken_of,
     together,
 )
@@ -71,6 +71,16 @@ class Explanation:
     def __str__(self) -> str:
         numbers = "; ".join(f"{name} is {spec} ({value:.6g})" for name, (spec, value) in self.numbers.items())
         return f"{numbers}; {self.rules}" + (f"; as {', '.join(self.libraries)}" if self.libraries else "")
+
+    @property
+    def specs(self) -> list[str]:
+        """What each number is."""
+        return [spec for spec, _ in self.numbers.values()]
+
+    @property
+    def values(self) -> list[float]:
+        """The value of each number."""
+        return [value for _, value in self.numbers.values()]
 
     @property
     def rules(self) -> str:
@@ -135,14 +145,7 @@ class Reconciliation(Tabular):
         import polars as pl
 
         rows = [
-            (
-                [spec for spec, _ in each.numbers.values()],
-                [value for _, value in each.numbers.values()],
-                each.rules,
-                each.cost,
-                each.chance,
-                list(each.libraries),
-            )
+            (each.specs, each.values, each.rules, each.cost, each.chance, list(each.libraries))
             for each in self.explanations
         ]
         schema: dict[str, Any] = {
@@ -162,13 +165,7 @@ class Reconciliation(Tabular):
 
     def _grid(self) -> Grid:
         rows = [
-            (
-                ", ".join(spec for spec, _ in each.numbers.values()),
-                each.rules,
-                str(each.cost),
-                f"{each.chance:.2g}",
-                ", ".join(each.libraries),
-            )
+            (", ".join(each.specs), each.rules, str(each.cost), f"{each.chance:.2g}", ", ".join(each.libraries))
             for each in self.explanations[:SHOWN]
         ]
         header = ("metrics", "protocol", "words", "by chance", "libraries")
@@ -225,34 +222,33 @@ def reconcile(
             f"reconcile: no number was given under a name, but {shown(reported)}. Pass {{'map@10': '0.2447'}}."
         )
     printed = {name: Printed.of(name, value) for name, value in reported.items()}
-    asked = {name: asked_of(name) for name in printed}
-    _refuse_twice(asked)
+    named = {name: reconcilable(name) for name in printed}
+    _refuse_twice(named)
     filters = {name: table for name in FILTERS if (table := fields.pop(name, None)) is not None}
-    known = _known(Request.of(list(asked.values()), protocol).protocol) | fields
+    known = Request.of(list(named.values()), protocol).protocol.changes(Protocol()) | fields
     maybe = {} if train is None or "exclude" in filters else {"exclude": train}
     evidence = Evidence.read(recs, truth, Protocol().with_fields(**known), columns, filters | maybe)
     base = evidence.protocol.with_fields(exclude=None) if maybe else evidence.protocol
-    spoken = {name: spoken_of(metric, known, evidence, base) for name, metric in asked.items()}
+    spoken = {name: spoken_of(metric, known, evidence, base) for name, metric in named.items()}
     candidates = {
-        name: candidates_of(metric, printed[name], [meant for some in spoken[name].values() for meant, _ in some])
-        for name, metric in asked.items()
+        name: candidates_of(metric, printed[name], [meant for options in spoken[name].values() for meant, _ in options])
+        for name, metric in named.items()
     }
-    grid = protocols_of(evidence, base, set(known))
-    told = (settled for of_name in spoken.values() for some in of_name.values() for _, settled in some)
-    metrics = together(each.metric for some in candidates.values() for each in some)
-    every = [one for metric in metrics for one in metric.split()]
-    step = dict(zip(every, evidence.steps(metrics).tolist(), strict=True))
+    metrics = together(each.metric for options in candidates.values() for each in options)
+    place = {one: at for at, one in enumerate(one for metric in metrics for one in metric.split())}
+    step = dict(zip(place, evidence.steps(metrics).tolist(), strict=True))
     candidates = {
-        name: [each._replace(step=min(step[each.metric], step[asked[name]]) * each.scale) for each in some]
-        for name, some in candidates.items()
+        name: [each._replace(step=min(step[each.metric], step[named[name]]) * each.scale) for each in options]
+        for name, options in candidates.items()
     }
-    protocols = list(dict.fromkeys([*grid, *told]))
-    numbers = dict(evidence.numbers(metrics, protocols))
-    cases = _cases(candidates, every, base, {settled: numbers[settled] for settled in protocols})
-    libraries = _libraries(spoken, every, numbers, cases)
-    return _concluded(
-        printed, candidates, list(dict.fromkeys(cases.values())), libraries, _searched(cases, candidates, evidence)
-    )
+    of_libraries = (settled for meanings in spoken.values() for options in meanings.values() for _, settled in options)
+    protocols = dict.fromkeys([*protocols_of(evidence, base, set(known)), *of_libraries])
+    values = dict(evidence.numbers(metrics, protocols))
+    numbers = {settled: values[settled] for settled in protocols}
+    cases = _cases(candidates, place, base, numbers)
+    libraries = _libraries(spoken, candidates, place, numbers, cases)
+    searched = _searched(cases, candidates, evidence)
+    return _concluded(printed, list(dict.fromkeys(cases.values())), libraries, searched)
 
 
 def _refuse_twice(names: Iterable[str]) -> None:
@@ -267,10 +263,8 @@ def _refuse_twice(names: Iterable[str]) -> None:
             raise SpecError(f"reconcile: {first[plain]} and {name} are one number. Give it once.")
 
 
-def _known(protocol: Protocol) -> dict[str, Any]:
-    """The fields of a protocol that are not the default."""
-    values = {each: getattr(protocol, each.name) for each in dataclasses.fields(protocol)}
-    return {each.name: value for each, value in values.items() if value != each.default}
+Choice = Mapping[str, tuple[Candidate, float]]
+"""For each number one of its candidates, and the value that it has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,185 +274,169 @@ class Case:
     Of candidates with the same value the simplest is kept.
     """
 
-    said: Mapping[str, Any]
-    found: Mapping[str, tuple[Floats, Sequence[Candidate]]]
-
-    @classmethod
-    def alone(cls, said: Mapping[str, Any], found: Mapping[str, tuple[Candidate, float]]) -> Case:
-        """A case in which each number could be one thing only."""
-        return cls(said, {name: (np.array([value]), [each]) for name, (each, value) in found.items()})
+    rules: Mapping[str, Any]
+    values: Mapping[str, tuple[Floats, Sequence[Candidate]]]
 
     def matching(self, printed: Mapping[str, Printed]) -> dict[str, list[tuple[Candidate, float]]]:
         """The candidates that give each number."""
         return {
-            name: [(some[at], float(values[at])) for at in np.flatnonzero(printed[name].matches(values)).tolist()]
-            for name, (values, some) in self.found.items()
+            name: [(options[at], float(values[at])) for at in np.flatnonzero(printed[name].matches(values)).tolist()]
+            for name, (values, options) in self.values.items()
         }
 
-    def closest(self, printed: Mapping[str, Printed]) -> tuple[float, dict[str, tuple[Candidate, float]]]:
-        """The candidate nearest to each number, and how far off the worst of them is, in last digits."""
-        away = {name: np.abs(values - printed[name].value) for name, (values, _) in self.found.items()}
-        chosen = {
-            name: (some[int(np.argmin(away[name]))], float(values[np.argmin(away[name])]))
-            for name, (values, some) in self.found.items()
-        }
-        return max(float(away[name].min() / printed[name].tolerance) for name in away), chosen
+    def closest(self, printed: Mapping[str, Printed]) -> tuple[float, Choice]:
+        """How far off the worst number is, in last digits, where each is taken for its nearest candidate; and these."""
+        away, chosen = [], {}
+        for name, (values, options) in self.values.items():
+            distance = np.abs(values - printed[name].value)
+            at = int(np.argmin(distance))
+            away.append(float(distance[at] / printed[name].tolerance))
+            chosen[name] = options[at], float(values[at])
+        return max(away), chosen
 
     def luck(self, printed: Mapping[str, Printed]) -> Floats:
         """How many matches numbers without meaning would find here, by what they cost."""
-        by_cost: Floats = np.eye(1, len(self.said) + 1, len(self.said))[0]
-        for name, (values, some) in self.found.items():
-            lucky = printed[name].luck(values, np.array([each.step for each in some]))
-            by_cost = np.convolve(by_cost, np.bincount([each.cost for each in some], lucky))
+        by_cost: Floats = np.eye(1, len(self.rules) + 1, len(self.rules))[0]
+        for name, (values, options) in self.values.items():
+            lucky = printed[name].luck(values, np.array([each.step for each in options]))
+            by_cost = np.convolve(by_cost, np.bincount([each.cost for each in options], lucky))
         return by_cost
 
 
 def _cases(
     candidates: Mapping[str, Sequence[Candidate]],
-    every: Sequence[Metric],
+    place: Mapping[Metric, int],
     base: Protocol,
     numbers: Mapping[Protocol, Floats],
 ) -> dict[Protocol, Case]:
     """The case of each protocol that has numbers; another protocol with the same numbers is no other case."""
-    place = {metric: at for at, metric in enumerate(every)}
     cases: dict[bytes, Case] = {}
     of_protocol = {}
     for protocol, values in numbers.items():
         key = np.round(values, 12).tobytes()
         if key not in cases:
-            found = {}
-            for name, some in candidates.items():
-                scaled = values[[place[each.metric] for each in some]] * [each.scale for each in some]
-                by_value = np.lexsort((np.array([each.cost for each in some]), np.round(scaled, 12)))
+            of_name = {}
+            for name, options in candidates.items():
+                scaled = values[[place[each.metric] for each in options]] * [each.scale for each in options]
+                by_value = np.lexsort((np.array([each.cost for each in options]), np.round(scaled, 12)))
                 by_value = by_value[~np.isnan(scaled[by_value])]
                 first = by_value[np.diff(np.round(scaled[by_value], 12), prepend=-np.inf) > 0]
-                found[name] = (scaled[first], [some[at] for at in first])
-            cases[key] = Case(_said(protocol, base), found)
-        if all(len(values) for values, _ in cases[key].found.values()):
+                of_name[name] = (scaled[first], [options[at] for at in first])
+            cases[key] = Case(protocol.changes(base), of_name)
+        if all(len(values) for values, _ in cases[key].values.values()):
             of_protocol[protocol] = cases[key]
     return of_protocol
 
 
-def _said(protocol: Protocol, base: Protocol) -> dict[str, Any]:
-    fields = (each.name for each in dataclasses.fields(protocol))
-    return {name: getattr(protocol, name) for name in fields if getattr(protocol, name) != getattr(base, name)}
-
-
 class Library(NamedTuple):
-    """What a library can mean by each number, what it would print, and the words of its protocol."""
+    """What a library means by each number and would print for it, and the words of its protocol."""
 
     name: str
-    metrics: Mapping[str, Metric]
-    values: Mapping[str, float]
-    said: Mapping[str, Any]
+    chosen: Choice
+    rules: Mapping[str, Any]
     mixed: bool
     """Whether it has different protocols for these metrics."""
-
-    def candidates(self, every: Mapping[str, Sequence[Candidate]]) -> dict[str, tuple[Candidate, float]]:
-        """Its own among the candidates of each number."""
-        own = {
-            name: next(each for each in every[name] if each.metric == metric) for name, metric in self.metrics.items()
-        }
-        return {name: (each, self.values[name] * each.scale) for name, each in own.items()}
 
 
 def _libraries(
     spoken: Mapping[str, Mapping[tuple[str, str], Sequence[tuple[Metric, Protocol]]]],
-    every: Sequence[Metric],
+    candidates: Mapping[str, Sequence[Candidate]],
+    place: Mapping[Metric, int],
     numbers: Mapping[Protocol, Floats],
     cases: Mapping[Protocol, Case],
 ) -> list[Library]:
     """The libraries that have all of the metrics; one that has several names for a metric with each other value."""
-    place = {metric: at for at, metric in enumerate(every)}
-    found: dict[tuple[Any, ...], Library] = {}
-    for key in sorted(set.intersection(*(set(of_name) for of_name in spoken.values()))):
-        for meant in itertools.product(*(of_name[key] for of_name in spoken.values())):
-            rules = list(dict.fromkeys(protocol for _, protocol in meant))
-            if not set(rules) <= set(cases):
+    libraries: dict[tuple[Any, ...], Library] = {}
+    for key in sorted(set.intersection(*(set(meanings) for meanings in spoken.values()))):
+        for meant in itertools.product(*(meanings[key] for meanings in spoken.values())):
+            protocols = list(dict.fromkeys(protocol for _, protocol in meant))
+            if not set(protocols) <= set(cases):
                 continue
+            mixed = len({cases[protocol] for protocol in protocols}) > 1
+            rules = {"dialect": key[0]} if mixed else cases[protocols[0]].rules
             values = [float(numbers[protocol][place[metric]]) for metric, protocol in meant]
-            mixed = len({cases[protocol] for protocol in rules}) > 1
-            library = Library(
-                key[0],
-                {name: metric for name, (metric, _) in zip(spoken, meant, strict=True)},
-                dict(zip(spoken, values, strict=True)),
-                {"dialect": key[0]} if mixed else cases[rules[0]].said,
-                mixed,
-            )
-            found.setdefault((key[0], str(library.said), *np.round(values, 12)), library)
-    return list(found.values())
+            own = [
+                next(each for each in candidates[name] if each.metric == metric)
+                for name, (metric, _) in zip(spoken, meant, strict=True)
+            ]
+            chosen = {name: (each, value * each.scale) for name, each, value in zip(spoken, own, values, strict=True)}
+            library = Library(key[0], chosen, rules, mixed)
+            libraries.setdefault((key[0], str(rules), *np.round(values, 12)), library)
+    return list(libraries.values())
 
 
 def _concluded(
     printed: Mapping[str, Printed],
-    candidates: Mapping[str, Sequence[Candidate]],
     cases: Sequence[Case],
     libraries: Sequence[Library],
     searched: Mapping[str, tuple[str, ...]],
 ) -> Reconciliation:
     """The explanations, how many there are by chance, and what is nearest where there is none."""
-    own = [(library, library.candidates(candidates)) for library in libraries]
-    cases = [*cases, *(Case.alone(library.said, each) for library, each in own if library.mixed)]
+    mixed = [
+        Case(library.rules, {name: (np.array([value]), [each]) for name, (each, value) in library.chosen.items()})
+        for library in libraries
+        if library.mixed
+    ]
+    cases = [*cases, *mixed]
     luck = [case.luck(printed) for case in cases]
     by_chance = np.cumsum(np.sum([np.pad(each, (0, max(map(len, luck)) - len(each))) for each in luck], axis=0))
     matching = [case.matching(printed) for case in cases]
-    chosen = [(case.said, each) for case, found in zip(cases, matching, strict=True) for each in _simplest(found)]
-    explanations = [_explanation(said, each, libraries, by_chance) for said, each in chosen]
+    explanations = [
+        _explanation(case.rules, chosen, libraries, by_chance)
+        for case, matches in zip(cases, matching, strict=True)
+        for chosen in _simplest(matches)
+    ]
     named = {name for each in explanations for name in each.libraries}
     explanations += [
-        _explanation(library.said, each, libraries, by_chance)
-        for library, each in own
+        _explanation(library.rules, library.chosen, libraries, by_chance)
+        for library in libraries
         if library.name not in named
-        and all(printed[number].matches(np.array(value)) for number, (_, value) in each.items())
+        and all(printed[number].matches(np.array(value)) for number, (_, value) in library.chosen.items())
     ]
     explanations.sort(key=lambda each: (each.cost, -len(each.libraries)))
     nearest: dict[str, tuple[Candidate, float]] = {}
     closest = None
     if cases and not explanations:
-        ends = sorted(((*case.closest(printed), case.said) for case in cases), key=lambda each: (each[0], len(each[2])))
+        ends = [(*case.closest(printed), case.rules) for case in cases]
+        ends.sort(key=lambda each: (each[0], len(each[2])))
         closest = _explanation(ends[0][2], ends[0][1], libraries, by_chance)
         for name, number in printed.items():
             nearest[name] = min((each[name] for _, each, _ in ends), key=lambda one: abs(one[1] - number.value))
     return Reconciliation(
         explanations=tuple(explanations),
-        matches=sum(math.prod(map(len, found.values())) for found in matching),
+        matches=sum(math.prod(map(len, matches.values())) for matches in matching),
         chance=float(by_chance.max()),
-        tried=sum(len(values) for case in cases for values, _ in case.found.values()),
+        tried=sum(len(values) for case in cases for values, _ in case.values.values()),
         searched=searched,
         nearest={name: (each.words, value) for name, (each, value) in nearest.items()},
         closest=closest,
     )
 
 
-def _simplest(matching: Mapping[str, list[tuple[Candidate, float]]]) -> Iterator[dict[str, tuple[Candidate, float]]]:
+def _simplest(matching: Mapping[str, list[tuple[Candidate, float]]]) -> Iterator[Choice]:
     """For each number its simplest matches, combined; nothing where a number has none."""
     best = [
-        [(name, one) for one in found if one[0].cost == min(each.cost for each, _ in found)]
-        for name, found in matching.items()
+        [(name, one) for one in matches if one[0].cost == min(each.cost for each, _ in matches)]
+        for name, matches in matching.items()
     ]
-    for combined in itertools.islice(itertools.product(*best), COMBINED):
-        yield dict(combined)
+    return map(dict, itertools.islice(itertools.product(*best), COMBINED))
 
 
 def _explanation(
-    said: Mapping[str, Any],
-    chosen: Mapping[str, tuple[Candidate, float]],
-    libraries: Sequence[Library],
-    by_chance: Floats,
+    rules: Mapping[str, Any], chosen: Choice, libraries: Sequence[Library], by_chance: Floats
 ) -> Explanation:
-    cost = len(said) + sum(each.cost for each, _ in chosen.values())
-    shares = {name: value / each.scale for name, (each, value) in chosen.items()}
+    cost = len(rules) + sum(each.cost for each, _ in chosen.values())
+
+    def prints(library: Library) -> bool:
+        """Whether the library has these rules, and these values as shares."""
+        own = ((value / each.scale, library.chosen[name]) for name, (each, value) in chosen.items())
+        return library.rules == rules and all(abs(value / each.scale - share) <= 1e-9 for share, (each, value) in own)
+
     return Explanation(
-        protocol=dict(said),
+        protocol=dict(rules),
         numbers={name: (each.words, value) for name, (each, value) in chosen.items()},
         cost=cost,
-        libraries=tuple(
-            dict.fromkeys(
-                each.name
-                for each in libraries
-                if each.said == said and all(abs(each.values[name] - share) <= 1e-9 for name, share in shares.items())
-            )
-        ),
+        libraries=tuple(dict.fromkeys(library.name for library in libraries if prints(library))),
         chance=float(by_chance[min(cost, len(by_chance) - 1)]),
     )
 
@@ -470,34 +448,34 @@ def _searched(
     distinct: dict[Case, Protocol] = {}
     for protocol, case in cases.items():
         distinct.setdefault(case, protocol)
-    found: dict[str, tuple[str, ...]] = {}
+    searched: dict[str, tuple[str, ...]] = {}
     for each in dataclasses.fields(Protocol):
         words = tuple(dict.fromkeys(str(getattr(protocol, each.name)) for protocol in distinct.values()))
         if len(words) > 1:
-            found[each.name] = words
+            searched[each.name] = words
     if len(evidence.levels) > LEVELS:
-        found["min_relevance"] += (f"not the {len(evidence.levels) - LEVELS} highest grades",)
-    for name, some in candidates.items():
-        plain = [each.metric for each in some if not each.percent]
+        searched["min_relevance"] += (f"not the {len(evidence.levels) - LEVELS} highest grades",)
+    for name, options in candidates.items():
+        plain = [each.metric for each in options if not each.percent]
         kinds = dict.fromkeys(metric.name for metric in plain)
         counts = (f"{sum(metric.name == kind for metric in plain)} of {kind}" for kind in kinds)
-        found[name] = (*counts, "each also in percent") if len(plain) < len(some) else tuple(counts)
-    return found
+        searched[name] = (*counts, "each also in percent") if len(plain) < len(options) else tuple(counts)
+    return searched
 
 
 def _in_words(name: str, spec: str) -> str:
     """What a printed number is, in words."""
-    metric, asked = parse(spec.removesuffix(IN_PERCENT)), meant_by(name)
+    metric, printed = parse(spec.removesuffix(IN_PERCENT)), meant_by(name)
     slips = []
-    if type(metric) is not type(asked):
+    if type(metric) is not type(printed):
         slips.append(f"in fact {metric.name}")
-    if metric.k != asked.k and type(asked).cuts and type(metric).cuts:
+    if metric.k != printed.k and type(printed).cuts and type(metric).cuts:
         slips.append("not cut" if metric.k is None else f"cut at {metric.k}")
     if spec.endswith(IN_PERCENT):
         slips.append("printed in percent")
     pooled = ", summed over all users before dividing" if getattr(metric, "average", "") == "pooled" else ""
-    said = f" ({', '.join(slips)})" if slips else ""
-    return f"{name}{said}: {metric.define().words}{pooled}"
+    how = f" ({', '.join(slips)})" if slips else ""
+    return f"{name}{how}: {metric.define().words}{pooled}"
 
 
 def _rule_in_words(name: str, value: object) -> str:

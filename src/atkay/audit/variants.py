@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from atkay.audit.discrepancy import SAME
-from atkay.dialects.dialect import list_dialects
+from atkay.dialects.dialect import Dialect, list_dialects
 from atkay.errors import SpecError, TiesWarning
 from atkay.evaluation.evaluate import evaluate
 from atkay.evaluation.request import FILTERS, Request
-from atkay.evaluation.spoken import speak
+from atkay.evaluation.spoken import meaning
 from atkay.metrics.metric import Metric, conventions
 from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
@@ -77,13 +77,12 @@ class Variants(Tabular):
         return plot_variants(self)
 
     def _grid(self) -> Grid:
-        rows = [
-            (row.spec, _number(row.value), _number(row.distance, "+"), ", ".join(row.libraries)) for row in self.rows
-        ]
+        rows = [(row.spec, digits(row.value), digits(row.distance, "+"), ", ".join(row.libraries)) for row in self.rows]
         return Grid(("spec", "value", "from default", "libraries"), rows, right=("value", "from default"))
 
 
-def _number(value: float, sign: str = "") -> str:
+def digits(value: float, sign: str = "") -> str:
+    """A value as it is printed, a dash where there is none."""
     return "–" if math.isnan(value) else f"{value:{sign}.4f}"
 
 
@@ -102,14 +101,16 @@ def variants(recs: Any, truth: Any, metric: str | Metric, **given: Any) -> Varia
     ... # doctest: +ELLIPSIS
     {'map@3': 0.416..., 'map(per=capped)@3': 0.555..., 'map(per=places)@3': 0.722..., 'map(per=hits)@3': 0.833...}
     """
-    asked, given = _spoken(metric, given)
-    if len(asked.cutoffs) > 1:
-        raise SpecError(f"variants: one number at a time, given was '{asked}'. Write '{asked.split()[0]}'.")
-    every = [asked, *(each for each in combinations(asked) if each != asked)]
+    default, given = _spoken(metric, given)
+    if len(default.cutoffs) > 1:
+        raise SpecError(f"variants: one number at a time, given was '{default}'. Write '{default.split()[0]}'.")
+    every = [default, *(each for each in combinations(default) if each != default)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TiesWarning)
         result = evaluate(recs, truth, every, **given)
-    libraries = _libraries(asked)
+    libraries: dict[str, list[str]] = {}
+    for name, _, meant in meanings(default):
+        libraries.setdefault(str(meant), []).append(name)
     seen: dict[str, Floats | None] = {}
     alike: dict[str, tuple[str, ...]] = {}
     users: dict[str, list[str]] = {}
@@ -121,8 +122,8 @@ def variants(recs: Any, truth: Any, metric: str | Metric, **given: Any) -> Varia
         seen.setdefault(first, values)
         alike[first] = (*alike.get(first, ()), *([spec] if spec != first else []))
         users.setdefault(first, []).extend(libraries.get(spec, ()))
-    default = result[str(asked)]
-    rows = [Variant(spec, result[spec], result[spec] - default, tuple(sorted(users[spec]))) for spec in seen]
+    start = result[str(default)]
+    rows = [Variant(spec, result[spec], result[spec] - start, tuple(sorted(users[spec]))) for spec in seen]
     rows[1:] = sorted(rows[1:], key=lambda row: (abs(row.distance), row.spec))
     return Variants(tuple(rows), alike, result.protocol)
 
@@ -160,13 +161,10 @@ def plain(metric: Metric) -> Metric:
     return dataclasses.replace(metric, **words)
 
 
-def _libraries(metric: Metric) -> dict[str, list[str]]:
-    """Which dialects mean which variant."""
-    found: dict[str, list[str]] = {}
-    for name, each in list_dialects().items():
+def meanings(metric: Metric) -> Iterator[tuple[str, Dialect, Metric]]:
+    """What each library means by the metric, where it has it."""
+    for name, dialect in list_dialects().items():
         try:
-            [meant] = speak(each, str(plain(metric))).values()
+            yield name, dialect, meaning(dialect, str(plain(metric)))[0]
         except SpecError:
             continue  # it does not have the metric, or not with a cutoff
-        found.setdefault(str(meant), []).append(name)
-    return found
