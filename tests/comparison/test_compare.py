@@ -983,7 +983,7 @@ class Terminal:
 def test_progress_on_a_terminal(patience: float, shown: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    monkeypatch.setattr(progress, "PATIENCE", patience)
+    monkeypatch.setattr(progress, "SECONDS_BEFORE_BAR", patience)
     slicing = (Slicing("kind", ["new", "old"], np.repeat([0, 1], [30, 90])),)
     runs = {name: result(column, slicings=slicing) for name, column in zip("ab", noise(120, 2).T, strict=True)}
     atkay.compare(runs, test=("t", "permutation", "tukey", "randomised_tukey"), permutations=300, interval="bca")
@@ -1002,7 +1002,7 @@ def test_progress_counts_all_tables_of_a_call() -> None:
 
 
 def test_no_progress_elsewhere(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setattr(progress, "SECONDS_BEFORE_BAR", -1.0)
     one(*noise(50, 2).T)
     assert capfd.readouterr() == ("", "")
 

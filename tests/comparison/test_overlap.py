@@ -67,7 +67,7 @@ def test_against_plain_loops(
     pairs: dict[int, tuple[list[int], list[int]]], k: int | None, p: float, block: int
 ) -> None:
     run_a, run_b = ({user: pair[side] for user, pair in pairs.items()} for side in (0, 1))
-    with patch("atkay.core.lists.BLOCK", block), patch(f"{__name__}.DEEP", 400):
+    with patch("atkay.core.lists.ROWS_PER_BLOCK", block), patch(f"{__name__}.DEEP", 400):
         found = atkay.overlap({**run_a, 70: [1]}, {**run_b, 80: [1], 81: [2]}, k=k, p=p)
         rows = {row.pop("user"): row for row in found.per_query.to_dicts()}
         assert rows.keys() == pairs.keys()

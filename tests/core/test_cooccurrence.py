@@ -22,8 +22,8 @@ def test_as_the_product(users: list[set[int]], products: int, narrow: int) -> No
     for row, items in zip(seen, users, strict=True):
         row[list(items)] = 1
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "PRODUCTS", products)
-        patch.setattr(module, "NARROW", narrow)
+        patch.setattr(module, "PAIRS_PER_BLOCK", products)
+        patch.setattr(module, "FEWEST_SHELF_BITS", narrow)
         item = np.array([item for items in users for item in items], np.int64)
         found = Pairs.of(Lists.of(np.array([len(items) for items in users], np.int64), item, 150))
     one, other = np.nonzero(~np.eye(150, dtype=bool))

@@ -39,7 +39,7 @@ def lists(of_queries: Queries, n_items: int) -> Lists:
 def test_match(pairs: list[tuple[list[int], list[int]]], far: bool, few: int, block: int) -> None:
     asked, known = ([[ITEMS[i] if far else i for i in pair[side]] for pair in pairs] for side in (0, 1))
     n_items = 2**58 if far else 12
-    with patch("atkay.core.match.FEW", few), patch("atkay.core.lists.BLOCK", block):
+    with patch("atkay.core.match.ROWS_PER_TRUTH_ROW", few), patch("atkay.core.lists.ROWS_PER_BLOCK", block):
         found = match(lists(asked, n_items), lists(known, n_items))
     twice = [any(len(set(one)) < len(one) for one in side) for side in (asked, known)]
     assert list(found.repeated) == twice
@@ -62,7 +62,7 @@ def test_many_rows_match_in_threads(few: int) -> None:
     first = np.arange(n)[:, None]
     asked = Lists.of(np.full(n, 40), (first + np.arange(40)).ravel(), n + 40)
     known = Lists.of(np.full(n, 5), (first + np.arange(34, 29, -1)).ravel(), n + 40)
-    with patch("atkay.core.match.FEW", few):
+    with patch("atkay.core.match.ROWS_PER_TRUTH_ROW", few):
         found = match(asked, known)
     assert (found.row.reshape(n, 5) == first * 40 + np.arange(30, 35)).all()
     assert (found.at.reshape(n, 5) == first * 5 + np.arange(4, -1, -1)).all()

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import atkay
-from atkay.core.moments import USERS, Moments, sum_up
+from atkay.core.moments import USERS_PER_BLOCK, Moments, sum_up
 from atkay.engines.plan import share
 from atkay.errors import InputError, RowsError, SourceError
 from atkay.evaluation.finish import finish
@@ -67,7 +67,7 @@ def test_parts_in_any_order_merge_to_the_same(values: list[float], seed: int, cu
 
 def test_more_users_than_are_summed_in_one_go() -> None:
     # Every digit of the value is as large as it gets.
-    n, value = 2 * USERS + 3, Fraction(math.nextafter(1, 0))
+    n, value = 2 * USERS_PER_BLOCK + 3, Fraction(math.nextafter(1, 0))
     found = of([float(value)] * n)
     assert found.sums == (n * value,)
     assert found.products == (n * value**2,)

@@ -43,7 +43,7 @@ def test_by_score(length: list[int], data: st.DataObject, kind: str, block: int,
     lists = lists_of(length)
     falling = np.unique(score, return_inverse=True)[1] * -1  # dense ranks, so that nothing is lost by negating
     keys = (falling, lists.owner()) if breaker is None else (breaker, falling, lists.owner())
-    with patch("atkay.core.lists.BLOCK", block):
+    with patch("atkay.core.lists.ROWS_PER_BLOCK", block):
         order = by_score(lists, score, breaker)
         found = steps(lists, score[order])
     assert order.tolist() == np.lexsort(keys).tolist()
@@ -59,7 +59,7 @@ def test_by_rank(length: list[int], seed: int, block: int) -> None:
     rng = np.random.default_rng(seed)
     lists = lists_of(length)
     rank = np.concatenate([np.empty(0, int), *(rng.permutation(n) + 1 for n in length)])
-    with patch("atkay.core.lists.BLOCK", block):
+    with patch("atkay.core.lists.ROWS_PER_BLOCK", block):
         order, wrong = by_rank(lists, rank)
         straight, _ = by_rank(lists, np.concatenate([np.empty(0, int), *(np.arange(n) + 1 for n in length)]))
     assert wrong == -1
@@ -73,7 +73,7 @@ def test_by_rank(length: list[int], seed: int, block: int) -> None:
     ("rank", "query"), [([1, 2, 1, 3], 2), ([1, 1, 1, 2], 0), ([1, 2, 0, 1], 2), ([1, 2, 2, 2], 2)]
 )
 def test_by_rank_names_a_query_whose_ranks_are_wrong(rank: list[int], query: int, block: int) -> None:
-    with patch("atkay.core.lists.BLOCK", block):
+    with patch("atkay.core.lists.ROWS_PER_BLOCK", block):
         assert by_rank(lists_of([2, 0, 2]), np.array(rank)) == (None, query)
 
 
@@ -84,7 +84,7 @@ def test_by_rank_names_a_query_whose_ranks_are_wrong(rank: list[int], query: int
 )
 def test_together(rows: list[tuple[int, float]], scored: bool, block: int) -> None:
     query, score = np.array([q for q, _ in rows], dtype=int), np.array([score for _, score in rows])
-    with patch("atkay.core.lists.BLOCK", block):
+    with patch("atkay.core.lists.ROWS_PER_BLOCK", block):
         order, start, equal = together(query, 6, score if scored else None)
     assert start.tolist() == [sum(q < code for q, _ in rows) for code in range(7)]
     keys = (-score, query) if scored else (query,)

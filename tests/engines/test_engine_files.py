@@ -195,7 +195,7 @@ def test_several_files(tmp_path: Path) -> None:
 
 def test_files_that_are_sorted_and_do_not_follow_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("atkay.engines.files.partition.ROWS_PER_BATCH", 30)
-    monkeypatch.setattr("atkay.engines.files.partition.SOME", 10)
+    monkeypatch.setattr("atkay.engines.files.partition.ROWS_SAMPLED", 10)
     truth = write(TRUTH, tmp_path / "t.parquet")
     same(several(RECS, tmp_path / "follow", 4), truth)
     same(several(pl.concat([RECS[120:], RECS[:120]]), tmp_path / "turned", 2), truth)
@@ -498,8 +498,8 @@ def test_errors_name_the_row_of_the_file(
     order: Callable[[pl.DataFrame], pl.DataFrame], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("atkay.engines.files.files.ROWS_PER_BATCH", 50)
-    monkeypatch.setattr("atkay.engines.files.files.SOME", 10)
-    monkeypatch.setattr("atkay.engines.files.partition.SOME", 10)
+    monkeypatch.setattr("atkay.engines.files.files.ROWS_SAMPLED", 10)
+    monkeypatch.setattr("atkay.engines.files.partition.ROWS_SAMPLED", 10)
 
     def refused(error: type[AtkayError], message: str, recs: pl.DataFrame, truth: pl.DataFrame, suffix: str) -> None:
         both = write(recs, tmp_path / f"r{suffix}"), write(truth, tmp_path / f"t{suffix}")
@@ -772,7 +772,7 @@ class Terminal:
 def test_progress_with_time_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "SECONDS_BEFORE_BAR", 0.0)
     atkay.evaluate(write(shuffled(RECS), tmp_path / "r.parquet"), write(TRUTH, tmp_path / "t.parquet"), memory=FEW)
     said = "".join(terminal.said)
     assert "partitioning" in said

@@ -152,12 +152,12 @@ def check_slices(scenario: Scenario, judged: Judged, result: atkay.Result) -> No
 
 
 @examples(150, 6_000)
-@given(scenario=scenarios(), block=st.sampled_from([1, 5, lists.BLOCK]))
+@given(scenario=scenarios(), block=st.sampled_from([1, 5, lists.ROWS_PER_BLOCK]))
 def test_memory(scenario: Scenario, block: int) -> None:
     judged = oracle_of(scenario)
     with (
-        mock.patch("atkay.core.lists.BLOCK", block),
-        mock.patch("atkay.evaluation.measure.QUERIES", min(block, 1 << 14)),
+        mock.patch("atkay.core.lists.ROWS_PER_BLOCK", block),
+        mock.patch("atkay.evaluation.measure.QUERIES_PER_BLOCK", min(block, 1 << 14)),
     ):
         if judged is None:
             with pytest.raises(AtkayError):

@@ -45,7 +45,7 @@ def sizes(**constants: Any) -> AbstractContextManager[object]:
 
 @given(one=near | far, other=near | far, dense=st.booleans(), size=slices, few=small_rows)
 def test_integers(one: list[object], other: list[object], dense: bool, size: int, few: int) -> None:
-    with sizes(SLICE=size, SMALL_ROWS=few):
+    with sizes(ROWS_PER_SLICE=size, SMALL_ROWS=few):
         check(one, other, dense=dense)
 
 
@@ -57,7 +57,7 @@ def test_integers(one: list[object], other: list[object], dense: bool, size: int
     few=small_rows,
 )
 def test_text(one: list[object], other: list[object], hashed: int, size: int, few: int) -> None:
-    with sizes(HASHED=hashed, SLICE=size, SMALL_ROWS=few):
+    with sizes(HASHED_ROWS=hashed, ROWS_PER_SLICE=size, SMALL_ROWS=few):
         vocabulary = check(one, other, dense=True, dtype=pl.String)
         unknown = vocabulary.codes((pl.Series(["never seen before"]),))
     assert not vocabulary.known(unknown).any()
@@ -66,7 +66,7 @@ def test_text(one: list[object], other: list[object], hashed: int, size: int, fe
 def test_texts_with_the_same_hash(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the hash is, the codes are right: here it is the length of the text."""
     monkeypatch.setattr(pl.Series, "hash", lambda self: self.str.len_bytes().cast(pl.UInt64))
-    with sizes(HASHED=0, SMALL_ROWS=0):
+    with sizes(HASHED_ROWS=0, SMALL_ROWS=0):
         check(["a", "b", "cc", "dd", "b"], ["b", "e", "dd", "f"], dense=True)
 
 

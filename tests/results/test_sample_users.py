@@ -11,7 +11,7 @@ from atkay.audit.conventions import conventions
 from atkay.dialects.dialect import list_dialects
 from atkay.errors import AtkayError, ColumnError, SpecError
 from atkay.metrics.metric import RunMetric
-from atkay.results.sample_users import USERS, Place
+from atkay.results.sample_users import USERS_KEPT, Place
 
 RECS = pl.DataFrame(
     {
@@ -68,13 +68,13 @@ def test_arithmetic_ends_in_the_value_of_the_result() -> None:
 
 
 def test_few_users_are_kept_and_nothing_of_the_others() -> None:
-    users = 5 * USERS
+    users = 5 * USERS_KEPT
     recs = {user: [f"own {user}", "tea"] for user in range(users)}
     result = atkay.evaluate(recs, {user: ["tea"] for user in range(users)}, "mrr")
     assert result.examples is not None
-    assert len(result.examples) == USERS
-    assert len(result.examples.ids) == USERS + 1
-    assert len(set(result.examples.rows.tolist())) == USERS
+    assert len(result.examples) == USERS_KEPT
+    assert len(result.examples.ids) == USERS_KEPT + 1
+    assert len(set(result.examples.rows.tolist())) == USERS_KEPT
 
 
 def test_nobody_has_truth() -> None:

@@ -13,10 +13,10 @@ from atkay.core.order import together
 if TYPE_CHECKING:
     from atkay.core.types import Array, Ints
 
-PRODUCTS = 1 << 20
+PAIRS_PER_BLOCK = 1 << 20
 """Pairs of one user's items that are counted in one go."""
 
-NARROW = 6
+FEWEST_SHELF_BITS = 6
 """The bits of the least shelf: 64 items, whose places fit in a byte."""
 
 
@@ -45,7 +45,7 @@ class Pairs:
         later = np.repeat(lists.start[1:], lists.length) - np.arange(1, len(item) + 1)
         order, start, _ = together(item, n)
         work = np.concatenate(([0], np.cumsum(later[order])))[start]  # the products before each item
-        bits = NARROW
+        bits = FEWEST_SHELF_BITS
         while n * (n >> bits) > work[-1] and n >> bits:
             bits += 1
         shelves = (n >> bits) + 1
@@ -64,7 +64,9 @@ class Pairs:
             place = (near & ((1 << bits) - 1)).astype(np.min_scalar_type((1 << bits) - 1))
             return length, place, np.diff(first, append=len(pair)).astype(np.int32)
 
-        edges = np.unique(np.concatenate(([0], np.searchsorted(work, np.arange(PRODUCTS, work[-1], PRODUCTS)), [n])))
+        edges = np.unique(
+            np.concatenate(([0], np.searchsorted(work, np.arange(PAIRS_PER_BLOCK, work[-1], PAIRS_PER_BLOCK)), [n]))
+        )
         parts = in_threads(of_block, list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)))
         length, place, users = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         return cls(np.concatenate(([0], np.cumsum(length))), place, users, bits, shelves)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Hashes = NDArray[np.uint64]
 
-WRAP = 1 << 64
+HASH_MODULUS = 1 << 64
 
 SMALL_ROWS = 1000
 """The lengths of fewer texts than this are counted one by one: a query of Polars would take longer."""
@@ -34,7 +34,7 @@ class Fingerprint(NamedTuple):
 
     def merge(self, other: Fingerprint) -> Fingerprint:
         """The mark of the queries of both."""
-        return Fingerprint((self.rows + other.rows) % WRAP, self.fixed)
+        return Fingerprint((self.rows + other.rows) % HASH_MODULUS, self.fixed)
 
     def __str__(self) -> str:
         return f"{self.rows ^ self.fixed:016x}"
@@ -69,7 +69,7 @@ def id_numbers(ids: pl.Series) -> Hashes:
 
 def scrambled(seed: int, *parts: Hashes) -> Hashes:
     """A number per row that looks random and depends on nothing but the row's parts and the seed."""
-    mixed = mix(parts[0] ^ np.uint64(seed % WRAP))
+    mixed = mix(parts[0] ^ np.uint64(seed % HASH_MODULUS))
     for part in parts[1:]:
         mixed = mix(mixed ^ part)
     return mixed
@@ -121,7 +121,7 @@ def fingerprint(
             of_list = np.add.reduceat(rows, start)
         return int(scrambled(2, query[some], of_list, length.view(np.uint64)).sum())
 
-    return sum(in_threads(of_block, lists.blocks())) % WRAP
+    return sum(in_threads(of_block, lists.blocks())) % HASH_MODULUS
 
 
 def item_fingerprint(items: Hashes) -> int:

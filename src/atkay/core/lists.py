@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 W = TypeVar("W")
 
-BLOCK = 1 << 17
+ROWS_PER_BLOCK = 1 << 17
 """Rows that are worked on in one go: few enough for what lies in between to stay in the cache, and enough for a thread
 to be busy for a while (four times fewer rows took a third longer on two cores)."""
 
@@ -72,7 +72,7 @@ class Lists:
     def blocks(self, *others: Lists) -> list[tuple[int, int]]:
         """Ranges of queries that together have about a block of rows, here and in the others."""
         start = self.start + sum(other.start for other in others)
-        cuts = np.searchsorted(start, np.arange(BLOCK, start[-1], BLOCK))
+        cuts = np.searchsorted(start, np.arange(ROWS_PER_BLOCK, start[-1], ROWS_PER_BLOCK))
         edges = np.unique(np.concatenate(([0], cuts, [self.n_queries])))
         if len(edges) == 1:
             return [(0, 0)]
@@ -85,7 +85,7 @@ class Lists:
         return cls.of(length, item, parts[0].n_items)
 
 
-def ranges(rows: int, size: int = BLOCK) -> list[tuple[int, int]]:
+def ranges(rows: int, size: int = ROWS_PER_BLOCK) -> list[tuple[int, int]]:
     """The rows in blocks."""
     return [(first, min(first + size, rows)) for first in range(0, rows, size)] or [(0, 0)]
 

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from atkay.core.types import Ints
 
 
-FEW = 2
+ROWS_PER_TRUTH_ROW = 2
 """From so many rows per known row on, most cannot be known."""
-ROOM = 16
+SLOTS_PER_TRUTH_ROW = 16
 """Places in the table per known row: a row that is not known then finds one of them marked in about one of 20 cases."""
-GOLDEN = 0.6180339887498949
+GOLDEN_RATIO = 0.6180339887498949
 """Its multiples, less the whole part, keep away from each other: no two queries have the same distance."""
 
 
@@ -55,7 +55,7 @@ def match(asked: Lists, known: Lists, *, once: bool = False) -> Match:
         if (last - first).bit_length() + item_bits + max(rows, known_rows).bit_length() + 1 > 63 and last - first > 1:
             middle = (first + last) // 2
             return _joined([of_block((first, middle)), of_block((middle, last))])
-        if rows <= FEW * known_rows:
+        if rows <= ROWS_PER_TRUTH_ROW * known_rows:
             return by_sorting(asked, known, block)
         found = by_sorting(asked, known, block, candidates(asked, known, block))
         return found if once else found._replace(twice=_twice(asked, block))
@@ -72,8 +72,8 @@ def candidates(asked: Lists, known: Lists, block: tuple[int, int]) -> Ints:
     """
     first, last = block
     begin, end, known_begin, known_end = (int(side.start[at]) for side in (asked, known) for at in block)
-    places = 1 << (ROOM * (known_end - known_begin)).bit_length()
-    distance = np.arange(last - first) * int(places * GOLDEN) % places
+    places = 1 << (SLOTS_PER_TRUTH_ROW * (known_end - known_begin)).bit_length()
+    distance = np.arange(last - first) * int(places * GOLDEN_RATIO) % places
     n_items = max(asked.n_items, known.n_items)
 
     def place(side: Lists, items: Ints) -> Ints:

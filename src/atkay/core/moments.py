@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
     from atkay.core.types import Bools, Floats
 
-DIGIT = 20
-"""Bits of a digit."""
+BITS_PER_DIGIT = 20
+"""The base in which sums are exact is 2 to this power."""
 
-USERS = 1 << 11
+USERS_PER_BLOCK = 1 << 11
 """Users that are summed in one go. The products of 2^(53 - 2·20) pairs of digits add up to what a float holds; with
 fewer, what lies in between stays in the cache."""
 
-FAR = 1000
+EXACT_POWERS = 1000
 """Powers of 2 up to this one are floats; beyond, a multiplication would round."""
 
-DEEPEST = 2 * 1074
+FINEST_POWER = 2 * 1074
 """No square of a float is finer than this power of 1/2."""
 
 _SUM = re.compile(r"(-?[0-9a-f]+)/([0-9]{1,4})")
@@ -159,7 +159,7 @@ def sum_up(names: Sequence[str], values: Floats, *below: Floats) -> dict[str, Mo
     pairs = list(itertools.combinations_with_replacement(range(len(sides)), 2))
     sums = [[Fraction()] * len(sides) for _ in names]
     products = [[Fraction()] * len(pairs) for _ in names]
-    for first, last in ranges(values.shape[0], USERS):
+    for first, last in ranges(values.shape[0], USERS_PER_BLOCK):
         written = [list(_digits(side[:, first:last])) for side in sides]
         for at, digits in enumerate(written):
             _add(sums, at, [(power, digit.sum(axis=1)) for power, digit in digits])
@@ -199,7 +199,7 @@ def _digits(values: Floats) -> Iterator[tuple[int, Floats]]:
     if np.isinf(rest).any():
         raise InputError("a value is infinite, so there is no mean. Are the grades too large for 2^grade?")
     while (top := float(max(rest.max(initial=0.0), -rest.min(initial=0.0)))) > 0:
-        power = (math.frexp(top)[1] - 1) // DIGIT * DIGIT
+        power = (math.frexp(top)[1] - 1) // BITS_PER_DIGIT * BITS_PER_DIGIT
         digit = np.trunc(_times_power(rest, -power))
         rest -= _times_power(digit, power)  # exact: what is left are the lower bits
         yield power, digit
@@ -207,7 +207,7 @@ def _digits(values: Floats) -> Iterator[tuple[int, Floats]]:
 
 def _times_power(values: Floats, power: int) -> Floats:
     """The values times a power of 2."""
-    return values * 2.0**power if abs(power) < FAR else np.ldexp(values, power)
+    return values * 2.0**power if abs(power) < EXACT_POWERS else np.ldexp(values, power)
 
 
 def _products(one: Digits, other: Digits, *, same: bool) -> Digits:
@@ -255,6 +255,6 @@ def _written(sum: Fraction) -> str:
 
 def _read(written: Any) -> Fraction:
     found = _SUM.fullmatch(text(written))
-    if not found or int(found[2]) > DEEPEST:
+    if not found or int(found[2]) > FINEST_POWER:
         raise ValueError(f"{reprlib.repr(written)} is no sum")
     return Fraction(int(found[1], 16), 1 << int(found[2]))

@@ -19,7 +19,7 @@ Array = NDArray[Any]
 WHOLE = int(np.iinfo(np.int64).max)
 """The cutoff that cuts nothing."""
 
-LONG = 16
+QUICKSORT_LENGTH = 16
 """The length from which usual quicksorts, which do not keep the order of equal scores, stop using an insertion sort."""
 
 

@@ -57,7 +57,7 @@ WHY_N_ITEMS = "Pass Stream(..., n_items=...): all items are codes below it."
 OF_EVALUATE = ("columns", "slices", "sampled", "memory", "spill")
 """What evaluate takes and a stream does not."""
 
-HEADER: dict[str, Reader] = {
+HEADER_FIELDS: dict[str, Reader] = {
     "atkay": text,
     "metrics": listed(metric_spec),
     "protocol": FIELDS["protocol"].read,
@@ -69,7 +69,7 @@ HEADER: dict[str, Reader] = {
 }
 """The header of a stream's bytes."""
 
-COUNTED: dict[str, Reader] = {
+PART_FIELDS: dict[str, Reader] = {
     "population": FIELDS["population"].read,
     "sums": Sums.of_record,
     "whole_users": mapped(count),
@@ -295,10 +295,12 @@ class Stream:
 
     def _check_shared(self) -> None:
         """Warn where training data or a reference name next to none of the users."""
-        from atkay.inputs.coding.shared import MANY_IDS, check_users
+        from atkay.inputs.coding.shared import DISJOINT_ERROR_IDS, check_users
 
         for name, shared in self._shared.items():
-            if shared.of >= MANY_IDS and (name != "train" or any(metric.looks_back for metric in self.metrics)):
+            if shared.of >= DISJOINT_ERROR_IDS and (
+                name != "train" or any(metric.looks_back for metric in self.metrics)
+            ):
                 check_users(name, shared, refuse="never")
 
     def reset(self) -> None:
@@ -426,9 +428,9 @@ class _Read(NamedTuple):
 
 def _read(content: bytes) -> _Read:
     header, states = unpack(content)
-    counted = {*COUNTED} & {*header}
+    counted = {*PART_FIELDS} & {*header}
     try:
-        fields = record(HEADER | (COUNTED if counted else {}))(header)
+        fields = record(HEADER_FIELDS | (PART_FIELDS if counted else {}))(header)
     except ValueError as error:
         raise _foreign(error, header) from error
     # Whoever counts per item has so many numbers for each cutoff: they are there before any memory is taken for them.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay.core.types import LONG, Slicing
+from atkay.core.types import QUICKSORT_LENGTH, Slicing
 from atkay.errors import (
     ColumnError,
     InputError,
@@ -230,11 +230,11 @@ def _unstable(request: Request, protocol: Protocol, population: Population) -> s
     spoken = next((each for each in list_dialects().values() if each.title == request.dialect), None)
     if spoken is None or spoken.unstable is None or all(metric.name in spoken.stable for metric in request.metrics):
         return ""
-    long = spoken.unstable >= LONG
+    long = spoken.unstable >= QUICKSORT_LENGTH
     lists = population.tie_decided_long if long else population.tie_decided
     if not lists:
         return ""
-    size = f" with {LONG} items or more" if long else ""
+    size = f" with {QUICKSORT_LENGTH} items or more" if long else ""
     return (
         f"the order of equal scores decides {number_of(lists, 'list')}{size}, and {spoken.library} orders equal scores "
         "in such lists in a way of its own: its numbers may differ from these. Make the scores differ to compare."

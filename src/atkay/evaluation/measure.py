@@ -9,7 +9,7 @@ import numpy as np
 
 from atkay.core.lists import in_threads, ranges
 from atkay.core.moments import divides
-from atkay.core.types import LONG, Bools, Floats, Ints, Slicing
+from atkay.core.types import QUICKSORT_LENGTH, Bools, Floats, Ints, Slicing
 from atkay.errors import PopulationError, number_of, who
 from atkay.evaluation.judge import judge
 from atkay.evaluation.part import Part
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from atkay.protocol import Protocol
     from atkay.results.result import Population, Segment
 
-QUERIES = 1 << 14
+QUERIES_PER_BLOCK = 1 << 14
 """Queries that are measured in one go: what lies in between then stays in the cache."""
 
 
@@ -235,7 +235,7 @@ def values_of(
         sides = (metric.ratio(metric.view(part)) for metric in ratios)
         return [(above[chosen], below[chosen]) for above, below in sides]
 
-    blocks = in_threads(of_block, ranges(judged.n_queries, QUERIES))
+    blocks = in_threads(of_block, ranges(judged.n_queries, QUERIES_PER_BLOCK))
     parts: dict[str, tuple[Floats, Floats]] = {}
     for metric, of_metric in zip(ratios, zip(*blocks, strict=True), strict=False):
         above, below = (np.concatenate(side) for side in zip(*of_metric, strict=True))
@@ -277,5 +277,5 @@ def _population(judged: Judged, counted: Bools, rows: Population, by_ties: Bools
         relevant=int(judged.n_relevant.sum()),
         hits=len(judged.query),
         tie_decided=int(np.count_nonzero(by_ties)),
-        tie_decided_long=int(np.count_nonzero(by_ties & (judged.n_listed >= LONG))),
+        tie_decided_long=int(np.count_nonzero(by_ties & (judged.n_listed >= QUICKSORT_LENGTH))),
     )

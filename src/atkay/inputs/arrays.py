@@ -23,7 +23,7 @@ FORMS = (
     "users x r item codes (-1 fills up short rows), a list of such rows, a matrix of users x items (of truth values, "
     "or of grades as floats), or a SciPy sparse matrix"
 )
-EXACT = {np.dtype(np.float16): 2**11, np.dtype(np.float32): 2**24, np.dtype(np.float64): 2**53}
+EXACT_BELOW = {np.dtype(np.float16): 2**11, np.dtype(np.float32): 2**24, np.dtype(np.float64): 2**53}
 """Below which a float tells whole numbers apart."""
 
 
@@ -86,7 +86,7 @@ def read_array(given: np.ndarray[Any, Any], table: str) -> Source:
         there &= values != PADDING
     if values.dtype.kind == "f":
         there &= ~np.isnan(values)
-        odd = values[there & ~((values == np.floor(values)) & (np.abs(values) < EXACT[values.dtype]))]
+        odd = values[there & ~((values == np.floor(values)) & (np.abs(values) < EXACT_BELOW[values.dtype]))]
         if len(odd):
             raise SourceError(
                 f"an array of users x k must hold item ids, got {odd[0]}",

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 MIXED: dict[str, type[InputError]] = {"score": OrderError, "relevance": RelevanceError}
 """Columns of numbers, and the error of one that holds something else, too."""
-CANONICAL = r"^(?:0|-?[1-9][0-9]{0,18})$"
-FEW, SOME = 5, 1000
+CANONICAL_INTEGER = r"^(?:0|-?[1-9][0-9]{0,18})$"
+COLUMNS_SAMPLED, ROWS_SAMPLED = 5, 1000
 """Columns without a role, and rows of them, that are looked at: could they have been meant?"""
 
 
@@ -99,7 +99,7 @@ def integers(text: pl.Series) -> pl.Series:
 def integer(column: str) -> pl.Expr:
     """The same for a column of a table."""
     text = pl.col(column)
-    return pl.when(text.str.contains(CANONICAL)).then(text.cast(pl.Int64, strict=False))
+    return pl.when(text.str.contains(CANONICAL_INTEGER)).then(text.cast(pl.Int64, strict=False))
 
 
 def number(column: str, dtype: type[pl.DataType]) -> pl.Expr:
@@ -262,8 +262,8 @@ def check_swapped(sources: Mapping[str, Source], columns: Mapping[str, Columns])
 
 def warn_unused(source: Source, table: str, role: str, used: Sequence[str | None], instead: str) -> None:
     """Warn where a column of numbers could have the role that no column was found for."""
-    others = [name for name in source.names if name not in used and not names_an_id_or_time(name)][:FEW]
-    numbers = [name for name in others if _all_numbers(source.select([name]).get_column(name).head(SOME))]
+    others = [name for name in source.names if name not in used and not names_an_id_or_time(name)][:COLUMNS_SAMPLED]
+    numbers = [name for name in others if _all_numbers(source.select([name]).get_column(name).head(ROWS_SAMPLED))]
     if numbers:
         warn(
             f"{table}: no column is known as the {role}, so {instead}; {listing(numbers)} is not used. Pass "

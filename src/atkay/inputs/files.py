@@ -42,7 +42,7 @@ SUFFIXES = {
 MAGIC = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"{": "JSON Lines"}
 SEPARATES = {"\t": "TSV", ",": "CSV", ";": "CSV", "|": "CSV"}
 """What files without a telling suffix are: by their first bytes, or by what separates names of columns that we know."""
-KNOWN = "CSV, TSV, Parquet, Arrow or Feather, JSON Lines, TREC run and TREC qrels"
+READABLE_FORMATS = "CSV, TSV, Parquet, Arrow or Feather, JSON Lines, TREC run and TREC qrels"
 SKIPPING: dict[str, Callable[..., pl.LazyFrame]] = {"Parquet": pl.scan_parquet, "Arrow": pl.scan_ipc}
 """Kinds of which a part can be read without the rest, and what scans several of them."""
 
@@ -147,7 +147,7 @@ def _known(path: Path, shown: Path, table: str) -> str:
     if kind is None:
         raise SourceError(
             f"cannot tell what kind of file {quoted(shown)} is",
-            advice=f"Files that can be read: {KNOWN}; give it the suffix of one of them.",
+            advice=f"Files that can be read: {READABLE_FORMATS}; give it the suffix of one of them.",
             table=table,
         )
     return kind

@@ -28,7 +28,7 @@ ENCODINGS = {
     codecs.BOM_UTF16_BE: "UTF-16",
 }
 """Encodings by the mark at the start of a file; UTF-32's begins with UTF-16's."""
-LOOKED_AT = 64
+BYTES_SAMPLED = 64
 """Bytes at the start of a file without a mark that tell whether it is UTF-16."""
 JSON_TYPES: dict[type, str] = {str: "text", bool: "true or false", int: "numbers", float: "numbers"}
 JSON_TYPES |= {list: "lists", dict: "objects", type(None): "null"}
@@ -37,7 +37,7 @@ JSON_TYPES |= {list: "lists", dict: "objects", type(None): "null"}
 def check_encoding(start: bytes, shown: Path, table: str) -> None:
     """Refuse a text file that is not UTF-8, where its start tells."""
     encoding = next((name for mark, name in ENCODINGS.items() if start.startswith(mark)), None)
-    even, odd = start[:LOOKED_AT:2], start[1:LOOKED_AT:2]
+    even, odd = start[:BYTES_SAMPLED:2], start[1:BYTES_SAMPLED:2]
     if encoding is None and len(odd) > 1:  # plain letters, with a zero byte behind or before each
         little, big = all(even) and not any(odd), all(odd) and not any(even)
         encoding = "UTF-16LE" if little else "UTF-16BE" if big else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay.core.fingerprint import WRAP, Fingerprint, Hashes, fingerprint, item_fingerprint, scrambled
+from atkay.core.fingerprint import HASH_MODULUS, Fingerprint, Hashes, fingerprint, item_fingerprint, scrambled
 from atkay.core.lists import Lists
 from atkay.errors import SideError
 
@@ -139,5 +139,5 @@ def side_fingerprints(side: Side | None, query: Hashes, item: Callable[[Ints], H
         if side.features.categories is not None:
             kinds = side.features.categories
             parts.append(fingerprint(kinds, every, lambda code: code.astype(np.uint64)))
-        found["features"] = Fingerprint(fixed=sum(parts) % WRAP)
+        found["features"] = Fingerprint(fixed=sum(parts) % HASH_MODULUS)
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from atkay.core.types import LONG
+from atkay.core.types import QUICKSORT_LENGTH
 from atkay.reporting.elements import bullets, details, element, paragraphs, table
 from atkay.reporting.reproduce import call
 from atkay.reporting.summary import sentences, warnings
@@ -39,7 +39,7 @@ COUNTS = {
     "unjudged": "taken out: not judged",
     "duplicated": "taken out: duplicates",
     "tie_decided": "lists whose values depend on equal scores",
-    "tie_decided_long": f"of these, with {LONG} items or more",
+    "tie_decided_long": f"of these, with {QUICKSORT_LENGTH} items or more",
 }
 """The counts of a population in words."""
 

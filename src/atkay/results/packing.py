@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 MAGIC = b"atkay1\r\n"
 """What packed bytes begin with; the line ending shows what a text mode has done to them."""
 
-NUMBER = 8
+BYTES_PER_NUMBER = 8
 """Bytes of a length, or of a checksum."""
 
-HEAD = len(MAGIC) + 2 * NUMBER
+BYTES_OF_HEAD = len(MAGIC) + 2 * BYTES_PER_NUMBER
 """What comes before the content: how long that is, and its checksum."""
 
 WIDTHS = ("|u1", "<u2", "<u4", "<i8")
@@ -42,12 +42,12 @@ def unpack(packed: bytes) -> tuple[dict[str, Any], list[Ints]]:
     """What was packed."""
     if len(several := split(packed)) != 1:
         raise SourceError(f"these are the bytes of {len(several)} streams; unpack one at a time.")
-    content = bytes(packed)[HEAD:]
-    if zlib.crc32(content) != int.from_bytes(packed[HEAD - NUMBER : HEAD], "little"):
+    content = bytes(packed)[BYTES_OF_HEAD:]
+    if zlib.crc32(content) != int.from_bytes(packed[BYTES_OF_HEAD - BYTES_PER_NUMBER : BYTES_OF_HEAD], "little"):
         raise SourceError("the bytes of a stream are damaged: their checksum does not fit.")
     try:
-        begin = NUMBER + int.from_bytes(content[:NUMBER], "little")
-        record, layout = parse_json(content[NUMBER:begin])
+        begin = BYTES_PER_NUMBER + int.from_bytes(content[:BYTES_PER_NUMBER], "little")
+        record, layout = parse_json(content[BYTES_PER_NUMBER:begin])
         arrays = []
         for width, shape in layout:
             if width not in WIDTHS:
@@ -72,9 +72,11 @@ def split(packed: bytes) -> list[bytes]:
             raise SourceError(
                 f"these are no bytes of a stream: they begin with {packed[: len(MAGIC)]!r}. Make some with to_bytes()."
             )
-        end = HEAD + int.from_bytes(packed[len(MAGIC) : len(MAGIC) + NUMBER], "little")
-        if len(packed) < max(end, HEAD):
-            raise SourceError(f"the bytes of a stream are cut off: there are {len(packed):,} of {max(end, HEAD):,}.")
+        end = BYTES_OF_HEAD + int.from_bytes(packed[len(MAGIC) : len(MAGIC) + BYTES_PER_NUMBER], "little")
+        if len(packed) < max(end, BYTES_OF_HEAD):
+            raise SourceError(
+                f"the bytes of a stream are cut off: there are {len(packed):,} of {max(end, BYTES_OF_HEAD):,}."
+            )
         parts.append(packed[:end])
         packed = packed[end:]
         if not packed:
@@ -82,7 +84,7 @@ def split(packed: bytes) -> list[bytes]:
 
 
 def _number(number: int) -> bytes:
-    return number.to_bytes(NUMBER, "little")
+    return number.to_bytes(BYTES_PER_NUMBER, "little")
 
 
 def _narrow(numbers: Ints) -> Array:

@@ -14,7 +14,7 @@ from typing import Protocol as Interface
 import numpy as np
 
 from atkay import __version__
-from atkay.core.lists import BLOCK, in_threads
+from atkay.core.lists import ROWS_PER_BLOCK, in_threads
 from atkay.core.types import Floats, Ints, Slicing
 from atkay.errors import NumberError, RowsError, SourceError, SpecError, listing, number_of
 from atkay.metrics.metric import Definition, Metric, RunMetric, is_pooled
@@ -56,7 +56,7 @@ class Population:
     ``tie_decided`` counts the lists whose values depend on the order of equal scores: a group of them starts within
     the deepest cutoff and holds items of different relevance, or a cutoff of a metric of whole lists goes through it;
     for metrics that weigh items by more than relevance (alpha_ndcg, epc, exposure, ...), any that starts there.
-    ``tie_decided_long`` counts those of them that have at least LONG items.
+    ``tie_decided_long`` counts those of them that have at least QUICKSORT_LENGTH items.
     """
 
     evaluated: int = 0
@@ -233,7 +233,7 @@ class Result(Mapping[str, float]):
             found = {name: sums.mean for name, sums in self.sums[None].numbers.items()}
             return self._in_order({**found, **self.whole})
         every = list(units(self.by_query, self.query_values, self.parts, self.groups))
-        at_once = in_threads if self.query_values.size > BLOCK else map
+        at_once = in_threads if self.query_values.size > ROWS_PER_BLOCK else map
         numbers = at_once(mean, [unit for _, unit in every])
         found = dict(zip([name for name, _ in every], numbers, strict=True))
         return self._in_order({**found, **self.whole})

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from atkay.inputs.coding.align import Aligned
     from atkay.metrics.metric import Metric
 
-USERS = 100
+USERS_KEPT = 100
 """So many users are kept."""
 
-PLACES = 50
+ITEMS_SHOWN = 50
 """So many items of a list, and of a user's truth, are shown."""
 
 
@@ -67,7 +67,7 @@ class Examples:
     def listed(self, nth: int) -> list[Place]:
         """The first places of one user's list."""
         one = self.judged.part(nth, nth + 1)
-        codes = one.lists.item[:PLACES]
+        codes = one.lists.item[:ITEMS_SHOWN]
         score = by_item(self.given, self.score, nth)
         place = np.flatnonzero(np.isin(one.lists.item, one.item)) + 1  # not the rank, which equal scores may share
         grade = dict(zip(place.tolist(), one.grade.tolist(), strict=True))
@@ -79,7 +79,7 @@ class Examples:
         codes = self.judged.relevant.part(nth, nth + 1).item
         known = by_item(self.known, self.grade, nth, first=True)
         grade = np.array([known.get(code, 1.0) for code in codes.tolist()])
-        best = np.argsort(-grade, kind="stable")[:PLACES]
+        best = np.argsort(-grade, kind="stable")[:ITEMS_SHOWN]
         return list(zip(self._ids(codes[best]), grade[best].tolist(), strict=True))
 
     def arithmetic(self, metric: Metric, nth: int) -> str:
@@ -94,8 +94,8 @@ def choose(aligned: Aligned, judged: Judged, counted: Ints) -> Examples:
     """Users with relevant items, picked by a hash of their ids; ``counted`` are the queries of the result."""
     there = counted[judged.n_relevant[counted] > 0]
     number = aligned.query_numbers[there]
-    if len(there) > USERS:
-        some = np.argpartition(number, USERS)[:USERS]
+    if len(there) > USERS_KEPT:
+        some = np.argpartition(number, USERS_KEPT)[:USERS_KEPT]
         there, number = there[some], number[some]
     chosen = there[np.argsort(number, kind="stable")]
     bare = replace(judged, side=None)  # what is known of all items is too much to keep

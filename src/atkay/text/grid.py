@@ -37,7 +37,7 @@ _LATEX = str.maketrans(
 )
 _LIGATURE = re.compile(r"([-',])(?=\1)")
 
-NARROW = 24
+NARROWEST_COLUMN = 24
 """The least width of a column that is broken into lines."""
 
 _MARKDOWN = re.compile(
@@ -119,7 +119,7 @@ class Grid:
         width = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
         cells = self._shown(str, raised=" {}")
         widths = self._widths(cells)
-        while width is not None and sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > NARROW:
+        while width is not None and sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > NARROWEST_COLUMN:
             widths[widths.index(max(widths))] -= 1
         cells = [line for row in cells for line in _broken(row, widths)]
         rule = "─" * (sum(widths) + 2 * (len(widths) - 1))

@@ -12,7 +12,7 @@ from atkay.text.files import is_terminal
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-PATIENCE = 2.0
+SECONDS_BEFORE_BAR = 2.0
 """Seconds of work before anything is shown."""
 
 
@@ -44,7 +44,7 @@ class Steps:
             self._show()
 
     def _show(self) -> None:
-        if self._bar is None and time.monotonic() - self._began > PATIENCE and is_terminal(sys.stderr):
+        if self._bar is None and time.monotonic() - self._began > SECONDS_BEFORE_BAR and is_terminal(sys.stderr):
             from rich.console import Console
             from rich.progress import Progress
 

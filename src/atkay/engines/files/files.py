@@ -28,7 +28,7 @@ from atkay.errors import AtkayError, DuplicateError, InputError, PopulationError
 from atkay.evaluation.finish import Setting, finish
 from atkay.evaluation.measure import measure_tables
 from atkay.evaluation.request import FILTERS
-from atkay.inputs.checks import SOME, as_ids
+from atkay.inputs.checks import ROWS_SAMPLED, as_ids
 from atkay.inputs.coding.types import fitting
 from atkay.inputs.coding.vocabulary import Vocabulary, fits
 from atkay.inputs.read import columns_of, read_items, read_recs, read_tables, read_truth
@@ -82,7 +82,7 @@ def _read_first(read: Callable[[], dict[str, Table]], sources: Mapping[str, Sour
     except InputError as error:
         source = sources.get(error.table or "")
         if error.row is not None and source is not None and has_more(source):
-            raise error.replace(note=f"Counted were the first {SOME:,} rows.") from error
+            raise error.replace(note=f"Counted were the first {ROWS_SAMPLED:,} rows.") from error
         raise
 
 

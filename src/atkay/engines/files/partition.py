@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from atkay.engines.files.spill import refusing
-from atkay.inputs.checks import SOME, integer, number
+from atkay.inputs.checks import ROWS_SAMPLED, integer, number
 from atkay.inputs.coding.types import warn_misfits
 from atkay.inputs.kinds import open_source
 from atkay.inputs.table import Pieces, Source
@@ -42,12 +42,12 @@ def opened(given: Any, name: str) -> Source:
 
 def first_rows(source: Source) -> Source:
     """The first rows alone: enough to tell which column is what."""
-    return replace(source, select=lambda chosen: _collected(source, chosen, SOME))
+    return replace(source, select=lambda chosen: _collected(source, chosen, ROWS_SAMPLED))
 
 
 def has_more(source: Source) -> bool:
     """Whether there are rows after the first ones."""
-    return len(_collected(source, source.names[:1], SOME + 1)) > SOME
+    return len(_collected(source, source.names[:1], ROWS_SAMPLED + 1)) > ROWS_SAMPLED
 
 
 def _collected(source: Source, chosen: Sequence[str], rows: int) -> pl.DataFrame:
@@ -107,7 +107,7 @@ class Divided:
     def first(self) -> pl.DataFrame:
         """The first rows, typed."""
         with self.pieces.reading():
-            return self.rows().head(SOME).collect()
+            return self.rows().head(ROWS_SAMPLED).collect()
 
     @property
     def weight(self) -> float:

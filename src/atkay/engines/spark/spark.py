@@ -24,11 +24,11 @@ import polars as pl
 
 from atkay import errors
 from atkay.engines.plan import share
-from atkay.engines.spark.worker import SETTLED, Failure, Written, judging_of, merged, merging
+from atkay.engines.spark.worker import PART_COLUMN, Failure, Written, judging_of, merged, merging
 from atkay.errors import AtkayError, IdError, ProtocolError, RowsError, listing, number_of
 from atkay.evaluation.finish import Setting, finish
 from atkay.evaluation.request import FILTERS
-from atkay.inputs.checks import SOME
+from atkay.inputs.checks import ROWS_SAMPLED
 from atkay.inputs.coding.lookup import keyed_by
 from atkay.inputs.coding.types import check_keys, check_numbered, fitting, same_types
 from atkay.inputs.columns import Columns
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from atkay.protocol import Protocol
     from atkay.results.result import Result
 
-JAVA = 17
+OLDEST_JAVA = 17
 """The oldest Java that Spark 4 runs on."""
 ROWS_PER_PART = 1_000_000
 """Rows that a part has, about: few enough for a worker's memory, and enough to be worth a task."""
-FEWEST_ROWS = 20_000
+FEWEST_ROWS_PER_PART = 20_000
 """With fewer rows a part is not worth a task."""
 PARTS_AT_DRIVER = 16
 """More parts than this send what they counted to a few workers first, not all of it to the driver."""
@@ -83,12 +83,12 @@ def check_java() -> None:
     where = f"JAVA_HOME is '{home}'" if home else "JAVA_HOME is not set"
     advice = "Install one (Debian: apt install openjdk-17-jre-headless; conda: openjdk=17), or set JAVA_HOME to it."
     if java is None:
-        raise ImportError(f"Spark needs Java {JAVA} or later, and there is no Java: {where}. {advice}")
+        raise ImportError(f"Spark needs Java {OLDEST_JAVA} or later, and there is no Java: {where}. {advice}")
     said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
     version = re.search(r'version "(?:1\.)?(\d+)', said.stderr + said.stdout)
-    if version is None or int(version[1]) < JAVA:
+    if version is None or int(version[1]) < OLDEST_JAVA:
         found = "one that does not say its version" if version is None else f"Java {version[1]}"
-        raise ImportError(f"Spark needs Java {JAVA} or later, and '{java}' is {found}; {where}. {advice}")
+        raise ImportError(f"Spark needs Java {OLDEST_JAVA} or later, and '{java}' is {found}; {where}. {advice}")
 
 
 def evaluate_spark(request: Request) -> Result:
@@ -109,7 +109,7 @@ def evaluate_spark(request: Request) -> Result:
     setting = share(judged_as, tables)
     setting = replace(setting, protocol=request.protocol.with_fields(**described), columns=columns, whole=tuple(whole))
     by = _divided_by(setting, {name: table for name, table in filters.items() if name in divided})
-    busy = min(session.sparkContext.defaultParallelism, math.ceil(sum(sizes.values()) / FEWEST_ROWS))
+    busy = min(session.sparkContext.defaultParallelism, math.ceil(sum(sizes.values()) / FEWEST_ROWS_PER_PART))
     n_parts = max(busy, math.ceil(sum(sizes.values()) / ROWS_PER_PART))
     rows = _partitioned(divided, by, n_parts)
     types = as_polars(divided["truth"].limit(0).toArrow()).schema
@@ -171,7 +171,7 @@ def _some_rows(frame: DataFrame, name: str) -> Source:
     """The first rows of a frame, those without gaps if there are any: all rows are looked at where they are judged."""
 
     def some(names: Sequence[str]) -> pl.DataFrame:
-        rows = collect_spark(frame.limit(SOME), name, names)
+        rows = collect_spark(frame.limit(ROWS_SAMPLED), name, names)
         full = rows.with_columns(pl.selectors.float().fill_nan(None)).drop_nulls()
         return full if len(full) else rows
 
@@ -276,7 +276,7 @@ def _settled(judged: DataFrame, n_parts: int) -> Part:
     """What all parts counted, which has them judged."""
     from pyspark.errors import PythonException
 
-    settled = judged.select(SETTLED).where(spark_column(SETTLED).isNotNull())
+    settled = judged.select(PART_COLUMN).where(spark_column(PART_COLUMN).isNotNull())
     if n_parts > PARTS_AT_DRIVER:
         settled = settled.repartition(math.ceil(math.sqrt(n_parts))).mapInArrow(merging, settled.schema)
     try:
@@ -330,7 +330,7 @@ class Kept:
 
     def result(self) -> Result:
         """The result with a row per user, brought here."""
-        rows = as_polars(self._rows.drop(SETTLED).toArrow())
+        rows = as_polars(self._rows.drop(PART_COLUMN).toArrow())
         part = self.written.part(self.setting.protocol.groups, rows, self.whole)
         return replace(finish(self.request, self.setting, [part]), kept=self)
 
@@ -347,7 +347,7 @@ class Kept:
                 "the values per user were in a Spark session that has ended; the numbers of everybody are still here. "
                 "Ask for values per user (per_query, to_spark, compare) before it ends, or evaluate again."
             )
-        return self.judged.where(spark_column(SETTLED).isNull())
+        return self.judged.where(spark_column(PART_COLUMN).isNull())
 
 
 def _forget(judged: DataFrame) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from atkay.evaluation.request import Request
     from atkay.inputs.table import Table
 
-SETTLED = "part"
+PART_COLUMN = "part"
 """The column of what a part counted; the rows of users have nothing there."""
 
 SIDES = ("above", "below")
@@ -69,7 +69,7 @@ class Written:
         ]
         fields += [(f"value {at}", pa.float64()) for at in range(len(numbers))]
         fields += [(f"{side} {at}", pa.float64()) for at in range(len(pooled)) for side in SIDES]
-        return cls(pa.schema([(SETTLED, pa.binary()), *fields]), truth.key, numbers, pooled, groups)
+        return cls(pa.schema([(PART_COLUMN, pa.binary()), *fields]), truth.key, numbers, pooled, groups)
 
     def rows(self, part: Part) -> pa.Table:
         """The rows of a part's users."""
@@ -79,7 +79,7 @@ class Written:
         found |= {f"value {at}": pl.Series(column) for at, column in enumerate(part.values.T)}
         for at, name in enumerate(self.pooled):
             found |= {f"{side} {at}": pl.Series(part.ratios[name][n]) for n, side in enumerate(SIDES)}
-        nothing = pl.Series(SETTLED, [None], pl.Binary).new_from_index(0, len(part.rows))
+        nothing = pl.Series(PART_COLUMN, [None], pl.Binary).new_from_index(0, len(part.rows))
         frame = pl.DataFrame([nothing, *(column.alias(name) for name, column in found.items())])
         return frame.fill_nan(None).select(self.schema.names).to_arrow().cast(self.schema)
 
@@ -136,7 +136,7 @@ def judging_of(
             yield from written.rows(part).to_batches()
         except AtkayError as error:
             settled = Failure(type(error).__name__, str(error))
-        yield from pa.Table.from_pylist([{SETTLED: packed(settled)}], written.schema).to_batches()
+        yield from pa.Table.from_pylist([{PART_COLUMN: packed(settled)}], written.schema).to_batches()
 
     return judging
 
@@ -208,4 +208,4 @@ def merging(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     found = (one.as_py() for batch in batches for one in batch.column(0))
     first = next(found, None)
     if first is not None:
-        yield pa.RecordBatch.from_pydict({SETTLED: [packed(merged(chain([first], found)))]})
+        yield pa.RecordBatch.from_pydict({PART_COLUMN: [packed(merged(chain([first], found)))]})

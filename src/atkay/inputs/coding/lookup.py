@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from atkay.core.types import Bools, Ints
     from atkay.inputs.table import Table
 
-SAMPLE = 10_000
+ROWS_SAMPLED = 10_000
 """The first so many rows tell whether those of a user come together."""
 
 
@@ -99,7 +99,7 @@ class Runs:
     def of(cls, ids: tuple[pl.Series, ...]) -> Runs:
         """The runs of some columns."""
         rows = len(ids[0])
-        if not rows or len(changes(ids[0][:SAMPLE])) > min(rows, SAMPLE) // 4:
+        if not rows or len(changes(ids[0][:ROWS_SAMPLED])) > min(rows, ROWS_SAMPLED) // 4:
             return cls(ids, None)
         start = np.concatenate(([0], changes(ids[0])))
         for column in ids[1:]:

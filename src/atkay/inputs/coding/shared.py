@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from atkay.inputs.table import Table
     from atkay.metrics.metric import Metric
 
-MANY_IDS = 100
+DISJOINT_ERROR_IDS = 100
 """Two tables with at least this many ids each and none in common hold different ids: that is no coincidence."""
-FEW_IDS = 10
+UNLISTED_WARNING_ITEMS = 10
 """Fewer items than this that are excluded, or in training, may well be in no list."""
 OVERLAP_WARNING_SHARE = 0.05
 """Warn when less than this share of the ids of either side is known to the other."""
@@ -261,7 +261,7 @@ def check_shared(
 def check_items(name: str, named: NamedItems, codes: Codes) -> None:
     """A table names items of lists or truth."""
     shared = named.shared(codes)
-    if shared is not None and not (TABLES[name].may_miss and shared.named < FEW_IDS):
+    if shared is not None and not (TABLES[name].may_miss and shared.named < UNLISTED_WARNING_ITEMS):
         _judge(name, shared, "item", refuse=TABLES[name].refuse_apart.get("item", "many"))
 
 
@@ -284,7 +284,7 @@ def _judge(name: str, shared: SharedCount, what: str, others: str = "recs and tr
     if not shared.used:
         message = f"{name} has no {what} in common with {others}: {example}. {advice}"
         ids = {"evaluated": shared.of, "many": min(shared.of, shared.named)}.get(refuse, 0)
-        if refuse == "always" or ids >= MANY_IDS:
+        if refuse == "always" or ids >= DISJOINT_ERROR_IDS:
             raise IdError(message)
         warn(message, OverlapWarning)
         return

@@ -27,7 +27,7 @@ SEPARATOR = "|"
 """Between several categories in one text, as MovieLens writes them: Action|Comedy."""
 OTHER_SEPARATORS = (",", ";", "/", ">")
 """What others write there; text has them for other reasons, too, so it is not split."""
-MANY_TEXTS = 20
+NAMES_WARNING_ITEMS = 20
 """From this many items on, categories that no two of them share are names."""
 
 
@@ -157,7 +157,7 @@ def _warn_apart(column: pl.Series) -> None:
                 CategoriesWarning,
             )
             return
-    if len(there) >= MANY_TEXTS and there.n_unique() == len(there):
+    if len(there) >= NAMES_WARNING_ITEMS and there.n_unique() == len(there):
         warn(
             f"features: '{column.name}' is read as categories, and each of {len(there):,} items has its own, such as "
             f"{there[0]!r}: no two items are alike in it. Leave the column out if it is a name.",

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 Ids = tuple[pl.Series, ...]
 
-HASHED = 100_000
+HASHED_ROWS = 100_000
 """From so many rows on text is looked up by its hash, which is then checked."""
 
 
 SMALL_ROWS = 1000
 """Fewer rows than this are numbered by a dict: each query of Polars would take longer than that."""
-SLICE = 1 << 20
+ROWS_PER_SLICE = 1 << 20
 """Rows of a column that a thread looks up in one go."""
 
 
@@ -119,9 +119,9 @@ class Vocabulary:
     def codes(self, ids: Ids) -> Ints:
         """The codes of ids, and something that is no code where an id is unknown."""
         if self.table is not None:
-            text = len(ids) == 1 and ids[0].dtype == pl.String and len(ids[0]) >= HASHED
+            text = len(ids) == 1 and ids[0].dtype == pl.String and len(ids[0]) >= HASHED_ROWS
             look_up = self._codes_of_text if text else self._codes_of_any
-            slices = ranges(len(ids[0]), SLICE)
+            slices = ranges(len(ids[0]), ROWS_PER_SLICE)
             return np.concatenate(in_threads(lambda b: look_up(tuple(column[slice(*b)] for column in ids)), slices))
         code = _less(ids[0], self.low)
         if self.lookup is None:
@@ -205,14 +205,14 @@ def _put(values: Ints, places: Ints, new: Ints) -> Ints:
 def _distinct(ids: Ids, names: tuple[str, ...]) -> pl.DataFrame:
     """Each id once; of long text columns each hash once, which is the same but for a rare clash of hashes."""
     frame = _frame(ids, names)
-    if len(ids) > 1 or ids[0].dtype != pl.String or len(frame) < HASHED:
-        return pl.concat(in_threads(lambda b: frame[slice(*b)].unique(), ranges(len(frame), SLICE))).unique()
+    if len(ids) > 1 or ids[0].dtype != pl.String or len(frame) < HASHED_ROWS:
+        return pl.concat(in_threads(lambda b: frame[slice(*b)].unique(), ranges(len(frame), ROWS_PER_SLICE))).unique()
 
     def of_slice(block: tuple[int, int]) -> pl.DataFrame:
         text = ids[0][slice(*block)]
         return _frame((text,), names).with_columns(text.hash().alias("hash")).unique("hash")
 
-    return pl.concat(in_threads(of_slice, ranges(len(frame), SLICE))).unique("hash").select(names)
+    return pl.concat(in_threads(of_slice, ranges(len(frame), ROWS_PER_SLICE))).unique("hash").select(names)
 
 
 def fits(value: int) -> bool:
