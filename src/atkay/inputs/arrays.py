@@ -27,7 +27,7 @@ EXACT_BELOW = {np.dtype(np.float16): 2**11, np.dtype(np.float32): 2**24, np.dtyp
 """Below which a float tells whole numbers apart."""
 
 
-class Rows(NamedTuple):
+class ItemRows(NamedTuple):
     """Item codes by user: how many each one has, the codes, and a value of each where there are any."""
 
     length: Ints
@@ -38,11 +38,11 @@ class Rows(NamedTuple):
         """The codes as lists."""
         return Lists.of(self.length, self.item, n_items)
 
-    def where(self, keep: Bools) -> Rows:
+    def where(self, keep: Bools) -> ItemRows:
         """Some of the rows."""
         owner = np.repeat(np.arange(len(self.length)), self.length)[keep]
         length = np.bincount(owner, minlength=len(self.length))
-        return Rows(length, self.item[keep], None if self.value is None else self.value[keep])
+        return ItemRows(length, self.item[keep], None if self.value is None else self.value[keep])
 
 
 def read_feature_array(given: np.ndarray[Any, Any]) -> Source:
@@ -151,7 +151,7 @@ def array(given: Any, name: str, call: str = "update") -> Any:
     return tensor_array(given, f"{call}: {name}") if is_tensor(given) else given
 
 
-def item_codes(given: Any, name: str, n_items: int | None, n_users: int | None = None) -> Rows:
+def item_codes(given: Any, name: str, n_items: int | None, n_users: int | None = None) -> ItemRows:
     """Item codes by user, in any form; ``n_users`` is how many there must be."""
     given = array(given, name)
     if hasattr(given, "tocsr"):
@@ -176,7 +176,7 @@ def item_codes(given: Any, name: str, n_items: int | None, n_users: int | None =
     return found
 
 
-def _sparse(given: Any, name: str, n_items: int | None) -> Rows:
+def _sparse(given: Any, name: str, n_items: int | None) -> ItemRows:
     rows = _canonical(given)
     if rows.dtype.kind not in "biuf":
         raise InputError(f"update: {name} is a matrix of {rows.dtype}, and it takes real numbers.")
@@ -185,10 +185,10 @@ def _sparse(given: Any, name: str, n_items: int | None) -> Rows:
             f"update: {name} is a matrix with {rows.shape[-1]:,} columns, and there are {n_items:,} items. A column "
             "number is an item code, so it needs as many."
         )
-    return Rows(np.diff(rows.indptr).astype(np.int64), rows.indices.astype(np.int64), rows.data)
+    return ItemRows(np.diff(rows.indptr).astype(np.int64), rows.indices.astype(np.int64), rows.data)
 
 
-def _chosen(found: Rows, value: Array, name: str) -> Rows:
+def _chosen(found: ItemRows, value: Array, name: str) -> ItemRows:
     """The items of a matrix that says which: all that are not 0."""
     if (unclear := np.isnan(value)).any():
         at = int(np.argmax(unclear))
@@ -200,7 +200,7 @@ def _chosen(found: Rows, value: Array, name: str) -> Rows:
     return found.where(value != 0)
 
 
-def _dense(given: Array, name: str, n_items: int | None) -> Rows:
+def _dense(given: Array, name: str, n_items: int | None) -> ItemRows:
     if given.ndim == 1 and given.dtype.kind in "iu":
         given = given[:, None]  # one item for each user
     if given.ndim != 2 or given.dtype.kind not in "biuf":
@@ -212,17 +212,19 @@ def _dense(given: Array, name: str, n_items: int | None) -> Rows:
                 "codes. Pass the matrix as truth values, or as floats."
             )
         keep = given != PADDING
-        return Rows(np.count_nonzero(keep, axis=1), given[keep].astype(np.int64))
+        return ItemRows(np.count_nonzero(keep, axis=1), given[keep].astype(np.int64))
     if n_items not in (None, given.shape[1]):
         raise InputError(
             f"update: {name} is a matrix with {given.shape[1]:,} columns, and there are {n_items:,} items. It takes "
             f"{FORMS}."
         )
     keep = given != 0
-    return Rows(np.count_nonzero(keep, axis=1), np.nonzero(keep)[1], given[keep] if given.dtype.kind == "f" else None)
+    return ItemRows(
+        np.count_nonzero(keep, axis=1), np.nonzero(keep)[1], given[keep] if given.dtype.kind == "f" else None
+    )
 
 
-def _ragged(given: Sequence[Any], name: str) -> Rows:
+def _ragged(given: Sequence[Any], name: str) -> ItemRows:
     try:
         rows = [np.asarray(array(row, f"a row of {name}")) for row in given]
     except InputError:
@@ -236,7 +238,7 @@ def _ragged(given: Sequence[Any], name: str) -> Rows:
     item: Array = np.concatenate(full) if full and even else np.empty(0, np.int64)
     if not even or item.dtype.kind not in "iu":
         raise InputError(f"update: a row of {name} is no list of item codes; it takes {FORMS}.")
-    found = Rows(np.array([len(row) for row in rows], np.int64), item.astype(np.int64))
+    found = ItemRows(np.array([len(row) for row in rows], np.int64), item.astype(np.int64))
     return found.where(item != PADDING)
 
 

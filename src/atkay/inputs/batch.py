@@ -9,7 +9,7 @@ import numpy as np
 
 from atkay.core.order import Scores
 from atkay.errors import IdError, InputError, OrderError, RelevanceError
-from atkay.inputs.arrays import PADDING, Rows, array, item_codes
+from atkay.inputs.arrays import PADDING, ItemRows, array, item_codes
 from atkay.judged.judged import within
 
 if TYPE_CHECKING:
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 class Batch:
     """Lists, truth and what must not stand in the lists, of the same users; all items are below ``n_items``."""
 
-    recs: Rows
-    truth: Rows
-    exclude: Rows | None
-    candidates: Rows | None
+    recs: ItemRows
+    truth: ItemRows
+    exclude: ItemRows | None
+    candidates: ItemRows | None
     n_items: int
 
     @property
@@ -114,8 +114,8 @@ def by_index(scores: Any, grades: Any, indexes: Any, precision: str) -> Batch:
     length = np.unique(index, return_counts=True)[1].astype(np.int64)
     code = within(np.repeat(np.arange(len(length)), length), len(length)) - 1
     of_item = _scores(score[order][None], precision)[0]
-    recs = Rows(length, code, of_item).where(of_item > -np.inf)
-    return Batch(recs, _graded(Rows(length, code, grade[order])), None, None, int(length.max(initial=1)))
+    recs = ItemRows(length, code, of_item).where(of_item > -np.inf)
+    return Batch(recs, _graded(ItemRows(length, code, grade[order])), None, None, int(length.max(initial=1)))
 
 
 def read_users(given: Any, call: str = "update", name: str = "users") -> pl.Series:
@@ -155,22 +155,22 @@ def _scores(given: Any, precision: str) -> Array:
     return score.astype(np.float32) if precision == "float32" else score
 
 
-def _graded(truth: Rows) -> Rows:
+def _graded(truth: ItemRows) -> ItemRows:
     if truth.value is not None and ((truth.value < 0).any() or not np.isfinite(truth.value).all()):
         raise RelevanceError("update: targets holds a grade below 0, or none that is finite; a grade is 0 or more.")
     return truth
 
 
-def _best(score: Array, depth: int | None) -> Rows:
+def _best(score: Array, depth: int | None) -> ItemRows:
     """All items that have a score, or so many of each user, the best, and those with the score of the last."""
     keep, width = score > -np.inf, score.shape[1]
     if depth is not None and depth < width:
         last = np.partition(score, width - depth, axis=1)[:, width - depth]
         keep &= score >= last[:, None]
-    return Rows(np.count_nonzero(keep, axis=1), np.nonzero(keep)[1], score[keep])
+    return ItemRows(np.count_nonzero(keep, axis=1), np.nonzero(keep)[1], score[keep])
 
 
-def _ranked(given: Any, score: Array | None, n_items: int | None) -> Rows:
+def _ranked(given: Any, score: Array | None, n_items: int | None) -> ItemRows:
     """Lists as given, and their scores."""
     shape, kind = getattr(given, "shape", None), getattr(getattr(given, "dtype", None), "kind", "i")
     if score is not None and shape != score.shape:

@@ -123,7 +123,7 @@ def evaluate_spark(request: Request) -> Result:
     except BaseException:
         _forget(judged)
         raise
-    kept = Kept(judged, replace(request, tables={}), setting, part, written)
+    kept = SparkRows(judged, replace(request, tables={}), setting, part, written)
     weakref.finalize(kept, _forget, judged).atexit = False
     if not written.groups:
         return replace(finish(request, setting, [part]), kept=kept)
@@ -313,7 +313,7 @@ def _check_ties(protocol: Protocol, part: Part) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class SparkRows:
     """The values per user in Spark, kept there as long as this is. A copy is the same; pickled, nothing is left."""
 
     judged: DataFrame
@@ -322,7 +322,7 @@ class Kept:
     whole: Part
     written: Written
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Kept:
+    def __deepcopy__(self, memo: dict[int, Any]) -> SparkRows:
         return self
 
     def __reduce__(self) -> tuple[type[None], tuple[()]]:
