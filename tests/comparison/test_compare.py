@@ -400,8 +400,8 @@ def test_a_run_with_nothing_to_divide_by_is_undefined_and_leaves_the_others_alon
     rng = np.random.default_rng(1)
     above, below = rng.integers(0, 5, (40, 2)).astype(float), rng.integers(5, 9, (40, 2)).astype(float)
     name, zero = "precision(per=listed,average=pooled)@5", np.zeros(40)
-    parts = {"a": (above[:, 0], below[:, 0]), "b": (above[:, 1], below[:, 1]), "none": (zero, zero)}
-    runs = {run: result(zero, name, parts={name: both}) for run, both in parts.items()}
+    ratios = {"a": (above[:, 0], below[:, 0]), "b": (above[:, 1], below[:, 1]), "none": (zero, zero)}
+    runs = {run: result(zero, name, ratios={name: both}) for run, both in ratios.items()}
     tests = ("permutation", "t", "bootstrap", "randomised_tukey")
     found = atkay.compare(runs, test=tests, permutations=999)
     alone = atkay.compare({run: runs[run] for run in "ab"}, test=tests, permutations=999)
@@ -413,7 +413,7 @@ def test_a_run_with_nothing_to_divide_by_is_undefined_and_leaves_the_others_alon
         assert (pair.users, pair.undefined, pair.verdict) == (0, 40, "undefined")
         assert all(map(math.isnan, pair.p.values()))
     # One user less in one run: pairs are gone through one by one.
-    lack = result(zero[1:], name, ids=range(1, 40), parts={name: (above[1:, 0], below[1:, 0])})
+    lack = result(zero[1:], name, ids=range(1, 40), ratios={name: (above[1:, 0], below[1:, 0])})
     fewer = atkay.compare(runs | {"a": lack})
     ratio = [above[1:, at].sum() / below[1:, at].sum() for at in (0, 1)]
     assert fewer.differences[0].difference == pytest.approx(ratio[1] - ratio[0])
@@ -424,7 +424,7 @@ def test_pooled_numbers_are_tested_by_their_linear_approximation() -> None:
     above, below = rng.integers(0, 5, (40, 2)).astype(float), rng.integers(5, 9, (40, 2)).astype(float)
     name = "recall(average=pooled)@10"
     runs = {
-        run: result(above[:, at] / below[:, at], name, parts={name: (above[:, at], below[:, at])})
+        run: result(above[:, at] / below[:, at], name, ratios={name: (above[:, at], below[:, at])})
         for at, run in enumerate("ab")
     }
     (found,) = atkay.compare(runs)

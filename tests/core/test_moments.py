@@ -48,10 +48,10 @@ def test_sums_are_those_of_fractions(values: list[float]) -> None:
     assert found.products == (sum(value**2 for value in there),)
 
 
-@given(above=st.lists(anything, min_size=5, max_size=5), below=st.lists(anything, min_size=5, max_size=5))
-def test_sums_of_pairs_are_those_of_fractions(above: list[float], below: list[float]) -> None:
-    found = sum_up(["one"], np.array(above)[:, None], np.array(below)[:, None])["one"]
-    both = [(a, b) for a, b in zip(above, below, strict=True) if not math.isnan(a) and b > 0]
+@given(numerator=st.lists(anything, min_size=5, max_size=5), denominator=st.lists(anything, min_size=5, max_size=5))
+def test_sums_of_pairs_are_those_of_fractions(numerator: list[float], denominator: list[float]) -> None:
+    found = sum_up(["one"], np.array(numerator)[:, None], np.array(denominator)[:, None])["one"]
+    both = [(a, b) for a, b in zip(numerator, denominator, strict=True) if not math.isnan(a) and b > 0]
     pairs = [(Fraction(a), Fraction(b)) for a, b in both]
     assert found.sums == (sum(a for a, _ in pairs), sum(b for _, b in pairs))
     assert found.products == (sum(a * a for a, _ in pairs), sum(a * b for a, b in pairs), sum(b * b for _, b in pairs))
@@ -85,8 +85,8 @@ def test_the_summary_is_that_of_the_values(values: list[float]) -> None:
 
 @given(pairs=st.lists(st.tuples(counts, counts), min_size=1, max_size=30))
 def test_the_summary_of_pooled_users(pairs: list[tuple[float, float]]) -> None:
-    above, below = np.array(pairs).T
-    found = sum_up(["one"], above[:, None], below[:, None])["one"]
+    numerator, denominator = np.array(pairs).T
+    found = sum_up(["one"], numerator[:, None], denominator[:, None])["one"]
     assert found.pooled
     there = [(Fraction(a), Fraction(b)) for a, b in pairs if b]
     assert (found.users, found.undefined) == (len(there), len(pairs) - len(there))

@@ -85,8 +85,8 @@ def test_a_pooled_ratio_and_its_interval() -> None:
 
 
 def test_pooling_equal_denominators_gives_the_interval_of_the_mean() -> None:
-    above, below = np.array([1.0, 0.0, 1.0, 1.0]), np.ones(4)
-    pooled, mean = summarise((above, below)), summarise(above)
+    numerator, denominator = np.array([1.0, 0.0, 1.0, 1.0]), np.ones(4)
+    pooled, mean = summarise((numerator, denominator)), summarise(numerator)
     assert (pooled.mean, pooled.low, pooled.high) == pytest.approx((mean.mean, mean.low, mean.high))
 
 

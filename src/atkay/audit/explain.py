@@ -287,8 +287,8 @@ class _State:
 
 def _shares(result: Result) -> tuple[Floats, Floats]:
     """What each counted query adds above and below the line: the number is the quotient of the sums."""
-    if result.parts:
-        above, below = next(iter(result.parts.values()))
+    if result.ratios:
+        above, below = next(iter(result.ratios.values()))
         return above, below
     values = result.query_values[:, 0]
     there = ~np.isnan(values)

@@ -115,7 +115,7 @@ def variants(recs: Any, truth: Any, metric: str | Metric, **given: Any) -> Varia
     alike: dict[str, tuple[str, ...]] = {}
     users: dict[str, list[str]] = {}
     for spec in map(str, every):
-        pooled = spec in result.parts or spec not in result.by_query
+        pooled = spec in result.ratios or spec not in result.by_query
         values = None if pooled else result.query_values[:, result.by_query.index(spec)]
         same = (row for row, other in seen.items() if _same(result[row], result[spec]) and _same(other, values))
         first = next(same, spec)

@@ -555,7 +555,7 @@ def _notes(results: Mapping[str, Result], sheet: Sheet, procedure: Procedure, me
             for units in [paired.defined(paired.all_runs)]
             if (known := int(units.sum())) < len(units)
         ]
-    if any(str(metric) in one.parts for metric in metrics):
+    if any(str(metric) in one.ratios for metric in metrics):
         notes.append("pooled numbers are tested by their linear approximation (the delta method)")
     if any(str(metric) in one.whole for metric in metrics):
         notes.append("numbers of the whole run are not means over users, and are not tested")

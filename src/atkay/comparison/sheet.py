@@ -281,8 +281,8 @@ def lay_out(results: Mapping[str, Result], metrics: Sequence[Metric]) -> Sheet:
     values, below = {}, {}
     for metric in by_query:
         name, each = str(metric), list(results.values())
-        if name in each[0].parts:
-            values[name], below[name] = (aligned(result.parts[name][side] for result in each) for side in (0, 1))
+        if name in each[0].ratios:
+            values[name], below[name] = (aligned(result.ratios[name][side] for result in each) for side in (0, 1))
         else:
             values[name] = aligned(result.query_values[:, result.by_query.index(name)] for result in each)
     return Sheet(

@@ -73,8 +73,8 @@ class Moments:
     @property
     def mean(self) -> float:
         """The mean, or the ratio of the sums; NaN where there is nothing to divide by. Correctly rounded."""
-        above, below = self.quotient
-        return float(above / below) if below else math.nan
+        numerator, denominator = self.quotient
+        return float(numerator / denominator) if denominator else math.nan
 
     @property
     def quotient(self) -> tuple[Fraction, Fraction]:
@@ -84,12 +84,12 @@ class Moments:
     @property
     def variance(self) -> Fraction:
         """That of the values; where users are pooled, of the ratio's linear approximation (the delta method)."""
-        (above, below), n = self.quotient, self.users
+        (numerator, denominator), n = self.quotient, self.users
         if not self.pooled:
-            return (self.products[0] - above**2 / n) / (n - 1)
-        ratio = above / below
-        squares, both, of_below = self.products
-        return (squares - 2 * ratio * both + ratio**2 * of_below) * (n / below) ** 2 / (n - 1)
+            return (self.products[0] - numerator**2 / n) / (n - 1)
+        ratio = numerator / denominator
+        squares, both, denominator_squares = self.products
+        return (squares - 2 * ratio * both + ratio**2 * denominator_squares) * (n / denominator) ** 2 / (n - 1)
 
     @property
     def deviation(self) -> float:
@@ -145,12 +145,12 @@ class Sums:
         )
 
 
-def sum_up(names: Sequence[str], values: Floats, *below: Floats) -> dict[str, Moments]:
-    """The moments of numbers, one in each column; pooled where denominators stand ``below`` the numerators.
+def sum_up(names: Sequence[str], values: Floats, *denominators: Floats) -> dict[str, Moments]:
+    """The moments of numbers, one in each column; pooled where there are ``denominators``.
 
     NaN is undefined; so is a pair that :func:`divides` does not count.
     """
-    sides = [side.T for side in (values, *below)]  # mostly, a number's values lie together
+    sides = [side.T for side in (values, *denominators)]  # mostly, a number's values lie together
     defined = ~np.isnan(sides[0])
     for side in sides[1:]:
         defined &= divides(side)

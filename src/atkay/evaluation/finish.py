@@ -110,7 +110,7 @@ def finish(request: Request, setting: Setting, parts: Sequence[Part]) -> Result:
         ids=part.ids,
         population=part.population,
         protocol=protocol,
-        parts=part.ratios,
+        ratios=part.ratios,
         groups=groups,
         slicings=slicings,
         columns=setting.columns,

@@ -224,7 +224,7 @@ def values_of(
     lost, place = (judged.n_relevant == 0)[counted], np.concatenate(([0], np.cumsum(counted)))
     column = np.cumsum([0, *(len(metric.cutoffs) for metric in metrics)])
     values = np.empty((column[-1], place[-1])).T  # a number's values lie together
-    ratios = [metric for metric in metrics if isinstance(metric, Ratio) and is_pooled(metric)]
+    pooled = [metric for metric in metrics if isinstance(metric, Ratio) and is_pooled(metric)]
 
     def of_block(block: tuple[int, int]) -> list[tuple[Floats, Floats]]:
         part, here = judged.part(*block), counted[slice(*block)]
@@ -232,21 +232,21 @@ def values_of(
         for metric, first, last in zip(metrics, column[:-1], column[1:], strict=True):
             of_queries = metric.values(metric.view(part))
             values[place[block[0]] : place[block[1]], first:last] = of_queries[chosen]
-        sides = (metric.ratio(metric.view(part)) for metric in ratios)
-        return [(above[chosen], below[chosen]) for above, below in sides]
+        sides = (metric.ratio(metric.view(part)) for metric in pooled)
+        return [(numerator[chosen], denominator[chosen]) for numerator, denominator in sides]
 
     blocks = in_threads(of_block, ranges(judged.n_queries, QUERIES_PER_BLOCK))
-    parts: dict[str, tuple[Floats, Floats]] = {}
-    for metric, of_metric in zip(ratios, zip(*blocks, strict=True), strict=False):
-        above, below = (np.concatenate(side) for side in zip(*of_metric, strict=True))
-        parts |= {str(one): (above[:, at], below[:, at]) for at, one in enumerate(metric.split())}
-    score_missing(values, parts, metrics, protocol, lost)
-    return values, parts
+    ratios: dict[str, tuple[Floats, Floats]] = {}
+    for metric, of_metric in zip(pooled, zip(*blocks, strict=True), strict=False):
+        numerator, denominator = (np.concatenate(side) for side in zip(*of_metric, strict=True))
+        ratios |= {str(one): (numerator[:, at], denominator[:, at]) for at, one in enumerate(metric.split())}
+    score_missing(values, ratios, metrics, protocol, lost)
+    return values, ratios
 
 
 def score_missing(
     values: Floats,
-    parts: Mapping[str, tuple[Floats, Floats]],
+    ratios: Mapping[str, tuple[Floats, Floats]],
     metrics: Sequence[Metric],
     protocol: Protocol,
     lost: Bools,
@@ -260,10 +260,10 @@ def score_missing(
         values[np.ix_(lost, np.repeat(np.array(about_truth, bool), width))] = 1.0 if best else 0.0
     for metric, first in zip(metrics, np.cumsum([0, *width]), strict=False):
         for at, one in enumerate(metric.split() if is_pooled(metric) else ()):
-            above, below = parts[str(one)]
+            numerator, denominator = ratios[str(one)]
             if protocol.no_truth == "one" and metric.needs_truth:
-                above[lost] = below[lost]
-            values[~divides(below), first + at] = np.nan
+                numerator[lost] = denominator[lost]
+            values[~divides(denominator), first + at] = np.nan
 
 
 def _population(judged: Judged, counted: Bools, rows: Population, by_ties: Bools) -> Population:

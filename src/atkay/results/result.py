@@ -176,7 +176,8 @@ class Result(Mapping[str, float]):
     ids: Mapping[str, Any]
     population: Population
     protocol: Protocol
-    parts: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
+    ratios: Mapping[str, tuple[Floats, Floats]] = field(default_factory=dict)
+    """Numerators and denominators of the numbers that are pooled."""
     groups: Ints | None = None
     slicings: tuple[Slicing, ...] = ()
     columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -232,7 +233,7 @@ class Result(Mapping[str, float]):
         if self.sums is not None:
             found = {name: sums.mean for name, sums in self.sums[None].numbers.items()}
             return self._in_order({**found, **self.whole})
-        every = list(units(self.by_query, self.query_values, self.parts, self.groups))
+        every = list(units(self.by_query, self.query_values, self.ratios, self.groups))
         at_once = in_threads if self.query_values.size > ROWS_PER_BLOCK else map
         numbers = at_once(mean, [unit for _, unit in every])
         found = dict(zip([name for name, _ in every], numbers, strict=True))
@@ -248,7 +249,7 @@ class Result(Mapping[str, float]):
     def _summarise(self, rows: Ints | None, segment: Segment, whole: Mapping[str, float]) -> Numbers[Summary]:
         found = {
             name: summarise(unit)
-            for name, unit in units(self.by_query, self.query_values, self.parts, self.groups, rows)
+            for name, unit in units(self.by_query, self.query_values, self.ratios, self.groups, rows)
         }
         return self._with_whole(found, whole, segment, len(self.query_values) if rows is None else len(rows))
 
@@ -277,7 +278,7 @@ class Result(Mapping[str, float]):
     def _pooled(self) -> set[str]:
         """The numbers whose users are pooled."""
         if self.sums is None:
-            return set(self.parts)
+            return set(self.ratios)
         return {name for name, found in self.sums[None].numbers.items() if found.pooled}
 
     @cached_property

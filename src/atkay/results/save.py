@@ -41,7 +41,7 @@ from atkay.metrics.sampled import Sampled
 from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
 from atkay.results.result import Population, Result, Segment
-from atkay.results.summary import Summary
+from atkay.results.summary import RATIO_SIDES, Summary
 from atkay.text.files import path_of, write_whole
 from atkay.text.phrases import either
 from atkay.text.sizes import size_in_words
@@ -235,7 +235,7 @@ FIELDS = {
         {
             "ids": mapped(Form(_ids, _packed)),
             "values": mapped(floats),
-            "parts": mapped(record({"above": floats, "below": floats})),
+            "ratios": mapped(record(dict.fromkeys(RATIO_SIDES, floats))),
             "groups": maybe(codes),
             "slicings": listed(built(Slicing, {"name": text, "segments": listed(maybe(text)), "code": codes})),
         }
@@ -281,7 +281,7 @@ def _content(result: Result) -> dict[str, Any]:
         "per_query": {
             "ids": result.ids,
             "values": dict(zip(result.by_query, result.query_values.T, strict=True)),
-            "parts": {name: {"above": above, "below": below} for name, (above, below) in result.parts.items()},
+            "ratios": {name: dict(zip(RATIO_SIDES, sides, strict=True)) for name, sides in result.ratios.items()},
             "groups": result.groups,
             "slicings": [Slicing(each.name, tuple(map(_text, each.segments)), each.code) for each in result.slicings],
         },
@@ -301,7 +301,7 @@ def _result(content: dict[str, Any]) -> Result:
         version=read["atkay"],
         query_values=np.array(columns).T if {*map(len, columns)} == {n_rows} else np.empty((n_rows, 0)),
         ids={name: column.alias(name) for name, column in rows["ids"].items()},
-        parts={name: (part["above"], part["below"]) for name, part in rows["parts"].items()},
+        ratios={name: tuple(ratio[side] for side in RATIO_SIDES) for name, ratio in rows["ratios"].items()},
         groups=rows["groups"],
         slicings=rows["slicings"],
         whole_of={(each["slice"], each["segment"]): each["numbers"] for each in read["whole_of"]},
@@ -332,7 +332,7 @@ def _fitting(result: Result, given: Mapping[str, Any], n_rows: int) -> dict[str,
     else:
         codes_of = ((each, code) for each in result.slicings if coded for code in np.unique(each.code))
         members = {(each.name, each.segments[code]) for each, code in codes_of}
-    parts = [part for both in result.parts.values() for part in both]
+    sides = [side for ratio in result.ratios.values() for side in ratio]
     ids = list(result.ids.values())
     return {
         "metrics": 0 < len(names) == len({*names}),
@@ -340,7 +340,7 @@ def _fitting(result: Result, given: Mapping[str, Any], n_rows: int) -> dict[str,
         "apart": {*result.apart} <= {*names} and result.protocol not in result.apart.values(),
         "population": result.population.evaluated > 0,
         "values": given["values"] == result.by_query and result.query_values.shape == (n_rows, len(result.by_query)),
-        "parts": {*result.parts} == (pooled if result.sums is None else {*()}) and {*map(len, parts)} <= {n_rows},
+        "ratios": {*result.ratios} == (pooled if result.sums is None else {*()}) and {*map(len, sides)} <= {n_rows},
         "ids": {*map(len, ids)} == {n_rows}
         and not {*result.ids} & {*names}
         and len(set(zip(*(column.to_list() for column in ids), strict=True))) == n_rows,  # without Polars' threads

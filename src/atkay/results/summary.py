@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 CONFIDENCE = 0.95
 
+RATIO_SIDES = ("numerator", "denominator")
+
 
 class Summary(NamedTuple):
     """What is said of one number: its mean, the 95 % interval of the mean, the spread, and whom it counts."""
@@ -61,14 +63,14 @@ Unit = Floats | tuple[Floats, Floats]
 def units(
     names: Sequence[str],
     values: Floats,
-    parts: Mapping[str, tuple[Floats, Floats]],
+    ratios: Mapping[str, tuple[Floats, Floats]],
     groups: Ints | None = None,
     rows: Ints | None = None,
 ) -> Iterator[tuple[str, Unit]]:
     """What each number is the mean of, for some of the queries or for all.
 
-    ``values`` has a column per name, ``parts`` the pairs of those that are pooled. A unit is a query, or all queries of
-    one group. It counts in a mean if it has a value, and in a pooled number if its denominator is not 0 (see
+    ``values`` has a column per name, ``ratios`` the sides of those that are pooled. A unit is a query, or all queries
+    of one group. It counts in a mean if it has a value, and in a pooled number if its denominator is not 0 (see
     :func:`divides`).
     """
 
@@ -81,9 +83,9 @@ def units(
         code = np.unique(groups if rows is None else groups[rows], return_inverse=True)[1]
         n_groups = int(code.max()) + 1
     for at, name in enumerate(names):
-        if name in parts:
-            above, below = (of_units(part, group_sums) for part in parts[name])
-            yield name, (above, below)
+        if name in ratios:
+            numerator, denominator = (of_units(side, group_sums) for side in ratios[name])
+            yield name, (numerator, denominator)
         else:
             yield name, of_units(values[:, at], group_means)
 
@@ -92,8 +94,8 @@ def mean(unit: Unit) -> float:
     """The mean of the values that are not NaN, or the ratio of the sums: as :attr:`Moments.mean` has it."""
     if isinstance(unit, tuple):
         there = divides(unit[1])
-        above, below = (total(side if there.all() else side[there]) for side in unit)
-        return float(above / below) if below else math.nan
+        numerator, denominator = (total(side if there.all() else side[there]) for side in unit)
+        return float(numerator / denominator) if denominator else math.nan
     defined = unit[~np.isnan(unit)] if np.isnan(unit.max(initial=0.0)) else unit
     return float(total(defined) / len(defined)) if len(defined) else math.nan
 

@@ -20,6 +20,7 @@ from atkay.inputs.coding.segments import Groups, slice_queries
 from atkay.inputs.columns import Columns
 from atkay.inputs.frames import as_polars
 from atkay.metrics.metric import RunMetric, is_pooled
+from atkay.results.summary import RATIO_SIDES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
 
 PART_COLUMN = "part"
 """The column of what a part counted; the rows of users have nothing there."""
-
-SIDES = ("above", "below")
-"""Numerators and denominators."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class Written:
             (field.name, plain.get(field.type, field.type)) for field in pl.DataFrame(schema=ids).to_arrow().schema
         ]
         fields += [(f"value {at}", pa.float64()) for at in range(len(numbers))]
-        fields += [(f"{side} {at}", pa.float64()) for at in range(len(pooled)) for side in SIDES]
+        fields += [(f"{side} {at}", pa.float64()) for at in range(len(pooled)) for side in RATIO_SIDES]
         return cls(pa.schema([(PART_COLUMN, pa.binary()), *fields]), truth.key, numbers, pooled, groups)
 
     def rows(self, part: Part) -> pa.Table:
@@ -78,7 +76,7 @@ class Written:
             found |= {f"group {at}": column for at, column in enumerate(part.groups.get_columns())}
         found |= {f"value {at}": pl.Series(column) for at, column in enumerate(part.values.T)}
         for at, name in enumerate(self.pooled):
-            found |= {f"{side} {at}": pl.Series(part.ratios[name][n]) for n, side in enumerate(SIDES)}
+            found |= {f"{side} {at}": pl.Series(part.ratios[name][n]) for n, side in enumerate(RATIO_SIDES)}
         nothing = pl.Series(PART_COLUMN, [None], pl.Binary).new_from_index(0, len(part.rows))
         frame = pl.DataFrame([nothing, *(column.alias(name) for name, column in found.items())])
         return frame.fill_nan(None).select(self.schema.names).to_arrow().cast(self.schema)
@@ -94,7 +92,7 @@ class Written:
         def numbers(what: str, names: Sequence[str]) -> Any:
             return frame.select(pl.col(f"{what} {at}").fill_null(math.nan) for at in range(len(names))).to_numpy()
 
-        sides = [numbers(side, self.pooled) for side in SIDES]
+        sides = [numbers(side, self.pooled) for side in RATIO_SIDES]
         return replace(
             whole,
             rows=np.arange(len(frame)),
