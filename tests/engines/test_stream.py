@@ -460,7 +460,7 @@ def test_bytes_whose_parts_do_not_fit() -> None:
         pack({**header, "sums": pair}, states),
         pack({**header, "sums": {**sums, "queries": float("inf")}}, states),
         pack({**header, "population": {**header["population"], "evaluated": "1"}}, states),
-        pack({**header, "beside": None}, states),
+        pack({**header, "side": None}, states),
         pack({**header, "names": ["mrr"]}, states),
         pack({**header, "protocol": [1]}, states),
         pack({**header, "sums": {"queries": 1, "numbers": {}}}, states),

@@ -174,8 +174,8 @@ def content(judged: Judged) -> bytes:
     facts = (judged.n_relevant, judged.n_listed, judged.answered, judged.grades, *judged.nonrelevant, *tied)
     for array in (judged.query, judged.rank, judged.grade, *facts):
         seen.update(np.ascontiguousarray(array).data)
-    if judged.found is not None and not judged.found.all():
-        seen.update(judged.found.data)
+    if judged.positive is not None and not judged.positive.all():
+        seen.update(judged.positive.data)
     seen.update(np.float64(judged.threshold).tobytes())
     if judged.graded is not None:
         seen.update(content(judged.graded))

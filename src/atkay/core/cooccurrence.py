@@ -80,8 +80,8 @@ class Pairs:
         for bit in reversed(range(int((end - first).max(initial=0)).bit_length())):
             last = first + (1 << bit)  # so many more are before the place, or not
             first = np.where((last <= end) & (self.place.take(last - 1, mode="clip") < place), last, first)
-        found = np.zeros(len(shelf), np.int64)
+        shared_users = np.zeros(len(shelf), np.int64)
         there = np.flatnonzero(first < end)
         first = first[there]
-        found[there] = np.where(self.place[first] == place[there], self.users[first], 0)
-        return found
+        shared_users[there] = np.where(self.place[first] == place[there], self.users[first], 0)
+        return shared_users

@@ -33,7 +33,7 @@ class Fingerprint(NamedTuple):
     fixed: int = 0
 
     def merge(self, other: Fingerprint) -> Fingerprint:
-        """The mark of the queries of both."""
+        """The fingerprint of the queries of both."""
         return Fingerprint((self.rows + other.rows) % HASH_MODULUS, self.fixed)
 
     def __str__(self) -> str:
@@ -103,13 +103,13 @@ def fingerprint(
     places = mix(np.arange(lists.length.max(initial=0) if ranked else 0, dtype=np.uint64))
 
     def of_block(block: tuple[int, int]) -> int:
-        some = np.flatnonzero(lists.length[block[0] : block[1]]) + block[0]
-        if not len(some):
+        filled = np.flatnonzero(lists.length[block[0] : block[1]]) + block[0]
+        if not len(filled):
             return 0
         begin, end = int(lists.start[block[0]]), int(lists.start[block[1]])
-        number, start, length = item(lists.item[begin:end]), lists.start[some] - begin, lists.length[some]
+        number, start, length = item(lists.item[begin:end]), lists.start[filled] - begin, lists.length[filled]
         if ranked and (length == length[0]).all():
-            of_list = np.einsum("ij,j->i", number.reshape(len(some), -1), places[: length[0]])
+            of_list = np.einsum("ij,j->i", number.reshape(len(filled), -1), places[: length[0]])
         else:
             if ranked:
                 rows = number * places.take(np.arange(len(number)) - np.repeat(start, length))
@@ -119,7 +119,7 @@ def fingerprint(
                 if grade is not None and len(graded):
                     rows[graded] = scrambled(1, number[graded], grade[begin:end][graded].view(np.uint64))
             of_list = np.add.reduceat(rows, start)
-        return int(scrambled(2, query[some], of_list, length.view(np.uint64)).sum())
+        return int(scrambled(2, query[filled], of_list, length.view(np.uint64)).sum())
 
     return sum(in_threads(of_block, lists.blocks())) % HASH_MODULUS
 

@@ -92,14 +92,14 @@ def ranges(rows: int, size: int = ROWS_PER_BLOCK) -> list[tuple[int, int]]:
 
 def in_threads(work: Callable[[W], T], blocks: Sequence[W]) -> list[T]:
     """The results of the blocks in their order; NumPy lets go of the interpreter, so threads share the work."""
-    shares = len(blocks) // 4
-    if shares < 2 or (shares := min(os.cpu_count() or 1, 8, shares)) < 2:
+    threads = len(blocks) // 4
+    if threads < 2 or (threads := min(os.cpu_count() or 1, 8, threads)) < 2:
         return [work(block) for block in blocks]
     # Each thread takes its share in one go: to hand over block after block costs more than it evens out.
-    edges = [len(blocks) * share // shares for share in range(shares + 1)]
-    lots = [blocks[begin:end] for begin, end in itertools.pairwise(edges)]
-    with ThreadPoolExecutor(shares) as pool:
-        return list(itertools.chain.from_iterable(pool.map(lambda lot: [work(block) for block in lot], lots)))
+    edges = [len(blocks) * nth // threads for nth in range(threads + 1)]
+    parts = [blocks[begin:end] for begin, end in itertools.pairwise(edges)]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(itertools.chain.from_iterable(pool.map(lambda part: [work(block) for block in part], parts)))
 
 
 def taken(values: Array, order: Ints) -> Array:

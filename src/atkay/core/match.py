@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 ROWS_PER_TRUTH_ROW = 2
-"""From so many rows per known row on, most cannot be known."""
+"""From this many listed rows per row of the truth on, most cannot be in the truth."""
 SLOTS_PER_TRUTH_ROW = 16
-"""Places in the table per known row: a row that is not known then finds one of them marked in about one of 20 cases."""
+"""Places in the table per row of the truth: of the other rows about one of 20 then meets a place that is marked."""
 GOLDEN_RATIO = 0.6180339887498949
 """Its multiples, less the whole part, keep away from each other: no two queries have the same distance."""
 
@@ -39,42 +39,42 @@ class BlockMatch(NamedTuple):
     row: Ints
     at: Ints
     twice: bool
-    twice_known: bool
+    twice_truth: bool
 
 
-def match(asked: Lists, known: Lists, *, once: bool = False) -> Match:
-    """The rows of ``asked`` that are in ``known``, and where; ``once``: it is known that no list has an item twice.
+def match(lists: Lists, truth: Lists, *, once: bool = False) -> Match:
+    """The rows of ``lists`` that are in ``truth``, and where; ``once``: no list has an item twice, for certain.
 
-    Where most rows cannot be among the known ones, a table finds those that may be, and only they are sorted.
+    Where most rows cannot be in the truth, a table tells which may be, and only these are sorted.
     """
-    item_bits = int(max(asked.n_items, known.n_items)).bit_length()
+    item_bits = int(max(lists.n_items, truth.n_items)).bit_length()
 
     def of_block(block: tuple[int, int]) -> BlockMatch:
         first, last = block
-        rows, known_rows = (int(side.start[last] - side.start[first]) for side in (asked, known))
-        if (last - first).bit_length() + item_bits + max(rows, known_rows).bit_length() + 1 > 63 and last - first > 1:
+        rows, truth_rows = (int(side.start[last] - side.start[first]) for side in (lists, truth))
+        if (last - first).bit_length() + item_bits + max(rows, truth_rows).bit_length() + 1 > 63 and last - first > 1:
             middle = (first + last) // 2
             return _joined([of_block((first, middle)), of_block((middle, last))])
-        if rows <= ROWS_PER_TRUTH_ROW * known_rows:
-            return by_sorting(asked, known, block)
-        found = by_sorting(asked, known, block, candidates(asked, known, block))
-        return found if once else found._replace(twice=_twice(asked, block))
+        if rows <= ROWS_PER_TRUTH_ROW * truth_rows:
+            return by_sorting(lists, truth, block)
+        matched = by_sorting(lists, truth, block, candidates(lists, truth, block))
+        return matched if once else matched._replace(twice=_twice(lists, block))
 
-    row, at, twice, twice_known = _joined(in_threads(of_block, asked.blocks(known)))
-    return Match(row, at, (twice, twice_known))
+    row, at, twice, twice_truth = _joined(in_threads(of_block, lists.blocks(truth)))
+    return Match(row, at, (twice, twice_truth))
 
 
-def candidates(asked: Lists, known: Lists, block: tuple[int, int]) -> Ints:
-    """The rows of a block that may be among the known ones: all that are, and a few more.
+def candidates(lists: Lists, truth: Lists, block: tuple[int, int]) -> Ints:
+    """The rows of a block that may be in the truth: all that are, and a few more.
 
-    Every known row marks a place in a table that fits into the cache: its item, moved on by a distance of the query's
-    own. Only rows whose place is marked can be known.
+    Every row of the truth marks a place in a table that fits into the cache: its item, moved on by a distance of
+    the query's own. Only rows whose place is marked can be in the truth.
     """
     first, last = block
-    begin, end, known_begin, known_end = (int(side.start[at]) for side in (asked, known) for at in block)
-    places = 1 << (SLOTS_PER_TRUTH_ROW * (known_end - known_begin)).bit_length()
+    begin, end, truth_begin, truth_end = (int(side.start[at]) for side in (lists, truth) for at in block)
+    places = 1 << (SLOTS_PER_TRUTH_ROW * (truth_end - truth_begin)).bit_length()
     distance = np.arange(last - first) * int(places * GOLDEN_RATIO) % places
-    n_items = max(asked.n_items, known.n_items)
+    n_items = max(lists.n_items, truth.n_items)
 
     def place(side: Lists, items: Ints) -> Ints:
         out = np.repeat(distance, side.length[first:last])
@@ -82,20 +82,20 @@ def candidates(asked: Lists, known: Lists, block: tuple[int, int]) -> Ints:
         return out
 
     marked = np.zeros(places + min(n_items, places), bool)
-    marked[place(known, known.item[known_begin:known_end])] = True
-    return np.flatnonzero(marked.take(place(asked, asked.item[begin:end])))
+    marked[place(truth, truth.item[truth_begin:truth_end])] = True
+    return np.flatnonzero(marked.take(place(lists, lists.item[begin:end])))
 
 
-def by_sorting(asked: Lists, known: Lists, block: tuple[int, int], chosen: Ints | None = None) -> BlockMatch:
+def by_sorting(lists: Lists, truth: Lists, block: tuple[int, int], chosen: Ints | None = None) -> BlockMatch:
     """The match of a block, or of the ``chosen`` rows in it.
 
     Both sides' rows are written as one number each, (query, item, side, row), and sorted: equal pairs then stand next
-    to each other, a hit as asked and known, a duplicate as the same side twice.
+    to each other, a hit as one row of each side, a duplicate as the same side twice.
     """
     first, last = block
-    begin, end, known_begin, known_end = (int(side.start[at]) for side in (asked, known) for at in block)
-    row_bits = max(end - begin, known_end - known_begin).bit_length()
-    item_bits = int(max(asked.n_items, known.n_items)).bit_length()
+    begin, end, truth_begin, truth_end = (int(side.start[at]) for side in (lists, truth) for at in block)
+    row_bits = max(end - begin, truth_end - truth_begin).bit_length()
+    item_bits = int(max(lists.n_items, truth.n_items)).bit_length()
 
     def packed(owner: Ints, item: Ints, side: int, row: Ints) -> Ints:
         out = owner << item_bits
@@ -104,22 +104,22 @@ def by_sorting(asked: Lists, known: Lists, block: tuple[int, int], chosen: Ints 
         out |= row if side == 0 else row + (1 << row_bits)
         return out
 
-    item = asked.item[begin:end]
+    item = lists.item[begin:end]
     if chosen is None:
-        owner, row = asked.owner(first, last), np.arange(end - begin)
+        owner, row = lists.owner(first, last), np.arange(end - begin)
     else:
-        owner = np.searchsorted(asked.start[first + 1 : last + 1] - begin, chosen, side="right")
+        owner = np.searchsorted(lists.start[first + 1 : last + 1] - begin, chosen, side="right")
         item, row = item.take(chosen), chosen
-    known_row = np.arange(known_end - known_begin)
+    truth_row = np.arange(truth_end - truth_begin)
     both = np.concatenate(
-        (packed(owner, item, 0, row), packed(known.owner(first, last), known.item[known_begin:known_end], 1, known_row))
+        (packed(owner, item, 0, row), packed(truth.owner(first, last), truth.item[truth_begin:truth_end], 1, truth_row))
     )
     both.sort()
     same = np.flatnonzero((both[1:] ^ both[:-1]) < 1 << (row_bits + 1))
     ahead, behind = both.take(same), both.take(same + 1)
     side, side_behind = ((of >> row_bits) & 1 for of in (ahead, behind))
     hit, only_row = side != side_behind, (1 << row_bits) - 1
-    row, at = (ahead[hit] & only_row) + begin, (behind[hit] & only_row) + known_begin
+    row, at = (ahead[hit] & only_row) + begin, (behind[hit] & only_row) + truth_begin
     order = np.argsort(row)
     return BlockMatch(row[order], at[order], bool((side_behind == 0).any()), bool((side == 1).any()))
 
@@ -143,8 +143,8 @@ def _narrow(size: int) -> type[np.unsignedinteger[Any]]:
 
 
 def _joined(parts: list[BlockMatch]) -> BlockMatch:
-    row, at, twice, twice_known = zip(*parts, strict=True)
-    return BlockMatch(np.concatenate(row), np.concatenate(at), any(twice), any(twice_known))
+    row, at, twice, twice_truth = zip(*parts, strict=True)
+    return BlockMatch(np.concatenate(row), np.concatenate(at), any(twice), any(twice_truth))
 
 
 def repeated(lists: Lists) -> Ints:
@@ -155,20 +155,20 @@ def repeated(lists: Lists) -> Ints:
     return np.sort(order[again])
 
 
-def located(asked: Lists, known: Lists) -> tuple[Ints, Ints]:
-    """The rows of ``asked`` that are in ``known``, rising, and where; no list has an item twice."""
-    if len(asked) >= len(known):
-        found = match(asked, known, once=True)
-        return found.row, found.at
-    found = match(known, asked, once=True)  # the longer side is looked up: most of its rows are not sorted
-    order = np.argsort(found.at)
-    return found.at[order], found.row[order]
+def located(lists: Lists, others: Lists) -> tuple[Ints, Ints]:
+    """The rows of ``lists`` that are in ``others``, rising, and where; no list has an item twice."""
+    if len(lists) >= len(others):
+        matched = match(lists, others, once=True)
+        return matched.row, matched.at
+    matched = match(others, lists, once=True)  # the longer side is looked up: most of its rows are not sorted
+    order = np.argsort(matched.at)
+    return matched.at[order], matched.row[order]
 
 
-def place_in(known: Lists, query: Ints, item: Ints) -> Ints:
-    """The place of each item in its query's list of known ones, from 1; 0 where it is not there. Queries rise."""
-    asked = Lists.of(np.bincount(query, minlength=known.n_queries), item, known.n_items)
-    row, at = located(asked, known)
+def place_in(others: Lists, query: Ints, item: Ints) -> Ints:
+    """The place of each item in its query's list of the others, from 1; 0 where it is not there. Queries rise."""
+    lists = Lists.of(np.bincount(query, minlength=others.n_queries), item, others.n_items)
+    row, at = located(lists, others)
     place = np.zeros(len(query), np.int64)
-    place[row] = at - known.start[query[row]] + 1
+    place[row] = at - others.start[query[row]] + 1
     return place

@@ -106,14 +106,14 @@ class Moments:
         if type(record) is not list or len(record) != 4:
             raise ValueError(f"these are no sums: {reprlib.repr(record)}")
         users, undefined, (sums, products) = count(record[0]), count(record[1]), map(listed(_read), record[2:])
-        found = cls(users, undefined, sums, products)
+        moments = cls(users, undefined, sums, products)
         try:
-            fits = (len(sums), len(products)) in ((1, 1), (2, 3)) and found.deviation is not None
+            fits = (len(sums), len(products)) in ((1, 1), (2, 3)) and moments.deviation is not None
         except (ValueError, ArithmeticError):  # a negative square, or a mean that no float holds
             fits = False
         if not fits:
             raise ValueError(f"these are no sums: {reprlib.repr(record)}")
-        return found
+        return moments
 
 
 @dataclass(frozen=True)
@@ -125,12 +125,12 @@ class Sums:
 
     def merge(self, other: Sums) -> Sums:
         """The same of both parts of the users, who have the same numbers."""
-        numbers = {name: found.merge(other.numbers[name]) for name, found in self.numbers.items()}
+        numbers = {name: moments.merge(other.numbers[name]) for name, moments in self.numbers.items()}
         return Sums(self.queries + other.queries, numbers)
 
     def record(self) -> dict[str, Any]:
         """All of it, as JSON can hold it."""
-        return {"queries": self.queries, "numbers": {name: found.record() for name, found in self.numbers.items()}}
+        return {"queries": self.queries, "numbers": {name: moments.record() for name, moments in self.numbers.items()}}
 
     @classmethod
     def of_record(cls, value: Any) -> Sums:
@@ -140,8 +140,8 @@ class Sums:
     def fits(self, names: Sequence[str], pooled: Collection[str]) -> bool:
         """Whether these are the sums of these numbers, some of them pooled, over so many queries."""
         return list(self.numbers) == list(names) and all(
-            found.pooled == (name in pooled) and found.users + found.undefined <= self.queries
-            for name, found in self.numbers.items()
+            moments.pooled == (name in pooled) and moments.users + moments.undefined <= self.queries
+            for name, moments in self.numbers.items()
         )
 
 
@@ -212,14 +212,14 @@ def _times_power(values: Floats, power: int) -> Floats:
 
 def _products(one: Digits, other: Digits, *, same: bool) -> Digits:
     """The sums over users of the products of two numbers' digits; of a square the mixed ones stand twice in it."""
-    found = []
+    sums = []
     for at, (power, digit) in enumerate(one):
-        for beside, (other_power, other_digit) in enumerate(other):
-            if same and beside < at:
+        for other_at, (other_power, other_digit) in enumerate(other):
+            if same and other_at < at:
                 continue
-            times = 2.0 if same and beside > at else 1.0
-            found.append((power + other_power, times * np.einsum("ij,ij->i", digit, other_digit)))
-    return found
+            times = 2.0 if same and other_at > at else 1.0
+            sums.append((power + other_power, times * np.einsum("ij,ij->i", digit, other_digit)))
+    return sums
 
 
 def _add(totals: list[list[Fraction]], at: int, digits: Digits) -> None:
@@ -254,7 +254,7 @@ def _written(sum: Fraction) -> str:
 
 
 def _read(written: Any) -> Fraction:
-    found = _SUM.fullmatch(text(written))
-    if not found or int(found[2]) > FINEST_POWER:
+    parsed = _SUM.fullmatch(text(written))
+    if not parsed or int(parsed[2]) > FINEST_POWER:
         raise ValueError(f"{reprlib.repr(written)} is no sum")
-    return Fraction(int(found[1], 16), 1 << int(found[2]))
+    return Fraction(int(parsed[1], 16), 1 << int(parsed[2]))

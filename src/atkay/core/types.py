@@ -55,12 +55,12 @@ def tensor_array(tensor: Any, name: str) -> Array:
     check_tensor(tensor, name)
     tensor = tensor.detach().cpu().resolve_neg().resolve_conj()
     try:
-        found: Array = (tensor.float() if "bfloat16" in str(tensor.dtype) else tensor).numpy()
+        array: Array = (tensor.float() if "bfloat16" in str(tensor.dtype) else tensor).numpy()
     except (TypeError, RuntimeError):
         raise SourceError(
             f"{name}: NumPy has no type for a tensor of {tensor.dtype}. Pass tensor.float(), or another type."
         ) from None
-    return found
+    return array
 
 
 @dataclass(frozen=True, eq=False)

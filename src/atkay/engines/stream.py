@@ -65,7 +65,7 @@ HEADER_FIELDS: dict[str, Reader] = {
     "n_items": maybe(count),
     "names": mapped(metric_spec),
     "dialect": maybe(text),
-    "beside": mapped(text),
+    "side": mapped(text),
 }
 """The header of a stream's bytes."""
 
@@ -155,7 +155,7 @@ class Stream:
             raise InputError(f"Stream: n_items must be a positive integer below 2^31, got {shown(n_items)}.")
         self._request = request
         self._n_items = None if n_items is None else int(n_items)
-        self._beside = (
+        self._side = (
             None
             if n_items is None
             else StreamSide.of(request.tables, int(n_items), pairs=any(each.needs_pairs for each in request.metrics))
@@ -251,16 +251,16 @@ class Stream:
         if users is None and self.protocol.trait("ties", "by") == "hash":
             raise InputError("update: ties='random' depends on the users' ids. Pass users=, or choose another word.")
         aligned = batch.align(users)
-        if self._beside is not None:
-            side, shared = self._beside.of_batch(aligned.queries.get_column("user"), told=users is not None)
+        if self._side is not None:
+            side, shared = self._side.of_batch(aligned.queries.get_column("user"), named=users is not None)
             aligned = replace(aligned, side=side)
             self._add_shared(shared)
         return aligned
 
     def _add_shared(self, shared: Mapping[str, SharedCount]) -> None:
         with self._lock:
-            known = self._shared
-            self._shared = {n: known[n].merge(each) if n in known else each for n, each in shared.items()} or known
+            before = self._shared
+            self._shared = {n: before[n].merge(each) if n in before else each for n, each in shared.items()} or before
 
     def merge(self, other: Stream | bytes) -> None:
         """Count the users of another stream, too, or of its bytes; it measures the same, and has other users."""
@@ -289,7 +289,7 @@ class Stream:
         setting = Setting(
             self.protocol.with_fields(**described),
             self._nobody,
-            fingerprint={} if self._beside is None else self._beside.fingerprint,
+            fingerprint={} if self._side is None else self._side.fingerprint,
         )
         return finish(self._request, setting, [part])
 
@@ -323,22 +323,22 @@ class Stream:
         return pack(header, states)
 
     @classmethod
-    def from_bytes(cls, content: bytes, **beside: Any) -> Self:
+    def from_bytes(cls, content: bytes, **tables: Any) -> Self:
         """The stream that was written; the tables that it was given (train, ...) are given again."""
-        if strange := [name for name in beside if name not in SIDE]:
+        if strange := [name for name in tables if name not in SIDE]:
             raise ProtocolError(
                 f"from_bytes: no argument {listing(strange)}: the bytes say what is measured and how, and only the "
                 f"tables are given again: {listing(SIDE)}."
             )
         read = _read(content)
-        n_items, dialect, fingerprint = read.header["n_items"], read.header["dialect"], read.header["beside"]
-        missing = [name for name in fingerprint if name not in beside and name != "catalog"]
+        n_items, dialect, fingerprint = read.header["n_items"], read.header["dialect"], read.header["side"]
+        missing = [name for name in fingerprint if name not in tables and name != "catalog"]
         if missing:
             raise SideError(
                 f"from_bytes: the stream was given {listing(missing)}, which its bytes do not hold. Pass "
                 f"from_bytes(..., {missing[0]}=...) again."
             )
-        stream = cls(read.fields["metrics"], n_items=n_items, protocol=read.fields["protocol"], **beside)
+        stream = cls(read.fields["metrics"], n_items=n_items, protocol=read.fields["protocol"], **tables)
         apart = {parse(number): rules for number, rules in read.fields["apart"].items()}
         stream._request = replace(stream._request, names=read.header["names"], dialect=dialect, apart=apart)
         stream.merge(content)
@@ -354,7 +354,7 @@ class Stream:
             "n_items": self._n_items,
             "names": dict(self._request.names),
             "dialect": self._request.dialect,
-            "beside": {} if self._beside is None else dict(self._beside.fingerprint),
+            "side": {} if self._side is None else dict(self._side.fingerprint),
         }
 
     @cached_property
@@ -365,7 +365,7 @@ class Stream:
 
     @property
     def _nobody(self) -> Judged:
-        return Judged.of_nobody(self._n_items or 0, None if self._beside is None else self._beside.items)
+        return Judged.of_nobody(self._n_items or 0, None if self._side is None else self._side.items)
 
     def _restored(self, read: _Read) -> Part | None:
         """What was counted, out of the bytes' parts; None where nobody was."""
@@ -401,9 +401,9 @@ class Stream:
     def _check_same(self, header: Mapping[str, Any]) -> None:
         """Another stream measures the same."""
         own = self._header()
-        for name in ("metrics", "protocol", "apart", "n_items", "beside"):
+        for name in ("metrics", "protocol", "apart", "n_items", "side"):
             if own[name] != header.get(name):
-                what = {"beside": "what is given besides (train, catalog, features, reference)"}.get(name, name)
+                what = {"side": "what is given besides (train, catalog, features, reference)"}.get(name, name)
                 raise InputError(
                     f"merge: the two streams differ in {what}: {_difference(own[name], header.get(name))}. Make both "
                     "with the same arguments."

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Population, dict[str, Fingerprint]]:
     """The hits of the lists, what became of the listed rows, and the fingerprints of all that came in."""
     judged, rows, aligned, ranking = settle(given, protocol)
-    return judged, rows, _marks(aligned, ranking)
+    return judged, rows, _fingerprints(aligned, ranking)
 
 
 class Settled(NamedTuple):
@@ -44,8 +44,8 @@ class Settled(NamedTuple):
 
 def settle(given: Aligned, protocol: Protocol) -> Settled:
     """The lists in order, what must not stand in them taken out, and their hits."""
-    aligned, found = _each_pair_once(_turned(given) if protocol.trait("ties", "turns") else given, protocol)
-    row, at = found.row, found.at
+    aligned, matched = _each_pair_once(_turned(given) if protocol.trait("ties", "turns") else given, protocol)
+    row, at = matched.row, matched.at
     grade = _grades(aligned, protocol.min_relevance)
     order, n_tied = _order(aligned, protocol, row, grade[at])
     ranking = Lists(aligned.recs.start, aligned.recs.item, aligned.recs.n_items)
@@ -140,7 +140,7 @@ def find_hits(
         truth=relevant,
         n_nonrelevant=n_nonrelevant,
         nonrelevant_above=above,
-        found=positive,
+        positive=positive,
         **facts,
     )
 
@@ -173,20 +173,20 @@ def _group_of(equal: Bools, row: Ints, first: Ints) -> tuple[Ints, Ints]:
     return starts[group] - first, starts[group + 1] - starts[group]
 
 
-def _marks(aligned: Aligned, ranking: Lists) -> dict[str, Fingerprint]:
+def _fingerprints(aligned: Aligned, ranking: Lists) -> dict[str, Fingerprint]:
     """What tells two inputs apart, in whatever form and order of rows they came.
 
     Of the truth its pairs and grades count, of the lists their order, of the others their pairs.
     """
     query, item = aligned.query_numbers, aligned.item_numbers
-    found = {"truth": Fingerprint(fingerprint(aligned.truth, query, item, aligned.grade))}
-    found["recs"] = Fingerprint(fingerprint(ranking, query, item, ranked=True))
-    for name, these in (("exclude", aligned.exclude), ("candidates", aligned.candidates)):
-        if isinstance(these, Lists):
-            found[name] = Fingerprint(fingerprint(these, query, item))
-        elif these is not None:
-            found[name] = Fingerprint(fixed=item_fingerprint(item(np.flatnonzero(these))))
-    return found | side_fingerprints(aligned.side, query, item)
+    fingerprints = {"truth": Fingerprint(fingerprint(aligned.truth, query, item, aligned.grade))}
+    fingerprints["recs"] = Fingerprint(fingerprint(ranking, query, item, ranked=True))
+    for name, rows in (("exclude", aligned.exclude), ("candidates", aligned.candidates)):
+        if isinstance(rows, Lists):
+            fingerprints[name] = Fingerprint(fingerprint(rows, query, item))
+        elif rows is not None:
+            fingerprints[name] = Fingerprint(fixed=item_fingerprint(item(np.flatnonzero(rows))))
+    return fingerprints | side_fingerprints(aligned.side, query, item)
 
 
 def _turned(aligned: Aligned) -> Aligned:
@@ -201,14 +201,14 @@ def _turned(aligned: Aligned) -> Aligned:
 
 def _each_pair_once(aligned: Aligned, protocol: Protocol) -> tuple[Aligned, Match]:
     """Lists and truth without repeated items, and the listed rows that the truth grades."""
-    found = aligned.matched
-    if not any(found.repeated):
-        return aligned, found
+    matched = aligned.matched
+    if not any(matched.repeated):
+        return aligned, matched
     if protocol.duplicates == "error":
-        raise _duplicate(aligned, "recs" if found.repeated[0] else "truth")
-    if found.repeated[0]:
+        raise _duplicate(aligned, "recs" if matched.repeated[0] else "truth")
+    if matched.repeated[0]:
         # Of an item that stands twice the better rank counts, so the lists are put in order first.
-        order, _ = _order(aligned, replace(protocol, ties="given"), found.row[:0], np.empty(0))
+        order, _ = _order(aligned, replace(protocol, ties="given"), matched.row[:0], np.empty(0))
         recs, score = aligned.recs, None if aligned.score is None or aligned.rank is not None else aligned.score.values
         if order is not None:
             recs, score = Lists(recs.start, recs.item[order], recs.n_items), None if score is None else score[order]
@@ -225,10 +225,10 @@ def _grades(aligned: Aligned, least: float | None) -> Floats:
     """The grades of the truth's rows, -1 for what does not count as relevant."""
     if aligned.grade is None:
         return np.broadcast_to(1.0, len(aligned.truth))
-    return known_grades(aligned.grade, least)
+    return relevant_grades(aligned.grade, least)
 
 
-def known_grades(grade: Floats, least: float | None) -> Floats:
+def relevant_grades(grade: Floats, least: float | None) -> Floats:
     """The grades from ``least`` on, those above 0 where it is None, and -1 for the others: not relevant."""
     return np.where(grade > 0 if least is None else grade >= least, grade, -1.0)
 
@@ -258,12 +258,12 @@ def _order(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> tu
         return order, 0
     if score is None:
         return None, 0
-    found = score.steps(recs)
+    score_steps = score.steps(recs)
     as_given = protocol.trait("ties", "stays")
-    if not len(found.rising) and (as_given or not len(found.equal)):
-        return None, found.n_tied
+    if not len(score_steps.rising) and (as_given or not len(score_steps.equal)):
+        return None, score_steps.n_tied
     order = by_score(recs, score.values, _tie_breaker(aligned, protocol, row, grade))
-    return order, (found if not len(found.rising) else steps(recs, score.values, order)).n_tied
+    return order, (score_steps if not len(score_steps.rising) else steps(recs, score.values, order)).n_tied
 
 
 def _tie_breaker(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> Array | None:
@@ -305,9 +305,9 @@ def _take_out(aligned: Aligned, protocol: Protocol, ranking: Lists, row: Ints) -
     return gone, counts
 
 
-def _within(ranking: Lists, these: Lists | Bools) -> Bools:
+def _within(ranking: Lists, rows: Lists | Bools) -> Bools:
     """Which listed rows are among the given ones."""
-    return mask(match(ranking, these).row, len(ranking)) if isinstance(these, Lists) else these[ranking.item]
+    return mask(match(ranking, rows).row, len(ranking)) if isinstance(rows, Lists) else rows[ranking.item]
 
 
 def _agree(aligned: Aligned, order: Ints | None) -> None:

@@ -95,10 +95,10 @@ def measure_all(
         parts.append(measure(judged, rows, each, ids=ids, slicings=slicings))
         first = judged if first is None else first
     assert first is not None
-    return (parts[0] if len(parts) == 1 else _beside(request, parts, ids)), first
+    return (parts[0] if len(parts) == 1 else _side_by_side(request, parts, ids)), first
 
 
-def _beside(request: Request, parts: Sequence[Part], ids: Mapping[str, Any]) -> Part:
+def _side_by_side(request: Request, parts: Sequence[Part], ids: Mapping[str, Any]) -> Part:
     """The numbers of the same queries under several protocols; who does not count in a number has no value there."""
     rows = np.unique(np.concatenate([part.rows for part in parts]))
     of_users = [metric for metric in request.metrics if not isinstance(metric, RunMetric)]
@@ -142,8 +142,8 @@ def measure_aligned(
 
     def judge_as(protocol: Protocol) -> tuple[Judged, Population]:
         same = protocol.scores == request.protocol.scores
-        judged, rows, marks = judge(aligned if same else align(protocol), protocol)
-        fingerprints.update(fingerprints or marks)
+        judged, rows, of_tables = judge(aligned if same else align(protocol), protocol)
+        fingerprints.update(fingerprints or of_tables)
         return judged, rows
 
     part, judged = measure_all(request, judge_as, ids=aligned.ids, slicings=slicings)
@@ -182,8 +182,8 @@ def who_counts(judged: Judged, protocol: Protocol, ids: Mapping[str, Any]) -> Bo
             counted = counted | queries
         if word == "judged":
             # Without a list, too, where such users count at all.
-            asked = queries | (~truth & (protocol.no_recs == "zero"))
-            counted = counted | (asked & (judged.nonrelevant[0] > 0))
+            without_truth = queries | (~truth & (protocol.no_recs == "zero"))
+            counted = counted | (without_truth & (judged.nonrelevant[0] > 0))
     return counted
 
 

@@ -95,11 +95,11 @@ class Request:
         request._check_sampled()
         return request
 
-    def check(self, *known: str) -> None:
-        """Every metric has the tables that it needs, given or ``known``, and can be averaged over ties if asked to."""
+    def check(self, *implied: str) -> None:
+        """Every metric has the tables that it needs, given or ``implied``, and a closed form where ties need one."""
         for metric in self.metrics:
             for table in metric.needs:
-                if table not in self.tables and table not in known:
+                if table not in self.tables and table not in implied:
                     raise SideError(f"{metric} needs {argument(table)}: {TABLES[table].meaning}.")
         for each in self.by_protocol():
             check_averages(each.metrics, each.protocol)

@@ -155,25 +155,25 @@ def item_codes(given: Any, name: str, n_items: int | None, n_users: int | None =
     """Item codes by user, in any form; ``n_users`` is how many there must be."""
     given = array(given, name)
     if hasattr(given, "tocsr"):
-        found = _sparse(given, name, n_items)
+        rows = _sparse(given, name, n_items)
     elif isinstance(given, np.ndarray) and given.dtype != object:
-        found = _dense(given, name, n_items)
+        rows = _dense(given, name, n_items)
     else:
-        found = _ragged(given, name)
-    if n_users not in (None, len(found.length)):
-        raise InputError(f"update: {name} has {len(found.length):,} rows, and there are {n_users:,} users.")
-    if found.value is not None and name != "targets":
-        found = _chosen(found, found.value, name)
-    wrong = (found.item < 0) | (found.item >= (np.inf if n_items is None else n_items))
+        rows = _ragged(given, name)
+    if n_users not in (None, len(rows.length)):
+        raise InputError(f"update: {name} has {len(rows.length):,} rows, and there are {n_users:,} users.")
+    if rows.value is not None and name != "targets":
+        rows = _chosen(rows, rows.value, name)
+    wrong = (rows.item < 0) | (rows.item >= (np.inf if n_items is None else n_items))
     if wrong.any():
         at = int(np.argmax(wrong))
-        user = int(np.searchsorted(np.cumsum(found.length), at, side="right"))
+        user = int(np.searchsorted(np.cumsum(rows.length), at, side="right"))
         most = "" if n_items is None else f" to {n_items - 1:,} (n_items is {n_items:,})"
         raise IdError(
-            f"update: {name} of row {user} has {found.item[at]}; items are codes from 0{most}, and -1 fills up short "
+            f"update: {name} of row {user} has {rows.item[at]}; items are codes from 0{most}, and -1 fills up short "
             "rows."
         )
-    return found
+    return rows
 
 
 def _sparse(given: Any, name: str, n_items: int | None) -> ItemRows:
@@ -188,16 +188,16 @@ def _sparse(given: Any, name: str, n_items: int | None) -> ItemRows:
     return ItemRows(np.diff(rows.indptr).astype(np.int64), rows.indices.astype(np.int64), rows.data)
 
 
-def _chosen(found: ItemRows, value: Array, name: str) -> ItemRows:
+def _chosen(rows: ItemRows, value: Array, name: str) -> ItemRows:
     """The items of a matrix that says which: all that are not 0."""
     if (unclear := np.isnan(value)).any():
         at = int(np.argmax(unclear))
-        user = int(np.searchsorted(np.cumsum(found.length), at, side="right"))
+        user = int(np.searchsorted(np.cumsum(rows.length), at, side="right"))
         raise InputError(
-            f"update: {name} of row {user} has NaN for item {found.item[at]}, which says neither yes nor no. Pass a "
+            f"update: {name} of row {user} has NaN for item {rows.item[at]}, which says neither yes nor no. Pass a "
             "matrix of truth values, or of numbers that are 0 for no."
         )
-    return found.where(value != 0)
+    return rows.where(value != 0)
 
 
 def _dense(given: Array, name: str, n_items: int | None) -> ItemRows:
@@ -238,8 +238,8 @@ def _ragged(given: Sequence[Any], name: str) -> ItemRows:
     item: Array = np.concatenate(full) if full and even else np.empty(0, np.int64)
     if not even or item.dtype.kind not in "iu":
         raise InputError(f"update: a row of {name} is no list of item codes; it takes {FORMS}.")
-    found = ItemRows(np.array([len(row) for row in rows], np.int64), item.astype(np.int64))
-    return found.where(item != PADDING)
+    codes = ItemRows(np.array([len(row) for row in rows], np.int64), item.astype(np.int64))
+    return codes.where(item != PADDING)
 
 
 def read_compressed(given: Any, what: str) -> tuple[Ints, Ints, Floats | None, int]:
@@ -284,11 +284,11 @@ def read_compressed(given: Any, what: str) -> tuple[Ints, Ints, Floats | None, i
 def _on_host(given: Any, what: str) -> Array:
     """A tensor, or anything else, as an array."""
     try:
-        found = tensor_array(given, what) if is_tensor(given) else np.asarray(given)
+        values = tensor_array(given, what) if is_tensor(given) else np.asarray(given)
     except ValueError as error:
         raise SourceError(
             f"cannot read a {type(given).__name__} as an array of numbers: {error}", table=what
         ) from error
-    if found.dtype.kind not in "biuf":
-        raise SourceError(f"(indptr, indices, grades) must be numbers, got {found.dtype}.", table=what)
-    return found
+    if values.dtype.kind not in "biuf":
+        raise SourceError(f"(indptr, indices, grades) must be numbers, got {values.dtype}.", table=what)
+    return values

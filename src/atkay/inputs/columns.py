@@ -107,18 +107,18 @@ def find(
             return given
         raise ColumnError(f"no column '{given}'; {_columns(names)}", advice=offer(given, names), table=table)
     tiers = _tiers(table, role)
-    known = [name for name in names if _plain(name) in tiers and name not in taken]
-    if len(known) > 1:  # those of the first names that there are
-        first = min(tiers[_plain(name)] for name in known)
-        known = [name for name in known if tiers[_plain(name)] == first]
-    if len(known) > 1:
+    candidates = [name for name in names if _plain(name) in tiers and name not in taken]
+    if len(candidates) > 1:  # those of the first names that there are
+        first = min(tiers[_plain(name)] for name in candidates)
+        candidates = [name for name in candidates if tiers[_plain(name)] == first]
+    if len(candidates) > 1:
         raise ColumnError(
-            f"{listing(known)} could each be the {role}",
-            advice=f"Pass {columns_argument(**{role: known[0]})}.",
+            f"{listing(candidates)} could each be the {role}",
+            advice=f"Pass {columns_argument(**{role: candidates[0]})}.",
             table=table,
         )
-    if known:
-        return known[0]
+    if candidates:
+        return candidates[0]
     if not needed:
         return None
     free = [name for name in names if name not in taken]
@@ -146,7 +146,7 @@ def _advice(table: str, role: str, names: Sequence[str], text: bool) -> str:
     if data:
         return f"The first line of the file seems to be data: {header}."
     advice = f"Pass {columns_argument(**{role: (usable or [*names, role])[0]})}"
-    known = any(_plain(name) in _tiers(table, role) for name in names for role in kind.roles)
-    if text and not usable and not known:
+    has_usual_names = any(_plain(name) in _tiers(table, role) for name in names for role in kind.roles)
+    if text and not usable and not has_usual_names:
         return f"If the first line of the file is data, {header}; if it holds names, p{advice[1:]}."
     return f"{advice}."

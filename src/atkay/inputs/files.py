@@ -98,9 +98,9 @@ def open_file(given: str | os.PathLike[str], table: str) -> Source:
             check_types(texts)
 
     def rows(chosen: Sequence[str]) -> pl.LazyFrame:
-        found = lazy.select(chosen)
+        frame = lazy.select(chosen)
         empty_lines = kind in ("CSV", "TSV")
-        return found.filter(~pl.all_horizontal(pl.all().is_null())) if empty_lines else found
+        return frame.filter(~pl.all_horizontal(pl.all().is_null())) if empty_lines else frame
 
     def select(chosen: Sequence[str]) -> pl.DataFrame:
         with reading():

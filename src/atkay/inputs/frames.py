@@ -78,8 +78,8 @@ def collect_spark(frame: Any, table: str, names: Sequence[str]) -> pl.DataFrame:
                 f"there are {frame.columns.count(name)} columns '{name}'", advice="Rename all but one.", table=table
             )
     chosen = frame.select(*map(spark_column, names))
-    found = as_polars((chosen.distinct() if table == "train" else chosen).toArrow())
-    return found.sort(pl.all()) if table == "reference" else found
+    rows = as_polars((chosen.distinct() if table == "train" else chosen).toArrow())
+    return rows.sort(pl.all()) if table == "reference" else rows
 
 
 def as_polars(table: Any) -> pl.DataFrame:

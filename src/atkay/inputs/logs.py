@@ -82,9 +82,9 @@ def _instants(text: pl.Series, table: str) -> pl.Series:
             "Convert the column"
             + either(", for instance with frame.with_columns(pl.col(name).str.to_date('%m/%d/%Y')).", ".")
         )
-    found = pl.Series(text.name, [None], pl.Date).new_from_index(0, len(text))
+    instants = pl.Series(text.name, [None], pl.Date).new_from_index(0, len(text))
     for kind in (pl.Datetime("us"), pl.Date):
         with contextlib.suppress(pl.exceptions.PolarsError):  # no form of date is found in it
             read = text.str.strptime(kind, strict=False)
-            found = read if read.null_count() < found.null_count() else found
-    return found
+            instants = read if read.null_count() < instants.null_count() else instants
+    return instants

@@ -113,7 +113,7 @@ def _from_lists(
 
 def _chained(name: str, lists: list[Any], table: str) -> pl.Series:
     if set(map(type, lists)) == {np.ndarray}:
-        some = list(filter(len, lists)) or lists[:1]  # an empty array is of floats, and would make all so
-        if len(set(map(attrgetter("dtype.kind"), some))) == 1 and set(map(np.ndim, some)) == {1}:
-            return series(name, np.concatenate(some), table)
+        filled = list(filter(len, lists)) or lists[:1]  # an empty array is of floats, and would make all so
+        if len(set(map(attrgetter("dtype.kind"), filled))) == 1 and set(map(np.ndim, filled)) == {1}:
+            return series(name, np.concatenate(filled), table)
     return series(name, list(chain.from_iterable(lists)), table)

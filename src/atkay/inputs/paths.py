@@ -58,8 +58,8 @@ def find_files(given: str | os.PathLike[str], table: str) -> list[Path]:
             fixed = Path(*itertools.takewhile(lambda part: not glob.has_magic(part), path.parts))
             # Path.glob takes no absolute pattern.
             matching = map(Path, glob.glob(str(path), recursive=True))  # noqa: PTH207
-            some = (each for each in matching if not _is_hidden(each.relative_to(fixed)))
-            every = (_files_in(each, table) if each.is_dir() else [each] for each in some)
+            visible = (each for each in matching if not _is_hidden(each.relative_to(fixed)))
+            every = (_files_in(each, table) if each.is_dir() else [each] for each in visible)
             files = sorted(set(itertools.chain.from_iterable(every)))
     except (OSError, ValueError) as error:
         cause = getattr(error, "strerror", None) or error
@@ -83,8 +83,8 @@ def _files_in(folder: Path, table: str, above: tuple[Path, ...] = ()) -> list[Pa
         raise SourceError(
             f"'{folder}' is a link to a folder that it is in", advice="Name the files themselves.", table=table
         )
-    found = sorted(each for each in folder.iterdir() if not _is_hidden(each.relative_to(folder)))
-    inside = ([each] if not each.is_dir() else _files_in(each, table, (*above, real)) for each in found)
+    visible = sorted(each for each in folder.iterdir() if not _is_hidden(each.relative_to(folder)))
+    inside = ([each] if not each.is_dir() else _files_in(each, table, (*above, real)) for each in visible)
     return list(itertools.chain.from_iterable(inside))
 
 

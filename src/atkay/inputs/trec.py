@@ -53,8 +53,8 @@ def fields_of(path: Path, kind: str) -> pl.LazyFrame:
     # The rank column of a run is left alone: trec_eval, and everybody who writes these files, goes by score.
     pattern, names = TREC[kind]
     fields = pl.col("line").str.strip_chars(" \t\r").str.extract_groups(f"^{pattern}$")
-    found = lines(path).with_row_index("number", offset=1).filter(pl.col("line").str.contains(r"\S"))
-    return found.select("number", *(fields.struct.field(name) for name in names))
+    filled = lines(path).with_row_index("number", offset=1).filter(pl.col("line").str.contains(r"\S"))
+    return filled.select("number", *(fields.struct.field(name) for name in names))
 
 
 def is_bad(kind: str) -> pl.Expr:
@@ -65,8 +65,8 @@ def is_bad(kind: str) -> pl.Expr:
 def check_lines(paths: Sequence[Path], kind: str, table: str) -> None:
     """Refuse lines of a TREC file that have other fields."""
     for path in paths:
-        found = fields_of(path, kind).filter(is_bad(kind)).select("number").head(1)
-        bad = found.collect(engine="streaming").to_series()
+        numbers = fields_of(path, kind).filter(is_bad(kind)).select("number").head(1)
+        bad = numbers.collect(engine="streaming").to_series()
         if len(bad):
             text = lines(path).slice(bad[0] - 1, 1).collect().item()
             fields = "query Q0 document rank score tag" if kind == "TREC run" else "query 0 document relevance"

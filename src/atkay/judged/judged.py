@@ -35,9 +35,9 @@ class Judged:
     many of them stand above each hit. ``tied`` has the group of equal scores of each hit: how many items come before
     it, and how many it has; ``level`` the places of each list, from 0, whose item has the score of the one before: a
     cutoff there cuts through equal scores. ``averaged`` says that values are averages over all orders of equal scores.
-    ``found`` tells which hits have a score above 0, where some metrics leave out the others. ``threshold`` is the grade
-    from which an item is relevant, 0 where any grade above 0 is. ``graded`` has the same lists with every grade above 0
-    as relevant, where metrics of grades see these and others do not.
+    ``positive`` tells which hits have a score above 0, where some metrics leave out the others. ``threshold`` is the
+    grade from which an item is relevant, 0 where any grade above 0 is. ``graded`` has the same lists with every grade
+    above 0 as relevant, where metrics of grades see these and others do not.
     """
 
     query: Ints = per_hit()
@@ -56,7 +56,7 @@ class Judged:
     averaged: bool = False
     n_nonrelevant: Ints | None = per_query(optional=True)
     nonrelevant_above: Ints | None = per_hit(optional=True)
-    found: Bools | None = per_hit(optional=True)
+    positive: Bools | None = per_hit(optional=True)
     threshold: float = 0.0
     graded: Judged | None = lists()
 
@@ -82,8 +82,8 @@ class Judged:
     def best(self) -> Floats:
         """The highest grade in each query's truth, 0 where nothing is relevant."""
         out = np.zeros(self.n_queries)
-        some = self.n_relevant > 0
-        out[some] = self.grades[self._edges[:-1][some]]
+        with_truth = self.n_relevant > 0
+        out[with_truth] = self.grades[self._edges[:-1][with_truth]]
         return out
 
     @property
@@ -162,7 +162,7 @@ class Judged:
     @cached_property
     def above_zero(self) -> Judged:
         """The same without the hits whose score is 0 or below, where some metrics leave these out."""
-        return self if self.found is None else self.without_hits(~self.found)
+        return self if self.positive is None else self.without_hits(~self.positive)
 
     @property
     def train(self) -> Train:

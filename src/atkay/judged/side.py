@@ -118,26 +118,26 @@ class Side:
 
 def side_fingerprints(side: Side | None, query: Hashes, item: Callable[[Ints], Hashes]) -> dict[str, Fingerprint]:
     """What tells each of the tables apart that were given besides lists and truth."""
-    found: dict[str, Fingerprint] = {}
+    fingerprints: dict[str, Fingerprint] = {}
     if side is None:
-        return found
+        return fingerprints
     if side.train is not None:
         # Users of the training data have no numbers here; what they had together tells them apart.
         anybody = np.zeros(side.train.items.n_queries, np.uint64)
         own = fingerprint(side.train.history, query, item)
-        found["train"] = Fingerprint(own, fixed=fingerprint(side.train.items, anybody, item))
+        fingerprints["train"] = Fingerprint(own, fixed=fingerprint(side.train.items, anybody, item))
     if side.catalog is not None:
-        found["catalog"] = Fingerprint(fixed=item_fingerprint(item(np.flatnonzero(side.catalog))))
+        fingerprints["catalog"] = Fingerprint(fixed=item_fingerprint(item(np.flatnonzero(side.catalog))))
     if side.reference is not None:
-        found["reference"] = Fingerprint(fingerprint(side.reference, query, item, ranked=True))
+        fingerprints["reference"] = Fingerprint(fingerprint(side.reference, query, item, ranked=True))
     if side.features is not None:
         every, parts = item(np.arange(side.n_items)), []
         if side.features.vectors is not None:
-            known = ~np.isnan(side.features.vectors).any(axis=1)
-            numbers = np.ascontiguousarray(side.features.vectors[known] + 0.0).view(np.uint64)
-            parts.append(int(scrambled(3, every[known], *numbers.T).sum()))
+            complete = ~np.isnan(side.features.vectors).any(axis=1)
+            numbers = np.ascontiguousarray(side.features.vectors[complete] + 0.0).view(np.uint64)
+            parts.append(int(scrambled(3, every[complete], *numbers.T).sum()))
         if side.features.categories is not None:
             kinds = side.features.categories
             parts.append(fingerprint(kinds, every, lambda code: code.astype(np.uint64)))
-        found["features"] = Fingerprint(fixed=sum(parts) % HASH_MODULUS)
-    return found
+        fingerprints["features"] = Fingerprint(fixed=sum(parts) % HASH_MODULUS)
+    return fingerprints

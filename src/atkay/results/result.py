@@ -81,13 +81,13 @@ class Population:
 
     def sentences(self, protocol: Protocol, metrics: Sequence[Metric], unit: str = "user") -> list[str]:
         """What a reader of the numbers should know; ``unit`` is what is evaluated."""
-        said = [f"{number_of(self.evaluated, unit)} evaluated"]
+        users = [f"{number_of(self.evaluated, unit)} evaluated"]
         if self.without_list:
-            said.append(f"{self.without_list:,} without a list ({_without_list(protocol, metrics)})")
+            users.append(f"{self.without_list:,} without a list ({_without_list(protocol, metrics)})")
         if self.without_truth:
-            said.append(f"{self.without_truth:,} without truth ({_without_truth(protocol, metrics)})")
+            users.append(f"{self.without_truth:,} without truth ({_without_truth(protocol, metrics)})")
         if self.emptied:
-            said.append(f"{self.emptied:,} with nothing left in the list")
+            users.append(f"{self.emptied:,} with nothing left in the list")
         listed = number_of(self.listed, "listed item")
         rows = [f"{number_of(self.hits, 'hit')} in {listed}, {self.relevant:,} relevant"]
         rows += [
@@ -104,7 +104,7 @@ class Population:
         if self.tie_decided:
             lists = number_of(self.tie_decided, "list")
             rows.append(f"{lists} {protocol.trait('ties', 'takes') or 'decided by the order of ties'}")
-        return ["; ".join(said), "; ".join(rows)]
+        return ["; ".join(users), "; ".join(rows)]
 
 
 def _without_list(protocol: Protocol, metrics: Sequence[Metric]) -> str:
@@ -231,13 +231,13 @@ class Result(Mapping[str, float]):
     def means(self) -> Numbers[float]:
         """Each number."""
         if self.sums is not None:
-            found = {name: sums.mean for name, sums in self.sums[None].numbers.items()}
-            return self._in_order({**found, **self.whole})
+            means = {name: sums.mean for name, sums in self.sums[None].numbers.items()}
+            return self._in_order({**means, **self.whole})
         every = list(units(self.by_query, self.query_values, self.ratios, self.groups))
         at_once = in_threads if self.query_values.size > ROWS_PER_BLOCK else map
         numbers = at_once(mean, [unit for _, unit in every])
-        found = dict(zip([name for name, _ in every], numbers, strict=True))
-        return self._in_order({**found, **self.whole})
+        means = dict(zip([name for name, _ in every], numbers, strict=True))
+        return self._in_order({**means, **self.whole})
 
     @cached_property
     def summaries(self) -> Numbers[Summary]:
@@ -247,27 +247,27 @@ class Result(Mapping[str, float]):
         return self._summarise(None, None, self.whole)
 
     def _summarise(self, rows: Ints | None, segment: Segment, whole: Mapping[str, float]) -> Numbers[Summary]:
-        found = {
+        summaries = {
             name: summarise(unit)
             for name, unit in units(self.by_query, self.query_values, self.ratios, self.groups, rows)
         }
-        return self._with_whole(found, whole, segment, len(self.query_values) if rows is None else len(rows))
+        return self._with_whole(summaries, whole, segment, len(self.query_values) if rows is None else len(rows))
 
     def _of_sums(self, sums: Sums, segment: Segment, whole: Mapping[str, float]) -> Numbers[Summary]:
-        found = {name: summarise(moments) for name, moments in sums.numbers.items()}
-        return self._with_whole(found, whole, segment, sums.queries)
+        summaries = {name: summarise(moments) for name, moments in sums.numbers.items()}
+        return self._with_whole(summaries, whole, segment, sums.queries)
 
     def _with_whole(
-        self, found: Mapping[str, Summary], whole: Mapping[str, float], segment: Segment, queries: int
+        self, summaries: Mapping[str, Summary], whole: Mapping[str, float], segment: Segment, queries: int
     ) -> Numbers[Summary]:
         """Beside the means the numbers of the whole run, which have no spread."""
         users = dict.fromkeys(whole, queries) | dict(self.whole_users.get(segment, {}))
         nothing = math.nan, math.nan, math.nan
         alone = {name: Summary(value, *nothing, users[name], queries - users[name]) for name, value in whole.items()}
-        return self._in_order({**found, **alone})
+        return self._in_order({**summaries, **alone})
 
-    def _in_order(self, found: Mapping[str, T]) -> Numbers[T]:
-        return Numbers((name, found[name]) for name in self._single)
+    def _in_order(self, numbers: Mapping[str, T]) -> Numbers[T]:
+        return Numbers((name, numbers[name]) for name in self._single)
 
     @property
     def by_query(self) -> list[str]:
@@ -279,7 +279,7 @@ class Result(Mapping[str, float]):
         """The numbers whose users are pooled."""
         if self.sums is None:
             return set(self.ratios)
-        return {name for name, found in self.sums[None].numbers.items() if found.pooled}
+        return {name for name, moments in self.sums[None].numbers.items() if moments.pooled}
 
     @cached_property
     def definitions(self) -> Numbers[Definition]:
@@ -309,7 +309,7 @@ class Result(Mapping[str, float]):
         from atkay.core.forks import polars as pl
 
         return pl.DataFrame(
-            [(name, *found) for name, found in self.summaries.items()],
+            [(name, *summary) for name, summary in self.summaries.items()],
             schema={"metric": pl.String, **number_types()},
             orient="row",
         ).fill_nan(None)
@@ -319,7 +319,7 @@ class Result(Mapping[str, float]):
         """A row per slice, segment and number, with the same columns as the table."""
         from atkay.core.forks import polars as pl
 
-        rows = [(*names, *found) for *names, found in self.slice_summaries]
+        rows = [(*names, *summary) for *names, summary in self.slice_summaries]
         schema = {"slice": pl.String, "segment": pl.String, "metric": pl.String, **number_types()}
         return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
 
@@ -355,10 +355,10 @@ class Result(Mapping[str, float]):
     def slice_summaries(self) -> list[tuple[str, str | None, str, Summary]]:
         """Slice, segment, number, and what is said of it."""
         return [
-            (slicing.name, None if segment is None else str(segment), name, found)
+            (slicing.name, None if segment is None else str(segment), name, summary)
             for slicing in self.slicings
             for segment, summaries in self._segments(slicing)
-            for name, found in summaries.items()
+            for name, summary in summaries.items()
         ]
 
     def _segments(self, slicing: Slicing) -> Iterator[tuple[Any, Numbers[Summary]]]:
@@ -448,7 +448,7 @@ class Result(Mapping[str, float]):
         """The table, for pandas."""
         import pandas as pd
 
-        return pd.DataFrame([{"metric": name, **found._asdict()} for name, found in self.summaries.items()])
+        return pd.DataFrame([{"metric": name, **summary._asdict()} for name, summary in self.summaries.items()])
 
     def to_markdown(self) -> str:
         """The table in Markdown, followed by that of the segments."""
@@ -498,13 +498,13 @@ class Result(Mapping[str, float]):
         return [f"mean over queries ({', '.join(self.ids)})"]
 
     def _grid(self) -> Grid:
-        rows = [(name, *cells(found)) for name, found in self.summaries.items()]
+        rows = [(name, *cells(summary)) for name, summary in self.summaries.items()]
         return Grid(("metric", *HEADER), rows, right=HEADER)
 
     def _slice_grid(self) -> Grid:
         rows = [
-            (name, "(none)" if segment is None else segment, metric, *cells(found))
-            for name, segment, metric, found in self.slice_summaries
+            (name, "(none)" if segment is None else segment, metric, *cells(summary))
+            for name, segment, metric, summary in self.slice_summaries
         ]
         return Grid(("slice", "segment", "metric", *HEADER), rows, right=HEADER)
 
@@ -537,11 +537,11 @@ def number_types() -> dict[str, Any]:
     return {name: pl.Int64 if name in ("users", "undefined") else pl.Float64 for name in Summary._fields}
 
 
-def cells(found: Summary) -> tuple[str, ...]:
-    interval = "–" if math.isnan(found.low) else f"{found.low:.4f} to {found.high:.4f}"
-    deviation = "–" if math.isnan(found.deviation) else f"{found.deviation:.4f}"
-    mean = "–" if math.isnan(found.mean) else f"{found.mean:.4f}"
-    return mean, interval, deviation, f"{found.users:,}", f"{found.undefined:,}"
+def cells(summary: Summary) -> tuple[str, ...]:
+    interval = "–" if math.isnan(summary.low) else f"{summary.low:.4f} to {summary.high:.4f}"
+    deviation = "–" if math.isnan(summary.deviation) else f"{summary.deviation:.4f}"
+    mean = "–" if math.isnan(summary.mean) else f"{summary.mean:.4f}"
+    return mean, interval, deviation, f"{summary.users:,}", f"{summary.undefined:,}"
 
 
 def _members(slicing: Slicing) -> Iterator[tuple[Any, Ints]]:

@@ -36,10 +36,10 @@ class Place(NamedTuple):
     grade: float | None
 
     def __str__(self) -> str:
-        said = [] if self.score is None else [f"score {self.score:.10g}"]
-        said += [] if self.grade in (None, 1) else [f"grade {self.grade:g}"]
+        details = [] if self.score is None else [f"score {self.score:.10g}"]
+        details += [] if self.grade in (None, 1) else [f"grade {self.grade:g}"]
         return f"{self.rank} {one_line(str(self.item))}{'' if self.grade is None else ' ✓'}" + (
-            f" ({', '.join(said)})" if said else ""
+            f" ({', '.join(details)})" if details else ""
         )
 
 
@@ -48,8 +48,9 @@ class Examples:
     """A few users in full; which ones depends on their ids alone, so that all runs show the same.
 
     ``rows`` are the rows of the users in the result. ``judged`` has their lists and hits and nothing of anybody else,
-    ``codes`` and ``ids`` the item codes that are shown, in ascending order, and their ids. ``given`` and ``known`` are
-    the rows of lists and truth as they came in, ``score`` and ``grade`` their numbers where there are any.
+    ``codes`` and ``ids`` the item codes that are shown, in ascending order, and their ids. ``given`` and
+    ``given_truth`` are the rows of lists and truth as they came in, ``score`` and ``grade`` their numbers where there
+    are any.
     """
 
     rows: Ints
@@ -57,7 +58,7 @@ class Examples:
     codes: Ints
     ids: Sequence[Any]
     given: Lists
-    known: Lists
+    given_truth: Lists
     score: Array | None
     grade: Floats | None
 
@@ -71,14 +72,14 @@ class Examples:
         score = by_item(self.given, self.score, nth)
         place = np.flatnonzero(np.isin(one.lists.item, one.item)) + 1  # not the rank, which equal scores may share
         grade = dict(zip(place.tolist(), one.grade.tolist(), strict=True))
-        found = enumerate(zip(self._ids(codes), codes.tolist(), strict=True), start=1)
-        return [Place(at, item, score.get(code), grade.get(at)) for at, (item, code) in found]
+        places = enumerate(zip(self._ids(codes), codes.tolist(), strict=True), start=1)
+        return [Place(at, item, score.get(code), grade.get(at)) for at, (item, code) in places]
 
     def truth(self, nth: int) -> list[tuple[Any, float]]:
         """The relevant items of one user and their grades, the best first."""
         codes = self.judged.relevant.part(nth, nth + 1).item
-        known = by_item(self.known, self.grade, nth, first=True)
-        grade = np.array([known.get(code, 1.0) for code in codes.tolist()])
+        given_truth = by_item(self.given_truth, self.grade, nth, first=True)
+        grade = np.array([given_truth.get(code, 1.0) for code in codes.tolist()])
         best = np.argsort(-grade, kind="stable")[:ITEMS_SHOWN]
         return list(zip(self._ids(codes[best]), grade[best].tolist(), strict=True))
 
@@ -95,13 +96,13 @@ def choose(aligned: Aligned, judged: Judged, counted: Ints) -> Examples:
     there = counted[judged.n_relevant[counted] > 0]
     number = aligned.query_numbers[there]
     if len(there) > USERS_KEPT:
-        some = np.argpartition(number, USERS_KEPT)[:USERS_KEPT]
-        there, number = there[some], number[some]
+        lowest = np.argpartition(number, USERS_KEPT)[:USERS_KEPT]
+        there, number = there[lowest], number[lowest]
     chosen = there[np.argsort(number, kind="stable")]
     bare = replace(judged, side=None)  # what is known of all items is too much to keep
     parts = [bare.part(query, query + 1) for query in chosen.tolist()]
     small = Judged.concatenate(parts) if parts else bare.part(0, 0)
-    given, known, score = aligned.recs.pick(chosen), aligned.truth.pick(chosen), aligned.score
+    given, given_truth, score = aligned.recs.pick(chosen), aligned.truth.pick(chosen), aligned.score
     rows = rows_of(aligned.recs.start, chosen)
     codes = np.unique(np.concatenate((small.lists.item, small.relevant.item)))
     return Examples(
@@ -110,7 +111,7 @@ def choose(aligned: Aligned, judged: Judged, counted: Ints) -> Examples:
         codes=codes,
         ids=aligned.items.ids(codes).to_series().to_list(),
         given=given,
-        known=known,
+        given_truth=given_truth,
         score=None if score is None else score.given[rows if score.order is None else score.order[rows]],
         grade=None if aligned.grade is None else aligned.grade[rows_of(aligned.truth.start, chosen)],
     )

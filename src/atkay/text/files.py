@@ -99,9 +99,9 @@ def _is_special(path: Path) -> bool:
 
 
 def _replace(target: Path, content: bytes) -> None:
-    beside = target.with_name(f".atkay-{secrets.token_hex(8)}")
+    temporary = target.with_name(f".atkay-{secrets.token_hex(8)}")
     try:
-        with beside.open("xb") as file:
+        with temporary.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -109,17 +109,17 @@ def _replace(target: Path, content: bytes) -> None:
             before = target.stat()
             if hasattr(os, "chown"):
                 with contextlib.suppress(PermissionError):  # only root can write as somebody else
-                    os.chown(beside, before.st_uid, before.st_gid)
-            beside.chmod(stat.S_IMODE(before.st_mode))
+                    os.chown(temporary, before.st_uid, before.st_gid)
+            temporary.chmod(stat.S_IMODE(before.st_mode))
         try:
-            beside.replace(target)
+            temporary.replace(target)
         except OSError as error:
             if error.errno not in (errno.EBUSY, errno.EXDEV):
                 raise
             target.write_bytes(content)  # a file that is mounted by itself cannot be replaced, only written into
-            beside.unlink()
+            temporary.unlink()
     except BaseException:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 

@@ -19,8 +19,8 @@ def bytes_of(memory: str | float, least: int = 1) -> int:
     (2000000000, 1610612736, 2000000000, 4096)
     """
     try:
-        found = re.fullmatch(r"\s*([0-9.]+(?:E[+-]?[0-9]+)?)\s*([A-Z]*)\s*", str(memory).upper())
-        size = int(float(found[1]) * UNITS[found[2]]) if found else 0
+        match = re.fullmatch(r"\s*([0-9.]+(?:E[+-]?[0-9]+)?)\s*([A-Z]*)\s*", str(memory).upper())
+        size = int(float(match[1]) * UNITS[match[2]]) if match else 0
     except (ValueError, KeyError, OverflowError, RecursionError):
         size = 0
     if size < least or isinstance(memory, bool):

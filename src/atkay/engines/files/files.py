@@ -127,8 +127,8 @@ def _items(partition: Partition, name: str) -> pl.Series:
     """Each item of a table once."""
     one = partition.divided[name]
     with one.pieces.reading():
-        found = partition.rows(name).select(one.item).unique().collect(engine="streaming")
-    there = found.to_series().drop_nulls()  # a gap is an error of its row, which is not known here
+        items = partition.rows(name).select(one.item).unique().collect(engine="streaming")
+    there = items.to_series().drop_nulls()  # a gap is an error of its row, which is not known here
     return as_ids(there.drop_nans() if there.dtype.is_float() else there, name).sort()
 
 
@@ -147,8 +147,8 @@ def _extremes(partition: Partition, name: str, column: str) -> pl.Series:
     """The lowest and the highest id of a column."""
     ids = pl.col(column)
     with partition.divided[name].pieces.reading():
-        found = partition.rows(name).select(pl.concat_list(ids.min(), ids.max())).collect(engine="streaming")
-    return as_ids(found.to_series().explode().drop_nulls(), name)
+        extremes = partition.rows(name).select(pl.concat_list(ids.min(), ids.max())).collect(engine="streaming")
+    return as_ids(extremes.to_series().explode().drop_nulls(), name)
 
 
 def _widened(part: Part, wide: Mapping[str, pl.DataType]) -> Part:
@@ -211,10 +211,10 @@ def _read(name: str, one: Divided, frame: pl.DataFrame, request: Request) -> Tab
 
 def _wide_keys(partition: Partition) -> dict[str, pl.DataType]:
     """The types of users whose ids may not fit into 64 bits, which depends on all of them."""
-    found: dict[str, pl.DataType] = {}
+    types: dict[str, pl.DataType] = {}
     both = {name: partition.divided[name] for name in ("recs", "truth")}
     for at, column in enumerate(both["truth"].key):
         if any(one.first[one.key[at]].dtype in WIDE_INTEGERS for one in both.values()):
             users, _ = Vocabulary.of([(_extremes(partition, name, one.key[at]),) for name, one in both.items()])
-            found[column] = users.ids(np.arange(1)).dtypes[0]
-    return found
+            types[column] = users.ids(np.arange(1)).dtypes[0]
+    return types

@@ -91,12 +91,12 @@ class Divided:
 
     def rows(self, seen: Steps | None = None) -> pl.LazyFrame:
         """All rows, typed; ``seen`` is told how many went by."""
-        found = self.pieces.scan(self.names)
+        rows = self.pieces.scan(self.names)
         if seen is not None:
-            found = found.map_batches(_telling(seen), streamable=True)
+            rows = rows.map_batches(_telling(seen), streamable=True)
         for name in self.needed:
-            found = found.filter(self.typed[name].is_not_null() | pl.col(name).is_null())  # a gap is an error later on
-        return found.with_columns(expression.alias(name) for name, expression in self.typed.items())
+            rows = rows.filter(self.typed[name].is_not_null() | pl.col(name).is_null())  # a gap is an error later on
+        return rows.with_columns(expression.alias(name) for name, expression in self.typed.items())
 
     def ask(self, *expressions: pl.Expr) -> tuple[Any, ...]:
         """Numbers about all rows, of which few are in memory at a time."""
@@ -142,17 +142,19 @@ def divide_tables(sources: Mapping[str, Source], tables: Mapping[str, Table]) ->
         if len(key) == len(truth):
             by_name = set(key) == set(truth) and name != "recs"  # lists and truth go by the order of the columns
             divided[name] = Divided(source, tables[name], truth if by_name else key)
-    found = {name: _survey(one) for name, one in divided.items()}
+    surveys = {name: _survey(one) for name, one in divided.items()}
     both = (divided["recs"], divided["truth"])
-    kinds = [[_kind(one, at, found[one.table.name]) for one in both] for at in range(len(truth) + 1)]
+    kinds = [[_kind(one, at, surveys[one.table.name]) for one in both] for at in range(len(truth) + 1)]
     whole = [all(kind in ("integer", "text of integers") for kind in pair) for pair in kinds]
     for name, one in divided.items():
         for at, column in enumerate(_ids(one)):
-            misfits, n_rows = found[name].misfits.get(column, 0), found[name].n_rows
+            misfits, n_rows = surveys[name].misfits.get(column, 0), surveys[name].n_rows
             if name not in ("recs", "truth") and whole[at] and misfits < n_rows:  # else nothing fits: an error later on
                 warn_misfits(name, misfits, n_rows, str(tables["truth"].ids[at][0]))
     return {
-        name: _typed(replace(one, n_rows=found[name].n_rows), whole, found[name], outside=name not in ("recs", "truth"))
+        name: _typed(
+            replace(one, n_rows=surveys[name].n_rows), whole, surveys[name], outside=name not in ("recs", "truth")
+        )
         for name, one in divided.items()
     }
 
@@ -174,10 +176,10 @@ def _survey(one: Divided) -> _Survey:
     ids = [*one.table.key, one.item]
     score = one.table.used.get("score")
     kinds: tuple[type[pl.DataType], ...] = (pl.Int64, pl.Float64)
-    asked = [integer(name).null_count().alias(f"id {at}") for at, name in enumerate(ids)]
+    expressions = [integer(name).null_count().alias(f"id {at}") for at, name in enumerate(ids)]
     if score is not None:
-        asked += [number(score, kind).null_count().alias(str(kind)) for kind in kinds]
-    n_rows, *odd = one.ask(pl.len().alias("rows"), *asked)
+        expressions += [number(score, kind).null_count().alias(str(kind)) for kind in kinds]
+    n_rows, *odd = one.ask(pl.len().alias("rows"), *expressions)
     fits = [kind for kind, count in zip(kinds, odd[len(ids) :], strict=False) if not count]
     return _Survey(n_rows, dict(zip(ids, odd, strict=False)), fits[0] if fits else None)
 
@@ -186,29 +188,29 @@ def _ids(one: Divided) -> tuple[str, ...]:
     return (*one.key, one.item)
 
 
-def _kind(one: Divided, at: int, found: _Survey) -> str:
+def _kind(one: Divided, at: int, survey: _Survey) -> str:
     """What the ids of a column are, all of them."""
     name = _ids(one)[at]
     if one.source.text:
-        return "text" if found.misfits[name] else "text of integers"
+        return "text" if survey.misfits[name] else "text of integers"
     return "integer" if one.table.ids[at].dtype.is_integer() else "other"
 
 
-def _typed(one: Divided, whole: Sequence[bool], found: _Survey, *, outside: bool) -> Divided:
+def _typed(one: Divided, whole: Sequence[bool], survey: _Survey, *, outside: bool) -> Divided:
     """The table with text read as what all of it is; ``whole``: which ids are integers on both sides."""
     if not one.source.text:
         return one
     ids = [name for name, integers in zip(_ids(one), whole, strict=True) if integers]
     typed = {name: integer(name) for name in ids}
-    if found.score is not None:
-        typed[one.table.used["score"]] = number(one.table.used["score"], found.score)
+    if survey.score is not None:
+        typed[one.table.used["score"]] = number(one.table.used["score"], survey.score)
     return replace(one, typed=typed, needed=tuple(ids) if outside else ())
 
 
 def keys(divided: Mapping[str, Divided]) -> dict[str, list[pl.Expr]]:
     """What names the user in each table, as values that are equal where the ids are."""
     schemas = {name: one.rows().collect_schema() for name, one in divided.items()}
-    found: dict[str, list[pl.Expr]] = {name: [] for name in divided}
+    columns: dict[str, list[pl.Expr]] = {name: [] for name in divided}
     for at in range(len(divided["truth"].key)):
         kinds = [schemas[name][one.key[at]] for name, one in divided.items()]
         kind: Any = None
@@ -220,8 +222,8 @@ def keys(divided: Mapping[str, Divided]) -> dict[str, list[pl.Expr]]:
             column = pl.col(one.key[at])
             if kind is not None and not dtype.is_numeric():  # ids of different types are refused when they are judged
                 column = column.cast(pl.String, strict=False)
-            found[name].append(column if kind is None else column.cast(kind, strict=False))
-    return found
+            columns[name].append(column if kind is None else column.cast(kind, strict=False))
+    return columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,23 +272,23 @@ def in_order(divided: Mapping[str, Divided], n_parts: int) -> Partition | None:
     by = keys(divided)
     for name, one in divided.items():
         column = one.table.ids[one.table.key.index(one.key[0])]
-        found = _runs(one, by[name][0]) if one.pieces.skips and column.is_sorted() else None
-        if found is None:
+        users = _runs(one, by[name][0]) if one.pieces.skips and column.is_sorted() else None
+        if users is None:
             return None
-        runs[name] = found
-    each = [found.select("user", weight=pl.col("rows") * divided[name].weight) for name, found in runs.items()]
+        runs[name] = users
+    each = [users.select("user", weight=pl.col("rows") * divided[name].weight) for name, users in runs.items()]
     together = pl.concat(each).sort("user")
     sums = together.get_column("weight").cum_sum()
-    share = sums[-1] / n_parts
-    at = np.asarray(sums.search_sorted(np.arange(1, n_parts) * share))
+    rows_per_part = sums[-1] / n_parts
+    at = np.asarray(sums.search_sorted(np.arange(1, n_parts) * rows_per_part))
     cuts = together.get_column("user").gather(np.minimum(at, len(together) - 1)).unique().sort()
     edges: dict[str, Ints] = {}
-    for name, found in runs.items():
-        before = found.get_column("user").search_sorted(cuts, side="right").to_numpy()
-        rows = np.concatenate(([0], found.get_column("rows").cast(pl.Int64).cum_sum().to_numpy()))
+    for name, users in runs.items():
+        before = users.get_column("user").search_sorted(cuts, side="right").to_numpy()
+        rows = np.concatenate(([0], users.get_column("rows").cast(pl.Int64).cum_sum().to_numpy()))
         edges[name] = np.concatenate(([0], rows[before], rows[-1:]))
-    some = sum(np.diff(each) for each in edges.values())
-    return Partition(divided, np.flatnonzero(some).tolist(), edges=edges)
+    rows_of_parts = sum(np.diff(each) for each in edges.values())
+    return Partition(divided, np.flatnonzero(rows_of_parts).tolist(), edges=edges)
 
 
 def _runs(one: Divided, user: pl.Expr) -> pl.DataFrame | None:

@@ -20,7 +20,7 @@ from atkay.engines.full_ranking.lists import BYTES, Products, TieOrder, Tops, to
 from atkay.engines.full_ranking.truth import Ranked, Truth, list_depth
 from atkay.errors import DuplicateError, InputError, ProtocolError, number_of, offer, shown
 from atkay.evaluation.finish import Setting, finish
-from atkay.evaluation.judge import known_grades
+from atkay.evaluation.judge import relevant_grades
 from atkay.evaluation.measure import measure_all
 from atkay.evaluation.request import USUAL, Request
 from atkay.text.sizes import bytes_of
@@ -263,7 +263,7 @@ class FullRanking:
         user, item = place.targets.user, place.targets.item
         orders = []
         for protocol in (each.protocol for each in self._request.by_protocol()):
-            grade = known_grades(self._truth.grade, protocol.min_relevance)[self._truth.rows]
+            grade = relevant_grades(self._truth.grade, protocol.min_relevance)[self._truth.rows]
             orders.append(TieOrder(protocol.ties, n_items, user, item, _moved(grade, user.device)))
         return orders
 

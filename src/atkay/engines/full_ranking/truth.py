@@ -12,7 +12,7 @@ from atkay.core.fingerprint import Fingerprint, fingerprint, id_numbers, scrambl
 from atkay.core.lists import Lists, mask
 from atkay.core.match import match, repeated
 from atkay.errors import DuplicateError, InputError, ProtocolError, RelevanceError, listing
-from atkay.evaluation.judge import find_hits, known_grades
+from atkay.evaluation.judge import find_hits, relevant_grades
 from atkay.inputs.arrays import read_compressed
 from atkay.inputs.coding.shared import grade_ends
 from atkay.judged.judged import Judged, within
@@ -119,7 +119,7 @@ class Truth:
         """The hits: all relevant items that are ranked, where they stand in the list of all items."""
         query, item = self.targets
         least = protocol.min_relevance
-        grade = known_grades(self.grade, least)
+        grade = relevant_grades(self.grade, least)
         rank = _settled(protocol.ties, query, item, grade[self.rows], ranked)
         order = np.lexsort((rank, query))
         tied = None
@@ -147,7 +147,7 @@ class Truth:
 
         judged = replace(hits(grade), threshold=least or 0.0)
         if protocol.gains == "positive" and least is not None and (self.grade != 1).any():
-            judged = replace(judged, graded=hits(known_grades(self.grade, None)))
+            judged = replace(judged, graded=hits(relevant_grades(self.grade, None)))
         return judged
 
     def counts(self, ranked: Ranked, n_items: int) -> Population:

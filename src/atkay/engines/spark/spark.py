@@ -84,11 +84,11 @@ def check_java() -> None:
     advice = "Install one (Debian: apt install openjdk-17-jre-headless; conda: openjdk=17), or set JAVA_HOME to it."
     if java is None:
         raise ImportError(f"Spark needs Java {OLDEST_JAVA} or later, and there is no Java: {where}. {advice}")
-    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
-    version = re.search(r'version "(?:1\.)?(\d+)', said.stderr + said.stdout)
+    printed = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    version = re.search(r'version "(?:1\.)?(\d+)', printed.stderr + printed.stdout)
     if version is None or int(version[1]) < OLDEST_JAVA:
-        found = "one that does not say its version" if version is None else f"Java {version[1]}"
-        raise ImportError(f"Spark needs Java {OLDEST_JAVA} or later, and '{java}' is {found}; {where}. {advice}")
+        described = "one that does not say its version" if version is None else f"Java {version[1]}"
+        raise ImportError(f"Spark needs Java {OLDEST_JAVA} or later, and '{java}' is {described}; {where}. {advice}")
 
 
 def evaluate_spark(request: Request) -> Result:
@@ -170,12 +170,12 @@ def _queries(truth: Table) -> pl.DataFrame:
 def _some_rows(frame: DataFrame, name: str) -> Source:
     """The first rows of a frame, those without gaps if there are any: all rows are looked at where they are judged."""
 
-    def some(names: Sequence[str]) -> pl.DataFrame:
+    def select(names: Sequence[str]) -> pl.DataFrame:
         rows = collect_spark(frame.limit(ROWS_SAMPLED), name, names)
         full = rows.with_columns(pl.selectors.float().fill_nan(None)).drop_nulls()
         return full if len(full) else rows
 
-    return Source(tuple(frame.columns), some, "a Spark frame", ordered=False)
+    return Source(tuple(frame.columns), select, "a Spark frame", ordered=False)
 
 
 def _written_out(table: Table) -> pl.DataFrame:
@@ -209,18 +209,18 @@ def _with_items(table: Table, frame: DataFrame) -> tuple[Table, int]:
 
     item = table.used["item"]
     gaps = [f.count_if(spark_column(name).isNull()).alias(f"gaps {at}") for at, name in enumerate(table.key)]
-    found = as_polars(
+    counts = as_polars(
         frame.groupBy(spark_column(item).alias(item)).agg(f.count(f.lit(1)).alias("rows"), *gaps).toArrow()
     )
-    size = int(found["rows"].sum())
-    missing = {name: int(found[f"gaps {at}"].sum()) for at, name in enumerate(table.key)}
-    missing[item] = int(found.filter(pl.col(item).is_null())["rows"].sum())
+    size = int(counts["rows"].sum())
+    missing = {name: int(counts[f"gaps {at}"].sum()) for at, name in enumerate(table.key)}
+    missing[item] = int(counts.filter(pl.col(item).is_null())["rows"].sum())
     for name, count in missing.items():
         if count:
             raise IdError(
                 f"{table.name}: '{name}' is missing in {count:,} of {size:,} rows. Fill in the ids, or drop these rows."
             )
-    items = read_items(found.select(item), table.name, Columns(item=item)).ids[-1]
+    items = read_items(counts.select(item), table.name, Columns(item=item)).ids[-1]
     return replace(table, ids=(*table.ids[:-1], items)), size
 
 
@@ -238,21 +238,21 @@ def _divided_by(setting: Setting, filters: Mapping[str, Table]) -> dict[str, lis
     """
     recs, truth, groups = setting.tables["recs"], setting.tables["truth"], setting.protocol.groups
     key = truth.key
-    known = {
+    key_of = {
         name: dict(zip(keyed_by(table, _queries(truth), groups).columns, table.key, strict=True))
         for name, table in filters.items()
     }
-    common = [name for name in key if all(name in of for of in known.values())]
+    common = [name for name in key if all(name in of for of in key_of.values())]
     if not common:
-        one, other = known
+        one, other = key_of
         raise IdError(
-            f"{one} names queries by {listing(known[one].values())}, {other} by {listing(known[other].values())}. On "
+            f"{one} names queries by {listing(key_of[one].values())}, {other} by {listing(key_of[other].values())}. On "
             "Spark they need a column in common, by which all tables are divided."
         )
     if set(groups) <= set(key):
         common = [name for name in common if name in groups] or common
-    known |= {"recs": dict(zip(key, recs.key, strict=True)), "truth": dict(zip(key, key, strict=True))}
-    return {name: [of[one] for one in common] for name, of in known.items()}
+    key_of |= {"recs": dict(zip(key, recs.key, strict=True)), "truth": dict(zip(key, key, strict=True))}
+    return {name: [of[one] for one in common] for name, of in key_of.items()}
 
 
 def _partitioned(divided: Mapping[str, DataFrame], by: Mapping[str, list[str]], n_parts: int) -> DataFrame:

@@ -71,14 +71,14 @@ class Written:
 
     def rows(self, part: Part) -> pa.Table:
         """The rows of a part's users."""
-        found = {f"id {at}": column for at, column in enumerate(part.ids.values())}
+        columns = {f"id {at}": column for at, column in enumerate(part.ids.values())}
         if self.groups and part.groups is not None:
-            found |= {f"group {at}": column for at, column in enumerate(part.groups.get_columns())}
-        found |= {f"value {at}": pl.Series(column) for at, column in enumerate(part.values.T)}
+            columns |= {f"group {at}": column for at, column in enumerate(part.groups.get_columns())}
+        columns |= {f"value {at}": pl.Series(column) for at, column in enumerate(part.values.T)}
         for at, name in enumerate(self.pooled):
-            found |= {f"{side} {at}": pl.Series(part.ratios[name][n]) for n, side in enumerate(RATIO_SIDES)}
+            columns |= {f"{side} {at}": pl.Series(part.ratios[name][n]) for n, side in enumerate(RATIO_SIDES)}
         nothing = pl.Series(PART_COLUMN, [None], pl.Binary).new_from_index(0, len(part.rows))
-        frame = pl.DataFrame([nothing, *(column.alias(name) for name, column in found.items())])
+        frame = pl.DataFrame([nothing, *(column.alias(name) for name, column in columns.items())])
         return frame.fill_nan(None).select(self.schema.names).to_arrow().cast(self.schema)
 
     def part(self, groups: tuple[str, ...], frame: pl.DataFrame, whole: Part) -> Part:
@@ -203,7 +203,7 @@ def merging(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """What some parts counted, as one."""
     import pyarrow as pa
 
-    found = (one.as_py() for batch in batches for one in batch.column(0))
-    first = next(found, None)
+    packed_parts = (one.as_py() for batch in batches for one in batch.column(0))
+    first = next(packed_parts, None)
     if first is not None:
-        yield pa.RecordBatch.from_pydict({PART_COLUMN: [packed(merged(chain([first], found)))]})
+        yield pa.RecordBatch.from_pydict({PART_COLUMN: [packed(merged(chain([first], packed_parts)))]})

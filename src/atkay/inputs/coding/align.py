@@ -136,10 +136,10 @@ class Codes:
     def of_rows(self, table: Table) -> Ints:
         """The codes of a table's items, all of which were there when the codes were made."""
         codes = self.items.codes(table.ids[-1:])
-        known = self.items.known(codes)
-        if not known.all():
+        there = self.items.known(codes)
+        if not there.all():
             raise IdError(
-                f"item {table.ids[-1][int(np.argmin(known))]!r} was not there when the items were gathered: the table "
+                f"item {table.ids[-1][int(np.argmin(there))]!r} was not there when the items were gathered: the table "
                 "changed while it was read",
                 advice="Write it down first, and read that.",
                 table=table.name,
@@ -233,9 +233,9 @@ def _common(queries: pl.DataFrame, rows: Mapping[str, Lists], *, ordered: bool, 
         int(np.count_nonzero(there["recs"])),
         int(np.count_nonzero(both)),
         {
-            name: in_words(queries.row(int(np.argmax(some & ~both))))
-            for name, some in there.items()
-            if np.count_nonzero(some) > np.count_nonzero(both)
+            name: in_words(queries.row(int(np.argmax(queries_there & ~both))))
+            for name, queries_there in there.items()
+            if np.count_nonzero(queries_there) > np.count_nonzero(both)
         },
         lengths={} if ordered else {name: lengths_of(of.length) for name, of in rows.items()},
         **shared,

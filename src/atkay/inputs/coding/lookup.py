@@ -33,11 +33,11 @@ class Keyed:
     """The rows of the table in the order of the lists, None where they stand so."""
 
     @classmethod
-    def of(cls, table: Table, item: Ints, n_items: int, known: Bools | None = None) -> Keyed:
-        """The items of each user as they stand in the table; only ``known`` rows count."""
+    def of(cls, table: Table, item: Ints, n_items: int, keep: Bools | None = None) -> Keyed:
+        """The items of each user as they stand in the table; only ``keep`` rows count."""
         users, (user,) = Vocabulary.of([table.ids[:-1]], dense=True)
-        if known is not None:
-            user, item = user[known], item[known]
+        if keep is not None:
+            user, item = user[keep], item[keep]
         lists, order, _ = grouped(user, None, item, users.size + 1, n_items)
         return cls(table, users, lists, order)
 

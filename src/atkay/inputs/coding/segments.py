@@ -65,16 +65,16 @@ def slice_queries(
     """The segments of some of the queries, and how many of these the slices' table names."""
     if slices is None:
         return (), None
-    asked = _asked(queries, slices, groups)
-    side = Table("truth", "", tuple(asked.columns), tuple(asked.get_columns()), {})
+    keyed = _keys(queries, slices, groups)
+    side = Table("truth", "", tuple(keyed.columns), tuple(keyed.get_columns()), {})
     typed, _ = same_types(slices, side, outside=True)
     assert typed.extra is not None
-    keys = [f"key {at} beside {''.join(typed.extra.columns)}" for at in range(len(asked.columns))]
+    keys = [f"key {at} beside {''.join(typed.extra.columns)}" for at in range(len(keyed.columns))]
     table = pl.DataFrame([column.alias(key) for key, column in zip(keys, typed.ids, strict=True)])
-    asked = asked.rename(dict(zip(asked.columns, keys, strict=True)))
+    keyed = keyed.rename(dict(zip(keyed.columns, keys, strict=True)))
     # Some of the queries may have a narrower type than the table, in which its other users would be no ids at all.
-    wide = [pl.col(key).cast(pl.Int128) for key in keys if table.schema[key] != asked.schema[key]]
-    table, asked = table.with_columns(wide), asked.with_columns(wide)
+    wide = [pl.col(key).cast(pl.Int128) for key in keys if table.schema[key] != keyed.schema[key]]
+    table, keyed = table.with_columns(wide), keyed.with_columns(wide)
     twice = table.is_duplicated()
     if twice.any():
         who = table.filter(twice).row(0)
@@ -83,21 +83,21 @@ def slice_queries(
         )
     there = "there beside " + "".join(typed.extra.columns)
     table = pl.concat([table, typed.extra], how="horizontal").with_columns(pl.lit(True).alias(there))
-    found = asked.join(table, on=keys, how="left", maintain_order="left").drop(keys)
-    segmented = found.drop_in_place(there).is_not_null()
-    strangers = table.join(asked, on=keys, how="anti")
+    segments = keyed.join(table, on=keys, how="left", maintain_order="left").drop(keys)
+    segmented = segments.drop_in_place(there).is_not_null()
+    strangers = table.join(keyed, on=keys, how="anti")
     shared = SharedCount(
         int(segmented.sum()),
-        len(asked),
+        len(keyed),
         len(table) - len(strangers),
         len(slices),
-        "" if segmented.all() else in_words(asked.filter(~segmented).row(0)),
+        "" if segmented.all() else in_words(keyed.filter(~segmented).row(0)),
         in_words(strangers.select(keys).row(0)) if len(strangers) else "",
     )
-    return tuple(_slicing(column) for column in found.get_columns()), shared
+    return tuple(_slicing(column) for column in segments.get_columns()), shared
 
 
-def _asked(queries: pl.DataFrame, slices: Table, groups: Groups | None) -> pl.DataFrame:
+def _keys(queries: pl.DataFrame, slices: Table, groups: Groups | None) -> pl.DataFrame:
     """The columns of the queries, or of their groups, by which the slices' table names them."""
     every, group_names = queries, () if groups is None else tuple(groups.ids.columns)
     if groups is not None:

@@ -106,11 +106,11 @@ class NamedItems:
     @classmethod
     def of(cls, ids: pl.Series, code: Ints, items: Vocabulary, in_truth: Bools) -> NamedItems:
         """The items of a column; strange ones are left out where enough of the truth's are among them."""
-        known = items.known(code)
-        codes = mask(code[known], items.size)
-        if known.all() or _enough(codes, in_truth):
+        there = items.known(code)
+        codes = mask(code[there], items.size)
+        if there.all() or _enough(codes, in_truth):
             return cls(codes)
-        strange = ids.gather(np.flatnonzero(~known)).unique(maintain_order=True)
+        strange = ids.gather(np.flatnonzero(~there)).unique(maintain_order=True)
         return cls(codes, np.sort(mix(id_numbers(strange)))[:KEPT_HASHES], repr(strange[0]))
 
     @property
@@ -141,9 +141,9 @@ class NamedItems:
         )
 
 
-def _enough(codes: Bools, known: Bools) -> bool:
-    both = int(np.count_nonzero(codes & known))
-    return both > 0 and both >= OVERLAP_WARNING_SHARE * int(np.count_nonzero(known))
+def _enough(codes: Bools, others: Bools) -> bool:
+    both = int(np.count_nonzero(codes & others))
+    return both > 0 and both >= OVERLAP_WARNING_SHARE * int(np.count_nonzero(others))
 
 
 def _example(items: Vocabulary, code: Ints) -> str:

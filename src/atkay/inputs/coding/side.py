@@ -170,9 +170,9 @@ def _numbers(column: pl.Series) -> Floats:
     if isinstance(column.dtype, pl.List):
         length = column.list.len()
         if column.null_count() or length.n_unique() > 1 or not length.max():
-            found = sorted(length.drop_nulls().unique().to_list())
+            lengths = sorted(length.drop_nulls().unique().to_list())
             raise InputError(
-                f"the vectors in '{column.name}' are of different lengths ({listing(map(str, found[:5]))})",
+                f"the vectors in '{column.name}' are of different lengths ({listing(map(str, lengths[:5]))})",
                 advice="Give every item the same number of values.",
                 table="features",
             )

@@ -50,25 +50,25 @@ class StreamSide:
         users = [column.to_frame("user") for column in named] or [pl.DataFrame({"user": [0]})]
         everybody = pl.concat(users, how="vertical_relaxed").unique()
         side = tables.side(tables.codes(everybody, ()), len(everybody))
-        marks = side_fingerprints(side, scrambled(0, id_numbers(everybody.to_series())), items.numbers)
-        return cls(tables.of_items, tables, named, {name: str(mark) for name, mark in marks.items()})
+        fingerprints = side_fingerprints(side, scrambled(0, id_numbers(everybody.to_series())), items.numbers)
+        return cls(tables.of_items, tables, named, {name: str(each) for name, each in fingerprints.items()})
 
-    def of_batch(self, users: pl.Series, *, told: bool) -> tuple[Side, dict[str, SharedCount]]:
-        """What is known of the users of a batch, and how many of them; ``told``: it tells who they are."""
+    def of_batch(self, users: pl.Series, *, named: bool) -> tuple[Side, dict[str, SharedCount]]:
+        """What is known of the users of a batch, and how many of them; ``named``: it tells who they are."""
         if self.tables is None:
             return self.items, {}
-        if self.named and not told:
+        if self.named and not named:
             raise InputError(
                 "update: training data, or a reference, tell what each user had. Pass users=, the ids that they have "
                 "there."
             )
         from atkay.inputs.coding.types import kind
 
-        for known in self.named if len(users) else ():
-            if kind(known) != kind(users):
+        for column in self.named if len(users) else ():
+            if kind(column) != kind(users):
                 raise IdError(
-                    f"update: users are {users.dtype}, and those of the tables given besides are {known.dtype}, such "
-                    f"as {known[0]!r}. Nobody would be known: pass the ids that they have there."
+                    f"update: users are {users.dtype}, and those of the tables given besides are {column.dtype}, such "
+                    f"as {column[0]!r}. Nobody would be known: pass the ids that they have there."
                 )
         codes = self.tables.codes(users.to_frame(), ())
         shared = {

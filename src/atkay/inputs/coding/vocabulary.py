@@ -133,16 +133,16 @@ class Vocabulary:
 
     def _codes_of_any(self, ids: Ids) -> Ints:
         assert self.table is not None
-        asked = _frame(ids, self.names).cast({name: self.table.schema[name] for name in self.names}, strict=False)
-        return self._narrow(asked.join(self.table, on=self.names, how="left", maintain_order="left"))
+        frame = _frame(ids, self.names).cast({name: self.table.schema[name] for name in self.names}, strict=False)
+        return self._narrow(frame.join(self.table, on=self.names, how="left", maintain_order="left"))
 
     def _codes_of_text(self, ids: Ids) -> Ints:
         assert self.table is not None
-        known = self.table.get_column(self.names[0])
-        asked = pl.DataFrame({"hash": ids[0].hash()})
-        found = asked.join(self._by_hash, on="hash", how="left", maintain_order="left")
-        right = (known.gather(found.get_column("code")) == ids[0]).fill_null(False)
-        code = self._narrow(found)
+        ids_of_codes = self.table.get_column(self.names[0])
+        hashes = pl.DataFrame({"hash": ids[0].hash()})
+        coded = hashes.join(self._by_hash, on="hash", how="left", maintain_order="left")
+        right = (ids_of_codes.gather(coded.get_column("code")) == ids[0]).fill_null(False)
+        code = self._narrow(coded)
         if right.all():
             return code
         wrong = right.not_().arg_true()
@@ -151,13 +151,13 @@ class Vocabulary:
     @cached_property
     def _by_hash(self) -> pl.DataFrame:
         assert self.table is not None
-        known = self.table.get_column(self.names[0])
-        return pl.DataFrame({"hash": known.hash(), "code": self.table.get_column("code")}).unique("hash")
+        ids_of_codes = self.table.get_column(self.names[0])
+        return pl.DataFrame({"hash": ids_of_codes.hash(), "code": self.table.get_column("code")}).unique("hash")
 
-    def _narrow(self, found: pl.DataFrame) -> Ints:
+    def _narrow(self, coded: pl.DataFrame) -> Ints:
         """The codes that were found, -1 for none, in no wider integers than it takes."""
         wide = pl.Int32 if self.size < 1 << 31 else pl.Int64
-        return found.get_column("code").cast(wide).fill_null(-1).to_numpy()
+        return coded.get_column("code").cast(wide).fill_null(-1).to_numpy()
 
     def known(self, codes: Ints) -> Bools:
         """Which codes are codes."""
@@ -230,8 +230,8 @@ def _span(columns: Sequence[pl.Series]) -> tuple[int, int]:
         blocks = ranges(len(values))
         return in_threads(lambda b: (int(values[b[0] : b[1]].min()), int(values[b[0] : b[1]].max())), blocks)
 
-    found = [ends for column in columns for ends in of_column(column.to_numpy())]
-    return min(low for low, _ in found), max(high for _, high in found)
+    ends_of_blocks = [ends for column in columns for ends in of_column(column.to_numpy())]
+    return min(low for low, _ in ends_of_blocks), max(high for _, high in ends_of_blocks)
 
 
 def _less(ids: pl.Series, low: int) -> Ints:
