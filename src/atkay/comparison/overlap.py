@@ -250,7 +250,7 @@ def _settled(one: Table, other: Table) -> tuple[dict[str, pl.Series], Vocabulary
 def _duplicate(run: str, lists: Lists, items: Vocabulary, ids: Mapping[str, Any]) -> DuplicateError:
     again = repeated(lists)
     item = items.ids(lists.item[again[:1]]).item()
-    whose = who(ids, int(np.searchsorted(lists.start, again[0], side="right") - 1))
+    whose = who(ids, lists.query_of(again[0]))
     return DuplicateError(
         f"{run}: item {item!r} stands twice in the list of {whose}; {len(again):,} of {len(lists):,} rows repeat an "
         "item. Drop them."
@@ -267,13 +267,13 @@ def _by_rank(table: Table, lists: Lists, order: Ints, ids: Mapping[str, Any]) ->
             f"Number each list again, or name the column to order by with {columns_argument(score=...)}."
         )
     if table.score is not None and len(rising := steps(lists, table.score.to_numpy()[order], again).rising):
-        whose = who(ids, int(np.searchsorted(lists.start, rising[0], side="right") - 1))
+        whose = who(ids, lists.query_of(rising[0]))
         rank, score = table.used["rank"], table.used["score"]
         raise OrderError(
             f"{table.name}: '{rank}' and '{score}' contradict each other for {whose}. Say which holds: "
             f"{columns_argument(rank=rank)} or {columns_argument(score=score)}."
         )
-    return lists if again is None else Lists(lists.start, lists.item[again], lists.n_items)
+    return lists.reordered(again)
 
 
 @dataclass(frozen=True, eq=False)

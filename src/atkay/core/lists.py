@@ -60,6 +60,14 @@ class Lists:
         length = np.diff(np.concatenate(([0], np.cumsum(keep)))[self.start])
         return type(self).of(length, self.item[keep], self.n_items)
 
+    def reordered(self, order: Ints | None) -> Self:
+        """The same lists with their rows in another order; None where they stand in it."""
+        return self if order is None else type(self)(self.start, taken(self.item, order), self.n_items)
+
+    def query_of(self, row: int) -> int:
+        """The query of one row."""
+        return int(np.searchsorted(self.start, row, side="right")) - 1
+
     def pick(self, queries: Ints) -> Self:
         """The lists of the given queries, in that order; one may be picked often."""
         return type(self).of(self.length[queries], self.item[rows_of(self.start, queries)], self.n_items)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from atkay.evaluation.finish import Setting
 from atkay.inputs.coding.align import Codes
 from atkay.inputs.coding.types import check_keys, fitting_tables, same_types
@@ -25,8 +23,7 @@ def share(request: Request, tables: Mapping[str, Table], room: int | None = None
     """
     check_keys(tables["recs"], tables["truth"])
     recs, truth = same_types(tables["recs"], tables["truth"])
-    queries = pl.DataFrame([column.alias(name) for name, column in zip(truth.key, truth.ids, strict=False)])
-    side = fitting_tables(tables, truth, queries, request.protocol.groups)
+    side = fitting_tables(tables, truth, truth.queries, request.protocol.groups)
     codes, _ = Codes.of(recs, truth, side, request.metrics, room=room)
     examples = {
         table.name: replace(table, ids=tuple(column.head(1) for column in table.ids)) for table in (recs, truth)

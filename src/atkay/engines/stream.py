@@ -25,7 +25,7 @@ from atkay.errors import (
     shown,
 )
 from atkay.evaluation.finish import Setting, finish
-from atkay.evaluation.judge import settle
+from atkay.evaluation.judge import judge
 from atkay.evaluation.measure import measure_all
 from atkay.evaluation.part import Part
 from atkay.evaluation.request import USUAL, Request
@@ -236,7 +236,7 @@ class Stream:
                 f"update: min_relevance={least:g} needs grades, and targets has none. Pass them as a matrix of floats."
             )
         aligned = self._aligned(batch, users)
-        part, _ = measure_all(self._request, lambda protocol: settle(aligned, protocol)[:2], ids=aligned.ids)
+        part, _ = measure_all(self._request, lambda protocol: judge(aligned, protocol)[:2], ids=aligned.ids)
         self._add(part.sum())
 
     def _add(self, part: Part) -> None:

@@ -27,12 +27,6 @@ if TYPE_CHECKING:
     from atkay.protocol import Protocol
 
 
-def judge(given: Aligned, protocol: Protocol) -> tuple[Judged, Population, dict[str, Fingerprint]]:
-    """The hits of the lists, what became of the listed rows, and the fingerprints of all that came in."""
-    judged, rows, aligned, ranking = settle(given, protocol)
-    return judged, rows, _fingerprints(aligned, ranking)
-
-
 class Settled(NamedTuple):
     """Judged lists, what became of the listed rows, and lists and truth as they were when nothing was taken out yet."""
 
@@ -41,26 +35,48 @@ class Settled(NamedTuple):
     aligned: Aligned
     ranking: Lists
 
+    def fingerprints(self) -> dict[str, Fingerprint]:
+        """What tells two inputs apart, in whatever form and order of rows they came.
 
-def settle(given: Aligned, protocol: Protocol) -> Settled:
+        Of the truth its pairs and grades count, of the lists their order, of the others their pairs.
+        """
+        aligned = self.aligned
+        query, item = aligned.query_numbers, aligned.item_numbers
+        fingerprints = {"truth": Fingerprint(fingerprint(aligned.truth, query, item, aligned.grade))}
+        fingerprints["recs"] = Fingerprint(fingerprint(self.ranking, query, item, ranked=True))
+        for name, rows in (("exclude", aligned.exclude), ("candidates", aligned.candidates)):
+            if isinstance(rows, Lists):
+                fingerprints[name] = Fingerprint(fingerprint(rows, query, item))
+            elif rows is not None:
+                fingerprints[name] = Fingerprint(fixed=item_fingerprint(item(np.flatnonzero(rows))))
+        return fingerprints | side_fingerprints(aligned.side, query, item)
+
+
+def judge(given: Aligned, protocol: Protocol) -> Settled:
     """The lists in order, what must not stand in them taken out, and their hits."""
     aligned, matched = _each_pair_once(_turned(given) if protocol.trait("ties", "turns") else given, protocol)
     row, at = matched.row, matched.at
     grade = _grades(aligned, protocol.min_relevance)
     order, n_tied = _order(aligned, protocol, row, grade[at])
-    ranking = Lists(aligned.recs.start, aligned.recs.item, aligned.recs.n_items)
+    ranking = before = aligned.recs.reordered(order)
     if order is not None:
-        ranking = Lists(ranking.start, taken(ranking.item, order), ranking.n_items)
         place = np.flatnonzero(mask(row, len(order))[order])  # where the graded rows have come to stand
         row, at = place, at[np.searchsorted(row, order[place])]
-    before = ranking
     gone, counts = _take_out(aligned, protocol, ranking, row)
     if gone is not None:
         stays = ~gone[row]
         row, at = row[stays] - np.cumsum(gone)[row[stays]], at[stays]
         ranking = ranking.only(~gone)
-    equal = _equal(aligned, ranking, order, gone) if n_tied else None
 
+    def scores() -> Array:
+        """The scores of the ranking's rows."""
+        assert aligned.score is not None
+        values = aligned.score.values if order is None else taken(aligned.score.values, order)
+        return values if gone is None else values[~gone]
+
+    equal = steps(ranking, scores()).equal if n_tied else None
+    all_count = protocol.nonpositive == "listed" or aligned.score is None
+    positive = None if all_count else np.asarray(scores()[row] > 0)
     query = aligned.truth.owner().take(at)
     rank = row - ranking.start[query] + 1
     tied = None if equal is None else _group_of(mask(equal, len(ranking)), row, ranking.start[query])
@@ -76,7 +92,7 @@ def settle(given: Aligned, protocol: Protocol) -> Settled:
             at,
             rank,
             tied=tied,
-            positive=_positive(aligned, protocol, order, gone, row),
+            positive=positive,
             n_listed=ranking.length,
             answered=aligned.recs.length > 0,
             ranking=ranking,
@@ -145,21 +161,6 @@ def find_hits(
     )
 
 
-def _positive(aligned: Aligned, protocol: Protocol, order: Ints | None, gone: Bools | None, row: Ints) -> Bools | None:
-    """Which listed rows have a score above 0, where that matters."""
-    if protocol.nonpositive == "listed" or aligned.score is None:
-        return None
-    score = aligned.score.values if order is None else aligned.score.values[order]
-    return np.asarray((score if gone is None else score[~gone])[row] > 0)
-
-
-def _equal(aligned: Aligned, ranking: Lists, order: Ints | None, gone: Bools | None) -> Ints:
-    """The rows of the ranking that have the score of the one before in the same list."""
-    assert aligned.score is not None
-    score = aligned.score.values if order is None else taken(aligned.score.values, order)
-    return steps(ranking, score if gone is None else score[~gone]).equal
-
-
 def _places(ranking: Lists, row: Ints) -> Lists:
     """The places of some rows in their lists, from 0."""
     start = np.searchsorted(row, ranking.start)
@@ -173,30 +174,13 @@ def _group_of(equal: Bools, row: Ints, first: Ints) -> tuple[Ints, Ints]:
     return starts[group] - first, starts[group + 1] - starts[group]
 
 
-def _fingerprints(aligned: Aligned, ranking: Lists) -> dict[str, Fingerprint]:
-    """What tells two inputs apart, in whatever form and order of rows they came.
-
-    Of the truth its pairs and grades count, of the lists their order, of the others their pairs.
-    """
-    query, item = aligned.query_numbers, aligned.item_numbers
-    fingerprints = {"truth": Fingerprint(fingerprint(aligned.truth, query, item, aligned.grade))}
-    fingerprints["recs"] = Fingerprint(fingerprint(ranking, query, item, ranked=True))
-    for name, rows in (("exclude", aligned.exclude), ("candidates", aligned.candidates)):
-        if isinstance(rows, Lists):
-            fingerprints[name] = Fingerprint(fingerprint(rows, query, item))
-        elif rows is not None:
-            fingerprints[name] = Fingerprint(fixed=item_fingerprint(item(np.flatnonzero(rows))))
-    return fingerprints | side_fingerprints(aligned.side, query, item)
-
-
 def _turned(aligned: Aligned) -> Aligned:
     """The rows of each list from the last to the first, where their scores put them in order afterwards."""
     if aligned.score is None or aligned.rank is not None:
         return aligned
-    start, item = aligned.recs.start, aligned.recs.item
-    back = np.repeat(start[:-1] + start[1:] - 1, np.diff(start)) - np.arange(len(item))
-    turned = Lists(start, item[back], aligned.recs.n_items)
-    return replace(aligned, recs=turned, score=Scores(aligned.score.values[back]))
+    start = aligned.recs.start
+    back = np.repeat(start[:-1] + start[1:] - 1, np.diff(start)) - np.arange(len(aligned.recs))
+    return replace(aligned, recs=aligned.recs.reordered(back), score=Scores(aligned.score.values[back]))
 
 
 def _each_pair_once(aligned: Aligned, protocol: Protocol) -> tuple[Aligned, Match]:
@@ -209,9 +193,9 @@ def _each_pair_once(aligned: Aligned, protocol: Protocol) -> tuple[Aligned, Matc
     if matched.repeated[0]:
         # Of an item that stands twice the better rank counts, so the lists are put in order first.
         order, _ = _order(aligned, replace(protocol, ties="given"), matched.row[:0], np.empty(0))
-        recs, score = aligned.recs, None if aligned.score is None or aligned.rank is not None else aligned.score.values
-        if order is not None:
-            recs, score = Lists(recs.start, recs.item[order], recs.n_items), None if score is None else score[order]
+        recs = aligned.recs.reordered(order)
+        score = None if aligned.score is None or aligned.rank is not None else aligned.score.values
+        score = score if score is None or order is None else score[order]
         once = ~mask(repeated(recs), len(recs))
         kept = None if score is None else Scores(score[once])
         aligned = replace(aligned, recs=recs.only(once), score=kept, rank=None)
@@ -319,7 +303,7 @@ def _agree(aligned: Aligned, order: Ints | None) -> None:
     if len(rising):
         rows = rising[0] - 1, rising[0]
         above, below = rows if order is None else order[list(rows)]
-        whose = who(aligned.ids, np.searchsorted(aligned.recs.start, above, side="right") - 1)
+        whose = who(aligned.ids, aligned.recs.query_of(above))
         names = aligned.names
         raise OrderError(
             f"recs: '{names['rank']}' and '{names['score']}' contradict each other: for {whose}, rank {rank[above]} "
@@ -346,7 +330,7 @@ def _duplicate(aligned: Aligned, table: str) -> DuplicateError:
     lists, where = (aligned.recs, "list") if table == "recs" else (aligned.truth, "truth")
     again = repeated(lists)
     item = aligned.items.ids(lists.item[again[:1]]).item()
-    whose = who(aligned.ids, np.searchsorted(lists.start, again[0], side="right") - 1)
+    whose = who(aligned.ids, lists.query_of(again[0]))
     return DuplicateError(
         f"item {item!r} stands twice in the {where} of {whose}; {len(again):,} of {len(lists):,} rows repeat an item",
         advice=f"Drop them, or pass {argument('duplicates', 'first')} to keep the first of each.",

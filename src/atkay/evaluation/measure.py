@@ -142,9 +142,9 @@ def measure_aligned(
 
     def judge_as(protocol: Protocol) -> tuple[Judged, Population]:
         same = protocol.scores == request.protocol.scores
-        judged, rows, of_tables = judge(aligned if same else align(protocol), protocol)
-        fingerprints.update(fingerprints or of_tables)
-        return judged, rows
+        settled = judge(aligned if same else align(protocol), protocol)
+        fingerprints.update(fingerprints or settled.fingerprints())
+        return settled.judged, settled.rows
 
     part, judged = measure_all(request, judge_as, ids=aligned.ids, slicings=slicings)
     assert aligned.common is not None

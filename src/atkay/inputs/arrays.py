@@ -38,10 +38,24 @@ class ItemRows(NamedTuple):
         """The codes as lists."""
         return Lists.of(self.length, self.item, n_items)
 
+    @property
+    def owner(self) -> Ints:
+        """The user of each code."""
+        return np.repeat(np.arange(len(self.length)), self.length)
+
+    def source(self, table: str, label: str, n_items: int | None = None) -> Source:
+        """The rows of a table; its users are numbers."""
+        from atkay.inputs.checks import series
+        from atkay.inputs.table import roles_of, source_of
+
+        columns = {"user": self.owner, "item": series("item", self.item, table)}
+        if (value := KINDS[table].value) and self.value is not None:
+            columns[value] = self.value
+        return source_of(columns, roles_of(table, columns), label, len(self.length), n_items)
+
     def where(self, keep: Bools) -> ItemRows:
         """Some of the rows."""
-        owner = np.repeat(np.arange(len(self.length)), self.length)[keep]
-        length = np.bincount(owner, minlength=len(self.length))
+        length = np.bincount(self.owner[keep], minlength=len(self.length))
         return ItemRows(length, self.item[keep], None if self.value is None else self.value[keep])
 
 
@@ -62,9 +76,6 @@ def read_feature_array(given: np.ndarray[Any, Any]) -> Source:
 
 def read_array(given: np.ndarray[Any, Any], table: str) -> Source:
     """A row of item ids per user; -1, NaN, None and the mask fill up short ones."""
-    from atkay.inputs.checks import series
-    from atkay.inputs.table import roles_of, source_of
-
     if given.dtype.names:
         raise SourceError(
             f"cannot read an array with named fields ({', '.join(given.dtype.names)}) as a table",
@@ -75,7 +86,6 @@ def read_array(given: np.ndarray[Any, Any], table: str) -> Source:
         raise SourceError(
             f"an array has a row per user and a column per rank, this one has shape {given.shape}.", table=table
         )
-    users, width = given.shape
     values = np.ma.getdata(given).ravel()
     if values.dtype == np.longdouble:
         values = values.astype(float)
@@ -93,18 +103,12 @@ def read_array(given: np.ndarray[Any, Any], table: str) -> Source:
                 advice="Pass scores of all items as a SciPy sparse matrix, or as {user: {item: score}}.",
                 table=table,
             )
-    item = values[there]
-    columns = {
-        "user": np.repeat(np.arange(users), width)[there],
-        "item": series("item", item.astype(np.int64) if item.dtype.kind == "f" else item, table),
-    }
-    return source_of(columns, roles_of(table, columns), "an array", n_rows=users)
+    item = values[there].astype(np.int64 if values.dtype.kind == "f" else values.dtype, copy=False)
+    return ItemRows(np.count_nonzero(there.reshape(given.shape), axis=1), item).source(table, "an array")
 
 
 def read_sparse(given: Any, table: str) -> Source:
     """A SciPy sparse matrix of users x items."""
-    from atkay.inputs.table import roles_of, source_of
-
     if given.ndim != 2:
         raise SourceError(
             f"a sparse matrix has a row per user and a column per item, this one is of shape {given.shape}.",
@@ -115,22 +119,19 @@ def read_sparse(given: Any, table: str) -> Source:
         raise SourceError(
             f"cannot read a sparse matrix of users x items as {table}", advice=f"Pass {what}.", table=table
         )
-    rows = _canonical(given)
-    columns = {"user": np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), "item": rows.indices}
-    if value := KINDS[table].value:
-        columns[value] = rows.data
-    else:
-        columns = {name: values[rows.data != 0] for name, values in columns.items()}
-    return source_of(columns, roles_of(table, columns), "a sparse matrix", *rows.shape)
+    rows = _sparse_rows(given)
+    if not KINDS[table].value and rows.value is not None:
+        rows = rows.where(rows.value != 0)
+    return rows.source(table, "a sparse matrix", given.shape[1])
 
 
-def _canonical(given: Any) -> Any:
+def _sparse_rows(given: Any) -> ItemRows:
     """The rows of a sparse matrix, in which entries of the same place are added up, as they mean."""
     rows = given.tocsr()
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()
-    return rows
+    return ItemRows(np.diff(rows.indptr).astype(np.int64), rows.indices, rows.data)
 
 
 def array(given: Any, name: str, call: str = "update") -> Any:
@@ -167,7 +168,7 @@ def item_codes(given: Any, name: str, n_items: int | None, n_users: int | None =
     wrong = (rows.item < 0) | (rows.item >= (np.inf if n_items is None else n_items))
     if wrong.any():
         at = int(np.argmax(wrong))
-        user = int(np.searchsorted(np.cumsum(rows.length), at, side="right"))
+        user = rows.owner[at]
         most = "" if n_items is None else f" to {n_items - 1:,} (n_items is {n_items:,})"
         raise IdError(
             f"update: {name} of row {user} has {rows.item[at]}; items are codes from 0{most}, and -1 fills up short "
@@ -177,22 +178,22 @@ def item_codes(given: Any, name: str, n_items: int | None, n_users: int | None =
 
 
 def _sparse(given: Any, name: str, n_items: int | None) -> ItemRows:
-    rows = _canonical(given)
-    if rows.dtype.kind not in "biuf":
-        raise InputError(f"update: {name} is a matrix of {rows.dtype}, and it takes real numbers.")
-    if n_items not in (None, rows.shape[-1]):
+    if given.dtype.kind not in "biuf":
+        raise InputError(f"update: {name} is a matrix of {given.dtype}, and it takes real numbers.")
+    if n_items not in (None, given.shape[-1]):
         raise InputError(
-            f"update: {name} is a matrix with {rows.shape[-1]:,} columns, and there are {n_items:,} items. A column "
+            f"update: {name} is a matrix with {given.shape[-1]:,} columns, and there are {n_items:,} items. A column "
             "number is an item code, so it needs as many."
         )
-    return ItemRows(np.diff(rows.indptr).astype(np.int64), rows.indices.astype(np.int64), rows.data)
+    rows = _sparse_rows(given)
+    return rows._replace(item=rows.item.astype(np.int64))
 
 
 def _chosen(rows: ItemRows, value: Array, name: str) -> ItemRows:
     """The items of a matrix that says which: all that are not 0."""
     if (unclear := np.isnan(value)).any():
         at = int(np.argmax(unclear))
-        user = int(np.searchsorted(np.cumsum(rows.length), at, side="right"))
+        user = rows.owner[at]
         raise InputError(
             f"update: {name} of row {user} has NaN for item {rows.item[at]}, which says neither yes nor no. Pass a "
             "matrix of truth values, or of numbers that are 0 for no."

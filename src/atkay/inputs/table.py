@@ -76,6 +76,11 @@ class Table:
         return len(self.ids[0])
 
     @property
+    def queries(self) -> pl.DataFrame:
+        """The columns of the key."""
+        return pl.DataFrame([column.alias(name) for name, column in zip(self.key, self.ids, strict=False)])
+
+    @property
     def described(self) -> str:
         """How many rows of what it has."""
         return f"{number_of(len(self), 'row')} of {self.label}"

@@ -143,7 +143,7 @@ def _read(
     tables = read_tables({**request.tables, **seen}, request.protocol, request.columns)
     check_keys(tables["recs"], tables["truth"])
     tables["recs"], tables["truth"] = same_types(tables["recs"], tables["truth"])
-    queries = _queries(tables["truth"])
+    queries = tables["truth"].queries
     divided: dict[str, DataFrame] = {}
     whole: dict[str, pl.DataFrame] = {}
     for name, given_one in each.items():
@@ -161,10 +161,6 @@ def _read(
         else:
             divided[name] = session.createDataFrame(_written_out(table).to_arrow())
     return tables, divided, whole
-
-
-def _queries(truth: Table) -> pl.DataFrame:
-    return pl.DataFrame([column.alias(name) for name, column in zip(truth.key, truth.ids, strict=False)])
 
 
 def _some_rows(frame: DataFrame, name: str) -> Source:
@@ -239,7 +235,7 @@ def _divided_by(setting: Setting, filters: Mapping[str, Table]) -> dict[str, lis
     recs, truth, groups = setting.tables["recs"], setting.tables["truth"], setting.protocol.groups
     key = truth.key
     key_of = {
-        name: dict(zip(keyed_by(table, _queries(truth), groups).columns, table.key, strict=True))
+        name: dict(zip(keyed_by(table, truth.queries, groups).columns, table.key, strict=True))
         for name, table in filters.items()
     }
     common = [name for name in key if all(name in of for of in key_of.values())]

@@ -213,7 +213,7 @@ def _reference(table: Table, item: Ints, items: Vocabulary) -> Keyed | Lists:
     else:
         score = None if table.score is None else table.score.to_numpy()
         place = None if score is None else by_score(lists, score if keyed.order is None else score[keyed.order])
-    lists = lists if place is None else Lists(lists.start, lists.item[place], items.size)
+    lists = lists.reordered(place)
     _refuse_repeats(lists, items)
     return replace(keyed, lists=lists)
 

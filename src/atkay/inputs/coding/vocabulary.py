@@ -145,8 +145,9 @@ class Vocabulary:
         code = self._narrow(coded)
         if right.all():
             return code
-        wrong = right.not_().arg_true()
-        return _put(code, wrong.to_numpy(), self._codes_of_any((ids[0].gather(wrong),)))
+        wrong, code = right.not_().arg_true(), code.copy()
+        code[wrong.to_numpy()] = self._codes_of_any((ids[0].gather(wrong),))
+        return code
 
     @cached_property
     def _by_hash(self) -> pl.DataFrame:
@@ -194,12 +195,6 @@ class Vocabulary:
 
 def _frame(ids: Ids, names: tuple[str, ...]) -> pl.DataFrame:
     return pl.DataFrame([column.alias(name) for name, column in zip(names, ids, strict=True)])
-
-
-def _put(values: Ints, places: Ints, new: Ints) -> Ints:
-    out = values.copy()
-    out[places] = new
-    return out
 
 
 def _distinct(ids: Ids, names: tuple[str, ...]) -> pl.DataFrame:
