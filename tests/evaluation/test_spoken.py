@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import atkay
-from atkay.errors import ProtocolError, SpecError
+from atkay.errors import ProtocolError, RelevanceError, SpecError, TiesWarning
 from atkay.evaluation.request import Request
 from atkay.evaluation.spoken import names_of, speak
+from atkay.reporting.reproduce import call
+from atkay.reporting.view import View
 
 RECS: dict[int, list[int]] = {1: [0, 1], 2: [1, 0], 3: [2, 3]}
 TRUTH: dict[int, list[int]] = {1: [0], 2: [0], 4: [2]}
@@ -104,3 +108,122 @@ def test_names_take_a_cutoff_as_ours_do() -> None:
         speak(dialects["torchmetrics"], ["RetrievalRPrecision@5"])
     names = dict(names_of(dialects["ir_measures"], atkay.parse("map@5")))
     assert names == {"map@5": "", "AP@5": "", "AP(judged_only=True)@5": " unjudged=drop"}
+
+
+def graded(n_users: int = 12, n_items: int = 8) -> tuple[dict[int, dict[int, float]], dict[int, dict[int, float]]]:
+    """Lists with ties and truth with grades; some users have one of the two alone."""
+    rng = np.random.default_rng(3)
+    recs = {user: {int(item): float(rng.integers(0, 4)) for item in rng.permutation(n_items)[:5]} for user in range(10)}
+    truth = {
+        user: {int(item): float(rng.integers(0, 4)) for item in rng.permutation(n_items)[:3]}
+        for user in range(2, n_users)
+    }
+    return recs, truth
+
+
+MIXED = {
+    "xgboost": ["pre@2", "ndcg@2,4", "map@3", "pre"],
+    "recommenders": ["precision@2", "ndcg@3", "map_at_k@2", "ndcg"],
+    "ir_measures": ["P@2", "RR@3", "RR", "nDCG@3", "R(rel=2)@2", "P(judged_only=True)@3"],
+    "cornac": ["map", "auc", "recall@2", "ndcg@2,4"],
+    "sklearn": ["ndcg@3", "average_precision_score", "roc_auc_score"],
+    "ranx": ["ndcg@3", "map@3-l2", "hits@2-l3"],
+}
+
+
+@pytest.mark.parametrize("dialect", MIXED)
+@pytest.mark.parametrize("memory", [None, 3_000])
+def test_numbers_of_one_call_are_those_of_several(dialect: str, memory: int | None) -> None:
+    recs, truth = graded()
+    given: dict[str, Any] = {"dialect": dialect, "memory": memory, "slices": {user: user % 3 for user in range(12)}}
+    with warnings.catch_warnings(action="ignore"):
+        together = atkay.evaluate(recs, truth, MIXED[dialect], **given)
+        for name in MIXED[dialect]:
+            alone = atkay.evaluate(recs, truth, [name], **given)
+            for number, summary in alone.summaries.items():
+                assert together.summaries[number][:5] == pytest.approx(summary[:5], rel=0, abs=0, nan_ok=True), number
+            slices = {(segment, number): each[:5] for _, segment, number, each in together.slice_summaries}
+            for _, segment, number, each in alone.slice_summaries:
+                expected = pytest.approx(each[:5], rel=0, abs=0, nan_ok=True)
+                assert slices[segment, number] == expected, (segment, number)
+
+
+def test_a_stream_reads_as_deep_as_any_number_needs() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.random((20, 30))
+    grades = sparse.csr_array(np.where(rng.random((20, 30)) < 0.2, 1.0, 0.0))
+    names = ["P@2", "nDCG(judged_only=True)@2"]
+
+    def numbers(specs: list[str]) -> dict[str, float]:
+        stream = atkay.Stream(specs, dialect="ir_measures")
+        stream.update(scores=scores, targets=grades)
+        result = stream.compute()
+        return {spec: result[spec] for spec in specs}
+
+    assert numbers(names) == {**numbers(names[:1]), **numbers(names[1:])}
+
+
+@pytest.mark.parametrize("memory", [None, 2_000])
+def test_a_threshold_needs_grades_under_any_protocol(memory: int | None) -> None:
+    with pytest.raises(RelevanceError, match="min_relevance=2 needs grades"):
+        atkay.evaluate(RECS, TRUTH, ["P@5", "R(rel=2)@5"], dialect="ir_measures", memory=memory)
+    with pytest.raises(RelevanceError, match="min_relevance=2 needs grades"):
+        atkay.Stream(["P@5", "R(rel=2)@5"], dialect="ir_measures").update([[0, 1]], [[0]])
+
+
+def test_ties_that_decide_any_number_are_warned_of() -> None:
+    recs = {user: {"a": 1.0, "b": 1.0} for user in range(5)}
+    truth = {user: ["b"] for user in range(5)}
+    with pytest.warns(TiesWarning, match="decides 5 of 5 lists"):
+        atkay.evaluate(recs, truth, ["AP", "rbp@1"], dialect="ir_measures")
+
+
+def test_a_segment_that_counts_in_one_number_alone() -> None:
+    # Recommenders: c and d have no list, and count in ndcg alone; coverage is of the lists of a and b.
+    recs, truth = {"a": ["x", "y"], "b": ["y", "z"]}, {"a": ["x"], "b": ["x", "z"], "c": ["x"], "d": ["y"]}
+    slices = {"a": "new", "b": "new", "c": "old", "d": "old"}
+    metrics = ["precision@2", "ndcg@2", atkay.parse("coverage@1")]
+    for memory in (None, 2_000):
+        result = atkay.evaluate(
+            recs, truth, metrics, dialect="recommenders", catalog=["x", "y", "z"], slices=slices, memory=memory
+        )
+        rows = {(row["segment"], row["metric"]): row["mean"] for row in result.slices.to_dicts()}
+        assert rows["new", "coverage@1"] == pytest.approx(2 / 3)
+        assert rows["old", "coverage@1"] == 0
+        assert "4 users evaluated; 2 without a list (counted as each number's protocol says)" in repr(result)
+
+
+def test_what_is_built_on_results_knows_the_protocol_of_each_number() -> None:
+    recs, truth = graded()
+    apart = atkay.evaluate(recs, truth, ["map@5", "pre@5"], dialect="xgboost", exclude={0: [1]})
+    own = ["map(per=capped)@5", "precision(per=listed)@5"]
+    alike = atkay.evaluate(recs, truth, own, protocol=apart.protocol, exclude={0: [1]})
+    with pytest.raises(ProtocolError, match="no_truth is 'zero' in 'a' and 'one' in 'b'"):
+        atkay.compare({"a": apart, "b": alike})
+    assert apart.apart["precision(per=listed)@5"].exclude == apart.protocol.exclude == "1 row of a dict"
+    comparison = atkay.compare({"a": apart, "b": apart})
+    words = "a user with a list and no relevant item scores 0 in metrics that need truth"
+    assert comparison.protocol["precision(per=listed)@5"] == words
+    assert f"precision(per=listed)@5: {words}" in repr(comparison)
+
+
+def test_the_page_says_how_to_get_the_numbers_again() -> None:
+    recs, truth = graded()
+    result = atkay.evaluate(recs, truth, ["map@5", "pre@5"], dialect="xgboost", no_recs="zero")
+    code = call(View.of(result))
+    assert "dialect='xgboost'," in code
+    assert "no_recs='zero'," in code
+    again: dict[str, Any] = {"recs": recs, "truth": truth}
+    exec(code.replace("atkay.evaluate(", "result = atkay.evaluate("), again)
+    assert dict(again["result"]) == dict(result)
+
+
+def test_a_protocol_that_describes_a_table_needs_it_again() -> None:
+    described = atkay.evaluate(RECS, TRUTH, "mrr", exclude={1: [1]}).protocol
+    for call_again in (
+        lambda: atkay.Stream("mrr", protocol=described),
+        lambda: atkay.evaluate(RECS, TRUTH, "mrr", protocol=described),
+        lambda: atkay.explain(RECS, TRUTH, "mrr", theirs="mrr", their_protocol=described),
+    ):
+        with pytest.raises(ProtocolError, match="only describes its exclude"):
+            call_again()

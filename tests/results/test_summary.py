@@ -101,3 +101,20 @@ def test_whoever_adds_nothing_to_the_denominator_does_not_count() -> None:
     alone = summarise((np.array([1.0, 0.0]), np.array([2.0, 0.0])))
     assert (alone.mean, alone.users, alone.undefined) == (0.5, 1, 1)
     assert math.isnan(alone.low)  # one user has no interval
+
+
+def test_sums_of_a_group_do_not_depend_on_other_groups() -> None:
+    # 1e200 in another group leaves those of the second untouched, however the users are divided into parts.
+    values, groups = np.array([1e200, 1.0, 1e-3]), np.array([0, 1, 1])
+    assert group_sums(values, groups, 2).tolist() == [1e200, 1.001]
+    rng = np.random.default_rng(5)
+    values, groups = rng.random(2_000) * 2.0 ** rng.integers(-30, 5, 2_000), rng.integers(0, 300, 2_000)
+    half = groups < 150
+    whole = group_sums(values, groups, 300)
+    assert (whole[:150] == group_sums(values[half], groups[half], 150)).all()
+    assert whole == pytest.approx([math.fsum(values[groups == group]) for group in range(300)], rel=1e-15)
+
+
+def test_a_pooled_mean_leaves_out_what_is_undefined() -> None:
+    pair = np.array([1.0, math.nan]), np.array([1.0, 1.0])
+    assert mean(pair) == summarise(pair).mean == 1

@@ -144,7 +144,7 @@ def compare(
         means=table.means,
         differences=tuple(differences),
         segments=tuple(segments),
-        protocol=next(iter(results.values())).protocol.words(),
+        protocol={**(shared := next(iter(results.values()))).protocol.words(), **shared.apart_words()},
         notes=tuple(_notes(results, table.sheet, procedure, single)),
         version=__version__,
         results=results,
@@ -562,6 +562,7 @@ def _notes(results: Mapping[str, Result], sheet: Sheet, procedure: Procedure, me
     if one.sampled is not None:
         notes.append(one.sampled.words)
     notes += one.protocol.chosen()
+    notes += [f"{names}: {words}" for names, words in one.apart_words().items()]
     notes += _readings(results)
     versions = sorted({result.version for result in results.values()})
     if len(versions) > 1:

@@ -329,12 +329,15 @@ def check_data(results: Mapping[str, Result]) -> None:
 
 
 def _differing_words(one: Result, other: Result) -> list[tuple[str, Any, Any]]:
-    words = [field.name for field in dataclasses.fields(one.protocol)]
-    if one.protocol.trait("ties", "by") != "hash":
-        words.remove("seed")  # nothing else is random
-    pairs = [(name, getattr(one.protocol, name), getattr(other.protocol, name)) for name in words]
+    rules = {(one.protocol_of(number), other.protocol_of(number)) for number in one if number in other}
+    pairs = []
+    for mine, their in rules or {(one.protocol, other.protocol)}:
+        words = [field.name for field in dataclasses.fields(mine)]
+        if mine.trait("ties", "by") != "hash":
+            words.remove("seed")  # nothing else is random
+        pairs += [(name, getattr(mine, name), getattr(their, name)) for name in words]
     pairs.append(("sampled", one.sampled, other.sampled))
-    return [each for each in pairs if each[1] != each[2]]
+    return list(dict.fromkeys(each for each in pairs if each[1] != each[2]))
 
 
 def _same_types(results: Mapping[str, Result]) -> dict[str, pl.DataFrame]:

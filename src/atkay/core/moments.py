@@ -160,7 +160,7 @@ def sum_up(names: Sequence[str], values: Floats, *denominators: Floats) -> dict[
     sums = [[Fraction()] * len(sides) for _ in names]
     products = [[Fraction()] * len(pairs) for _ in names]
     for first, last in ranges(values.shape[0], USERS_PER_BLOCK):
-        written = [list(_digits(side[:, first:last])) for side in sides]
+        written = [list(digits_of(side[:, first:last])) for side in sides]
         for at, digits in enumerate(written):
             _add(sums, at, [(power, digit.sum(axis=1)) for power, digit in digits])
         for at, (one, other) in enumerate(pairs):
@@ -176,15 +176,15 @@ def total(values: Floats) -> Fraction:
     """The exact sum of the values, none of which is NaN."""
     sums = [[Fraction()]]
     for first, last in ranges(len(values)):
-        _add(sums, 0, [(power, digit.sum(axis=1)) for power, digit in _digits(values[None, first:last])])
+        _add(sums, 0, [(power, digit.sum(axis=1)) for power, digit in digits_of(values[None, first:last])])
     return sums[0][0]
 
 
 def divides(denominator: Floats) -> Bools:
     """Who counts in a pooled number: whoever adds to the denominator. The others are undefined.
 
-    A user with nothing to divide by (no pair in AUC) changes neither sum. If such
-    users counted, they would add degrees of freedom to intervals and tests without adding any data.
+    A user with nothing to divide by (no pair in AUC) changes neither sum. If such users counted, they would add degrees
+    of freedom to intervals and tests without adding any data.
     """
     return denominator > 0
 
@@ -193,19 +193,19 @@ Digits = list[tuple[int, "Floats"]]
 """Powers of 2, and how many times each of them is taken."""
 
 
-def _digits(values: Floats) -> Iterator[tuple[int, Floats]]:
+def digits_of(values: Floats) -> Iterator[tuple[int, Floats]]:
     """The values to the base 2^20, the highest digit first: each power of 2, and the whole numbers that stand there."""
     rest = values.copy()
     if np.isinf(rest).any():
         raise InputError("a value is infinite, so there is no mean. Are the grades too large for 2^grade?")
     while (top := float(max(rest.max(initial=0.0), -rest.min(initial=0.0)))) > 0:
         power = (math.frexp(top)[1] - 1) // BITS_PER_DIGIT * BITS_PER_DIGIT
-        digit = np.trunc(_times_power(rest, -power))
-        rest -= _times_power(digit, power)  # exact: what is left are the lower bits
+        digit = np.trunc(times_power(rest, -power))
+        rest -= times_power(digit, power)  # exact: what is left are the lower bits
         yield power, digit
 
 
-def _times_power(values: Floats, power: int) -> Floats:
+def times_power(values: Floats, power: int) -> Floats:
     """The values times a power of 2."""
     return values * 2.0**power if abs(power) < EXACT_POWERS else np.ldexp(values, power)
 

@@ -29,12 +29,12 @@ class Dialect:
     ``metrics`` has those that the library shares with us, each as a spec in the library's words; after a semicolon, the
     fields of the protocol in which it differs from the library's others: ``"map(per=capped); ties=together"``, for its
     form with a cutoff ``"mrr@{k}; ties=text"``. ``names`` has the library's own names as specs. Whatever they do not
-    say follows from ``metrics``. Names take a cutoff as ours do, unless ``{k}`` says where it stands; other braces
-    stand for numbers, too: ``"map-l{level}": "map; min_relevance={level}"``. ``protocol`` holds the fields that differ
-    from our default. ``uncut`` names metrics that it computes for whole lists alone; ``cutoff`` is where it cuts lists
-    if no cutoff is given. In lists of ``unstable`` items and more it puts equal scores in an order of its own, which no
-    word says, in all metrics but the ``stable`` ones. ``checked`` says whether the library itself was run, or its
-    source was read; ``note``, what it does besides.
+    say follows from ``metrics``. Names take one cutoff, written as ours (``@5``), unless ``{k}`` says where it stands;
+    other braces stand for numbers, too: ``"map-l{level}": "map; min_relevance={level}"``. ``protocol`` holds the fields
+    that differ from our default. ``uncut`` names metrics that it computes for whole lists alone; ``cutoff`` is where it
+    cuts lists if no cutoff is given. In lists of ``unstable`` items and more it puts equal scores in an order of its
+    own, which no word says, in all metrics but the ``stable`` ones. ``checked`` says whether the library itself was
+    run, or its source was read; ``note``, what it does besides.
     """
 
     name: str

@@ -224,14 +224,14 @@ class Stream:
     @property
     def _depth(self) -> int | None:
         """How far down a list anything can matter; None where all of it may."""
-        rules, deepest = self.protocol, max(metric.reach for metric in self.metrics)
-        whole = deepest == WHOLE or rules.unjudged == "drop" or rules.unlisted == "ignored"
-        return None if whole else deepest
+        deepest = max(metric.reach for metric in self.metrics)
+        further = any(each.unjudged == "drop" or each.unlisted == "ignored" for each in self._request.protocols)
+        return None if deepest == WHOLE or further else deepest
 
     def count(self, batch: Batch, users: pl.Series | None = None) -> None:
         """Count the users of a batch that was read."""
-        least = self.protocol.min_relevance
-        if least is not None and least > 1 and batch.truth.value is None:
+        least = max(each.min_relevance or 0.0 for each in self._request.protocols)
+        if least > 1 and batch.truth.value is None:
             raise RelevanceError(
                 f"update: min_relevance={least:g} needs grades, and targets has none. Pass them as a matrix of floats."
             )
@@ -248,7 +248,7 @@ class Stream:
             raise InputError(
                 f"update: users has {len(users):,} ids, and the batch has {batch.n_users:,} rows. Pass one for each."
             )
-        if users is None and self.protocol.trait("ties", "by") == "hash":
+        if users is None and any(each.trait("ties", "by") == "hash" for each in self._request.protocols):
             raise InputError("update: ties='random' depends on the users' ids. Pass users=, or choose another word.")
         aligned = batch.align(users)
         if self._side is not None:

@@ -55,7 +55,7 @@ def evaluate(
         What is relevant, in any of these forms; a grade may stand where the lists have a score (TREC qrels included).
     metrics
         Specs such as ``"ndcg@10"`` or ``"map(per=hits)@5,10"``, or metrics such as ``NDCG(k=10)``; left out with a
-        dialect, those of the usual six that the library has under one protocol.
+        dialect, those of the usual six that the library has.
     columns
         The names of the columns, where they are not found by themselves.
     slices

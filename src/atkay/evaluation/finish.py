@@ -67,6 +67,10 @@ class Setting:
     @classmethod
     def of(cls, request: Request, codes: Codes, tables: Mapping[str, Table]) -> Setting:
         """What tables say that were read."""
+        from atkay.inputs.read import check_threshold
+
+        for protocol in request.protocols[1:]:
+            check_threshold(tables["truth"], protocol.min_relevance)
         names = {str(one) for metric in request.metrics for one in metric.split()}
         if clash := set(tables["truth"].key) & names:
             raise ColumnError(
@@ -121,7 +125,10 @@ def finish(request: Request, setting: Setting, parts: Sequence[Part]) -> Result:
         sums=part.sums,
         dialect=request.dialect,
         names=request.names,
-        apart={str(number): settled for number, settled in request.apart.items()},
+        apart={
+            str(number): rules.with_fields(exclude=protocol.exclude, candidates=protocol.candidates)
+            for number, rules in request.apart.items()
+        },
         sampled=request.sampled,
         readings=setting.readings or _readings(setting, part),
         engine=setting.engine,
@@ -184,7 +191,9 @@ def _warn(request: Request, protocol: Protocol, population: Population) -> None:
     metrics = request.metrics
     if message := _unstable(request, protocol, population):
         warn(message, TiesWarning)
-    elif protocol.ties == "given" and population.tie_decided > TIE_WARNING_SHARE * population.evaluated:
+    elif any(each.ties == "given" for each in request.protocols) and (
+        population.tie_decided > TIE_WARNING_SHARE * population.evaluated
+    ):
         averages = all(metric.averages for metric in metrics)
         warn(
             f"the order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists, and "

@@ -39,10 +39,12 @@ def measure(
     *,
     ids: Mapping[str, Any],
     slicings: Sequence[Slicing] = (),
+    present: Bools | None = None,
 ) -> Part:
     """The values of the queries that count; ``ids`` and ``slicings`` have an entry per query.
 
-    ``rows`` tells what became of the listed rows.
+    ``rows`` tells what became of the listed rows, ``present`` which queries count under any protocol: a segment of
+    none of these has no numbers.
     """
     metrics, protocol, sampled = request.metrics, request.protocol, request.sampled
     counted = who_counts(judged, protocol, ids)
@@ -54,14 +56,16 @@ def measure(
     states: dict[Segment, Mapping[str, Ints]] = {}
     state_users: dict[Segment, Mapping[str, int]] = {}
     if of_run:
-        members = [(None, counted)] + [
-            ((slicing.name, segment), counted & (slicing.code == code))
+        everybody = np.ones_like(counted)
+        members: list[tuple[Segment, Bools]] = [(None, everybody)]
+        members += [
+            ((slicing.name, segment), slicing.code == code)
             for slicing in slicings
             for code, segment in enumerate(slicing.segments)
         ]
         for segment, queries in members:
-            if segment is None or queries.any():
-                chosen = judged.where(queries)
+            if segment is None or (queries & (counted if present is None else present)).any():
+                chosen = judged.where(queries & counted)
                 states[segment] = {str(metric): metric.state(chosen) for metric in of_run}
                 state_users[segment] = {
                     str(one): users
@@ -89,16 +93,25 @@ def measure_all(
     slicings: Sequence[Slicing] = (),
 ) -> tuple[Part, Judged]:
     """The queries judged and measured under each protocol of the request; and what the main one finds."""
-    parts, first = [], None
-    for each in request.by_protocol():
-        judged, rows = judge_as(each.protocol)
-        parts.append(measure(judged, rows, each, ids=ids, slicings=slicings))
-        first = judged if first is None else first
-    assert first is not None
-    return (parts[0] if len(parts) == 1 else _side_by_side(request, parts, ids)), first
+    if not request.apart:
+        judged, rows = judge_as(request.protocol)
+        return measure(judged, rows, request, ids=ids, slicings=slicings), judged
+    each = [(one, *judge_as(one.protocol)) for one in request.by_protocol()]
+    counted = [who_counts(judged, one.protocol, ids) for one, judged, _ in each]
+    by_ties = [decided(judged, one.metrics) & here for (one, judged, _), here in zip(each, counted, strict=True)]
+    long = [ties & (judged.n_listed >= QUICKSORT_LENGTH) for (_, judged, _), ties in zip(each, by_ties, strict=True)]
+    present = np.logical_or.reduce(counted)
+    parts = [measure(judged, rows, one, ids=ids, slicings=slicings, present=present) for one, judged, rows in each]
+    population = replace(
+        parts[0].population,
+        evaluated=int(np.count_nonzero(present)),
+        tie_decided=int(np.count_nonzero(np.logical_or.reduce(by_ties))),
+        tie_decided_long=int(np.count_nonzero(np.logical_or.reduce(long))),
+    )
+    return _side_by_side(request, parts, ids, population), each[0][1]
 
 
-def _side_by_side(request: Request, parts: Sequence[Part], ids: Mapping[str, Any]) -> Part:
+def _side_by_side(request: Request, parts: Sequence[Part], ids: Mapping[str, Any], population: Population) -> Part:
     """The numbers of the same queries under several protocols; who does not count in a number has no value there."""
     rows = np.unique(np.concatenate([part.rows for part in parts]))
     of_users = [metric for metric in request.metrics if not isinstance(metric, RunMetric)]
@@ -123,7 +136,7 @@ def _side_by_side(request: Request, parts: Sequence[Part], ids: Mapping[str, Any
         names=names,
         values=values,
         ratios=ratios,
-        population=replace(parts[0].population, evaluated=len(rows)),
+        population=population,
         states=states,
         state_users=state_users,
     )

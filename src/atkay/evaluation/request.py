@@ -93,7 +93,14 @@ class Request:
             dialect=title,
         )
         request._check_sampled()
+        if tables is not None:
+            check_filters(rules, request.tables)
         return request
+
+    @property
+    def protocols(self) -> tuple[Protocol, ...]:
+        """The main protocol, and those of the numbers that are counted otherwise."""
+        return self.protocol, *dict.fromkeys(self.apart.values())
 
     def check(self, *implied: str) -> None:
         """Every metric has the tables that it needs, given or ``implied``, and a closed form where ties need one."""
@@ -127,6 +134,15 @@ class Request:
             )
         for metric in self.metrics if self.sampled.estimator != "none" else ():
             check_of_rank(metric)
+
+
+def check_filters(protocol: Protocol, tables: Mapping[str, Any]) -> None:
+    """What a protocol says was taken out of the lists is there to be taken out again."""
+    for name in FILTERS:
+        if (described := getattr(protocol, name)) is not None and tables.get(name) is None:
+            raise ProtocolError(
+                f"a result's protocol only describes its {name} ({described}); pass {argument(name)} again."
+            )
 
 
 def check_averages(metrics: Sequence[Metric], protocol: Protocol) -> None:

@@ -61,13 +61,7 @@ def read_tables(
         "recs": read_recs(sources["recs"], columns_of(columns, "recs"), empty=part),
         "truth": read_truth(sources["truth"], columns_of(columns, "truth"), protocol.groups, empty=part),
     }
-    if protocol.min_relevance is not None and protocol.min_relevance > 1 and tables["truth"].grade is None:
-        raise RelevanceError(
-            f"{argument('min_relevance', protocol.min_relevance)} needs grades, and there are none; the columns "
-            f"used are {listing(tables['truth'].used.values())}",
-            advice=f"Name the grades with {columns_argument(relevance=...)}.",
-            table="truth",
-        )
+    check_threshold(tables["truth"], protocol.min_relevance)
     for name in ("exclude", "candidates"):
         if given.get(name) is not None:
             tables[name] = read_items(given[name], name, columns_of(columns, name))
@@ -253,3 +247,14 @@ def load(
     return Table(
         table, source.label, key, ids, used, text=source.text, n_rows=source.n_rows, n_items=source.n_items
     ), frame
+
+
+def check_threshold(truth: Table, least: float | None) -> None:
+    """A threshold of relevance above 1 has grades to look at."""
+    if least is not None and least > 1 and truth.grade is None:
+        raise RelevanceError(
+            f"{argument('min_relevance', least)} needs grades, and there are none; the columns used are "
+            f"{listing(truth.used.values())}",
+            advice=f"Name the grades with {columns_argument(relevance=...)}.",
+            table="truth",
+        )

@@ -129,7 +129,8 @@ def _params(result: Result) -> dict[str, Any]:
     """
     fields = {f"protocol.{each.name}": getattr(result.protocol, each.name) for each in dataclasses.fields(Protocol)}
     sampled = None if result.sampled is None else result.sampled.words
-    params = {**fields, "dialect": result.dialect, "sampled": sampled}
+    apart = "; ".join(f"{names}: {words}" for names, words in result.apart_words().items()) or None
+    params = {**fields, "protocol.apart": apart, "dialect": result.dialect, "sampled": sampled}
     return {name: "none" if value is None else value for name, value in params.items()}
 
 

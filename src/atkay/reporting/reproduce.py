@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from atkay.dialects.dialect import list_dialects
 from atkay.protocol import Protocol
 from atkay.reporting.view import View, shown
 from atkay.tables import SIDE
@@ -21,6 +22,8 @@ def call(view: View) -> str:
         cutoffs.setdefault(family + at, []).append(cutoff)
     names = ", ".join(repr(family + ",".join(several)) for family, several in cutoffs.items())
     of_result = next(iter(view.results.values()), None)
+    if of_result is not None and of_result.apart:
+        names = ", ".join(map(repr, of_result.names))
     arguments = [] if of_result is None else _of_result(of_result)
     arguments += [] if view.comparison is None else _of_comparison(view.comparison)
     if view.comparison is None:
@@ -34,9 +37,12 @@ def call(view: View) -> str:
 
 def _of_result(result: Result) -> list[tuple[str, str]]:
     """What was said to evaluate besides lists, truth and metrics."""
-    default = Protocol()
+    default, arguments = Protocol(), list[tuple[str, str]]()
+    library = next((each for each in list_dialects().values() if each.title == result.dialect), None)
+    if library is not None and result.apart:  # the library counts some of its numbers otherwise
+        default, arguments = Protocol(**library.protocol), [("dialect", repr(library.name))]
     words = {each.name: getattr(result.protocol, each.name) for each in dataclasses.fields(Protocol)}
-    arguments: list[tuple[str, str]] = [
+    arguments += [
         (name, "..." if name in ("exclude", "candidates") else repr(value))
         for name, value in words.items()
         if value != getattr(default, name)

@@ -298,7 +298,11 @@ def _definitions(view: View) -> list[Element]:
         any_result.definitions if any_result is not None else {str(metric): metric.define() for metric in view.metrics}
     )
     rows = [(name, defined[name].words, element("code", defined[name].formula)) for name in view.names]
-    protocol = view.comparison.protocol if view.comparison else view.results[view.runs[0]].protocol.words()
+    if view.comparison is not None:
+        protocol = view.comparison.protocol
+    else:
+        result = view.results[view.runs[0]]
+        protocol = {**result.protocol.words(), **result.apart_words()}
     parts = [
         table(
             "What each number is",

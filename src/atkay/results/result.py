@@ -79,13 +79,21 @@ class Population:
         """Both parts of the users together."""
         return Population(**{each.name: getattr(self, each.name) + getattr(other, each.name) for each in fields(self)})
 
-    def sentences(self, protocol: Protocol, metrics: Sequence[Metric], unit: str = "user") -> list[str]:
-        """What a reader of the numbers should know; ``unit`` is what is evaluated."""
+    def sentences(
+        self, protocol: Protocol, metrics: Sequence[Metric], unit: str = "user", *, apart: bool = False
+    ) -> list[str]:
+        """What a reader of the numbers should know; ``unit`` is what is evaluated.
+
+        ``apart``: some numbers are counted under another protocol, which may score such users otherwise.
+        """
+        skipped, missed = _without_list(protocol, metrics), _without_truth(protocol, metrics)
+        if apart:
+            skipped = missed = "counted as each number's protocol says"
         users = [f"{number_of(self.evaluated, unit)} evaluated"]
         if self.without_list:
-            users.append(f"{self.without_list:,} without a list ({_without_list(protocol, metrics)})")
+            users.append(f"{self.without_list:,} without a list ({skipped})")
         if self.without_truth:
-            users.append(f"{self.without_truth:,} without truth ({_without_truth(protocol, metrics)})")
+            users.append(f"{self.without_truth:,} without truth ({missed})")
         if self.emptied:
             users.append(f"{self.emptied:,} with nothing left in the list")
         listed = number_of(self.listed, "listed item")
@@ -471,14 +479,25 @@ class Result(Mapping[str, float]):
 
     def counted(self) -> list[str]:
         """Whom and what the numbers count, in words."""
-        return self.population.sentences(self.protocol, self.metrics, self._unit)
+        return self.population.sentences(self.protocol, self.metrics, self._unit, apart=bool(self.apart))
+
+    def protocol_of(self, name: str) -> Protocol:
+        """The protocol under which a number is counted."""
+        return self.apart.get(name, self.protocol)
+
+    def apart_words(self) -> dict[str, str]:
+        """The numbers that are counted under another protocol, and in which words it differs."""
+        names: dict[Protocol, list[str]] = {}
+        for name, rules in self.apart.items():
+            names.setdefault(rules, []).append(name)
+        return {", ".join(several): "; ".join(rules.differing(self.protocol)) for rules, several in names.items()}
 
     def _notes(self) -> list[str]:
         spoken = [f"in the dialect of {self.dialect}"] if self.dialect else []
         return [
             *self.counted(),
             *self.protocol.chosen(),
-            *(f"{name}: {'; '.join(rules.differing(self.protocol))}" for name, rules in self.apart.items()),
+            *(f"{names}: {words}" for names, words in self.apart_words().items()),
             *self._over(),
             *([self.sampled.words] if self.sampled else []),
             *spoken,

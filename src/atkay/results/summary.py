@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from atkay.core.moments import Moments, divides, sum_up, total
+from atkay.core.moments import Moments, digits_of, divides, sum_up, times_power, total
 from atkay.core.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -30,21 +30,14 @@ class Summary(NamedTuple):
 
 
 def group_sums(values: Floats, groups: Ints, n_groups: int) -> Floats:
-    """The sum of each group, the same to the last bit whatever the order of its values.
+    """The sum of each group, the same to the last bit whatever the order of its values and the other groups are.
 
-    Every value is cut into two pieces of few bits, whose sums are exact in any order.
+    Digits stand at fixed powers of 2, their sums are exact, and those of a group are added from the lowest on.
     """
-    top = float(np.abs(values).max(initial=0.0))
-    if top == 0:
-        return np.zeros(n_groups)
-    # A piece has as many bits as can be added n times without rounding.
-    bits = 52 - math.ceil(math.log2(len(values) + 1))
-    scale = 2.0 ** (bits - max(math.frexp(top)[1], -900))
-    scaled = values * scale
-    coarse = np.rint(scaled)
-    fine = np.rint((scaled - coarse) * 2.0**bits)
-    both = (np.bincount(groups, weights=piece, minlength=n_groups) for piece in (coarse, fine))
-    return np.asarray((next(both) + next(both) * 2.0**-bits) / scale)
+    sums = np.zeros(n_groups)
+    for power, digit in reversed(list(digits_of(values[None]))):
+        sums += times_power(np.bincount(groups, digit[0], n_groups).astype(float), power)
+    return sums
 
 
 def group_means(values: Floats, groups: Ints, n_groups: int) -> Floats:
@@ -93,7 +86,7 @@ def units(
 def mean(unit: Unit) -> float:
     """The mean of the values that are not NaN, or the ratio of the sums: as :attr:`Moments.mean` has it."""
     if isinstance(unit, tuple):
-        there = divides(unit[1])
+        there = divides(unit[1]) & ~np.isnan(unit[0])
         numerator, denominator = (total(side if there.all() else side[there]) for side in unit)
         return float(numerator / denominator) if denominator else math.nan
     defined = unit[~np.isnan(unit)] if np.isnan(unit.max(initial=0.0)) else unit

@@ -22,10 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from atkay import errors
 from atkay.engines.plan import share
 from atkay.engines.spark.worker import PART_COLUMN, Failure, Written, judging_of, merged, merging
-from atkay.errors import AtkayError, IdError, ProtocolError, RowsError, listing, number_of
+from atkay.errors import IdError, ProtocolError, RowsError, listing, number_of
 from atkay.evaluation.finish import Setting, finish
 from atkay.evaluation.request import FILTERS
 from atkay.inputs.checks import ROWS_SAMPLED
@@ -102,9 +101,10 @@ def evaluate_spark(request: Request) -> Result:
     filters = {name: tables.pop(name) for name in FILTERS if name in tables}
     sizes |= {name: divided[name].count() if name in divided else len(whole[name]) for name in filters}
     # Where the order of the rows decides, it is refused below; until then any will do that is always the same.
-    ties = "item" if request.protocol.trait("ties", "needs_row_order") else request.protocol.ties
     roles = {name: _roles((tables | filters)[name]) for name in divided}
-    judged_as = replace(request, protocol=request.protocol.with_fields(ties=ties), columns=roles, tables={})
+    apart = {number: _with_any_order(rules) for number, rules in request.apart.items()}
+    main = _with_any_order(request.protocol)
+    judged_as = replace(request, protocol=main, apart=apart, columns=roles, tables={})
     described = {name: f"{number_of(sizes[name], 'row')} of {table.label}" for name, table in filters.items()}
     setting = share(judged_as, tables)
     setting = replace(setting, protocol=request.protocol.with_fields(**described), columns=columns, whole=tuple(whole))
@@ -119,7 +119,7 @@ def evaluate_spark(request: Request) -> Result:
     judged = rows.mapInArrow(judging, _spark_schema(session, written.schema)).persist()
     try:
         part = _settled(judged, n_parts)
-        _check_ties(setting.protocol, part)
+        _check_ties(request, part)
     except BaseException:
         _forget(judged)
         raise
@@ -287,7 +287,7 @@ def _settled(judged: DataFrame, n_parts: int) -> Part:
         ) from error
     whole = merged(packed)
     if isinstance(whole, Failure):
-        refused: AtkayError = getattr(errors, whole.kind)(whole.message)
+        refused = whole.error
         refused.add_note(f"Judged in {n_parts:,} parts, of which this is one: rows and users are counted within it.")
         raise refused
     return whole
@@ -297,15 +297,21 @@ def _spark_schema(session: SparkSession, schema: pa.Schema) -> Any:
     return session.createDataFrame(schema.empty_table()).schema
 
 
-def _check_ties(protocol: Protocol, part: Part) -> None:
+def _with_any_order(protocol: Protocol) -> Protocol:
+    """The protocol with ties in an order that is always the same, where it takes that of the rows."""
+    return protocol.with_fields(ties="item") if protocol.trait("ties", "needs_row_order") else protocol
+
+
+def _check_ties(request: Request, part: Part) -> None:
     """No list depends on an order that is none."""
     population = part.population
-    if protocol.trait("ties", "needs_row_order") and population.tie_decided:
-        raise ProtocolError(
-            f"the order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists, and "
-            f"ties='{protocol.ties}' takes the order of the rows, which Spark's rows do not have. Choose "
-            "ties='expected' for the average over all orders, ties='item', or another word."
-        )
+    for protocol in request.protocols:
+        if protocol.trait("ties", "needs_row_order") and population.tie_decided:
+            raise ProtocolError(
+                f"the order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists, and "
+                f"ties='{protocol.ties}' takes the order of the rows, which Spark's rows do not have. Choose "
+                "ties='expected' for the average over all orders, ties='item', or another word."
+            )
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ import math
 import pickle
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -110,6 +110,7 @@ class Failure:
 
     kind: str
     message: str
+    error: AtkayError = field(compare=False)
 
 
 def judging_of(
@@ -133,7 +134,7 @@ def judging_of(
             settled: Part | Failure = _summed(part, setting)
             yield from written.rows(part).to_batches()
         except AtkayError as error:
-            settled = Failure(type(error).__name__, str(error))
+            settled = Failure(type(error).__name__, str(error), error)
         yield from pa.Table.from_pylist([{PART_COLUMN: packed(settled)}], written.schema).to_batches()
 
     return judging
@@ -150,7 +151,8 @@ def _apart(rows: pl.DataFrame, columns: Mapping[str, list[str]]) -> dict[str, pl
 def _judged(request: Request, setting: Setting, tables: dict[str, pl.DataFrame]) -> Part:
     """A part, judged. Rows come in any order, and after a failure in another: where it matters they are put in one."""
     assert isinstance(request.columns, Mapping)
-    settled = request.protocol.trait("ties", "by") not in (None, "grade")  # which leave some ties as they stand
+    words = [protocol.trait("ties", "by") for protocol in request.protocols]
+    settled = not {None, "grade"} & {*words}  # which leave some ties as they stand
     for name in ("truth",) if settled else ("recs", "truth"):
         roles = request.columns[name]
         tables[name] = tables[name].sort(*roles.key, roles.item or "")
