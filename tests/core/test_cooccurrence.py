@@ -25,15 +25,15 @@ def test_as_the_product(users: list[set[int]], products: int, narrow: int) -> No
         patch.setattr(module, "PAIRS_PER_BLOCK", products)
         patch.setattr(module, "FEWEST_SHELF_BITS", narrow)
         item = np.array([item for items in users for item in items], np.int64)
-        found = Pairs.of(Lists.of(np.array([len(items) for items in users], np.int64), item, 150))
+        pairs = Pairs.of(Lists.of(np.array([len(items) for items in users], np.int64), item, 150))
     one, other = np.nonzero(~np.eye(150, dtype=bool))
-    assert (found.shared(one, other) == (seen.T @ seen)[one, other]).all()
+    assert (pairs.shared(one, other) == (seen.T @ seen)[one, other]).all()
 
 
 def test_a_catalogue_of_millions() -> None:
     # Two users share the first and the last item, one has a third beside them.
     item = np.array([0, 4_999_999, 0, 4_999_999, 2_500_000])
-    found = Pairs.of(Lists.of(np.array([2, 3]), item, 5_000_000))
-    assert len(found.start) <= 5_000_001 * 2  # a row of shelves for each item, and no more than there is to put there
+    pairs = Pairs.of(Lists.of(np.array([2, 3]), item, 5_000_000))
+    assert len(pairs.start) <= 5_000_001 * 2  # a row of shelves for each item, and no more than there is to put there
     one, other = np.array([0, 0, 2_500_000, 1]), np.array([4_999_999, 2_500_000, 4_999_999, 0])
-    assert found.shared(one, other).tolist() == [2, 1, 1, 0]
+    assert pairs.shared(one, other).tolist() == [2, 1, 1, 0]

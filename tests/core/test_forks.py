@@ -52,9 +52,9 @@ def forked(before: str, inside: str) -> str:
     ],
 )
 def test_polars_that_has_started_before_the_fork(inside: str) -> None:
-    told = forked(f"result = {EVALUATE}", inside)
-    assert told.startswith("ForkError: this process was forked after Polars had started its threads")
-    assert "multiprocessing.get_context('spawn')" in told
+    message = forked(f"result = {EVALUATE}", inside)
+    assert message.startswith("ForkError: this process was forked after Polars had started its threads")
+    assert "multiprocessing.get_context('spawn')" in message
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_full_ranking_after_a_fork() -> None:
     wanted = "(np.arange(65), np.ones(64, int))"  # of 500 equal scores that of the item with the number 1 is second
     ranked = f"atkay.full_ranking(np.ones((64, 8)), np.ones((500, 8)), {wanted}, 'mrr', device='cpu')['mrr']"
     threads = "import numpy as np, torch; torch.set_num_threads({})"
-    told = forked(f"{threads.format(2)}\n{ranked}", ranked)
-    assert told.startswith("ForkError: this process was forked after full_ranking had run")
+    message = forked(f"{threads.format(2)}\n{ranked}", ranked)
+    assert message.startswith("ForkError: this process was forked after full_ranking had run")
     for before in (threads.format(2), f"{threads.format(1)}\n{ranked}"):
         assert float(forked(before, ranked)) == pytest.approx(0.5)

@@ -42,19 +42,23 @@ def of(values: list[float]) -> Moments:
 
 @given(values=st.lists(anything, max_size=20))
 def test_sums_are_those_of_fractions(values: list[float]) -> None:
-    found, there = of(values), [Fraction(value) for value in values if not math.isnan(value)]
-    assert (found.users, found.undefined) == (len(there), len(values) - len(there))
-    assert found.sums == (sum(there),)
-    assert found.products == (sum(value**2 for value in there),)
+    moments, there = of(values), [Fraction(value) for value in values if not math.isnan(value)]
+    assert (moments.users, moments.undefined) == (len(there), len(values) - len(there))
+    assert moments.sums == (sum(there),)
+    assert moments.products == (sum(value**2 for value in there),)
 
 
 @given(numerator=st.lists(anything, min_size=5, max_size=5), denominator=st.lists(anything, min_size=5, max_size=5))
 def test_sums_of_pairs_are_those_of_fractions(numerator: list[float], denominator: list[float]) -> None:
-    found = sum_up(["one"], np.array(numerator)[:, None], np.array(denominator)[:, None])["one"]
+    moments = sum_up(["one"], np.array(numerator)[:, None], np.array(denominator)[:, None])["one"]
     both = [(a, b) for a, b in zip(numerator, denominator, strict=True) if not math.isnan(a) and b > 0]
     pairs = [(Fraction(a), Fraction(b)) for a, b in both]
-    assert found.sums == (sum(a for a, _ in pairs), sum(b for _, b in pairs))
-    assert found.products == (sum(a * a for a, _ in pairs), sum(a * b for a, b in pairs), sum(b * b for _, b in pairs))
+    assert moments.sums == (sum(a for a, _ in pairs), sum(b for _, b in pairs))
+    assert moments.products == (
+        sum(a * a for a, _ in pairs),
+        sum(a * b for a, b in pairs),
+        sum(b * b for _, b in pairs),
+    )
 
 
 @given(values=st.lists(anything, max_size=20), seed=st.integers(0, 99), cut=st.integers(0, 20))
@@ -68,41 +72,41 @@ def test_parts_in_any_order_merge_to_the_same(values: list[float], seed: int, cu
 def test_more_users_than_are_summed_in_one_go() -> None:
     # Every digit of the value is as large as it gets.
     n, value = 2 * USERS_PER_BLOCK + 3, Fraction(math.nextafter(1, 0))
-    found = of([float(value)] * n)
-    assert found.sums == (n * value,)
-    assert found.products == (n * value**2,)
+    moments = of([float(value)] * n)
+    assert moments.sums == (n * value,)
+    assert moments.products == (n * value**2,)
 
 
 @given(values=st.lists(usual, min_size=1, max_size=30))
 def test_the_summary_is_that_of_the_values(values: list[float]) -> None:
-    found, there = of(values), [Fraction(value) for value in values]
+    moments, there = of(values), [Fraction(value) for value in values]
     n, mean = len(there), sum(there) / len(there)
-    assert found.mean == float(mean)
+    assert moments.mean == float(mean)
     if n > 1:
         variance = sum((value - mean) ** 2 for value in there) / (n - 1)
-        assert found.deviation == pytest.approx(math.sqrt(variance), rel=1e-15, abs=0)
+        assert moments.deviation == pytest.approx(math.sqrt(variance), rel=1e-15, abs=0)
 
 
 @given(pairs=st.lists(st.tuples(counts, counts), min_size=1, max_size=30))
 def test_the_summary_of_pooled_users(pairs: list[tuple[float, float]]) -> None:
     numerator, denominator = np.array(pairs).T
-    found = sum_up(["one"], numerator[:, None], denominator[:, None])["one"]
-    assert found.pooled
+    moments = sum_up(["one"], numerator[:, None], denominator[:, None])["one"]
+    assert moments.pooled
     there = [(Fraction(a), Fraction(b)) for a, b in pairs if b]
-    assert (found.users, found.undefined) == (len(there), len(pairs) - len(there))
+    assert (moments.users, moments.undefined) == (len(there), len(pairs) - len(there))
     if len(there) > 1:
         ratio, n = sum(a for a, _ in there) / sum(b for _, b in there), len(there)
         residuals = [(a - ratio * b) * n / sum(b for _, b in there) for a, b in there]
-        assert found.mean == float(ratio)
-        assert found.variance == sum(each**2 for each in residuals) / (n - 1)
+        assert moments.mean == float(ratio)
+        assert moments.variance == sum(each**2 for each in residuals) / (n - 1)
 
 
 def test_the_interval_of_a_pooled_ratio() -> None:
     # Ratio 6/12. Residuals n - r d: 0, 1, -1, over the mean denominator 4: variance (2/16) / 2.
-    found = summarise(sum_up(["one"], np.array([[1.0], [2.0], [3.0]]), np.array([[2.0], [2.0], [8.0]]))["one"])
+    summary = summarise(sum_up(["one"], np.array([[1.0], [2.0], [3.0]]), np.array([[2.0], [2.0], [8.0]]))["one"])
     quantile = 0.95 * math.sqrt(2 / (1 - 0.95**2))  # Student's at 0.975; with 2 degrees of freedom it has a closed form
     half = quantile * math.sqrt((2 / 16) / 2) / math.sqrt(3)
-    assert [found.mean, found.low, found.high] == pytest.approx([0.5, 0.5 - half, 0.5 + half], rel=1e-12)
+    assert [summary.mean, summary.low, summary.high] == pytest.approx([0.5, 0.5 - half, 0.5 + half], rel=1e-12)
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])

@@ -45,11 +45,11 @@ def test_by_score(length: list[int], data: st.DataObject, kind: str, block: int,
     keys = (falling, lists.owner()) if breaker is None else (breaker, falling, lists.owner())
     with patch("atkay.core.lists.ROWS_PER_BLOCK", block):
         order = by_score(lists, score, breaker)
-        found = steps(lists, score[order])
+        score_steps = steps(lists, score[order])
     assert order.tolist() == np.lexsort(keys).tolist()
-    assert not len(found.rising)
+    assert not len(score_steps.rising)
     ordered, owner = score[order], lists.owner()
-    assert found.equal.tolist() == [
+    assert score_steps.equal.tolist() == [
         row for row in range(1, n) if owner[row] == owner[row - 1] and ordered[row] == ordered[row - 1]
     ]
 

@@ -115,9 +115,9 @@ pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
 def same(recs: Any, truth: Any, metrics: Any = MANY, memory: Any = FEW, **given: Any) -> atkay.Result:
-    found = atkay.evaluate(recs, truth, metrics, memory=memory, **given)
-    assert_same(found, atkay.evaluate(recs, truth, metrics, **given))
-    return found
+    result = atkay.evaluate(recs, truth, metrics, memory=memory, **given)
+    assert_same(result, atkay.evaluate(recs, truth, metrics, **given))
+    return result
 
 
 def judged_parts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -159,8 +159,8 @@ def test_every_way_to_read_lists(ties: str, tmp_path: Path) -> None:
             "seed": 3,
         }
         both = write(order(recs), tmp_path / "r.parquet"), write(order(TRUTH), tmp_path / "t.parquet")
-        found = same(*both, ["ndcg@3", "map", "hit@1"], **given)
-        assert str(found.protocol.exclude) == "120 rows of 'seen.csv'"
+        result = same(*both, ["ndcg@3", "map", "hit@1"], **given)
+        assert str(result.protocol.exclude) == "120 rows of 'seen.csv'"
         given["candidates"] = write(lists(70, 9, seed=9), tmp_path / "c.parquet")
         given["exclude"] = [1, 2]
         same(*both, ["ndcg@3", "map", "hit@1"], **given)
@@ -256,17 +256,17 @@ def test_all_rows_decide_on_types(tmp_path: Path) -> None:
     truth = write(TRUTH, tmp_path / "t.csv")
     odd = pl.concat([RECS.cast(pl.String), pl.DataFrame({"user": ["9"], "item": ["007"], "score": ["0.25"]})])
     same(write(odd, tmp_path / "r.csv"), truth)
-    found = same(write(odd.rename({"item": "user", "user": "item"}), tmp_path / "r.csv"), truth)
-    assert found.ids["user"].dtype == pl.String
+    result = same(write(odd.rename({"item": "user", "user": "item"}), tmp_path / "r.csv"), truth)
+    assert result.ids["user"].dtype == pl.String
     huge = 2**53
     close = [(0, 1, huge), (0, 2, huge + 1), (1, 1, 1), (2, 1, 1), (3, 2, 5)]  # the same as floats
     frame = pl.DataFrame(close, schema=["user", "item", "score"], orient="row")
     answer = pl.DataFrame({"user": [0, 1, 2, 3], "item": [2, 1, 1, 1]})
-    found = same(write(frame, tmp_path / "r.csv"), write(answer, tmp_path / "t.csv"), "hit@1", memory=300)
-    assert found["hit@1"] == 0.75  # all but user 3: of user 0 the second row is the best
+    result = same(write(frame, tmp_path / "r.csv"), write(answer, tmp_path / "t.csv"), "hit@1", memory=300)
+    assert result["hit@1"] == 0.75  # all but user 3: of user 0 the second row is the best
     text = frame.cast(pl.String).vstack(pl.DataFrame({"user": ["4"], "item": ["1"], "score": ["0.5"]}))
-    found = same(write(text, tmp_path / "r.csv"), tmp_path / "t.csv", "hit@1", memory=300)
-    assert found["hit@1"] == 0.5
+    result = same(write(text, tmp_path / "r.csv"), tmp_path / "t.csv", "hit@1", memory=300)
+    assert result["hit@1"] == 0.5
 
 
 def test_text_and_typed_files(tmp_path: Path) -> None:
@@ -300,8 +300,8 @@ def test_ids_beyond_64_bits(tmp_path: Path) -> None:
         )
         for frame in (RECS, TRUTH)
     )
-    found = same(write(recs, tmp_path / "r.parquet"), write(truth, tmp_path / "t.parquet"))
-    assert high in found.ids["user"]
+    result = same(write(recs, tmp_path / "r.parquet"), write(truth, tmp_path / "t.parquet"))
+    assert high in result.ids["user"]
     same(write(recs, tmp_path / "r.parquet"), write(TRUTH, tmp_path / "t.parquet"))
     turned = [frame.rename({"user": "item", "item": "user"}) for frame in (recs, truth)]
     once = [frame.unique(["user", "item"], keep="first", maintain_order=True) for frame in turned]
@@ -371,10 +371,10 @@ def test_columns_in_another_order(tmp_path: Path) -> None:
 
 def test_groups_from_the_truth(tmp_path: Path) -> None:
     truth = TRUTH.with_columns(house=pl.format("h{}", pl.col("user") % 3))
-    found = same(
+    result = same(
         write(RECS, tmp_path / "r.csv"), write(truth, tmp_path / "t.csv"), average_over="house", no_truth="skip"
     )
-    assert found.groups is not None
+    assert result.groups is not None
 
 
 def test_dialects_and_samples(tmp_path: Path) -> None:
@@ -483,9 +483,9 @@ def test_a_catalogue_of_items_that_are_only_listed(tmp_path: Path) -> None:
 def test_numbers_that_everything_works_with(tmp_path: Path) -> None:
     recs, truth = write(RECS, tmp_path / "r.parquet"), write(TRUTH, tmp_path / "t.parquet")
     other = write(RECS.with_columns(-pl.col("score")), tmp_path / "o.parquet")
-    found = atkay.compare({"a": recs, "b": other}, truth, "ndcg@3", memory=FEW, permutations=100)
+    comparison = atkay.compare({"a": recs, "b": other}, truth, "ndcg@3", memory=FEW, permutations=100)
     want = atkay.compare({"a": recs, "b": other}, truth, "ndcg@3", permutations=100)
-    assert found.to_polars().equals(want.to_polars())
+    assert comparison.to_polars().equals(want.to_polars())
     result = atkay.evaluate(recs, truth, MANY, memory=FEW)
     result.save(tmp_path / "saved.json")
     assert_same(atkay.Result.load(tmp_path / "saved.json"), result)
@@ -674,10 +674,10 @@ def stopped(process: subprocess.Popen[str], how: signal.Signals) -> tuple[int, s
     assert process.stdout.readline() == "ready\n"
     process.send_signal(how)
     try:
-        _, said = process.communicate(timeout=50)
+        _, printed = process.communicate(timeout=50)
     finally:
         process.kill()
-    return process.returncode, said
+    return process.returncode, printed
 
 
 Inputs = tuple[str, str, str, Path]
@@ -696,24 +696,24 @@ def expected(inputs: Inputs) -> atkay.Result:
 
 
 def test_an_interrupt_leaves_nothing(inputs: Inputs, tmp_path: Path) -> None:
-    ended, said = stopped(start("judging", 3, *inputs), signal.SIGINT)
-    assert ended == -signal.SIGINT, said  # as Python ends where nobody catches it
-    assert said.rstrip().endswith("KeyboardInterrupt")
+    ended, printed = stopped(start("judging", 3, *inputs), signal.SIGINT)
+    assert ended == -signal.SIGINT, printed  # as Python ends where nobody catches it
+    assert printed.rstrip().endswith("KeyboardInterrupt")
     assert not Path(f"{inputs[3]}.json").exists()
 
 
 def test_an_interrupt_while_rows_are_partitioned(tmp_path: Path, nothing_left: Path) -> None:
     recs, truth = write(shuffled(RECS), tmp_path / "r.parquet"), write(TRUTH, tmp_path / "t.parquet")
-    ended, said = stopped(start("partitioning", 0, recs, truth, recs, nothing_left), signal.SIGINT)
-    assert ended in (-signal.SIGINT, 1), said
-    assert "KeyboardInterrupt" in said
+    ended, printed = stopped(start("partitioning", 0, recs, truth, recs, nothing_left), signal.SIGINT)
+    assert ended in (-signal.SIGINT, 1), printed
+    assert "KeyboardInterrupt" in printed
 
 
 def test_an_interrupt_in_the_shell(inputs: Inputs, tmp_path: Path) -> None:
     line = ["evaluate", *inputs[:2], "--memory", 4000, "--spill", inputs[3], "--json", tmp_path / "saved.json"]
     process = start("shell", 0, *line)
-    ended, said = stopped(process, signal.SIGINT)
-    assert (ended, said) == (130, "atkay: interrupted\n")
+    ended, printed = stopped(process, signal.SIGINT)
+    assert (ended, printed) == (130, "atkay: interrupted\n")
     assert not (tmp_path / "saved.json").exists()
 
 
@@ -774,10 +774,10 @@ def test_progress_with_time_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setattr(progress, "SECONDS_BEFORE_BAR", 0.0)
     atkay.evaluate(write(shuffled(RECS), tmp_path / "r.parquet"), write(TRUTH, tmp_path / "t.parquet"), memory=FEW)
-    said = "".join(terminal.said)
-    assert "partitioning" in said
-    assert "judging" in said
-    assert "0:00:00" in said
+    printed = "".join(terminal.said)
+    assert "partitioning" in printed
+    assert "judging" in printed
+    assert "0:00:00" in printed
 
 
 @pytest.mark.parametrize("given", BOTH)
@@ -797,17 +797,17 @@ def test_slices_of_users_beyond_64_bits(user: pl.Expr, average_over: str | None)
     slices = pl.DataFrame({"user": pl.Series(range(44), dtype=pl.Int128), "half": ["a", "b"] * 22}).with_columns(user)
     metrics = [*MANY, "coverage@2"]
     given: dict[str, Any] = {"slices": slices, "catalog": list(range(15)), "average_over": average_over}
-    found = atkay.evaluate(recs, truth, metrics, memory=FEW, **given)
-    assert_same(found, atkay.evaluate(recs, truth, metrics, **given))
-    assert found.slices["segment"].unique().sort().to_list() == ["a", "b"]
+    result = atkay.evaluate(recs, truth, metrics, memory=FEW, **given)
+    assert_same(result, atkay.evaluate(recs, truth, metrics, **given))
+    assert result.slices["segment"].unique().sort().to_list() == ["a", "b"]
 
 
 @pytest.mark.parametrize("given", BOTH)
 def test_slices_that_name_users_without_truth_alone(given: dict[str, Any]) -> None:
     # Users 0 and 1 have lists and no truth: nobody in a segment is evaluated, and all the others are in none.
-    found = atkay.evaluate(RECS, TRUTH, "mrr", slices={0: "x", 1: "y"}, **given)
-    ((_, segment, _, everybody),) = found.slice_summaries
+    result = atkay.evaluate(RECS, TRUTH, "mrr", slices={0: "x", 1: "y"}, **given)
+    ((_, segment, _, everybody),) = result.slice_summaries
     assert segment is None
-    assert everybody == found.summaries["mrr"]
+    assert everybody == result.summaries["mrr"]
     with pytest.raises(IdError, match=r"slices has no user in common with recs and truth: 77 in slices"):
         atkay.evaluate(RECS, TRUTH, "mrr", slices={77: "x"}, **given)

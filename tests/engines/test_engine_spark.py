@@ -53,30 +53,30 @@ def some(n_users: int = 7, *, seed: int = 7) -> tuple[pl.DataFrame, pl.DataFrame
     recs: list[Row] = [(ANCHOR, 0, 0.5)]
     truth: list[Row] = [(ANCHOR, 0, 3.0)]
     for user in set(range(n_users)) - {ANCHOR}:
-        listed, known = rng.permutation(8)[:5].tolist(), rng.permutation(8)[:3].tolist()
+        listed, relevant = rng.permutation(8)[:5].tolist(), rng.permutation(8)[:3].tolist()
         recs += [(user, item, float(rng.normal())) for item in listed] if user % 5 != 3 else []
-        truth += [(user, item, float(rng.integers(0, 4))) for item in known] if user % 5 != 4 else []
+        truth += [(user, item, float(rng.integers(0, 4))) for item in relevant] if user % 5 != 4 else []
     return recs_frame(recs), truth_frame(truth)
 
 
-def assert_same(found: atkay.Result, memory: atkay.Result) -> None:
+def assert_same(result: atkay.Result, memory: atkay.Result) -> None:
     """The same values, means and intervals, to the last bit."""
-    assert found.sums is not None
-    assert list(found) == list(memory)
+    assert result.sums is not None
+    assert list(result) == list(memory)
     here, there = (
         {**each.summaries, **{(*names, number): one for *names, number, one in each.slice_summaries}}
-        for each in (found, memory)
+        for each in (result, memory)
     )
     assert list(here) == list(there)
     for name, one in here.items():
         assert tuple(one) == pytest.approx(tuple(there[name]), rel=0, abs=0, nan_ok=True), name
-    assert_alike(found, memory)
+    assert_alike(result, memory)
 
 
-def assert_alike(found: atkay.Result, memory: atkay.Result) -> None:
+def assert_alike(result: atkay.Result, memory: atkay.Result) -> None:
     for what in ("population", "fingerprint", "columns", "names", "dialect", "definitions"):
-        assert getattr(found, what) == getattr(memory, what), what
-    rows = found.with_rows("a test")
+        assert getattr(result, what) == getattr(memory, what), what
+    rows = result.with_rows("a test")
     assert rows.per_query.equals(memory.per_query)
     assert np.array_equal(rows.query_values, memory.query_values, equal_nan=True)
     assert rows.table.equals(memory.table)
@@ -90,12 +90,12 @@ def test_values_per_user_stay_there(spark: Session, monkeypatch: pytest.MonkeyPa
     segments = pl.DataFrame({"user": [0, 1, 2, 3, ANCHOR], "age": ["old", "young", "old", None, "young"]})
     given: dict[str, Any] = {**side(), "slices": segments, "no_truth": "zero"}
     recs, truth = some()
-    found = atkay.evaluate(in_spark(spark, recs), in_spark(spark, truth), metrics, **given)
+    result = atkay.evaluate(in_spark(spark, recs), in_spark(spark, truth), metrics, **given)
     memory = atkay.evaluate(recs, truth, metrics, **given)
-    assert_same(found, memory)
-    assert (found.protocol, repr(found)) == (memory.protocol, repr(memory))
+    assert_same(result, memory)
+    assert (result.protocol, repr(result)) == (memory.protocol, repr(memory))
 
-    frame = found.to_spark()
+    frame = result.to_spark()
     assert frame.columns == memory.per_query.columns
     assert dict(frame.dtypes)["user"] == "bigint"
     assert set(dict(frame.drop("user").dtypes).values()) == {"double"}
@@ -119,13 +119,13 @@ def test_text_ids_ranks_and_tables_outside(spark: Session) -> None:
         "gains": "positive",
     }
     metrics = "ndcg@3,ndcg(gain=exp2_above)@3,map,precision(average=pooled)@2"
-    found = atkay.evaluate(
+    result = atkay.evaluate(
         in_spark(spark, recs), in_spark(spark, truth), metrics, exclude=in_spark(spark, exclude), **given
     )
     memory = atkay.evaluate(recs, truth, metrics, exclude=exclude, **given)
-    assert_same(found, memory)
-    assert found.protocol.exclude == f"{len(exclude)} rows of a Spark frame"
-    assert found.protocol.candidates == memory.protocol.candidates == "7 rows of items"
+    assert_same(result, memory)
+    assert result.protocol.exclude == f"{len(exclude)} rows of a Spark frame"
+    assert result.protocol.candidates == memory.protocol.candidates == "7 rows of items"
 
 
 @pytest.mark.parametrize("name", ["exclude", "candidates"])
@@ -139,9 +139,9 @@ def test_a_history_of_many_whom_nobody_evaluates(spark: Session, name: str) -> N
     def outside(table: Any) -> dict[str, Any]:
         return {**given, name: table}
 
-    found = atkay.evaluate(lists, truth, "mrr,coverage", **outside(in_spark(spark, history)))
-    assert found["mrr"] == {"exclude": 1, "candidates": 0}[name]  # item 2 alone is left, or item 1
-    assert_same(found, atkay.evaluate(recs, truth, "mrr,coverage", **outside(history)))
+    result = atkay.evaluate(lists, truth, "mrr,coverage", **outside(in_spark(spark, history)))
+    assert result["mrr"] == {"exclude": 1, "candidates": 0}[name]  # item 2 alone is left, or item 1
+    assert_same(result, atkay.evaluate(recs, truth, "mrr,coverage", **outside(history)))
     with pytest.raises(errors.IdError, match=f"{name}: 'item' is missing in row"):
         atkay.evaluate(lists, truth, "mrr", **outside(in_spark(spark, gap)))
 
@@ -162,22 +162,22 @@ def test_queries_of_two_columns_and_tables_that_name_them_by_one(spark: Session,
     given: dict[str, Any] = {"slices": slices, "average_over": "user", "columns": columns, **outside}
     metrics = "mrr,ndcg@3,recall(average=pooled)@3,coverage@2"
     given["catalog"] = list(range(8))
-    found = atkay.evaluate(in_spark(spark, recs), in_spark(spark, truth), metrics, **given)
+    result = atkay.evaluate(in_spark(spark, recs), in_spark(spark, truth), metrics, **given)
     memory = atkay.evaluate(recs, truth, metrics, **given)
-    assert_same(found, memory)
-    assert dict(found.to_spark().dtypes)["user"] == "bigint"
+    assert_same(result, memory)
+    assert dict(result.to_spark().dtypes)["user"] == "bigint"
 
 
 def test_groups_that_only_the_truth_knows(spark: Session) -> None:
     recs, truth = some()
     truth = truth.with_columns(pl.format("h{}", pl.col("user") % 2).alias("house"))
     given: dict[str, Any] = {"average_over": "house", "slices": pl.DataFrame({"house": ["h0", "h1"], "street": [1, 2]})}
-    found = atkay.evaluate(in_spark(spark, recs), truth, "mrr,ndcg@2", no_truth="skip", **given)
+    result = atkay.evaluate(in_spark(spark, recs), truth, "mrr,ndcg@2", no_truth="skip", **given)
     memory = atkay.evaluate(recs, truth, "mrr,ndcg@2", no_truth="skip", **given)
-    assert found.sums is None
-    assert_alike(found, memory)
-    assert repr(found) == repr(memory)
-    assert found.to_spark().count() == memory.population.evaluated
+    assert result.sums is None
+    assert_alike(result, memory)
+    assert repr(result) == repr(memory)
+    assert result.to_spark().count() == memory.population.evaluated
     with pytest.raises(errors.InputError, match="average_over: user 4 has no 'house'"):
         atkay.evaluate(in_spark(spark, recs), truth, "mrr", no_truth="zero", **given)
 
@@ -197,8 +197,8 @@ def test_truth_that_is_not_in_spark_and_tables_beside_that_are(spark: Session, t
     truth.write_csv(tmp_path / "truth.csv")  # which has no types
     metrics = "mrr,novelty@2,coverage@2,serendipity(kind=ge)@2,intra_list_diversity@2"
     there = {name: in_spark(spark, frame) for name, frame in frames.items()}
-    found = atkay.evaluate(in_spark(spark, recs), tmp_path / "truth.csv", metrics, **there)
-    assert_same(found, atkay.evaluate(recs, tmp_path / "truth.csv", metrics, **frames))
+    result = atkay.evaluate(in_spark(spark, recs), tmp_path / "truth.csv", metrics, **there)
+    assert_same(result, atkay.evaluate(recs, tmp_path / "truth.csv", metrics, **frames))
     with pytest.raises(errors.OrderError, match="reference: the rows of a Spark frame have no order"):
         atkay.evaluate(recs, truth, "mrr", reference=there["reference"].drop("rank"))
 
@@ -209,10 +209,10 @@ def test_compare(spark: Session) -> None:
     runs = {"old": recs, "new": other}
     there = {name: in_spark(spark, frame) for name, frame in runs.items()}
     words: dict[str, Any] = {"test": ("t", "permutation"), "slices": {n: n % 2 for n in range(20)}}
-    found = atkay.compare(there, in_spark(spark, truth), "mrr,ndcg@2", **words)
+    comparison = atkay.compare(there, in_spark(spark, truth), "mrr,ndcg@2", **words)
     memory = atkay.compare(runs, truth, "mrr,ndcg@2", **words)
-    assert found.differences == memory.differences
-    assert str(found.segments) == str(memory.segments)  # as text, for NaN is not equal to itself
+    assert comparison.differences == memory.differences
+    assert str(comparison.segments) == str(memory.segments)  # as text, for NaN is not equal to itself
     with pytest.raises(errors.ColumnError, match="run 'new': recs: no column for the item"):
         atkay.compare({**there, "new": there["new"].drop("item")}, truth, "mrr")
 
@@ -224,9 +224,9 @@ def test_the_order_of_equal_scores(spark: Session) -> None:
     with pytest.raises(errors.ProtocolError, match="decides 1 of 2 lists, and ties='reversed' takes the order of the"):
         atkay.evaluate(lists, truth, "mrr", ties="reversed")
     # Nobody wants items 1 or 3 of user 1: their order decides nothing.
-    found = atkay.evaluate(lists, {1: [2], 2: [2]}, "mrr")
-    assert found["mrr"] == (1 / 3 + 1) / 2
-    assert found.population.tied == 2
+    result = atkay.evaluate(lists, {1: [2], 2: [2]}, "mrr")
+    assert result["mrr"] == (1 / 3 + 1) / 2
+    assert result.population.tied == 2
     # Item 1 comes first, or after item 3, or each with the chance 1/2.
     for ties, first in (("item", 1), ("worst", 1 / 2), ("expected", 3 / 4)):
         assert atkay.evaluate(lists, truth, "mrr", ties=ties)["mrr"] == (first + 1) / 2, ties
@@ -280,9 +280,9 @@ def test_what_is_refused_in_memory_is_refused(
 ) -> None:
     with pytest.raises(errors.AtkayError, match=message.replace("of 4 rows", "of .* rows")) as memory:
         atkay.evaluate(recs, truth, "mrr", **given)
-    with pytest.raises(type(memory.value), match=message) as found:
+    with pytest.raises(type(memory.value), match=message) as refused:
         atkay.evaluate(in_spark(spark, recs), in_spark(spark, truth), "mrr", **given)
-    assert type(found.value) is type(memory.value)
+    assert type(refused.value) is type(memory.value)
 
 
 def test_what_is_warned_of_in_memory_is_warned_of(spark: Session) -> None:
@@ -296,8 +296,8 @@ def test_what_is_warned_of_in_memory_is_warned_of(spark: Session) -> None:
             message = rf"{name} has next to no users in common .*: 2 of its 200 users \(1 %\), and 2 of the 150 there"
             side: dict[str, Any] = {name: ranked}
             with pytest.warns(errors.OverlapWarning, match=message):
-                found = atkay.evaluate(lists, truth, "new_to_user@5" if name == "train" else "mrr", **side)
-            assert found.readings == ("truth graded by the column 'rating': 3 to 3",)
+                result = atkay.evaluate(lists, truth, "new_to_user@5" if name == "train" else "mrr", **side)
+            assert result.readings == ("truth graded by the column 'rating': 3 to 3",)
         with pytest.warns(errors.OverlapWarning, match="have no item in common"):
             assert atkay.evaluate(lists, truth.with_columns(pl.col("item") + 99), "mrr")["mrr"] == 0
         with pytest.raises(errors.IdError, match="exclude has no user in common"):
@@ -343,9 +343,9 @@ def iter_nothing(batches: Any) -> Iterator[Any]:
 
 
 def test_an_error_in_a_part_says_that_it_is_one(spark: Session) -> None:
-    with pytest.raises(errors.DuplicateError) as found:
+    with pytest.raises(errors.DuplicateError) as refused:
         atkay.evaluate(in_spark(spark, LISTS.with_columns(item=1)), TRUTH, "mrr")
-    assert "parts, of which this is one" in found.value.__notes__[0]
+    assert "parts, of which this is one" in refused.value.__notes__[0]
 
 
 def test_instants_name_queries(spark: Session) -> None:
@@ -355,9 +355,9 @@ def test_instants_name_queries(spark: Session) -> None:
     )
     truth = pl.DataFrame({"user": [1, 1], "when": when, "item": [2, 2]})
     given: dict[str, Any] = {"columns": Columns(user=("user", "when"))}
-    found = atkay.evaluate(in_spark(spark, recs), in_spark(spark, truth), "mrr", **given)
-    assert found["mrr"] == (1 / 2 + 1) / 2
-    assert found.per_query["when"].to_list() == when
+    result = atkay.evaluate(in_spark(spark, recs), in_spark(spark, truth), "mrr", **given)
+    assert result["mrr"] == (1 / 2 + 1) / 2
+    assert result.per_query["when"].to_list() == when
 
 
 def test_ids_that_spark_has_no_integers_for(spark: Session) -> None:
@@ -369,9 +369,9 @@ def test_ids_that_spark_has_no_integers_for(spark: Session) -> None:
 
 
 def test_a_result_that_is_copied_or_goes_elsewhere(spark: Session) -> None:
-    found = atkay.evaluate(in_spark(spark, LISTS), TRUTH, "mrr", slices={1: "a", 2: "b"})
+    result = atkay.evaluate(in_spark(spark, LISTS), TRUTH, "mrr", slices={1: "a", 2: "b"})
     memory = atkay.evaluate(LISTS, TRUTH, "mrr", slices={1: "a", 2: "b"})
-    for again in (copy.copy(found), copy.deepcopy(found)):
+    for again in (copy.copy(result), copy.deepcopy(result)):
         assert_same(again, memory)  # the values are in the same cluster
     sent = pickle.loads(pickle.dumps(atkay.evaluate(in_spark(spark, LISTS), TRUTH, "mrr")))
     assert dict(sent) == dict(memory)
@@ -379,17 +379,17 @@ def test_a_result_that_is_copied_or_goes_elsewhere(spark: Session) -> None:
         assert sent.per_query
     with pytest.raises(errors.RowsError, match="to_spark: the values of this result are in no Spark frame"):
         sent.to_spark()
-    assert found.per_query.equals(memory.per_query)
-    assert pickle.loads(pickle.dumps(found)).per_query.equals(memory.per_query)  # they were here
+    assert result.per_query.equals(memory.per_query)
+    assert pickle.loads(pickle.dumps(result)).per_query.equals(memory.per_query)  # they were here
 
 
 def test_a_result_whose_session_has_ended(spark: Session) -> None:
-    found, other = (atkay.evaluate(in_spark(spark, LISTS), TRUTH, "mrr") for _ in range(2))
+    result, other = (atkay.evaluate(in_spark(spark, LISTS), TRUTH, "mrr") for _ in range(2))
     rows = other.per_query
     spark.stop()
-    assert found["mrr"] == (1 + 1 / 2 + 0) / 3
+    assert result["mrr"] == (1 + 1 / 2 + 0) / 3
     for _ in range(2):
-        for ask in (lambda: found.per_query, found.to_spark):
+        for ask in (lambda: result.per_query, result.to_spark):
             with pytest.raises(errors.RowsError, match="a Spark session that has ended"):
                 ask()
         engine.local_session(2)  # another one does not have them
@@ -402,9 +402,9 @@ def test_nothing_stays_in_the_cluster_when_the_result_is_gone(spark: Session) ->
 
     gc.collect()
     before = kept()
-    found = atkay.evaluate(in_spark(spark, LISTS), TRUTH, "mrr")
+    result = atkay.evaluate(in_spark(spark, LISTS), TRUTH, "mrr")
     assert kept() == before + 1
-    del found
+    del result
     gc.collect()
     assert kept() == before
     with pytest.raises(errors.DuplicateError):
@@ -519,10 +519,10 @@ def test_a_worker_dies_in_the_middle(cluster: Cluster, monkeypatch: pytest.Monke
     n_parts = 60
     monkeypatch.setattr(engine, "ROWS_PER_PART", (len(recs) + len(truth)) / n_parts)
     session = cluster.session()
-    lists, wanted = in_spark(session, recs), in_spark(session, truth)
+    lists, targets = in_spark(session, recs), in_spark(session, truth)
     memory = atkay.evaluate(recs, truth, metrics, **given)
     found: list[atkay.Result] = []
-    work = threading.Thread(target=lambda: found.append(atkay.evaluate(lists, wanted, metrics, **given)))
+    work = threading.Thread(target=lambda: found.append(atkay.evaluate(lists, targets, metrics, **given)))
     work.start()
     wait_until(lambda: judged_parts(session, n_parts) > 0)
     cluster.kill(cluster.workers[0])
@@ -556,5 +556,5 @@ def test_parts_without_a_hit_and_users_who_do_not_count(spark: Session, spec: st
     truth = truth_frame([(user, 0, 1.0) for user in range(10, 30)] + [(ANCHOR, 0, 1.0)])
     ties = "item" if spec == "median_rank" else "expected"
     given: dict[str, Any] = {"ties": ties, "no_recs": "zero", "slices": {0: "x", 1: "x", 25: "y"}}
-    found = atkay.evaluate(in_spark(spark, recs), in_spark(spark, truth), spec, **given)
-    assert_same(found, atkay.evaluate(recs, truth, spec, **given))
+    result = atkay.evaluate(in_spark(spark, recs), in_spark(spark, truth), spec, **given)
+    assert_same(result, atkay.evaluate(recs, truth, spec, **given))

@@ -102,10 +102,10 @@ def memory() -> atkay.Result:
     return atkay.evaluate(DATA.recs, DATA.truth, METRICS, ties=TIES, **DATA.side)
 
 
-def assert_agrees(found: atkay.Result, memory: atkay.Result) -> None:
-    assert list(found) == list(memory)
+def assert_agrees(result: atkay.Result, memory: atkay.Result) -> None:
+    assert list(result) == list(memory)
     for name, summary in memory.summaries.items():
-        assert found.summaries[name] == pytest.approx(summary, rel=0, abs=0, nan_ok=True), name
+        assert result.summaries[name] == pytest.approx(summary, rel=0, abs=0, nan_ok=True), name
 
 
 def test_every_metric_is_there(memory: atkay.Result) -> None:
@@ -149,9 +149,9 @@ def streamed(recs: list[Row], truth: list[Row], metrics: list[Metric], given: Gi
     seen = given.get("exclude", {})
     whole = atkay.Stream(metrics, n_items=8, **{name: one for name, one in given.items() if name != "exclude"})
     for user in sorted({row[0] for row in (*recs, *truth)}):
-        listed, known = ([row[1:] for row in table if row[0] == user] for table in (recs, truth))
+        listed, relevant = ([row[1:] for row in table if row[0] == user] for table in (recs, truth))
         grades = sparse.csr_matrix(
-            ([grade for _, grade in known], ([0] * len(known), [item for item, _ in known])), shape=(1, 8)
+            ([grade for _, grade in relevant], ([0] * len(relevant), [item for item, _ in relevant])), shape=(1, 8)
         )
         whole.update(
             np.array([[item for item, _ in listed]], np.int64).reshape(1, -1),
@@ -172,7 +172,7 @@ def outcome(evaluate: Callable[[], atkay.Result]) -> dict[Any, Any] | type[Excep
             result = evaluate()
         except AtkayError as error:
             return type(error)
-    return {**result.summaries, **{tuple(names): found for *names, found in result.slice_summaries}}
+    return {**result.summaries, **{tuple(names): summary for *names, summary in result.slice_summaries}}
 
 
 @pytest.mark.parametrize("engine", ["files", "stream"])
@@ -195,15 +195,15 @@ def test_any_request(
     frames = recs_frame(recs), truth_frame(truth)
     if engine == "stream":
         reference = outcome(lambda: atkay.evaluate(*frames, metrics, **given))
-        found = outcome(lambda: streamed(recs, truth, metrics, given))
+        outcome_there = outcome(lambda: streamed(recs, truth, metrics, given))
     else:
         given = given | {"slices": segments}
         reference = outcome(lambda: atkay.evaluate(*frames, metrics, **given))
         with mock.patch("atkay.engines.files.files.parts_needed", return_value=n_parts):
-            found = outcome(lambda: atkay.evaluate(*frames, metrics, memory="1MB", **given))
-    if isinstance(reference, type) or isinstance(found, type):
-        assert found == reference
+            outcome_there = outcome(lambda: atkay.evaluate(*frames, metrics, memory="1MB", **given))
+    if isinstance(reference, type) or isinstance(outcome_there, type):
+        assert outcome_there == reference
         return
-    assert found.keys() == reference.keys()
+    assert outcome_there.keys() == reference.keys()
     for name, summary in reference.items():
-        assert found[name] == pytest.approx(summary, rel=1e-9, abs=1e-9, nan_ok=True), name
+        assert outcome_there[name] == pytest.approx(summary, rel=1e-9, abs=1e-9, nan_ok=True), name

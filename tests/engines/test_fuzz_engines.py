@@ -61,31 +61,31 @@ def oracle_of(scenario: Scenario) -> Judged | None:
         return None
 
 
-def close(wanted: float | Sequence[float]) -> Any:
-    return pytest.approx(wanted, rel=1e-9, abs=1e-9, nan_ok=True)
+def close(expected: float | Sequence[float]) -> Any:
+    return pytest.approx(expected, rel=1e-9, abs=1e-9, nan_ok=True)
 
 
 def owner_of(scenario: Scenario) -> Callable[[Any], Any] | None:
     return scenario.data.owner if scenario.stepwise else None
 
 
-def check_number(found: Any, wanted: Number, what: str) -> None:
+def check_number(found: Any, expected: Number, what: str) -> None:
     """A summary, or the end of a row of a table, which has None for NaN."""
     got = [math.nan if each is None else each for each in found]
-    assert got == close([wanted.mean, wanted.low, wanted.high, wanted.deviation, wanted.users, wanted.undefined]), (
-        f"{what}: {got}, and the oracle has {wanted}"
-    )
+    assert got == close(
+        [expected.mean, expected.low, expected.high, expected.deviation, expected.users, expected.undefined]
+    ), f"{what}: {got}, and the oracle has {expected}"
 
 
 def check(scenario: Scenario, judged: Judged, result: atkay.Result, *, unknown: bool = True) -> None:
     """Every number, its interval and counts, and the population."""
     assert list(result) == [name for name, *_ in scenario.asked]
     asked = [(one.name, words, k) for _, one, words, k in scenario.asked]
-    wanted = {**judged.population, **tie_decided(judged.queries, asked, scenario.rules)}
+    expected = {**judged.population, **tie_decided(judged.queries, asked, scenario.rules)}
     got = vars(result.population)
     if not unknown:  # what the truth never mentions shows at the end, and a stream has none
-        got, wanted = ({**each, "unknown": 0} for each in (got, wanted))
-    assert got == wanted
+        got, expected = ({**each, "unknown": 0} for each in (got, expected))
+    assert got == expected
     if scenario.rules.ties == "random":
         return
     for name, one, words, k in scenario.asked:
@@ -132,7 +132,7 @@ def check_slices(scenario: Scenario, judged: Judged, result: atkay.Result) -> No
     for row in result.slices.iter_rows():
         assert row[:3] not in found
         found[row[:3]] = row[3:]
-    wanted: dict[tuple[Any, ...], Number] = {}
+    expected: dict[tuple[Any, ...], Number] = {}
     for at, column in enumerate(("age", "size")):
         members: dict[str | None, list[Query]] = {}
         for query in judged.queries:
@@ -141,13 +141,13 @@ def check_slices(scenario: Scenario, judged: Judged, result: atkay.Result) -> No
                 members.setdefault(None if of_user is None else str(of_user), []).append(query)
         for segment, queries in members.items():
             for name, one, words, k in scenario.asked:
-                wanted[column, segment, name] = number(
+                expected[column, segment, name] = number(
                     queries, one.name, words, k, scenario.data, scenario.rules, owner_of(scenario)
                 )
-    assert found.keys() == wanted.keys()
+    assert found.keys() == expected.keys()
     if scenario.rules.ties == "random":
         return
-    for where, of_segment in wanted.items():
+    for where, of_segment in expected.items():
         check_number(found[where], of_segment, f"{where}")
 
 
@@ -202,11 +202,11 @@ def test_files(tmp_path_factory: pytest.TempPathFactory, scenario: Scenario, mem
         with pytest.raises(AtkayError):
             evaluate(scenario, **given)
     else:
-        found = evaluate(scenario, **given)
-        check(scenario, judged, found)
-        check_users(scenario, judged, found)
-        check_slices(scenario, judged, found)
-        assert_same(found, evaluate(scenario, **paths))
+        result = evaluate(scenario, **given)
+        check(scenario, judged, result)
+        check_users(scenario, judged, result)
+        check_slices(scenario, judged, result)
+        assert_same(result, evaluate(scenario, **paths))
     assert set(folder.iterdir()) == set(paths.values())
 
 
@@ -354,18 +354,18 @@ def test_full_ranking(seed: int, words: dict[str, Any], by_score: bool, seen: bo
         given["exclude"] = pl.DataFrame({"user": np.nonzero(gone)[0], "item": np.nonzero(gone)[1]})
     with quietly():
         try:
-            wanted = atkay.evaluate(recs, graded, metrics, **given)
+            expected = atkay.evaluate(recs, graded, metrics, **given)
         except AtkayError:
             with pytest.raises(AtkayError):
                 rank()
             return
-        found = rank()
-    assert list(found) == list(wanted)
-    assert found.population.evaluated == wanted.population.evaluated
-    for name, summary in wanted.summaries.items():
-        assert found.summaries[name] == pytest.approx(summary, rel=1e-9, abs=1e-9, nan_ok=True), name
-    for name in wanted.by_query:
-        assert found.per_query[name].to_list() == pytest.approx(wanted.per_query[name].to_list(), nan_ok=True), name
+        result = rank()
+    assert list(result) == list(expected)
+    assert result.population.evaluated == expected.population.evaluated
+    for name, summary in expected.summaries.items():
+        assert result.summaries[name] == pytest.approx(summary, rel=1e-9, abs=1e-9, nan_ok=True), name
+    for name in expected.by_query:
+        assert result.per_query[name].to_list() == pytest.approx(expected.per_query[name].to_list(), nan_ok=True), name
 
 
 def rows_of(chosen: Any) -> tuple[Any, Any]:

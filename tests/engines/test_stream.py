@@ -114,8 +114,8 @@ def agree(result: atkay.Result, whole: atkay.Result) -> None:
     """The same numbers, intervals and counts."""
     assert list(result) == list(whole)
     assert result.definitions == whole.definitions
-    for name, found in result.summaries.items():
-        assert found == pytest.approx(whole.summaries[name], rel=0, abs=0, nan_ok=True), name
+    for name, summary in result.summaries.items():
+        assert summary == pytest.approx(whole.summaries[name], rel=0, abs=0, nan_ok=True), name
     same = {"unknown": 0}
     assert {**vars(result.population), **same} == {**vars(whole.population), **same}
 
@@ -211,8 +211,8 @@ def test_scores_of_all_items(metrics: list[Metric], words: dict[str, Any]) -> No
     for rows in batches(3):
         stream.update(scores=scores[rows], targets=grades[rows], users=rows)
     result = stream.compute()
-    for name, found in result.summaries.items():
-        assert found == pytest.approx(whole.summaries[name], rel=1e-12, abs=1e-12, nan_ok=True), name
+    for name, summary in result.summaries.items():
+        assert summary == pytest.approx(whole.summaries[name], rel=1e-12, abs=1e-12, nan_ok=True), name
 
 
 def test_scores_are_rounded_before_the_best_are_chosen() -> None:
@@ -307,9 +307,9 @@ def test_an_item_without_a_chance_is_not_listed() -> None:
 
 def test_torch_tensors() -> None:
     torch = pytest.importorskip("torch", reason="needs torch")
-    scores, wanted = torch.tensor([[0.1, 0.9, 0.5]], dtype=torch.bfloat16, requires_grad=True), torch.tensor([[2, -1]])
+    scores, targets = torch.tensor([[0.1, 0.9, 0.5]], dtype=torch.bfloat16, requires_grad=True), torch.tensor([[2, -1]])
     stream = atkay.Stream("mrr")
-    stream.update(scores=scores, targets=wanted, users=torch.tensor([7]))
+    stream.update(scores=scores, targets=targets, users=torch.tensor([7]))
     assert stream.compute()["mrr"] == 0.5
 
 
@@ -410,18 +410,18 @@ def bytes_of(metrics: Any = "mrr", **given: Any) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("other", "said"),
+    ("other", "message"),
     [
         (bytes_of("map"), r"differ in metrics: \['mrr'\] here and \['map'\] there"),
         (bytes_of("mrr", n_items=9), "differ in n_items: None here and 9 there"),
         (bytes_of("mrr", ties="item"), "differ in protocol: ties is 'given' here and 'item' there"),
     ],
 )
-def test_streams_that_differ_do_not_merge(other: bytes, said: str) -> None:
+def test_streams_that_differ_do_not_merge(other: bytes, message: str) -> None:
     stream = atkay.Stream("mrr")
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         stream.merge(other)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         stream.merge(atkay.Stream.from_bytes(other))
 
 
@@ -500,7 +500,7 @@ def test_what_the_bytes_say_is_not_said_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "error", "said"),
+    ("given", "error", "message"),
     [
         ({"metrics": "coverage@1"}, SideError, r"coverage@1 looks at all lists together.*n_items="),
         ({"metrics": "median_rank"}, SideError, r"median_rank looks at all lists together.*n_items="),
@@ -519,13 +519,13 @@ def test_what_the_bytes_say_is_not_said_again() -> None:
         ({"tie": "item"}, ProtocolError, "no argument 'tie'"),
     ],
 )
-def test_what_a_stream_refuses(given: dict[str, Any], error: type[Exception], said: str) -> None:
-    with pytest.raises(error, match=said):
+def test_what_a_stream_refuses(given: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
         atkay.Stream(**given)
 
 
 @pytest.mark.parametrize(
-    ("batch", "error", "said"),
+    ("batch", "error", "message"),
     [
         ({}, InputError, r"a batch is update\(items, targets\)"),
         ({"items": [[1]]}, InputError, "a batch is"),
@@ -574,8 +574,8 @@ def test_what_a_stream_refuses(given: dict[str, Any], error: type[Exception], sa
         ),
     ],
 )
-def test_what_a_batch_refuses(batch: dict[str, Any], error: type[Exception], said: str) -> None:
-    with pytest.raises(error, match=said):
+def test_what_a_batch_refuses(batch: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
         atkay.Stream("mrr", n_items=4).update(**batch)
 
 
@@ -591,14 +591,14 @@ def test_who_the_users_are_is_asked_where_it_matters() -> None:
 
 
 def test_users_of_another_kind_are_refused() -> None:
-    for known, users in (
+    for train, users in (
         ({"1": [2]}, [1.0]),
         ({"1": [2]}, [1]),
         ({1: [2]}, ["1"]),
         ({"1": [2]}, np.array(["2020-01-01"], "M8[D]")),
     ):
         with pytest.raises(IdError, match="Nobody would be known"):
-            atkay.Stream("new_to_user@1", n_items=4, train=known).update([[2]], [[1]], users=users)
+            atkay.Stream("new_to_user@1", n_items=4, train=train).update([[2]], [[1]], users=users)
     with pytest.raises(IdError, match="Boolean, which is no id"):
         atkay.Stream("new_to_user@1", n_items=4, train={"true": [2]}).update([[2]], [[1]], users=[True])
 
@@ -609,11 +609,11 @@ def test_whole_floats_are_the_integers_that_they_were() -> None:
     assert stream.compute()["new_to_user@1"] == 0.5  # user 1 had item 2, user 2 had not
 
 
-@pytest.mark.parametrize("known", [{"ann": [2]}, {1: [2]}])
-def test_a_batch_of_nobody_has_ids_of_no_kind(known: dict[Any, Any]) -> None:
-    stream = atkay.Stream("new_to_user@1", n_items=4, train=known)
+@pytest.mark.parametrize("train", [{"ann": [2]}, {1: [2]}])
+def test_a_batch_of_nobody_has_ids_of_no_kind(train: dict[Any, Any]) -> None:
+    stream = atkay.Stream("new_to_user@1", n_items=4, train=train)
     stream.update(np.empty((0, 1), int), np.empty((0, 1), int), users=[])
-    stream.update([[2]], [[1]], users=list(known))
+    stream.update([[2]], [[1]], users=list(train))
     assert stream.compute()["new_to_user@1"] == 0
 
 
@@ -696,7 +696,9 @@ def test_threads_that_share_a_stream_lose_nobody() -> None:
     in_threads(reading, counting)
     result = stream.compute()
     assert result.population.evaluated == 1 + EACH * SHARING
-    assert {name: found.users for name, found in result.summaries.items()} == dict.fromkeys(result, 1 + EACH * SHARING)
+    assert {name: summary.users for name, summary in result.summaries.items()} == dict.fromkeys(
+        result, 1 + EACH * SHARING
+    )
     assert dict(result) == {"mrr": 0.5, "recall(average=pooled)@1": 0.0, "coverage@1": 0.5}
 
 

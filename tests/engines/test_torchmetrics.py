@@ -26,53 +26,53 @@ from atkay.engines.torchmetrics import StreamMetric  # noqa: E402 - it needs tor
 
 def expected(rows: slice = slice(None)) -> dict[str, float]:
     """The numbers of evaluate, which sees all users at once."""
-    scores, wanted = (each[rows].numpy() for each in data())
+    scores, targets = (each[rows].numpy() for each in data())
     recs = {user: dict(enumerate(row.tolist())) for user, row in enumerate(scores)}
-    truth = {user: np.flatnonzero(row).tolist() for user, row in enumerate(wanted) if row.any()}
+    truth = {user: np.flatnonzero(row).tolist() for user, row in enumerate(targets) if row.any()}
     return dict(atkay.evaluate(recs, truth, METRICS, catalog=list(range(ITEMS)), ties="item"))
 
 
 def test_batches_give_the_numbers_of_evaluate() -> None:
-    scores, wanted = data()
+    scores, targets = data()
     metric = StreamMetric(METRICS, **WORDS)
     for first in (16, 0, 8):
-        metric.update(scores[first : first + 8], wanted[first : first + 8])
-    found = metric.compute()
-    assert all(value.dtype == torch.float64 and value.ndim == 0 for value in found.values())
-    assert plain(found) == pytest.approx(expected(), rel=1e-12)
-    assert metric.result().population.evaluated == int(wanted.any(axis=1).sum())
+        metric.update(scores[first : first + 8], targets[first : first + 8])
+    result = metric.compute()
+    assert all(value.dtype == torch.float64 and value.ndim == 0 for value in result.values())
+    assert plain(result) == pytest.approx(expected(), rel=1e-12)
+    assert metric.result().population.evaluated == int(targets.any(axis=1).sum())
     metric.reset()
-    metric.update(scores[:8], wanted[:8])
+    metric.update(scores[:8], targets[:8])
     assert plain(metric.compute()) == pytest.approx(expected(slice(8)), rel=1e-12)
 
 
 def test_forward_gives_the_batch_and_counts_it() -> None:
-    scores, wanted = data()
+    scores, targets = data()
     metric = StreamMetric(METRICS, **WORDS)
     for first in (0, 8, 16):
         rows = slice(first, first + 8)
-        assert plain(metric(scores[rows], wanted[rows])) == pytest.approx(expected(rows), rel=1e-12)
+        assert plain(metric(scores[rows], targets[rows])) == pytest.approx(expected(rows), rel=1e-12)
         assert len(metric.parts) == 1
     assert plain(metric.compute()) == pytest.approx(expected(), rel=1e-12)
 
 
 def test_lists_and_their_scores() -> None:
     # The second item is relevant; by score it is the first.
-    items, wanted = torch.tensor([[4, 7]]), torch.tensor([[7, -1]])
+    items, targets = torch.tensor([[4, 7]]), torch.tensor([[7, -1]])
     as_listed, by_score = StreamMetric("mrr"), StreamMetric("mrr")
-    as_listed.update(items, wanted)
-    by_score.update(torch.tensor([[0.25, 0.5]]), wanted, items=items)
+    as_listed.update(items, targets)
+    by_score.update(torch.tensor([[0.25, 0.5]]), targets, items=items)
     assert (as_listed.compute()["mrr"].item(), by_score.compute()["mrr"].item()) == (0.5, 1)
 
 
 def test_a_collection_with_other_metrics() -> None:
-    scores, wanted = data()
+    scores, targets = data()
     both = torchmetrics.MetricCollection({"one": StreamMetric("mrr", **WORDS), "two": StreamMetric(METRICS, **WORDS)})
     for first in (0, 12):
-        both.update(scores[first : first + 12], wanted[first : first + 12])
-    found = both.compute()
-    assert {name: found[name].item() for name in METRICS} == pytest.approx(expected(), rel=1e-12)
-    assert set(found) == {"mrr", *METRICS}
+        both.update(scores[first : first + 12], targets[first : first + 12])
+    result = both.compute()
+    assert {name: result[name].item() for name in METRICS} == pytest.approx(expected(), rel=1e-12)
+    assert set(result) == {"mrr", *METRICS}
     both.reset()
 
 
@@ -95,19 +95,19 @@ def test_indexes_as_the_retrieval_metrics_take_them() -> None:
 
 
 def test_state_travels() -> None:
-    scores, wanted = data()
+    scores, targets = data()
     metric = StreamMetric(METRICS, **WORDS)
-    metric.update(scores, wanted)
+    metric.update(scores, targets)
     for again in (copy.deepcopy(metric), pickle.loads(pickle.dumps(metric)), metric.to("cpu"), metric.double()):
         assert plain(again.compute()) == pytest.approx(expected(), rel=1e-12)
     metric.persistent(True)
     other = StreamMetric(METRICS, **WORDS)
     other.load_state_dict(metric.state_dict())
-    other.update(scores[:0], wanted[:0])
+    other.update(scores[:0], targets[:0])
     assert plain(other.compute()) == pytest.approx(expected(), rel=1e-12)
     fresh = StreamMetric(METRICS, **WORDS)
     fresh.merge_state(metric)
-    fresh.update(scores[:0], wanted[:0])
+    fresh.update(scores[:0], targets[:0])
     assert plain(fresh.compute()) == pytest.approx(expected(), rel=1e-12)
 
 
@@ -133,12 +133,12 @@ def test_indexes_stand_alone(name: str) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bool])
 def test_the_state_stays_bytes(dtype: Any) -> None:
-    scores, wanted = data()
+    scores, targets = data()
     metric = StreamMetric(METRICS, **WORDS)
-    metric.update(scores[:8], wanted[:8])
+    metric.update(scores[:8], targets[:8])
     assert metric.set_dtype(dtype) is metric
     assert [part.dtype for part in metric.parts] == [torch.uint8]
-    metric.double().update(scores[8:], wanted[8:])
+    metric.double().update(scores[8:], targets[8:])
     assert plain(metric.compute()) == pytest.approx(expected(), rel=1e-12)
 
 
@@ -148,14 +148,14 @@ def test_torchmetrics_own_arguments() -> None:
 
 def test_processes_give_the_numbers_of_one(tmp_path: Path) -> None:
     torch.multiprocessing.spawn(in_process, (2, str(tmp_path)), nprocs=2)
-    scores, wanted = data()
+    scores, targets = data()
     for stage, rows in enumerate((slice(FIRST), slice(None))):
         whole = StreamMetric(METRICS, **WORDS)
-        whole.update(scores[rows], wanted[rows])
+        whole.update(scores[rows], targets[rows])
         for rank in range(2):
-            found = pickle.loads(Path(tmp_path, f"found{rank}-{stage}").read_bytes())
-            assert found == plain(whole.compute())  # to the last bit
-            assert found == pytest.approx(expected(rows), rel=1e-12)
+            numbers = pickle.loads(Path(tmp_path, f"found{rank}-{stage}").read_bytes())
+            assert numbers == plain(whole.compute())  # to the last bit
+            assert numbers == pytest.approx(expected(rows), rel=1e-12)
 
 
 LIGHTNING = importlib.util.find_spec("pytorch_lightning") is not None
@@ -199,8 +199,8 @@ def test_lightning(processes: int, tmp_path: Path) -> None:
     )
     trainer.validate(Ranker(str(tmp_path)), torch.utils.data.DataLoader(range(USERS), batch_size=5), verbose=False)
     for rank in range(processes):
-        found = pickle.loads(Path(tmp_path, f"found{rank}").read_bytes())
-        assert found == pytest.approx(expected(), rel=1e-12)
+        numbers = pickle.loads(Path(tmp_path, f"found{rank}").read_bytes())
+        assert numbers == pytest.approx(expected(), rel=1e-12)
     logged = {name: value.item() for name, value in trainer.callback_metrics.items()}
     assert logged == pytest.approx(expected(), rel=1e-6)  # Lightning keeps single precision
 

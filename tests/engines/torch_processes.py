@@ -34,12 +34,12 @@ def plain(found: dict[str, Any]) -> dict[str, float]:
 def in_process(rank: int, size: int, folder: str) -> None:
     """One process of two: at first the other one has no users, then it has all the others."""
     torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=size)
-    scores, wanted = data()
+    scores, targets = data()
     metric = StreamMetric(METRICS, compute_with_cache=False, **WORDS)  # the other process has news, this one may not
     for stage in range(2):
         for first in range(0, FIRST, 4) if stage == 0 else range(FIRST, USERS, 4):
             if rank == stage:
                 rows = slice(first, min(first + 4, FIRST if stage == 0 else USERS))
-                metric.update(scores[rows], wanted[rows])
+                metric.update(scores[rows], targets[rows])
         Path(folder, f"found{rank}-{stage}").write_bytes(pickle.dumps(plain(metric.compute())))
     torch.distributed.destroy_process_group()

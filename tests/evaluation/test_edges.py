@@ -329,15 +329,15 @@ def test_small_and_large_grades() -> None:
 def test_counts_when_reasons_overlap() -> None:
     recs, truth = {1: ["a", "b", "c", "d"]}, {1: {"a": 1, "b": 0}}
     result = atkay.evaluate(recs, truth, "mrr", exclude=["c"], candidates=["a", "b", "d"], unjudged="drop")
-    found = result.population
-    assert (found.excluded, found.outside, found.unjudged) == (1, 0, 1)
+    population = result.population
+    assert (population.excluded, population.outside, population.unjudged) == (1, 0, 1)
 
 
 def test_average_over_with_columns_of_every_role() -> None:
     truth = pl.DataFrame({"q": [1, 2, 3], "code": [7, 7, 8], "item": [1, 2, 3], "rel": [1, 1, 2]})
     recs, columns = {1: [1], 2: [9], 3: [3]}, {"truth": Columns(user="q")}
-    wanted = {"code": (1 / 2 + 1) / 2, "rel": (1 / 2 + 1) / 2, "item": 2 / 3, "q": 2 / 3, ("q", "code"): 2 / 3}
-    for names, mean in wanted.items():
+    expected = {"code": (1 / 2 + 1) / 2, "rel": (1 / 2 + 1) / 2, "item": 2 / 3, "q": 2 / 3, ("q", "code"): 2 / 3}
+    for names, mean in expected.items():
         assert atkay.evaluate(recs, truth, "mrr", columns=columns, average_over=names)["mrr"] == pytest.approx(mean)
 
 
@@ -352,12 +352,12 @@ def test_the_interval_of_a_pooled_number_is_over_groups() -> None:
     recs = pl.DataFrame({**rows, "item": [1, 9, 3, 4, 9]})
     truth = pl.DataFrame({**rows, "item": [1, 2, 3, 4, 5]})
     spec, columns = "recall(average=pooled)", Columns(user=("user", "order"))
-    found = atkay.evaluate(recs, truth, spec, columns=columns, average_over="user").summaries[spec]
+    summary = atkay.evaluate(recs, truth, spec, columns=columns, average_over="user").summaries[spec]
     # Per user 1/2, 2/2, 0/1: ratio 3/5, residuals 1 - 6/5, 2 - 6/5, 0 - 3/5, over the mean denominator 5/3.
     spread = np.std(np.array([-0.2, 0.8, -0.6]) / (5 / 3), ddof=1)
-    assert found.mean == pytest.approx(3 / 5)
-    assert found.high - found.mean == pytest.approx(4.302652729911275 * spread / np.sqrt(3))
-    assert found.users == 3
+    assert summary.mean == pytest.approx(3 / 5)
+    assert summary.high - summary.mean == pytest.approx(4.302652729911275 * spread / np.sqrt(3))
+    assert summary.users == 3
 
 
 # Results

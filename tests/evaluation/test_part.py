@@ -81,10 +81,10 @@ def test_every_way_to_read_lists(
         with pytest.raises(type(error)):
             divided(*frames, metrics, 3, **words)
         return
-    found = divided(*frames, metrics, 3, **words)
-    assert np.array_equal(found.query_values, whole.query_values, equal_nan=True)
-    assert (found.population, found.fingerprint) == (whole.population, whole.fingerprint)
-    assert found.table.equals(whole.table)
+    result = divided(*frames, metrics, 3, **words)
+    assert np.array_equal(result.query_values, whole.query_values, equal_nan=True)
+    assert (result.population, result.fingerprint) == (whole.population, whole.fingerprint)
+    assert result.table.equals(whole.table)
 
 
 def test_groups_that_several_parts_have() -> None:
@@ -110,9 +110,9 @@ def test_parts_in_which_nobody_has_a_list_or_truth(kind: type[pl.DataType]) -> N
         "average_over": "house",
         "slices": frame(user=[3, 6], age=["old", "young"]),
     }
-    found = divided(recs, truth, "mrr,precision(average=pooled)@1", 3, **given)
-    assert found["mrr"] == 1  # user 3 has item 2 alone, once item 1 is taken out
-    assert_same(found, atkay.evaluate(recs, truth, "mrr,precision(average=pooled)@1", **given))
+    result = divided(recs, truth, "mrr,precision(average=pooled)@1", 3, **given)
+    assert result["mrr"] == 1  # user 3 has item 2 alone, once item 1 is taken out
+    assert_same(result, atkay.evaluate(recs, truth, "mrr,precision(average=pooled)@1", **given))
 
 
 def test_nothing_in_common() -> None:
@@ -146,10 +146,10 @@ def test_sums_of_parts_are_those_of_everybody() -> None:
         parts.append(part.sum(slicings=slicings))
     whole = atkay.evaluate(recs, truth, metrics, **given)
     for ordered in (parts, parts[::-1]):
-        found = finish(request, setting, ordered)
-        assert dict(found) == dict(whole)
-        assert (found.population, found.fingerprint) == (whole.population, whole.fingerprint)
-        assert repr(found) == repr(whole)
+        result = finish(request, setting, ordered)
+        assert dict(result) == dict(whole)
+        assert (result.population, result.fingerprint) == (whole.population, whole.fingerprint)
+        assert repr(result) == repr(whole)
 
 
 def test_a_segment_that_is_no_number_is_none() -> None:

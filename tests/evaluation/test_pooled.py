@@ -79,8 +79,8 @@ def test_values_per_user_are_missing_where_they_do_not_count() -> None:
 def test_segments_count_like_everybody(memory: int | None) -> None:
     segments = {0: "x", 1: "x", 2: "x", 3: "x", 4: "y", 5: "y"}
     result = in_memory([SHARE], slices=segments, memory=memory)
-    (_, _, _, some), (_, _, _, nobody) = result.slice_summaries
-    assert some == pytest.approx(EXPECTED._replace(undefined=1), nan_ok=True)
+    (_, _, _, somebody), (_, _, _, nobody) = result.slice_summaries
+    assert somebody == pytest.approx(EXPECTED._replace(undefined=1), nan_ok=True)
     assert nobody == pytest.approx(
         EXPECTED._replace(mean=math.nan, low=math.nan, high=math.nan, users=0, undefined=2), nan_ok=True
     )
@@ -93,12 +93,16 @@ def test_a_group_counts_where_one_of_its_queries_does() -> None:
     rows = [(user, order, item) for table in (recs, truth) for (user, order), items in table.items() for item in items]
     n_recs = sum(map(len, recs.values()))
     frames = [
-        {"user": [row[0] for row in some], "order": [row[1] for row in some], "item": [row[2] for row in some]}
-        for some in (rows[:n_recs], rows[n_recs:])
+        {
+            "user": [row[0] for row in part_rows],
+            "order": [row[1] for row in part_rows],
+            "item": [row[2] for row in part_rows],
+        }
+        for part_rows in (rows[:n_recs], rows[n_recs:])
     ]
-    listed, wanted = map(pl.DataFrame, frames)
+    listed, graded = map(pl.DataFrame, frames)
     columns = atkay.Columns(user=("user", "order"))
-    result = atkay.evaluate(listed, wanted, [SHARE], columns=columns, average_over="user")
+    result = atkay.evaluate(listed, graded, [SHARE], columns=columns, average_over="user")
     assert result.summaries[SHARE] == pytest.approx(EXPECTED._replace(undefined=0), nan_ok=True)
 
 
@@ -110,14 +114,14 @@ def test_tests_leave_out_users_with_nothing_to_divide_by() -> None:
     first = 1 / 2 + np.array([0, 1, -1]) / 4
     second = 3 / 8 + np.array([1 / 2, 1 / 4, -3 / 4]) * 3 / 8
     runs = {"first": in_memory([SHARE]), "second": in_memory([SHARE], other)}
-    (found,) = atkay.compare(runs, test="t")
-    assert (found.users, found.undefined) == (3, 3)
-    assert found.difference == pytest.approx(3 / 8 - 1 / 2)
-    assert found.p["t"] == pytest.approx(stats.ttest_rel(second, first).pvalue)
+    (pair,) = atkay.compare(runs, test="t")
+    assert (pair.users, pair.undefined) == (3, 3)
+    assert pair.difference == pytest.approx(3 / 8 - 1 / 2)
+    assert pair.p["t"] == pytest.approx(stats.ttest_rel(second, first).pvalue)
     # With nobody else in the runs the same comes out.
     short = {name: in_memory([SHARE], lists[:3]) for name, lists in (("first", LISTS), ("second", other))}
     (alone,) = atkay.compare(short, test="t")
-    assert (alone.difference, alone.low, alone.high, alone.p) == (found.difference, found.low, found.high, found.p)
+    assert (alone.difference, alone.low, alone.high, alone.p) == (pair.difference, pair.low, pair.high, pair.p)
 
 
 POOLED = [metric for metric in every_variant(None, 2) if is_pooled(metric)]

@@ -186,8 +186,8 @@ def test_a_run_without_a_common_item_is_compared() -> None:
     truth = {n: [7] for n in range(30)}
     runs = {"bad": {n: [1, 2] for n in range(30)}, "good": {n: [7, 2] for n in range(30)}}
     with pytest.warns(OverlapWarning, match="no item in common"):
-        found = atkay.compare(runs, truth, "mrr", baseline="bad", test="t")
-    assert found["mrr"][0].difference == 1
+        comparison = atkay.compare(runs, truth, "mrr", baseline="bad", test="t")
+    assert comparison["mrr"][0].difference == 1
 
 
 # Lists and truth in each other's place
@@ -207,9 +207,9 @@ def test_trec_files_in_the_wrong_place(suffix: str, engine: dict[str, Any], tmp_
             atkay.evaluate(recs, truth, "mrr", **engine)
     with pytest.raises(SourceError, match=r"truth: '.*' is a TREC run, which holds ranked lists .* swapped\?"):
         atkay.evaluate(run, run, "mrr", **engine)
-    found = CliRunner().invoke(app, ["evaluate", str(qrels), str(run)], prog_name="atkay")
-    assert found.exit_code == 2
-    assert "Are recs and truth swapped?" in found.stderr
+    shell = CliRunner().invoke(app, ["evaluate", str(qrels), str(run)], prog_name="atkay")
+    assert shell.exit_code == 2
+    assert "Are recs and truth swapped?" in shell.stderr
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=["memory", "files"])

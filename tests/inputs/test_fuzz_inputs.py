@@ -86,10 +86,10 @@ def outcome(recs: Any, truth: Any, **given: Any) -> tuple[dict[str, float] | Non
     def call() -> tuple[dict[str, float], list[type[Warning]]]:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            found = dict(atkay.evaluate(recs, truth, METRICS, **given))
+            numbers = dict(atkay.evaluate(recs, truth, METRICS, **given))
         kinds = [each.category for each in caught]
         assert all(issubclass(each, AtkayWarning) for each in kinds), kinds
-        return found, [each for each in kinds if each is not TiesWarning]
+        return numbers, [each for each in kinds if each is not TiesWarning]
 
     return attempt(call) or (None, [])
 
@@ -107,8 +107,8 @@ def by_the_book(recs: Rows, truth: Rows, *, scored: bool = True, duplicates: str
     }
 
 
-def same(found: dict[str, float] | None, wanted: dict[str, float] | None) -> bool:
-    return found is not None and wanted is not None and found == pytest.approx(wanted, abs=1e-12, nan_ok=True)
+def same(numbers: dict[str, float] | None, expected: dict[str, float] | None) -> bool:
+    return numbers is not None and expected is not None and numbers == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
 @st.composite
@@ -268,9 +268,9 @@ def in_folder(folder: Path, name: str, rows: Rows, value: str) -> Path:
     inside = folder / f"{value} in parts"
     inside.mkdir()
     middle = max(1, len(rows) // 2)
-    for part, some in enumerate((rows[:middle], rows[middle:])):
-        if some:
-            put(inside, name, some, value).rename(inside / f"{part}-{name}")
+    for part, part_rows in enumerate((rows[:middle], rows[middle:])):
+        if part_rows:
+            put(inside, name, part_rows, value).rename(inside / f"{part}-{name}")
     return inside
 
 
@@ -284,10 +284,10 @@ def test_every_object(data: tuple[Rows, Rows], recs_kind: str, truth_kind: str) 
     if strange:  # ids of another type or name match those of the same kind alone
         recs_kind = truth_kind = strange.pop()
     made = (OBJECTS | UNSCORED)[recs_kind](recs, "score"), OBJECTS[truth_kind](truth, "relevance")
-    found, warned = outcome(*made)
+    numbers, warned = outcome(*made)
     if "sparse" in recs_kind:  # equal scores then stand in the order of the columns
         recs = sorted(recs, key=lambda row: row[:2])
-    assert same(found, by_the_book(recs, truth, scored=recs_kind in OBJECTS)), (found, recs_kind, truth_kind)
+    assert same(numbers, by_the_book(recs, truth, scored=recs_kind in OBJECTS)), (numbers, recs_kind, truth_kind)
     assert not warned
 
 
@@ -311,8 +311,8 @@ def test_every_file(
     place = tmp_path_factory.mktemp("files")
     write = in_folder if folder and not recs_kind.startswith(("bom", "stream")) else put
     made = write(place, recs_kind, recs, "score"), put(place, truth_kind, truth, "relevance")
-    found, warned = outcome(*made, memory=memory)
-    assert same(found, by_the_book(recs, truth)), (found, by_the_book(recs, truth))
+    numbers, warned = outcome(*made, memory=memory)
+    assert same(numbers, by_the_book(recs, truth)), (numbers, by_the_book(recs, truth))
     assert not warned
 
 
@@ -401,8 +401,8 @@ def test_a_wrong_value_is_refused(
     folder = tmp_path_factory.mktemp("wrong")
     recs, truth = WRONG[fault](*data, at)
     made = TAKES_ALL[kind](recs, "score", folder), TAKES_ALL[kind](truth, "relevance", folder)
-    found, _ = outcome(*made, memory=memory)
-    assert found is None, (fault, kind, found)
+    numbers, _ = outcome(*made, memory=memory)
+    assert numbers is None, (fault, kind, numbers)
 
 
 HARMLESS: dict[str, Callable[[Rows, Rows], Faulty]] = {
@@ -429,8 +429,8 @@ def test_what_changes_nothing(
         made = TAKES_ALL[kind](recs, "score", folder), TAKES_ALL[kind](truth, "relevance", folder)
     except (pl.exceptions.PolarsError, OverflowError, TypeError):
         assume(False)  # no such frame can be made
-    found, _ = outcome(*made)
-    assert found is None or same(found, by_the_book(*data)), (change, kind, found)
+    numbers, _ = outcome(*made)
+    assert numbers is None or same(numbers, by_the_book(*data)), (change, kind, numbers)
 
 
 NAMED = ["pandas", "polars", "csv", "tsv", "jsonl"]
@@ -451,10 +451,10 @@ def test_what_cannot_be_meant_is_said(
     else:
         other = [(user, item + 100, grade) for user, item, grade in truth]
         given = {"recs": make(recs, "score", folder), "truth": make(other, "relevance", folder)}
-    found, warned = outcome(**given)
-    assert found is None or warned, (fault, kind, found)
-    if fault == "other items" and found is not None:
-        assert same(found, by_the_book(recs, other))
+    numbers, warned = outcome(**given)
+    assert numbers is None or warned, (fault, kind, numbers)
+    if fault == "other items" and numbers is not None:
+        assert same(numbers, by_the_book(recs, other))
 
 
 @examples(10, 500)
@@ -465,8 +465,8 @@ def test_a_run_is_no_truth_and_qrels_are_no_lists(
     folder = tmp_path_factory.mktemp("swapped")
     run, qrels = put(folder, "a.run", data[0], "score"), put(folder, "a.run", data[1], "relevance")
     given = {"recs": run if which == "truth" else qrels, "truth": qrels if which == "recs" else run}
-    found, warned = outcome(**given)
-    assert found is None or warned, (which, found)
+    numbers, warned = outcome(**given)
+    assert numbers is None or warned, (which, numbers)
 
 
 BESIDE = {
@@ -531,8 +531,8 @@ def test_ranks_that_are_none(
         ranks: list[Any] = list(range(1, len(items) + 1))
         rows += [(user, *row) for row in zip(items, RANKS[fault](ranks) if user == broken else ranks, strict=True)]
     made = TAKES_ALL[kind](rows, "rank", tmp_path_factory.mktemp("ranks"))
-    found, _ = outcome(made, frame(truth, "relevance"))
-    assert found is None or same(found, by_the_book(recs, truth, scored=False)), (fault, found)
+    numbers, _ = outcome(made, frame(truth, "relevance"))
+    assert numbers is None or same(numbers, by_the_book(recs, truth, scored=False)), (fault, numbers)
 
 
 # Faults in bytes: what a text file says literally is what counts.
@@ -641,15 +641,15 @@ def test_edited_text_files(
         path = folder / f"{value}{'.qrels' if suffix == '.run' and value == 'relevance' else suffix}"
         path.write_bytes(text.encode())
         paths.append(path)
-    found, _ = outcome(*paths, memory=memory)
-    if found is None:
+    numbers, _ = outcome(*paths, memory=memory)
+    if numbers is None:
         return
     if kind == "csv" and texts[side].split("\n")[0] != write(data[0], side).split("\n")[0]:
         return  # another header is another table
     if kind == "json" and f'"{side}": ' not in texts[side]:
         return  # and so is another name
-    wanted = judged(read(texts["score"]), read(texts["relevance"]))
-    assert same(found, wanted), (texts[side], found, wanted)
+    expected = judged(read(texts["score"]), read(texts["relevance"]))
+    assert same(numbers, expected), (texts[side], numbers, expected)
 
 
 BYTES: dict[str, Callable[[bytes], bytes]] = {
@@ -698,9 +698,9 @@ def test_broken_bytes(
         content = content[:at] + bytes([fault[1]]) + content[at + 1 :]
     paths[side] = paths[side] if suffix else folder / "unnamed"
     paths[side].write_bytes(content)
-    found, _ = outcome(paths["score"], paths["relevance"], memory=memory)
+    numbers, _ = outcome(paths["score"], paths["relevance"], memory=memory)
     if fault in ("empty", "only a line end", "half", "cut", "backwards") and name.endswith(("parquet", "arrow", "gz")):
-        assert found is None
+        assert numbers is None
 
 
 # Faults in what is passed.

@@ -216,18 +216,18 @@ def test_other_encodings(name: str, tmp_path: Path) -> None:
         "utf-16-be": "UTF-16BE",
         "utf-32": "UTF-32",
     }.items():
-        said = message(SourceError, write(path, FILES[name], encoding))
-        assert said.startswith(
+        text = message(SourceError, write(path, FILES[name], encoding))
+        assert text.startswith(
             f"recs: '{path}' is {told}, and text files must be UTF-8. Convert it, for instance with: "
         )
-        assert f"iconv -f {told} -t UTF-8" in said
+        assert f"iconv -f {told} -t UTF-8" in text
     for encoding in ("latin-1", "cp1252"):
         number = FILES[name].split("ñ")[0].count("\n") + 1
         line = FILES[name].splitlines()[number - 1].replace("\t", " ")
-        said = message(SourceError, write(path, FILES[name], encoding))
+        text = message(SourceError, write(path, FILES[name], encoding))
         assert (
             f"recs: line {number} of '{path}' is not UTF-8. If the file is Latin-1 or cp1252, the line is {line!r}."
-            in said
+            in text
         )
     assert atkay.evaluate(write(path, FILES[name], "utf-8-sig"), TRUTH, "mrr")["mrr"] == 1
 

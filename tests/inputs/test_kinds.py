@@ -131,11 +131,11 @@ def test_arrays_of_users_by_k(pad: str) -> None:
     if pad == "none":
         recs = np.where(padded < 0, None, padded)  # type: ignore[call-overload]  # an array of objects
     truth = [np.array([item for item, grade in GRADES[user].items() if grade], dtype=int) for user in range(4)]
-    wanted = binary()
+    expected = binary()
     for form in (truth, [list(items) for items in truth], [set(items.tolist()) for items in truth]):
         result = atkay.evaluate(recs, form, METRICS)
-        assert result.table.equals(wanted.table, null_equal=True)
-        assert result.fingerprint == wanted.fingerprint
+        assert result.table.equals(expected.table, null_equal=True)
+        assert result.fingerprint == expected.fingerprint
     matrix = sparse(GRADES)
     same(atkay.evaluate(recs, matrix, METRICS))
 

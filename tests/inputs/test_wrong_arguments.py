@@ -166,13 +166,13 @@ def test_tensors() -> None:
     assert atkay.evaluate({0: lists[0], 1: lists[1]}, {0: [1], 1: [1]}, "mrr")["mrr"] == 0.75
     with pytest.raises(SourceError, match=r"an array of users x k must hold item ids, got 0\.5"):
         atkay.evaluate(lists / 2, truth, "mrr")
-    for tensor, told in {
+    for tensor, message in {
         lists.float().to_sparse(): "recs: cannot read a sparse_coo tensor. Pass a dense one",
         lists.float().to_sparse_csr(): "recs: cannot read a sparse_csr tensor",
         lists.to("meta"): "recs: a tensor on the meta device holds no values",
         torch.tensor(1): "this one has shape",
     }.items():
-        with pytest.raises(SourceError, match=told):
+        with pytest.raises(SourceError, match=message):
             atkay.evaluate(tensor, truth, "mrr")
     with pytest.raises(SourceError, match="update: items: a tensor on the meta device holds no values"):
         atkay.Stream("mrr").update(lists.to("meta"), truth)
@@ -195,7 +195,7 @@ def test_tensors() -> None:
 
 
 @pytest.mark.parametrize(
-    ("metrics", "told"),
+    ("metrics", "message"),
     [
         ({"ndcg": 5}, r"A cutoff belongs to the spec: write \['ndcg@5', 'map@5,10'\]"),
         ({"ndcg@5", "mrr"}, "metrics must be a list of specs"),
@@ -209,8 +209,8 @@ def test_tensors() -> None:
         ("f1(beta=١)@5", "beta must be a number above 0, at most a million, got '١'"),
     ],
 )
-def test_metrics_that_are_no_specs(metrics: Any, told: str) -> None:
-    with pytest.raises(SpecError, match=told):
+def test_metrics_that_are_no_specs(metrics: Any, message: str) -> None:
+    with pytest.raises(SpecError, match=message):
         atkay.evaluate(RECS, TRUTH, metrics)
 
 

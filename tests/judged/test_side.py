@@ -28,8 +28,8 @@ def aligned(columns: Columns | None = None, pairs: bool = False, **beside: Any) 
     return align_tables(tables, Protocol(), metrics=parse_all("ild(by=cooccurrence)") if pairs else ())
 
 
-def names(known: Aligned, codes: Any) -> list[str]:
-    return known.items.ids(np.asarray(codes)).to_series().to_list()
+def names(rows: Aligned, codes: Any) -> list[str]:
+    return rows.items.ids(np.asarray(codes)).to_series().to_list()
 
 
 TRAIN = {"ann": ["tea", "oat"], "cat": ["tea"], "bob": ["rye"]}
@@ -50,15 +50,15 @@ FRAME = pl.DataFrame({"user": ["ann", "cat", "ann", "bob", "ann"], "item": ["tea
 )
 def test_train(train: Any) -> None:
     """A pair that stands twice counts once; an item and a user that nobody else knows count, too."""
-    known = aligned(train=train)
-    assert known.side is not None
-    assert known.side.train is not None
-    trained = known.side.train
+    rows = aligned(train=train)
+    assert rows.side is not None
+    assert rows.side.train is not None
+    trained = rows.side.train
     assert trained.users == 3
-    popularity = dict(zip(names(known, range(known.items.size)), trained.popularity.tolist(), strict=True))
+    popularity = dict(zip(names(rows, range(rows.items.size)), trained.popularity.tolist(), strict=True))
     assert popularity == {"jam": 0, "oat": 1, "rye": 1, "tea": 2}
     edges = itertools.pairwise(trained.history.start)
-    items = [sorted(names(known, trained.history.item[begin:end])) for begin, end in edges]
+    items = [sorted(names(rows, trained.history.item[begin:end])) for begin, end in edges]
     assert items == [["oat", "tea"], ["rye"], []]
 
 
@@ -71,17 +71,17 @@ def test_train_from_a_file(tmp_path: Path) -> None:
 
 
 def test_items_that_share_users() -> None:
-    known = aligned(train={"ann": ["tea", "oat", "jam"], "cat": ["tea", "jam"], "bob": ["rye"]}, pairs=True)
-    assert known.side is not None
-    assert known.side.train is not None
-    pairs = known.side.train.pairs
+    rows = aligned(train={"ann": ["tea", "oat", "jam"], "cat": ["tea", "jam"], "bob": ["rye"]}, pairs=True)
+    assert rows.side is not None
+    assert rows.side.train is not None
+    pairs = rows.side.train.pairs
     assert pairs is not None
-    code = {name: code for code, name in enumerate(names(known, range(known.items.size)))}
+    code = {name: code for code, name in enumerate(names(rows, range(rows.items.size)))}
     expected = {"tea jam": 2, "jam tea": 2, "tea oat": 1, "jam oat": 1, "rye tea": 0, "oat rye": 0}
     one, other = (np.array([code[pair.split()[side]] for pair in expected]) for side in (0, 1))
     assert pairs.shared(one, other).tolist() == list(expected.values())
     # ann has tea and oat, cat tea and jam: n = 2 for tea and jam, 1 for oat; an item is like itself.
-    like = known.side.train.likeness(np.array([code["tea"], code["tea"]]), np.array([code["oat"], code["tea"]]))
+    like = rows.side.train.likeness(np.array([code["tea"], code["tea"]]), np.array([code["oat"], code["tea"]]))
     assert like.tolist() == pytest.approx([1 / np.sqrt(2), 1])
 
 
@@ -118,25 +118,25 @@ def test_catalog(catalog: Any) -> None:
     ids=["dict", "dict of tuples", "columns", "lists", "arrays", "pandas"],
 )
 def test_vectors(features: Any) -> None:
-    known = aligned(features=features)
-    assert known.side is not None
-    assert known.side.features is not None
-    vectors = known.side.features.vectors
+    rows = aligned(features=features)
+    assert rows.side is not None
+    assert rows.side.features is not None
+    vectors = rows.side.features.vectors
     assert vectors is not None
-    found = dict(zip(names(known, range(known.items.size)), vectors.tolist(), strict=True))
-    assert found["tea"] == [1, 2]
-    assert found["jam"] == [3, 4]
-    assert np.isnan(found["rye"]).all()
+    vector_of = dict(zip(names(rows, range(rows.items.size)), vectors.tolist(), strict=True))
+    assert vector_of["tea"] == [1, 2]
+    assert vector_of["jam"] == [3, 4]
+    assert np.isnan(vector_of["rye"]).all()
 
 
 def test_vectors_of_numbered_items() -> None:
     features = np.array([[1, 0], [0, 1], [5, 5]])
     tables = read_tables({"recs": [[0, 2]], "truth": [[2]], "features": features}, Protocol())
-    known = align_tables(tables, Protocol())
-    assert known.side is not None
-    assert known.side.features is not None
-    assert known.side.features.vectors is not None
-    assert known.side.features.vectors.tolist() == [[1, 0], [0, 1], [5, 5]]
+    rows = align_tables(tables, Protocol())
+    assert rows.side is not None
+    assert rows.side.features is not None
+    assert rows.side.features.vectors is not None
+    assert rows.side.features.vectors.tolist() == [[1, 0], [0, 1], [5, 5]]
 
 
 @pytest.mark.parametrize(
@@ -150,13 +150,13 @@ def test_vectors_of_numbered_items() -> None:
     ids=["dict", "lists", "rows", "categorical"],
 )
 def test_categories(features: Any) -> None:
-    known = aligned(features=features)
-    assert known.side is not None
-    assert known.side.features is not None
-    kinds = known.side.features.categories
+    rows = aligned(features=features)
+    assert rows.side is not None
+    assert rows.side.features is not None
+    kinds = rows.side.features.categories
     assert kinds is not None
     assert kinds.n_items == 3
-    assert dict(zip(names(known, range(known.items.size)), kinds.length.tolist(), strict=True)) == {
+    assert dict(zip(names(rows, range(rows.items.size)), kinds.length.tolist(), strict=True)) == {
         "jam": 1, "rye": 0, "tea": 2,
     }  # fmt: skip
 
@@ -173,19 +173,19 @@ def test_categories(features: Any) -> None:
     ids=["lists", "scores", "ranks"],
 )
 def test_reference(reference: Any) -> None:
-    known = aligned(reference=reference)
-    assert known.side is not None
-    lists = known.side.reference
+    rows = aligned(reference=reference)
+    assert rows.side is not None
+    lists = rows.side.reference
     assert lists is not None
-    items = [names(known, lists.item[begin:end]) for begin, end in itertools.pairwise(lists.start)]
+    items = [names(rows, lists.item[begin:end]) for begin, end in itertools.pairwise(lists.start)]
     assert items == [["tea", "rye"], [], ["rye", "tea"]]
 
 
 def test_one_reference_for_everybody() -> None:
-    known = aligned(reference=["rye", "tea"])
-    assert known.side is not None
-    assert known.side.reference is not None
-    assert names(known, known.side.reference.item) == ["rye", "tea"] * 3
+    rows = aligned(reference=["rye", "tea"])
+    assert rows.side is not None
+    assert rows.side.reference is not None
+    assert names(rows, rows.side.reference.item) == ["rye", "tea"] * 3
 
 
 def test_codes_of_lists_do_not_depend_on_what_else_is_given() -> None:
@@ -256,7 +256,7 @@ def test_a_fingerprint_of_everything_that_was_given() -> None:
         return dict(atkay.evaluate(RECS, TRUTH, "mrr", **given).fingerprint)
 
     vectors = {"tea": [1.0, 2.0], "jam": [3.0, 4.0]}
-    some: dict[str, Any] = {
+    tables: dict[str, Any] = {
         "train": TRAIN, "catalog": ["tea", "jam"], "features": vectors, "reference": {"ann": ["tea", "jam"]}
     }  # fmt: skip
     others: dict[str, Any] = {
@@ -265,10 +265,10 @@ def test_a_fingerprint_of_everything_that_was_given() -> None:
         "features": {"tea": [1.0, 2.0], "jam": [4.0, 3.0]},
         "reference": {"ann": ["jam", "tea"]},
     }
-    before = of(**some)
-    assert set(before) == {"recs", "truth", *some}
+    before = of(**tables)
+    assert set(before) == {"recs", "truth", *tables}
     for name, other in others.items():
-        after = of(**{**some, name: other})
+        after = of(**{**tables, name: other})
         assert {key for key in before if before[key] != after[key]} == {name}
     shuffled = FRAME.sample(fraction=1, shuffle=True, seed=1)
     assert of(train=shuffled) == of(train=TRAIN)

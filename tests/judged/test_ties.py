@@ -52,8 +52,8 @@ groups = st.lists(st.lists(st.sampled_from([0, 0, 1, 2]), min_size=1, max_size=4
 def test_closed_forms_against_all_orders(groups: Groups, missed: list[int]) -> None:
     groups = [*groups, [1]]  # lists and truth have an item in common
     truth = truth_of(groups, missed)
-    found = atkay.evaluate({1: run(groups)}, {1: truth}, PER_USER, ties="expected").query_values[0]
-    for metric, value, mean in zip(names(PER_USER), found, brute_force(groups, truth, PER_USER), strict=True):
+    values = atkay.evaluate({1: run(groups)}, {1: truth}, PER_USER, ties="expected").query_values[0]
+    for metric, value, mean in zip(names(PER_USER), values, brute_force(groups, truth, PER_USER), strict=True):
         assert value == pytest.approx(mean, abs=1e-12, nan_ok=True), metric
 
 

@@ -27,9 +27,9 @@ def gaps_of(recs: Any, truth: Any, metrics: Any, slices: Any, **kwargs: Any) -> 
 
 
 def test_the_two_ends_and_how_far_they_are_apart() -> None:
-    found = gaps(["precision@2", "mrr"], AGES)
-    assert found.columns == COLUMNS
-    assert found.rows() == [
+    table = gaps(["precision@2", "mrr"], AGES)
+    assert table.columns == COLUMNS
+    assert table.rows() == [
         # old (1 + 1/2) / 2 = 3/4, young (1/2 + 0) / 2 = 1/4
         ("segment", "precision@2", "old", "young", 0.75, 0.25, 0.5, 0.25 / 0.75),
         # old (1 + 1) / 2 = 1, young (1/2 + 0) / 2 = 1/4
@@ -74,15 +74,15 @@ def test_nothing_but_zeros_has_no_ratio() -> None:
 
 
 def test_one_segment_is_nothing_to_compare() -> None:
-    found = gaps("mrr", {"a": "only", "b": "only"})
-    assert found.columns == COLUMNS
-    assert len(found) == 0
+    table = gaps("mrr", {"a": "only", "b": "only"})
+    assert table.columns == COLUMNS
+    assert len(table) == 0
 
 
 def test_without_slices() -> None:
-    found = atkay.evaluate(RECS, TRUTH, "mrr").gaps
-    assert found.columns == COLUMNS
-    assert len(found) == 0
+    table = atkay.evaluate(RECS, TRUTH, "mrr").gaps
+    assert table.columns == COLUMNS
+    assert len(table) == 0
 
 
 def test_a_segment_without_a_value_does_not_count() -> None:
@@ -91,8 +91,8 @@ def test_a_segment_without_a_value_does_not_count() -> None:
     recs = {"a": ["x"], "b": ["y"], "c": ["x", "y"]}
     truth = {"a": ["x"], "b": ["y"], "c": ["x"], "f": ["x"]}
     slices = {"a": "p", "b": "q", "c": "p", "f": "none"}
-    found = atkay.evaluate(recs, truth, ["arp", "mrr"], slices=slices, train=train).gaps
-    assert found.rows() == [
+    table = atkay.evaluate(recs, truth, ["arp", "mrr"], slices=slices, train=train).gaps
+    assert table.rows() == [
         # p: (2 + (2 + 1) / 2) / 2 = 7/4; q: 1
         ("segment", "arp", "p", "q", 1.75, 1.0, 0.75, 1 / 1.75),
         # p: (1 + 1) / 2; q: 1; none: 0, as a user without a list scores 0

@@ -73,11 +73,11 @@ def test_per_query_of_as_many_users_as_numbers() -> None:
 
 
 def test_population(result: atkay.Result) -> None:
-    found = result.population
-    assert (found.evaluated, found.without_list, found.without_truth) == (3, 1, 1)
-    assert (found.listed, found.relevant, found.hits) == (10, 9, 4)
-    assert found.unknown == 3  # i9, i8 and i7 are in nobody's truth
-    assert (found.excluded, found.duplicated, found.tied) == (0, 0, 0)
+    population = result.population
+    assert (population.evaluated, population.without_list, population.without_truth) == (3, 1, 1)
+    assert (population.listed, population.relevant, population.hits) == (10, 9, 4)
+    assert population.unknown == 3  # i9, i8 and i7 are in nobody's truth
+    assert (population.excluded, population.duplicated, population.tied) == (0, 0, 0)
 
 
 def test_the_footer_says_what_became_of_users() -> None:

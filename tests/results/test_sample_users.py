@@ -63,8 +63,8 @@ def test_arithmetic_ends_in_the_value_of_the_result() -> None:
     for nth, row in enumerate(result.examples.rows.tolist()):
         for metric in metrics:
             value = result.query_values[row, result.by_query.index(str(metric))]
-            said = "no value" if np.isnan(value) else f"{value:.4f}"
-            assert result.examples.arithmetic(metric, nth).endswith(said), (metric, nth)
+            message = "no value" if np.isnan(value) else f"{value:.4f}"
+            assert result.examples.arithmetic(metric, nth).endswith(message), (metric, nth)
 
 
 def test_few_users_are_kept_and_nothing_of_the_others() -> None:
@@ -93,7 +93,7 @@ def test_nobody_has_truth() -> None:
 def test_conventions_are_what_each_dialect_says(spec: str) -> None:
     recs = {"A": {"a": 3, "b": 2, "c": 2, "d": 1}, "B": {"a": 1, "e": 1}, "C": {"z": 1}}
     truth = {"A": {"a": 1, "c": 2, "x": 1, "y": 1}, "B": {"e": 3}, "D": {"a": 1}}
-    found = conventions(recs, truth, spec)
+    settings = conventions(recs, truth, spec)
     expected = {"atkay": atkay.evaluate(recs, truth, spec)[spec]}
     for name, each in list_dialects().items():
         try:
@@ -102,17 +102,17 @@ def test_conventions_are_what_each_dialect_says(spec: str) -> None:
             continue  # it does not have the metric
         except AtkayError as error:
             raise AssertionError(name) from error
-    assert {name: of[spec] for name, of in found.values.items()} == pytest.approx(expected, nan_ok=True)
+    assert {name: of[spec] for name, of in settings.values.items()} == pytest.approx(expected, nan_ok=True)
     assert len(set(np.round(list(expected.values()), 9))) > 1
 
 
 def test_what_the_caller_says_of_the_task_holds_for_every_library() -> None:
     recs, truth = {"A": ["a", "b", "c"]}, {"A": {"a": 1, "c": 3}}
-    found = conventions(recs, truth, ["map(per=hits)@2", "coverage@2"], exclude={"A": ["a"]}, min_relevance=2)
-    assert found.specs == ("map@2",)  # words are each library's own, and coverage is of the whole run
+    settings = conventions(recs, truth, ["map(per=hits)@2", "coverage@2"], exclude={"A": ["a"]}, min_relevance=2)
+    assert settings.specs == ("map@2",)  # words are each library's own, and coverage is of the whole run
     # b and c are left, c alone is relevant: 1/2, whatever it is divided by.
-    assert found.values["atkay"] == {"map@2": 0.5}
-    assert found.values["ranx 0.3.21"] == {"map@2": 0.5}
-    assert "atkay" in repr(found)
+    assert settings.values["atkay"] == {"map@2": 0.5}
+    assert settings.values["ranx 0.3.21"] == {"map@2": 0.5}
+    assert "atkay" in repr(settings)
     with pytest.raises(ColumnError):
         conventions(pl.DataFrame({"user": ["A"]}), truth, "map@2")

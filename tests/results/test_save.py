@@ -50,9 +50,9 @@ def estimated() -> atkay.Result:
 
 
 def a_stream(**beside: Any) -> atkay.Stream:
-    found = atkay.Stream(METRICS, n_items=6, **beside)
-    found.update(items=[[3, 1], [2, 4]], targets=[[1, -1], [2, 4]])
-    return found
+    stream = atkay.Stream(METRICS, n_items=6, **beside)
+    stream.update(items=[[3, 1], [2, 4]], targets=[[1, -1], [2, 4]])
+    return stream
 
 
 RESULTS: dict[str, Callable[[], atkay.Result]] = {
@@ -78,24 +78,24 @@ def a_comparison() -> atkay.Comparison:
     )
 
 
-def everything(found: atkay.Result | atkay.Comparison) -> None:
+def everything(result: atkay.Result | atkay.Comparison) -> None:
     """Whatever can be shown of it."""
-    shown = [repr(found), found._repr_html_(), found.to_markdown(), found.to_latex(), str(found.to_pandas())]
+    shown = [repr(result), result._repr_html_(), result.to_markdown(), result.to_latex(), str(result.to_pandas())]
     assert all(isinstance(each, str) for each in shown)
-    json.dumps(page_data(View.of(found)))
-    assert found.table.height
-    assert found.slices.height >= 0
-    if isinstance(found, atkay.Comparison):
-        found.to_json()
-        assert found.mean_table.height
-        assert found.slice_mean_table.height >= 0
+    json.dumps(page_data(View.of(result)))
+    assert result.table.height
+    assert result.slices.height >= 0
+    if isinstance(result, atkay.Comparison):
+        result.to_json()
+        assert result.mean_table.height
+        assert result.slice_mean_table.height >= 0
         return
-    assert found.definitions
-    assert found.gaps.height >= 0
-    assert found.to_dict(names="plain", intervals="ends")
-    if found.sums is None:
-        assert found.per_query.height == found.population.evaluated
-        json.dumps(page_data(View.of(atkay.compare({"one": found, "other": found}, permutations=10))))
+    assert result.definitions
+    assert result.gaps.height >= 0
+    assert result.to_dict(names="plain", intervals="ends")
+    if result.sums is None:
+        assert result.per_query.height == result.population.evaluated
+        json.dumps(page_data(View.of(atkay.compare({"one": result, "other": result}, permutations=10))))
 
 
 STRANGE: list[Any] = [
@@ -168,7 +168,7 @@ def assert_survives(load: Callable[[], Any], use: Callable[[Any], None], where: 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
-            found = load()
+            result = load()
     except AtkayError:
         return False
     except Exception as error:  # whatever else it is
@@ -176,7 +176,7 @@ def assert_survives(load: Callable[[], Any], use: Callable[[Any], None], where: 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            use(found)
+            use(result)
     except Exception as error:
         raise AssertionError(f"{where}: what was loaded ends in {error!r}") from error
     return True
@@ -271,9 +271,9 @@ def test_what_is_refused(tmp_path: Path) -> None:
     RESULTS["slices"]().save(path)
     record = unseal("result", path.read_bytes())
 
-    def refused(content: bytes, said: str, kind: Any = atkay.Result) -> None:
+    def refused(content: bytes, message: str, kind: Any = atkay.Result) -> None:
         path.write_bytes(content)
-        with pytest.raises(SourceError, match=said):
+        with pytest.raises(SourceError, match=message):
             kind.load(path)
 
     refused(
@@ -326,10 +326,10 @@ def test_deeply_nested_bytes_of_a_stream() -> None:
 def test_many_items_take_no_memory(counted: bool) -> None:
     stream = a_stream() if counted else atkay.Stream(METRICS, n_items=6)
     header, states = unpack(stream.to_bytes())
-    said = "n_items is 2,000,000,000, and coverage@2 was counted for fewer items"
+    message = "n_items is 2,000,000,000, and coverage@2 was counted for fewer items"
     tracemalloc.start()
     try:
-        with pytest.raises(SourceError, match=said) if counted else contextlib.nullcontext():
+        with pytest.raises(SourceError, match=message) if counted else contextlib.nullcontext():
             atkay.Stream.from_bytes(pack({**header, "n_items": 2 * 10**9}, states))
     finally:
         peak = tracemalloc.get_traced_memory()[1]

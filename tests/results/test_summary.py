@@ -52,24 +52,24 @@ def test_group_means_leave_out_the_undefined() -> None:
 def test_student_interval() -> None:
     # Student's sleep data, differences of the two drugs: n = 10, mean 1.58, 95 % interval 0.700114 to 2.459886.
     differences = np.array([1.2, 2.4, 1.3, 1.3, 0.0, 1.0, 1.8, 0.8, 4.6, 1.4])
-    found = summarise(differences)
-    assert found.mean == pytest.approx(1.58)
-    assert [found.low, found.high] == pytest.approx([0.700114, 2.459886], abs=1e-6)
-    assert found.deviation == pytest.approx(differences.std(ddof=1))
-    assert (found.users, found.undefined) == (10, 0)
+    summary = summarise(differences)
+    assert summary.mean == pytest.approx(1.58)
+    assert [summary.low, summary.high] == pytest.approx([0.700114, 2.459886], abs=1e-6)
+    assert summary.deviation == pytest.approx(differences.std(ddof=1))
+    assert (summary.users, summary.undefined) == (10, 0)
 
 
 def test_one_user_has_no_interval() -> None:
-    found = summarise(np.array([0.5]))
-    assert found.mean == 0.5
-    assert math.isnan(found.low)
-    assert math.isnan(found.deviation)
+    summary = summarise(np.array([0.5]))
+    assert summary.mean == 0.5
+    assert math.isnan(summary.low)
+    assert math.isnan(summary.deviation)
 
 
 def test_undefined_values_do_not_count() -> None:
-    found = summarise(np.array([0.5, math.nan, 1.0]))
-    assert found.mean == 0.75
-    assert (found.users, found.undefined) == (2, 1)
+    summary = summarise(np.array([0.5, math.nan, 1.0]))
+    assert summary.mean == 0.75
+    assert (summary.users, summary.undefined) == (2, 1)
     nothing = summarise(np.array([math.nan]))
     assert math.isnan(nothing.mean)
     assert (nothing.users, nothing.undefined) == (0, 1)
@@ -77,10 +77,10 @@ def test_undefined_values_do_not_count() -> None:
 
 def test_a_pooled_ratio_and_its_interval() -> None:
     # Ratio 6/12. Residuals n - r d: 1 - 1, 2 - 1, 3 - 4 = 0, 1, -1, over the mean denominator 4: variance (2/16) / 2.
-    found = summarise((np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.0, 8.0])))
-    assert found.mean == 0.5
+    summary = summarise((np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.0, 8.0])))
+    assert summary.mean == 0.5
     half = 4.302652729911275 * math.sqrt((2 / 16) / 2) / math.sqrt(3)  # t quantile at 0.975, 2 degrees of freedom
-    assert [found.low, found.high] == pytest.approx([0.5 - half, 0.5 + half])
+    assert [summary.low, summary.high] == pytest.approx([0.5 - half, 0.5 + half])
     assert math.isnan(summarise((np.zeros(2), np.zeros(2))).mean)
 
 
@@ -93,11 +93,11 @@ def test_pooling_equal_denominators_gives_the_interval_of_the_mean() -> None:
 def test_whoever_adds_nothing_to_the_denominator_does_not_count() -> None:
     # Ratio and residuals of the test above: a thousand users with nothing to divide by would make 2 degrees of freedom
     # 1002, and the interval less than half as wide.
-    some = summarise((np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.0, 8.0])))
+    without = summarise((np.array([1.0, 2.0, 3.0]), np.array([2.0, 2.0, 8.0])))
     nothing = np.zeros(1000)
-    found = summarise((np.append([1.0, 2.0, 3.0], nothing), np.append([2.0, 2.0, 8.0], nothing)))
-    assert (found.mean, found.low, found.high) == (some.mean, some.low, some.high)
-    assert (found.users, found.undefined) == (3, 1000)
+    summary = summarise((np.append([1.0, 2.0, 3.0], nothing), np.append([2.0, 2.0, 8.0], nothing)))
+    assert (summary.mean, summary.low, summary.high) == (without.mean, without.low, without.high)
+    assert (summary.users, summary.undefined) == (3, 1000)
     alone = summarise((np.array([1.0, 0.0]), np.array([2.0, 0.0])))
     assert (alone.mean, alone.users, alone.undefined) == (0.5, 1, 1)
     assert math.isnan(alone.low)  # one user has no interval

@@ -76,22 +76,22 @@ def test_definitions_say_that_all_lists_count_together(result: atkay.Result) -> 
 
 
 def test_a_slice_whose_users_have_no_list(result: atkay.Result) -> None:
-    found = {(row["segment"], row["metric"]): row for row in result.slices.iter_rows(named=True)}
-    assert len(found) == 2 * len(METRICS)
-    empty = {name: found["empty", name]["mean"] for name in METRICS}
+    rows = {(row["segment"], row["metric"]): row for row in result.slices.iter_rows(named=True)}
+    assert len(rows) == 2 * len(METRICS)
+    empty = {name: rows["empty", name]["mean"] for name in METRICS}
     assert empty == {
         "ndcg@2": 0, "mrr": 0, "user_coverage@2": 0, "coverage@2": 0,
         # Nothing is listed, so there is nothing to spread, to compare or to share.
         "gini@2": None, "entropy@2": None, "inter_list_distance@2": None, "exposure@2": None, "pop_rsp@2": None,
         "pop_reo(groups=categories)@2": None,
     }  # fmt: skip
-    assert found["full", "coverage@2"]["mean"] == 3 / 4
-    assert found["full", "gini@2"]["mean"] == result["gini@2"]  # the other users added nothing
+    assert rows["full", "coverage@2"]["mean"] == 3 / 4
+    assert rows["full", "gini@2"]["mean"] == result["gini@2"]  # the other users added nothing
     # Without d and e: listed 3/3 and 2/3; mean 5/6, std 1/6
-    assert found["full", "pop_rsp@2"]["mean"] == pytest.approx(1 / 5)
+    assert rows["full", "pop_rsp@2"]["mean"] == pytest.approx(1 / 5)
     # Without d and e: red 1/1, blue 2/2
-    assert found["full", "pop_reo(groups=categories)@2"]["mean"] == 0
-    assert {row["users"] for (segment, _), row in found.items() if segment == "empty"} == {2}
+    assert rows["full", "pop_reo(groups=categories)@2"]["mean"] == 0
+    assert {row["users"] for (segment, _), row in rows.items() if segment == "empty"} == {2}
 
 
 def test_an_emptied_list_is_no_list() -> None:
@@ -196,13 +196,15 @@ def test_skipped_users_do_not_count(memory: int | None, beside: list[str], tmp_p
         assert result[name] == pytest.approx(value), name
         assert result.summaries[name][4:] == (3, 0), name
     # The segment of users without a list has nobody who counts.
-    counts = {(segment, name): found[4:] for _, segment, name, found in result.slice_summaries}
+    counts = {(segment, name): summary[4:] for _, segment, name, summary in result.slice_summaries}
     for name in WITH_LISTS:
         assert counts["full", name] == (3, 0), name
     assert "empty" not in {segment for segment, _ in counts}
     result.save(tmp_path / "result.json")
     loaded = atkay.Result.load(tmp_path / "result.json")
-    assert [found[4:] for found in loaded.summaries.values()] == [found[4:] for found in result.summaries.values()]
+    assert [summary[4:] for summary in loaded.summaries.values()] == [
+        summary[4:] for summary in result.summaries.values()
+    ]
 
 
 def test_skipped_users_do_not_count_in_batches() -> None:
@@ -213,12 +215,12 @@ def test_skipped_users_do_not_count_in_batches() -> None:
         stream.merge(other.to_bytes())
     result = stream.compute()
     assert (result["median_rank"], result["coverage@2"]) == (2.0, 3 / 4)
-    assert [found[4:] for found in result.summaries.values()] == [(3, 0)] * 3
+    assert [summary[4:] for summary in result.summaries.values()] == [(3, 0)] * 3
 
 
 @pytest.mark.parametrize(("missed", "users"), [("beyond", 5), ("last", 5), ("skip", 3)])
 def test_median_rank_counts_users_with_a_relevant_item(missed: str, users: int) -> None:
     spec = f"median_rank(missed={missed})"
     result = atkay.evaluate({**RECS, "f": ["x"]}, TRUTH, spec, no_truth="zero")
-    (found,) = result.summaries.values()
-    assert found[4:] == (users, 6 - users)
+    (summary,) = result.summaries.values()
+    assert summary[4:] == (users, 6 - users)

@@ -46,9 +46,9 @@ def shell(path: Path, command: str, *options: str) -> None:
     folder.mkdir(exist_ok=True)
     old, new, truth = tables(folder)
     lists = [old, truth] if command == "evaluate" else [old, new, "--truth", truth]
-    found = CliRunner().invoke(app, [command, *lists, "-m", "mrr", *options, str(path)])
-    if found.exit_code:
-        raise OutputError(found.stderr)
+    run = CliRunner().invoke(app, [command, *lists, "-m", "mrr", *options, str(path)])
+    if run.exit_code:
+        raise OutputError(run.stderr)
 
 
 def page(path: Path) -> None:
@@ -179,10 +179,10 @@ def unwritable(folder: Path) -> Iterator[tuple[Path, str]]:
 
 
 def test_what_cannot_be_written(write: Callable[[Path], None], tmp_path: Path) -> None:
-    for path, said in unwritable(tmp_path):
-        with pytest.raises(OutputError, match=said):
+    for path, message in unwritable(tmp_path):
+        with pytest.raises(OutputError, match=message):
             write(path) if path.parent.is_dir() else RESULT.save(path)
-        with pytest.raises(OutputError, match=said):
+        with pytest.raises(OutputError, match=message):
             check_target(path)
     assert (tmp_path / "file").read_text() == "before"
     assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]
@@ -250,9 +250,9 @@ def test_a_file_that_is_open(tmp_path: Path) -> None:
 
 def test_standard_output_has_the_table(tmp_path: Path) -> None:
     old, _, truth = tables(tmp_path)
-    found = CliRunner().invoke(app, ["evaluate", old, truth, "--json", "-"])
-    assert (found.exit_code, found.stdout) == (2, "")
-    assert "standard output has the table; name a file" in found.stderr
+    run = CliRunner().invoke(app, ["evaluate", old, truth, "--json", "-"])
+    assert (run.exit_code, run.stdout) == (2, "")
+    assert "standard output has the table; name a file" in run.stderr
     assert not Path("-").exists()
 
 
@@ -304,8 +304,8 @@ def test_nobody_is_shown_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         f"compare {old} {new} --truth {truth} -m mrr --json {tmp_path}/c.json": "c.json",
     }.items():
         for closed in (">&-", ">&- 2>&-"):
-            found = subprocess.run(f"{atkay_} {line} {closed}", shell=True, capture_output=True, text=True)
-            assert (found.returncode, found.stdout, found.stderr) == (0, "", "")
+            run = subprocess.run(f"{atkay_} {line} {closed}", shell=True, capture_output=True, text=True)
+            assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
             (tmp_path / name).unlink()
     shown = repr(RESULT)
     monkeypatch.setattr(sys, "stdout", None)
@@ -324,9 +324,9 @@ def test_no_input_is_replaced(tmp_path: Path) -> None:
         ["compare", old, f"b={new}", "--truth", truth, "--json", new],
         ["report", old, "--truth", truth, "-o", truth],
     ):
-        found = CliRunner().invoke(app, [*line, "-m", "mrr"])
-        assert found.exit_code == 2
-        assert "is one of the inputs; name another file to write." in found.stderr
+        run = CliRunner().invoke(app, [*line, "-m", "mrr"])
+        assert run.exit_code == 2
+        assert "is one of the inputs; name another file to write." in run.stderr
     both = str(tmp_path / "both.csv")
     twice = CliRunner().invoke(app, ["evaluate", old, truth, "--per-query", both, "--json", both, "-m", "mrr"])
     assert (twice.exit_code, "'both.csv' would be written twice" in twice.stderr.replace(str(tmp_path) + "/", "")) == (

@@ -181,10 +181,10 @@ def test_messages_are_printable(tmp_path: Path) -> None:
     evil = "\x1b[31m\u202e\x9b"
     for error in (AtkayError(evil), atkay.errors.NumberError(evil), atkay.errors.OutputError(evil)):
         assert str(error) == r"\x1b[31m\u202e\x9b"
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as messages:
         warnings.simplefilter("always")
         warn(evil, TiesWarning)
-    assert str(said[0].message) == r"\x1b[31m\u202e\x9b"
+    assert str(messages[0].message) == r"\x1b[31m\u202e\x9b"
     with pytest.raises(AtkayError, match=r"\\x1b\[31m") as refused:
         atkay.evaluate(pl.DataFrame({evil: [1], "item": [1]}), TRUTH)
     assert str(refused.value).isprintable()
@@ -214,9 +214,9 @@ def test_errors_of_the_shell_are_printable(
         Path(f"{name}.csv").write_text("user,item\n1,1\n2,2\n")
     Path("columns.csv").write_text('"\x1b[31mwho","\x07what"\n1,1\n')
     Path("broken.run").write_text("q1 Q0 \x1b[31md1 1 high t\n")
-    found = CliRunner().invoke(app, [each.replace("{evil}", evil) for each in arguments])
-    assert found.exit_code == 2
-    lines = found.stderr.split("\n")
+    run = CliRunner().invoke(app, [each.replace("{evil}", evil) for each in arguments])
+    assert run.exit_code == 2
+    lines = run.stderr.split("\n")
     assert all(line.isprintable() for line in lines)
     assert "atkay: all is well" not in lines
 

@@ -113,14 +113,7 @@ def as_ids(ids: pl.Series, table: str) -> pl.Series:
     if dtype.is_float():
         ids = ids.fill_nan(None)
     if ids.null_count() and len(ids):
-        raise IdError(
-            "is missing",
-            advice="Fill in the ids, or drop these rows.",
-            table=table,
-            column=ids.name,
-            row=ids.is_null().arg_max(),
-            count=ids.null_count(),
-        )
+        raise bad_rows(IdError, ids, ids.is_null(), "is missing", "Fill in the ids, or drop these rows.", table)
     if dtype.is_float():
         exact = 2**53 if dtype == pl.Float64 else 2**24 if dtype == pl.Float32 else 2**11
         odd = ids.filter((ids != ids.floor()) | (ids.abs() >= exact))
@@ -144,6 +137,15 @@ def as_ids(ids: pl.Series, table: str) -> pl.Series:
     )
 
 
+def bad_rows(
+    error: type[InputError], values: pl.Series, bad: pl.Series, problem: str, advice: str, table: str
+) -> InputError:
+    """The error of a column's bad rows; braces in the ``problem`` stand for the first bad value."""
+    row = bad.arg_max() or 0
+    count = int(bad.sum())
+    return error(problem.format(values[row]), advice=advice, table=table, column=values.name, row=row, count=count)
+
+
 def check_numbers(values: pl.Series, error: type[InputError], table: str, use: str) -> pl.Series:
     """Numbers without gaps; text, as from a file without types, is read as numbers."""
     read = values
@@ -164,15 +166,8 @@ def check_numbers(values: pl.Series, error: type[InputError], table: str, use: s
         return read  # a value that is no number would have made the sum none
     bad = read.is_null() | ~read.is_finite() if read.dtype.is_float() else read.is_null()
     if bad.any():
-        row = bad.arg_max() or 0
-        raise error(
-            f"holds {values[row]!r}",
-            advice=f"{use} are finite numbers: drop these rows, or give them a number.",
-            table=table,
-            column=values.name,
-            row=row,
-            count=int(bad.sum()),
-        )
+        advice = f"{use} are finite numbers: drop these rows, or give them a number."
+        raise bad_rows(error, values, bad, "holds {!r}", advice, table)
     return read
 
 
@@ -200,15 +195,8 @@ def check_grades(relevance: pl.Series, table: str = "truth") -> pl.Series:
     """Grades as numbers of at least 0."""
     grade = check_numbers(relevance, RelevanceError, table, "Grades").cast(pl.Float64)
     if (negative := grade < 0).any():
-        row = negative.arg_max() or 0
-        raise RelevanceError(
-            f"holds {relevance[row]}",
-            advice="A grade is 0 (judged, not relevant) or more: set negative grades to 0, or drop these rows.",
-            table=table,
-            column=relevance.name,
-            row=row,
-            count=int(negative.sum()),
-        )
+        advice = "A grade is 0 (judged, not relevant) or more: set negative grades to 0, or drop these rows."
+        raise bad_rows(RelevanceError, relevance, negative, "holds {}", advice, table)
     return grade
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from atkay.errors import ColumnError, OrderError, listing
-from atkay.inputs.checks import as_ids, check_grades, check_numbers, typed
+from atkay.inputs.checks import as_ids, bad_rows, check_grades, check_numbers, typed
 from atkay.inputs.kinds import open_source
 from atkay.inputs.read import find_roles, load
 from atkay.text.phrases import either
@@ -60,15 +60,8 @@ def times(given: pl.Series, table: str) -> pl.Series:
             f"is of type {given.dtype}; times are dates, instants or numbers.", table=table, column=given.name
         )
     if read.null_count():
-        row = read.is_null().arg_max() or 0
-        raise OrderError(
-            f"holds {given[row]!r}",
-            advice="Times are dates, instants or numbers: drop these rows, or fill them in.",
-            table=table,
-            column=given.name,
-            row=row,
-            count=read.null_count(),
-        )
+        advice = "Times are dates, instants or numbers: drop these rows, or fill them in."
+        raise bad_rows(OrderError, given, read.is_null(), "holds {!r}", advice, table)
     return read
 
 
