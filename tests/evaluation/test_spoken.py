@@ -182,7 +182,7 @@ def test_a_segment_that_counts_in_one_number_alone() -> None:
     # Recommenders: c and d have no list, and count in ndcg alone; coverage is of the lists of a and b.
     recs, truth = {"a": ["x", "y"], "b": ["y", "z"]}, {"a": ["x"], "b": ["x", "z"], "c": ["x"], "d": ["y"]}
     slices = {"a": "new", "b": "new", "c": "old", "d": "old"}
-    metrics = ["precision@2", "ndcg@2", atkay.parse("coverage@1")]
+    metrics: list[str | atkay.Metric] = ["precision@2", "ndcg@2", atkay.parse("coverage@1")]
     for memory in (None, 2_000):
         result = atkay.evaluate(
             recs, truth, metrics, dialect="recommenders", catalog=["x", "y", "z"], slices=slices, memory=memory

@@ -160,7 +160,7 @@ def test_protocol_and_definitions(result: atkay.Result, mlflow: Any) -> None:
     assert found.params["protocol.no_recs"] == "zero"
     assert found.params["protocol.ties"] == "given"
     assert set(found.params) == {
-        *(f"protocol.{each.name}" for each in dataclasses.fields(atkay.Protocol)), "dialect", "sampled",
+        *(f"protocol.{each.name}" for each in dataclasses.fields(atkay.Protocol)), "protocol.apart", "dialect", "sampled",
     }  # fmt: skip
     assert found.params["protocol.exclude"] == found.params["dialect"] == "none"
     assert found.tags["definition.precision_at_5"] == (

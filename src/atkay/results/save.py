@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-FORMAT = 1
+FORMAT = 2
 """Raised with every change of what is saved."""
 
 CHECKSUM = re.compile(rb'\{"checksum": "([0-9a-f]{64})", ')
