@@ -160,8 +160,9 @@ def test_protocol_and_definitions(result: atkay.Result, mlflow: Any) -> None:
     assert found.params["protocol.no_recs"] == "zero"
     assert found.params["protocol.ties"] == "given"
     assert set(found.params) == {
-        *(f"protocol.{each.name}" for each in dataclasses.fields(atkay.Protocol)), "protocol.apart", "dialect", "sampled",
-    }  # fmt: skip
+        *(f"protocol.{each.name}" for each in dataclasses.fields(atkay.Protocol)),
+        *("protocol.apart", "dialect", "sampled"),
+    }
     assert found.params["protocol.exclude"] == found.params["dialect"] == "none"
     assert found.tags["definition.precision_at_5"] == (
         "precision@5: relevant items in the top 5, divided by 5; mean over users. h / 5"

@@ -290,11 +290,11 @@ def test_what_is_refused(tmp_path: Path) -> None:
         seal("result", record), r"is a saved result; a saved comparison is needed. Write.* comparison", atkay.Comparison
     )
     later = json.dumps({"format": "atkay result 99", **record}).encode()
-    refused(_sealed(later), "its format is 'atkay result 99', and this version reads 'atkay result 1'")
-    refused(_sealed(b'{"format": "atkay result 1", "a": %b}' % (b"[" * 100_000 + b"]" * 100_000)), "nested too deeply")
-    refused(_sealed(b'{"format": "atkay result 1", "a": 1, "a": 2}'), "'a' stands there twice")
-    refused(_sealed(b'{"format": "atkay result 1", "a": NaN}'), "must be a number, got 'NaN'")
-    refused(_sealed(b'{"format": "atkay result 1", "a": 1%b}' % (b"0" * 5000)), "cannot load")
+    refused(_sealed(later), "its format is 'atkay result 99', and this version reads 'atkay result 2'")
+    refused(_sealed(b'{"format": "atkay result 2", "a": %b}' % (b"[" * 100_000 + b"]" * 100_000)), "nested too deeply")
+    refused(_sealed(b'{"format": "atkay result 2", "a": 1, "a": 2}'), "'a' stands there twice")
+    refused(_sealed(b'{"format": "atkay result 2", "a": NaN}'), "must be a number, got 'NaN'")
+    refused(_sealed(b'{"format": "atkay result 2", "a": 1%b}' % (b"0" * 5000)), "cannot load")
     refused(seal("result", {**record, "moon": 1}), "'moon' is no field of it")
     refused(seal("result", {**record, "dialect": 5}), "dialect: must be text, got 5")
     refused(
