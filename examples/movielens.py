@@ -68,7 +68,7 @@ def main() -> None:
     lists = {"popularity": references.global_top(task, K), "neighbours": item_neighbours(task, K)}
     print(task, "\n")
     print(task.evaluate(lists["neighbours"], METRICS))
-    print("\nIs the difference real?\n")
+    print("\nIs the difference significant?\n")
     print(task.compare(lists, METRICS, baseline="popularity"))
     print("\nWhat could leak, if every user's last film is held out:\n")
     print(task.check(lists["neighbours"]))

@@ -52,7 +52,7 @@ def main() -> None:
     print(task)
     print(f"\nOf a last basket, {task.repetition_ratio():.1%} was bought before.\n")
     print(parts(task, lists).text())
-    print("\nIs the difference real?\n")
+    print("\nIs the difference significant?\n")
     print(task.compare(lists, METRICS, baseline="global"))
     print("\nWhat could leak: households have their last baskets at different times, and learn from each other.\n")
     print(task.check(lists["combined"]))

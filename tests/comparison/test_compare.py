@@ -70,7 +70,7 @@ def test_sleep(sleep: Difference) -> None:
     assert sleep.p["permutation"] == 0.00390625  # 2 of the 2^9 sign patterns: one patient's difference is 0
     assert sleep.p["tukey"] == pytest.approx(0.002833, abs=5e-7)
     assert (sleep.wins, sleep.ties, sleep.losses, sleep.users) == (9, 1, 0, 10)
-    assert sleep.verdict == "1.580 better, 95 % interval 0.700 to 2.460; real; large"
+    assert sleep.verdict == "1.580 better, 95 % interval 0.700 to 2.460; significant; large"
 
 
 def test_corrections() -> None:
@@ -464,11 +464,11 @@ def test_everybody_by_the_same_amount() -> None:
     first = np.random.default_rng(0).random(20)
     same = one(first, first)
     assert (same.difference, same.p["t"], same.p["permutation"], same.ties) == (0, 1, 1, 20)
-    assert same.verdict == "no difference; not shown"
+    assert same.verdict == "no difference; not significant"
     shifted = one(first, first + 0.1)
     assert math.isnan(shifted.p["t"])  # there is no spread to judge by
     assert shifted.p["permutation"] < 0.01
-    assert shifted.verdict == "0.100 better; real"  # by permutation
+    assert shifted.verdict == "0.100 better; significant"  # by permutation
     assert one(first, first + 0.1, test=("t", "bootstrap", "tukey")).verdict == "0.100 better; not tested"
 
 
@@ -660,14 +660,14 @@ def test_names_of_a_dialect_work_wherever_a_metric_is_named(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("p", "low", "high", "least", "word"),
     [
-        (0.01, 0.1, 0.3, None, "real"),
-        (0.2, -0.1, 0.3, None, "not shown"),
-        (0.01, 0.1, 0.3, 0.05, "real and matters"),
-        (0.01, -0.3, -0.1, 0.05, "real and matters"),
-        (0.01, 0.1, 0.3, 0.4, "real but smaller than what matters"),
-        (0.01, 0.1, 0.3, 0.2, "real, perhaps too small to matter"),
+        (0.01, 0.1, 0.3, None, "significant"),
+        (0.2, -0.1, 0.3, None, "not significant"),
+        (0.01, 0.1, 0.3, 0.05, "significant and matters"),
+        (0.01, -0.3, -0.1, 0.05, "significant and matters"),
+        (0.01, 0.1, 0.3, 0.4, "significant but smaller than what matters"),
+        (0.01, 0.1, 0.3, 0.2, "significant, perhaps too small to matter"),
         (0.2, -0.1, 0.3, 0.4, "no difference that matters"),
-        (0.2, -0.1, 0.3, 0.2, "not shown"),
+        (0.2, -0.1, 0.3, 0.2, "not significant"),
         (math.nan, -0.1, 0.3, 0.2, "not tested"),
     ],
 )
@@ -679,15 +679,15 @@ def test_with_many_users_small_differences_are_real_and_need_not_matter() -> Non
     rng = np.random.default_rng(0)
     first = rng.random(100_000)
     found = one(first, first + rng.normal(0.002, 0.1, 100_000), test="t", min_effect=0.01)
-    assert found.finding == "real but smaller than what matters"
-    assert found.verdict.endswith("real but smaller than what matters; very small")
+    assert found.finding == "significant but smaller than what matters"
+    assert found.verdict.endswith("significant but smaller than what matters; very small")
 
 
 def test_a_verdict_says_when_the_tests_disagree_or_the_correction_decides(sleep: Difference) -> None:
     against = dataclasses.replace(sleep, corrected={"t": 0.01, "permutation": 0.2, "tukey": 0.01})
-    assert against.verdict.endswith("; real; large; not shown by permutation")
-    weak = dataclasses.replace(sleep, corrected=dict.fromkeys(sleep.p, 0.2), finding="not shown")
-    assert weak.verdict.endswith("0.700 to 2.460; not shown after the correction")
+    assert against.verdict.endswith("; significant; large; not significant by permutation")
+    weak = dataclasses.replace(sleep, corrected=dict.fromkeys(sleep.p, 0.2), finding="not significant")
+    assert weak.verdict.endswith("0.700 to 2.460; not significant after the correction")
     down = dataclasses.replace(sleep, difference=-1.58, low=-2.459886, high=-0.700114)
     assert down.verdict.startswith("1.580 worse, 95 % interval 0.700 to 2.460;")
 
@@ -695,10 +695,14 @@ def test_a_verdict_says_when_the_tests_disagree_or_the_correction_decides(sleep:
 def test_everybody_alike_and_what_matters() -> None:
     """Without spread the difference itself is the interval."""
     first = np.random.default_rng(0).random(20)
-    words = {0.5: "real and matters", 0.05: "real but smaller than what matters", 0.0: "no difference that matters"}
+    words = {
+        0.5: "significant and matters",
+        0.05: "significant but smaller than what matters",
+        0.0: "no difference that matters",
+    }
     for shift, word in words.items():
         assert one(first, first + shift, min_effect=0.1).finding == word
-    assert one([0.5], [0.5], min_effect=0.1).finding == "not shown"  # one user has no spread to know
+    assert one([0.5], [0.5], min_effect=0.1).finding == "not significant"  # one user has no spread to know
 
 
 def test_a_p_value_that_cannot_be_smaller_is_no_dissent() -> None:
@@ -710,11 +714,11 @@ def test_a_p_value_that_cannot_be_smaller_is_no_dissent() -> None:
     with pytest.warns(PermutationsWarning, match=r"no p-value below 1/100, .* among 6 .* permutations=120 or more"):
         found = atkay.compare(runs, permutations=99)
     assert {d.corrected["permutation"] for d in found} == {6 / 100}
-    assert {d.verdict.split("; ", 1)[1] for d in found} == {"real; large"}
+    assert {d.verdict.split("; ", 1)[1] for d in found} == {"significant; large"}
     assert all(d.significant for d in atkay.compare(runs, test="permutation", permutations=120))  # 6 / 121
     with pytest.warns(PermutationsWarning):
         alone = atkay.compare(runs, test="permutation", permutations=99)
-    assert alone.differences[0].finding == "not shown"
+    assert alone.differences[0].finding == "not significant"
     # Tukey's holds for all pairs: one metric is a family of one.
     assert all(d.significant for d in atkay.compare(runs, test="randomised_tukey", permutations=99))
 

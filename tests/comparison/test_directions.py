@@ -134,7 +134,7 @@ def test_words_and_counts(case: Case) -> None:
         assert (found.wins, found.ties, found.losses) == (wins, int((apart == 0).sum()), losses)
         for run in (found.run, found.against):
             assert found.standing(run) == case.word(found, run)
-        assert colour_of(found) == (case.word(found, found.run) or "not shown")
+        assert colour_of(found) == (case.word(found, found.run) or "not significant")
         if found.significant and case.test in ("sign", "wilcoxon"):  # these have a side of their own
             assert case.test == "wilcoxon" or np.sign(wins - losses) == {"lower": -way}.get(found.better, way)
     for found in case.comparison.movers:
@@ -159,7 +159,7 @@ def test_the_page(case: Case) -> None:
     view = View.of(case.comparison)
     data = page_data(view)
     for pair, found in zip(data["pairs"], case.comparison.differences, strict=True):
-        assert pair["found"] == (case.word(found, found.run) or "not shown")
+        assert pair["found"] == (case.word(found, found.run) or "not significant")
         assert pair["counts"] == [found.wins, found.ties, found.losses]
         # Users drawn on the left of 0 have lower values, on the right higher ones.
         counts, apart = pair["moved"]["counts"], case.apart(found)

@@ -61,8 +61,9 @@ def conventions(recs: Any, truth: Any, metrics: str | Metric | Iterable[str | Me
     own = (protocol or Protocol()).with_fields(**given)
     single = [one for metric in request.metrics for one in metric.split()]
     plain = {str(plain_words(one)): plain_words(one) for one in single if not (isinstance(one, RunMetric) or one.needs)}
-    jobs: dict[Protocol, list[tuple[str, str, Metric]]] = {own: [("atkay", *each) for each in plain.items()]}
+    jobs: dict[Protocol, list[tuple[str, str, Metric]]] = {}
     for spec, metric in plain.items():
+        jobs.setdefault(own, []).append(("atkay", spec, metric))
         for _, dialect, meant in meanings(metric):
             jobs.setdefault(own_protocol(dialect, own, spec), []).append((dialect.title, spec, meant))
     values: dict[str, dict[str, float]] = {"atkay": {}, **{each.title: {} for each in list_dialects().values()}}

@@ -182,7 +182,8 @@ def reconcile(
     protocol: Protocol | None = None,
     **fields: Any,
 ) -> Reconciliation:
-    """Find the conventions that give printed numbers: words of the metrics, and one protocol for all of them.
+    """Find the conventions that give printed numbers: words of the metrics, and one protocol for all of them
+    or those of one library.
 
     Looked at are all words of each metric, cutoffs off by one, percent, and other metrics under the same name; of the
     protocol users without lists or truth, ties, thresholds, exclusions, what is not judged or not listed, scores in

@@ -114,7 +114,7 @@ def compare(
     >>> found["mrr"][0].difference, found["mrr"][0].p
     (0.375, {'permutation': 0.25})
     >>> print(found["mrr"][0].verdict)
-    0.375 better, 95 % interval -0.023 to 0.773; not shown
+    0.375 better, 95 % interval -0.023 to 0.773; not significant
     """
     procedure = Procedure.of(baseline, test, correction, family, interval, permutations, rng)
     _check_arguments(given)
@@ -170,7 +170,7 @@ def _too_few_permutations(comparison: Comparison) -> Iterator[str]:
         if stuck:
             yield (
                 f"the {test} test has no p-value below 1/{comparison.permutations + 1:,}, which corrected among "
-                f"{max(stuck):,} is no longer below {LEVEL:g}: differences that reach it are not shown. Ask for "
+                f"{max(stuck):,} is no longer below {LEVEL:g}: differences that reach it are not significant. Ask for "
                 f"permutations={math.ceil(max(stuck) / LEVEL):_} or more, or compare less at once."
             )
 

@@ -80,7 +80,7 @@ class Difference:
     @property
     def significant(self) -> bool:
         """Whether the difference is significant, by the corrected p-value of the test that decides."""
-        return self.finding.startswith("real")
+        return self.corrected.get(self.decided_by or "", 1.0) < LEVEL and not self.contradicted
 
     @property
     def contradicted(self) -> bool:

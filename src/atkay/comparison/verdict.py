@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 LEVEL = 0.05
 """Below this corrected p-value a difference is significant."""
 
+NOT_SIGNIFICANT = "not significant"
 CONTRADICTORY = "contradictory"
 """The finding where the test that decides does not test the mean, and is significant the other way."""
 
@@ -41,13 +42,13 @@ def finding(p: float, low: float, high: float, min_effect: float | None) -> str:
         return "not tested"
     inside = min_effect is not None and max(abs(low), abs(high)) < min_effect
     if p >= LEVEL:
-        return "no difference that matters" if inside else "not shown"
+        return "no difference that matters" if inside else NOT_SIGNIFICANT
     if min_effect is None:
-        return "real"
+        return "significant"
     if inside:
-        return "real but smaller than what matters"
+        return "significant but smaller than what matters"
     beyond = min(abs(low), abs(high)) >= min_effect and low * high > 0
-    return "real and matters" if beyond else "real, perhaps too small to matter"
+    return "significant and matters" if beyond else "significant, perhaps too small to matter"
 
 
 def size(effect: float) -> str:
@@ -67,9 +68,9 @@ def verdict(difference: Difference) -> str:
     phrases = [amount, difference.finding]
     if difference.contradicted:
         phrases[1] += f": the {difference.decided_by} test, which does not test the mean, finds {_favoured(difference)}"
-    elif difference.finding == "not shown" and difference.decided_by and difference.p[difference.decided_by] < LEVEL:
+    elif difference.finding == NOT_SIGNIFICANT and difference.p.get(difference.decided_by or "", 1.0) < LEVEL:
         phrases[1] += " after the correction"
-    if difference.finding.startswith("real") and not math.isnan(difference.effect):
+    if difference.significant and not math.isnan(difference.effect):
         phrases.append(size(difference.effect))
     return "; ".join([*phrases, *_dissent(difference)])
 
@@ -111,4 +112,4 @@ def _dissent(difference: Difference) -> list[str]:
     ]
     if not others or difference.decided_by is None:
         return []
-    return [f"{'not ' if difference.significant else ''}shown by {' and '.join(others)}"]
+    return [f"{'not ' if difference.significant else ''}significant by {' and '.join(others)}"]

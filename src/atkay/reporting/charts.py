@@ -26,7 +26,7 @@ COLOURS = {
     "worse": "#d1573d",
     "higher": PLAIN,
     "lower": "#c99a1e",
-    "not shown": "#8a8a8a",
+    "not significant": "#8a8a8a",
     "contradictory": "#8f6bc9",
     "not tested": "#a9a9a9",
 }
@@ -130,7 +130,7 @@ def colour_of(difference: Difference) -> str:
     """The word under which a difference has its colour."""
     if difference.finding in ("not tested", CONTRADICTORY):
         return difference.finding
-    return difference.standing(difference.run) or "not shown"
+    return difference.standing(difference.run) or "not significant"
 
 
 def occurring(words: Iterable[str]) -> list[str]:
