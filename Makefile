@@ -56,11 +56,11 @@ examples: $(WHEELS)/ready  ## next baskets and films: tables, comparisons and ch
 	@$(BIN)/python examples/movielens.py
 
 test: $(VENV)/ready $(WHEELS)/ready test-pandas2  ## all tests, with pandas 3, and those that touch pandas again with pandas 2
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-deep: $(VENV)/ready  ## many more examples of the fuzz and the laws, other ones each time, and what takes long: half an hour
-	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 --dist loadgroup -m deep
-	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 --dist loadgroup tests/engines/test_fuzz_engines.py \
+	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 --dist loadfile -m deep
+	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 --dist loadfile tests/engines/test_fuzz_engines.py \
 		tests/inputs/test_fuzz_inputs.py tests/laws tests/audit/test_reconcile.py
 
 test-pandas2: $(PANDAS2)/ready

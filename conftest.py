@@ -39,10 +39,7 @@ DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes Spark runs in one process (with ``--dist loadgroup``), what takes long in ``make test-deep``."""
-    for item in items:
-        if {"spark", "cluster"} & set(getattr(item, "fixturenames", ())):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+    """What takes long is for ``make test-deep``."""
     if not DEEP:
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("deep")])
         items[:] = [item for item in items if not item.get_closest_marker("deep")]
