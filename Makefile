@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PANDAS2 := .venv-pandas2
 TORCH := torch==2.13.0
 
-.PHONY: help setup demo browser java examples test test-deep test-pandas2 check format bench conformance docs lock clean
+.PHONY: help setup environments demo browser java examples test test-deep test-pandas2 check format bench conformance docs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
@@ -36,6 +36,8 @@ $(WHEELS)/ready: requirements/examples.txt $(VENV)/ready
 
 setup: $(VENV)/ready  ## a virtual environment with everything in it
 
+environments: $(VENV)/ready $(PANDAS2)/ready  # with make -j2 both at once
+
 demo: $(VENV)/ready  ## three recommenders of a made-up shop: numbers, differences, and report.html
 	@$(BIN)/atkay demo
 
@@ -56,11 +58,11 @@ examples: $(WHEELS)/ready  ## next baskets and films: tables, comparisons and ch
 	@$(BIN)/python examples/movielens.py
 
 test: $(VENV)/ready $(WHEELS)/ready test-pandas2  ## all tests, with pandas 3, and those that touch pandas again with pandas 2
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2
 
 test-deep: $(VENV)/ready  ## many more examples of the fuzz and the laws, other ones each time, and what takes long: half an hour
-	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 --dist loadfile -m deep
-	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 --dist loadfile tests/engines/test_fuzz_engines.py \
+	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 -m deep
+	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 tests/engines/test_fuzz_engines.py \
 		tests/inputs/test_fuzz_inputs.py tests/laws tests/audit/test_reconcile.py
 
 test-pandas2: $(PANDAS2)/ready
