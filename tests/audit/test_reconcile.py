@@ -289,7 +289,7 @@ def test_lists_with_an_item_twice() -> None:
     assert best.protocol == {"duplicates": "first"}
 
 
-@examples(10, 400)
+@examples(6, 400)
 @given(random=st.randoms(use_true_random=False))
 def test_numbers_are_those_of_evaluate(random: Random) -> None:
     """Ties, grades and zeros, users that lack one side, scores below zero, orders of users, single precision."""

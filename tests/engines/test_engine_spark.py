@@ -285,6 +285,7 @@ def test_what_is_refused_in_memory_is_refused(
     assert type(refused.value) is type(memory.value)
 
 
+@pytest.mark.deep
 def test_what_is_warned_of_in_memory_is_warned_of(spark: Session) -> None:
     """2 of a table's 200 users (1 %) and of the 150 evaluated ones (1.3 %) are in both."""
     recs = pl.DataFrame({"user": np.arange(150), "item": np.arange(150) % 30, "score": np.ones(150)})

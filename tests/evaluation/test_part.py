@@ -23,7 +23,7 @@ from same import assert_same
 from variants import SEGMENTS, Row, every_variant, grades, recs_frame, rows, scores, side, truth_frame
 
 VARIANTS = list(every_variant(None, (1, 3)))
-FEWER = settings(max_examples=min(6, settings().max_examples))
+FEWER = settings(max_examples=min(3, settings().max_examples))
 
 
 TABLES = ("train", "catalog", "features", "reference", "slices", *FILTERS)
