@@ -60,7 +60,7 @@ examples: $(WHEELS)/ready  ## next baskets and films: tables, comparisons and ch
 test: $(VENV)/ready $(WHEELS)/ready test-pandas2  ## all tests, with pandas 3, and those that touch pandas again with pandas 2
 	$(BIN)/python -m pytest -n 2
 
-test-deep: $(VENV)/ready  ## many more examples of the fuzz and the laws, other ones each time, and what takes long: half an hour
+test-deep: $(VENV)/ready  ## many more examples of the fuzz and the laws, other ones each time, and what takes long
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 -m deep
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 tests/engines/test_fuzz_engines.py \
 		tests/inputs/test_fuzz_inputs.py tests/laws tests/audit/test_reconcile.py

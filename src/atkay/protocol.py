@@ -6,11 +6,15 @@ import dataclasses
 import math
 import operator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from atkay.errors import ProtocolError, offer, shown
-from atkay.tables import SIDE, TABLES
+from atkay.tables import FILTERS, SIDE, TABLES
+from atkay.text.phrases import argument
 from atkay.words import Word, checked, takes, word, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ARGUMENTS = (
     "metrics",
@@ -133,7 +137,7 @@ class Protocol:
         if isinstance(self.seed, bool) or not hasattr(self.seed, "__index__") or hasattr(self.seed, "shape"):
             raise ProtocolError(f"protocol: seed is a whole number, given was {shown(self.seed)}.")
         object.__setattr__(self, "seed", operator.index(self.seed))
-        for name in ("exclude", "candidates"):
+        for name in FILTERS:
             if not isinstance(getattr(self, name), str | None):
                 raise ProtocolError(f"protocol: {name} is a table of the call. Pass evaluate(..., {name}=...).")
         if isinstance(self.average_over, list | tuple):
@@ -161,6 +165,14 @@ class Protocol:
             if name not in known:
                 raise ProtocolError(f"evaluate: no argument '{name}'. {offer(name, [*ARGUMENTS, *known])}")
         return dataclasses.replace(self, **fields) if fields else self
+
+    def check_filters(self, tables: Mapping[str, Any]) -> None:
+        """What the protocol of a result says was taken out of the lists is there to be taken out again."""
+        for name in FILTERS:
+            if (described := getattr(self, name)) is not None and tables.get(name) is None:
+                raise ProtocolError(
+                    f"a result's protocol only describes its {name} ({described}); pass {argument(name)} again."
+                )
 
     def trait(self, field: str, name: str) -> Any:
         """A trait of the word that is chosen for a field; None where it has no such trait."""

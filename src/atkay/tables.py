@@ -128,6 +128,9 @@ TABLES: Mapping[str, TableKind] = {
 }
 """The tables of evaluate, compare and the shell."""
 
+FILTERS = ("exclude", "candidates")
+"""Tables that take items out of the lists."""
+
 SIDE = tuple(name for name, kind in TABLES.items() if kind.side)
 
 LOGS: Mapping[str, TableKind] = {

@@ -15,9 +15,9 @@ import atkay
 from atkay.audit.discrepancy import Discrepancy
 from atkay.audit.explain import SHOWN
 from atkay.errors import DuplicateError, ProtocolError, SpecError
-from atkay.evaluation.request import FILTERS
 from atkay.metrics.metric import Metric
 from atkay.protocol import CONCERNS, fields_about
+from atkay.tables import FILTERS
 
 # CONVENTIONS, part 3: C has no list, D no truth.
 RECS = {"A": ["i1", "i9", "i2", "i8", "i3"], "B": ["i1", "i7"], "D": ["i1", "i2", "i3"]}

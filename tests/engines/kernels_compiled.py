@@ -1,6 +1,6 @@
 """The kernel, compiled for several architectures, takes no more of the chip than was reckoned; a process of its own.
 
-TRITON_INTERPRET=0 python tests/kernels_compiled.py
+TRITON_INTERPRET=0 python tests/engines/kernels_compiled.py
 """
 
 from __future__ import annotations

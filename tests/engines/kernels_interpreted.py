@@ -1,6 +1,6 @@
 """Ranks by the kernels, run by Triton's interpreter, against a product in double precision; a process of its own.
 
-TRITON_INTERPRET=1 python tests/kernels_interpreted.py
+TRITON_INTERPRET=1 python tests/engines/kernels_interpreted.py
 """
 
 from __future__ import annotations

@@ -16,9 +16,10 @@ from atkay.engines.plan import share
 from atkay.errors import IdError, OverlapWarning
 from atkay.evaluation.finish import Setting, finish
 from atkay.evaluation.measure import measure_tables
-from atkay.evaluation.request import FILTERS, Request
+from atkay.evaluation.request import Request
 from atkay.inputs.coding.segments import slice_queries
 from atkay.inputs.read import read_tables
+from atkay.tables import FILTERS
 from same import assert_same
 from variants import SEGMENTS, Row, every_variant, grades, recs_frame, rows, scores, side, truth_frame
 

@@ -13,12 +13,13 @@ import numpy as np
 from atkay.audit.variants import combinations, plain
 from atkay.dialects.dialect import list_dialects
 from atkay.errors import AtkayError, SpecError, shown
-from atkay.evaluation.request import FILTERS, Request
+from atkay.evaluation.request import Request
 from atkay.evaluation.spoken import meaning, names_of
 from atkay.metrics.metric import Metric, RunMetric
 from atkay.metrics.registry import list_metrics
 from atkay.metrics.spec import parse
 from atkay.protocol import Protocol, fields_about
+from atkay.tables import FILTERS
 from atkay.words import words_of
 
 if TYPE_CHECKING:

@@ -13,9 +13,10 @@ from atkay.audit.variants import plain as plain_words
 from atkay.dialects.dialect import list_dialects
 from atkay.errors import AtkayError, AtkayWarning
 from atkay.evaluation.evaluate import evaluate
-from atkay.evaluation.request import FILTERS, Request
+from atkay.evaluation.request import Request
 from atkay.metrics.metric import RunMetric
 from atkay.protocol import Protocol
+from atkay.tables import FILTERS
 from atkay.text.grid import Grid, Tabular
 
 if TYPE_CHECKING:

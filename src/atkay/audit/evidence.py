@@ -19,7 +19,6 @@ from atkay.audit.candidates import POPULATION
 from atkay.errors import InputError, PopulationError
 from atkay.evaluation.judge import judge
 from atkay.evaluation.measure import score_missing, values_of, who_counts
-from atkay.evaluation.request import FILTERS
 from atkay.inputs.coding.align import align_tables
 from atkay.inputs.coding.segments import group_queries
 from atkay.inputs.kinds import open_source
@@ -27,6 +26,7 @@ from atkay.inputs.read import columns_of, read_tables, read_truth
 from atkay.judged.judged import Judged
 from atkay.metrics.metric import is_pooled
 from atkay.protocol import Protocol
+from atkay.tables import FILTERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -17,7 +17,7 @@ from atkay.dialects.dialect import Dialect, find_dialect
 from atkay.errors import AtkayError, ProtocolError, SpecError, TiesWarning, shown, who
 from atkay.evaluation.finish import Setting, finish
 from atkay.evaluation.measure import measure_aligned
-from atkay.evaluation.request import FILTERS, Request, check_filters
+from atkay.evaluation.request import Request
 from atkay.evaluation.spoken import meaning, protocols
 from atkay.inputs.coding.align import align_tables
 from atkay.inputs.read import read_tables
@@ -26,7 +26,7 @@ from atkay.metrics.spec import parse
 from atkay.metrics.worked import arithmetic
 from atkay.protocol import CONCERNS, Protocol, fields_about
 from atkay.results.sample_users import Place, by_item
-from atkay.tables import SIDE
+from atkay.tables import FILTERS, SIDE
 from atkay.words import words_of
 
 if TYPE_CHECKING:
@@ -384,7 +384,7 @@ def _goal(
 ) -> _Conventions:
     """Their side: the protocol, or some of its fields and tables, in place of ours."""
     if theirs is None or isinstance(theirs, Protocol):
-        check_filters(theirs or base, filters)
+        (theirs or base).check_filters(filters)
         return _Conventions(theirs or base, metric, filters)
     if not isinstance(theirs, Mapping) or not all(isinstance(name, str) for name in theirs):
         raise ProtocolError(

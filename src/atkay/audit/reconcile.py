@@ -24,9 +24,10 @@ from atkay.audit.candidates import (
     together,
 )
 from atkay.errors import ProtocolError, SpecError, number_of, shown
-from atkay.evaluation.request import FILTERS, Request
+from atkay.evaluation.request import Request
 from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
+from atkay.tables import FILTERS
 from atkay.text.grid import Grid, Tabular
 
 if TYPE_CHECKING:

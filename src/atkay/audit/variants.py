@@ -15,11 +15,12 @@ from atkay.audit.discrepancy import SAME
 from atkay.dialects.dialect import Dialect, list_dialects
 from atkay.errors import SpecError, TiesWarning
 from atkay.evaluation.evaluate import evaluate
-from atkay.evaluation.request import FILTERS, Request
+from atkay.evaluation.request import Request
 from atkay.evaluation.spoken import meaning
 from atkay.metrics.metric import Metric, conventions
 from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
+from atkay.tables import FILTERS
 from atkay.text.grid import Grid, Tabular
 from atkay.words import words_of
 

@@ -14,6 +14,7 @@ from atkay.core.moments import divides
 from atkay.core.types import Bools, Floats, Ints, Slicing
 from atkay.errors import IdError, InputError, ProtocolError, listing, who
 from atkay.results.summary import group_means, group_sums, mean
+from atkay.tables import FILTERS
 from atkay.text.phrases import argument, columns_argument
 
 if TYPE_CHECKING:
@@ -320,7 +321,7 @@ def check_data(results: Mapping[str, Result]) -> None:
     (first, one), *others = results.items()
     for run, other in others:
         # Of exclude and candidates only rows that lists or truth know are in the fingerprint: lists change it.
-        for name in sorted(one.fingerprint.keys() & other.fingerprint.keys() - {"recs", "exclude", "candidates"}):
+        for name in sorted(one.fingerprint.keys() & other.fingerprint.keys() - {"recs", *FILTERS}):
             if one.fingerprint[name] != other.fingerprint[name]:
                 raise InputError(
                     f"compare: '{first}' and '{run}' were evaluated with a different {name}: the fingerprints are "

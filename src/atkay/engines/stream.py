@@ -38,7 +38,7 @@ from atkay.protocol import Protocol
 from atkay.results.packing import pack, unpack
 from atkay.results.result import Result
 from atkay.results.save import FIELDS, metric_spec
-from atkay.tables import SIDE
+from atkay.tables import FILTERS, SIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -131,7 +131,7 @@ class Stream:
     ) -> None:
         if strange := [name for name in OF_EVALUATE if name in fields]:
             raise ProtocolError(f"Stream: {listing(strange)} is for evaluate(recs, truth, ...), which has all users.")
-        for name in ("exclude", "candidates"):
+        for name in FILTERS:
             if fields.get(name) is not None:
                 raise ProtocolError(f"Stream: {name} comes with each batch. Pass update(..., {name}=...).")
         tables = {"train": train, "catalog": catalog, "features": features, "reference": reference}

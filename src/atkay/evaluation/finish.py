@@ -21,10 +21,11 @@ from atkay.errors import (
     who,
 )
 from atkay.evaluation.part import Part, join
-from atkay.evaluation.request import FILTERS, Request
+from atkay.evaluation.request import Request
 from atkay.judged.judged import Judged
 from atkay.metrics.metric import RunMetric
 from atkay.results.result import Population, Result
+from atkay.tables import FILTERS
 from atkay.text.phrases import argument, columns_argument
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from atkay.evaluation.judge import judge
 from atkay.evaluation.part import Part
 from atkay.judged.ties import ties_of
 from atkay.metrics.metric import Metric, Ratio, RunMetric, is_pooled
+from atkay.tables import FILTERS
 from atkay.text.phrases import argument
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def measure_aligned(
 
     part, judged = measure_all(request, judge_as, ids=aligned.ids, slicings=slicings)
     assert aligned.common is not None
-    divided = {name for name in ("exclude", "candidates") if name not in setting.whole}
+    divided = {name for name in FILTERS if name not in setting.whole}
     users = {name: replace(each, whole=name not in divided) for name, each in aligned.common.users.items()}
     common = replace(aligned.common, users=users | ({} if segmented is None else {"slices": segmented}))
     groups_of_rows = None if groups is None else groups.ids[part.rows]

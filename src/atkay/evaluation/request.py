@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from atkay.inputs.columns import Columns
     from atkay.metrics.sampled import Sampled
 
-FILTERS = ("exclude", "candidates")
-"""Tables that take items out of the lists."""
-
 DEFAULT = Protocol()
 
 USUAL = ("ndcg@10", "map@10", "mrr@10", "recall@10", "precision@10", "hit@10")
@@ -94,7 +91,7 @@ class Request:
         )
         request._check_sampled()
         if tables is not None:
-            check_filters(rules, request.tables)
+            rules.check_filters(request.tables)
         return request
 
     @property
@@ -134,15 +131,6 @@ class Request:
             )
         for metric in self.metrics if self.sampled.estimator != "none" else ():
             check_of_rank(metric)
-
-
-def check_filters(protocol: Protocol, tables: Mapping[str, Any]) -> None:
-    """What a protocol says was taken out of the lists is there to be taken out again."""
-    for name in FILTERS:
-        if (described := getattr(protocol, name)) is not None and tables.get(name) is None:
-            raise ProtocolError(
-                f"a result's protocol only describes its {name} ({described}); pass {argument(name)} again."
-            )
 
 
 def check_averages(metrics: Sequence[Metric], protocol: Protocol) -> None:

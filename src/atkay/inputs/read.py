@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from atkay.errors import ColumnError, InputError, OrderError, ProtocolError, RelevanceError, SourceError, listing, shown
+from atkay.errors import ColumnError, InputError, OrderError, RelevanceError, SourceError, listing, shown
 from atkay.inputs.checks import (
     as_ids,
     check_grades,
@@ -21,7 +21,7 @@ from atkay.inputs.checks import (
 from atkay.inputs.columns import Columns, find
 from atkay.inputs.kinds import open_source
 from atkay.inputs.table import Source, Table
-from atkay.tables import KINDS, LOGS, SIDE, TABLES, USER
+from atkay.tables import FILTERS, KINDS, LOGS, SIDE, TABLES, USER
 from atkay.text.phrases import argument, columns_argument, either
 
 if TYPE_CHECKING:
@@ -62,13 +62,10 @@ def read_tables(
         "truth": read_truth(sources["truth"], columns_of(columns, "truth"), protocol.groups, empty=part),
     }
     check_threshold(tables["truth"], protocol.min_relevance)
-    for name in ("exclude", "candidates"):
+    protocol.check_filters(given)
+    for name in FILTERS:
         if given.get(name) is not None:
             tables[name] = read_items(given[name], name, columns_of(columns, name))
-        elif (described := getattr(protocol, name)) is not None:
-            raise ProtocolError(
-                f"evaluate: a result's protocol only describes its {name} ({described}); pass {argument(name)} again."
-            )
     for name in SIDE:
         if given.get(name) is not None:
             tables[name] = read_side(name, given[name], columns_of(columns, name))

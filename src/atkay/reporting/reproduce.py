@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from atkay.dialects.dialect import list_dialects
 from atkay.protocol import Protocol
 from atkay.reporting.view import View, shown
-from atkay.tables import SIDE
+from atkay.tables import FILTERS, SIDE
 
 if TYPE_CHECKING:
     from atkay.comparison.comparison import Comparison
@@ -43,7 +43,7 @@ def _of_result(result: Result) -> list[tuple[str, str]]:
         default, arguments = Protocol(**library.protocol), [("dialect", repr(library.name))]
     words = {each.name: getattr(result.protocol, each.name) for each in dataclasses.fields(Protocol)}
     arguments += [
-        (name, "..." if name in ("exclude", "candidates") else repr(value))
+        (name, "..." if name in FILTERS else repr(value))
         for name, value in words.items()
         if value != getattr(default, name)
     ]

@@ -42,6 +42,7 @@ from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
 from atkay.results.result import Population, Result, Segment
 from atkay.results.summary import RATIO_SIDES, Summary
+from atkay.tables import FILTERS
 from atkay.text.files import path_of, write_whole
 from atkay.text.phrases import either
 from atkay.text.sizes import size_in_words
@@ -210,7 +211,7 @@ _SEGMENT = {"slice": text, "segment": maybe(text)}
 _ANY_SEGMENT = {"slice": maybe(text), "segment": maybe(text)}
 """Or everybody."""
 
-_PROTOCOL = made(Protocol, **dict.fromkeys(("exclude", "candidates"), maybe(text)))
+_PROTOCOL = made(Protocol, **dict.fromkeys(FILTERS, maybe(text)))
 
 FIELDS = {
     "atkay": text,

@@ -27,13 +27,12 @@ from atkay.engines.plan import share
 from atkay.errors import AtkayError, DuplicateError, InputError, PopulationError, number_of
 from atkay.evaluation.finish import Setting, finish
 from atkay.evaluation.measure import measure_tables
-from atkay.evaluation.request import FILTERS
 from atkay.inputs.checks import ROWS_SAMPLED, as_ids
 from atkay.inputs.coding.types import fitting
 from atkay.inputs.coding.vocabulary import Vocabulary, fits
 from atkay.inputs.read import columns_of, read_items, read_recs, read_tables, read_truth
 from atkay.inputs.table import Table
-from atkay.tables import SIDE
+from atkay.tables import FILTERS, SIDE
 from atkay.text.progress import Steps
 from atkay.text.sizes import bytes_of
 

@@ -26,7 +26,6 @@ from atkay.engines.plan import share
 from atkay.engines.spark.worker import PART_COLUMN, Failure, Written, judging_of, merged, merging
 from atkay.errors import IdError, ProtocolError, RowsError, listing, number_of
 from atkay.evaluation.finish import Setting, finish
-from atkay.evaluation.request import FILTERS
 from atkay.inputs.checks import ROWS_SAMPLED
 from atkay.inputs.coding.lookup import keyed_by
 from atkay.inputs.coding.types import check_keys, check_numbered, fitting, same_types
@@ -34,6 +33,7 @@ from atkay.inputs.columns import Columns
 from atkay.inputs.frames import as_polars, collect_spark, is_spark, spark_column
 from atkay.inputs.read import read_items, read_tables
 from atkay.inputs.table import Source, Table
+from atkay.tables import FILTERS
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -26,6 +26,7 @@ from atkay.inputs.coding.shared import (
 )
 from atkay.inputs.coding.types import check_keys, check_numbered, fitting, fitting_tables, same_types
 from atkay.inputs.coding.vocabulary import Vocabulary
+from atkay.tables import FILTERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -186,7 +187,7 @@ def align_tables(
     grade = _in_order(truth.grade, truth_order)
     outside = {
         name: _outside(tables[name], truth, queries, protocol.groups, codes, quiet=quiet)
-        for name in ("exclude", "candidates")
+        for name in FILTERS
         if name in tables
     }
     shared = {name: each.users for name, each in outside.items() if each.users is not None}
