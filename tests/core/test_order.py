@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from atkay.core.kernels import by_score, steps
 from atkay.core.lists import Lists
-from atkay.core.order import by_rank, by_score, steps, together
+from atkay.core.order import by_rank, together
 
 close = st.integers(0, 5).map(lambda n: float(np.nextafter(1.0, 2.0, dtype=float)) if n == 0 else 1.0 + n * 2.0**-52)
 floats = st.floats(allow_nan=False, allow_infinity=False) | close | st.sampled_from([0.0, -0.0, 5e-324, -5e-324, 1e308])
 lengths = st.lists(st.integers(0, 6), min_size=1, max_size=8)
-blocks = st.sampled_from([1, 4, 1 << 15])
 
 
 def lists_of(length: list[int], item: Any = None) -> Lists:
@@ -28,10 +27,9 @@ def lists_of(length: list[int], item: Any = None) -> Lists:
     length=lengths,
     data=st.data(),
     kind=st.sampled_from(["float64", "float32", "int64", "int8", "uint64"]),
-    block=blocks,
     tie=st.booleans(),
 )
-def test_by_score(length: list[int], data: st.DataObject, kind: str, block: int, tie: bool) -> None:
+def test_by_score(length: list[int], data: st.DataObject, kind: str, tie: bool) -> None:
     dtype, n = np.dtype(kind), sum(length)
     info = None if dtype.kind == "f" else np.iinfo(dtype)
     values = floats if info is None else st.integers(int(info.min), int(info.max)) | st.integers(0, 3)
@@ -43,49 +41,43 @@ def test_by_score(length: list[int], data: st.DataObject, kind: str, block: int,
     lists = lists_of(length)
     falling = np.unique(score, return_inverse=True)[1] * -1  # dense ranks, so that nothing is lost by negating
     keys = (falling, lists.owner()) if breaker is None else (breaker, falling, lists.owner())
-    with patch("atkay.core.lists.ROWS_PER_BLOCK", block):
-        order = by_score(lists, score, breaker)
-        score_steps = steps(lists, score[order])
+    order = by_score(lists, score, breaker)
+    score_steps = steps(lists, score[order])
     assert order.tolist() == np.lexsort(keys).tolist()
-    assert not len(score_steps.rising)
+    assert score_steps.rising == -1
     ordered, owner = score[order], lists.owner()
     assert score_steps.equal.tolist() == [
         row for row in range(1, n) if owner[row] == owner[row - 1] and ordered[row] == ordered[row - 1]
     ]
 
 
-@given(length=lengths, seed=st.integers(0, 999), block=blocks)
-def test_by_rank(length: list[int], seed: int, block: int) -> None:
+@given(length=lengths, seed=st.integers(0, 999))
+def test_by_rank(length: list[int], seed: int) -> None:
     rng = np.random.default_rng(seed)
     lists = lists_of(length)
     rank = np.concatenate([np.empty(0, int), *(rng.permutation(n) + 1 for n in length)])
-    with patch("atkay.core.lists.ROWS_PER_BLOCK", block):
-        order, wrong = by_rank(lists, rank)
-        straight, _ = by_rank(lists, np.concatenate([np.empty(0, int), *(np.arange(n) + 1 for n in length)]))
+    order, wrong = by_rank(lists, rank)
+    straight, _ = by_rank(lists, np.concatenate([np.empty(0, int), *(np.arange(n) + 1 for n in length)]))
     assert wrong == -1
     assert straight is None
     expected = np.lexsort((rank, lists.owner()))
     assert (order if order is not None else np.arange(len(rank))).tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("block", [1, 1 << 15])
 @pytest.mark.parametrize(
     ("rank", "query"), [([1, 2, 1, 3], 2), ([1, 1, 1, 2], 0), ([1, 2, 0, 1], 2), ([1, 2, 2, 2], 2)]
 )
-def test_by_rank_names_a_query_whose_ranks_are_wrong(rank: list[int], query: int, block: int) -> None:
-    with patch("atkay.core.lists.ROWS_PER_BLOCK", block):
-        assert by_rank(lists_of([2, 0, 2]), np.array(rank)) == (None, query)
+def test_by_rank_names_a_query_whose_ranks_are_wrong(rank: list[int], query: int) -> None:
+    assert by_rank(lists_of([2, 0, 2]), np.array(rank)) == (None, query)
 
 
 @given(
     rows=st.lists(st.tuples(st.integers(0, 5), st.sampled_from([-0.0, 0.0, 0.5, 1.0])), max_size=20),
     scored=st.booleans(),
-    block=blocks,
 )
-def test_together(rows: list[tuple[int, float]], scored: bool, block: int) -> None:
+def test_together(rows: list[tuple[int, float]], scored: bool) -> None:
     query, score = np.array([q for q, _ in rows], dtype=int), np.array([score for _, score in rows])
-    with patch("atkay.core.lists.ROWS_PER_BLOCK", block):
-        order, start, equal = together(query, 6, score if scored else None)
+    order, start, equal = together(query, 6, score if scored else None)
     assert start.tolist() == [sum(q < code for q, _ in rows) for code in range(7)]
     keys = (-score, query) if scored else (query,)
     assert order.tolist() == np.lexsort(keys).tolist()

@@ -269,9 +269,7 @@ class _State:
         score, recs = self.aligned.score, self.aligned.recs
         if score is None:
             return {}
-        rows = np.arange(*recs.start[query : query + 2])
-        values = score.given[rows if score.order is None else score.order[rows]]
-        return by_item(recs.part(query, query + 1), values, 0)
+        return by_item(recs.part(query, query + 1), score.of(recs, np.array([query])), 0)
 
     def _arithmetic(self, judged: Judged, query: int, value: float) -> str:
         if math.isnan(value):

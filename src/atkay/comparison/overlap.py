@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atkay.core.lists import Lists, in_threads
-from atkay.core.match import Match, match, repeated
-from atkay.core.order import by_rank, steps, together
+from atkay.core.kernels import match, steps
+from atkay.core.lists import Lists, Match, ScoreSteps, in_threads
+from atkay.core.match import repeated
+from atkay.core.order import by_rank, together
 from atkay.core.types import WHOLE, Floats, Ints, is_integer, is_number
 from atkay.errors import (
     DuplicateError,
@@ -243,7 +244,7 @@ def _settled(one: Table, other: Table) -> tuple[dict[str, pl.Series], Vocabulary
         if table.rank is not None:
             ranking = _by_rank(table, ranking, order, ids)
         rankings.append(ranking)
-        n_tied += len(np.union1d(equal, equal - 1)) if score is not None else 0
+        n_tied += ScoreSteps(-1, equal).n_tied
     return ids, items, rankings, n_tied
 
 
@@ -266,8 +267,8 @@ def _by_rank(table: Table, lists: Lists, order: Ints, ids: Mapping[str, Any]) ->
             f"{table.name}: '{table.used['rank']}' of {who(ids, wrong)} is not 1 to {lists.length[wrong]}, each once. "
             f"Number each list again, or name the column to order by with {columns_argument(score=...)}."
         )
-    if table.score is not None and len(rising := steps(lists, table.score.to_numpy()[order], again).rising):
-        whose = who(ids, lists.query_of(rising[0]))
+    if table.score is not None and (rising := steps(lists, table.score.to_numpy()[order], again).rising) >= 0:
+        whose = who(ids, lists.query_of(rising))
         rank, score = table.used["rank"], table.used["score"]
         raise OrderError(
             f"{table.name}: '{rank}' and '{score}' contradict each other for {whose}. Say which holds: "

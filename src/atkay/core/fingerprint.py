@@ -5,18 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from atkay.core.lists import Lists, in_threads
+from atkay.core.reference import mix
+from atkay.core.types import Hashes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import polars as pl
 
-    from atkay.core.types import Floats, Ints
-
-Hashes = NDArray[np.uint64]
+    from atkay.core.types import Ints
 
 HASH_MODULUS = 1 << 64
 
@@ -75,53 +71,16 @@ def scrambled(seed: int, *parts: Hashes) -> Hashes:
     return mixed
 
 
-def mix(bits: Hashes) -> Hashes:
-    """The finishing steps of splitmix64: every bit of the input moves about half the bits of the output."""
-    bits = bits + np.uint64(0x9E3779B97F4A7C15)
-    bits ^= bits >> np.uint64(30)
-    bits *= np.uint64(0xBF58476D1CE4E5B9)
-    bits ^= bits >> np.uint64(27)
-    bits *= np.uint64(0x94D049BB133111EB)
-    bits ^= bits >> np.uint64(31)
-    return bits
+Numbers = Hashes | int
+"""The number of each item's code; or of the first code, where the others follow it as they do the ids."""
 
 
-def fingerprint(
-    lists: Lists,
-    query: Hashes,
-    item: Callable[[Ints], Hashes],
-    grade: Floats | None = None,
-    *,
-    ranked: bool = False,
-) -> int:
-    """A hash of all rows: their order counts within a list where it is ranked, that of the lists never.
-
-    ``query`` has a number per query, ``item`` gives those of items. A ranked list is the sum of its items' numbers,
-    each times a number of its place; any other the sum of its rows' hashes, in which a grade of 1 is the same as none.
-    Unsigned sums wrap around, losing nothing.
-    """
-    places = mix(np.arange(lists.length.max(initial=0) if ranked else 0, dtype=np.uint64))
-
-    def of_block(block: tuple[int, int]) -> int:
-        filled = np.flatnonzero(lists.length[block[0] : block[1]]) + block[0]
-        if not len(filled):
-            return 0
-        begin, end = int(lists.start[block[0]]), int(lists.start[block[1]])
-        number, start, length = item(lists.item[begin:end]), lists.start[filled] - begin, lists.length[filled]
-        if ranked and (length == length[0]).all():
-            of_list = np.einsum("ij,j->i", number.reshape(len(filled), -1), places[: length[0]])
-        else:
-            if ranked:
-                rows = number * places.take(np.arange(len(number)) - np.repeat(start, length))
-            else:
-                rows = scrambled(1, number)
-                graded = () if grade is None else np.flatnonzero(grade[begin:end] != 1)
-                if grade is not None and len(graded):
-                    rows[graded] = scrambled(1, number[graded], grade[begin:end][graded].view(np.uint64))
-            of_list = np.add.reduceat(rows, start)
-        return int(scrambled(2, query[filled], of_list, length.view(np.uint64)).sum())
-
-    return sum(in_threads(of_block, lists.blocks())) % HASH_MODULUS
+def numbers_of(codes: Ints, numbers: Numbers) -> Hashes:
+    """The numbers of item codes."""
+    if not isinstance(numbers, int):
+        return numbers.take(codes)
+    wide = codes.astype(np.int64, copy=False)
+    return (wide + numbers if numbers else wide).view(np.uint64)
 
 
 def item_fingerprint(items: Hashes) -> int:

@@ -7,11 +7,11 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from atkay.core.types import Array, Bools, Ints
+from atkay.core.types import Bools, Ints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -62,7 +62,11 @@ class Lists:
 
     def reordered(self, order: Ints | None) -> Self:
         """The same lists with their rows in another order; None where they stand in it."""
-        return self if order is None else type(self)(self.start, taken(self.item, order), self.n_items)
+        if order is None:
+            return self
+        from atkay.core.kernels import take
+
+        return type(self)(self.start, take(self.item, order), self.n_items)
 
     def query_of(self, row: int) -> int:
         """The query of one row."""
@@ -93,6 +97,32 @@ class Lists:
         return cls.of(length, item, parts[0].n_items)
 
 
+class Match(NamedTuple):
+    """Rows of lists whose pair of query and item stands in the truth: ``row`` there is ``at`` here; ``row`` rises.
+
+    ``repeated`` says for either side whether it has a pair twice; then the rows are not to be trusted.
+    """
+
+    query: Ints
+    row: Ints
+    at: Ints
+    repeated: tuple[bool, bool]
+
+
+class ScoreSteps(NamedTuple):
+    """Where scores do not fall along lists: where they rise, and all rows whose score is that of the row before."""
+
+    rising: int
+    """The first row whose score is above that of the row before, -1 where there is none."""
+    equal: Ints
+
+    @property
+    def n_tied(self) -> int:
+        """How many rows share their score with a neighbour: each group of equal scores has one more than ``equal``."""
+        groups = int(np.count_nonzero(np.diff(self.equal) != 1)) + 1 if len(self.equal) else 0
+        return len(self.equal) + groups
+
+
 def ranges(rows: int, size: int = ROWS_PER_BLOCK) -> list[tuple[int, int]]:
     """The rows in blocks."""
     return [(first, min(first + size, rows)) for first in range(0, rows, size)] or [(0, 0)]
@@ -108,18 +138,6 @@ def in_threads(work: Callable[[W], T], blocks: Sequence[W]) -> list[T]:
     parts = [blocks[begin:end] for begin, end in itertools.pairwise(edges)]
     with ThreadPoolExecutor(threads) as pool:
         return list(itertools.chain.from_iterable(pool.map(lambda part: [work(block) for block in part], parts)))
-
-
-def taken(values: Array, order: Ints) -> Array:
-    """The values in another order. Far jumps wait for memory, which threads can do at the same time."""
-    out = np.empty(len(order), values.dtype)
-
-    def of_block(block: tuple[int, int]) -> None:
-        rows = slice(*block)
-        values.take(order[rows], out=out[rows], mode="clip")  # any other mode would write through a buffer
-
-    in_threads(of_block, ranges(len(order)))
-    return out
 
 
 def rows_of(start: Ints, lists: Ints) -> Ints:
@@ -140,8 +158,3 @@ def mask(places: Ints, size: int) -> Bools:
     out = np.zeros(size, bool)
     out[places] = True
     return out
-
-
-def count(marked: Bools, item: Ints) -> int:
-    """How many of the items are marked."""
-    return sum(in_threads(lambda b: int(np.count_nonzero(marked.take(item[b[0] : b[1]]))), ranges(len(item))))

@@ -1,8 +1,7 @@
 """Sums: all that the mean of a number and its interval need, without a value per user. NumPy and nothing else.
 
 The sums are exact: those of parts of the users add up to those of all of them, to the last bit the same in whatever
-parts and order the users come. A value is written in digits to a large base, whose sums and products are whole numbers
-that a float holds without rounding.
+parts and order the users come. A sum is a whole number of units of 2^-2148: no product of two floats is finer.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ import re
 import reprlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atkay.core.lists import ranges
+from atkay.core.kernels import exact_sums
+from atkay.core.reference import EXACT_POWER
 from atkay.core.schema import count, listed, mapped, record, text
 from atkay.errors import InputError
 
@@ -28,17 +27,10 @@ if TYPE_CHECKING:
     from atkay.core.types import Bools, Floats
 
 BITS_PER_DIGIT = 20
-"""The base in which sums are exact is 2 to this power."""
+"""The base in which sums of groups are exact is 2 to this power."""
 
-USERS_PER_BLOCK = 1 << 11
-"""Users that are summed in one go. The products of 2^(53 - 2·20) pairs of digits add up to what a float holds; with
-fewer, what lies in between stays in the cache."""
-
-EXACT_POWERS = 1000
+EXACT_FLOAT_POWERS = 1000
 """Powers of 2 up to this one are floats; beyond, a multiplication would round."""
-
-FINEST_POWER = 2 * 1074
-"""No square of a float is finer than this power of 1/2."""
 
 _SUM = re.compile(r"(-?[0-9a-f]+)/([0-9]{1,4})")
 
@@ -53,8 +45,8 @@ class Moments:
 
     users: int
     undefined: int
-    sums: tuple[Fraction, ...]
-    products: tuple[Fraction, ...]
+    sums: tuple[int, ...]
+    products: tuple[int, ...]
 
     @property
     def pooled(self) -> bool:
@@ -73,28 +65,24 @@ class Moments:
     @property
     def mean(self) -> float:
         """The mean, or the ratio of the sums; NaN where there is nothing to divide by. Correctly rounded."""
-        numerator, denominator = self.quotient
-        return float(numerator / denominator) if denominator else math.nan
-
-    @property
-    def quotient(self) -> tuple[Fraction, Fraction]:
-        """What is divided by what."""
-        return self.sums if len(self.sums) == 2 else (self.sums[0], Fraction(self.users))
-
-    @property
-    def variance(self) -> Fraction:
-        """That of the values; where users are pooled, of the ratio's linear approximation (the delta method)."""
-        (numerator, denominator), n = self.quotient, self.users
-        if not self.pooled:
-            return (self.products[0] - numerator**2 / n) / (n - 1)
-        ratio = numerator / denominator
-        squares, both, denominator_squares = self.products
-        return (squares - 2 * ratio * both + ratio**2 * denominator_squares) * (n / denominator) ** 2 / (n - 1)
+        return quotient(*self.sums) if self.pooled else quotient(self.sums[0], self.users << EXACT_POWER)
 
     @property
     def deviation(self) -> float:
-        """The standard deviation; NaN where fewer than two users have a value, or there is no mean."""
-        return math.nan if self.users < 2 or math.isnan(self.mean) else _root(self.variance)
+        """The standard deviation; NaN where fewer than two users have a value, or there is no mean.
+
+        Where users are pooled, that of the ratio's linear approximation (the delta method).
+        """
+        n = self.users
+        if n < 2 or math.isnan(self.mean):
+            return math.nan
+        if not self.pooled:
+            total, squares = *self.sums, *self.products
+            return _root((squares * n << EXACT_POWER) - total**2, n * (n - 1) << 2 * EXACT_POWER)
+        above, below = self.sums
+        squares, both, below_squares = self.products
+        spread = squares * below**2 - 2 * above * below * both + above**2 * below_squares
+        return _root(spread * n**2 << EXACT_POWER, below**4 * (n - 1))
 
     def record(self) -> list[Any]:
         """All of it, as JSON can hold it."""
@@ -157,27 +145,37 @@ def sum_up(names: Sequence[str], values: Floats, *denominators: Floats) -> dict[
     if not defined.all():
         sides = [np.where(defined, side, 0.0) for side in sides]
     pairs = list(itertools.combinations_with_replacement(range(len(sides)), 2))
-    sums = [[Fraction()] * len(sides) for _ in names]
-    products = [[Fraction()] * len(pairs) for _ in names]
-    for first, last in ranges(values.shape[0], USERS_PER_BLOCK):
-        written = [list(digits_of(side[:, first:last])) for side in sides]
-        for at, digits in enumerate(written):
-            _add(sums, at, [(power, digit.sum(axis=1)) for power, digit in digits])
-        for at, (one, other) in enumerate(pairs):
-            _add(products, at, _products(written[one], written[other], same=one == other))
+    sums = [_exact(side) for side in sides]
+    products = [_exact(sides[one], sides[other]) for one, other in pairs]
     users = np.count_nonzero(defined, axis=1).tolist()
     return {
-        name: Moments(here, values.shape[0] - here, tuple(first), tuple(second))
-        for name, here, first, second in zip(names, users, sums, products, strict=True)
+        name: Moments(here, values.shape[0] - here, tuple(of_sums), tuple(of_products))
+        for name, here, of_sums, of_products in zip(
+            names, users, zip(*sums, strict=True), zip(*products, strict=True), strict=True
+        )
     }
 
 
-def total(values: Floats) -> Fraction:
+def means(columns: Floats) -> list[float]:
+    """The mean of each row's values, none of which is NaN, as :attr:`Moments.mean` has it; there is at least one."""
+    return [quotient(total, columns.shape[1] << EXACT_POWER) for total in _exact(columns)]
+
+
+def total(values: Floats) -> int:
     """The exact sum of the values, none of which is NaN."""
-    sums = [[Fraction()]]
-    for first, last in ranges(len(values)):
-        _add(sums, 0, [(power, digit.sum(axis=1)) for power, digit in digits_of(values[None, first:last])])
-    return sums[0][0]
+    return _exact(values[None])[0]
+
+
+def quotient(numerator: int, denominator: int) -> float:
+    """The ratio of two sums, correctly rounded; NaN where there is nothing to divide by."""
+    return numerator / denominator if denominator else math.nan
+
+
+def _exact(values: Floats, others: Floats | None = None) -> list[int]:
+    try:
+        return exact_sums(values, others)
+    except OverflowError:
+        raise InputError("a value is infinite, so there is no mean. Are the grades too large for 2^grade?") from None
 
 
 def divides(denominator: Floats) -> Bools:
@@ -187,10 +185,6 @@ def divides(denominator: Floats) -> Bools:
     of freedom to intervals and tests without adding any data.
     """
     return denominator > 0
-
-
-Digits = list[tuple[int, "Floats"]]
-"""Powers of 2, and how many times each of them is taken."""
 
 
 def digits_of(values: Floats) -> Iterator[tuple[int, Floats]]:
@@ -207,54 +201,32 @@ def digits_of(values: Floats) -> Iterator[tuple[int, Floats]]:
 
 def times_power(values: Floats, power: int) -> Floats:
     """The values times a power of 2."""
-    return values * 2.0**power if abs(power) < EXACT_POWERS else np.ldexp(values, power)
+    return values * 2.0**power if abs(power) < EXACT_FLOAT_POWERS else np.ldexp(values, power)
 
 
-def _products(one: Digits, other: Digits, *, same: bool) -> Digits:
-    """The sums over users of the products of two numbers' digits; of a square the mixed ones stand twice in it."""
-    sums = []
-    for at, (power, digit) in enumerate(one):
-        for other_at, (other_power, other_digit) in enumerate(other):
-            if same and other_at < at:
-                continue
-            times = 2.0 if same and other_at > at else 1.0
-            sums.append((power + other_power, times * np.einsum("ij,ij->i", digit, other_digit)))
-    return sums
-
-
-def _add(totals: list[list[Fraction]], at: int, digits: Digits) -> None:
-    """Add digits to the totals of each number, in place."""
-    if not digits:
-        return
-    least = min(power for power, _ in digits)
-    whole = [0] * len(totals)
-    for power, sums in digits:
-        for number, digit in enumerate(sums.tolist()):
-            whole[number] += int(digit) << (power - least)
-    unit = Fraction(2) ** least
-    for number, total in enumerate(whole):
-        totals[number][at] += total * unit
-
-
-def _added(one: tuple[Fraction, ...], other: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+def _added(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(here + there for here, there in zip(one, other, strict=True))
 
 
-def _root(square: Fraction) -> float:
-    """The square root, also of what is too large or too small for a float."""
-    if not square:
+def _root(numerator: int, denominator: int) -> float:
+    """The square root of a ratio, also of one that is too large or too small for a float."""
+    if numerator < 0:
+        raise ValueError("a negative square")
+    if not numerator:
         return 0.0
-    half = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
-    return math.ldexp(math.sqrt(square / Fraction(4) ** half), half)
+    half = (numerator.bit_length() - denominator.bit_length()) // 2
+    above, below = (numerator, denominator << 2 * half) if half > 0 else (numerator << -2 * half, denominator)
+    return math.ldexp(math.sqrt(above / below), half)
 
 
-def _written(sum: Fraction) -> str:
+def _written(total: int) -> str:
     """An exact sum as text: a whole number in hexadecimal digits, over a power of 2."""
-    return f"{sum.numerator:x}/{sum.denominator.bit_length() - 1}"
+    even = min((total & -total).bit_length() - 1, EXACT_POWER) if total else EXACT_POWER
+    return f"{total >> even:x}/{EXACT_POWER - even}"
 
 
-def _read(written: Any) -> Fraction:
+def _read(written: Any) -> int:
     parsed = _SUM.fullmatch(text(written))
-    if not parsed or int(parsed[2]) > FINEST_POWER:
+    if not parsed or int(parsed[2]) > EXACT_POWER:
         raise ValueError(f"{reprlib.repr(written)} is no sum")
-    return Fraction(int(parsed[1], 16), 1 << int(parsed[2]))
+    return int(parsed[1], 16) << (EXACT_POWER - int(parsed[2]))

@@ -15,6 +15,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Array = NDArray[Any]
+Hashes = NDArray[np.uint64]
 
 WHOLE = int(np.iinfo(np.int64).max)
 """The cutoff that cuts nothing."""

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from atkay.core.fingerprint import Fingerprint, fingerprint, item_fingerprint, scrambled
-from atkay.core.lists import Lists, mask, taken
-from atkay.core.match import match, repeated
-from atkay.core.order import Scores, by_rank, by_score, steps
+from atkay.core.fingerprint import Fingerprint, item_fingerprint, numbers_of, scrambled
+from atkay.core.kernels import by_score, fingerprint, match, steps, take
+from atkay.core.lists import Lists, mask
+from atkay.core.match import repeated
+from atkay.core.order import Scores, by_rank
 from atkay.core.types import Array
 from atkay.errors import DuplicateError, OrderError, who
 from atkay.judged.judged import Judged
@@ -21,7 +22,7 @@ from atkay.text.phrases import argument, columns_argument
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from atkay.core.match import Match
+    from atkay.core.lists import Match
     from atkay.core.types import Bools, Floats, Ints
     from atkay.inputs.coding.align import Aligned
     from atkay.protocol import Protocol
@@ -41,43 +42,43 @@ class Settled(NamedTuple):
         Of the truth its pairs and grades count, of the lists their order, of the others their pairs.
         """
         aligned = self.aligned
-        query, item = aligned.query_numbers, aligned.item_numbers
+        query, item = aligned.query_numbers, aligned.items.numbering
         fingerprints = {"truth": Fingerprint(fingerprint(aligned.truth, query, item, aligned.grade))}
         fingerprints["recs"] = Fingerprint(fingerprint(self.ranking, query, item, ranked=True))
         for name, rows in (("exclude", aligned.exclude), ("candidates", aligned.candidates)):
             if isinstance(rows, Lists):
                 fingerprints[name] = Fingerprint(fingerprint(rows, query, item))
             elif rows is not None:
-                fingerprints[name] = Fingerprint(fixed=item_fingerprint(item(np.flatnonzero(rows))))
+                fingerprints[name] = Fingerprint(fixed=item_fingerprint(numbers_of(np.flatnonzero(rows), item)))
         return fingerprints | side_fingerprints(aligned.side, query, item)
 
 
 def judge(given: Aligned, protocol: Protocol) -> Settled:
     """The lists in order, what must not stand in them taken out, and their hits."""
     aligned, matched = _each_pair_once(_turned(given) if protocol.trait("ties", "turns") else given, protocol)
-    row, at = matched.row, matched.at
+    query, row, at = matched.query, matched.row, matched.at
     grade = _grades(aligned, protocol.min_relevance)
     order, n_tied = _order(aligned, protocol, row, grade[at])
     ranking = before = aligned.recs.reordered(order)
     if order is not None:
         place = np.flatnonzero(mask(row, len(order))[order])  # where the graded rows have come to stand
-        row, at = place, at[np.searchsorted(row, order[place])]
+        at = at[np.searchsorted(row, order[place])]
+        row, query = place, aligned.truth.owner().take(at)
     gone, counts = _take_out(aligned, protocol, ranking, row)
     if gone is not None:
         stays = ~gone[row]
-        row, at = row[stays] - np.cumsum(gone)[row[stays]], at[stays]
+        row, at, query = row[stays] - np.cumsum(gone)[row[stays]], at[stays], query[stays]
         ranking = ranking.only(~gone)
 
     def scores() -> Array:
         """The scores of the ranking's rows."""
         assert aligned.score is not None
-        values = aligned.score.values if order is None else taken(aligned.score.values, order)
+        values = aligned.score.values if order is None else take(aligned.score.values, order)
         return values if gone is None else values[~gone]
 
     equal = steps(ranking, scores()).equal if n_tied else None
     all_count = protocol.nonpositive == "listed" or aligned.score is None
     positive = None if all_count else np.asarray(scores()[row] > 0)
-    query = aligned.truth.owner().take(at)
     rank = row - ranking.start[query] + 1
     tied = None if equal is None else _group_of(mask(equal, len(ranking)), row, ranking.start[query])
     if tied is not None and protocol.ties == "together":
@@ -243,11 +244,11 @@ def _order(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> tu
     if score is None:
         return None, 0
     score_steps = score.steps(recs)
-    as_given = protocol.trait("ties", "stays")
-    if not len(score_steps.rising) and (as_given or not len(score_steps.equal)):
+    falls = score_steps.rising < 0
+    if falls and (protocol.trait("ties", "stays") or not len(score_steps.equal)):
         return None, score_steps.n_tied
     order = by_score(recs, score.values, _tie_breaker(aligned, protocol, row, grade))
-    return order, (score_steps if not len(score_steps.rising) else steps(recs, score.values, order)).n_tied
+    return order, (score_steps if falls else steps(recs, score.values, order)).n_tied
 
 
 def _tie_breaker(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> Array | None:
@@ -300,8 +301,8 @@ def _agree(aligned: Aligned, order: Ints | None) -> None:
         return
     score, rank = aligned.score.values, aligned.rank
     rising = steps(aligned.recs, score, order).rising
-    if len(rising):
-        rows = rising[0] - 1, rising[0]
+    if rising >= 0:
+        rows = rising - 1, rising
         above, below = rows if order is None else order[list(rows)]
         whose = who(aligned.ids, aligned.recs.query_of(above))
         names = aligned.names

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from atkay.core.kernels import sums
 from atkay.core.lists import Lists, mask
 from atkay.core.types import WHOLE, Bools, Floats, Ints
 from atkay.errors import ProtocolError, SideError, SpecError
@@ -105,7 +106,7 @@ class Judged:
             return weights * totals.T
         missing = [k for k in cutoffs if k not in self._hits]
         if missing:
-            counted = sums(self.query, self.rank, np.ones(len(self.query)), missing, self.n_queries)
+            counted = sums(self.query, self.rank, None, missing, self.n_queries)
             self._hits.update(zip(missing, counted.T, strict=True))
         return weights * np.array([self._hits[k] for k in cutoffs]).T
 
@@ -302,18 +303,3 @@ def within(group: Ints, n_groups: int) -> Ints:
     """The place of each element in its group, from 1; the elements of a group stand together."""
     size = np.bincount(group, minlength=n_groups)
     return np.arange(1, len(group) + 1) - np.repeat(np.cumsum(size) - size, size)
-
-
-def sums(query: Ints, rank: Ints, weights: Floats, cutoffs: Sequence[int], n_queries: int) -> Floats:
-    """The sum of weights per query, over what is ranked at most k, for each k.
-
-    Each cutoff is summed by itself and in rank order: a value depends neither on the other cutoffs that were
-    asked for nor on the other queries, to the last bit.
-    """
-    out = np.empty((len(cutoffs), n_queries)).T  # a cutoff's values lie together
-    for column in np.argsort(cutoffs)[::-1]:  # the widest first: what it leaves out is outside of the others, too
-        inside = np.flatnonzero(rank <= cutoffs[column])
-        if len(inside) < len(rank):
-            query, rank, weights = query.take(inside), rank.take(inside), weights.take(inside)
-        out[:, column] = np.bincount(query, weights=weights, minlength=n_queries)
-    return out

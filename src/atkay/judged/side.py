@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay.core.fingerprint import HASH_MODULUS, Fingerprint, Hashes, fingerprint, item_fingerprint, scrambled
+from atkay.core.fingerprint import (
+    HASH_MODULUS,
+    Fingerprint,
+    Numbers,
+    item_fingerprint,
+    numbers_of,
+    scrambled,
+)
+from atkay.core.kernels import fingerprint
 from atkay.core.lists import Lists
 from atkay.errors import SideError
 
@@ -16,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from atkay.core.cooccurrence import Pairs
-    from atkay.core.types import Bools, Floats, Ints
+    from atkay.core.types import Bools, Floats, Hashes, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +124,7 @@ class Side:
         return replace(first, train=train, reference=reference)
 
 
-def side_fingerprints(side: Side | None, query: Hashes, item: Callable[[Ints], Hashes]) -> dict[str, Fingerprint]:
+def side_fingerprints(side: Side | None, query: Hashes, item: Numbers) -> dict[str, Fingerprint]:
     """What tells each of the tables apart that were given besides lists and truth."""
     fingerprints: dict[str, Fingerprint] = {}
     if side is None:
@@ -127,17 +135,17 @@ def side_fingerprints(side: Side | None, query: Hashes, item: Callable[[Ints], H
         own = fingerprint(side.train.history, query, item)
         fingerprints["train"] = Fingerprint(own, fixed=fingerprint(side.train.items, anybody, item))
     if side.catalog is not None:
-        fingerprints["catalog"] = Fingerprint(fixed=item_fingerprint(item(np.flatnonzero(side.catalog))))
+        fingerprints["catalog"] = Fingerprint(fixed=item_fingerprint(numbers_of(np.flatnonzero(side.catalog), item)))
     if side.reference is not None:
         fingerprints["reference"] = Fingerprint(fingerprint(side.reference, query, item, ranked=True))
     if side.features is not None:
-        every, parts = item(np.arange(side.n_items)), []
+        every, parts = numbers_of(np.arange(side.n_items), item), []
         if side.features.vectors is not None:
             complete = ~np.isnan(side.features.vectors).any(axis=1)
             numbers = np.ascontiguousarray(side.features.vectors[complete] + 0.0).view(np.uint64)
             parts.append(int(scrambled(3, every[complete], *numbers.T).sum()))
         if side.features.categories is not None:
             kinds = side.features.categories
-            parts.append(fingerprint(kinds, every, lambda code: code.astype(np.uint64)))
+            parts.append(fingerprint(kinds, every, 0))
         fingerprints["features"] = Fingerprint(fixed=sum(parts) % HASH_MODULUS)
     return fingerprints

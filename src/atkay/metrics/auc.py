@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from atkay.core.kernels import sums
 from atkay.judged import ties as expected
-from atkay.judged.judged import sums
 from atkay.metrics.metric import Definition, Floats, Judged, Ratio, divide, word
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.judged.judged import sums
+from atkay.core.kernels import sums
 from atkay.metrics.categories import added, categories_of, cells, spread
 from atkay.metrics.metric import Definition, Floats, Judged, ListMetric
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.judged.judged import sums
+from atkay.core.kernels import sums
 from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric, divide, word
 
 WEIGHTS: dict[str, Callable[[Ints], Floats]] = {

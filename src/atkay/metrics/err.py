@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.judged.judged import sums
+from atkay.core.kernels import sums
 from atkay.metrics.gains import GAINS, highest_grade
 from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric
 from atkay.metrics.worked import added, printed

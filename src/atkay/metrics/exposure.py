@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from atkay.core.kernels import sums
 from atkay.core.lists import ranges
-from atkay.judged.judged import sums
 from atkay.metrics.coverage import times_listed
 from atkay.metrics.item_groups import Grouped, compared, per_group
 from atkay.metrics.metric import Definition, Floats, Ints, Judged, word

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from atkay.core.kernels import sums
 from atkay.core.types import Floats, Ints
 from atkay.errors import RelevanceError
-from atkay.judged.judged import Judged, sums, within
+from atkay.judged.judged import Judged, within
 from atkay.metrics.metric import number
 
 

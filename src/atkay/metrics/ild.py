@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.judged.judged import sums
+from atkay.core.kernels import sums
 from atkay.metrics.categories import categories_of, in_blocks, masks, spread
 from atkay.metrics.metric import Bools, Definition, Floats, Ints, Judged, ListMetric, divide, word
 from atkay.metrics.vectors import unit_vectors, vectors_of

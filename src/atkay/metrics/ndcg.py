@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.judged.judged import sums
+from atkay.core.kernels import sums
 from atkay.metrics.dcg import DCG
 from atkay.metrics.gains import DISCOUNTS, best_sums, gains
 from atkay.metrics.metric import WHOLE, Definition, Floats, Judged, divide, word

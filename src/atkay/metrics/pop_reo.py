@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.judged.judged import sums
+from atkay.core.kernels import sums
 from atkay.metrics.item_groups import Parity, per_group
 from atkay.metrics.metric import Definition, Ints, Judged
 

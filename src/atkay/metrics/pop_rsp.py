@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from atkay.core.kernels import match, sums
 from atkay.core.lists import Lists
-from atkay.core.match import match
-from atkay.judged.judged import sums
 from atkay.judged.side import Train
 from atkay.metrics.coverage import times_listed
 from atkay.metrics.item_groups import Parity, per_group

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from atkay.core.kernels import sums
 from atkay.judged import ties as expected
-from atkay.judged.judged import sums
 from atkay.metrics.metric import Definition, Floats, Judged, Metric, divide
 
 

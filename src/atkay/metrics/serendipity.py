@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from atkay.core.kernels import sums
 from atkay.core.lists import Lists, rows_of
 from atkay.core.match import place_in
 from atkay.errors import SpecError
-from atkay.judged.judged import sums
 from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric, divide, word
 from atkay.metrics.vectors import unit_vectors, vectors_of
 

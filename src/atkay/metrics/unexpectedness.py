@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from atkay.core.kernels import sums
 from atkay.core.match import place_in
-from atkay.judged.judged import sums
 from atkay.metrics.metric import Definition, Floats, Judged, ListMetric, divide, word
 
 

@@ -14,13 +14,12 @@ from typing import Protocol as Interface
 import numpy as np
 
 from atkay import __version__
-from atkay.core.lists import ROWS_PER_BLOCK, in_threads
 from atkay.core.types import Floats, Ints, Slicing
 from atkay.errors import NumberError, RowsError, SourceError, SpecError, listing, number_of
 from atkay.metrics.metric import Definition, Metric, RunMetric, is_pooled
 from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
-from atkay.results.summary import Summary, mean, summarise, units
+from atkay.results.summary import Summary, means_of, summarise, units
 from atkay.text.files import path_of
 from atkay.text.grid import Grid
 from atkay.text.printable import one_line
@@ -241,10 +240,7 @@ class Result(Mapping[str, float]):
         if self.sums is not None:
             means = {name: sums.mean for name, sums in self.sums[None].numbers.items()}
             return self._in_order({**means, **self.whole})
-        every = list(units(self.by_query, self.query_values, self.ratios, self.groups))
-        at_once = in_threads if self.query_values.size > ROWS_PER_BLOCK else map
-        numbers = at_once(mean, [unit for _, unit in every])
-        means = dict(zip([name for name, _ in every], numbers, strict=True))
+        means = means_of(self.by_query, self.query_values, self.ratios, self.groups)
         return self._in_order({**means, **self.whole})
 
     @cached_property

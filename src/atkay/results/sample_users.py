@@ -103,7 +103,6 @@ def choose(aligned: Aligned, judged: Judged, counted: Ints) -> Examples:
     parts = [bare.part(query, query + 1) for query in chosen.tolist()]
     small = Judged.concatenate(parts) if parts else bare.part(0, 0)
     given, given_truth, score = aligned.recs.pick(chosen), aligned.truth.pick(chosen), aligned.score
-    rows = rows_of(aligned.recs.start, chosen)
     codes = np.unique(np.concatenate((small.lists.item, small.relevant.item)))
     return Examples(
         rows=np.searchsorted(counted, chosen),
@@ -112,7 +111,7 @@ def choose(aligned: Aligned, judged: Judged, counted: Ints) -> Examples:
         ids=aligned.items.ids(codes).to_series().to_list(),
         given=given,
         given_truth=given_truth,
-        score=None if score is None else score.given[rows if score.order is None else score.order[rows]],
+        score=None if score is None else score.of(aligned.recs, chosen),
         grade=None if aligned.grade is None else aligned.grade[rows_of(aligned.truth.start, chosen)],
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from atkay.core.moments import Moments, digits_of, divides, sum_up, times_power, total
+from atkay.core.moments import Moments, digits_of, divides, means, quotient, sum_up, times_power, total
 from atkay.core.types import Floats, Ints
 
 if TYPE_CHECKING:
@@ -87,10 +87,18 @@ def mean(unit: Unit) -> float:
     """The mean of the values that are not NaN, or the ratio of the sums: as :attr:`Moments.mean` has it."""
     if isinstance(unit, tuple):
         there = divides(unit[1]) & ~np.isnan(unit[0])
-        numerator, denominator = (total(side if there.all() else side[there]) for side in unit)
-        return float(numerator / denominator) if denominator else math.nan
+        return quotient(*(total(side if there.all() else side[there]) for side in unit))
     defined = unit[~np.isnan(unit)] if np.isnan(unit.max(initial=0.0)) else unit
-    return float(total(defined) / len(defined)) if len(defined) else math.nan
+    return means(defined[None])[0] if len(defined) else math.nan
+
+
+def means_of(
+    names: Sequence[str], values: Floats, ratios: Mapping[str, tuple[Floats, Floats]], groups: Ints | None
+) -> dict[str, float]:
+    """The mean of each number."""
+    if groups is None and not ratios and len(values) and not np.isnan(values.sum()):
+        return dict(zip(names, means(values.T), strict=True))
+    return {name: mean(unit) for name, unit in units(names, values, ratios, groups)}
 
 
 def summarise(unit: Unit | Moments) -> Summary:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from atkay.core.fingerprint import mix, scrambled
+from atkay.core.fingerprint import scrambled
 from atkay.core.lists import rows_between
 from atkay.core.order import together
+from atkay.core.reference import mix
 from atkay.errors import InputError, number_of
 from atkay.inputs.coding.vocabulary import Vocabulary
 from atkay.inputs.logs import read_log
@@ -20,8 +21,7 @@ from atkay.tasks.task import Task
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from atkay.core.fingerprint import Hashes
-    from atkay.core.types import Bools, Ints
+    from atkay.core.types import Bools, Hashes, Ints
     from atkay.inputs.columns import Columns
 
     Named = Columns | Mapping[str, Columns] | None

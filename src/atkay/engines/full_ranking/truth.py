@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from atkay.core.fingerprint import Fingerprint, fingerprint, id_numbers, scrambled
+from atkay.core.fingerprint import Fingerprint, id_numbers, scrambled
+from atkay.core.kernels import fingerprint, match
 from atkay.core.lists import Lists, mask
-from atkay.core.match import match, repeated
+from atkay.core.match import repeated
 from atkay.errors import DuplicateError, InputError, ProtocolError, RelevanceError, listing
 from atkay.evaluation.judge import find_hits, relevant_grades
 from atkay.inputs.arrays import read_compressed
@@ -106,7 +107,7 @@ class Truth:
         """The rows of the truth that are ranked: those that the user has not seen. They are the targets."""
         if self.seen is None:
             return np.arange(len(self.wanted))
-        return np.flatnonzero(~mask(match(self.wanted, self.seen, once=True).row, len(self.wanted)))
+        return np.flatnonzero(~mask(match(self.wanted, self.seen).row, len(self.wanted)))
 
     @cached_property
     def targets(self) -> tuple[Ints, Ints]:
@@ -165,9 +166,9 @@ class Truth:
         if not isinstance(ids, np.ndarray) and not ids.dtype.is_integer():
             return {}
         query = scrambled(0, _number(ids) if isinstance(ids, np.ndarray) else id_numbers(ids))
-        fingerprints = {"truth": str(Fingerprint(fingerprint(self.wanted, query, _number, self.grade)))}
+        fingerprints = {"truth": str(Fingerprint(fingerprint(self.wanted, query, 0, self.grade)))}
         if self.seen is not None:
-            fingerprints["exclude"] = str(Fingerprint(fingerprint(self.seen, query, _number)))
+            fingerprints["exclude"] = str(Fingerprint(fingerprint(self.seen, query, 0)))
         return fingerprints
 
 

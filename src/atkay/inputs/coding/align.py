@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from atkay.core.fingerprint import Hashes, id_numbers, scrambled
-from atkay.core.lists import Lists, count, mask, taken
-from atkay.core.match import Match, match
+from atkay.core.fingerprint import id_numbers, scrambled
+from atkay.core.kernels import count, match, take
+from atkay.core.lists import Lists, Match, mask
 from atkay.core.order import Scores
 from atkay.errors import IdError
-from atkay.inputs.coding.lookup import Keyed, Runs, grouped, keyed_by
+from atkay.inputs.coding.lookup import Keyed, Runs, grouped, grouped_by_score, is_rising, keyed_by
 from atkay.inputs.coding.shared import (
     NamedItems,
     SharedCount,
@@ -31,7 +31,7 @@ from atkay.tables import FILTERS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from atkay.core.types import Bools, Floats, Ints
+    from atkay.core.types import Bools, Floats, Hashes, Ints
     from atkay.inputs.coding.side import SideTables
     from atkay.inputs.table import Table
     from atkay.judged.side import Side
@@ -178,11 +178,13 @@ def align_tables(
     else:
         of_rows = [codes.of_rows(table) for table in (recs, truth)]
     items = codes.items
-    score = None if recs.score is None else Scores(recs.score.to_numpy())
-    sort_by = score if recs.rank is None else None
-    lists, order, equal = grouped(user_codes[0], runs[0].length, of_rows[0], users.size, items.size, sort_by)
-    relevant, truth_order, _ = grouped(user_codes[1], runs[1].length, of_rows[1], users.size, items.size)
-    score = None if score is None else replace(score, order=order, equal=equal)
+    score, order = None if recs.score is None else Scores(recs.score.to_numpy()), None
+    if score is not None and recs.rank is None and runs[0].length is None and not is_rising(user_codes[0]):
+        lists, score = grouped_by_score(user_codes[0], of_rows[0], users.size, items.size, score.given)
+    else:
+        lists, order = grouped(user_codes[0], runs[0].length, of_rows[0], users.size, items.size)
+        score = None if score is None else replace(score, moved=order)
+    relevant, truth_order = grouped(user_codes[1], runs[1].length, of_rows[1], users.size, items.size)
     n_unknown = 0 if codes.in_truth[items.first :].all() else len(lists) - count(codes.in_truth, lists.item)
     grade = _in_order(truth.grade, truth_order)
     outside = {
@@ -246,7 +248,7 @@ def _common(queries: pl.DataFrame, rows: Mapping[str, Lists], *, ordered: bool, 
 def _in_order(column: pl.Series | None, order: Ints | None) -> Any:
     if column is None:
         return None
-    return column.to_numpy() if order is None else taken(column.to_numpy(), order)
+    return column.to_numpy() if order is None else take(column.to_numpy(), order)
 
 
 class Outside(NamedTuple):

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from atkay.core.lists import Lists, in_threads, mask, ranges, rows_of, taken
+from atkay.core import kernels, reference
+from atkay.core.lists import Lists, mask, rows_of
 from atkay.core.match import repeated
 from atkay.core.order import Scores, together
 from atkay.errors import IdError, listing
 from atkay.inputs.coding.vocabulary import SMALL_ROWS, Vocabulary
 
 if TYPE_CHECKING:
-    from atkay.core.types import Bools, Ints
+    from atkay.core.types import Array, Bools, Ints
     from atkay.inputs.table import Table
 
 ROWS_SAMPLED = 10_000
@@ -38,7 +39,7 @@ class Keyed:
         users, (user,) = Vocabulary.of([table.ids[:-1]], dense=True)
         if keep is not None:
             user, item = user[keep], item[keep]
-        lists, order, _ = grouped(user, None, item, users.size + 1, n_items)
+        lists, order = grouped(user, None, item, users.size + 1, n_items)
         return cls(table, users, lists, order)
 
     def once(self) -> Lists:
@@ -65,23 +66,31 @@ def keyed_by(table: Table, queries: pl.DataFrame, groups: tuple[str, ...]) -> pl
     )
 
 
-def grouped(
-    code: Ints, run: Ints | None, item: Ints, n_queries: int, n_items: int, score: Scores | None = None
-) -> tuple[Lists, Ints | None, Ints | None]:
+def is_rising(codes: Ints) -> bool:
+    """Whether no code is below the one before."""
+    return bool((codes[1:] >= codes[:-1]).all())
+
+
+def grouped(code: Ints, run: Ints | None, item: Ints, n_queries: int, n_items: int) -> tuple[Lists, Ints | None]:
     """The items by query, and the order of the rows that this took; None where they stand so.
 
-    ``run``: each code stands for so many rows. Rows that have to move anyway go where their score puts them: the rows
-    with equal scores are then known, too.
+    ``run``: each code stands for so many rows.
     """
-    stands = bool((code[1:] >= code[:-1]).all())
+    stands = is_rising(code)
     if run is None and not stands:
-        order, start, equal = together(code, n_queries, None if score is None else score.given)
-        return Lists(start, taken(item, order), n_items), order, None if score is None else equal
+        order, start, _ = together(code, n_queries)
+        return Lists(start, kernels.take(item, order), n_items), order
     length = np.bincount(code, weights=run, minlength=n_queries).astype(np.int64)
     if run is None or stands:
-        return Lists.of(length, item, n_items), None, None
+        return Lists.of(length, item, n_items), None
     order = rows_of(np.concatenate(([0], np.cumsum(run))), np.argsort(code, kind="stable"))
-    return Lists.of(length, taken(item, order), n_items), order, None
+    return Lists.of(length, kernels.take(item, order), n_items), order
+
+
+def grouped_by_score(code: Ints, item: Ints, n_queries: int, n_items: int, score: Array) -> tuple[Lists, Scores]:
+    """The items by query and falling score, and the scores; rows come in no order."""
+    start, items, equal = kernels.arrange(code, 0, n_queries, item, n_items, score)
+    return Lists(start, items, n_items), Scores(score, query=code, n_queries=n_queries, equal=equal)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,10 +123,4 @@ def changes(column: pl.Series) -> Ints:
     small = len(column) < SMALL_ROWS and column.dtype == pl.String
     if not (small or column.dtype.is_integer()) or column.dtype in (pl.Int128, pl.UInt128):
         return (column != column.shift(1)).fill_null(False).arg_true().cast(pl.Int64).to_numpy()
-    values = column.to_numpy()
-
-    def of_block(block: tuple[int, int]) -> Ints:
-        first, last = block[0], min(block[1] + 1, len(values))
-        return np.flatnonzero(values[first + 1 : last] != values[first : last - 1]) + first + 1
-
-    return np.concatenate(in_threads(of_block, ranges(len(values))))
+    return reference.changes(column.to_numpy()) if small else kernels.changes(column.to_numpy())

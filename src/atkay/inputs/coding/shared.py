@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atkay.core.fingerprint import Hashes, id_numbers, mix
+from atkay.core.fingerprint import id_numbers
 from atkay.core.lists import mask
+from atkay.core.reference import mix
 from atkay.errors import IdError, OverlapWarning, SwappedWarning, warn
 from atkay.tables import TABLES
 
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from atkay.core.fingerprint import Hashes
-    from atkay.core.types import Bools, Floats, Ints
+    from atkay.core.types import Bools, Floats, Hashes, Ints
     from atkay.inputs.coding.align import Codes
     from atkay.inputs.coding.lookup import Keyed
     from atkay.inputs.coding.vocabulary import Vocabulary

@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 
 from atkay.core.cooccurrence import Pairs
+from atkay.core.kernels import by_score
 from atkay.core.lists import Lists, mask
 from atkay.core.match import repeated
-from atkay.core.order import by_rank, by_score, together
+from atkay.core.order import by_rank, together
 from atkay.errors import CategoriesWarning, DuplicateError, InputError, OrderError, listing, warn
 from atkay.inputs.coding.lookup import Keyed
 from atkay.inputs.coding.vocabulary import Vocabulary

@@ -50,7 +50,7 @@ class StreamSide:
         users = [column.to_frame("user") for column in named] or [pl.DataFrame({"user": [0]})]
         everybody = pl.concat(users, how="vertical_relaxed").unique()
         side = tables.side(tables.codes(everybody, ()), len(everybody))
-        fingerprints = side_fingerprints(side, scrambled(0, id_numbers(everybody.to_series())), items.numbers)
+        fingerprints = side_fingerprints(side, scrambled(0, id_numbers(everybody.to_series())), items.numbering)
         return cls(tables.of_items, tables, named, {name: str(each) for name, each in fingerprints.items()})
 
     def of_batch(self, users: pl.Series, *, named: bool) -> tuple[Side, dict[str, SharedCount]]:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from atkay.core.fingerprint import Hashes, id_numbers
-from atkay.core.lists import in_threads, ranges, taken
+from atkay.core.fingerprint import Numbers, id_numbers, numbers_of
+from atkay.core.kernels import span, take
+from atkay.core.lists import in_threads, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from atkay.core.types import Array, Bools, Ints
+    from atkay.core.types import Bools, Hashes, Ints
 
 Ids = tuple[pl.Series, ...]
 
@@ -94,7 +95,7 @@ class Vocabulary:
         place = np.empty(len(table), np.int32 if len(table) < 1 << 31 else np.int64)
         place[table.get_column("number").to_numpy()] = np.arange(len(table))
         numbered = cls(len(table), names, table=table.drop("number").with_row_index("code"))
-        return numbered, [taken(place, codes[at]) for at in range(len(tables))]
+        return numbered, [take(place, codes[at].astype(np.int64)) for at in range(len(tables))]
 
     @classmethod
     def _of_integers(
@@ -170,13 +171,13 @@ class Vocabulary:
 
     def numbers(self, codes: Ints) -> Hashes:
         """A number for each id of codes, for a single column."""
-        if self.table is None and self.lookup is None:
-            wide = codes.astype(np.int64, copy=False)
-            return (wide + self.low if self.low else wide).view(np.uint64)
-        return self._numbers.take(codes)
+        return numbers_of(codes, self.numbering)
 
     @cached_property
-    def _numbers(self) -> Hashes:
+    def numbering(self) -> Numbers:
+        """The number of each code's id, for a single column; that of code 0 where the others follow."""
+        if self.table is None and self.lookup is None:
+            return self.low
         return id_numbers(self.all_ids().to_series())
 
     def all_ids(self) -> pl.DataFrame:
@@ -221,12 +222,8 @@ def _span(columns: Sequence[pl.Series]) -> tuple[int, int]:
     if any(column.dtype in (pl.Int128, pl.UInt128) for column in columns):
         return min(int(c.min()) for c in columns), max(int(c.max()) for c in columns)  # type: ignore[arg-type]  # not null
 
-    def of_column(values: Array) -> list[tuple[int, int]]:
-        blocks = ranges(len(values))
-        return in_threads(lambda b: (int(values[b[0] : b[1]].min()), int(values[b[0] : b[1]].max())), blocks)
-
-    ends_of_blocks = [ends for column in columns for ends in of_column(column.to_numpy())]
-    return min(low for low, _ in ends_of_blocks), max(high for _, high in ends_of_blocks)
+    ends = [span(column.to_numpy()) for column in columns]
+    return min(low for low, _ in ends), max(high for _, high in ends)
 
 
 def _less(ids: pl.Series, low: int) -> Ints:

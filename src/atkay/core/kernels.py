@@ -1,0 +1,63 @@
+"""Kernels: the compiled ones, or their twins in NumPy where none could be built or loaded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from atkay.core.native.library import LIBRARY
+
+if TYPE_CHECKING or LIBRARY is None:
+    from atkay.core.reference import (
+        arrange,
+        by_score,
+        changes,
+        count,
+        exact_sums,
+        find,
+        fingerprint,
+        match,
+        span,
+        steps,
+        sums,
+        take,
+    )
+else:
+    from atkay.core.native.kernels import (
+        arrange,
+        by_score,
+        changes,
+        count,
+        exact_sums,
+        find,
+        fingerprint,
+        match,
+        span,
+        steps,
+        sums,
+        take,
+    )
+
+if LIBRARY is None:
+    from atkay.errors import SpeedWarning, warn
+
+    warn(
+        "atkay runs without its compiled kernels: the same numbers, more slowly. There was no C compiler when it was "
+        "installed, or the library does not fit. Install a wheel for this machine; or pip install ziglang, a compiler, "
+        "and atkay again.",
+        SpeedWarning,
+    )
+
+__all__ = [
+    "arrange",
+    "by_score",
+    "changes",
+    "count",
+    "exact_sums",
+    "find",
+    "fingerprint",
+    "match",
+    "span",
+    "steps",
+    "sums",
+    "take",
+]

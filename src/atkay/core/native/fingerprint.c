@@ -1,0 +1,62 @@
+/* Fingerprint: a hash of lists, the same on every machine. */
+#include "kernels.h"
+
+typedef struct {
+    const int64_t *start;
+    const void *item;
+    int64_t wide, low, queries, parts;
+    const uint64_t *numbers, *query, *places;
+    const double *grade;
+    uint64_t *of_part;
+} Hashing;
+
+/* The number of an item: that of its code in the table, or the id itself. */
+INLINE uint64_t number_at(const Hashing *job, int64_t row) {
+    int64_t code = job->wide ? ((const int64_t *)job->item)[row] : ((const int32_t *)job->item)[row];
+    return job->numbers ? job->numbers[code] : (uint64_t)(code + job->low);
+}
+
+static uint64_t hash_ranked(const Hashing *job, int64_t begin, int64_t end) {
+    uint64_t sum = 0;
+    for (int64_t r = begin; r < end; r++) sum += number_at(job, r) * job->places[r - begin];
+    return sum;
+}
+
+static uint64_t hash_set(const Hashing *job, int64_t begin, int64_t end) {
+    uint64_t sum = 0, bits;
+    for (int64_t r = begin; r < end; r++) {
+        uint64_t hash = mix(number_at(job, r) ^ 1);
+        if (job->grade && job->grade[r] != 1) memcpy(&bits, job->grade + r, 8), hash = mix(hash ^ bits);
+        sum += hash;
+    }
+    return sum;
+}
+
+static void hash_part(void *given, int64_t part, int64_t thread) {
+    Hashing *job = given;
+    int64_t last = query_edge(job->start, job->queries, part + 1, job->parts);
+    uint64_t sum = 0;
+    (void)thread;
+    for (int64_t q = query_edge(job->start, job->queries, part, job->parts); q < last; q++) {
+        int64_t begin = job->start[q], end = job->start[q + 1];
+        if (begin == end) continue;
+        uint64_t of_list = job->places ? hash_ranked(job, begin, end) : hash_set(job, begin, end);
+        sum += mix(mix(mix(job->query[q] ^ 2) ^ of_list) ^ (uint64_t)(end - begin));
+    }
+    job->of_part[part] = sum;
+}
+
+/* The sum of a hash per list. A ranked list is the sum of its items' numbers, each times that of its place; any other
+ * that of its rows' hashes (places: NULL), in which a grade of 1 is the same as none. Sums wrap around, losing nothing. */
+KERNEL int64_t fingerprint(const int64_t *start, int64_t queries, const void *item, int64_t wide, int64_t low,
+                           const uint64_t *numbers, const uint64_t *query, const uint64_t *places, const double *grade,
+                           int64_t threads, uint64_t *out) {
+    Hashing job = {start, item, wide, low, queries, parts_of(start[queries], threads), numbers, query, places, grade, NULL};
+    job.of_part = calloc((size_t)job.parts, sizeof *job.of_part);
+    if (!job.of_part) return OUT_OF_MEMORY;
+    share(job.parts, threads, hash_part, &job);
+    *out = 0;
+    for (int64_t part = 0; part < job.parts; part++) *out += job.of_part[part];
+    free(job.of_part);
+    return 0;
+}

@@ -1,0 +1,20 @@
+/* Ids: how far they reach, and where they change. */
+#include "kernels.h"
+
+typedef struct {
+    const void *ids;
+    int64_t rows, parts;
+    int64_t (*ends)[2];
+    int64_t *row, *found; /* the rows that were looked for, and how many of them each part has */
+    const uint8_t *marked;
+    int64_t total;
+} Ids;
+
+#define ID int32_t
+#define NAMED(name) name##_i32
+#include "ids_of.h"
+#undef ID
+#undef NAMED
+#define ID int64_t
+#define NAMED(name) name##_i64
+#include "ids_of.h"

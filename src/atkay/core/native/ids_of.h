@@ -1,0 +1,99 @@
+/* Included by ids.c for each type of ids: ID, and NAMED(name), which adds the type to a name. */
+
+static void NAMED(span_part)(void *given, int64_t part, int64_t thread) {
+    Ids *job = given;
+    const ID *R ids = job->ids;
+    int64_t first = edge_of(job->rows, part, job->parts), last = edge_of(job->rows, part + 1, job->parts);
+    ID low = ids[first], high = low;
+    (void)thread;
+    for (int64_t r = first; r < last; r++) {
+        low = ids[r] < low ? ids[r] : low;
+        high = ids[r] > high ? ids[r] : high;
+    }
+    job->ends[part][0] = low, job->ends[part][1] = high;
+}
+
+/* The lowest and the highest of the ids, of which there is at least one. */
+KERNEL int64_t NAMED(span)(const ID *ids, int64_t rows, int64_t threads, int64_t *ends) {
+    Ids job = {.ids = ids, .rows = rows, .parts = parts_of(rows, threads)};
+    job.ends = malloc((size_t)job.parts * sizeof *job.ends);
+    if (!job.ends) return OUT_OF_MEMORY;
+    share(job.parts, threads, NAMED(span_part), &job);
+    ends[0] = ends[1] = ids[0];
+    for (int64_t part = 0; part < job.parts; part++) {
+        if (job.ends[part][0] < ends[0]) ends[0] = job.ends[part][0];
+        if (job.ends[part][1] > ends[1]) ends[1] = job.ends[part][1];
+    }
+    free(job.ends);
+    return 0;
+}
+
+static void NAMED(changes_part)(void *given, int64_t part, int64_t thread) {
+    Ids *job = given;
+    const ID *R ids = job->ids;
+    int64_t first = edge_of(job->rows, part, job->parts), last = edge_of(job->rows, part + 1, job->parts), n = 0;
+    int64_t *row = job->row + first;
+    (void)thread;
+    for (int64_t r = first ? first : 1; r < last;) {
+        int64_t end = least(r + 32, last);
+        ID differ = 0;
+        for (int64_t at = r; at < end; at++) differ |= ids[at] ^ ids[at - 1]; /* mostly none of so many differs */
+        for (; differ && r < end; r++)
+            if (ids[r] != ids[r - 1]) row[n++] = r;
+        r = end;
+    }
+    job->found[part] = n;
+}
+
+/* The rows that each part has written where it begins, moved together; returns how many there are. */
+static int64_t NAMED(gather)(Ids *job, int64_t threads, Work work) {
+    int64_t n = 0;
+    job->found = malloc((size_t)job->parts * sizeof *job->found);
+    if (!job->found) return OUT_OF_MEMORY;
+    share(job->parts, threads, work, job);
+    for (int64_t part = 0; part < job->parts; part++) {
+        int64_t from = edge_of(job->rows, part, job->parts);
+        memmove(job->row + n, job->row + from, (size_t)job->found[part] * sizeof *job->row);
+        n += job->found[part];
+    }
+    free(job->found);
+    return n;
+}
+
+/* The rows whose id is not that of the row before, written to row, which has room for all rows; returns how many. */
+KERNEL int64_t NAMED(changes)(const ID *ids, int64_t rows, int64_t threads, int64_t *row) {
+    Ids job = {.ids = ids, .rows = rows, .parts = parts_of(rows, threads), .row = row};
+    return NAMED(gather)(&job, threads, NAMED(changes_part));
+}
+
+static void NAMED(count_part)(void *given, int64_t part, int64_t thread) {
+    Ids *job = given;
+    const ID *R ids = job->ids;
+    int64_t last = edge_of(job->rows, part + 1, job->parts), n = 0;
+    (void)thread;
+    for (int64_t r = edge_of(job->rows, part, job->parts); r < last; r++) n += job->marked[ids[r]];
+    __atomic_fetch_add(&job->total, n, __ATOMIC_RELAXED);
+}
+
+/* How many of the ids are marked. */
+KERNEL int64_t NAMED(count)(const uint8_t *marked, const ID *ids, int64_t rows, int64_t threads) {
+    Ids job = {.ids = ids, .rows = rows, .parts = parts_of(rows, threads), .marked = marked};
+    share(job.parts, threads, NAMED(count_part), &job);
+    return job.total;
+}
+
+static void NAMED(find_part)(void *given, int64_t part, int64_t thread) {
+    Ids *job = given;
+    const ID *R ids = job->ids;
+    int64_t first = edge_of(job->rows, part, job->parts), last = edge_of(job->rows, part + 1, job->parts), n = 0;
+    (void)thread;
+    for (int64_t r = first; r < last; r++)
+        if (job->marked[ids[r]]) job->row[first + n++] = r;
+    job->found[part] = n;
+}
+
+/* The rows whose id is marked, written to row, which has room for all rows; returns how many. */
+KERNEL int64_t NAMED(find)(const uint8_t *marked, const ID *ids, int64_t rows, int64_t threads, int64_t *row) {
+    Ids job = {.ids = ids, .rows = rows, .parts = parts_of(rows, threads), .marked = marked, .row = row};
+    return NAMED(gather)(&job, threads, NAMED(find_part));
+}

@@ -1,0 +1,225 @@
+"""Kernels: the functions of :mod:`atkay.core.reference`, compiled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from atkay.core import reference
+from atkay.core.lists import Lists, Match, ScoreSteps
+from atkay.core.native.library import address, call
+from atkay.core.threads import threads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from atkay.core.types import Array, Bools, Floats, Hashes, Ints
+
+KINDS = {np.dtype(kind): number for number, kind in enumerate((np.int32, np.int64, np.float32, np.float64))}
+"""The types that a column may have, as kernels number them."""
+
+MOST_CUTOFFS = 64
+SUM_DIGITS = 134
+
+
+def span(ids: Ints) -> tuple[int, int]:
+    ids, ends = _integers(ids), np.empty(2, np.int64)
+    call(f"span_{_suffix(ids)}", address(ids, ids.dtype), len(ids), threads(), address(ends, np.int64))
+    return int(ends[0]), int(ends[1])
+
+
+def changes(ids: Ints) -> Ints:
+    ids, rows = _integers(ids), np.empty(len(ids), np.int64)
+    n = call(f"changes_{_suffix(ids)}", address(ids, ids.dtype), len(ids), threads(), address(rows, np.int64))
+    return rows[:n].copy()
+
+
+def count(marked: Bools, item: Ints) -> int:
+    item = _integers(item)
+    return call(f"count_{_suffix(item)}", address(marked, np.bool_), address(item, item.dtype), len(item), threads())
+
+
+def find(marked: Bools, item: Ints) -> Ints:
+    item, rows = _integers(item), np.empty(len(item), np.int64)
+    arguments = address(item, item.dtype), len(item), threads(), address(rows, np.int64)
+    return rows[: call(f"find_{_suffix(item)}", address(marked, np.bool_), *arguments)].copy()
+
+
+def take(values: Array, order: Ints) -> Array:
+    if not values.flags.c_contiguous or values.ndim != 1 or values.dtype.hasobject:
+        return reference.take(values, order)
+    out = np.empty(len(order), values.dtype)
+    arguments = address(np.ascontiguousarray(order, np.int64), np.int64), len(order), threads(), address(out, out.dtype)
+    call("take", address(values, values.dtype), values.itemsize, *arguments)
+    return out
+
+
+def match(lists: Lists, truth: Lists) -> Match:
+    n_items = max(lists.n_items, truth.n_items)
+    item, truth_item = _integers(lists.item), _integers(truth.item)
+    if item.dtype != truth_item.dtype:
+        narrow = np.int32 if n_items <= 1 << 31 and item.dtype == np.int32 else np.int64
+        item, truth_item = item.astype(narrow, copy=False), truth_item.astype(narrow, copy=False)
+    query, row, at = (np.empty(len(truth), np.int64) for _ in range(3))
+    repeated = np.empty(2, np.int64)
+    hits = call(
+        f"match_{_suffix(item)}",
+        address(lists.start, np.int64),
+        address(item, item.dtype),
+        address(truth.start, np.int64),
+        address(truth_item, item.dtype),
+        lists.n_queries,
+        n_items,
+        threads(),
+        *(address(each, np.int64) for each in (query, row, at, repeated)),
+    )
+    return Match(query[:hits].copy(), row[:hits].copy(), at[:hits].copy(), (bool(repeated[0]), bool(repeated[1])))
+
+
+def steps(lists: Lists, score: Array, order: Ints | None = None) -> ScoreSteps:
+    score, equal, rising = _scores(score), np.empty(len(lists), np.int64), np.empty(1, np.int64)
+    n = call(
+        "steps",
+        address(lists.start, np.int64),
+        lists.n_queries,
+        address(score, score.dtype),
+        KINDS[score.dtype],
+        0 if order is None else address(order, np.int64),
+        threads(),
+        address(equal, np.int64),
+        address(rising, np.int64),
+    )
+    return ScoreSteps(int(rising[0]), equal[:n].copy())
+
+
+def by_score(lists: Lists, score: Array, tie: Array | None = None) -> Ints:
+    score, order = _scores(score), np.empty(len(lists), np.int64)
+    rising = None if tie is None else np.invert(reference.depth(tie))
+    call(
+        "by_score",
+        address(lists.start, np.int64),
+        lists.n_queries,
+        address(score, score.dtype),
+        KINDS[score.dtype],
+        0 if rising is None else address(rising, np.uint64),
+        threads(),
+        address(order, np.int64),
+    )
+    return order
+
+
+def arrange(
+    query: Ints, low: int, n_queries: int, item: Ints | None, n_items: int, score: Array | None = None
+) -> tuple[Ints, Ints, Ints]:
+    bits = max(1, (len(query) if item is None else n_items).bit_length())
+    if bits > 31 or not n_queries:
+        return reference.arrange(query, low, n_queries, item, n_items, score)
+    query, item = _integers(query), None if item is None else _integers(item)
+    score = None if score is None else _scores(score)
+    start, items = np.empty(n_queries + 1, np.int64), np.empty(len(query), np.int32)
+    equal = np.empty(0 if score is None else len(query), np.int64)
+    n = call(
+        "arrange",
+        *_column(query),
+        low,
+        len(query),
+        n_queries,
+        *_column(item),
+        bits,
+        *_column(score),
+        threads(),
+        address(start, np.int64),
+        address(items, np.int32),
+        address(equal, np.int64),
+    )
+    return start, items, equal[:n].copy()  # type: ignore[return-value]  # codes may be narrow
+
+
+def sums(query: Ints, rank: Ints, weights: Floats | None, cutoffs: Sequence[int], n_queries: int) -> Floats:
+    if len(cutoffs) > MOST_CUTOFFS or not n_queries:
+        return reference.sums(query, rank, weights, cutoffs, n_queries)
+    falling = sorted(set(cutoffs), reverse=True)
+    cutoff, out = np.array(falling, np.int64), np.empty((len(falling), n_queries))
+    query, rank = (np.ascontiguousarray(each, np.int64) for each in (query, rank))
+    weights = None if weights is None else np.ascontiguousarray(weights, np.float64)
+    unsorted = call(
+        "sums",
+        address(query, np.int64),
+        address(rank, np.int64),
+        0 if weights is None else address(weights, np.float64),
+        len(query),
+        address(cutoff, np.int64),
+        len(falling),
+        n_queries,
+        threads(),
+        address(out, np.float64),
+    )
+    if unsorted:
+        return reference.sums(query, rank, weights, cutoffs, n_queries)
+    return out[[falling.index(k) for k in cutoffs]].T if falling != list(cutoffs) else out.T
+
+
+def exact_sums(one: Floats, other: Floats | None = None) -> list[int]:
+    sides = [_rows_in_one_piece(side) for side in (one, *(() if other is None else (other,)))]
+    digits = np.zeros((len(one), SUM_DIGITS), np.int64)
+    arguments = [(side.__array_interface__["data"][0], side.strides[0] // 8) for side in sides] + [(0, 0)]
+    if call("exact_sums", *arguments[0], *arguments[1], *one.shape, threads(), address(digits, np.int64)):
+        raise OverflowError("a value is not finite, so there is no sum")
+    lower = digits[:, :-1].astype("<u4")
+    return [
+        int.from_bytes(row.tobytes(), "little") + (int(last) << 32 * (SUM_DIGITS - 1))
+        for row, last in zip(lower, digits[:, -1], strict=True)
+    ]
+
+
+def fingerprint(
+    lists: Lists, query: Hashes, numbers: Hashes | int, grade: Floats | None = None, *, ranked: bool = False
+) -> int:
+    item, out = _integers(lists.item), np.empty(1, np.uint64)
+    places = reference.mix(np.arange(int(lists.length.max(initial=0)) if ranked else 0, dtype=np.uint64))
+    grade = None if grade is None or ranked else np.ascontiguousarray(grade, np.float64)
+    call(
+        "fingerprint",
+        address(lists.start, np.int64),
+        lists.n_queries,
+        address(item, item.dtype),
+        int(item.dtype == np.int64),
+        numbers if isinstance(numbers, int) else 0,
+        0 if isinstance(numbers, int) else address(numbers, np.uint64),
+        address(np.ascontiguousarray(query), np.uint64),
+        address(places, np.uint64) if ranked else 0,
+        0 if grade is None else address(grade, np.float64),
+        threads(),
+        address(out, np.uint64),
+    )
+    return int(out[0])
+
+
+def _integers(values: Ints) -> Ints:
+    """Integers of 4 or 8 bytes in one piece."""
+    return np.ascontiguousarray(values, values.dtype if values.dtype in (np.int32, np.int64) else np.int64)
+
+
+def _scores(values: Array) -> Array:
+    """Scores of a type that kernels know, in the same order."""
+    if values.dtype == np.uint64:
+        values = (values ^ np.uint64(1 << 63)).view(np.int64)
+    elif values.dtype not in KINDS:
+        values = values.astype(np.float32 if values.dtype.kind == "f" else np.int64)
+    return np.ascontiguousarray(values)
+
+
+def _column(values: Array | None) -> tuple[int, int]:
+    """Address and type of a column; none is 0."""
+    return (0, 0) if values is None else (address(values, values.dtype), KINDS[values.dtype])
+
+
+def _suffix(values: Ints) -> str:
+    return "i32" if values.dtype == np.int32 else "i64"
+
+
+def _rows_in_one_piece(values: Floats) -> Floats:
+    """Floats whose rows, each by itself, lie in one piece."""
+    rows = values.astype(np.float64, copy=False)
+    return rows if rows.shape[1] < 2 or rows.strides[1] == 8 else np.ascontiguousarray(rows)

@@ -1,0 +1,166 @@
+/* Numbers: sums up to each cutoff, and exact sums. */
+#include "kernels.h"
+
+/* ---- sums: per query, over what is ranked at most k, for each k ------------------------------------------------------ */
+
+#define MOST_CUTOFFS 64
+
+typedef struct {
+    const int64_t *query, *rank, *cutoff;
+    const double *weight;
+    int64_t rows, cutoffs, queries, parts;
+    double *out;
+    int64_t unsorted;
+} Summing;
+
+/* The first row of a part: where a query begins. */
+static int64_t sums_edge(const Summing *job, int64_t part) {
+    int64_t row = edge_of(job->rows, part, job->parts);
+    while (row > 0 && row < job->rows && job->query[row] == job->query[row - 1]) row++;
+    return row;
+}
+
+static void sums_part(void *given, int64_t part, int64_t thread) {
+    Summing *job = given;
+    int64_t row = sums_edge(job, part), end = sums_edge(job, part + 1), cutoffs = job->cutoffs;
+    if (part && row == job->rows) return; /* the part before goes to the end */
+    int64_t filled = row ? job->query[row - 1] + 1 : 0; /* queries without rows are 0; those before are another part's */
+    int64_t until = end == job->rows ? job->queries : job->query[end - 1] + 1;
+    double sum[MOST_CUTOFFS];
+    (void)thread;
+    while (row < end) {
+        int64_t q = job->query[row];
+        if (filled < 0 || q < filled || q >= job->queries) {
+            __atomic_store_n(&job->unsorted, 1, __ATOMIC_RELAXED);
+            return;
+        }
+        for (; filled < q; filled++)
+            for (int64_t k = 0; k < cutoffs; k++) job->out[k * job->queries + filled] = 0;
+        for (int64_t k = 0; k < cutoffs; k++) sum[k] = 0;
+        for (; row < end && job->query[row] == q; row++) {
+            double weight = job->weight ? job->weight[row] : 1;
+            for (int64_t k = 0; k < cutoffs && job->rank[row] <= job->cutoff[k]; k++) sum[k] += weight;
+        }
+        for (int64_t k = 0; k < cutoffs; k++) job->out[k * job->queries + q] = sum[k];
+        filled = q + 1;
+    }
+    for (; filled >= 0 && filled < until; filled++)
+        for (int64_t k = 0; k < cutoffs; k++) job->out[k * job->queries + filled] = 0;
+}
+
+/* The sums of weights (NULL: 1 each) per query over what is ranked at most cutoff[k]; the cutoffs fall, and out has a row
+ * for each. Each cutoff is summed by itself, in the order of the rows. Returns 1 where queries do not rise. */
+KERNEL int64_t sums(const int64_t *query, const int64_t *rank, const double *weight, int64_t rows, const int64_t *cutoff,
+                    int64_t cutoffs, int64_t queries, int64_t threads, double *out) {
+    Summing job = {query, rank, cutoff, weight, rows, cutoffs, queries, parts_of(rows, threads), out, 0};
+    share(job.parts, threads, sums_part, &job);
+    return job.unsorted;
+}
+
+/* ---- exact sums: of values and of products, without rounding --------------------------------------------------------- */
+
+/* A sum is a whole number of units of 2^-2148, the finest that a product of two floats can have, in digits of 32 bits; a
+ * digit is kept in 64 bits and may be negative, so that carries wait. A value is 53 bits at a place between the digits. */
+#define FINEST 2148
+#define SUM_DIGITS 134
+#define VALUES_PER_CARRY (1 << 28) /* so many times a digit can take a number below 2^32 */
+
+/* Add bits · 2^place units, bits below 2^106. */
+INLINE void add_bits(int64_t *R digit, unsigned __int128 bits, int64_t place, int negative) {
+    int64_t at = place >> 5, shift = place & 31;
+    uint64_t low = (uint64_t)bits, high = (uint64_t)(bits >> 64);
+    unsigned __int128 lower = (unsigned __int128)low << shift, upper = (unsigned __int128)high << shift;
+    int64_t pieces[5] = {(int64_t)(uint32_t)lower, (int64_t)(uint32_t)(lower >> 32),
+                         (int64_t)(uint32_t)(lower >> 64) + (int64_t)(uint32_t)upper, (int64_t)(uint32_t)(upper >> 32),
+                         (int64_t)(uint32_t)(upper >> 64)};
+    for (int64_t n = 0; n < 5; n++) digit[at + n] += negative ? -pieces[n] : pieces[n];
+}
+
+/* A float as sign, whole number and power of 2. */
+typedef struct {
+    uint64_t whole;
+    int64_t power;
+    int negative;
+} Parts;
+
+INLINE Parts parts_of_float(double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, 8);
+    int64_t exponent = bits >> 52 & 2047;
+    uint64_t fraction = bits & (((uint64_t)1 << 52) - 1);
+    return (Parts){exponent ? fraction | (uint64_t)1 << 52 : fraction, (exponent ? exponent : 1) - 1075, (int)(bits >> 63)};
+}
+
+INLINE void add_value(int64_t *R digit, double value) {
+    Parts parts = parts_of_float(value);
+    int64_t place = parts.power + FINEST, at = place >> 5;
+    unsigned __int128 shifted = (unsigned __int128)parts.whole << (place & 31);
+    int64_t sign = parts.negative ? -1 : 1;
+    digit[at] += sign * (int64_t)(uint32_t)shifted;
+    digit[at + 1] += sign * (int64_t)(uint32_t)(shifted >> 32);
+    digit[at + 2] += sign * (int64_t)(uint32_t)(shifted >> 64);
+}
+
+INLINE void add_product(int64_t *R digit, double one, double other) {
+    Parts a = parts_of_float(one), b = parts_of_float(other);
+    add_bits(digit, (unsigned __int128)a.whole * b.whole, a.power + b.power + FINEST, a.negative != b.negative);
+}
+
+/* Make every digit but the last one at least 0 and less than 2^32. */
+static void carry(int64_t *digit) {
+    for (int64_t n = 0; n + 1 < SUM_DIGITS; n++) {
+        int64_t over = digit[n] >> 32;
+        digit[n] -= over * ((int64_t)1 << 32);
+        digit[n + 1] += over;
+    }
+}
+
+typedef struct {
+    const double *one, *other;
+    int64_t columns, rows, stride, other_stride, parts;
+    int64_t *digits;  /* of each part and column */
+    int64_t *odd;     /* whether a value is not finite */
+} Exact;
+
+static void exact_part(void *given, int64_t task, int64_t thread) {
+    Exact *job = given;
+    int64_t column = task / job->parts, part = task % job->parts;
+    int64_t first = edge_of(job->rows, part, job->parts), last = edge_of(job->rows, part + 1, job->parts);
+    const double *R one = job->one + column * job->stride, *R other = job->other ? job->other + column * job->other_stride : NULL;
+    int64_t *R digit = job->digits + task * SUM_DIGITS, waiting = 0;
+    (void)thread;
+    for (int64_t r = first; r < last; r++) {
+        if (one[r] == 0 || (other && other[r] == 0)) continue;
+        if (!(one[r] - one[r] == 0) || (other && !(other[r] - other[r] == 0))) {
+            job->odd[task] = 1;
+            return;
+        }
+        if (other) add_product(digit, one[r], other[r]);
+        else add_value(digit, one[r]);
+        if (++waiting == VALUES_PER_CARRY) carry(digit), waiting = 0;
+    }
+    carry(digit);
+}
+
+/* The exact sum of each column's values, or of the products of two columns' values (other: NULL for none), in units of
+ * 2^-2148: digits to the base 2^32, the lowest first, the last with a sign. A column has its values one after the other,
+ * from stride to stride. Returns 1 where a value is not finite. */
+KERNEL int64_t exact_sums(const double *one, int64_t stride, const double *other, int64_t other_stride, int64_t columns,
+                          int64_t rows, int64_t threads, int64_t *digits) {
+    Exact job = {one, other, columns, rows, stride, other_stride, parts_of(rows, threads), NULL, NULL};
+    int64_t result = OUT_OF_MEMORY, tasks = columns * job.parts;
+    job.digits = calloc((size_t)tasks * SUM_DIGITS + 1, sizeof *job.digits);
+    job.odd = calloc((size_t)tasks + 1, sizeof *job.odd);
+    if (job.digits && job.odd) {
+        share(tasks, parts_of(columns * rows, threads) > 1 ? threads : 1, exact_part, &job);
+        result = 0;
+        for (int64_t task = 0; task < tasks; task++) {
+            int64_t *of_column = digits + task / job.parts * SUM_DIGITS;
+            for (int64_t n = 0; n < SUM_DIGITS; n++) of_column[n] += job.digits[task * SUM_DIGITS + n];
+            result |= job.odd[task];
+        }
+        for (int64_t column = 0; column < columns; column++) carry(digits + column * SUM_DIGITS);
+    }
+    free(job.digits), free(job.odd);
+    return result;
+}

@@ -1,0 +1,90 @@
+/* Threads that live as long as one call: nothing is left behind that a fork could lose. */
+#include "kernels.h"
+
+#if defined(_WIN32)
+#include <windows.h>
+typedef HANDLE Thread;
+#else
+#include <pthread.h>
+typedef pthread_t Thread;
+#endif
+
+#define MOST_THREADS 256
+#define PARTS_PER_THREAD 8
+
+typedef struct {
+    Work work;
+    void *job;
+    int64_t parts, next, threads;
+} Shared;
+
+typedef struct {
+    Shared *shared;
+    int64_t thread;
+} Worker;
+
+static void work_through(Worker *worker) {
+    Shared *shared = worker->shared;
+    int64_t part;
+    while ((part = __atomic_fetch_add(&shared->next, 1, __ATOMIC_RELAXED)) < shared->parts)
+        shared->work(shared->job, part, worker->thread);
+}
+
+#if defined(_WIN32)
+static DWORD WINAPI run(LPVOID worker) {
+    work_through(worker);
+    return 0;
+}
+static int start_thread(Thread *thread, Worker *worker) {
+    return (*thread = CreateThread(NULL, 0, run, worker, 0, NULL)) != NULL;
+}
+static void wait_for(Thread thread) {
+    WaitForSingleObject(thread, INFINITE);
+    CloseHandle(thread);
+}
+#else
+static void *run(void *worker) {
+    work_through(worker);
+    return NULL;
+}
+static int start_thread(Thread *thread, Worker *worker) { return !pthread_create(thread, NULL, run, worker); }
+static void wait_for(Thread thread) { pthread_join(thread, NULL); }
+#endif
+
+void share(int64_t parts, int64_t threads, Work work, void *job) {
+    Shared shared = {work, job, parts, 0, 0};
+    Worker workers[MOST_THREADS];
+    Thread running[MOST_THREADS];
+    int64_t others = least(least(threads, parts), MOST_THREADS) - 1, started = 0;
+    for (int64_t n = 0; n <= (others > 0 ? others : 0); n++) workers[n] = (Worker){&shared, n};
+    /* Where a thread cannot be started, the others do its work. */
+    while (started < others && start_thread(running + started, workers + started + 1)) started++;
+    work_through(workers);
+    for (int64_t n = 0; n < started; n++) wait_for(running[n]);
+}
+
+static int64_t rows_per_part = 16384; /* what takes about as long as starting a thread */
+
+/* For tests: other parts. */
+KERNEL int64_t set_rows_per_part(int64_t rows) { return rows_per_part = rows; }
+
+int64_t parts_of(int64_t rows, int64_t threads) {
+    int64_t worth = rows / rows_per_part;
+    if (threads < 2 || worth < 2) return 1;
+    return least(threads * PARTS_PER_THREAD, worth);
+}
+
+int64_t query_edge(const int64_t *start, int64_t queries, int64_t part, int64_t parts) {
+    int64_t row = edge_of(start[queries], part, parts), low = 0, high = queries;
+    if (part == 0) return 0;
+    if (part == parts) return queries;
+    while (low < high) { /* the first query that begins at the row, or after it */
+        int64_t middle = low + (high - low) / 2;
+        if (start[middle] < row) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* That of the kernels' arguments, which changes with them. */
+KERNEL int64_t kernels_version(void) { return 1; }

@@ -1,0 +1,168 @@
+"""Reference: what each kernel computes, in plain NumPy. The oracle of the tests, and what runs without a compiler."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from atkay.core.lists import Lists, Match, ScoreSteps
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from atkay.core.types import Array, Bools, Floats, Hashes, Ints
+
+
+def span(ids: Ints) -> tuple[int, int]:
+    """The lowest and the highest of some integers."""
+    return int(ids.min()), int(ids.max())
+
+
+def changes(ids: Ints) -> Ints:
+    """The rows whose integer is not that of the row before."""
+    return np.flatnonzero(ids[1:] != ids[:-1]) + 1
+
+
+def count(marked: Bools, item: Ints) -> int:
+    """How many of the items are marked."""
+    return int(np.count_nonzero(marked.take(item)))
+
+
+def find(marked: Bools, item: Ints) -> Ints:
+    """The rows whose item is marked."""
+    return np.flatnonzero(marked.take(item))
+
+
+def take(values: Array, order: Ints) -> Array:
+    """The values in another order."""
+    return values.take(order)
+
+
+def match(lists: Lists, truth: Lists) -> Match:
+    """The listed rows that the truth has, and which of its rows they are."""
+    n_items = max(lists.n_items, truth.n_items)
+    pair, truth_pair = (side.owner() * np.int64(n_items) + side.item for side in (lists, truth))
+    order = np.argsort(truth_pair, kind="stable")
+    sorted_pair = truth_pair[order]
+    place = np.searchsorted(sorted_pair, pair)
+    place[place == len(order)] = 0
+    row = np.flatnonzero(sorted_pair[place] == pair) if len(order) else order
+    at = order[place[row]]
+    repeated = len(np.unique(pair)) < len(pair), len(np.unique(truth_pair)) < len(truth_pair)
+    return Match(truth.owner()[at], row, at, repeated)
+
+
+def depth(score: Array) -> Hashes:
+    """Unsigned integers in the opposite order of the scores: the best score is the least deep."""
+    if score.dtype.kind == "u":
+        return np.invert(score.astype(np.uint64))
+    if score.dtype.kind == "i":
+        rising = score.astype(np.int64)
+    else:
+        bits = (score.astype(np.float64) + 0.0).view(np.int64)  # adding 0 makes -0 and 0 the same
+        # The bits of a positive float rise with it, those of a negative one fall.
+        rising = bits ^ ((bits >> 63) & np.int64(np.iinfo(np.int64).max))
+    deep: Hashes = np.invert(rising.view(np.uint64) ^ np.uint64(1 << 63))
+    return deep
+
+
+def steps(lists: Lists, score: Array, order: Ints | None = None) -> ScoreSteps:
+    """Where scores rise or stay equal along the lists, or would once their rows are put in order."""
+    deep = depth(score if order is None else score[order])
+    inside = np.ones(len(deep), bool)
+    inside[lists.start[:-1][lists.length > 0]] = False
+    row = np.flatnonzero(inside)
+    rising = row[deep[row] < deep[row - 1]]
+    return ScoreSteps(int(rising[0]) if len(rising) else -1, row[deep[row] == deep[row - 1]])
+
+
+def by_score(lists: Lists, score: Array, tie: Array | None = None) -> Ints:
+    """The rows of each list by falling score, equal scores by the rising ``tie``, then as they stand."""
+    keys = (depth(score), lists.owner())
+    return np.lexsort(keys if tie is None else (tie, *keys))
+
+
+def arrange(
+    query: Ints, low: int, n_queries: int, item: Ints | None, n_items: int, score: Array | None = None
+) -> tuple[Ints, Ints, Ints]:
+    """Where the rows of each query start once they stand together, by falling score, and the items in that order.
+
+    Queries count from ``low``. Without scores rows stay in their order, and without items these are the numbers of the
+    rows. Last come the rows whose score is that of the row before in the same list.
+    """
+    start = np.concatenate(([0], np.cumsum(np.bincount(query - low, minlength=n_queries))))
+    if score is None:
+        order, equal = np.argsort(query, kind="stable"), np.empty(0, np.int64)
+    else:
+        order = np.lexsort((depth(score), query))
+        equal = steps(Lists(start, order, n_items), score, order).equal
+    return start, order if item is None else item[order], equal
+
+
+def sums(query: Ints, rank: Ints, weights: Floats | None, cutoffs: Sequence[int], n_queries: int) -> Floats:
+    """The sum of weights per query, over what is ranked at most k, for each k; each counts 1 where there are none.
+
+    Each cutoff is summed by itself and in rank order: a value depends neither on the other cutoffs that were
+    asked for nor on the other queries, to the last bit.
+    """
+    out = np.empty((len(cutoffs), n_queries)).T  # a cutoff's values lie together
+    for column, k in enumerate(cutoffs):
+        inside = rank <= k
+        out[:, column] = np.bincount(query[inside], None if weights is None else weights[inside], n_queries)
+    return out
+
+
+EXACT_POWER = 2148
+"""Exact sums are whole numbers of 2 to this power's reciprocal: no product of two floats is finer."""
+
+
+def exact_sums(one: Floats, other: Floats | None = None) -> list[int]:
+    """The exact sum of each row's values, or of the products of both rows' values, in units of 2^-2148."""
+    return [
+        sum(map(_exact, row)) << (EXACT_POWER // 2)
+        if other is None
+        else sum(_exact(a) * _exact(b) for a, b in zip(row, other[at], strict=True))
+        for at, row in enumerate(one.tolist())
+    ]
+
+
+def _exact(value: float) -> int:
+    """A float in units of 2^-1074."""
+    numerator, denominator = value.as_integer_ratio()
+    return numerator * ((1 << EXACT_POWER // 2) // denominator)
+
+
+def mix(bits: Hashes) -> Hashes:
+    """The finishing steps of splitmix64: every bit of the input moves about half the bits of the output."""
+    bits = bits + np.uint64(0x9E3779B97F4A7C15)
+    bits ^= bits >> np.uint64(30)
+    bits *= np.uint64(0xBF58476D1CE4E5B9)
+    bits ^= bits >> np.uint64(27)
+    bits *= np.uint64(0x94D049BB133111EB)
+    bits ^= bits >> np.uint64(31)
+    return bits
+
+
+def fingerprint(
+    lists: Lists, query: Hashes, numbers: Hashes | int, grade: Floats | None = None, *, ranked: bool = False
+) -> int:
+    """A hash of all rows: their order counts within a list where it is ranked, that of the lists never.
+
+    ``query`` has a number per query, ``numbers`` that of each item's code, or what a code is less than its id. A ranked
+    list is the sum of its items' numbers, each times a number of its place; any other the sum of its rows' hashes, in
+    which a grade of 1 is the same as none. Unsigned sums wrap around, losing nothing.
+    """
+    filled = np.flatnonzero(lists.length)
+    if not len(filled):
+        return 0
+    item = lists.item.astype(np.int64)
+    number = (item + numbers).view(np.uint64) if isinstance(numbers, int) else numbers.take(item)
+    if ranked:
+        rows = number * mix((np.arange(len(item)) - np.repeat(lists.start[:-1], lists.length)).astype(np.uint64))
+    else:
+        rows = mix(number ^ np.uint64(1))
+        if grade is not None:
+            rows = np.where(grade == 1, rows, mix(rows ^ grade.astype(float).view(np.uint64)))
+    of_list = np.add.reduceat(rows, lists.start[filled])
+    return int(mix(mix(mix(query[filled] ^ np.uint64(2)) ^ of_list) ^ lists.length[filled].astype(np.uint64)).sum())

@@ -1,0 +1,175 @@
+"""The compiled kernels against their twins in NumPy, on one thread and on several, bit by bit."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from atkay.core import reference
+from atkay.core.lists import Lists
+from atkay.core.native import kernels
+from atkay.core.native.library import LIBRARY, address, call
+
+pytestmark = pytest.mark.skipif(LIBRARY is None, reason="the kernels are not built: no C compiler was there")
+
+seeds = st.integers(0, 2**32 - 1)
+workers = st.sampled_from([1, 2, 5])
+
+
+@contextmanager
+def on(threads: int) -> Iterator[None]:
+    """So many threads, and parts of a few rows, so that short lists are worth several."""
+    call("set_rows_per_part", 3)
+    try:
+        with patch.dict(os.environ, ATKAY_THREADS=str(threads)):
+            yield
+    finally:
+        call("set_rows_per_part", 16384)
+
+
+def drawn(rng: np.random.Generator, queries: int, *, n_items: int = 40, once: bool = True) -> Lists:
+    """Lists of random length, with each item at most once, or often."""
+    rows = [rng.choice(min(n_items, 40), rng.integers(0, 16), replace=not once) for _ in range(queries)]
+    item = np.concatenate([np.empty(0, np.int64), *rows]).astype(rng.choice(["i4", "i8"]))
+    return Lists.of(np.array([len(row) for row in rows], np.int64), item + (n_items - min(n_items, 40)), n_items)
+
+
+def scores(rng: np.random.Generator, rows: int) -> Any:
+    """Scores of any type, with ties, zeros of both signs, and some that differ in their last bit alone."""
+    kind = rng.choice(["f8", "f4", "f2", "i8", "i4", "u8", "u1"])
+    if kind.startswith("f"):
+        near = np.array([0.0, -0.0, 1.0, np.nextafter(1.0, 2.0), -1.0, 5e-324, 1e300, -1e300])
+        with np.errstate(over="ignore"):
+            score = np.where(rng.random(rows) < 0.5, rng.choice(near, rows), rng.normal(size=rows)).astype(kind)
+        return np.where(np.isfinite(score), score, np.asarray(7, kind))
+    info = np.iinfo(kind)
+    return rng.choice(np.array([info.min, info.max, 0, 1, 2], kind), rows)
+
+
+@given(seed=seeds, threads=workers)
+def test_ids(seed: int, threads: int) -> None:
+    rng = np.random.default_rng(seed)
+    ids = np.repeat(rng.integers(-5, 5, 30), rng.integers(0, 40, 30)).astype(rng.choice(["i4", "i8", "i2", "u4"]))
+    marked, code = rng.random(10) < 0.5, ids.astype(np.int64) % 10
+    order = rng.permutation(len(ids))
+    with on(threads):
+        if len(ids):
+            assert kernels.span(ids) == reference.span(ids)
+        assert kernels.changes(ids).tolist() == reference.changes(ids).tolist()
+        assert kernels.count(marked, code) == reference.count(marked, code)
+        assert kernels.find(marked, code).tolist() == reference.find(marked, code).tolist()
+        for values in (ids, ids.astype(bool), ids.astype("c16")):
+            assert kernels.take(values, order).tolist() == reference.take(values, order).tolist()
+
+
+@given(seed=seeds, threads=workers, n_items=st.sampled_from([40, 300_000, 2**40]), once=st.booleans())
+def test_match(seed: int, threads: int, n_items: int, once: bool) -> None:
+    rng = np.random.default_rng(seed)
+    queries = int(rng.integers(0, 200))
+    lists, truth = (drawn(rng, queries, n_items=min(n_items, 2**30), once=once) for _ in range(2))
+    lists, truth = (Lists(each.start, each.item, n_items) for each in (lists, truth))
+    with on(threads):
+        native = kernels.match(lists, truth)
+    plain = reference.match(lists, truth)
+    assert native.repeated == plain.repeated
+    if not any(plain.repeated):
+        for one, other in zip(native[:3], plain[:3], strict=True):
+            assert one.tolist() == other.tolist()
+
+
+@given(seed=seeds, threads=workers)
+def test_order_within_lists(seed: int, threads: int) -> None:
+    rng = np.random.default_rng(seed)
+    lists = drawn(rng, 9, once=False)
+    score = scores(rng, len(lists))
+    tie = (None, rng.integers(-3, 3, len(lists)), rng.random(len(lists)).round(1))[seed % 3]
+    with on(threads):
+        order = kernels.by_score(lists, score, tie)
+        assert order.tolist() == reference.by_score(lists, score, tie).tolist()
+        for given_order in (None, order, rng.permutation(len(lists))):
+            native, plain = (of.steps(lists, score, given_order) for of in (kernels, reference))
+            assert (native.rising, native.equal.tolist()) == (plain.rising, plain.equal.tolist())
+
+
+@given(seed=seeds, threads=workers)
+def test_rows_that_stand_anywhere(seed: int, threads: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows, queries, low, n_items = int(rng.integers(0, 400)), int(rng.integers(1, 90)), int(rng.integers(-9, 9)), 77
+    query = (low + rng.integers(0, queries, rows) ** 2 // queries).astype(rng.choice(["i4", "i8"]))
+    item = (None, rng.integers(0, n_items, rows).astype(rng.choice(["i4", "i8"])))[seed % 2]
+    score = (None, scores(rng, rows))[seed // 2 % 2]
+    with on(threads):
+        native = kernels.arrange(query, low, queries, item, n_items, score)
+    plain = reference.arrange(query, low, queries, item, n_items, score)
+    for one, other in zip(native, plain, strict=True):
+        assert one.tolist() == other.tolist()
+
+
+def test_many_scores_that_differ_in_later_bits() -> None:
+    """One list of 100,000 rows: the leading bits say nothing, and sorting must not take a quadratic time."""
+    score = 1.0 + np.random.default_rng(0).permutation(100_000) * 2.0**-52
+    score[7] = -1e300
+    with on(2):
+        start, order, _ = kernels.arrange(np.zeros(len(score), np.int64), 0, 1, None, 0, score)
+    assert order.tolist() == np.argsort(-score, kind="stable").tolist()
+    assert start.tolist() == [0, 100_000]
+
+
+@given(seed=seeds, threads=workers)
+def test_sums(seed: int, threads: int) -> None:
+    rng = np.random.default_rng(seed)
+    queries = int(rng.integers(1, 60))
+    query = np.sort(rng.integers(0, queries, rng.integers(0, 300)))
+    query = query if rng.random() < 0.9 else rng.permutation(query)
+    rank, weights = rng.integers(1, 20, len(query)), (None, rng.normal(size=len(query)))[seed % 2]
+    cutoffs = rng.integers(1, 25, rng.integers(1, 7)).tolist()
+    with on(threads):
+        native = kernels.sums(query, rank, weights, cutoffs, queries)
+    assert native.tolist() == reference.sums(query, rank, weights, cutoffs, queries).tolist()
+
+
+@given(seed=seeds, threads=workers)
+def test_exact_sums(seed: int, threads: int) -> None:
+    rng = np.random.default_rng(seed)
+    shape = int(rng.integers(1, 4)), int(rng.integers(0, 60))
+    extreme = np.array([0.0, -0.0, 5e-324, -5e-324, 1.7e308, -1.7e308, 1.0, 0.1])
+    one, other = (
+        np.where(rng.random(shape) < 0.5, rng.choice(extreme, shape), rng.normal(size=shape)) for _ in range(2)
+    )
+    with on(threads):
+        assert kernels.exact_sums(one) == reference.exact_sums(one)
+        assert kernels.exact_sums(one, other) == reference.exact_sums(one, other)
+        assert kernels.exact_sums(one.T.copy().T, one) == reference.exact_sums(one, one)
+
+
+def test_what_is_not_finite_has_no_sum() -> None:
+    for odd in (np.nan, np.inf, -np.inf):
+        with pytest.raises(OverflowError):
+            kernels.exact_sums(np.array([[1.0, odd]]))
+
+
+@given(seed=seeds, threads=workers, ranked=st.booleans(), graded=st.booleans(), named=st.booleans())
+def test_fingerprint(seed: int, threads: int, ranked: bool, graded: bool, named: bool) -> None:
+    rng = np.random.default_rng(seed)
+    lists = drawn(rng, int(rng.integers(0, 60)))
+    query, names = (rng.integers(0, 2**63, n).astype(np.uint64) for n in (lists.n_queries, lists.n_items))
+    grade = rng.integers(0, 3, len(lists)).astype(float) if graded else None
+    numbers = names if named else int(rng.integers(-5, 5))
+    with on(threads):
+        native = kernels.fingerprint(lists, query, numbers, grade, ranked=ranked)
+    assert native == reference.fingerprint(lists, query, numbers, grade, ranked=ranked)
+
+
+def test_what_a_kernel_does_not_take() -> None:
+    with pytest.raises(TypeError, match="a kernel takes int64 in one piece, not float64"):
+        address(np.zeros(3), np.int64)
+    with pytest.raises(TypeError, match="in one piece"):
+        address(np.zeros(6, np.int64)[::2], np.int64)
