@@ -202,16 +202,16 @@ def read_sparse(given: Any, table: str) -> Source:
     return rows.source(table, "a sparse matrix")
 
 
-def read_feature_array(given: np.ndarray[Any, Any]) -> Source:
-    """A row of numbers per item, as features."""
+def read_feature_array(given: np.ndarray[Any, Any], table: str) -> Source:
+    """A row of numbers per item."""
     from atkay.inputs.table import source_of
 
     if given.dtype.kind not in "biuf" or not given.shape[1]:
         raise InputError(
             f"an array must hold a row of numbers per item, got {given.dtype} of shape {given.shape}",
             advice="Pass categories as {item: [words]}.",
-            table="features",
+            table=table,
         )
     numbers: Floats = np.ma.filled(np.ma.asarray(given, dtype=float), np.nan)
-    columns = {"item": np.arange(len(given)), "features": numbers}
+    columns = {"item": np.arange(len(given)), table: numbers}
     return source_of(columns, Columns(item="item"), "an array", n_items=len(given))

@@ -16,6 +16,7 @@ from atkay.inputs.checks import is_list
 from atkay.inputs.frames import is_from, is_spark, read_arrow, read_lazy, read_pandas, read_spark
 from atkay.inputs.mappings import read_lists, read_mapping
 from atkay.inputs.table import Source, frame_source
+from atkay.tables import KINDS
 
 
 def open_source(given: Any, table: str) -> Source:
@@ -42,7 +43,7 @@ def open_source(given: Any, table: str) -> Source:
         return read_sparse(given, table)
     given = as_array(given, table)
     if isinstance(given, np.ndarray) and (given.ndim != 1 or given.dtype.names):
-        return read_feature_array(given) if table == "features" and given.ndim == 2 else read_array(given, table)
+        return (read_feature_array if KINDS[table].extra and given.ndim == 2 else read_array)(given, table)
     if isinstance(given, Mapping):
         return read_mapping(given, table)
     if hasattr(given, "__arrow_c_stream__") and not isinstance(given, pl.Series):

@@ -40,10 +40,10 @@ def read_mapping(given: Mapping[Any, Any], table: str) -> Source:
     if table == "slices":
         segment = series("segment", lists, table)
         return source_of({**key, "segment": segment}, Columns(user=tuple(key)), "a dict")
-    if table == "features":
+    if KINDS[table].extra:
         lists = [one if isinstance(one, str) or not is_list(type(one)) else _same_numbers(one) for one in lists]
-        features = series("features", lists, table)
-        return source_of({"item": series("item", keys, table), "features": features}, Columns(item="item"), "a dict")
+        extra = series(table, lists, table)
+        return source_of({"item": series("item", keys, table), table: extra}, Columns(item="item"), "a dict")
     return _from_lists(key, lists, table, "a dict")
 
 
