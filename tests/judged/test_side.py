@@ -221,7 +221,7 @@ def test_codes_of_lists_do_not_depend_on_what_else_is_given() -> None:
         (
             {"reference": pl.DataFrame({"user": ["ann"], "item": ["tea"], "rank": [2]})},
             OrderError,
-            "the ranks of user 'ann' are not 1 to 1",
+            "reference: 'rank' of user 'ann' is 2; the ranks of a list of 1 are 1 to 1, each once",
         ),
         ({"trian": TRAIN}, InputError, None),
     ],

@@ -13,7 +13,8 @@ from atkay.core.cooccurrence import Pairs
 from atkay.core.lists import Lists, mask
 from atkay.core.match import repeated
 from atkay.core.order import by_rank, by_score, together
-from atkay.errors import CategoriesWarning, DuplicateError, InputError, OrderError, listing, warn
+from atkay.errors import CategoriesWarning, DuplicateError, InputError, listing, warn, who
+from atkay.inputs.checks import not_ranks
 from atkay.inputs.coding.lookup import Keyed
 from atkay.inputs.coding.vocabulary import Vocabulary
 from atkay.judged.side import Features, Side, Train
@@ -212,12 +213,8 @@ def _reference(given: SideCodes) -> Lists:
         else:
             place, wrong = by_rank(lists, values)
             if wrong >= 0:
-                raise OrderError(
-                    f"the ranks of user {keyed.users.ids(np.array([wrong])).row(0)[0]!r} are not 1 to "
-                    f"{lists.length[wrong]}, each once",
-                    advice="Number each list again, or order by score.",
-                    table="reference",
-                )
+                ids = dict(zip(table.key, keyed.users.all_ids(), strict=True))
+                raise not_ranks(lists, values, wrong, who(ids, wrong), table.name, table.used["rank"])
         lists = lists.reordered(place)
     again = repeated(lists)
     if len(again):
