@@ -129,9 +129,9 @@ class Side:
     reference: Lists | None = lists()
     """The reference list of each query, the best item first."""
 
-    def cut(self, cut: Callable[[str, Any], Any]) -> Side:
-        """What is said of some of the queries; ``cut`` takes them out of a table, whose name it is told."""
-        return replace(self, **{name: cut(name, table) for name, table in self._of_queries()})
+    def cut(self, take: Callable[[str, Any], Any]) -> Side:
+        """What is said of some of the queries; ``take`` picks them from a table, by its name."""
+        return replace(self, **{name: take(name, table) for name, table in self._of_queries()})
 
     def part(self, first: int, last: int) -> Side:
         """The side information of the queries from ``first`` to before ``last``."""
