@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -53,15 +52,14 @@ class SideTables:
         categories_read: bool = True,
     ) -> SideTables:
         """The tables by user and item; ``codes`` are those of their items."""
-        readers: dict[str, Callable[[SideCodes], Any]] = {
-            "train": partial(_train, pairs=pairs),
-            "catalog": lambda given: mask(given.item, given.items.size),
-            "features": partial(_features, categories_read=categories_read),
-            "reference": _reference,
-        }
         keyed = {name: Keyed.of(table, codes[name], items.size) for name, table in tables.items() if table.key}
-        given = {name: SideCodes(table, codes[name], items, keyed.get(name)) for name, table in tables.items()}
-        side = Side(items.size, **{name: readers[name](one) for name, one in given.items()})
+        readers: dict[str, Callable[[Table, Ints], Any]] = {
+            "train": lambda *_: _train(keyed["train"].once(), pairs=pairs),
+            "catalog": lambda _, item: mask(item, items.size),
+            "features": lambda table, item: _features(table, item, items, categories_read=categories_read),
+            "reference": lambda table, item: _reference(table, item, items, keyed.get("reference")),
+        }
+        side = Side(items.size, **{name: readers[name](table, codes[name]) for name, table in tables.items()})
         nobody = Lists.of(np.empty(0, np.int64), np.empty(0, np.int64), items.size)  # the lists are in side
         return cls(side, {name: replace(each, lists=nobody, order=None) for name, each in keyed.items()})
 
@@ -80,24 +78,12 @@ class SideTables:
         return self.by_user.cut(lambda name, table: table.pick(codes.get(name, everybody)))
 
 
-class SideCodes(NamedTuple):
-    """A side table, the codes of its items, and its users where it names any."""
-
-    table: Table
-    item: Ints
-    items: Vocabulary
-    keyed: Keyed | None
-
-
-def _train(given: SideCodes, *, pairs: bool) -> Train:
-    assert given.keyed is not None
-    lists = given.keyed.once()
+def _train(lists: Lists, *, pairs: bool) -> Train:
     return Train(lists, np.arange(lists.n_queries), Pairs.of(lists) if pairs else None)
 
 
-def _features(given: SideCodes, *, categories_read: bool) -> Features:
+def _features(table: Table, item: Ints, items: Vocabulary, *, categories_read: bool) -> Features:
     """The numbers of each item, and its categories; ``categories_read``: a metric asks for these."""
-    table, item, items, _ = given
     assert table.extra is not None
     numbers, owners, words = [], [], []
     read: dict[str, list[str]] = {"vectors": [], "categories": []}
@@ -201,9 +187,8 @@ def _numbers(column: pl.Series) -> Floats:
     return matrix
 
 
-def _reference(given: SideCodes) -> Lists:
+def _reference(table: Table, item: Ints, items: Vocabulary, keyed: Keyed | None) -> Lists:
     """The reference's lists, the best item first."""
-    table, item, items, keyed = given
     lists = Lists.of(np.array([len(item)]), item, items.size) if keyed is None else keyed.lists
     column = table.score if table.rank is None else table.rank
     if keyed is not None and column is not None:
