@@ -58,6 +58,8 @@ class TableKind:
     """The role of the numbers in ``{user: {item: number}}`` and in a sparse matrix."""
     for_everybody: bool = False
     """It may be plain items, which hold for every user."""
+    extra: str = ""
+    """What every other column of it says; a table without any is refused."""
     header: str = ""
     """An example of a header line, where roles alone do not tell."""
     refuse_apart: Mapping[str, str] = field(default_factory=dict)
@@ -111,6 +113,7 @@ TABLES: Mapping[str, TableKind] = {
         "An item's categories or numbers.",
         "a table with an item and its categories or numbers",
         side=True,
+        extra="a category, or numbers, per item",
         header="item,category",
         refuse_apart={"item": "evaluated"},
         covers=("item",),

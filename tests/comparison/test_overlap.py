@@ -173,7 +173,7 @@ def test_it_reads_like_a_result() -> None:
         (
             {"run_b": pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 3]})},
             OrderError,
-            "run_b: 'rank' of user 1 is not 1 to 2, each once",
+            "run_b: 'rank' of user 1 is 1, 3; the ranks of a list of 2 are 1 to 2, each once",
         ),
         (
             {"run_b": pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [2, 1], "score": [0.9, 0.1]})},

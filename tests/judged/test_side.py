@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,11 @@ from atkay.errors import ColumnError, DuplicateError, IdError, InputError, Order
 from atkay.inputs.coding.align import Aligned, align_tables
 from atkay.inputs.columns import Columns
 from atkay.inputs.read import read_tables
+from atkay.judged.judged import Judged
+from atkay.judged.side import Side
 from atkay.metrics.spec import parse_all
 from atkay.protocol import Protocol
+from atkay.tables import SIDE, TABLES
 
 RECS = {"ann": ["tea", "jam"], "bob": ["jam", "rye"], "eve": ["tea"]}
 TRUTH = {"ann": ["jam"], "bob": ["tea"], "eve": ["tea"]}
@@ -221,7 +225,7 @@ def test_codes_of_lists_do_not_depend_on_what_else_is_given() -> None:
         (
             {"reference": pl.DataFrame({"user": ["ann"], "item": ["tea"], "rank": [2]})},
             OrderError,
-            "the ranks of user 'ann' are not 1 to 1",
+            "reference: 'rank' of user 'ann' is 2; the ranks of a list of 1 are 1 to 1, each once",
         ),
         ({"trian": TRAIN}, InputError, None),
     ],
@@ -309,3 +313,11 @@ def test_whole_run_metrics_alone_with_users_without_truth() -> None:
     catalog = ["tea", "jam", "rye", "oat"]
     result = atkay.evaluate(RECS | {"zoe": ["rye"]}, TRUTH, "coverage", catalog=catalog, no_truth="zero")
     assert result["coverage"] == 0.75
+
+
+def test_every_side_table_is_a_field_and_a_property() -> None:
+    """A side table is declared in TABLES, has a field of Side, and metrics read it as a property of Judged."""
+    assert {field.name for field in dataclasses.fields(Side)} == {"n_items", *SIDE}
+    for name in SIDE:
+        with pytest.raises(SideError, match=f"a metric needs {name}=: {TABLES[name].meaning}"):
+            getattr(Judged.of_nobody(3, Side(3)), name)

@@ -260,13 +260,13 @@ def _duplicate(run: str, lists: Lists, items: Vocabulary, ids: Mapping[str, Any]
 
 def _by_rank(table: Table, lists: Lists, order: Ints, ids: Mapping[str, Any]) -> Lists:
     """Lists in the order of the ranks that the table gives, with which its scores must agree."""
+    from atkay.inputs.checks import not_ranks
+
     assert table.rank is not None
-    again, wrong = by_rank(lists, table.rank.to_numpy()[order])
+    ranks = table.rank.to_numpy()[order]
+    again, wrong = by_rank(lists, ranks)
     if wrong >= 0:
-        raise OrderError(
-            f"{table.name}: '{table.used['rank']}' of {who(ids, wrong)} is not 1 to {lists.length[wrong]}, each once. "
-            f"Number each list again, or name the column to order by with {columns_argument(score=...)}."
-        )
+        raise not_ranks(lists, ranks, wrong, who(ids, wrong), table.name, table.used["rank"])
     if table.score is not None and (rising := steps(lists, table.score.to_numpy()[order], again).rising) >= 0:
         whose = who(ids, lists.query_of(rising))
         rank, score = table.used["rank"], table.used["score"]

@@ -314,17 +314,10 @@ def _agree(aligned: Aligned, order: Ints | None) -> None:
 
 
 def _not_ranks(aligned: Aligned, query: int) -> OrderError:
+    from atkay.inputs.checks import not_ranks
+
     assert aligned.rank is not None
-    start = aligned.recs.start
-    ranks = np.sort(aligned.rank[start[query] : start[query + 1]])
-    shown = ", ".join(map(str, ranks[:8])) + (", ..." if len(ranks) > 8 else "")
-    hint = "Number each list again, or leave the column out and order by score."
-    if (ranks == np.arange(len(ranks))).all():
-        hint = "They start at 0: add 1."
-    return OrderError(
-        f"recs: '{aligned.names['rank']}' of {who(aligned.ids, query)} is {shown}; the ranks of a list of "
-        f"{len(ranks)} are 1 to {len(ranks)}, each once. {hint}"
-    )
+    return not_ranks(aligned.recs, aligned.rank, query, who(aligned.ids, query), "recs", aligned.names["rank"])
 
 
 def _duplicate(aligned: Aligned, table: str) -> DuplicateError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from atkay.core.order import Scores
 from atkay.errors import IdError, InputError, OrderError, RelevanceError
-from atkay.inputs.arrays import PADDING, ItemRows, array, item_codes
+from atkay.inputs.arrays import PADDING, ItemRows, as_array, compressed, matrix, padded, ragged
 from atkay.judged.judged import within
 
 if TYPE_CHECKING:
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 
     from atkay.core.types import Array
     from atkay.inputs.coding.align import Aligned
+
+FORMS = (
+    "users x r item codes (-1 fills up short rows), a list of such rows, a matrix of users x items (of truth values, "
+    "or of grades as floats), or a SciPy sparse matrix"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +48,6 @@ class Batch:
         from atkay.inputs.coding.vocabulary import Vocabulary
 
         score, grade = self.recs.value, self.truth.value
-        outside = (None if rows is None else rows.lists(self.n_items) for rows in (self.exclude, self.candidates))
-        exclude, candidates = outside
         return Aligned(
             queries=pl.DataFrame({"user": np.arange(self.n_users) if users is None else users}),
             items=Vocabulary(self.n_items, ("item",)),
@@ -51,8 +55,8 @@ class Batch:
             truth=self.truth.lists(self.n_items),
             score=None if score is None else Scores(score),
             grade=None if grade is None else grade.astype(float),
-            exclude=exclude,
-            candidates=candidates,
+            exclude=None if self.exclude is None else self.exclude.lists(self.n_items),
+            candidates=None if self.candidates is None else self.candidates.lists(self.n_items),
         )
 
 
@@ -93,8 +97,7 @@ def read_batch(
         gone = 0 if seen is None else int(seen.length.max(initial=0))
         recs = _best(score, None if depth is None or only is not None else depth + gone)
     if n_items is None:
-        every = [rows.item for rows in (recs, truth, seen, only) if rows is not None]
-        n_items = 1 + max((int(codes.max()) for codes in every if len(codes)), default=0)
+        n_items = max(1, *(rows.width for rows in (recs, truth, seen, only) if rows is not None))
     return Batch(recs, truth, seen, only, n_items)
 
 
@@ -137,6 +140,85 @@ def read_users(given: Any, call: str = "update", name: str = "users") -> pl.Seri
     return as_ids(column, call).alias("user")
 
 
+def array(given: Any, name: str, call: str = "update") -> Any:
+    """What has a row for each user; a tensor as an array."""
+    if isinstance(given, Mapping | Set | str | bytes) or hasattr(type(given), "columns"):
+        raise InputError(
+            f"{call}: {name} is a {type(given).__name__}, and the rows of a batch are users in their order. Pass an "
+            "array, a tensor or a list: list(d.values()) of a dict, frame.to_numpy() of a frame with a row for each "
+            "user."
+        )
+    if np.ma.is_masked(given):
+        raise InputError(
+            f"{call}: {name} is a masked array, and what stands behind the mask would count. Pass items.filled(-1), "
+            "scores.filled(-np.inf) or grades.filled(0)."
+        )
+    return as_array(given, f"{call}: {name}")
+
+
+def item_codes(given: Any, name: str, n_items: int | None, n_users: int | None = None) -> ItemRows:
+    """Item codes by user, in any form; ``n_users`` is how many there must be."""
+    given = array(given, name)
+    has_type = hasattr(given, "tocsr") or (isinstance(given, np.ndarray) and given.dtype != object)
+    rows = _read_rows(given, name, n_items) if has_type else _read_lists(given, name)
+    if n_users not in (None, len(rows.length)):
+        raise InputError(f"update: {name} has {len(rows.length):,} rows, and there are {n_users:,} users.")
+    if rows.value is not None and name != "targets":  # all that are not 0
+        if (unclear := np.isnan(rows.value)).any():
+            at = int(np.argmax(unclear))
+            raise InputError(
+                f"update: {name} of row {rows.owner[at]} has NaN for item {rows.item[at]}, which says neither yes nor "
+                "no. Pass a matrix of truth values, or of numbers that are 0 for no."
+            )
+        rows = rows.where(rows.value != 0)
+    rows = rows._replace(item=rows.item.astype(np.int64))
+    wrong = (rows.item < 0) | (rows.item >= (np.inf if n_items is None else n_items))
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        most = "" if n_items is None else f" to {n_items - 1:,} (n_items is {n_items:,})"
+        raise IdError(
+            f"update: {name} of row {rows.owner[at]} has {rows.item[at]}; items are codes from 0{most}, and -1 fills "
+            "up short rows."
+        )
+    return rows
+
+
+def _read_rows(given: Any, name: str, n_items: int | None) -> ItemRows:
+    """The rows of an array, whose whole numbers are codes and whose columns are items otherwise."""
+    is_sparse = hasattr(given, "tocsr")
+    if given.ndim == 1 and given.dtype.kind in "iu" and not is_sparse:
+        given = given[:, None]  # one item for each user
+    if given.ndim != 2 or given.dtype.kind not in "biuf":
+        raise InputError(f"update: {name} is of type {given.dtype} and shape {given.shape}; it takes {FORMS}.")
+    if given.dtype.kind in "iu" and not is_sparse:
+        if given.shape[1] == n_items and given.shape[1] > 2 and given.size and given.min() >= 0 and given.max() <= 1:
+            raise InputError(
+                f"update: {name} has a column for each item and holds nothing but 0 and 1, and whole numbers are item "
+                "codes. Pass the matrix as truth values, or as floats."
+            )
+        return padded(given)
+    if n_items not in (None, given.shape[1]):
+        raise InputError(
+            f"update: {name} is a matrix with {given.shape[1]:,} columns, and there are {n_items:,} items. It takes "
+            f"{FORMS}."
+        )
+    return compressed(given, f"update: {name}") if is_sparse else matrix(given, given != 0)
+
+
+def _read_lists(given: Any, name: str) -> ItemRows:
+    try:
+        rows = [np.asarray(array(row, f"a row of {name}")) for row in given]
+    except InputError:
+        raise
+    except (TypeError, ValueError):
+        raise InputError(f"update: {name} is a {type(given).__name__}; it takes {FORMS}.") from None
+    if rows and all(row.ndim == 0 for row in rows):
+        rows = [row[None] for row in rows]  # one item for each user
+    if not all(row.ndim == 1 for row in rows) or (codes := ragged(rows)).item.dtype.kind not in "iu":
+        raise InputError(f"update: a row of {name} is no list of item codes; it takes {FORMS}.")
+    return codes
+
+
 def _scores(given: Any, precision: str) -> Array:
     try:
         score = np.asarray(given)
@@ -167,7 +249,7 @@ def _best(score: Array, depth: int | None) -> ItemRows:
     if depth is not None and depth < width:
         last = np.partition(score, width - depth, axis=1)[:, width - depth]
         keep &= score >= last[:, None]
-    return ItemRows(np.count_nonzero(keep, axis=1), np.nonzero(keep)[1], score[keep])
+    return matrix(score, keep)
 
 
 def _ranked(given: Any, score: Array | None, n_items: int | None) -> ItemRows:

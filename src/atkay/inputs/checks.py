@@ -28,6 +28,8 @@ from atkay.tables import RANK, RELEVANCE, SCORE
 from atkay.text.phrases import columns_argument
 
 if TYPE_CHECKING:
+    from atkay.core.lists import Lists
+    from atkay.core.types import Ints
     from atkay.inputs.table import Source, Table
 
 MIXED: dict[str, type[InputError]] = {"score": OrderError, "relevance": RelevanceError}
@@ -189,6 +191,21 @@ def check_ranks(rank: pl.Series, table: str) -> pl.Series:
             f"holds {odd[0]}; ranks are the whole numbers 1, 2, 3, ... of each list.", table=table, column=rank.name
         )
     return whole
+
+
+def not_ranks(lists: Lists, rank: Ints, query: int, whose: str, table: str, column: str) -> OrderError:
+    """The error of a list whose ranks are not 1, 2, 3, ...; ``rank`` is that of each row of the lists."""
+    ranks = np.sort(rank[lists.start[query] : lists.start[query + 1]])
+    first = ", ".join(map(str, ranks[:8])) + (", ..." if len(ranks) > 8 else "")
+    advice = "Number each list again, or leave the column out and order by score."
+    if (ranks == np.arange(len(ranks))).all():
+        advice = "They start at 0: add 1."
+    return OrderError(
+        f"of {whose} is {first}; the ranks of a list of {len(ranks)} are 1 to {len(ranks)}, each once",
+        advice=advice,
+        table=table,
+        column=column,
+    )
 
 
 def check_grades(relevance: pl.Series, table: str = "truth") -> pl.Series:

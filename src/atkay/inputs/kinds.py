@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 
 from atkay.core.forks import check_threads
-from atkay.core.types import is_tensor, tensor_array
 from atkay.errors import SourceError
-from atkay.inputs.arrays import read_array, read_feature_array, read_sparse
+from atkay.inputs.arrays import as_array, read_array, read_feature_array, read_sparse
 from atkay.inputs.checks import is_list
 from atkay.inputs.frames import is_from, is_spark, read_arrow, read_lazy, read_pandas, read_spark
 from atkay.inputs.mappings import read_lists, read_mapping
 from atkay.inputs.table import Source, frame_source
+from atkay.tables import KINDS
 
 
 def open_source(given: Any, table: str) -> Source:
@@ -41,12 +41,9 @@ def open_source(given: Any, table: str) -> Source:
         return open_file(given, table)
     if hasattr(given, "tocsr"):
         return read_sparse(given, table)
-    if is_tensor(given):
-        given = tensor_array(given, table)
-    if isinstance(given, np.matrix):
-        given = np.asarray(given)  # a row of a matrix is a matrix again
+    given = as_array(given, table)
     if isinstance(given, np.ndarray) and (given.ndim != 1 or given.dtype.names):
-        return read_feature_array(given) if table == "features" and given.ndim == 2 else read_array(given, table)
+        return (read_feature_array if KINDS[table].extra and given.ndim == 2 else read_array)(given, table)
     if isinstance(given, Mapping):
         return read_mapping(given, table)
     if hasattr(given, "__arrow_c_stream__") and not isinstance(given, pl.Series):

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from atkay.core.types import is_tensor, tensor_array
 from atkay.errors import IdError, SourceError
-from atkay.inputs.arrays import PADDING
+from atkay.inputs.arrays import PADDING, as_array
 from atkay.inputs.checks import is_list, series
 from atkay.inputs.columns import Columns
 from atkay.inputs.table import Source, roles_of, source_of
@@ -41,10 +40,10 @@ def read_mapping(given: Mapping[Any, Any], table: str) -> Source:
     if table == "slices":
         segment = series("segment", lists, table)
         return source_of({**key, "segment": segment}, Columns(user=tuple(key)), "a dict")
-    if table == "features":
+    if KINDS[table].extra:
         lists = [one if isinstance(one, str) or not is_list(type(one)) else _same_numbers(one) for one in lists]
-        features = series("features", lists, table)
-        return source_of({"item": series("item", keys, table), "features": features}, Columns(item="item"), "a dict")
+        extra = series(table, lists, table)
+        return source_of({"item": series("item", keys, table), table: extra}, Columns(item="item"), "a dict")
     return _from_lists(key, lists, table, "a dict")
 
 
@@ -77,7 +76,7 @@ def _same_numbers(values: Any) -> list[Any]:
 def _from_lists(
     key: Mapping[str, pl.Series], lists: list[Any], table: str, label: str, n_rows: int | None = None
 ) -> Source:
-    lists = [tensor_array(one, table) if is_tensor(one) else one for one in lists]
+    lists = [as_array(one, table) for one in lists]
     kinds = set(map(type, lists))
     wrong = {kind for kind in kinds if not is_list(kind) or (KINDS[table].ranked and issubclass(kind, set | frozenset))}
     if wrong:

@@ -63,12 +63,9 @@ def read_tables(
     }
     check_threshold(tables["truth"], protocol.min_relevance)
     protocol.check_filters(given)
-    for name in FILTERS:
+    for name in (*FILTERS, *SIDE):
         if given.get(name) is not None:
             tables[name] = read_items(given[name], name, columns_of(columns, name))
-    for name in SIDE:
-        if given.get(name) is not None:
-            tables[name] = read_side(name, given[name], columns_of(columns, name))
     if given.get("slices") is not None:
         key = tables["truth"].key
         tables["slices"] = read_slices(given["slices"], columns_of(columns, "slices"), key, protocol.groups)
@@ -77,10 +74,10 @@ def read_tables(
 
 
 def read_recs(given: Any, columns: Columns, name: str = "recs", *, empty: bool = False) -> Table:
-    """Recommended lists: ordered by rank, by score, or as given. A reference may be one list for every user."""
+    """Lists: ordered by rank, by score, or as given. A reference may be one list for every user."""
     source = open_source(given, name)
     named = source.columns or columns
-    if name == "reference" and not {*named.key, *USER[0]} & {*source.names}:
+    if KINDS[name].for_everybody and not {*named.key, *USER[0]} & {*source.names}:
         _check_ordered(source, name)
         return load(source, name, find_roles(source, name, named, ("item",)))[0]
     # Naming one of them means that the other is not looked for.
@@ -130,51 +127,26 @@ def read_truth(given: Any, columns: Columns, extra: Sequence[str] = (), *, empty
 
 
 def read_items(given: Any, name: str, columns: Columns) -> Table:
-    """Items per user, or items for every user where there is nothing but items."""
+    """Any other table of items, as TABLES declares it: of each user or of everybody, with what is said of them."""
+    kind = KINDS[name]
+    if "rank" in kind.roles:
+        return read_recs(given, columns, name)
     source = open_source(given, name)
-    named = _as_far_as_there(source.columns or columns, source)
-    if len(source.names) == 1:
-        item = find(name, "item", named.item, source.names, needed=True, text=source.text)
-        return load(source, name, {"item": item}, empty=True)[0]
-    return load(source, name, find_roles(source, name, named), empty=True)[0]
-
-
-def read_side(name: str, given: Any, columns: Columns) -> Table:
-    """One of the side tables."""
-    readers = {"train": read_train, "catalog": read_catalog, "features": read_features}
-    return readers[name](given, columns) if name in readers else read_recs(given, columns, name)
-
-
-def read_train(given: Any, columns: Columns) -> Table:
-    """Interactions: a user and an item."""
-    source = open_source(given, "train")
-    return load(source, "train", find_roles(source, "train", _as_far_as_there(source.columns or columns, source)))[0]
-
-
-def read_catalog(given: Any, columns: Columns) -> Table:
-    """All items there are; other columns of the table do not matter."""
-    source = open_source(given, "catalog")
-    named = replace(source.columns or columns, user=None)
-    # The only line of a file that names no column we know may well be an item.
-    only = len(source.names) == 1 and not source.text
-    roles = {"item": source.names[0]} if only else find_roles(source, "catalog", named, ("item",))
-    return load(source, "catalog", roles)[0]
-
-
-def read_features(given: Any, columns: Columns) -> Table:
-    """An item, and in every other column what is known of it."""
-    source = open_source(given, "features")
-    named = replace(source.columns or columns, user=None, score=None, rank=None, relevance=None)
-    roles = find_roles(source, "features", named, ("item",))
-    others = [name for name in source.names if name != roles["item"]]
-    if not others:
+    others = dict.fromkeys({"user", "score", "rank", "relevance"} - kind.roles.keys())
+    named = replace(_as_far_as_there(source.columns or columns, source), **others)
+    only = len(source.names) == 1
+    # The header of a file may well be an item, where its name is none that we know.
+    if only and [*kind.roles] == ["item"] and not kind.extra and not source.text:
+        roles: dict[str, str | None] = {"item": source.names[0]}
+    else:
+        roles = find_roles(source, name, named, ("item",) if only and kind.for_everybody else tuple(kind.roles))
+    extra = [column for column in source.names if kind.extra and column not in roles.values()]
+    if kind.extra and not extra:
         raise InputError(
-            f"nothing but items; columns are {listing(source.names)}",
-            advice="Add a category, or numbers, per item.",
-            table="features",
+            f"nothing but items; columns are {listing(source.names)}", advice=f"Add {kind.extra}.", table=name
         )
-    table, frame = load(source, "features", roles, others)
-    return replace(table, extra=frame.select(others))
+    table, frame = load(source, name, roles, extra, empty=name in FILTERS)
+    return replace(table, extra=frame.select(extra)) if extra else table
 
 
 def read_slices(given: Any, columns: Columns, *keys: tuple[str, ...]) -> Table:

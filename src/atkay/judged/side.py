@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from atkay.core.fingerprint import (
 from atkay.core.kernels import fingerprint
 from atkay.core.lists import Lists
 from atkay.errors import SideError
+from atkay.judged.axes import lists
+from atkay.tables import SIDE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -37,11 +39,24 @@ class Train:
     pairs: Pairs | None = None
     """Which items share users; counted where a metric asks for it."""
 
-    def of(self, user: Ints) -> Train:
+    def _of(self, user: Ints) -> Train:
         """The same for other queries; what was counted is not counted again."""
         other = replace(self, user=user)
         vars(other).update({name: getattr(self, name) for name in ("users", "popularity")})
         return other
+
+    def part(self, first: int, last: int) -> Train:
+        """The training users of the queries from ``first`` to before ``last``."""
+        return self._of(self.user[first:last])
+
+    def pick(self, queries: Ints) -> Train:
+        """The training users of the given queries."""
+        return self._of(self.user[queries])
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Train]) -> Train:
+        """The training users of all parts' queries."""
+        return parts[0]._of(np.concatenate([part.user for part in parts]))
 
     @cached_property
     def users(self) -> int:
@@ -69,6 +84,12 @@ class Train:
             return self.items.part(int(self.user[0]), int(self.user[-1]) + 1)
         return self.items.pick(self.user)
 
+    def fingerprint(self, query: Hashes, item: Numbers) -> Fingerprint:
+        """Users of the training data have no numbers here; what they had together tells them apart."""
+        anybody = np.zeros(self.items.n_queries, np.uint64)
+        own = fingerprint(self.history, query, item)
+        return Fingerprint(own, fixed=fingerprint(self.items, anybody, item))
+
 
 @dataclass(frozen=True, eq=False)
 class Features:
@@ -87,65 +108,71 @@ class Features:
             return self.find_text_order()
         return np.arange(0 if self.categories is None else self.categories.n_queries)
 
+    def fingerprint(self, query: Hashes, item: Numbers) -> Fingerprint:
+        """The same for all queries."""
+        parts = []
+        if self.vectors is not None:
+            complete = np.flatnonzero(~np.isnan(self.vectors).any(axis=1))
+            numbers = np.ascontiguousarray(self.vectors[complete] + 0.0).view(np.uint64)
+            parts.append(int(scrambled(3, numbers_of(complete, item), *numbers.T).sum()))
+        if self.categories is not None:
+            every = numbers_of(np.arange(self.categories.n_queries), item)
+            parts.append(fingerprint(self.categories, every, 0))
+        return Fingerprint(fixed=sum(parts) % HASH_MODULUS)
+
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """What was given besides lists and truth; None for the rest. All items are codes, below the same number."""
+    """What was given besides lists and truth; None for the rest. All items are codes, below the same number.
+
+    What is said of queries is a field of ``lists()``, which is cut and joined like lists are; the rest is said of
+    items.
+    """
 
     n_items: int
-    train: Train | None = None
+    train: Train | None = lists()
     catalog: Bools | None = None
     """Which codes are items of the catalogue."""
     features: Features | None = None
-    reference: Lists | None = None
+    reference: Lists | None = lists()
     """The reference list of each query, the best item first."""
+
+    def cut(self, take: Callable[[str, Any], Any]) -> Side:
+        """What is said of some of the queries; ``take`` picks them from a table, by its name."""
+        return replace(self, **{name: take(name, table) for name, table in self._of_queries()})
 
     def part(self, first: int, last: int) -> Side:
         """The side information of the queries from ``first`` to before ``last``."""
-        train = None if self.train is None else self.train.of(self.train.user[first:last])
-        return replace(
-            self, train=train, reference=None if self.reference is None else self.reference.part(first, last)
-        )
+        return self.cut(lambda _, table: table.part(first, last))
 
     def pick(self, queries: Ints) -> Side:
         """The side information of the given queries."""
-        train = None if self.train is None else self.train.of(self.train.user[queries])
-        return replace(self, train=train, reference=None if self.reference is None else self.reference.pick(queries))
+        return self.cut(lambda _, table: table.pick(queries))
 
     @classmethod
     def concatenate(cls, parts: Sequence[Side]) -> Side:
         """The side information of all parts' queries; what is said of items is the same in all of them."""
-        first = parts[0]
-        train, reference = first.train, first.reference
-        if train is not None:
-            train = replace(train, user=np.concatenate([part.train.user for part in parts if part.train is not None]))
-        if reference is not None:
-            reference = Lists.concatenate([part.reference for part in parts if part.reference is not None])
-        return replace(first, train=train, reference=reference)
+        return parts[0].cut(lambda name, table: table.concatenate([getattr(part, name) for part in parts]))
+
+    def _of_queries(self) -> list[tuple[str, Any]]:
+        return [
+            (each.name, table)
+            for each in fields(self)
+            if "axis" in each.metadata and (table := getattr(self, each.name)) is not None
+        ]
 
 
 def side_fingerprints(side: Side | None, query: Hashes, item: Numbers) -> dict[str, Fingerprint]:
     """What tells each of the tables apart that were given besides lists and truth."""
-    fingerprints: dict[str, Fingerprint] = {}
-    if side is None:
-        return fingerprints
-    if side.train is not None:
-        # Users of the training data have no numbers here; what they had together tells them apart.
-        anybody = np.zeros(side.train.items.n_queries, np.uint64)
-        own = fingerprint(side.train.history, query, item)
-        fingerprints["train"] = Fingerprint(own, fixed=fingerprint(side.train.items, anybody, item))
-    if side.catalog is not None:
-        fingerprints["catalog"] = Fingerprint(fixed=item_fingerprint(numbers_of(np.flatnonzero(side.catalog), item)))
-    if side.reference is not None:
-        fingerprints["reference"] = Fingerprint(fingerprint(side.reference, query, item, ranked=True))
-    if side.features is not None:
-        every, parts = numbers_of(np.arange(side.n_items), item), []
-        if side.features.vectors is not None:
-            complete = ~np.isnan(side.features.vectors).any(axis=1)
-            numbers = np.ascontiguousarray(side.features.vectors[complete] + 0.0).view(np.uint64)
-            parts.append(int(scrambled(3, every[complete], *numbers.T).sum()))
-        if side.features.categories is not None:
-            kinds = side.features.categories
-            parts.append(fingerprint(kinds, every, 0))
-        fingerprints["features"] = Fingerprint(fixed=sum(parts) % HASH_MODULUS)
-    return fingerprints
+    tables = {} if side is None else {name: getattr(side, name) for name in SIDE}
+    return {name: _fingerprint(table, query, item) for name, table in tables.items() if table is not None}
+
+
+def _fingerprint(table: Any, query: Hashes, item: Numbers) -> Fingerprint:
+    """That of ranked lists, of a set of items, or a record's own."""
+    if isinstance(table, Lists):
+        return Fingerprint(fingerprint(table, query, item, ranked=True))
+    if isinstance(table, np.ndarray) and table.dtype == bool:
+        return Fingerprint(fixed=item_fingerprint(numbers_of(np.flatnonzero(table), item)))
+    own: Fingerprint = table.fingerprint(query, item)
+    return own

@@ -14,7 +14,7 @@ from atkay.core.lists import Lists, mask
 from atkay.core.match import repeated
 from atkay.errors import DuplicateError, InputError, ProtocolError, RelevanceError, listing
 from atkay.evaluation.judge import find_hits, relevant_grades
-from atkay.inputs.arrays import read_compressed
+from atkay.inputs.arrays import compressed
 from atkay.inputs.coding.shared import grade_ends
 from atkay.judged.judged import Judged, within
 from atkay.judged.side import Side
@@ -53,32 +53,32 @@ class Truth:
     @classmethod
     def read(cls, truth: Any, exclude: Any, duplicates: str) -> Truth:
         """Truth and seen items, each pair once; ``duplicates`` as in the protocol."""
-        start, item, grade, n_items = read_compressed(truth, "truth")
-        grades = np.ones(len(item)) if grade is None else grade
+        rows = compressed(truth, "truth", add_up=False)
+        grades = np.ones(len(rows.item)) if rows.value is None else rows.value.astype(float)
         if not (np.isfinite(grades) & (grades >= 0)).all():
             raise RelevanceError(
                 "truth: grades are numbers of at least 0. Leave out what is not wanted, or grade it 0."
             )
-        seen = None
+        n_items, seen = rows.width, None
         if exclude is not None:
-            begin, other, _, columns = read_compressed(exclude, "exclude")
-            if len(begin) != len(start):
+            other = compressed(exclude, "exclude", add_up=False)
+            if len(other.length) != len(rows.length):
                 raise InputError(
-                    f"exclude has {len(begin) - 1:,} users and the truth {len(start) - 1:,}. Give both a row per user."
+                    f"exclude has {len(other.length):,} users and the truth {len(rows.length):,}. Give both a row per "
+                    "user."
                 )
-            n_items = max(n_items, columns, int(other.max(initial=-1)) + 1)
-            seen = Lists(begin, other, n_items)
-        n_items = max(n_items, int(item.max(initial=-1)) + 1)
-        wanted = Lists(start, item, n_items)
+            n_items = max(n_items, other.width)
+            seen = other.lists(n_items)
+            seen = seen.only(~mask(repeated(seen), len(seen)))
+        wanted = rows.lists(n_items)
         again = repeated(wanted)
         if len(again) and duplicates == "error":
-            user = int(np.searchsorted(start, again[0], side="right")) - 1
             raise DuplicateError(
-                f"truth: item {item[again[0]]} stands twice in the truth of user {user}; {len(again):,} of "
-                f"{len(item):,} rows repeat an item. Drop them, or pass duplicates='first' to keep the first of each."
+                f"truth: item {wanted.item[again[0]]} stands twice in the truth of user {wanted.query_of(again[0])}; "
+                f"{len(again):,} of {len(wanted):,} rows repeat an item. Drop them, or pass duplicates='first' to keep "
+                "the first of each."
             )
         once = ~mask(again, len(wanted))
-        seen = None if seen is None else seen.only(~mask(repeated(seen), len(seen)))
         return cls(wanted.only(once), grades[once], seen)
 
     @property
@@ -95,7 +95,7 @@ class Truth:
     @property
     def n_named(self) -> int:
         """How many items there are at least: truth and seen items name some, and a matrix has its width."""
-        return max(self.wanted.n_items, 0 if self.seen is None else self.seen.n_items)
+        return self.wanted.n_items
 
     @cached_property
     def n_seen(self) -> Ints:

@@ -26,12 +26,12 @@ from atkay.engines.plan import share
 from atkay.engines.spark.worker import PART_COLUMN, Failure, Written, judging_of, merged, merging
 from atkay.errors import IdError, ProtocolError, RowsError, listing, number_of
 from atkay.evaluation.finish import Setting, finish
-from atkay.inputs.checks import ROWS_SAMPLED
+from atkay.inputs.checks import ROWS_SAMPLED, as_ids
 from atkay.inputs.coding.lookup import keyed_by
 from atkay.inputs.coding.types import check_keys, check_numbered, fitting, same_types
 from atkay.inputs.columns import Columns
 from atkay.inputs.frames import as_polars, collect_spark, is_spark, spark_column
-from atkay.inputs.read import read_items, read_tables
+from atkay.inputs.read import read_tables
 from atkay.inputs.table import Source, Table
 from atkay.tables import FILTERS
 
@@ -216,7 +216,7 @@ def _with_items(table: Table, frame: DataFrame) -> tuple[Table, int]:
             raise IdError(
                 f"{table.name}: '{name}' is missing in {count:,} of {size:,} rows. Fill in the ids, or drop these rows."
             )
-    items = read_items(counts.select(item), table.name, Columns(item=item)).ids[-1]
+    items = as_ids(counts[item], table.name)
     return replace(table, ids=(*table.ids[:-1], items)), size
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -13,13 +13,14 @@ from atkay.core.kernels import by_score
 from atkay.core.lists import Lists, mask
 from atkay.core.match import repeated
 from atkay.core.order import by_rank, together
-from atkay.errors import CategoriesWarning, DuplicateError, InputError, OrderError, listing, warn
+from atkay.errors import CategoriesWarning, DuplicateError, InputError, listing, warn, who
+from atkay.inputs.checks import not_ranks
 from atkay.inputs.coding.lookup import Keyed
 from atkay.inputs.coding.vocabulary import Vocabulary
 from atkay.judged.side import Features, Side, Train
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from atkay.core.types import Floats, Ints
     from atkay.inputs.table import Table
@@ -36,11 +37,10 @@ NAMES_WARNING_ITEMS = 20
 class SideTables:
     """The side tables: what they say of items, and of each of their users."""
 
-    of_items: Side
-    """What is said of items; of no query yet."""
-    train: Keyed | None = None
-    reference: Keyed | Lists | None = None
-    """Lists by user, or one list for everybody."""
+    by_user: Side
+    """Its queries are the users of each table, or one that stands for everybody."""
+    keyed: Mapping[str, Keyed]
+    """The tables that name users."""
 
     @classmethod
     def of(
@@ -53,39 +53,34 @@ class SideTables:
         categories_read: bool = True,
     ) -> SideTables:
         """The tables by user and item; ``codes`` are those of their items."""
-        train = catalog = features = reference = nobody = None
-        if "train" in tables:
-            train = Keyed.of(tables["train"], codes["train"], items.size)
-            train = replace(train, lists=train.once())
-            nobody = Train(train.lists, np.empty(0, np.int64), Pairs.of(train.lists) if pairs else None)
-        if "catalog" in tables:
-            catalog = mask(codes["catalog"], items.size)
-        if "features" in tables:
-            features = _features(tables["features"], codes["features"], items, categories_read=categories_read)
-        if "reference" in tables:
-            reference = _reference(tables["reference"], codes["reference"], items)
-        return cls(Side(items.size, nobody, catalog, features), train, reference)
+        keyed = {name: Keyed.of(table, codes[name], items.size) for name, table in tables.items() if table.key}
+        readers: dict[str, Callable[[Table, Ints], Any]] = {
+            "train": lambda *_: _train(keyed["train"].once(), pairs=pairs),
+            "catalog": lambda _, item: mask(item, items.size),
+            "features": lambda table, item: _features(table, item, items, categories_read=categories_read),
+            "reference": lambda table, item: _reference(table, item, items, keyed.get("reference")),
+        }
+        side = Side(items.size, **{name: readers[name](table, codes[name]) for name, table in tables.items()})
+        nobody = Lists.of(np.empty(0, np.int64), np.empty(0, np.int64), items.size)  # the lists are in side
+        return cls(side, {name: replace(each, lists=nobody, order=None) for name, each in keyed.items()})
+
+    @property
+    def of_items(self) -> Side:
+        """What is said of items; of no query yet."""
+        return self.by_user.part(0, 0)
 
     def codes(self, queries: pl.DataFrame, groups: tuple[str, ...]) -> dict[str, Ints]:
         """The list of each query's user in the tables that name users."""
         return {name: keyed.codes(queries, groups) for name, keyed in self.keyed.items()}
 
-    @property
-    def keyed(self) -> dict[str, Keyed]:
-        """The tables that name users."""
-        both = {"train": self.train, "reference": self.reference}
-        return {name: table for name, table in both.items() if isinstance(table, Keyed)}
-
     def side(self, codes: Mapping[str, Ints], n_queries: int) -> Side:
         """What is known of items, and of these queries."""
-        train, reference = self.of_items.train, None
-        if train is not None:
-            train = train.of(codes["train"])
-        if isinstance(self.reference, Keyed):
-            reference = self.reference.lists.pick(codes["reference"])
-        elif self.reference is not None:
-            reference = self.reference.pick(np.zeros(n_queries, np.int64))
-        return replace(self.of_items, train=train, reference=reference)
+        everybody = np.zeros(n_queries, np.int64)
+        return self.by_user.cut(lambda name, table: table.pick(codes.get(name, everybody)))
+
+
+def _train(lists: Lists, *, pairs: bool) -> Train:
+    return Train(lists, np.arange(lists.n_queries), Pairs.of(lists) if pairs else None)
 
 
 def _features(table: Table, item: Ints, items: Vocabulary, *, categories_read: bool) -> Features:
@@ -193,33 +188,20 @@ def _numbers(column: pl.Series) -> Floats:
     return matrix
 
 
-def _reference(table: Table, item: Ints, items: Vocabulary) -> Keyed | Lists:
+def _reference(table: Table, item: Ints, items: Vocabulary, keyed: Keyed | None) -> Lists:
     """The reference's lists, the best item first."""
-    if not table.key:
-        lists = Lists.of(np.array([len(item)]), item, items.size)
-        _refuse_repeats(lists, items)
-        return lists
-    keyed = Keyed.of(table, item, items.size)
-    lists = keyed.lists
-    if table.rank is not None:
-        rank = table.rank.to_numpy()
-        place, wrong = by_rank(lists, rank if keyed.order is None else rank[keyed.order])
-        if wrong >= 0:
-            raise OrderError(
-                f"the ranks of user {keyed.users.ids(np.array([wrong])).row(0)[0]!r} are not 1 to "
-                f"{lists.length[wrong]}, each once",
-                advice="Number each list again, or order by score.",
-                table="reference",
-            )
-    else:
-        score = None if table.score is None else table.score.to_numpy()
-        place = None if score is None else by_score(lists, score if keyed.order is None else score[keyed.order])
-    lists = lists.reordered(place)
-    _refuse_repeats(lists, items)
-    return replace(keyed, lists=lists)
-
-
-def _refuse_repeats(lists: Lists, items: Vocabulary) -> None:
+    lists = Lists.of(np.array([len(item)]), item, items.size) if keyed is None else keyed.lists
+    column = table.score if table.rank is None else table.rank
+    if keyed is not None and column is not None:
+        values = column.to_numpy() if keyed.order is None else column.to_numpy()[keyed.order]
+        if table.rank is None:
+            place: Ints | None = by_score(lists, values)
+        else:
+            place, wrong = by_rank(lists, values)
+            if wrong >= 0:
+                ids = dict(zip(table.key, keyed.users.all_ids(), strict=True))
+                raise not_ranks(lists, values, wrong, who(ids, wrong), table.name, table.used["rank"])
+        lists = lists.reordered(place)
     again = repeated(lists)
     if len(again):
         raise DuplicateError(
@@ -227,3 +209,4 @@ def _refuse_repeats(lists: Lists, items: Vocabulary) -> None:
             advice="Drop one of them.",
             table="reference",
         )
+    return lists

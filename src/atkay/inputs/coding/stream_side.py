@@ -79,9 +79,9 @@ class StreamSide:
 
 def _read(given: Mapping[str, Any]) -> dict[str, Table]:
     from atkay.inputs.columns import Columns
-    from atkay.inputs.read import read_side
+    from atkay.inputs.read import read_items
 
-    tables = {name: read_side(name, given[name], Columns()) for name in SIDE if name in given}
+    tables = {name: read_items(given[name], name, Columns()) for name in SIDE if name in given}
     for name, table in tables.items():
         if len(table.key) > 1:
             raise InputError(f"Stream: {name} names a user by several columns; users have one id here.")
