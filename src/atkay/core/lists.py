@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from atkay.core.types import Bools, Ints
+from atkay.core.types import Array, Bools, Ints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -151,6 +151,11 @@ def rows_between(first: Ints, length: Ints) -> Ints:
     for begin, end in ranges(len(rows)):
         rows[begin:end] += np.arange(begin, end)
     return rows
+
+
+def is_constant(values: Array) -> bool:
+    """Whether all values are the same; where one stands for all, there is nothing to compare."""
+    return values.strides == (0,) or bool((values == values[:1]).all())
 
 
 def mask(places: Ints, size: int) -> Bools:

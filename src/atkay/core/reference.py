@@ -34,6 +34,13 @@ def find(marked: Bools, item: Ints) -> Ints:
     return np.flatnonzero(marked.take(item))
 
 
+def mark(codes: Ints, size: int) -> Bools:
+    """Which of so many codes occur."""
+    marks = np.zeros(size, bool)
+    marks[codes] = True
+    return marks
+
+
 def take(values: Array, order: Ints) -> Array:
     """The values in another order."""
     return values.take(order)
@@ -111,6 +118,12 @@ def sums(query: Ints, rank: Ints, weights: Floats | None, cutoffs: Sequence[int]
         inside = rank <= k
         out[:, column] = np.bincount(query[inside], None if weights is None else weights[inside], n_queries)
     return out
+
+
+def divide(numerator: Array, denominator: Array, empty: float = 0.0) -> Floats:
+    """The quotient, and ``empty`` where the denominator is 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(denominator == 0, empty, numerator / denominator)
 
 
 EXACT_POWER = 2148

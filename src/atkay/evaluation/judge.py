@@ -9,7 +9,7 @@ import numpy as np
 
 from atkay.core.fingerprint import Fingerprint, item_fingerprint, numbers_of, scrambled
 from atkay.core.kernels import by_score, fingerprint, match, steps, take
-from atkay.core.lists import Lists, mask
+from atkay.core.lists import Lists, is_constant, mask
 from atkay.core.match import repeated
 from atkay.core.order import Scores, by_rank
 from atkay.core.types import Array
@@ -133,7 +133,7 @@ def find_hits(
     grades.
     """
     relevant, above = truth, np.broadcast_to(0, len(at))
-    if not (grade >= 0).all():
+    if len(grade) and not (grade[:1] if is_constant(grade) else grade).min() >= 0:
         hit = grade[at] >= 0
         above = missed_above(query, hit, truth.n_queries)
         at, rank, query, relevant = at[hit], rank[hit], query[hit], truth.only(grade >= 0)
@@ -220,7 +220,7 @@ def relevant_grades(grade: Floats, least: float | None) -> Floats:
 
 def best_first(relevant: Lists, grade: Floats) -> Floats:
     """The grades of one query after the other, the best of each first."""
-    return grade if (grade == grade[:1]).all() else grade[by_score(relevant, grade)]
+    return grade if is_constant(grade) else take(grade, by_score(relevant, grade))
 
 
 def missed_above(query: Ints, hit: Bools, n_queries: int) -> Ints:

@@ -29,8 +29,11 @@ if TYPE_CHECKING:
     from atkay.protocol import Protocol
     from atkay.results.result import Population, Segment
 
-QUERIES_PER_BLOCK = 1 << 14
-"""Queries that are measured in one go: what lies in between then stays in the cache."""
+QUERIES_PER_BLOCK = 1 << 20
+"""Queries whose hits are measured in one go, so that what lies in between does not take much memory."""
+
+LISTS_PER_BLOCK = 1 << 14
+"""Queries whose whole lists are measured in one go: what lies in between then stays in the cache."""
 
 
 def measure(
@@ -239,21 +242,28 @@ def values_of(
     column = np.cumsum([0, *(len(metric.cutoffs) for metric in metrics)])
     values = np.empty((column[-1], place[-1])).T  # a number's values lie together
     pooled = [metric for metric in metrics if isinstance(metric, Ratio) and is_pooled(metric)]
+    ratios = {str(one): (np.empty(place[-1]), np.empty(place[-1])) for metric in pooled for one in metric.split()}
 
-    def of_block(block: tuple[int, int]) -> list[tuple[Floats, Floats]]:
-        part, here = judged.part(*block), counted[slice(*block)]
+    def of_block(block: tuple[int, int], *, lists: bool) -> None:
+        part = judged if block == (0, judged.n_queries) else judged.part(*block)
+        here = counted[slice(*block)]
         chosen = slice(None) if here.all() else here
         for metric, first, last in zip(metrics, column[:-1], column[1:], strict=True):
-            of_queries = metric.values(metric.view(part))
-            values[place[block[0]] : place[block[1]], first:last] = of_queries[chosen]
-        sides = (metric.ratio(metric.view(part)) for metric in pooled)
-        return [(numerator[chosen], denominator[chosen]) for numerator, denominator in sides]
+            if metric.reads_lists == lists:
+                of_queries = metric.values(metric.view(part))
+                values[place[block[0]] : place[block[1]], first:last] = of_queries[chosen]
+        for metric in pooled:
+            if metric.reads_lists == lists:
+                for one, *sides in zip(
+                    metric.split(), *(side.T for side in metric.ratio(metric.view(part))), strict=True
+                ):
+                    for out, of_queries in zip(ratios[str(one)], sides, strict=True):
+                        out[place[block[0]] : place[block[1]]] = of_queries[chosen]
 
-    blocks = in_threads(of_block, ranges(judged.n_queries, QUERIES_PER_BLOCK))
-    ratios: dict[str, tuple[Floats, Floats]] = {}
-    for metric, of_metric in zip(pooled, zip(*blocks, strict=True), strict=False):
-        numerator, denominator = (np.concatenate(side) for side in zip(*of_metric, strict=True))
-        ratios |= {str(one): (numerator[:, at], denominator[:, at]) for at, one in enumerate(metric.split())}
+    for block in ranges(judged.n_queries, QUERIES_PER_BLOCK):
+        of_block(block, lists=False)
+    if any(metric.reads_lists for metric in metrics):
+        in_threads(lambda block: of_block(block, lists=True), ranges(judged.n_queries, LISTS_PER_BLOCK))
     score_missing(values, ratios, metrics, protocol, lost)
     return values, ratios
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from atkay.core.kernels import sums
-from atkay.core.lists import Lists, mask
+from atkay.core.lists import Lists, rows_of
 from atkay.core.types import WHOLE, Bools, Floats, Ints
 from atkay.errors import ProtocolError, SideError, SpecError
 from atkay.judged.axes import lists, per_hit, per_query
@@ -126,6 +126,8 @@ class Judged:
     def depth(self, cutoffs: Sequence[int]) -> Ints:
         """The cutoff as a number: k, or the list's own length where nothing is cut."""
         ks = _column(cutoffs)
+        if WHOLE not in cutoffs:
+            return np.broadcast_to(ks, (len(cutoffs), self.n_queries)).T
         return np.where(ks == WHOLE, self.n_listed, ks).T
 
     def part(self, first: int, last: int) -> Judged:
@@ -136,11 +138,13 @@ class Judged:
         return self._cut(self.query[hits] - first, hits, queries, grades, lambda one: one.part(first, last))
 
     def pick(self, queries: Ints) -> Judged:
-        """The given queries, which rise, on their own."""
-        chosen = mask(queries, self.n_queries)
-        hits, grades = chosen[self.query], np.repeat(chosen, self.n_relevant)
-        query = (np.cumsum(chosen) - 1)[self.query[hits]]
-        return self._cut(query, hits, queries, grades, lambda one: one.pick(queries))
+        """The given queries on their own, in that order."""
+        place = np.full(self.n_queries, -1)
+        place[queries] = np.arange(len(queries))
+        query = place[self.query]
+        hits = np.flatnonzero(query >= 0)
+        hits = hits[np.argsort(query[hits], kind="stable")]
+        return self._cut(query[hits], hits, queries, rows_of(self._edges, queries), lambda one: one.pick(queries))
 
     def where(self, queries: Bools) -> Judged:
         """The chosen queries, on their own."""

@@ -49,6 +49,7 @@ class EPC(Metric):
     """
 
     name = "epc"
+    reads_lists = True
     aliases = ("expected_popularity_complement",)
     needs = ("train",)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from atkay.core.kernels import sums
+from atkay.core.lists import is_constant
 from atkay.core.types import Floats, Ints
 from atkay.errors import RelevanceError
 from atkay.judged.judged import Judged, within
@@ -36,15 +37,27 @@ SMALLEST_GRADE, LARGEST_GRADE = 2.0**-LARGEST_EXPONENT, 2.0**LARGEST_EXPONENT
 """The grades that can be added up, for the same reason; below, quotients lose their digits."""
 
 
+def _looked_up(formula: Callable[[Ints], Floats]) -> Callable[[Ints], Floats]:
+    """The formula of ranks; where there are more of them than different ones, each is worked out once."""
+
+    def of(rank: Ints) -> Floats:
+        deepest = int(rank.max(initial=1))
+        return formula(rank) if deepest >= len(rank) else formula(np.arange(1, deepest + 1)).take(rank - 1)
+
+    return of
+
+
 DISCOUNTS: dict[str, Callable[[Ints], Floats]] = {
-    "log2": lambda rank: np.log2(rank + 1),
-    "ln": lambda rank: np.log(rank + 1),
-    "jk": lambda rank: np.maximum(1, np.log2(rank)),
+    "log2": _looked_up(lambda rank: np.log2(rank + 1)),
+    "ln": _looked_up(lambda rank: np.log(rank + 1)),
+    "jk": _looked_up(lambda rank: np.maximum(1, np.log2(rank))),
 }
 
 
 def gains(name: str, grade: Floats, threshold: float = 0.0) -> Floats:
     """What the grades are worth; ``threshold`` is the lowest grade that is relevant."""
+    if len(grade) > 1 and is_constant(grade):
+        return np.broadcast_to(gains(name, grade[:1], threshold), grade.shape)
     power = grade - threshold + 1 if name == "exp2_above" else grade
     if name.startswith("exp2") and power.max(initial=0) > LARGEST_EXPONENT:
         raise RelevanceError(
@@ -72,8 +85,8 @@ def best_sums(
 ) -> Floats:
     """The discounted gain of each query's relevant items in the best order, up to each cutoff."""
     grades = judged.grades
-    worth = gain(grades[:1] if (grades == grades[:1]).all() else grades)
-    if (worth == worth[:1]).all():
+    worth = gain(grades)
+    if is_constant(worth):
         # Summed in rank order as `total` does it, so that a perfect list scores 1 to the last bit.
         places = np.arange(1, judged.n_relevant.max(initial=0) + 1)
         running = np.concatenate(([0.0], np.cumsum(worth[:1] / discount(places))))

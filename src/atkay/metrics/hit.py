@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from atkay.judged import ties as expected
-from atkay.metrics.metric import Definition, Floats, Judged, Ratio, word
+from atkay.metrics.metric import Definition, Floats, Ints, Judged, Ratio, word
 from atkay.metrics.worked import printed
 
 
@@ -55,14 +55,14 @@ class HitRate(Ratio):
         """A number of hits has no bound."""
         return self.count != "number"
 
-    def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
+    def ratio(self, judged: Judged) -> tuple[Floats, Floats | Ints]:
         """What is counted, and what it is divided by."""
         hits = judged.total(1, self.cutoffs)
         if self.count == "share":
-            return hits, judged.listed(self.cutoffs).astype(float)
+            return hits, judged.listed(self.cutoffs)
         if self.count == "any":
             hits = expected.any_hit(judged, self.cutoffs) if judged.averaged else (hits > 0).astype(float)
-        return hits, np.ones_like(hits)
+        return hits, np.broadcast_to(1.0, hits.shape)
 
     def expression(self, judged: Judged) -> str:
         if self.count == "share":

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from atkay.core.kernels import divide
 from atkay.core.types import WHOLE, Bools, Floats, Ints
 from atkay.errors import SpecError, shown
 from atkay.judged.judged import Judged
@@ -44,13 +45,6 @@ class Definition(NamedTuple):
     formula: str
 
 
-def divide(numerator: Floats | Ints, denominator: Floats | Ints, empty: float = 0.0) -> Floats:
-    """The quotient, and ``empty`` where the denominator is 0; np.nan makes it undefined there."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        quotient: Floats = numerator / denominator
-    return np.where(denominator == 0, empty, quotient) if (denominator == 0).any() else quotient
-
-
 @dataclass(frozen=True)
 class Metric:
     """A metric: its conventions, and the cutoffs at which it is taken.
@@ -65,6 +59,8 @@ class Metric:
     """The side tables that the metric reads: train, catalog, features, reference."""
     needs_truth: ClassVar[bool] = True
     """Whether the value is about relevant items; where not, a user without any has a value all the same."""
+    reads_lists: ClassVar[bool] = False
+    """Whether whole lists are read, and not the hits alone."""
     needs_pairs: ClassVar[bool] = False
     """Whether train is read item by item: which users had both of two items."""
     looks_back: ClassVar[bool] = False
@@ -171,7 +167,7 @@ class Ratio(Metric):
         pooled="the sum of the users' numerators over the sum of their denominators",
     )
 
-    def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
+    def ratio(self, judged: Judged) -> tuple[Floats, Floats | Ints]:
         """Numerator and denominator, per query and cutoff."""
         raise NotImplementedError
 
@@ -194,6 +190,7 @@ class ListMetric(Metric):
     """A metric that looks at what is listed, relevant or not. An empty list has no value unless the metric says so."""
 
     needs_truth = False
+    reads_lists = True
     better = "neither"
 
 
@@ -205,6 +202,7 @@ class RunMetric(Metric):
     """
 
     needs_truth = False
+    reads_lists = True
     better = "neither"
 
     def state(self, judged: Judged) -> Ints:

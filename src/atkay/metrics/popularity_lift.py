@@ -43,6 +43,7 @@ class PopularityLift(Ratio):
     name = "popularity_lift"
     needs = ("train",)
     needs_truth = False
+    reads_lists = True
     looks_back = True
     better = "neither"
     least = -1.0

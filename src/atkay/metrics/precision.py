@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from atkay.metrics.metric import Definition, Floats, Judged, Ratio, word
+from atkay.metrics.metric import Definition, Floats, Ints, Judged, Ratio, word
 from atkay.metrics.worked import share_of_possible
 
 
@@ -52,10 +52,10 @@ class Precision(Ratio):
         capped="k, or the number of relevant items where that is smaller",
     )
 
-    def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
+    def ratio(self, judged: Judged) -> tuple[Floats, Floats | Ints]:
         """The hits, and what they are divided by."""
         per = {"k": judged.depth, "listed": judged.listed, "capped": judged.capped}[self.per]
-        return judged.total(1, self.cutoffs), per(self.cutoffs).astype(float)
+        return judged.total(1, self.cutoffs), per(self.cutoffs)
 
     def expression(self, judged: Judged) -> str:
         return share_of_possible(judged, self.cutoffs[0]) if self.per == "capped" else super().expression(judged)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from atkay.metrics.metric import Definition, Floats, Judged, Ratio, word
+from atkay.metrics.metric import Definition, Floats, Ints, Judged, Ratio, word
 from atkay.metrics.worked import share_of_possible
 
 
@@ -49,11 +49,11 @@ class Recall(Ratio):
         capped="the relevant items, or k where that is smaller",
     )
 
-    def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
+    def ratio(self, judged: Judged) -> tuple[Floats, Floats | Ints]:
         """The hits, and what they are divided by."""
         hits = judged.total(1, self.cutoffs)
         per = judged.n_relevant[:, None] if self.per == "relevant" else judged.capped(self.cutoffs)
-        return hits, np.broadcast_to(per, hits.shape).astype(float)
+        return hits, np.broadcast_to(per, hits.shape)
 
     def expression(self, judged: Judged) -> str:
         return share_of_possible(judged, self.cutoffs[0]) if self.per == "capped" else super().expression(judged)

@@ -95,6 +95,7 @@ class Serendipity(Metric):
     """
 
     name = "serendipity"
+    reads_lists = True
     partial = True
 
     kind: str = word(

@@ -99,9 +99,7 @@ def choose(aligned: Aligned, judged: Judged, counted: Ints) -> Examples:
         lowest = np.argpartition(number, USERS_KEPT)[:USERS_KEPT]
         there, number = there[lowest], number[lowest]
     chosen = there[np.argsort(number, kind="stable")]
-    bare = replace(judged, side=None)  # what is known of all items is too much to keep
-    parts = [bare.part(query, query + 1) for query in chosen.tolist()]
-    small = Judged.concatenate(parts) if parts else bare.part(0, 0)
+    small = replace(judged, side=None).pick(chosen)  # what is known of all items is too much to keep
     given, given_truth, score = aligned.recs.pick(chosen), aligned.truth.pick(chosen), aligned.score
     codes = np.unique(np.concatenate((small.lists.item, small.relevant.item)))
     return Examples(

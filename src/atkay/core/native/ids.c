@@ -7,6 +7,7 @@ typedef struct {
     int64_t (*ends)[2];
     int64_t *row, *found; /* the rows that were looked for, and how many of them each part has */
     const uint8_t *marked;
+    uint8_t *marks;
     int64_t total;
 } Ids;
 

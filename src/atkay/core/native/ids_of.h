@@ -97,3 +97,19 @@ KERNEL int64_t NAMED(find)(const uint8_t *marked, const ID *ids, int64_t rows, i
     Ids job = {.ids = ids, .rows = rows, .parts = parts_of(rows, threads), .marked = marked, .row = row};
     return NAMED(gather)(&job, threads, NAMED(find_part));
 }
+
+static void NAMED(mark_part)(void *given, int64_t part, int64_t thread) {
+    Ids *job = given;
+    const ID *R ids = job->ids;
+    int64_t last = edge_of(job->rows, part + 1, job->parts);
+    (void)thread;
+    for (int64_t r = edge_of(job->rows, part, job->parts); r < last; r++)
+        if (!__atomic_load_n(job->marks + ids[r], __ATOMIC_RELAXED)) __atomic_store_n(job->marks + ids[r], 1, __ATOMIC_RELAXED);
+}
+
+/* Mark the ids that occur. */
+KERNEL int64_t NAMED(mark)(const ID *ids, int64_t rows, int64_t threads, uint8_t *marks) {
+    Ids job = {.ids = ids, .rows = rows, .parts = parts_of(rows, threads), .marks = marks};
+    share(job.parts, threads, NAMED(mark_part), &job);
+    return 0;
+}

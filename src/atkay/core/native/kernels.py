@@ -46,6 +46,12 @@ def find(marked: Bools, item: Ints) -> Ints:
     return rows[: call(f"find_{_suffix(item)}", address(marked, np.bool_), *arguments)].copy()
 
 
+def mark(codes: Ints, size: int) -> Bools:
+    codes, marks = _integers(codes), np.zeros(size, bool)
+    call(f"mark_{_suffix(codes)}", address(codes, codes.dtype), len(codes), threads(), address(marks, np.bool_))
+    return marks
+
+
 def take(values: Array, order: Ints) -> Array:
     if not values.flags.c_contiguous or values.ndim != 1 or values.dtype.hasobject:
         return reference.take(values, order)
@@ -137,10 +143,11 @@ def arrange(
 
 
 def sums(query: Ints, rank: Ints, weights: Floats | None, cutoffs: Sequence[int], n_queries: int) -> Floats:
-    if len(cutoffs) > MOST_CUTOFFS or not n_queries:
+    if len(cutoffs) > MOST_CUTOFFS:
         return reference.sums(query, rank, weights, cutoffs, n_queries)
-    falling = sorted(set(cutoffs), reverse=True)
-    cutoff, out = np.array(falling, np.int64), np.empty((len(falling), n_queries))
+    cutoff, out = np.array(cutoffs, np.int64), np.empty((len(cutoffs), n_queries))
+    column = np.argsort(cutoff)
+    cutoff = cutoff[column]
     query, rank = (np.ascontiguousarray(each, np.int64) for each in (query, rank))
     weights = None if weights is None else np.ascontiguousarray(weights, np.float64)
     unsorted = call(
@@ -150,14 +157,33 @@ def sums(query: Ints, rank: Ints, weights: Floats | None, cutoffs: Sequence[int]
         0 if weights is None else address(weights, np.float64),
         len(query),
         address(cutoff, np.int64),
-        len(falling),
+        address(column, np.int64),
+        len(cutoff),
         n_queries,
         threads(),
         address(out, np.float64),
     )
-    if unsorted:
-        return reference.sums(query, rank, weights, cutoffs, n_queries)
-    return out[[falling.index(k) for k in cutoffs]].T if falling != list(cutoffs) else out.T
+    return reference.sums(query, rank, weights, cutoffs, n_queries) if unsorted else out.T
+
+
+def divide(numerator: Array, denominator: Array, empty: float = 0.0) -> Floats:
+    shape = np.broadcast_shapes(numerator.shape, denominator.shape)
+    above, below = (np.broadcast_to(each, shape) for each in (numerator, denominator))
+    if len(shape) != 2 or above.dtype != np.float64 or below.dtype not in (np.float64, np.int64):
+        return reference.divide(numerator, denominator, empty)
+    out, other = np.empty(shape[::-1]), np.array(empty)
+    call(
+        "divide",
+        *_steps(above),
+        below.__array_interface__["data"][0],
+        int(below.dtype == np.int64),
+        *_steps(below)[1:],
+        *shape[::-1],
+        address(other, np.float64),
+        threads(),
+        address(out, np.float64),
+    )
+    return out.T
 
 
 def exact_sums(one: Floats, other: Floats | None = None) -> list[int]:
@@ -208,6 +234,12 @@ def _scores(values: Array) -> Array:
     elif values.dtype not in KINDS:
         values = values.astype(np.float32 if values.dtype.kind == "f" else np.int64)
     return np.ascontiguousarray(values)
+
+
+def _steps(values: Array) -> tuple[int, int, int]:
+    """Where a matrix of numbers of 8 bytes begins, and how far it is to the next column, and to the next row."""
+    place: int = values.__array_interface__["data"][0]
+    return place, values.strides[1] // 8, values.strides[0] // 8
 
 
 def _column(values: Array | None) -> tuple[int, int]:

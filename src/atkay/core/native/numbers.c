@@ -4,13 +4,15 @@
 /* ---- sums: per query, over what is ranked at most k, for each k ------------------------------------------------------ */
 
 #define MOST_CUTOFFS 64
+#define RANKS_LOOKED_UP 1024
 
 typedef struct {
-    const int64_t *query, *rank, *cutoff;
+    const int64_t *query, *rank, *cutoff, *column;
     const double *weight;
     int64_t rows, cutoffs, queries, parts;
     double *out;
     int64_t unsorted;
+    uint8_t first_cutoff[RANKS_LOOKED_UP + 1]; /* of each rank: the first cutoff that reaches it */
 } Summing;
 
 /* The first row of a part: where a query begins. */
@@ -20,39 +22,67 @@ static int64_t sums_edge(const Summing *job, int64_t part) {
     return row;
 }
 
+INLINE int64_t first_cutoff(const Summing *job, int64_t rank) {
+    int64_t k = job->first_cutoff[rank <= RANKS_LOOKED_UP ? (rank > 0 ? rank : 0) : RANKS_LOOKED_UP];
+    while (rank > RANKS_LOOKED_UP && k < job->cutoffs && rank > job->cutoff[k]) k++;
+    return k;
+}
+
+/* The sums of one query, whose rows are first to before last. As long as ranks rise, the sum of a cutoff is the running
+ * sum at the last rank that it reaches: the same additions in the same order. Else it is done cutoff by cutoff. */
+static void sums_of_query(const Summing *R job, int64_t query, int64_t first, int64_t last) {
+    double running = 0, before = 0, sum[MOST_CUTOFFS + 1];
+    int64_t reached[MOST_CUTOFFS + 1], falls = 0;
+    for (int64_t k = 0; k < job->cutoffs; k++) reached[k] = 0;
+    for (int64_t row = first; row < last; row++) {
+        int64_t k = first_cutoff(job, job->rank[row]);
+        falls |= row > first && job->rank[row] < job->rank[row - 1];
+        running += job->weight ? job->weight[row] : 1;
+        sum[k] = running, reached[k] = 1;
+    }
+    for (int64_t k = 0; k < job->cutoffs; k++) {
+        before = reached[k] ? sum[k] : before;
+        job->out[job->column[k] * job->queries + query] = before;
+    }
+    for (int64_t k = 0; falls && k < job->cutoffs; k++) {
+        running = 0;
+        for (int64_t row = first; row < last; row++)
+            if (job->rank[row] <= job->cutoff[k]) running += job->weight ? job->weight[row] : 1;
+        job->out[job->column[k] * job->queries + query] = running;
+    }
+}
+
 static void sums_part(void *given, int64_t part, int64_t thread) {
     Summing *job = given;
-    int64_t row = sums_edge(job, part), end = sums_edge(job, part + 1), cutoffs = job->cutoffs;
+    int64_t row = sums_edge(job, part), end = sums_edge(job, part + 1);
     if (part && row == job->rows) return; /* the part before goes to the end */
-    int64_t filled = row ? job->query[row - 1] + 1 : 0; /* queries without rows are 0; those before are another part's */
+    int64_t filled = row ? job->query[row - 1] + 1 : 0; /* those before are another part's */
     int64_t until = end == job->rows ? job->queries : job->query[end - 1] + 1;
-    double sum[MOST_CUTOFFS];
     (void)thread;
     while (row < end) {
-        int64_t q = job->query[row];
+        int64_t q = job->query[row], first = row;
         if (filled < 0 || q < filled || q >= job->queries) {
             __atomic_store_n(&job->unsorted, 1, __ATOMIC_RELAXED);
             return;
         }
-        for (; filled < q; filled++)
-            for (int64_t k = 0; k < cutoffs; k++) job->out[k * job->queries + filled] = 0;
-        for (int64_t k = 0; k < cutoffs; k++) sum[k] = 0;
-        for (; row < end && job->query[row] == q; row++) {
-            double weight = job->weight ? job->weight[row] : 1;
-            for (int64_t k = 0; k < cutoffs && job->rank[row] <= job->cutoff[k]; k++) sum[k] += weight;
-        }
-        for (int64_t k = 0; k < cutoffs; k++) job->out[k * job->queries + q] = sum[k];
+        while (row < end && job->query[row] == q) row++;
+        for (; filled < q; filled++) sums_of_query(job, filled, first, first); /* queries without rows */
+        sums_of_query(job, q, first, row);
         filled = q + 1;
     }
-    for (; filled >= 0 && filled < until; filled++)
-        for (int64_t k = 0; k < cutoffs; k++) job->out[k * job->queries + filled] = 0;
+    for (; filled >= 0 && filled < until; filled++) sums_of_query(job, filled, end, end);
 }
 
-/* The sums of weights (NULL: 1 each) per query over what is ranked at most cutoff[k]; the cutoffs fall, and out has a row
- * for each. Each cutoff is summed by itself, in the order of the rows. Returns 1 where queries do not rise. */
+/* The sums of weights (NULL: 1 each) per query over what is ranked at most cutoff[k]; the cutoffs rise, and the sums of
+ * cutoff k go to row column[k] of out. Each cutoff is summed by itself, in the order of the rows. Returns 1 where queries
+ * do not rise. */
 KERNEL int64_t sums(const int64_t *query, const int64_t *rank, const double *weight, int64_t rows, const int64_t *cutoff,
-                    int64_t cutoffs, int64_t queries, int64_t threads, double *out) {
-    Summing job = {query, rank, cutoff, weight, rows, cutoffs, queries, parts_of(rows, threads), out, 0};
+                    const int64_t *column, int64_t cutoffs, int64_t queries, int64_t threads, double *out) {
+    Summing job = {query, rank, cutoff, column, weight, rows, cutoffs, queries, parts_of(rows, threads), out, 0, {0}};
+    for (int64_t at = 0, k = 0; at <= RANKS_LOOKED_UP; at++) {
+        while (k < cutoffs && at > cutoff[k]) k++;
+        job.first_cutoff[at] = (uint8_t)k;
+    }
     share(job.parts, threads, sums_part, &job);
     return job.unsorted;
 }
@@ -130,7 +160,6 @@ static void exact_part(void *given, int64_t task, int64_t thread) {
     int64_t *R digit = job->digits + task * SUM_DIGITS, waiting = 0;
     (void)thread;
     for (int64_t r = first; r < last; r++) {
-        if (one[r] == 0 || (other && other[r] == 0)) continue;
         if (!(one[r] - one[r] == 0) || (other && !(other[r] - other[r] == 0))) {
             job->odd[task] = 1;
             return;
@@ -163,4 +192,43 @@ KERNEL int64_t exact_sums(const double *one, int64_t stride, const double *other
     }
     free(job.digits), free(job.odd);
     return result;
+}
+
+/* ---- divide: quotients, and something else where there is nothing to divide by --------------------------------------- */
+
+typedef struct {
+    const double *numerator;
+    const void *denominator;
+    int64_t whole, rows, columns, parts;                 /* whole: the denominators are integers */
+    int64_t row_step, column_step, low_row, low_column;  /* from one to the next, of numerators and of denominators */
+    double empty, *out;
+} Division;
+
+static void divide_part(void *given, int64_t part, int64_t thread) {
+    Division *job = given;
+    int64_t first = edge_of(job->columns, part, job->parts), last = edge_of(job->columns, part + 1, job->parts);
+    int64_t step = job->column_step, low_step = job->low_column;
+    double empty = job->empty;
+    (void)thread;
+    for (int64_t row = 0; row < job->rows; row++) {
+        const double *R above = job->numerator + row * job->row_step, *R below = job->denominator;
+        const int64_t *R whole = job->denominator;
+        double *R out = job->out + row * job->columns;
+        below += row * job->low_row, whole += row * job->low_row;
+        for (int64_t column = first; column < last; column++) {
+            double by = job->whole ? (double)whole[column * low_step] : below[column * low_step];
+            out[column] = by == 0 ? empty : above[column * step] / by;
+        }
+    }
+}
+
+/* Numerators over denominators, row by row and column by column, and empty where a denominator is 0. Steps are counted in
+ * numbers of 8 bytes; a step of 0 is the same number again. */
+KERNEL int64_t divide(const double *numerator, int64_t row_step, int64_t column_step, const void *denominator,
+                      int64_t whole, int64_t low_row, int64_t low_column, int64_t rows, int64_t columns,
+                      const double *empty, int64_t threads, double *out) {
+    Division job = {numerator, denominator, whole, rows, columns, parts_of(rows * columns, threads), row_step, column_step,
+                    low_row, low_column, *empty, out};
+    share(job.parts, threads, divide_part, &job);
+    return 0;
 }

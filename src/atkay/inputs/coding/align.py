@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from atkay.core.fingerprint import id_numbers, scrambled
-from atkay.core.kernels import count, match, take
-from atkay.core.lists import Lists, Match, mask
+from atkay.core.kernels import count, mark, match, take
+from atkay.core.lists import Lists, Match
 from atkay.core.order import Scores
 from atkay.errors import IdError
 from atkay.inputs.coding.lookup import Keyed, Runs, grouped, grouped_by_score, is_rising, keyed_by
@@ -102,7 +102,7 @@ class Codes:
     @cached_property
     def in_lists(self) -> Bools:
         """Which items are listed."""
-        return mask(self.listed, self.items.size)
+        return mark(self.listed, self.items.size)
 
     @classmethod
     def of(
@@ -120,7 +120,7 @@ class Codes:
         """
         tables = [recs, truth, *side_tables.values()]
         items, of_table = Vocabulary.of([table.ids[-1:] for table in tables], room=room)
-        codes = cls(items, mask(of_table[1], items.size), of_table[0])
+        codes = cls(items, mark(of_table[1], items.size), of_table[0])
         if not side_tables:
             return codes, of_table
         from atkay.inputs.coding.side import SideTables
@@ -128,7 +128,7 @@ class Codes:
 
         of_side = dict(zip(side_tables, of_table[2:], strict=True))
         for name, code in of_side.items():
-            check_items(name, NamedItems(mask(code, items.size)), codes)
+            check_items(name, NamedItems(mark(code, items.size)), codes)
         pairs = any(metric.needs_pairs for metric in metrics)
         categories_read = any(map(reads_categories, metrics))
         side = SideTables.of(side_tables, of_side, items, pairs=pairs, categories_read=categories_read)
