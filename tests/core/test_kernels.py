@@ -63,6 +63,12 @@ def test_ids(seed: int, threads: int) -> None:
     with on(threads):
         if len(ids):
             assert kernels.span(ids) == reference.span(ids)
+            low, high = reference.span(ids)
+        if len(ids) and high < 9:
+            assert kernels.mark(ids, low, high - low + 1).tolist() == reference.mark(ids, low, high - low + 1).tolist()
+        for lookup in (None, rng.permutation(6)):
+            wide = ids.astype(np.int64)
+            assert kernels.codes(wide, -2, 6, lookup).tolist() == reference.codes(wide, -2, 6, lookup).tolist()
         assert kernels.changes(ids).tolist() == reference.changes(ids).tolist()
         assert kernels.count(marked, code) == reference.count(marked, code)
         assert kernels.find(marked, code).tolist() == reference.find(marked, code).tolist()
@@ -134,6 +140,18 @@ def test_sums(seed: int, threads: int) -> None:
     with on(threads):
         native = kernels.sums(query, rank, weights, cutoffs, queries)
     assert native.tolist() == reference.sums(query, rank, weights, cutoffs, queries).tolist()
+
+
+@given(seed=seeds, threads=workers, whole=st.booleans(), wide=st.booleans())
+def test_divide(seed: int, threads: int, whole: bool, wide: bool) -> None:
+    rng = np.random.default_rng(seed)
+    queries, columns = int(rng.integers(0, 50)), int(rng.integers(1, 5))
+    above = rng.normal(size=(columns, queries)).T
+    below = rng.integers(0, 3, (queries, columns if wide else 1)).astype(int if whole else float)
+    with on(threads):
+        for denominator in (below, np.broadcast_to(below, above.shape), np.broadcast_to(2.0, above.shape)):
+            native, plain = (of.divide(above, denominator, np.nan) for of in (kernels, reference))
+            assert native.tobytes() == np.ascontiguousarray(plain).tobytes() or np.array_equal(native, plain, True)
 
 
 @given(seed=seeds, threads=workers)

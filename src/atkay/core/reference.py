@@ -34,11 +34,17 @@ def find(marked: Bools, item: Ints) -> Ints:
     return np.flatnonzero(marked.take(item))
 
 
-def mark(codes: Ints, size: int) -> Bools:
-    """Which of so many codes occur."""
+def mark(ids: Ints, low: int, size: int) -> Bools:
+    """Which ids occur, of so many from ``low`` on."""
     marks = np.zeros(size, bool)
-    marks[codes] = True
+    marks[ids - low] = True
     return marks
+
+
+def codes(ids: Ints, low: int, size: int, lookup: Ints | None = None) -> Ints:
+    """The codes of ids, of which there are so many from ``low`` on, -1 for others: the place, or what stands there."""
+    place = np.where((ids >= low) & (ids < low + size), ids - low, -1)
+    return place if lookup is None else np.where(place < 0, -1, lookup[place])
 
 
 def take(values: Array, order: Ints) -> Array:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from atkay.core.moments import Moments, digits_of, divides, means, quotient, sum_up, times_power, total
 from atkay.core.types import Floats, Ints
+from atkay.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -96,8 +98,9 @@ def means_of(
     names: Sequence[str], values: Floats, ratios: Mapping[str, tuple[Floats, Floats]], groups: Ints | None
 ) -> dict[str, float]:
     """The mean of each number."""
-    if groups is None and not ratios and len(values) and not np.isnan(values.sum()):
-        return dict(zip(names, means(values.T), strict=True))
+    if groups is None and not ratios and len(values):
+        with suppress(InputError):  # a value is NaN, or infinite: one number after the other
+            return dict(zip(names, means(values.T), strict=True))
     return {name: mean(unit) for name, unit in units(names, values, ratios, groups)}
 
 

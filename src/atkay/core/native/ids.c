@@ -8,6 +8,9 @@ typedef struct {
     int64_t *row, *found; /* the rows that were looked for, and how many of them each part has */
     const uint8_t *marked;
     uint8_t *marks;
+    int64_t low, size;
+    const int32_t *lookup;
+    int32_t *codes;
     int64_t total;
 } Ids;
 

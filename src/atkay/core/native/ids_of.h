@@ -101,15 +101,38 @@ KERNEL int64_t NAMED(find)(const uint8_t *marked, const ID *ids, int64_t rows, i
 static void NAMED(mark_part)(void *given, int64_t part, int64_t thread) {
     Ids *job = given;
     const ID *R ids = job->ids;
+    uint8_t *marks = job->marks - job->low;
     int64_t last = edge_of(job->rows, part + 1, job->parts);
     (void)thread;
     for (int64_t r = edge_of(job->rows, part, job->parts); r < last; r++)
-        if (!__atomic_load_n(job->marks + ids[r], __ATOMIC_RELAXED)) __atomic_store_n(job->marks + ids[r], 1, __ATOMIC_RELAXED);
+        if (!__atomic_load_n(marks + ids[r], __ATOMIC_RELAXED)) __atomic_store_n(marks + ids[r], 1, __ATOMIC_RELAXED);
 }
 
-/* Mark the ids that occur. */
-KERNEL int64_t NAMED(mark)(const ID *ids, int64_t rows, int64_t threads, uint8_t *marks) {
-    Ids job = {.ids = ids, .rows = rows, .parts = parts_of(rows, threads), .marks = marks};
+/* Mark the ids that occur, which are numbers from low on. */
+KERNEL int64_t NAMED(mark)(const ID *ids, int64_t rows, int64_t low, int64_t threads, uint8_t *marks) {
+    Ids job = {.ids = ids, .rows = rows, .parts = parts_of(rows, threads), .marks = marks, .low = low};
     share(job.parts, threads, NAMED(mark_part), &job);
+    return 0;
+}
+
+static void NAMED(codes_part)(void *given, int64_t part, int64_t thread) {
+    Ids *job = given;
+    const ID *R ids = job->ids;
+    uint64_t size = (uint64_t)job->size;
+    int64_t last = edge_of(job->rows, part + 1, job->parts);
+    (void)thread;
+    for (int64_t r = edge_of(job->rows, part, job->parts); r < last; r++) {
+        uint64_t place = (uint64_t)ids[r] - (uint64_t)job->low;
+        job->codes[r] = place >= size ? -1 : job->lookup ? job->lookup[place] : (int32_t)place;
+    }
+}
+
+/* The codes of ids, of which there are size from low on: their place there, or what stands at that place in lookup; -1
+ * for others. */
+KERNEL int64_t NAMED(codes)(const ID *ids, int64_t rows, int64_t low, int64_t size, const int32_t *lookup,
+                            int64_t threads, int32_t *codes) {
+    Ids job = {.ids = ids, .rows = rows, .parts = parts_of(rows, threads), .low = low, .size = size, .lookup = lookup,
+               .codes = codes};
+    share(job.parts, threads, NAMED(codes_part), &job);
     return 0;
 }

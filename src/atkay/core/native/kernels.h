@@ -42,6 +42,9 @@ INLINE int64_t edge_of(int64_t rows, int64_t part, int64_t parts) {
 /* The first query of part p, where parts have about the same number of rows. */
 int64_t query_edge(const int64_t *start, int64_t queries, int64_t part, int64_t parts);
 
+/* Memory for rows, in large pages where the system has them: to touch small ones for the first time takes long. */
+void *rows_memory(size_t bytes);
+
 INLINE int64_t least(int64_t one, int64_t other) { return one < other ? one : other; }
 
 /* The finishing steps of splitmix64: every bit of the input moves about half the bits of the output. */

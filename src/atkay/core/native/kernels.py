@@ -24,6 +24,8 @@ SUM_DIGITS = 134
 
 
 def span(ids: Ints) -> tuple[int, int]:
+    if ids.dtype == np.uint64:
+        return reference.span(ids)
     ids, ends = _integers(ids), np.empty(2, np.int64)
     call(f"span_{_suffix(ids)}", address(ids, ids.dtype), len(ids), threads(), address(ends, np.int64))
     return int(ends[0]), int(ends[1])
@@ -46,10 +48,29 @@ def find(marked: Bools, item: Ints) -> Ints:
     return rows[: call(f"find_{_suffix(item)}", address(marked, np.bool_), *arguments)].copy()
 
 
-def mark(codes: Ints, size: int) -> Bools:
-    codes, marks = _integers(codes), np.zeros(size, bool)
-    call(f"mark_{_suffix(codes)}", address(codes, codes.dtype), len(codes), threads(), address(marks, np.bool_))
+def mark(ids: Ints, low: int, size: int) -> Bools:
+    ids, marks = _integers(ids), np.zeros(size, bool)
+    call(f"mark_{_suffix(ids)}", address(ids, ids.dtype), len(ids), low, threads(), address(marks, np.bool_))
     return marks
+
+
+def codes(ids: Ints, low: int, size: int, lookup: Ints | None = None) -> Ints:
+    if size >= 1 << 31 or ids.dtype == np.uint64:
+        return reference.codes(ids, low, size, lookup)
+    ids, out = _integers(ids), np.empty(len(ids), np.int32)
+    places = None if lookup is None else np.ascontiguousarray(lookup, np.int32)
+    at = 0 if places is None else address(places, np.int32)
+    call(
+        f"codes_{_suffix(ids)}",
+        address(ids, ids.dtype),
+        len(ids),
+        low,
+        size,
+        at,
+        threads(),
+        address(out, np.int32),
+    )
+    return out  # type: ignore[return-value]  # narrow
 
 
 def take(values: Array, order: Ints) -> Array:

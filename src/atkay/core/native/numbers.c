@@ -93,7 +93,6 @@ KERNEL int64_t sums(const int64_t *query, const int64_t *rank, const double *wei
  * digit is kept in 64 bits and may be negative, so that carries wait. A value is 53 bits at a place between the digits. */
 #define FINEST 2148
 #define SUM_DIGITS 134
-#define VALUES_PER_CARRY (1 << 28) /* so many times a digit can take a number below 2^32 */
 
 /* Add bits · 2^place units, bits below 2^106. */
 INLINE void add_bits(int64_t *R digit, unsigned __int128 bits, int64_t place, int negative) {
@@ -117,18 +116,38 @@ INLINE Parts parts_of_float(double value) {
     uint64_t bits;
     memcpy(&bits, &value, 8);
     int64_t exponent = bits >> 52 & 2047;
-    uint64_t fraction = bits & (((uint64_t)1 << 52) - 1);
-    return (Parts){exponent ? fraction | (uint64_t)1 << 52 : fraction, (exponent ? exponent : 1) - 1075, (int)(bits >> 63)};
+    uint64_t fraction = bits & (((uint64_t)1 << 52) - 1), normal = exponent != 0;
+    return (Parts){fraction | normal << 52, exponent + !normal - 1075, (int)(bits >> 63)};
 }
 
-INLINE void add_value(int64_t *R digit, double value) {
-    Parts parts = parts_of_float(value);
-    int64_t place = parts.power + FINEST, at = place >> 5;
-    unsigned __int128 shifted = (unsigned __int128)parts.whole << (place & 31);
-    int64_t sign = parts.negative ? -1 : 1;
-    digit[at] += sign * (int64_t)(uint32_t)shifted;
-    digit[at + 1] += sign * (int64_t)(uint32_t)(shifted >> 32);
-    digit[at + 2] += sign * (int64_t)(uint32_t)(shifted >> 64);
+#define WINDOW_BITS 62      /* so far a value is shifted within a window of 128 bits */
+#define VALUES_PER_WINDOW 1024
+
+/* Add up to VALUES_PER_WINDOW finite values: what lies within a window below the largest is summed in a register. */
+static void add_values(int64_t *R digit, const double *R value, int64_t n) {
+    int64_t highest = 1, base;
+    __int128 sum = 0;
+    for (int64_t r = 0; r < n; r++) {
+        uint64_t bits;
+        memcpy(&bits, value + r, 8);
+        int64_t exponent = bits >> 52 & 2047;
+        highest = exponent > highest ? exponent : highest;
+    }
+    base = highest - 1075 - WINDOW_BITS;
+    for (int64_t r = 0; r < n; r++) {
+        Parts parts = parts_of_float(value[r]);
+        int64_t shift = (parts.power - base) & -(int64_t)(parts.whole != 0); /* zeros are many: no branch on them */
+        if (shift < 0) {
+            add_bits(digit, parts.whole, parts.power + FINEST, parts.negative);
+            continue;
+        }
+        __int128 sign = -(__int128)parts.negative;
+        sum += (((__int128)parts.whole << shift) ^ sign) - sign;
+    }
+    unsigned __int128 size = sum < 0 ? -(unsigned __int128)sum : (unsigned __int128)sum;
+    /* Two pieces, of which each is below 2^106. */
+    add_bits(digit, size & (((unsigned __int128)1 << 64) - 1), base + FINEST, sum < 0);
+    add_bits(digit, size >> 64, base + FINEST + 64, sum < 0);
 }
 
 INLINE void add_product(int64_t *R digit, double one, double other) {
@@ -157,18 +176,20 @@ static void exact_part(void *given, int64_t task, int64_t thread) {
     int64_t column = task / job->parts, part = task % job->parts;
     int64_t first = edge_of(job->rows, part, job->parts), last = edge_of(job->rows, part + 1, job->parts);
     const double *R one = job->one + column * job->stride, *R other = job->other ? job->other + column * job->other_stride : NULL;
-    int64_t *R digit = job->digits + task * SUM_DIGITS, waiting = 0;
+    int64_t *R digit = job->digits + task * SUM_DIGITS;
+    double odd = 0;
     (void)thread;
-    for (int64_t r = first; r < last; r++) {
-        if (!(one[r] - one[r] == 0) || (other && !(other[r] - other[r] == 0))) {
+    for (int64_t row = first; row < last; row += VALUES_PER_WINDOW) {
+        int64_t end = least(row + VALUES_PER_WINDOW, last);
+        for (int64_t r = row; r < end; r++) odd += (one[r] - one[r]) + (other ? other[r] - other[r] : 0); /* 0, or NaN */
+        if (odd != 0) {
             job->odd[task] = 1;
             return;
         }
-        if (other) add_product(digit, one[r], other[r]);
-        else add_value(digit, one[r]);
-        if (++waiting == VALUES_PER_CARRY) carry(digit), waiting = 0;
+        if (!other) add_values(digit, one + row, end - row);
+        for (int64_t r = row; other && r < end; r++) add_product(digit, one[r], other[r]);
+        carry(digit);
     }
-    carry(digit);
 }
 
 /* The exact sum of each column's values, or of the products of two columns' values (other: NULL for none), in units of

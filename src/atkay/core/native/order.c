@@ -296,7 +296,7 @@ KERNEL int64_t arrange(const void *query, int64_t query_kind, int64_t low, int64
     job->place = calloc((size_t)(job->chunks * job->bins), sizeof *job->place);
     job->edge = malloc((size_t)(job->bins + 1) * sizeof *job->edge);
     job->n_equal = calloc((size_t)job->bins, sizeof *job->n_equal);
-    job->dealt = malloc((size_t)(job->rows + 1) * sizeof *job->dealt);
+    job->dealt = rows_memory((size_t)job->rows * sizeof *job->dealt);
     job->count = malloc((size_t)(job->counters * workers) * sizeof *job->count);
     if (job->place && job->edge && job->n_equal && job->dealt && job->count) {
         share(job->chunks, threads, count_chunk, job);
@@ -311,7 +311,7 @@ KERNEL int64_t arrange(const void *query, int64_t query_kind, int64_t low, int64
             job->largest = before - job->edge[bin] > job->largest ? before - job->edge[bin] : job->largest;
         }
         job->edge[job->bins] = job->start[job->queries] = job->rows;
-        if ((job->spare = malloc((size_t)(job->largest * workers + 1) * sizeof *job->spare))) {
+        if ((job->spare = rows_memory((size_t)(job->largest * workers) * sizeof *job->spare))) {
             share(job->chunks, threads, deal_chunk, job);
             share(job->bins, threads, arrange_bin, job);
             result = 0;

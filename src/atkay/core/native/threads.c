@@ -8,6 +8,9 @@ typedef HANDLE Thread;
 #include <pthread.h>
 typedef pthread_t Thread;
 #endif
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 #define MOST_THREADS 256
 #define PARTS_PER_THREAD 8
@@ -72,6 +75,19 @@ int64_t parts_of(int64_t rows, int64_t threads) {
     int64_t worth = rows / rows_per_part;
     if (threads < 2 || worth < 2) return 1;
     return least(threads * PARTS_PER_THREAD, worth);
+}
+
+void *rows_memory(size_t bytes) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    const size_t page = (size_t)1 << 21;
+    void *memory;
+    if (bytes >= 2 * page) {
+        if (posix_memalign(&memory, page, bytes)) return NULL;
+        madvise(memory, bytes, MADV_HUGEPAGE);
+        return memory;
+    }
+#endif
+    return malloc(bytes ? bytes : 1);
 }
 
 int64_t query_edge(const int64_t *start, int64_t queries, int64_t part, int64_t parts) {

@@ -102,7 +102,7 @@ class Codes:
     @cached_property
     def in_lists(self) -> Bools:
         """Which items are listed."""
-        return mark(self.listed, self.items.size)
+        return mark(self.listed, 0, self.items.size)
 
     @classmethod
     def of(
@@ -120,7 +120,7 @@ class Codes:
         """
         tables = [recs, truth, *side_tables.values()]
         items, of_table = Vocabulary.of([table.ids[-1:] for table in tables], room=room)
-        codes = cls(items, mark(of_table[1], items.size), of_table[0])
+        codes = cls(items, mark(of_table[1], 0, items.size), of_table[0])
         if not side_tables:
             return codes, of_table
         from atkay.inputs.coding.side import SideTables
@@ -128,7 +128,7 @@ class Codes:
 
         of_side = dict(zip(side_tables, of_table[2:], strict=True))
         for name, code in of_side.items():
-            check_items(name, NamedItems(mark(code, items.size)), codes)
+            check_items(name, NamedItems(mark(code, 0, items.size)), codes)
         pairs = any(metric.needs_pairs for metric in metrics)
         categories_read = any(map(reads_categories, metrics))
         side = SideTables.of(side_tables, of_side, items, pairs=pairs, categories_read=categories_read)
@@ -184,7 +184,10 @@ def align_tables(
     else:
         lists, order = grouped(user_codes[0], runs[0].length, of_rows[0], users.size, items.size)
         score = None if score is None else replace(score, moved=order)
-    relevant, truth_order = grouped(user_codes[1], runs[1].length, of_rows[1], users.size, items.size)
+    items_only = truth.grade is None and truth.extra is None
+    relevant, truth_order = grouped(
+        user_codes[1], runs[1].length, of_rows[1], users.size, items.size, items_only=items_only
+    )
     n_unknown = 0 if codes.in_truth[items.first :].all() else len(lists) - count(codes.in_truth, lists.item)
     grade = _in_order(truth.grade, truth_order)
     outside = {

@@ -71,13 +71,18 @@ def is_rising(codes: Ints) -> bool:
     return bool((codes[1:] >= codes[:-1]).all())
 
 
-def grouped(code: Ints, run: Ints | None, item: Ints, n_queries: int, n_items: int) -> tuple[Lists, Ints | None]:
-    """The items by query, and the order of the rows that this took; None where they stand so.
+def grouped(
+    code: Ints, run: Ints | None, item: Ints, n_queries: int, n_items: int, *, items_only: bool = False
+) -> tuple[Lists, Ints | None]:
+    """The items by query, and the order of the rows that this took; None where they stand so, or for ``items_only``.
 
     ``run``: each code stands for so many rows.
     """
     stands = is_rising(code)
     if run is None and not stands:
+        if items_only:
+            start, items, _ = kernels.arrange(code, 0, n_queries, item, n_items)
+            return Lists(start, items, n_items), None
         order, start, _ = together(code, n_queries)
         return Lists(start, kernels.take(item, order), n_items), order
     length = np.bincount(code, weights=run, minlength=n_queries).astype(np.int64)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from atkay.core import kernels
 from atkay.core.fingerprint import Numbers, id_numbers, numbers_of
-from atkay.core.kernels import span, take
 from atkay.core.lists import in_threads, ranges
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ HASHED_ROWS = 100_000
 
 SMALL_ROWS = 1000
 """Fewer rows than this are numbered by a dict: each query of Polars would take longer than that."""
+WIDE = (pl.UInt64, pl.Int128, pl.UInt128)
+"""Integers that need not fit into 64 bits with a sign."""
 ROWS_PER_SLICE = 1 << 20
 """Rows of a column that a thread looks up in one go."""
 
@@ -95,7 +97,7 @@ class Vocabulary:
         place = np.empty(len(table), np.int32 if len(table) < 1 << 31 else np.int64)
         place[table.get_column("number").to_numpy()] = np.arange(len(table))
         numbered = cls(len(table), names, table=table.drop("number").with_row_index("code"))
-        return numbered, [take(place, codes[at].astype(np.int64)) for at in range(len(tables))]
+        return numbered, [kernels.take(place, codes[at].astype(np.int64)) for at in range(len(tables))]
 
     @classmethod
     def _of_integers(
@@ -112,7 +114,7 @@ class Vocabulary:
             return cls(high - base + 1, names, dtype, base, first=low - base)
         present = np.zeros(high - low + 1, bool)
         for column in columns:
-            present[_less(column, low)] = True
+            present |= kernels.mark(_narrow(column, low).to_numpy(), low, len(present))
         if present.all():
             return cls(len(present), names, dtype, low)
         return cls(int(present.sum()), names, dtype, low, lookup=np.where(present, np.cumsum(present) - 1, -1))
@@ -124,13 +126,10 @@ class Vocabulary:
             look_up = self._codes_of_text if text else self._codes_of_any
             slices = ranges(len(ids[0]), ROWS_PER_SLICE)
             return np.concatenate(in_threads(lambda b: look_up(tuple(column[slice(*b)] for column in ids)), slices))
-        code = _less(ids[0], self.low)
-        if self.lookup is None:
-            return code
-        inside = (code >= 0) & (code < len(self.lookup))
-        if inside.all():
-            return self.lookup[code]
-        return np.where(inside, self.lookup[np.where(inside, code, 0)], -1)
+        if self.lookup is None and self.low == 0 and ids[0].dtype not in WIDE:
+            return ids[0].to_numpy()
+        span = self.size if self.lookup is None else len(self.lookup)
+        return kernels.codes(_narrow(ids[0], self.low - 1).to_numpy(), self.low, span, self.lookup)
 
     def _codes_of_any(self, ids: Ids) -> Ints:
         assert self.table is not None
@@ -219,20 +218,16 @@ def fits(value: int) -> bool:
 def _span(columns: Sequence[pl.Series]) -> tuple[int, int]:
     """The lowest and the highest of integer ids."""
     columns = [column for column in columns if len(column)]
-    if any(column.dtype in (pl.Int128, pl.UInt128) for column in columns):
+    if any(column.dtype in WIDE for column in columns):
         return min(int(c.min()) for c in columns), max(int(c.max()) for c in columns)  # type: ignore[arg-type]  # not null
 
-    ends = [span(column.to_numpy()) for column in columns]
+    ends = [kernels.span(column.to_numpy()) for column in columns]
     return min(low for low, _ in ends), max(high for _, high in ends)
 
 
-def _less(ids: pl.Series, low: int) -> Ints:
-    """Integer ids less the lowest, never overflowing; the column itself where there is nothing to take off."""
-    if low == 0 and ids.dtype not in (pl.UInt64, pl.Int128, pl.UInt128):
-        return ids.to_numpy()
-    narrow = ids.cast(pl.Int64, strict=False)
-    code: Ints = narrow.fill_null(low).to_numpy() - low
-    return np.where(narrow.is_null().to_numpy(), -1, code) if narrow.null_count() else code
+def _narrow(ids: pl.Series, other: int) -> pl.Series:
+    """Integer ids in 64 bits with a sign, and another number for those that do not fit."""
+    return ids.cast(pl.Int64, strict=False).fill_null(other) if ids.dtype in WIDE else ids
 
 
 def _common_type(columns: tuple[pl.Series, ...]) -> list[pl.Series]:
