@@ -191,3 +191,25 @@ def test_what_a_kernel_does_not_take() -> None:
         address(np.zeros(3), np.int64)
     with pytest.raises(TypeError, match="in one piece"):
         address(np.zeros(6, np.int64)[::2], np.int64)
+
+
+@given(seed=seeds, threads=workers)
+def test_columns_and_lists_of_numbers(seed: int, threads: int) -> None:
+    rng = np.random.default_rng(seed)
+    lists = drawn(rng, int(rng.integers(0, 60)))
+    values = rng.integers(0, 4, len(lists)).astype(float)
+    divisor, cutoffs = 1 + rng.random(int(rng.integers(1, 20))), rng.integers(1, 25, 3).tolist()
+    source = rng.normal(size=(3, len(values))).T
+    targets = [np.zeros((5, len(values))).T for _ in range(2)]
+    with on(threads):
+        assert kernels.falling(lists, values).tolist() == reference.falling(lists, values).tolist()
+        native, plain = (of.along_lists(lists.start, values, divisor, cutoffs) for of in (kernels, reference))
+        assert native.tolist() == plain.tolist()
+        for of, target in zip((kernels, reference), targets, strict=True):
+            of.assign(target[:, 1:4], source)
+        assert targets[0].tolist() == targets[1].tolist()
+        for ids in (np.sort(lists.item), lists.item):
+            assert kernels.rising(ids) == reference.rising(ids)
+        for odd in ([], [np.nan], [np.inf], [-np.inf]):
+            mixed = rng.permutation(np.concatenate((values, odd)))
+            assert kernels.finite(mixed) == reference.finite(mixed) == (not odd)

@@ -24,6 +24,11 @@ def changes(ids: Ints) -> Ints:
     return np.flatnonzero(ids[1:] != ids[:-1]) + 1
 
 
+def rising(ids: Ints) -> bool:
+    """Whether no integer is below the one before."""
+    return bool((ids[1:] >= ids[:-1]).all())
+
+
 def count(marked: Bools, item: Ints) -> int:
     """How many of the items are marked."""
     return int(np.count_nonzero(marked.take(item)))
@@ -96,6 +101,11 @@ def by_score(lists: Lists, score: Array, tie: Array | None = None) -> Ints:
     return np.lexsort(keys if tie is None else (tie, *keys))
 
 
+def falling(lists: Lists, values: Floats) -> Floats:
+    """The values of each list, the highest first."""
+    return values[np.lexsort((-values, lists.owner()))]
+
+
 def arrange(
     query: Ints, low: int, n_queries: int, item: Ints | None, n_items: int, score: Array | None = None
 ) -> tuple[Ints, Ints, Ints]:
@@ -124,6 +134,28 @@ def sums(query: Ints, rank: Ints, weights: Floats | None, cutoffs: Sequence[int]
         inside = rank <= k
         out[:, column] = np.bincount(query[inside], None if weights is None else weights[inside], n_queries)
     return out
+
+
+def along_lists(start: Ints, values: Floats, divisor: Floats, cutoffs: Sequence[int]) -> Floats:
+    """Per list and cutoff, the sum of the values at the first places, each over the ``divisor`` of its place.
+
+    The values of list n are ``values[start[n]:start[n + 1]]``; no place beyond the last divisor counts.
+    """
+    length = np.diff(start)
+    place = np.arange(1, len(values) + 1) - np.repeat(start[:-1], length)
+    inside = place <= len(divisor)
+    worth = values[inside] / divisor[place[inside] - 1]
+    return sums(np.repeat(np.arange(len(length)), length)[inside], place[inside], worth, cutoffs, len(length))
+
+
+def finite(values: Array) -> bool:
+    """Whether all numbers are finite."""
+    return bool(np.isfinite(values).all())
+
+
+def assign(target: Floats, source: Floats) -> None:
+    """Write numbers to their place in a larger array."""
+    target[...] = source
 
 
 def divide(numerator: Array, denominator: Array, empty: float = 0.0) -> Floats:

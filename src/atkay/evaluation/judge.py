@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from atkay.core.fingerprint import Fingerprint, item_fingerprint, numbers_of, scrambled
-from atkay.core.kernels import by_score, fingerprint, match, steps, take
+from atkay.core.kernels import by_score, falling, fingerprint, match, steps, take
 from atkay.core.lists import Lists, is_constant, mask
 from atkay.core.match import repeated
 from atkay.core.order import Scores, by_rank
@@ -220,7 +220,7 @@ def relevant_grades(grade: Floats, least: float | None) -> Floats:
 
 def best_first(relevant: Lists, grade: Floats) -> Floats:
     """The grades of one query after the other, the best of each first."""
-    return grade if is_constant(grade) else take(grade, by_score(relevant, grade))
+    return grade if is_constant(grade) else falling(relevant, grade)
 
 
 def missed_above(query: Ints, hit: Bools, n_queries: int) -> Ints:

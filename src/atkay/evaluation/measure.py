@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from atkay.core.kernels import assign
 from atkay.core.lists import in_threads, ranges
 from atkay.core.moments import divides
 from atkay.core.types import QUICKSORT_LENGTH, Bools, Floats, Ints, Slicing
@@ -251,7 +252,7 @@ def values_of(
         for metric, first, last in zip(metrics, column[:-1], column[1:], strict=True):
             if metric.reads_lists == lists:
                 of_queries = metric.values(metric.view(part))
-                values[place[block[0]] : place[block[1]], first:last] = of_queries[chosen]
+                assign(values[place[block[0]] : place[block[1]], first:last], of_queries[chosen])
         for metric in pooled:
             if metric.reads_lists == lists:
                 for one, *sides in zip(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from atkay.core.kernels import finite
 from atkay.errors import (
     ColumnError,
     IdError,
@@ -164,7 +165,7 @@ def check_numbers(values: pl.Series, error: type[InputError], table: str, use: s
             table=table,
             column=values.name,
         )
-    if read.null_count() == 0 and (not read.dtype.is_float() or math.isfinite(read.sum())):
+    if read.null_count() == 0 and (not read.dtype.is_float() or finite(read.to_numpy())):
         return read  # a value that is no number would have made the sum none
     bad = read.is_null() | ~read.is_finite() if read.dtype.is_float() else read.is_null()
     if bad.any():

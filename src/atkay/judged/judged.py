@@ -84,7 +84,7 @@ class Judged:
         """The highest grade in each query's truth, 0 where nothing is relevant."""
         out = np.zeros(self.n_queries)
         with_truth = self.n_relevant > 0
-        out[with_truth] = self.grades[self._edges[:-1][with_truth]]
+        out[with_truth] = self.grades[self.edges[:-1][with_truth]]
         return out
 
     @property
@@ -133,7 +133,7 @@ class Judged:
     def part(self, first: int, last: int) -> Judged:
         """The queries from ``first`` to before ``last``, on their own."""
         begin, end = np.searchsorted(self.query, (first, last))
-        hits, grades = slice(begin, end), slice(*self._edges[[first, last]])
+        hits, grades = slice(begin, end), slice(*self.edges[[first, last]])
         queries = slice(first, last)
         return self._cut(self.query[hits] - first, hits, queries, grades, lambda one: one.part(first, last))
 
@@ -144,7 +144,7 @@ class Judged:
         query = place[self.query]
         hits = np.flatnonzero(query >= 0)
         hits = hits[np.argsort(query[hits], kind="stable")]
-        return self._cut(query[hits], hits, queries, rows_of(self._edges, queries), lambda one: one.pick(queries))
+        return self._cut(query[hits], hits, queries, rows_of(self.edges, queries), lambda one: one.pick(queries))
 
     def where(self, queries: Bools) -> Judged:
         """The chosen queries, on their own."""
@@ -227,7 +227,7 @@ class Judged:
         return sums(places.query, places.rank, weights, cutoffs, self.n_queries)
 
     @cached_property
-    def _edges(self) -> Ints:
+    def edges(self) -> Ints:
         """Where each query's grades begin, and where the last one's end."""
         return np.concatenate(([0], np.cumsum(self.n_relevant)))
 

@@ -8,17 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from atkay.core.kernels import sums
+from atkay.core.kernels import along_lists
 from atkay.core.lists import is_constant
 from atkay.core.types import Floats, Ints
 from atkay.errors import RelevanceError
-from atkay.judged.judged import Judged, within
+from atkay.judged.judged import Judged
 from atkay.metrics.metric import number
 
 
 def _exp2(grade: Floats) -> Floats:
-    # Far below 1 the difference to 1 would lose its digits; whole grades stay exact.
-    return np.where(grade < 0.5, np.expm1(grade * math.log(2)), np.exp2(grade) - 1)
+    gain = np.exp2(grade) - 1
+    if grade.min(initial=1) < 0.5:  # far below 1 the difference to 1 would lose its digits; whole grades stay exact
+        gain = np.where(grade < 0.5, np.expm1(grade * math.log(2)), gain)
+    return gain
 
 
 GAINS: dict[str, Callable[[Floats], Floats]] = {
@@ -71,7 +73,8 @@ def gains(name: str, grade: Floats, threshold: float = 0.0) -> Floats:
 
 def check_weights(grade: Floats) -> None:
     """Refuse grades whose sums or quotients no float holds."""
-    low, high = grade.min(initial=1, where=grade > 0), grade.max(initial=1)
+    low, high = grade.min(initial=1), grade.max(initial=1)
+    low = low if low > 0 else grade.min(initial=1, where=grade > 0)
     if low < SMALLEST_GRADE or high > LARGEST_GRADE:
         grade_and_size = f"{low:g} is too small" if low < SMALLEST_GRADE else f"{high:g} is too large"
         raise RelevanceError(
@@ -91,9 +94,8 @@ def best_sums(
         places = np.arange(1, judged.n_relevant.max(initial=0) + 1)
         running = np.concatenate(([0.0], np.cumsum(worth[:1] / discount(places))))
         return running[judged.capped(cutoffs)]
-    query = np.repeat(np.arange(judged.n_queries), judged.n_relevant)
-    place = within(query, judged.n_queries)
-    return sums(query, place, worth / discount(place), cutoffs, judged.n_queries)
+    deepest = min(max(cutoffs), int(judged.n_relevant.max(initial=0)))
+    return along_lists(judged.edges, worth, discount(np.arange(1, deepest + 1)), cutoffs)
 
 
 def highest_grade(default: float) -> Any:

@@ -1,6 +1,9 @@
 /* Ids: how far they reach, and where they change. */
 #include "kernels.h"
 
+#define IDS_AT_ONCE 32   /* mostly none of so many differs */
+#define ROWS_AT_ONCE 4096 /* then it is seen whether another thread has the answer */
+
 typedef struct {
     const void *ids;
     int64_t rows, parts;

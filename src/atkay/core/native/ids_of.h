@@ -34,14 +34,15 @@ static void NAMED(changes_part)(void *given, int64_t part, int64_t thread) {
     int64_t first = edge_of(job->rows, part, job->parts), last = edge_of(job->rows, part + 1, job->parts), n = 0;
     int64_t *row = job->row + first;
     (void)thread;
-    for (int64_t r = first ? first : 1; r < last;) {
-        int64_t end = least(r + 32, last);
+    int64_t r = first ? first : 1;
+    for (; r + IDS_AT_ONCE <= last; r += IDS_AT_ONCE) {
         ID differ = 0;
-        for (int64_t at = r; at < end; at++) differ |= ids[at] ^ ids[at - 1]; /* mostly none of so many differs */
-        for (; differ && r < end; r++)
-            if (ids[r] != ids[r - 1]) row[n++] = r;
-        r = end;
+        for (int64_t at = r; at < r + IDS_AT_ONCE; at++) differ |= ids[at] ^ ids[at - 1];
+        for (int64_t at = r; differ && at < r + IDS_AT_ONCE; at++)
+            if (ids[at] != ids[at - 1]) row[n++] = at;
     }
+    for (; r < last; r++)
+        if (ids[r] != ids[r - 1]) row[n++] = r;
     job->found[part] = n;
 }
 
@@ -135,4 +136,23 @@ KERNEL int64_t NAMED(codes)(const ID *ids, int64_t rows, int64_t low, int64_t si
                .codes = codes};
     share(job.parts, threads, NAMED(codes_part), &job);
     return 0;
+}
+
+static void NAMED(rising_part)(void *given, int64_t part, int64_t thread) {
+    Ids *job = given;
+    const ID *R ids = job->ids;
+    int64_t first = edge_of(job->rows, part, job->parts), last = edge_of(job->rows, part + 1, job->parts);
+    (void)thread;
+    for (int64_t r = first ? first : 1; r < last && !__atomic_load_n(&job->total, __ATOMIC_RELAXED);) {
+        int64_t end = least(r + ROWS_AT_ONCE, last), falls = 0;
+        for (; r < end; r++) falls += ids[r] < ids[r - 1];
+        if (falls) __atomic_store_n(&job->total, 1, __ATOMIC_RELAXED);
+    }
+}
+
+/* Whether no id is below the one before. */
+KERNEL int64_t NAMED(rising)(const ID *ids, int64_t rows, int64_t threads) {
+    Ids job = {.ids = ids, .rows = rows, .parts = parts_of(rows, threads)};
+    share(job.parts, threads, NAMED(rising_part), &job);
+    return !job.total;
 }

@@ -37,6 +37,11 @@ def changes(ids: Ints) -> Ints:
     return rows[:n].copy()
 
 
+def rising(ids: Ints) -> bool:
+    ids = _integers(ids)
+    return bool(call(f"rising_{_suffix(ids)}", address(ids, ids.dtype), len(ids), threads()))
+
+
 def count(marked: Bools, item: Ints) -> int:
     item = _integers(item)
     return call(f"count_{_suffix(item)}", address(marked, np.bool_), address(item, item.dtype), len(item), threads())
@@ -136,6 +141,12 @@ def by_score(lists: Lists, score: Array, tie: Array | None = None) -> Ints:
     return order
 
 
+def falling(lists: Lists, values: Floats) -> Floats:
+    out = np.array(values, np.float64)
+    call("falling", address(lists.start, np.int64), lists.n_queries, threads(), address(out, np.float64))
+    return out
+
+
 def arrange(
     query: Ints, low: int, n_queries: int, item: Ints | None, n_items: int, score: Array | None = None
 ) -> tuple[Ints, Ints, Ints]:
@@ -185,6 +196,40 @@ def sums(query: Ints, rank: Ints, weights: Floats | None, cutoffs: Sequence[int]
         address(out, np.float64),
     )
     return reference.sums(query, rank, weights, cutoffs, n_queries) if unsorted else out.T
+
+
+def along_lists(start: Ints, values: Floats, divisor: Floats, cutoffs: Sequence[int]) -> Floats:
+    cutoff = np.unique(np.minimum(cutoffs, len(divisor)))
+    values, divisor = np.ascontiguousarray(values, np.float64), np.ascontiguousarray(divisor, np.float64)
+    out = np.empty((len(cutoff), len(start) - 1))
+    call(
+        "along_lists",
+        address(start, np.int64),
+        len(start) - 1,
+        address(values, np.float64),
+        address(divisor, np.float64),
+        address(cutoff, np.int64),
+        len(cutoff),
+        threads(),
+        address(out, np.float64),
+    )
+    places = np.searchsorted(cutoff, np.minimum(cutoffs, len(divisor)))
+    return out.T if len(cutoff) == len(cutoffs) and (np.diff(places) == 1).all() else out[places].T
+
+
+def finite(values: Array) -> bool:
+    if values.dtype != np.float64 or not values.flags.c_contiguous:
+        return reference.finite(values)
+    return bool(call("all_finite", address(values, np.float64), len(values), threads()))
+
+
+def assign(target: Floats, source: Floats) -> None:
+    rows, to = source.T, target.T
+    in_rows = rows.dtype == to.dtype == np.float64 and {side.strides[1] for side in (rows, to)} == {8}
+    if not in_rows or rows.shape != to.shape or not to.size:
+        return reference.assign(target, source)
+    places = [side.__array_interface__["data"][0] for side in (rows, to)]
+    call("copy_rows", places[0], rows.strides[0] // 8, *rows.shape, to.strides[0] // 8, threads(), places[1])
 
 
 def divide(numerator: Array, denominator: Array, empty: float = 0.0) -> Floats:

@@ -253,3 +253,75 @@ KERNEL int64_t divide(const double *numerator, int64_t row_step, int64_t column_
     share(job.parts, threads, divide_part, &job);
     return 0;
 }
+
+/* ---- copy and check columns ------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    const double *from;
+    double *to;
+    int64_t rows, columns, step, to_step, parts, odd;
+} Copying;
+
+static void copy_part(void *given, int64_t part, int64_t thread) {
+    Copying *job = given;
+    int64_t first = edge_of(job->columns, part, job->parts), last = edge_of(job->columns, part + 1, job->parts);
+    (void)thread;
+    for (int64_t row = 0; row < job->rows; row++)
+        memcpy(job->to + row * job->to_step + first, job->from + row * job->step + first, (size_t)(last - first) * 8);
+}
+
+/* Rows of numbers to another place; steps are counted in numbers. */
+KERNEL int64_t copy_rows(const double *from, int64_t step, int64_t rows, int64_t columns, int64_t to_step, int64_t threads,
+                         double *to) {
+    Copying job = {from, to, rows, columns, step, to_step, parts_of(rows * columns, threads), 0};
+    share(job.parts, threads, copy_part, &job);
+    return 0;
+}
+
+static void finite_part(void *given, int64_t part, int64_t thread) {
+    Copying *job = given;
+    double odd = 0;
+    int64_t last = edge_of(job->columns, part + 1, job->parts);
+    (void)thread;
+    for (int64_t r = edge_of(job->columns, part, job->parts); r < last; r++) odd += job->from[r] - job->from[r]; /* or NaN */
+    if (odd != 0) __atomic_store_n(&job->odd, 1, __ATOMIC_RELAXED);
+}
+
+/* Whether all numbers are finite. */
+KERNEL int64_t all_finite(const double *values, int64_t rows, int64_t threads) {
+    Copying job = {.from = values, .columns = rows, .parts = parts_of(rows, threads)};
+    share(job.parts, threads, finite_part, &job);
+    return !job.odd;
+}
+
+/* ---- sums along lists ------------------------------------------------------------------------------------------------ */
+
+typedef struct {
+    const int64_t *start, *cutoff;
+    const double *value, *divisor;
+    int64_t queries, cutoffs, parts;
+    double *out;
+} AlongLists;
+
+static void along_lists_part(void *given, int64_t part, int64_t thread) {
+    AlongLists *job = given;
+    int64_t last = query_edge(job->start, job->queries, part + 1, job->parts);
+    (void)thread;
+    for (int64_t q = query_edge(job->start, job->queries, part, job->parts); q < last; q++) {
+        int64_t begin = job->start[q], length = job->start[q + 1] - begin, place = 0;
+        double sum = 0;
+        for (int64_t k = 0; k < job->cutoffs; k++) {
+            for (; place < length && place < job->cutoff[k]; place++) sum += job->value[begin + place] / job->divisor[place];
+            job->out[k * job->queries + q] = sum;
+        }
+    }
+}
+
+/* Per query and cutoff the sum of the values at its first places, each divided by that of the place; the cutoffs rise, and
+ * out has a row for each. */
+KERNEL int64_t along_lists(const int64_t *start, int64_t queries, const double *value, const double *divisor,
+                           const int64_t *cutoff, int64_t cutoffs, int64_t threads, double *out) {
+    AlongLists job = {start, cutoff, value, divisor, queries, cutoffs, parts_of(start[queries], threads), out};
+    share(job.parts, threads, along_lists_part, &job);
+    return 0;
+}

@@ -159,6 +159,47 @@ KERNEL int64_t by_score(const int64_t *start, int64_t queries, const void *score
     return 0;
 }
 
+/* ---- falling: the values of each list, the highest first --------------------------------------------------------------- */
+
+typedef struct {
+    const int64_t *start;
+    int64_t queries, parts, longest;
+    double *values, *spare;
+} Falling;
+
+static void falling_part(void *given, int64_t part, int64_t thread) {
+    Falling *job = given;
+    int64_t last = query_edge(job->start, job->queries, part + 1, job->parts);
+    double *R spare = job->spare + job->longest * thread;
+    for (int64_t q = query_edge(job->start, job->queries, part, job->parts); q < last; q++) {
+        int64_t n = job->start[q + 1] - job->start[q];
+        double *R rows = job->values + job->start[q];
+        for (int64_t r = 1; r < n; r++) {
+            int64_t at = r, first = r & ~(int64_t)31;
+            double moved = rows[r];
+            for (; at > first && rows[at - 1] < moved; at--) rows[at] = rows[at - 1];
+            rows[at] = moved;
+        }
+        for (int64_t width = 32; width < n; width *= 2)
+            for (int64_t low = 0; low + width < n; low += 2 * width) {
+                int64_t left = 0, right = low + width, end = least(right + width, n), at = low;
+                memcpy(spare, rows + low, (size_t)width * sizeof *rows);
+                while (left < width && right < end) rows[at++] = spare[left] < rows[right] ? rows[right++] : spare[left++];
+                memcpy(rows + at, spare + left, (size_t)(width - left) * sizeof *rows);
+            }
+    }
+}
+
+/* Put the values of each list in order, the highest first; equal ones stay in theirs. */
+KERNEL int64_t falling(const int64_t *start, int64_t queries, int64_t threads, double *values) {
+    Falling job = {start, queries, parts_of(start[queries], threads), longest_list(start, queries), values, NULL};
+    job.spare = malloc((size_t)(job.longest * least(threads, job.parts) + 1) * sizeof *job.spare);
+    if (!job.spare) return OUT_OF_MEMORY;
+    share(job.parts, threads, falling_part, &job);
+    free(job.spare);
+    return 0;
+}
+
 /* ---- arrange: rows that stand anywhere, brought together by query ---------------------------------------------------- */
 
 /* Rows are dealt out to bins of 2^shift queries each, and a bin is put in order where it lies in the cache. A row is

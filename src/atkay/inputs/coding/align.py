@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 
 from atkay.core.fingerprint import id_numbers, scrambled
-from atkay.core.kernels import count, mark, match, take
+from atkay.core.kernels import count, mark, match, rising, take
 from atkay.core.lists import Lists, Match
 from atkay.core.order import Scores
 from atkay.errors import IdError
-from atkay.inputs.coding.lookup import Keyed, Runs, grouped, grouped_by_score, is_rising, keyed_by
+from atkay.inputs.coding.lookup import Keyed, Runs, grouped, grouped_by_score, keyed_by
 from atkay.inputs.coding.shared import (
     NamedItems,
     SharedCount,
@@ -179,7 +179,7 @@ def align_tables(
         of_rows = [codes.of_rows(table) for table in (recs, truth)]
     items = codes.items
     score, order = None if recs.score is None else Scores(recs.score.to_numpy()), None
-    if score is not None and recs.rank is None and runs[0].length is None and not is_rising(user_codes[0]):
+    if score is not None and recs.rank is None and runs[0].length is None and not rising(user_codes[0]):
         lists, score = grouped_by_score(user_codes[0], of_rows[0], users.size, items.size, score.given)
     else:
         lists, order = grouped(user_codes[0], runs[0].length, of_rows[0], users.size, items.size)

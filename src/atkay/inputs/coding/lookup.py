@@ -66,11 +66,6 @@ def keyed_by(table: Table, queries: pl.DataFrame, groups: tuple[str, ...]) -> pl
     )
 
 
-def is_rising(codes: Ints) -> bool:
-    """Whether no code is below the one before."""
-    return bool((codes[1:] >= codes[:-1]).all())
-
-
 def grouped(
     code: Ints, run: Ints | None, item: Ints, n_queries: int, n_items: int, *, items_only: bool = False
 ) -> tuple[Lists, Ints | None]:
@@ -78,7 +73,7 @@ def grouped(
 
     ``run``: each code stands for so many rows.
     """
-    stands = is_rising(code)
+    stands = kernels.rising(code)
     if run is None and not stands:
         if items_only:
             start, items, _ = kernels.arrange(code, 0, n_queries, item, n_items)
