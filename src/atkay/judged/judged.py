@@ -104,15 +104,14 @@ class Judged:
             for at, k in enumerate(cutoffs):
                 totals[at] = np.bincount(self.query, np.clip(k - t, 0, n) / n, self.n_queries)
             return weights * totals.T
-        missing = [k for k in cutoffs if k not in self._hits]
-        if missing:
-            counted = sums(self.query, self.rank, None, missing, self.n_queries)
-            self._hits.update(zip(missing, counted.T, strict=True))
-        return weights * np.array([self._hits[k] for k in cutoffs]).T
+        counts = self._hits.get(tuple(cutoffs))
+        if counts is None:
+            counts = self._hits[tuple(cutoffs)] = sums(self.query, self.rank, None, cutoffs, self.n_queries)
+        return counts if weights == 1 else weights * counts
 
     @cached_property
-    def _hits(self) -> dict[int, Floats]:
-        """The number of hits up to a cutoff, kept because many metrics ask for it."""
+    def _hits(self) -> dict[tuple[int, ...], Floats]:
+        """The number of hits up to cutoffs, kept because many metrics ask for it."""
         return {}
 
     def listed(self, cutoffs: Sequence[int]) -> Ints:

@@ -9,6 +9,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -28,6 +29,9 @@ __all__ = [
 
 BY_ALIAS: dict[str, type[Metric]] = {}
 """Every metric under each of its names; a subclass enters by being defined."""
+
+PARSED: dict[str, Metric] = {}
+"""Specs that were read already; a new metric may take one of their names."""
 
 DEEPEST = 10_000_000
 """The largest cutoff: some ideals are summed down to it."""
@@ -95,6 +99,7 @@ class Metric:
             if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
                 raise SpecError(f"{cls.__qualname__}: the name '{alias}' is taken by {other.__qualname__}.")
         BY_ALIAS.update(dict.fromkeys(names, cls))
+        PARSED.clear()
 
     def __post_init__(self) -> None:
         for convention in conventions(type(self)):
@@ -142,6 +147,10 @@ class Metric:
 
     def split(self) -> tuple[Self, ...]:
         """The same metric, once for each of its cutoffs."""
+        return self._single
+
+    @cached_property
+    def _single(self) -> tuple[Self, ...]:
         return tuple(dataclasses.replace(self, k=k) for k in self.k) if isinstance(self.k, tuple) else (self,)
 
     def __matmul__(self, k: int | tuple[int, ...]) -> Self:
@@ -149,6 +158,10 @@ class Metric:
         return dataclasses.replace(self, k=k)
 
     def __str__(self) -> str:
+        return self._spec
+
+    @cached_property
+    def _spec(self) -> str:
         chosen = [
             f"{each.name}={printed(getattr(self, each.name))}"
             for each in conventions(type(self))

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from atkay.errors import SpecError, offer, shown
-from atkay.metrics.metric import Metric, bad_cutoff, conventions
+from atkay.metrics.metric import PARSED, Metric, bad_cutoff, conventions
 from atkay.metrics.registry import by_alias, list_metrics
 from atkay.metrics.worked import printed
 from atkay.text.phrases import either
@@ -24,6 +24,9 @@ from atkay.words import words_of
 
 MOST_DIGITS = 20
 """Digits of a cutoff that are read: Python refuses to read thousands of them."""
+
+SPECS_KEPT = 1000
+"""So many specs are remembered: to read one takes longer than to evaluate a user."""
 
 _SPEC = re.compile(r"\s*([^()@,=]+?)\s*(?:\(([^()]*)\))?\s*(?:@(.*))?", re.DOTALL)
 _BETWEEN_SPECS = re.compile(r",(?!\s*\d+\s*(?:,|$))(?![^()]*\))")
@@ -39,6 +42,8 @@ def parse(spec: str | Metric) -> Metric:
     """
     if isinstance(spec, Metric) and hasattr(spec, "name"):
         return spec
+    if isinstance(spec, str) and spec in PARSED:
+        return PARSED[spec]
     if isinstance(spec, type) and issubclass(spec, Metric):
         raise SpecError(f"{spec.__name__} is a class; write {spec.__name__}() or {spec.__name__}(k=10).")
     match = _SPEC.fullmatch(spec) if isinstance(spec, str) else None
@@ -54,7 +59,11 @@ def parse(spec: str | Metric) -> Metric:
         raise SpecError(
             f"unknown metric {shown(name)}. {near} {either('atkay.list_metrics()', '`atkay metrics`')} lists all."
         )
-    return cls(**_parse_choices(cls, chosen), k=None if cut is None else _parse_cutoffs(cls.name, spec, cut))
+    metric = cls(**_parse_choices(cls, chosen), k=None if cut is None else _parse_cutoffs(cls.name, spec, cut))
+    if len(PARSED) >= SPECS_KEPT:
+        PARSED.clear()
+    PARSED[spec] = metric
+    return metric
 
 
 def _parse_choices(cls: type[Metric], chosen: str | None) -> dict[str, Any]:

@@ -105,6 +105,17 @@ INLINE void add_bits(int64_t *R digit, unsigned __int128 bits, int64_t place, in
     for (int64_t n = 0; n < 5; n++) digit[at + n] += negative ? -pieces[n] : pieces[n];
 }
 
+/* Whether numbers are finite: the bits of the exponent are not all 1. No number waits for the one before. */
+INLINE int are_finite(const double *R value, int64_t n) {
+    const uint64_t exponent = (uint64_t)2047 << 52;
+    uint64_t odd = 0, bits;
+    for (int64_t r = 0; r < n; r++) {
+        memcpy(&bits, value + r, 8);
+        odd |= ((bits & exponent) + ((uint64_t)1 << 52)) >> 63; /* carries over where all are 1 */
+    }
+    return !odd;
+}
+
 /* A float as sign, whole number and power of 2. */
 typedef struct {
     uint64_t whole;
@@ -177,12 +188,10 @@ static void exact_part(void *given, int64_t task, int64_t thread) {
     int64_t first = edge_of(job->rows, part, job->parts), last = edge_of(job->rows, part + 1, job->parts);
     const double *R one = job->one + column * job->stride, *R other = job->other ? job->other + column * job->other_stride : NULL;
     int64_t *R digit = job->digits + task * SUM_DIGITS;
-    double odd = 0;
     (void)thread;
     for (int64_t row = first; row < last; row += VALUES_PER_WINDOW) {
         int64_t end = least(row + VALUES_PER_WINDOW, last);
-        for (int64_t r = row; r < end; r++) odd += (one[r] - one[r]) + (other ? other[r] - other[r] : 0); /* 0, or NaN */
-        if (odd != 0) {
+        if (!are_finite(one + row, end - row) || (other && !are_finite(other + row, end - row))) {
             job->odd[task] = 1;
             return;
         }
@@ -280,11 +289,9 @@ KERNEL int64_t copy_rows(const double *from, int64_t step, int64_t rows, int64_t
 
 static void finite_part(void *given, int64_t part, int64_t thread) {
     Copying *job = given;
-    double odd = 0;
-    int64_t last = edge_of(job->columns, part + 1, job->parts);
+    int64_t first = edge_of(job->columns, part, job->parts), last = edge_of(job->columns, part + 1, job->parts);
     (void)thread;
-    for (int64_t r = edge_of(job->columns, part, job->parts); r < last; r++) odd += job->from[r] - job->from[r]; /* or NaN */
-    if (odd != 0) __atomic_store_n(&job->odd, 1, __ATOMIC_RELAXED);
+    if (!are_finite(job->from + first, last - first)) __atomic_store_n(&job->odd, 1, __ATOMIC_RELAXED);
 }
 
 /* Whether all numbers are finite. */
