@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from atkay.core import reference
 from atkay.core.lists import Lists
 from atkay.core.native import kernels
+from atkay.core.native.arrow import TextColumn
 from atkay.core.native.library import LIBRARY, address, call
 
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="the kernels are not built: no C compiler was there")
@@ -213,3 +214,51 @@ def test_columns_and_lists_of_numbers(seed: int, threads: int) -> None:
         for odd in ([], [np.nan], [np.inf], [-np.inf]):
             mixed = rng.permutation(np.concatenate((values, odd)))
             assert kernels.finite(mixed) == reference.finite(mixed) == (not odd)
+
+
+@given(seed=seeds, threads=workers, form=st.sampled_from(["views", "large", "int64", "int32"]))
+def test_numbering(seed: int, threads: int, form: str) -> None:
+    import polars as pl
+    import pyarrow as pa
+
+    rng = np.random.default_rng(seed)
+    near = ["", "a", "b" * 12, "b" * 13, "b" * 13 + "c", "ünïcode", "x" * 40 + "1", "x" * 40 + "2", "x" * 12 + "\0"]
+    columns = []
+    for rows in rng.integers(0, 200, 2):
+        number = rng.integers(0, 30, rows) * 10**9 // (1 if form == "int64" else 10**9)
+        texts = [near[n] if n < len(near) else f"user-{n}" for n in number.tolist()]
+        text: Any = pl.Series(texts, dtype=pl.String).slice(rows // 3)
+        if form == "large":
+            text = _Arrow(pa.array(texts, pa.large_string()).slice(rows // 3))
+        columns.append(TextColumn(text) if form in ("views", "large") else number.astype(form))
+
+    def place_of(column: Any, row: Any) -> Any:
+        return 1000 * column + row
+
+    with on(threads):
+        native, plain = (of.number_ids(columns, place_of) for of in (kernels, reference))
+        assert [each.tolist() for each in native] == [each.tolist() for each in plain]
+        if form in ("views", "large"):
+            assert kernels.text_changes(columns[0]).tolist() == reference.text_changes(columns[0]).tolist()
+
+
+class _Arrow:
+    """An array of Arrow as the stream that frames give."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def __arrow_c_stream__(self) -> Any:
+        import pyarrow as pa
+
+        return pa.chunked_array([self.array]).__arrow_c_stream__()
+
+    def to_list(self) -> Any:
+        return self.array.to_pylist()
+
+
+def test_what_is_no_text() -> None:
+    import polars as pl
+
+    with pytest.raises(TypeError, match="no column of text"):
+        TextColumn(pl.Series([1, 2]))

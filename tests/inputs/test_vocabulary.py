@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from typing import Any
 from unittest.mock import patch
 
 import polars as pl
@@ -33,41 +31,30 @@ def check(
 
 near = st.lists(st.integers(-50, 50), min_size=1, max_size=30)
 far = st.lists(st.integers(-(2**63), 2**63 - 1) | st.sampled_from([0, 2**40, -(2**50)]), min_size=1, max_size=30)
-slices = st.sampled_from([2, 1 << 20])
-small_rows = st.sampled_from([0, 1000])
 
 
-def sizes(**constants: Any) -> AbstractContextManager[object]:
-    """Within this, other numbers of rows decide how ids are numbered."""
-    patched: AbstractContextManager[object] = patch.multiple("atkay.inputs.coding.vocabulary", **constants)
-    return patched
-
-
-@given(one=near | far, other=near | far, dense=st.booleans(), size=slices, few=small_rows)
-def test_integers(one: list[object], other: list[object], dense: bool, size: int, few: int) -> None:
-    with sizes(ROWS_PER_SLICE=size, SMALL_ROWS=few):
-        check(one, other, dense=dense)
+@given(one=near | far, other=near | far, dense=st.booleans())
+def test_integers(one: list[object], other: list[object], dense: bool) -> None:
+    check(one, other, dense=dense)
 
 
 @given(
     one=st.lists(st.text(max_size=3), min_size=1, max_size=30),
     other=st.lists(st.text(max_size=3), min_size=1, max_size=30),
-    hashed=st.sampled_from([0, 100]),
-    size=slices,
-    few=small_rows,
 )
-def test_text(one: list[object], other: list[object], hashed: int, size: int, few: int) -> None:
-    with sizes(HASHED_ROWS=hashed, ROWS_PER_SLICE=size, SMALL_ROWS=few):
-        vocabulary = check(one, other, dense=True, dtype=pl.String)
-        unknown = vocabulary.codes((pl.Series(["never seen before"]),))
+def test_text(one: list[object], other: list[object]) -> None:
+    vocabulary = check(one, other, dense=True, dtype=pl.String)
+    unknown = vocabulary.codes((pl.Series(["never seen before"]),))
     assert not vocabulary.known(unknown).any()
 
 
-def test_texts_with_the_same_hash(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the hash is, the codes are right: here it is the length of the text."""
-    monkeypatch.setattr(pl.Series, "hash", lambda self: self.str.len_bytes().cast(pl.UInt64))
-    with sizes(HASHED_ROWS=0, SMALL_ROWS=0):
-        check(["a", "b", "cc", "dd", "b"], ["b", "e", "dd", "f"], dense=True)
+@given(rows=st.lists(st.tuples(st.integers(0, 3), st.text(max_size=2)), min_size=1, max_size=20))
+def test_several_columns(rows: list[tuple[int, str]]) -> None:
+    number, text = (pl.Series(list(column)) for column in zip(*rows, strict=True))
+    with patch("atkay.inputs.coding.vocabulary.ROWS_PER_SLICE", 3):
+        vocabulary, (code,) = Vocabulary.of([(number, text)], dense=True)
+    assert vocabulary.ids(code).rows() == rows
+    assert [vocabulary.ids(code[at : at + 1]).row(0) for at in code.argsort()] == sorted(rows)
 
 
 @pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt8, pl.Int16, pl.UInt64, pl.Int128])

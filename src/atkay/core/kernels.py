@@ -23,11 +23,13 @@ if TYPE_CHECKING or LIBRARY is None:
         finite,
         mark,
         match,
+        number_ids,
         rising,
         span,
         steps,
         sums,
         take,
+        text_changes,
     )
 else:
     from atkay.core.native.kernels import (
@@ -46,11 +48,13 @@ else:
         finite,
         mark,
         match,
+        number_ids,
         rising,
         span,
         steps,
         sums,
         take,
+        text_changes,
     )
 
 if LIBRARY is None:
@@ -79,9 +83,11 @@ __all__ = [
     "finite",
     "mark",
     "match",
+    "number_ids",
     "rising",
     "span",
     "steps",
     "sums",
     "take",
+    "text_changes",
 ]

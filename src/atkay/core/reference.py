@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from atkay.core.lists import Lists, Match, ScoreSteps
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from atkay.core.types import Array, Bools, Floats, Hashes, Ints
 
@@ -27,6 +27,30 @@ def changes(ids: Ints) -> Ints:
 def rising(ids: Ints) -> bool:
     """Whether no integer is below the one before."""
     return bool((ids[1:] >= ids[:-1]).all())
+
+
+def text_changes(text: Any) -> Ints:
+    """The rows whose text is not that of the row before."""
+    return changes(_listed(text))
+
+
+def number_ids(columns: Sequence[Any], place_of: Callable[[Ints, Ints], Ints]) -> list[Ints]:
+    """The codes of ids, integers or text, of several columns.
+
+    ``place_of`` gives the code of each different id from where it stands first: its column, and its row there.
+    """
+    listed = [_listed(column) for column in columns]
+    first: dict[Any, tuple[int, int]] = {}
+    for at, column in enumerate(listed):
+        for row, value in enumerate(column.tolist()):
+            first.setdefault(value, (at, row))
+    place = place_of(*np.array(list(first.values()), np.int64).reshape(-1, 2).T)
+    code = dict(zip(first, place.tolist(), strict=True))
+    return [np.array([code[value] for value in column.tolist()], np.int64) for column in listed]
+
+
+def _listed(column: Any) -> Array:
+    return column if isinstance(column, np.ndarray) else np.array(column.texts(), object)
 
 
 def count(marked: Bools, item: Ints) -> int:

@@ -8,11 +8,12 @@ import numpy as np
 
 from atkay.core import reference
 from atkay.core.lists import Lists, Match, ScoreSteps
+from atkay.core.native.arrow import TextColumn
 from atkay.core.native.library import address, call
 from atkay.core.threads import threads
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from atkay.core.types import Array, Bools, Floats, Hashes, Ints
 
@@ -40,6 +41,29 @@ def changes(ids: Ints) -> Ints:
 def rising(ids: Ints) -> bool:
     ids = _integers(ids)
     return bool(call(f"rising_{_suffix(ids)}", address(ids, ids.dtype), len(ids), threads()))
+
+
+def text_changes(text: TextColumn) -> Ints:
+    rows = np.empty(len(text), np.int64)
+    return rows[: call("changes_text", *text.place, threads(), address(rows, np.int64))].copy()
+
+
+def number_ids(columns: Sequence[Ints | TextColumn], place_of: Callable[[Ints, Ints], Ints]) -> list[Ints]:
+    kept = [column if isinstance(column, TextColumn) else _integers(column) for column in columns]
+    codes = [np.empty(len(column), np.int32) for column in kept]
+    places = np.array([_place(column) for column in kept], np.int64)
+    outs = np.array([address(each, np.int32) for each in codes], np.int64)
+    numbering = call("number_ids", address(places, np.int64), address(outs, np.int64), len(kept), threads())
+    if not numbering:
+        raise MemoryError("number_ids: there is not enough memory")
+    try:
+        column, row = (np.empty(call("numbered", numbering), np.int64) for _ in range(2))
+        call("first_seen", numbering, address(column, np.int64), address(row, np.int64))
+        place = np.ascontiguousarray(place_of(column, row), np.int32)
+        call("write_codes", numbering, address(place, np.int32), threads())
+    finally:
+        call("forget_numbering", numbering)
+    return codes  # type: ignore[return-value]  # narrow
 
 
 def count(marked: Bools, item: Ints) -> int:
@@ -311,6 +335,13 @@ def _steps(values: Array) -> tuple[int, int, int]:
 def _column(values: Array | None) -> tuple[int, int]:
     """Address and type of a column; none is 0."""
     return (0, 0) if values is None else (address(values, values.dtype), KINDS[values.dtype])
+
+
+def _place(column: Ints | TextColumn) -> tuple[int, int, int, int]:
+    """How a kernel is told where ids lie."""
+    if isinstance(column, TextColumn):
+        return column.place
+    return int(column.dtype == np.int32), len(column), address(column, column.dtype), 0
 
 
 def _suffix(values: Ints) -> str:

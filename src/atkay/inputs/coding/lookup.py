@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from atkay.core import kernels, reference
+from atkay.core import kernels
 from atkay.core.lists import Lists, mask, rows_of
 from atkay.core.match import repeated
+from atkay.core.native.arrow import TextColumn
 from atkay.core.order import Scores, together
 from atkay.errors import IdError, listing
-from atkay.inputs.coding.vocabulary import SMALL_ROWS, Vocabulary
+from atkay.inputs.coding.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from atkay.core.types import Array, Bools, Ints
@@ -120,7 +121,8 @@ class Runs:
 
 def changes(column: pl.Series) -> Ints:
     """The rows whose value is not that of the row before."""
-    small = len(column) < SMALL_ROWS and column.dtype == pl.String
-    if not (small or column.dtype.is_integer()) or column.dtype in (pl.Int128, pl.UInt128):
+    if column.dtype == pl.String:
+        return kernels.text_changes(TextColumn(column.rechunk()))
+    if not column.dtype.is_integer() or column.dtype in (pl.Int128, pl.UInt128):
         return (column != column.shift(1)).fill_null(False).arg_true().cast(pl.Int64).to_numpy()
-    return reference.changes(column.to_numpy()) if small else kernels.changes(column.to_numpy())
+    return kernels.changes(column.to_numpy())

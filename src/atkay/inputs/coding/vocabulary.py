@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -12,6 +12,7 @@ import polars as pl
 from atkay.core import kernels
 from atkay.core.fingerprint import Numbers, id_numbers, numbers_of
 from atkay.core.lists import in_threads, ranges
+from atkay.core.native.arrow import TextColumn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,12 +21,6 @@ if TYPE_CHECKING:
 
 Ids = tuple[pl.Series, ...]
 
-HASHED_ROWS = 100_000
-"""From so many rows on text is looked up by its hash, which is then checked."""
-
-
-SMALL_ROWS = 1000
-"""Fewer rows than this are numbered by a dict: each query of Polars would take longer than that."""
 WIDE = (pl.UInt64, pl.Int128, pl.UInt128)
 """Integers that need not fit into 64 bits with a sign."""
 ROWS_PER_SLICE = 1 << 20
@@ -65,21 +60,27 @@ class Vocabulary:
             vocabulary = cls._of_integers(columns[0], names, room, dense=dense)
             if vocabulary is not None:
                 return vocabulary, [vocabulary.codes(ids) for ids in tables]
-        kind = columns[0][0].dtype
-        if len(columns) == 1 and (kind == pl.String or kind.is_integer()) and sum(map(len, columns[0])) < SMALL_ROWS:
-            return cls._of_few(columns[0], names)
+        if len(columns) == 1 and _is_coded(columns[0][0].dtype):
+            return cls._of_one(columns[0], names)
         return cls._of_any(tables, names)
 
     @classmethod
-    def _of_few(cls, columns: list[pl.Series], names: tuple[str, ...]) -> tuple[Vocabulary, list[Ints]]:
-        """The text or integers of a few rows."""
-        values = [column.to_list() for column in columns]
-        ids = sorted(set().union(*values))  # text in the order of its code points, which is that of its bytes
-        code = {value: at for at, value in enumerate(ids)}
-        table = pl.DataFrame([pl.Series(names[0], ids, columns[0].dtype)]).with_row_index("code")
-        return cls(len(ids), names, table=table), [
-            np.array([code[value] for value in of_table], np.int32) for of_table in values
-        ]
+    def _of_one(cls, columns: list[pl.Series], names: tuple[str, ...]) -> tuple[Vocabulary, list[Ints]]:
+        """Text, or integers that are far apart."""
+        table = pl.DataFrame()
+
+        def place_of(column: Ints, row: Ints) -> Ints:
+            nonlocal table
+            order = np.argsort(column, kind="stable")
+            ids = pl.concat([each.gather(row[column == at]) for at, each in enumerate(columns)]).alias(names[0])
+            by_id = ids.arg_sort()
+            table = ids.gather(by_id).to_frame().with_row_index("code")
+            place = np.empty(len(order), np.int64)
+            place[order[by_id.to_numpy()]] = np.arange(len(order))
+            return place
+
+        codes = kernels.number_ids([_in_place(column) for column in columns], place_of)
+        return cls(len(table), names, table=table), codes
 
     @classmethod
     def _of_any(cls, tables: Sequence[Ids], names: tuple[str, ...]) -> tuple[Vocabulary, list[Ints]]:
@@ -89,7 +90,7 @@ class Vocabulary:
         codes: dict[int, Ints] = {}
         for at in by_length:
             codes[at] = cls(len(table), names, table=table.with_row_index("code")).codes(tables[at])
-            while len(new := np.flatnonzero(codes[at] < 0)):  # once more where two new texts have the same hash
+            if len(new := np.flatnonzero(codes[at] < 0)):
                 rest = tuple(column.gather(new) for column in tables[at])
                 table = pl.concat((table, _distinct(rest, names)))
                 codes[at][new] = cls(len(table), names, table=table.with_row_index("code")).codes(rest)
@@ -122,10 +123,13 @@ class Vocabulary:
     def codes(self, ids: Ids) -> Ints:
         """The codes of ids, and something that is no code where an id is unknown."""
         if self.table is not None:
-            text = len(ids) == 1 and ids[0].dtype == pl.String and len(ids[0]) >= HASHED_ROWS
-            look_up = self._codes_of_text if text else self._codes_of_any
+            column = self.table.get_column(self.names[0])
+            if len(ids) == 1 and column.dtype == ids[0].dtype and _is_coded(column.dtype):
+                of_table = (column, ids[0])
+                return kernels.number_ids([_in_place(each) for each in of_table], _place_in_first)[1]
             slices = ranges(len(ids[0]), ROWS_PER_SLICE)
-            return np.concatenate(in_threads(lambda b: look_up(tuple(column[slice(*b)] for column in ids)), slices))
+            parts = in_threads(lambda b: self._codes_of_any(tuple(each[slice(*b)] for each in ids)), slices)
+            return np.concatenate(parts)
         if self.lookup is None and self.low == 0 and ids[0].dtype not in WIDE:
             return ids[0].to_numpy()
         span = self.size if self.lookup is None else len(self.lookup)
@@ -135,25 +139,6 @@ class Vocabulary:
         assert self.table is not None
         frame = _frame(ids, self.names).cast({name: self.table.schema[name] for name in self.names}, strict=False)
         return self._narrow(frame.join(self.table, on=self.names, how="left", maintain_order="left"))
-
-    def _codes_of_text(self, ids: Ids) -> Ints:
-        assert self.table is not None
-        ids_of_codes = self.table.get_column(self.names[0])
-        hashes = pl.DataFrame({"hash": ids[0].hash()})
-        coded = hashes.join(self._by_hash, on="hash", how="left", maintain_order="left")
-        right = (ids_of_codes.gather(coded.get_column("code")) == ids[0]).fill_null(False)
-        code = self._narrow(coded)
-        if right.all():
-            return code
-        wrong, code = right.not_().arg_true(), code.copy()
-        code[wrong.to_numpy()] = self._codes_of_any((ids[0].gather(wrong),))
-        return code
-
-    @cached_property
-    def _by_hash(self) -> pl.DataFrame:
-        assert self.table is not None
-        ids_of_codes = self.table.get_column(self.names[0])
-        return pl.DataFrame({"hash": ids_of_codes.hash(), "code": self.table.get_column("code")}).unique("hash")
 
     def _narrow(self, coded: pl.DataFrame) -> Ints:
         """The codes that were found, -1 for none, in no wider integers than it takes."""
@@ -198,16 +183,24 @@ def _frame(ids: Ids, names: tuple[str, ...]) -> pl.DataFrame:
 
 
 def _distinct(ids: Ids, names: tuple[str, ...]) -> pl.DataFrame:
-    """Each id once; of long text columns each hash once, which is the same but for a rare clash of hashes."""
+    """Each id once."""
     frame = _frame(ids, names)
-    if len(ids) > 1 or ids[0].dtype != pl.String or len(frame) < HASHED_ROWS:
-        return pl.concat(in_threads(lambda b: frame[slice(*b)].unique(), ranges(len(frame), ROWS_PER_SLICE))).unique()
+    return pl.concat(in_threads(lambda b: frame[slice(*b)].unique(), ranges(len(frame), ROWS_PER_SLICE))).unique()
 
-    def of_slice(block: tuple[int, int]) -> pl.DataFrame:
-        text = ids[0][slice(*block)]
-        return _frame((text,), names).with_columns(text.hash().alias("hash")).unique("hash")
 
-    return pl.concat(in_threads(of_slice, ranges(len(frame), ROWS_PER_SLICE))).unique("hash").select(names)
+def _is_coded(dtype: pl.DataType) -> bool:
+    """Whether a kernel numbers ids of this type."""
+    return dtype == pl.String or (dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128))
+
+
+def _in_place(column: pl.Series) -> Any:
+    """A column as kernels take it."""
+    return TextColumn(column.rechunk()) if column.dtype == pl.String else column.to_numpy()
+
+
+def _place_in_first(column: Ints, row: Ints) -> Ints:
+    """The rows of ids in the first column, -1 for ids that it does not have."""
+    return np.where(column == 0, row, -1)
 
 
 def fits(value: int) -> bool:

@@ -1,0 +1,254 @@
+/* Numbering: codes 0, 1, 2, ... for ids of 64 bits or of text, where they lie. */
+#include "kernels.h"
+
+/* A column of ids. Text is Arrow's: views of 16 bytes and their buffers, or letters and where each text begins. */
+typedef struct {
+    int64_t kind, rows;
+    const void *data;
+    const void *more;
+} IdColumn;
+
+enum { IDS_INT64, IDS_INT32, IDS_VIEWS, IDS_LARGE_TEXT, IDS_TEXT };
+
+/* An id in 16 bytes: an integer; or the length of a text in 4 bytes, then its letters where these are at most 12, else
+ * the first four of them and the address of all. Of text too long, equal first halves do not yet say that it is equal. */
+typedef struct {
+    uint64_t low, high;
+} Key;
+
+#define LETTERS_IN_PLACE 12
+
+INLINE Key key_of_text(const uint8_t *letters, uint64_t length) {
+    uint8_t bytes[16] = {0};
+    uint32_t size = (uint32_t)length;
+    uint64_t place = (uint64_t)(uintptr_t)letters;
+    Key key;
+    memcpy(bytes, &size, 4);
+    memcpy(bytes + 4, letters, length <= LETTERS_IN_PLACE ? length : 4);
+    if (length > LETTERS_IN_PLACE) memcpy(bytes + 8, &place, 8);
+    memcpy(&key, bytes, 16);
+    return key;
+}
+
+INLINE Key key_at(const IdColumn *R ids, int64_t row) {
+    Key key;
+    switch (ids->kind) {
+    case IDS_INT64: return (Key){(uint64_t)((const int64_t *)ids->data)[row], 0};
+    case IDS_INT32: return (Key){(uint64_t)(int64_t)((const int32_t *)ids->data)[row], 0};
+    case IDS_VIEWS:
+        memcpy(&key, (const uint8_t *)ids->data + 16 * row, 16);
+        if ((uint32_t)key.low > LETTERS_IN_PLACE) { /* the number of a buffer and the place in it, in 4 bytes each */
+            const uint8_t *buffer = ((const uint8_t *const *)ids->more)[(uint32_t)key.high];
+            key.high = (uint64_t)(uintptr_t)(buffer + (key.high >> 32));
+        }
+        return key;
+    case IDS_LARGE_TEXT: {
+        const int64_t *start = (const int64_t *)ids->more + row;
+        return key_of_text((const uint8_t *)ids->data + start[0], (uint64_t)(start[1] - start[0]));
+    }
+    default: {
+        const int32_t *start = (const int32_t *)ids->more + row;
+        return key_of_text((const uint8_t *)ids->data + start[0], (uint64_t)(start[1] - start[0]));
+    }
+    }
+}
+
+INLINE int same_key(Key one, Key other, int text) {
+    if (one.low != other.low) return 0;
+    if (one.high == other.high) return 1;
+    return text && (uint32_t)one.low > LETTERS_IN_PLACE &&
+           !memcmp((const void *)(uintptr_t)one.high, (const void *)(uintptr_t)other.high, (uint32_t)one.low);
+}
+
+INLINE uint64_t scatter(uint64_t bits) { return (bits ^ (bits >> 32)) * 0xD6E8FEB86659FD93u; }
+
+INLINE uint64_t hash_of(Key key, int text) {
+    uint32_t length = (uint32_t)key.low;
+    if (!text || length <= LETTERS_IN_PLACE) return scatter(scatter(key.low) ^ key.high) >> 16;
+    const uint8_t *letters = (const uint8_t *)(uintptr_t)key.high;
+    uint64_t hash = length, bits;
+    for (uint32_t at = 0; at + 8 <= length; at += 8) memcpy(&bits, letters + at, 8), hash = scatter(hash ^ bits);
+    memcpy(&bits, letters + length - 8, 8);
+    return scatter(hash ^ bits) >> 16;
+}
+
+/* Codes in the order in which ids are first seen. A slot is 0, or a code + 1. */
+typedef struct {
+    uint32_t *slots;
+    Key *keys;
+    int64_t *first; /* where each id stands first: column << 48 | row */
+    int64_t n, size;
+    int32_t *final; /* the code that each gets in the end */
+} Codebook;
+
+#define LEAST_SLOTS 1024
+
+static int resize(Codebook *book, int64_t size, int text) {
+    uint32_t *slots = rows_memory((size_t)size * sizeof *slots);
+    Key *keys = realloc(book->keys, (size_t)(size / 2) * sizeof *keys);
+    int64_t *first = realloc(book->first, (size_t)(size / 2) * sizeof *first);
+    book->keys = keys ? keys : book->keys, book->first = first ? first : book->first;
+    if (!slots || !keys || !first) return free(slots), 0;
+    memset(slots, 0, (size_t)size * sizeof *slots);
+    for (int64_t code = 0; code < book->n; code++) {
+        uint64_t at = hash_of(keys[code], text) & (uint64_t)(size - 1);
+        while (slots[at]) at = (at + 1) & (uint64_t)(size - 1);
+        slots[at] = (uint32_t)code + 1;
+    }
+    free(book->slots);
+    book->slots = slots, book->size = size;
+    return 1;
+}
+
+/* The code of a key, a new one where it was not seen; -1 where there is no memory. */
+INLINE int64_t code_of(Codebook *R book, Key key, int64_t place, int text) {
+    uint64_t mask = (uint64_t)book->size - 1, at = hash_of(key, text) & mask;
+    for (uint32_t slot; (slot = book->slots[at]); at = (at + 1) & mask)
+        if (same_key(book->keys[slot - 1], key, text)) return slot - 1;
+    if (2 * (book->n + 1) > book->size) {
+        if (book->n >= INT32_MAX / 2 || !resize(book, 4 * book->size, text)) return -1;
+        return code_of(book, key, place, text);
+    }
+    book->keys[book->n] = key, book->first[book->n] = place, book->slots[at] = (uint32_t)book->n + 1;
+    return book->n++;
+}
+
+/* Each thread has a chunk of every column and numbers its ids by itself; then all get the same numbers. */
+typedef struct {
+    IdColumn *columns;
+    int32_t **codes;
+    int64_t n_columns, chunks, failed;
+    int text;
+    Codebook *books, all;
+} Numbering;
+
+static void number_chunk(void *given, int64_t chunk, int64_t thread) {
+    Numbering *job = given;
+    Codebook *book = job->books + chunk;
+    int text = job->text, enough = resize(book, LEAST_SLOTS, text);
+    (void)thread;
+    for (int64_t c = 0; enough && c < job->n_columns; c++) {
+        const IdColumn ids = job->columns[c];
+        int32_t *R codes = job->codes[c];
+        int64_t last = edge_of(ids.rows, chunk + 1, job->chunks);
+        for (int64_t r = edge_of(ids.rows, chunk, job->chunks); r < last; r++) {
+            int64_t code = code_of(book, key_at(&ids, r), c << 48 | r, text);
+            if (code < 0) enough = 0;
+            codes[r] = (int32_t)code;
+        }
+    }
+    if (!enough) __atomic_store_n(&job->failed, 1, __ATOMIC_RELAXED);
+}
+
+static void relabel_chunk(void *given, int64_t chunk, int64_t thread) {
+    Numbering *job = given;
+    const int32_t *R final = job->books[chunk].final;
+    (void)thread;
+    for (int64_t c = 0; c < job->n_columns; c++) {
+        int32_t *R codes = job->codes[c];
+        int64_t last = edge_of(job->columns[c].rows, chunk + 1, job->chunks);
+        for (int64_t r = edge_of(job->columns[c].rows, chunk, job->chunks); r < last; r++) codes[r] = final[codes[r]];
+    }
+}
+
+static void close_book(Codebook *book) { free(book->slots), free(book->keys), free(book->first), free(book->final); }
+
+/* Forget a numbering. */
+KERNEL int64_t forget_numbering(Numbering *job) {
+    for (int64_t chunk = 0; job && job->books && chunk < job->chunks; chunk++) close_book(job->books + chunk);
+    if (job) close_book(&job->all), free(job->books), free(job->columns), free(job->codes), free(job);
+    return 0;
+}
+
+/* Number the ids of some columns, all of the same type, in the order in which they are first seen. columns: kind, rows and
+ * two addresses of each; codes: the address of each column's codes. Returns a numbering, to be asked by the three functions
+ * that follow and then forgotten, or 0 where there is no memory. */
+KERNEL int64_t number_ids(const int64_t *columns, const int64_t *codes, int64_t n_columns, int64_t threads) {
+    Numbering *job = calloc(1, sizeof *job);
+    int64_t rows = 0;
+    if (!job) return 0;
+    job->n_columns = n_columns;
+    job->columns = calloc((size_t)n_columns, sizeof *job->columns);
+    job->codes = calloc((size_t)n_columns, sizeof *job->codes);
+    if (!job->columns || !job->codes) return forget_numbering(job);
+    for (int64_t c = 0; c < n_columns; c++) {
+        const int64_t *of = columns + 4 * c;
+        job->columns[c] = (IdColumn){of[0], of[1], (const void *)(uintptr_t)of[2], (const void *)(uintptr_t)of[3]};
+        job->codes[c] = (int32_t *)(uintptr_t)codes[c];
+        rows += of[1];
+    }
+    job->text = columns[0] >= IDS_VIEWS;
+    job->chunks = least(threads, parts_of(rows, threads));
+    job->books = calloc((size_t)job->chunks, sizeof *job->books);
+    if (!job->books) return forget_numbering(job);
+    share(job->chunks, threads, number_chunk, job);
+    job->failed |= !resize(&job->all, LEAST_SLOTS, job->text);
+    for (int64_t chunk = 0; !job->failed && chunk < job->chunks; chunk++) {
+        Codebook *book = job->books + chunk;
+        book->final = malloc((size_t)(book->n + 1) * sizeof *book->final);
+        job->failed |= !book->final;
+        for (int64_t n = 0; !job->failed && n < book->n; n++) {
+            int64_t code = code_of(&job->all, book->keys[n], book->first[n], job->text);
+            job->failed |= code < 0;
+            if (code >= 0) job->all.first[code] = least(job->all.first[code], book->first[n]);
+            book->final[n] = (int32_t)code;
+        }
+    }
+    return job->failed ? forget_numbering(job) : (int64_t)(uintptr_t)job;
+}
+
+/* How many different ids there are. */
+KERNEL int64_t numbered(const Numbering *job) { return job->all.n; }
+
+/* Where each id was seen first: its column and its row. */
+KERNEL int64_t first_seen(const Numbering *job, int64_t *column, int64_t *row) {
+    for (int64_t n = 0; n < job->all.n; n++)
+        column[n] = job->all.first[n] >> 48, row[n] = job->all.first[n] & (((int64_t)1 << 48) - 1);
+    return 0;
+}
+
+/* Write the codes of all rows: place[n] is that of the n-th id that was seen. */
+KERNEL int64_t write_codes(Numbering *job, const int32_t *place, int64_t threads) {
+    for (int64_t chunk = 0; chunk < job->chunks; chunk++)
+        for (int64_t n = 0; n < job->books[chunk].n; n++) job->books[chunk].final[n] = place[job->books[chunk].final[n]];
+    share(job->chunks, threads, relabel_chunk, job);
+    return 0;
+}
+
+/* ---- changes: where text is not that of the row before ---------------------------------------------------------------- */
+
+typedef struct {
+    IdColumn ids;
+    int64_t parts, *row, *found;
+} TextChanges;
+
+static void text_changes_part(void *given, int64_t part, int64_t thread) {
+    TextChanges *job = given;
+    int64_t first = edge_of(job->ids.rows, part, job->parts), last = edge_of(job->ids.rows, part + 1, job->parts), n = 0;
+    const IdColumn ids = job->ids;
+    (void)thread;
+    if (first < last) {
+        Key before = key_at(&ids, first ? first - 1 : 0);
+        for (int64_t r = first ? first : 1; r < last; r++) {
+            Key here = key_at(&ids, r);
+            if (!same_key(here, before, 1)) job->row[first + n++] = r;
+            before = here;
+        }
+    }
+    job->found[part] = n;
+}
+
+/* The rows whose text is not that of the row before, written to row, which has room for all rows; returns how many. */
+KERNEL int64_t changes_text(int64_t kind, int64_t rows, const void *data, const void *more, int64_t threads, int64_t *row) {
+    TextChanges job = {{kind, rows, data, more}, parts_of(rows, threads), row, NULL};
+    int64_t n = 0;
+    job.found = malloc((size_t)job.parts * sizeof *job.found);
+    if (!job.found) return OUT_OF_MEMORY;
+    share(job.parts, threads, text_changes_part, &job);
+    for (int64_t part = 0; part < job.parts; part++) {
+        memmove(row + n, row + edge_of(rows, part, job.parts), (size_t)job.found[part] * sizeof *row);
+        n += job.found[part];
+    }
+    free(job.found);
+    return n;
+}
