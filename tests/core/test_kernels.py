@@ -73,7 +73,12 @@ def test_ids(seed: int, threads: int) -> None:
         assert kernels.changes(ids).tolist() == reference.changes(ids).tolist()
         assert kernels.count(marked, code) == reference.count(marked, code)
         assert kernels.find(marked, code).tolist() == reference.find(marked, code).tolist()
+        start = np.unique(np.concatenate(([0, len(ids)], rng.integers(0, len(ids) + 1, 5))))
+        shuffled = rng.permutation(len(start) - 1)
+        first, after = start[:-1][shuffled], np.concatenate(([0], np.cumsum(np.diff(start)[shuffled])))
         for values in (ids, ids.astype(bool), ids.astype("c16")):
+            native, plain = (of.take_runs(values, first, after).tolist() for of in (kernels, reference))
+            assert native == plain
             assert kernels.take(values, order).tolist() == reference.take(values, order).tolist()
 
 

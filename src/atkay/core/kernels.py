@@ -29,6 +29,7 @@ if TYPE_CHECKING or LIBRARY is None:
         steps,
         sums,
         take,
+        take_runs,
         text_changes,
     )
 else:
@@ -54,6 +55,7 @@ else:
         steps,
         sums,
         take,
+        take_runs,
         text_changes,
     )
 
@@ -89,5 +91,6 @@ __all__ = [
     "steps",
     "sums",
     "take",
+    "take_runs",
     "text_changes",
 ]

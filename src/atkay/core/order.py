@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay.core.kernels import arrange, find, steps, take
+from atkay.core.kernels import arrange, find, steps, take, take_runs
 from atkay.core.lists import Lists, ScoreSteps, mask, rows_of
 
 if TYPE_CHECKING:
@@ -16,37 +16,58 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
+class Runs:
+    """Rows in another order, run by run: run n began at row ``first[n]``, and now has the rows from ``start[n]`` on."""
+
+    first: Ints
+    start: Ints
+
+    def take(self, values: Array) -> Array:
+        """The values in this order."""
+        return take_runs(values, self.first, self.start)
+
+    def before(self, rows: Ints) -> Ints:
+        """Which rows some rows were before."""
+        run = np.searchsorted(self.start, rows, side="right") - 1
+        return self.first[run] + rows - self.start[run]
+
+    def stands(self, lists: Lists, score: Array) -> bool:
+        """Whether scores fall along every list, from looking at them where they are; a list may be one run alone."""
+        if not np.array_equal(self.start, lists.start):
+            return False
+        by_row = np.argsort(self.first)
+        before = Lists.of(lists.length[by_row], lists.item[:0], lists.n_items)
+        score_steps = steps(before, score)
+        return score_steps.rising < 0 and not len(score_steps.equal)
+
+
+@dataclass(frozen=True, eq=False)
 class Scores:
     """The scores of the rows of lists, put in their order when asked for.
 
-    ``given`` stands in the order of the input, in which row n of the lists is row ``order[n]``; ``query`` has the query
-    of each given row where the scores themselves put the rows in order. The order is then found where it is asked for,
-    and ``equal`` has the rows whose score is that of the row before in the same list.
+    ``given`` stands in the order of the input, which ``moved`` brings to that of the lists; ``query`` has the query of
+    each given row where the scores themselves put the rows in order. That order is found where it is asked for, and
+    ``equal`` has the rows whose score is that of the row before in the same list.
     """
 
     given: Array
-    moved: Ints | None = None
+    moved: Runs | None = None
     query: Ints | None = None
     n_queries: int = 0
     equal: Ints | None = None
 
     @cached_property
-    def order(self) -> Ints | None:
-        """The given row of each row, None where they are the same."""
-        if self.query is None:
-            return self.moved
-        return together(self.query, self.n_queries, self.given)[0]
-
-    @cached_property
     def values(self) -> Array:
         """The scores row by row."""
-        return self.given if self.order is None else take(self.given, self.order)
+        if self.query is not None:
+            return take(self.given, together(self.query, self.n_queries, self.given)[0])
+        return self.given if self.moved is None else self.moved.take(self.given)
 
     def of(self, lists: Lists, queries: Ints) -> Array:
         """The scores of some lists, one list after the other, without putting all of them in order."""
         if self.query is None:
             rows = rows_of(lists.start, queries)
-            return self.given[rows if self.order is None else self.order[rows]]
+            return self.given[rows if self.moved is None else self.moved.before(rows)]
         row = find(mask(queries, self.n_queries), self.query)
         code = np.empty(self.n_queries, np.int64)
         code[queries] = np.arange(len(queries))
@@ -54,7 +75,11 @@ class Scores:
 
     def steps(self, lists: Lists) -> ScoreSteps:
         """Where they rise or stay equal along the lists."""
-        return steps(lists, self.values) if self.equal is None else ScoreSteps(-1, self.equal)
+        if self.equal is not None:
+            return ScoreSteps(-1, self.equal)
+        if self.moved is not None and self.moved.stands(lists, self.given):
+            return ScoreSteps(-1, lists.start[:0])
+        return steps(lists, self.values)
 
 
 def together(query: Ints, n_queries: int, score: Array | None = None) -> tuple[Ints, Ints, Ints]:

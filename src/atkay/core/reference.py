@@ -81,6 +81,11 @@ def take(values: Array, order: Ints) -> Array:
     return values.take(order)
 
 
+def take_runs(values: Array, first: Ints, start: Ints) -> Array:
+    """The values run by run: run n begins at row ``first[n]``, and then has the rows from ``start[n]`` on."""
+    return values.take(np.repeat(first - start[:-1], np.diff(start)) + np.arange(start[-1]))
+
+
 def match(lists: Lists, truth: Lists) -> Match:
     """The listed rows that the truth has, and which of its rows they are."""
     n_items = max(lists.n_items, truth.n_items)

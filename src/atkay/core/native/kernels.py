@@ -111,6 +111,13 @@ def take(values: Array, order: Ints) -> Array:
     return out
 
 
+def take_runs(values: Array, first: Ints, start: Ints) -> Array:
+    values, out = np.ascontiguousarray(values), np.empty(int(start[-1]), values.dtype)
+    arguments = address(first, np.int64), address(start, np.int64), len(first), threads(), address(out, out.dtype)
+    call("take_runs", address(values, values.dtype), values.itemsize, *arguments)
+    return out
+
+
 def match(lists: Lists, truth: Lists) -> Match:
     n_items = max(lists.n_items, truth.n_items)
     item, truth_item = _integers(lists.item), _integers(truth.item)

@@ -394,3 +394,29 @@ KERNEL int64_t take(const void *values, int64_t width, const int64_t *order, int
     share(job.parts, threads, take_part, &job);
     return 0;
 }
+
+/* ---- take_runs: rows that stand together, in another order of the runs ------------------------------------------------- */
+
+typedef struct {
+    const char *values;
+    char *out;
+    const int64_t *first, *start; /* where each run begins, before and after */
+    int64_t runs, width, parts;
+} TakeRuns;
+
+static void take_runs_part(void *given, int64_t part, int64_t thread) {
+    TakeRuns *job = given;
+    int64_t last = query_edge(job->start, job->runs, part + 1, job->parts), width = job->width;
+    (void)thread;
+    for (int64_t run = query_edge(job->start, job->runs, part, job->parts); run < last; run++)
+        memcpy(job->out + job->start[run] * width, job->values + job->first[run] * width,
+               (size_t)((job->start[run + 1] - job->start[run]) * width));
+}
+
+/* Values of so many bytes each: run n, which begins at row first[n], becomes rows start[n] to before start[n + 1]. */
+KERNEL int64_t take_runs(const void *values, int64_t width, const int64_t *first, const int64_t *start, int64_t runs,
+                         int64_t threads, void *out) {
+    TakeRuns job = {values, out, first, start, runs, width, parts_of(start[runs], threads)};
+    share(job.parts, threads, take_runs_part, &job);
+    return 0;
+}

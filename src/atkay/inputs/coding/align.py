@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 
 from atkay.core.fingerprint import id_numbers, scrambled
-from atkay.core.kernels import count, mark, match, rising, take
+from atkay.core.kernels import count, mark, match, rising
 from atkay.core.lists import Lists, Match
-from atkay.core.order import Scores
+from atkay.core.order import Runs, Scores
 from atkay.errors import IdError
-from atkay.inputs.coding.lookup import Keyed, Runs, grouped, grouped_by_score, keyed_by
+from atkay.inputs.coding.lookup import Keyed, KeyRuns, grouped, grouped_by_score, keyed_by
 from atkay.inputs.coding.shared import (
     NamedItems,
     SharedCount,
@@ -167,7 +167,7 @@ def align_tables(
         recs = replace(recs, score=recs.score.cast(pl.Float32))
     check_keys(recs, truth)
     recs, truth = same_types(recs, truth)
-    runs = [Runs.of(table.ids[:-1]) for table in (recs, truth)]
+    runs = [KeyRuns.of(table.ids[:-1]) for table in (recs, truth)]
     users, user_codes = Vocabulary.of([run.ids for run in runs], dense=True)
     queries = pl.DataFrame(
         [column.alias(name) for name, column in zip(truth.key, users.all_ids().get_columns(), strict=True)]
@@ -222,7 +222,9 @@ def align_tables(
         rank=_in_order(recs.rank, order),
         grade=grade,
         **{name: each.rows for name, each in outside.items()},
-        extra=truth.extra if truth.extra is None or truth_order is None else truth.extra[truth_order],
+        extra=truth.extra
+        if truth.extra is None or truth_order is None
+        else truth.extra[truth_order.before(np.arange(len(relevant)))],
         names=recs.used,
         side=side,
         common=common,
@@ -248,10 +250,10 @@ def _common(queries: pl.DataFrame, rows: Mapping[str, Lists], *, ordered: bool, 
     )
 
 
-def _in_order(column: pl.Series | None, order: Ints | None) -> Any:
+def _in_order(column: pl.Series | None, order: Runs | None) -> Any:
     if column is None:
         return None
-    return column.to_numpy() if order is None else take(column.to_numpy(), order)
+    return column.to_numpy() if order is None else order.take(column.to_numpy())
 
 
 class Outside(NamedTuple):

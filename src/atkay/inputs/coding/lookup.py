@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from atkay.core import kernels
-from atkay.core.lists import Lists, mask, rows_of
+from atkay.core.lists import Lists, mask
 from atkay.core.match import repeated
 from atkay.core.native.arrow import TextColumn
-from atkay.core.order import Scores, together
+from atkay.core.order import Runs, Scores, together
 from atkay.errors import IdError, listing
 from atkay.inputs.coding.vocabulary import Vocabulary
 
@@ -31,7 +31,7 @@ class Keyed:
     table: Table
     users: Vocabulary
     lists: Lists
-    order: Ints | None
+    order: Runs | None
     """The rows of the table in the order of the lists, None where they stand so."""
 
     @classmethod
@@ -69,7 +69,7 @@ def keyed_by(table: Table, queries: pl.DataFrame, groups: tuple[str, ...]) -> pl
 
 def grouped(
     code: Ints, run: Ints | None, item: Ints, n_queries: int, n_items: int, *, items_only: bool = False
-) -> tuple[Lists, Ints | None]:
+) -> tuple[Lists, Runs | None]:
     """The items by query, and the order of the rows that this took; None where they stand so, or for ``items_only``.
 
     ``run``: each code stands for so many rows.
@@ -80,12 +80,14 @@ def grouped(
             start, items, _ = kernels.arrange(code, 0, n_queries, item, n_items)
             return Lists(start, items, n_items), None
         order, start, _ = together(code, n_queries)
-        return Lists(start, kernels.take(item, order), n_items), order
+        moved = Runs(order, np.arange(len(order) + 1))
+        return Lists(start, kernels.take(item, order), n_items), moved
     length = np.bincount(code, weights=run, minlength=n_queries).astype(np.int64)
     if run is None or stands:
         return Lists.of(length, item, n_items), None
-    order = rows_of(np.concatenate(([0], np.cumsum(run))), np.argsort(code, kind="stable"))
-    return Lists.of(length, kernels.take(item, order), n_items), order
+    order = np.argsort(code, kind="stable")
+    moved = Runs((np.cumsum(run) - run)[order], np.concatenate(([0], np.cumsum(run[order]))))
+    return Lists.of(length, moved.take(item), n_items), moved
 
 
 def grouped_by_score(code: Ints, item: Ints, n_queries: int, n_items: int, score: Array) -> tuple[Lists, Scores]:
@@ -95,7 +97,7 @@ def grouped_by_score(code: Ints, item: Ints, n_queries: int, n_items: int, score
 
 
 @dataclass(frozen=True, eq=False)
-class Runs:
+class KeyRuns:
     """Rows that follow each other with the same key: the key of each run, and how many rows it has.
 
     Tables mostly come with the rows of a user together, so that there are far fewer keys to look at than rows.
@@ -106,7 +108,7 @@ class Runs:
     """None where every row stands for itself."""
 
     @classmethod
-    def of(cls, ids: tuple[pl.Series, ...]) -> Runs:
+    def of(cls, ids: tuple[pl.Series, ...]) -> KeyRuns:
         """The runs of some columns."""
         rows = len(ids[0])
         if not rows or len(changes(ids[0][:ROWS_SAMPLED])) > min(rows, ROWS_SAMPLED) // 4:

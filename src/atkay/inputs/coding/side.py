@@ -193,7 +193,7 @@ def _reference(table: Table, item: Ints, items: Vocabulary, keyed: Keyed | None)
     lists = Lists.of(np.array([len(item)]), item, items.size) if keyed is None else keyed.lists
     column = table.score if table.rank is None else table.rank
     if keyed is not None and column is not None:
-        values = column.to_numpy() if keyed.order is None else column.to_numpy()[keyed.order]
+        values = column.to_numpy() if keyed.order is None else keyed.order.take(column.to_numpy())
         if table.rank is None:
             place: Ints | None = by_score(lists, values)
         else:
