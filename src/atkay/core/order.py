@@ -36,7 +36,7 @@ class Runs:
         if not np.array_equal(self.start, lists.start):
             return False
         by_row = np.argsort(self.first)
-        before = Lists.of(lists.length[by_row], lists.item[:0], lists.n_items)
+        before = Lists.of(lists.length[by_row], lists.item, lists.n_items)
         score_steps = steps(before, score)
         return score_steps.rising < 0 and not len(score_steps.equal)
 

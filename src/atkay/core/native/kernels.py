@@ -128,9 +128,9 @@ def match(lists: Lists, truth: Lists) -> Match:
     repeated = np.empty(2, np.int64)
     hits = call(
         f"match_{_suffix(item)}",
-        address(lists.start, np.int64),
+        _start(lists),
         address(item, item.dtype),
-        address(truth.start, np.int64),
+        _start(truth),
         address(truth_item, item.dtype),
         lists.n_queries,
         n_items,
@@ -144,7 +144,7 @@ def steps(lists: Lists, score: Array, order: Ints | None = None) -> ScoreSteps:
     score, equal, rising = _scores(score), np.empty(len(lists), np.int64), np.empty(1, np.int64)
     n = call(
         "steps",
-        address(lists.start, np.int64),
+        _start(lists, score if order is None else order),
         lists.n_queries,
         address(score, score.dtype),
         KINDS[score.dtype],
@@ -161,7 +161,7 @@ def by_score(lists: Lists, score: Array, tie: Array | None = None) -> Ints:
     rising = None if tie is None else np.invert(reference.depth(tie))
     call(
         "by_score",
-        address(lists.start, np.int64),
+        _start(lists, score, *(() if rising is None else (rising,))),
         lists.n_queries,
         address(score, score.dtype),
         KINDS[score.dtype],
@@ -174,7 +174,7 @@ def by_score(lists: Lists, score: Array, tie: Array | None = None) -> Ints:
 
 def falling(lists: Lists, values: Floats) -> Floats:
     out = np.array(values, np.float64)
-    call("falling", address(lists.start, np.int64), lists.n_queries, threads(), address(out, np.float64))
+    call("falling", _start(lists, out), lists.n_queries, threads(), address(out, np.float64))
     return out
 
 
@@ -304,7 +304,7 @@ def fingerprint(
     grade = None if grade is None or ranked else np.ascontiguousarray(grade, np.float64)
     call(
         "fingerprint",
-        address(lists.start, np.int64),
+        _start(lists, *(() if grade is None else (grade,))),
         lists.n_queries,
         address(item, item.dtype),
         int(item.dtype == np.int64),
@@ -317,6 +317,13 @@ def fingerprint(
         address(out, np.uint64),
     )
     return int(out[0])
+
+
+def _start(lists: Lists, *columns: Array) -> int:
+    """Where the starts of lists lie, which are as long as they say."""
+    if lists.start[-1] != len(lists.item) or any(len(column) != len(lists.item) for column in columns):
+        raise ValueError(f"lists of {lists.start[-1]} rows have {len(lists.item)} items, and columns as long as these")
+    return address(lists.start, np.int64)
 
 
 def _integers(values: Ints) -> Ints:

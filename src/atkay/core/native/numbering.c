@@ -102,13 +102,10 @@ static int resize(Codebook *book, int64_t size, int text) {
 
 /* The code of a key, a new one where it was not seen; -1 where there is no memory. */
 INLINE int64_t code_of(Codebook *R book, Key key, int64_t place, int text) {
+    if (2 * (book->n + 1) > book->size && (book->n >= INT32_MAX / 2 || !resize(book, 4 * book->size, text))) return -1;
     uint64_t mask = (uint64_t)book->size - 1, at = hash_of(key, text) & mask;
     for (uint32_t slot; (slot = book->slots[at]); at = (at + 1) & mask)
         if (same_key(book->keys[slot - 1], key, text)) return slot - 1;
-    if (2 * (book->n + 1) > book->size) {
-        if (book->n >= INT32_MAX / 2 || !resize(book, 4 * book->size, text)) return -1;
-        return code_of(book, key, place, text);
-    }
     book->keys[book->n] = key, book->first[book->n] = place, book->slots[at] = (uint32_t)book->n + 1;
     return book->n++;
 }

@@ -189,7 +189,9 @@ def align_tables(
         user_codes[1], runs[1].length, of_rows[1], users.size, items.size, items_only=items_only
     )
     n_unknown = 0 if codes.in_truth[items.first :].all() else len(lists) - count(codes.in_truth, lists.item)
-    grade = _in_order(truth.grade, truth_order)
+    grade, extra = _in_order(truth.grade, truth_order), truth.extra
+    if extra is not None and truth_order is not None:
+        extra = extra[truth_order.before(np.arange(len(extra)))]
     outside = {
         name: _outside(tables[name], truth, queries, protocol.groups, codes, quiet=quiet)
         for name in FILTERS
@@ -222,9 +224,7 @@ def align_tables(
         rank=_in_order(recs.rank, order),
         grade=grade,
         **{name: each.rows for name, each in outside.items()},
-        extra=truth.extra
-        if truth.extra is None or truth_order is None
-        else truth.extra[truth_order.before(np.arange(len(relevant)))],
+        extra=extra,
         names=recs.used,
         side=side,
         common=common,
