@@ -203,7 +203,7 @@ def test_what_a_kernel_does_not_take() -> None:
 def test_columns_and_lists_of_numbers(seed: int, threads: int) -> None:
     rng = np.random.default_rng(seed)
     lists = drawn(rng, int(rng.integers(0, 60)))
-    values = rng.integers(0, 4, len(lists)).astype(float)
+    values = rng.integers(0, 4, len(lists)) * rng.choice([1.0, 0.5, 40.0])
     divisor, cutoffs = 1 + rng.random(int(rng.integers(1, 20))), rng.integers(1, 25, 3).tolist()
     source = rng.normal(size=(3, len(values))).T
     targets = [np.zeros((5, len(values))).T for _ in range(2)]

@@ -295,7 +295,7 @@ def big(runs: int, users: int) -> atkay.Comparison:
     )
     population = Population(evaluated=users, relevant=users, hits=1, listed=users, **counts)
     few = atkay.evaluate(RUNS["base"], TRUTH, specs)
-    long = few.examples
+    long = few.example_users
     assert long is not None
     results = {}
     for run in range(runs):
@@ -413,15 +413,17 @@ def test_what_the_page_says_besides(tmp_path: Path) -> None:
 def test_the_same_users_whatever_the_order(comparison: atkay.Comparison) -> None:
     backwards = atkay.evaluate(dict(reversed(RUNS["base"].items())), TRUTH, "mrr")
     for result in (*comparison.results.values(), backwards):
-        assert result.examples is not None
-        shown = [result.ids["user"][row] for row in result.examples.rows.tolist()]
+        assert result.example_users is not None
+        shown = [result.ids["user"][row] for row in result.example_users.rows.tolist()]
         first = next(iter(comparison.results.values()))
-        assert first.examples is not None
-        assert shown == [first.ids["user"][row] for row in first.examples.rows.tolist()]
+        assert first.example_users is not None
+        assert shown == [first.ids["user"][row] for row in first.example_users.rows.tolist()]
         assert len(shown) == 100
         assert sorted(shown) != sorted(result.ids["user"])[:100]
     # Who is shown depends on the ids alone: whoever is left of them is shown by a run without some of the users.
     fewer = {user: items for user, items in RUNS["base"].items() if int(user[1:]) % 4}
     result = atkay.evaluate(fewer, TRUTH, "mrr", no_recs="skip")
-    assert result.examples is not None
-    assert {user for user in shown if user in fewer} <= {result.ids["user"][n] for n in result.examples.rows.tolist()}
+    assert result.example_users is not None
+    assert {user for user in shown if user in fewer} <= {
+        result.ids["user"][n] for n in result.example_users.rows.tolist()
+    }

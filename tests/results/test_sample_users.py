@@ -31,7 +31,7 @@ TRUTH = pl.DataFrame(
 
 def test_a_user_in_full() -> None:
     result = atkay.evaluate(RECS, TRUTH, ["ndcg@2", "mrr"], duplicates="first", exclude={"ann": ["jam"]})
-    examples = result.examples
+    examples = result.example_users
     assert examples is not None
     shown = {result.ids["user"][row]: nth for nth, row in enumerate(examples.rows.tolist())}
     assert sorted(shown) == ["ann", "bob", "cat"]  # nothing is relevant for dan
@@ -59,22 +59,22 @@ def test_arithmetic_ends_in_the_value_of_the_result() -> None:
     metrics = [metric for metric in metrics if not metric.needs]
     assert len(metrics) > 10
     result = atkay.evaluate(recs, truth, metrics)
-    assert result.examples is not None
-    for nth, row in enumerate(result.examples.rows.tolist()):
+    assert result.example_users is not None
+    for nth, row in enumerate(result.example_users.rows.tolist()):
         for metric in metrics:
             value = result.query_values[row, result.by_query.index(str(metric))]
             message = "no value" if np.isnan(value) else f"{value:.4f}"
-            assert result.examples.arithmetic(metric, nth).endswith(message), (metric, nth)
+            assert result.example_users.arithmetic(metric, nth).endswith(message), (metric, nth)
 
 
 def test_few_users_are_kept_and_nothing_of_the_others() -> None:
     users = 5 * USERS_KEPT
     recs = {user: [f"own {user}", "tea"] for user in range(users)}
     result = atkay.evaluate(recs, {user: ["tea"] for user in range(users)}, "mrr")
-    assert result.examples is not None
-    assert len(result.examples) == USERS_KEPT
-    assert len(result.examples.ids) == USERS_KEPT + 1
-    assert len(set(result.examples.rows.tolist())) == USERS_KEPT
+    assert result.example_users is not None
+    assert len(result.example_users) == USERS_KEPT
+    assert len(result.example_users.ids) == USERS_KEPT + 1
+    assert len(set(result.example_users.rows.tolist())) == USERS_KEPT
 
 
 def test_nobody_has_truth() -> None:
@@ -85,8 +85,8 @@ def test_nobody_has_truth() -> None:
         no_truth="zero",
         min_relevance=1,
     )
-    assert result.examples is not None
-    assert len(result.examples) == 1
+    assert result.example_users is not None
+    assert len(result.example_users) == 1
 
 
 @pytest.mark.parametrize("spec", ["ndcg@3", "map@3", "mrr@3", "recall@3", "precision@3", "hit@3"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from atkay.evaluation.finish import Setting, finish
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from atkay.results.result import Result
 
 
+ROWS_KEPT = 100_000
+"""Lists of so many rows are kept with their result."""
+
+
 def evaluate_memory(request: Request) -> Result:
     """The result of :func:`atkay.evaluate` for tables that fit into memory."""
     tables = read_tables(request.tables, request.protocol, request.columns)
@@ -29,4 +34,6 @@ def evaluate_memory(request: Request) -> Result:
         return first if protocol.scores == request.protocol.scores else align_tables(tables, protocol, first.codes)
 
     part, judged, _ = measure_aligned(request, setting, align)
-    return replace(finish(request, setting, [part]), examples=choose(first, judged, part.rows))
+    examples = partial(choose, first, judged, part.rows)
+    # Of small tables users are chosen when a report asks; large ones are not kept for that.
+    return replace(finish(request, setting, [part]), examples=examples if len(first.recs) <= ROWS_KEPT else examples())

@@ -203,9 +203,9 @@ def _explorer(view: View, strings: Strings) -> dict[str, Any] | None:
 
 def _places(result: Result) -> dict[tuple[Any, ...], int]:
     """The users among the examples, by their ids."""
-    if result.examples is None:
+    if result.example_users is None:
         return {}
-    rows = result.examples.rows.tolist()
+    rows = result.example_users.rows.tolist()
     return {tuple(column[row] for column in result.ids.values()): nth for nth, row in enumerate(rows)}
 
 
@@ -217,7 +217,7 @@ def _called(result: Result, user: tuple[Any, ...]) -> str:
 
 
 def _truth(result: Result, nth: int, strings: Strings) -> dict[str, Any]:
-    examples = result.examples
+    examples = result.example_users
     assert examples is not None
     items = examples.truth(nth)
     return {
@@ -227,7 +227,7 @@ def _truth(result: Result, nth: int, strings: Strings) -> dict[str, Any]:
 
 
 def _listed(result: Result, metrics: Sequence[Metric], nth: int, strings: Strings) -> dict[str, Any]:
-    examples = result.examples
+    examples = result.example_users
     assert examples is not None
     row = int(examples.rows[nth])
     return {
@@ -243,7 +243,7 @@ def _listed(result: Result, metrics: Sequence[Metric], nth: int, strings: String
 def _sum(result: Result, metric: Metric, nth: int, row: int) -> list[Any] | None:
     """A user's value of one number, and its arithmetic."""
     column = _column(result, str(metric))
-    assert result.examples is not None
+    assert result.example_users is not None
     if column is None:
         return None  # a number of all lists together
     value = float(column[row])
@@ -252,5 +252,5 @@ def _sum(result: Result, metric: Metric, nth: int, row: int) -> list[Any] | None
     estimated = result.sampled is not None and result.sampled.estimator != "none"
     if estimated:
         return [_short(value), "estimated for the whole catalogue"]
-    arithmetic = result.examples.arithmetic(metric, nth)
+    arithmetic = result.example_users.arithmetic(metric, nth)
     return [_short(value), arithmetic or f"from the list and {' and '.join(metric.needs)}, not written out"]

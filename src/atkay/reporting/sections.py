@@ -258,7 +258,7 @@ def _other(value: float | None, ours: float | None) -> list[str | Element]:
 
 
 def _explorer(view: View) -> list[Element]:
-    if not any(result.examples is not None and len(result.examples) for result in view.results.values()):
+    if not any(result.example_users is not None and len(result.example_users) for result in view.results.values()):
         return paragraphs(
             "Lists and truth of single users are not saved. Make the report from what evaluate(...) or "
             "compare(...) returns."

@@ -25,7 +25,7 @@ from atkay.text.grid import Grid
 from atkay.text.printable import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import altair as alt
     import pandas as pd
@@ -204,8 +204,8 @@ class Result(Mapping[str, float]):
     """The same for each segment of each slicing."""
     whole_users: Mapping[Segment, Mapping[str, int]] = field(default_factory=dict)
     """How many users count in each of these numbers, for everybody and for each segment."""
-    examples: Examples | None = None
-    """A few users in full; not saved."""
+    examples: Examples | Callable[[], Examples] | None = None
+    """A few users in full, or what chooses them; not saved."""
     sums: Mapping[Segment, Sums] | None = None
     """Where no value per user is kept: the sums over everybody, and over each segment of each slicing."""
     kept: Kept | None = None
@@ -214,6 +214,11 @@ class Result(Mapping[str, float]):
     """How the ranks were found, where it was not from lists."""
     readings: tuple[str, ...] = ()
     """Which columns decided the order of the lists, the grades or the categories, where that could be otherwise."""
+
+    @cached_property
+    def example_users(self) -> Examples | None:
+        """A few users in full, chosen when they are asked for; None where the lists are not at hand."""
+        return self.examples() if callable(self.examples) else self.examples
 
     @cached_property
     def _single(self) -> dict[str, Metric]:

@@ -111,14 +111,14 @@ class KeyRuns:
     def of(cls, ids: tuple[pl.Series, ...]) -> KeyRuns:
         """The runs of some columns."""
         rows = len(ids[0])
-        if not rows or len(changes(ids[0][:ROWS_SAMPLED])) > min(rows, ROWS_SAMPLED) // 4:
+        if not rows or (rows > ROWS_SAMPLED and len(changes(ids[0][:ROWS_SAMPLED])) > ROWS_SAMPLED // 4):
             return cls(ids, None)
         start = np.concatenate(([0], changes(ids[0])))
         for column in ids[1:]:
             start = np.union1d(start, changes(column))
         if len(start) > rows // 4:
             return cls(ids, None)
-        return cls(tuple(column.gather(start) for column in ids), np.diff(start, append=rows))
+        return cls(tuple(column[start] for column in ids), np.diff(start, append=rows))
 
 
 def changes(column: pl.Series) -> Ints:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Ids = tuple[pl.Series, ...]
 
+SMALL_ROWS = 1000
+"""Fewer ids than this are sorted by Python: a query of Polars would take longer."""
 WIDE = (pl.UInt64, pl.Int128, pl.UInt128)
 """Integers that need not fit into 64 bits with a sign."""
 ROWS_PER_SLICE = 1 << 20
@@ -72,11 +74,11 @@ class Vocabulary:
         def place_of(column: Ints, row: Ints) -> Ints:
             nonlocal table
             order = np.argsort(column, kind="stable")
-            ids = pl.concat([each.gather(row[column == at]) for at, each in enumerate(columns)]).alias(names[0])
-            by_id = ids.arg_sort()
-            table = ids.gather(by_id).to_frame().with_row_index("code")
+            ids = pl.concat([each[row[column == at]] for at, each in enumerate(columns)]).alias(names[0])
+            by_id = _sorting(ids)
+            table = pl.DataFrame([pl.Series("code", np.arange(len(ids), dtype=np.uint32)), ids[by_id]])
             place = np.empty(len(order), np.int64)
-            place[order[by_id.to_numpy()]] = np.arange(len(order))
+            place[order[by_id]] = np.arange(len(order))
             return place
 
         codes = kernels.number_ids([_in_place(column) for column in columns], place_of)
@@ -186,6 +188,13 @@ def _distinct(ids: Ids, names: tuple[str, ...]) -> pl.DataFrame:
     """Each id once."""
     frame = _frame(ids, names)
     return pl.concat(in_threads(lambda b: frame[slice(*b)].unique(), ranges(len(frame), ROWS_PER_SLICE))).unique()
+
+
+def _sorting(ids: pl.Series) -> Ints:
+    """The rows of ids in the order of the ids."""
+    if len(ids) < SMALL_ROWS:
+        return np.array(sorted(range(len(ids)), key=ids.to_list().__getitem__), np.int64)
+    return ids.arg_sort().to_numpy().astype(np.int64)
 
 
 def _is_coded(dtype: pl.DataType) -> bool:
