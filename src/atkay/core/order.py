@@ -21,6 +21,8 @@ class Runs:
 
     first: Ints
     start: Ints
+    given: Ints | None = None
+    """How many rows the runs have, in the order in which they came."""
 
     def take(self, values: Array) -> Array:
         """The values in this order."""
@@ -33,10 +35,9 @@ class Runs:
 
     def stands(self, lists: Lists, score: Array) -> bool:
         """Whether scores fall along every list, from looking at them where they are; a list may be one run alone."""
-        if not np.array_equal(self.start, lists.start):
+        if self.given is None or len(self.first) > np.count_nonzero(lists.length):
             return False
-        by_row = np.argsort(self.first)
-        before = Lists.of(lists.length[by_row], lists.item, lists.n_items)
+        before = Lists.of(self.given, lists.item, lists.n_items)
         score_steps = steps(before, score)
         return score_steps.rising < 0 and not len(score_steps.equal)
 

@@ -85,8 +85,8 @@ typedef struct {
 
 static int resize(Codebook *book, int64_t size, int text) {
     uint32_t *slots = rows_memory((size_t)size * sizeof *slots);
-    Key *keys = realloc(book->keys, (size_t)(size / 2) * sizeof *keys);
-    int64_t *first = realloc(book->first, (size_t)(size / 2) * sizeof *first);
+    Key *keys = realloc(book->keys, (size_t)(size / 4) * sizeof *keys);
+    int64_t *first = realloc(book->first, (size_t)(size / 4) * sizeof *first);
     book->keys = keys ? keys : book->keys, book->first = first ? first : book->first;
     if (!slots || !keys || !first) return free(slots), 0;
     memset(slots, 0, (size_t)size * sizeof *slots);
@@ -102,7 +102,7 @@ static int resize(Codebook *book, int64_t size, int text) {
 
 /* The code of a key, a new one where it was not seen; -1 where there is no memory. */
 INLINE int64_t code_of(Codebook *R book, Key key, int64_t place, int text) {
-    if (2 * (book->n + 1) > book->size && (book->n >= INT32_MAX / 2 || !resize(book, 4 * book->size, text))) return -1;
+    if (4 * (book->n + 1) > book->size && (book->n >= INT32_MAX / 2 || !resize(book, 4 * book->size, text))) return -1;
     uint64_t mask = (uint64_t)book->size - 1, at = hash_of(key, text) & mask;
     for (uint32_t slot; (slot = book->slots[at]); at = (at + 1) & mask)
         if (same_key(book->keys[slot - 1], key, text)) return slot - 1;

@@ -85,8 +85,8 @@ def grouped(
     length = np.bincount(code, weights=run, minlength=n_queries).astype(np.int64)
     if run is None or stands:
         return Lists.of(length, item, n_items), None
-    order = np.argsort(code, kind="stable")
-    moved = Runs((np.cumsum(run) - run)[order], np.concatenate(([0], np.cumsum(run[order]))))
+    order, _, _ = together(code, n_queries)
+    moved = Runs((np.cumsum(run) - run)[order], np.concatenate(([0], np.cumsum(run[order]))), run)
     return Lists.of(length, moved.take(item), n_items), moved
 
 

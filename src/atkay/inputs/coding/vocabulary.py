@@ -73,8 +73,9 @@ class Vocabulary:
 
         def place_of(column: Ints, row: Ints) -> Ints:
             nonlocal table
-            order = np.argsort(column, kind="stable")
-            ids = pl.concat([each[row[column == at]] for at, each in enumerate(columns)]).alias(names[0])
+            seen = [np.flatnonzero(column == at) for at in range(len(columns))]
+            ids = pl.concat([each[row[new]] for each, new in zip(columns, seen, strict=True)]).alias(names[0])
+            order = np.concatenate(seen)
             by_id = _sorting(ids)
             table = pl.DataFrame([pl.Series("code", np.arange(len(ids), dtype=np.uint32)), ids[by_id]])
             place = np.empty(len(order), np.int64)
