@@ -161,6 +161,46 @@ static void add_values(int64_t *R digit, const double *R value, int64_t n) {
     add_bits(digit, size >> 64, base + FINEST + 64, sum < 0);
 }
 
+#define LANES 4
+#define PIECE_BITS 42 /* with those of VALUES_PER_WINDOW and one to spare, what a float holds */
+
+/* The same for values that two pieces of PIECE_BITS hold, as most do: a value is rounded to its first bits by adding and
+ * taking off a large number, and the sums of these pieces are exact in floats. Returns 0 where some value has more bits;
+ * then nothing was added. */
+static int add_in_pieces(int64_t *R digit, const double *R value, int64_t n) {
+    double most[LANES] = {0}, first[LANES] = {0}, second[LANES] = {0}, rest = 0;
+    int64_t whole = n / LANES * LANES;
+    int power;
+    for (int64_t r = 0; r < whole; r += LANES)
+        for (int64_t lane = 0; lane < LANES; lane++) {
+            double size = fabs(value[r + lane]);
+            most[lane] = most[lane] > size ? most[lane] : size;
+        }
+    for (int64_t r = whole; r < n; r++) most[0] = most[0] > fabs(value[r]) ? most[0] : fabs(value[r]);
+    for (int64_t lane = 1; lane < LANES; lane++) most[0] = most[0] > most[lane] ? most[0] : most[lane];
+    if (most[0] == 0) return 1;
+    frexp(most[0], &power);
+    if (power < -800 || power > 900) return 0;
+    double round = ldexp(1.5, power - PIECE_BITS + 52), again = ldexp(1.5, power - 2 * PIECE_BITS + 52);
+    for (int64_t r = 0; r < whole; r += LANES)
+        for (int64_t lane = 0; lane < LANES; lane++) {
+            double one = (value[r + lane] + round) - round, left = value[r + lane] - one;
+            double other = (left + again) - again;
+            first[lane] += one, second[lane] += other;
+            rest += fabs(left - other);
+        }
+    for (int64_t r = whole; r < n; r++) {
+        double one = (value[r] + round) - round, left = value[r] - one, other = (left + again) - again;
+        first[0] += one, second[0] += other, rest += fabs(left - other);
+    }
+    if (rest != 0) return 0;
+    for (int64_t lane = 0; lane < LANES; lane++) {
+        Parts sums[2] = {parts_of_float(first[lane]), parts_of_float(second[lane])};
+        for (int64_t n = 0; n < 2; n++) add_bits(digit, sums[n].whole, sums[n].power + FINEST, sums[n].negative);
+    }
+    return 1;
+}
+
 INLINE void add_product(int64_t *R digit, double one, double other) {
     Parts a = parts_of_float(one), b = parts_of_float(other);
     add_bits(digit, (unsigned __int128)a.whole * b.whole, a.power + b.power + FINEST, a.negative != b.negative);
@@ -195,7 +235,7 @@ static void exact_part(void *given, int64_t task, int64_t thread) {
             job->odd[task] = 1;
             return;
         }
-        if (!other) add_values(digit, one + row, end - row);
+        if (!other && !add_in_pieces(digit, one + row, end - row)) add_values(digit, one + row, end - row);
         for (int64_t r = row; other && r < end; r++) add_product(digit, one[r], other[r]);
         carry(digit);
     }
