@@ -59,7 +59,7 @@ def scores(rng: np.random.Generator, rows: int) -> Any:
 def test_ids(seed: int, threads: int) -> None:
     rng = np.random.default_rng(seed)
     ids = np.repeat(rng.integers(-5, 5, 30), rng.integers(0, 40, 30)).astype(rng.choice(["i4", "i8", "i2", "u4"]))
-    marked, code = rng.random(10) < 0.5, ids.astype(np.int64) % 10
+    marked, code = rng.random(10) < 0.5, (ids.astype(np.int64) % 10).astype(rng.choice(["i4", "i8"]))
     order = rng.permutation(len(ids))
     with on(threads):
         if len(ids):
