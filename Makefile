@@ -32,8 +32,6 @@ $(KERNELS): $(wildcard src/atkay/core/native/*.[ch]) src/atkay/core/native/build
 	$(BIN)/python -m atkay.core.native.build
 	@touch $@
 
-SANITIZED := build/sanitized/libkernels.so
-
 WHEELS := examples/wheels
 
 $(WHEELS)/ready: requirements/examples.txt $(VENV)/ready
@@ -75,11 +73,16 @@ test-deep: $(KERNELS)  ## many more examples of the fuzz and the laws, other one
 		tests/inputs/test_fuzz_inputs.py tests/laws tests/audit/test_reconcile.py
 	HYPOTHESIS_PROFILE=deep $(MAKE) test-native
 
-# The sanitizer's library has to be there before Python is; it writes where pytest must not catch it.
-test-native: $(VENV)/ready  ## the tests of the kernels, built with address and undefined-behaviour sanitizers (gcc)
-	CC=gcc $(BIN)/python -m atkay.core.native.build --sanitize $(SANITIZED)
-	ATKAY_KERNELS=$(SANITIZED) LD_PRELOAD=$$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \
-		UBSAN_OPTIONS=print_stacktrace=1 $(BIN)/python -m pytest -q --capture=sys tests/core --ignore tests/core/test_forks.py
+# A sanitizer has to be loaded before Python, and writes its report where pytest must not catch it.
+SANITIZED = ATKAY_KERNELS=build/$(1)/libkernels.so LD_PRELOAD=$$(gcc -print-file-name=lib$(1).so) \
+	ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS=halt_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	$(BIN)/python -m pytest -q --capture=sys
+
+test-native: $(VENV)/ready  ## the tests of the kernels with sanitizers: addresses, undefined behaviour, data races (gcc)
+	CC=gcc $(BIN)/python -m atkay.core.native.build --sanitize=address build/asan/libkernels.so
+	CC=gcc $(BIN)/python -m atkay.core.native.build --sanitize=thread build/tsan/libkernels.so
+	$(call SANITIZED,asan) tests/core --ignore tests/core/test_forks.py
+	$(call SANITIZED,tsan) tests/core/test_kernels.py
 
 test-pandas2: $(PANDAS2)/ready
 	$(PANDAS2)/bin/python -m pytest -q -o addopts="-ra" tests/inputs/test_kinds.py

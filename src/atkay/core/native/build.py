@@ -1,7 +1,7 @@
 """Build: the C sources of this folder into one shared library, by any C compiler. The standard library alone.
 
 The library does not use Python's ABI, so one build serves every version. ``python -m atkay.core.native.build`` builds
-it next to its sources; ``--sanitize`` adds the address and undefined-behaviour sanitizers, for tests.
+it next to its sources; ``--sanitize=address PATH`` and ``--sanitize=thread PATH`` with sanitizers, for tests.
 """
 
 from __future__ import annotations
@@ -51,7 +51,11 @@ TARGETS = {
 ZIG = [sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline", "-s"]
 """By itself it would build for the CPU of this machine, and with symbols for a debugger."""
 
-SANITIZE = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
+SANITIZE = ("-g", "-O1", "-fno-omit-frame-pointer", "-fno-sanitize-recover=undefined")
+SANITIZERS = {
+    "--sanitize=address": (*SANITIZE, "-fsanitize=address,undefined"),
+    "--sanitize=thread": (*SANITIZE, "-fsanitize=thread,undefined"),
+}
 
 
 def library_name(platform: str = sys.platform) -> str:
@@ -85,7 +89,16 @@ def build(library: Path, command: list[str], *flags: str) -> None:
     with tempfile.TemporaryDirectory(dir=library.parent) as folder:  # some linkers write more files next to the library
         unfinished = Path(folder, library.name)
         subprocess.run(
-            [*command, *FLAGS, f"-DVERSION={version()}", *flags, *sources, "-o", str(unfinished), *posix_flags],
+            [
+                *command,
+                *FLAGS,
+                f"-DSOURCES_CHECKSUM={version()}",
+                *flags,
+                *sources,
+                "-o",
+                str(unfinished),
+                *posix_flags,
+            ],
             check=True,
             capture_output=True,
             encoding="utf-8",
@@ -99,10 +112,10 @@ def main(arguments: list[str]) -> None:
     command = compiler()
     if command is None:
         sys.exit("No C compiler found: install one, for instance with pip install ziglang.")
-    paths = [argument for argument in arguments if argument != "--sanitize"]
-    library = Path(paths[0]) if paths else LIBRARIES / library_name()
+    flags = SANITIZERS[arguments.pop(0)] if arguments and arguments[0] in SANITIZERS else ()
+    library = Path(arguments[0]) if arguments else LIBRARIES / library_name()
     try:
-        build(library, command, *(SANITIZE if "--sanitize" in arguments else ()))
+        build(library, command, *flags)
     except (OSError, subprocess.CalledProcessError) as error:
         sys.exit(f"The kernels were not built: {getattr(error, 'stderr', None) or error}")
     print(library)

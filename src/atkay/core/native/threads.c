@@ -104,4 +104,4 @@ int64_t query_edge(const int64_t *start, int64_t queries, int64_t part, int64_t 
 }
 
 /* The checksum of the sources, which build.py passes to the compiler. */
-KERNEL int64_t kernels_version(void) { return VERSION; }
+KERNEL int64_t kernels_version(void) { return SOURCES_CHECKSUM; }
