@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import struct
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,16 +18,18 @@ import pytest
 
 from atkay.core.native import library
 
-given: dict[int, Any] = {}
-"""The arrays of the next call, by address."""
+given: list[Any] = []
+"""The arrays whose addresses were asked for since the last call."""
 
 recorded: set[str] = set()
 
 
-def remember(array: Any) -> None:
-    at = array.__array_interface__["data"][0]
-    if at not in given or given[at].nbytes < array.nbytes:
-        given[at] = array
+def arrays_in(values: Any) -> Iterator[Any]:
+    for value in values:
+        if isinstance(value, np.ndarray):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from arrays_in(value)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -32,33 +37,28 @@ def pytest_configure(config: pytest.Config) -> None:
     address, call = library.address, library.call
 
     def recording_address(array: Any, *types: Any) -> int:
-        remember(array)
+        given.append(array)
         return address(array, *types)
 
     def recording_call(name: str, *arguments: int) -> int:
-        arrays = [given.get(argument) for argument in arguments]
-        before = [None if array is None else array.tobytes() for array in arrays]
+        # Arrays with gaps are not asked for their address, and are local variables of the function that calls.
+        sizes: dict[int, int] = {}
+        for array in (*given, *arrays_in(sys._getframe(1).f_locals.values())):
+            start, end = np.lib.array_utils.byte_bounds(array) if array.size else (array.ctypes.data,) * 2
+            sizes[start] = max(sizes.get(start, 0), end - start)
+        before = {at: ctypes.string_at(at, sizes[at]) for at in arguments if at in sizes}
         result = call(name, *arguments)
         file.write(struct.pack("<32sqq", name.encode(), len(arguments), result))
-        for argument, array, data in zip(arguments, arrays, before, strict=True):
-            file.write(struct.pack("<qq", *((0, argument) if array is None or data is None else (1, len(data)))))
-            if array is not None and data is not None:
-                file.write(data + array.tobytes())
+        for argument in arguments:
+            is_array = argument in sizes
+            file.write(struct.pack("<qq", is_array, sizes[argument] if is_array else argument))
+            if is_array:
+                file.write(before[argument] + ctypes.string_at(argument, sizes[argument]))
         given.clear()
         recorded.add(name)
         return result
 
-    library.address, library.call = recording_address, recording_call
-    from atkay.core.native import kernels  # imports the two above
-
-    rows = kernels._rows_in_one_piece
-
-    def recording_rows(values: Any) -> Any:
-        values = np.ascontiguousarray(rows(values))
-        remember(values)
-        return values
-
-    kernels._rows_in_one_piece = recording_rows
+    library.address, library.call = recording_address, recording_call  # before the modules that import them
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

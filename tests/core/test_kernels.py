@@ -82,6 +82,15 @@ def test_ids(seed: int, threads: int) -> None:
             assert kernels.take(values, order).tolist() == reference.take(values, order).tolist()
 
 
+def test_ids_at_the_ends_of_their_range() -> None:
+    for low, kind in ((-(2**63), np.int64), (2**63 - 4, np.int64), (-(2**31), np.int32), (2**31 - 4, np.int32)):
+        ids = np.array([low, low + 3, low], kind)
+        with on(2):
+            assert kernels.span(ids) == (low, low + 3)
+            assert kernels.mark(ids, low, 4).tolist() == [True, False, False, True]
+            assert kernels.codes(ids, low, 3).tolist() == [0, -1, 0]
+
+
 @given(seed=seeds, threads=workers, n_items=st.sampled_from([40, 300_000, 2**40]), once=st.booleans())
 def test_match(seed: int, threads: int, n_items: int, once: bool) -> None:
     rng = np.random.default_rng(seed)
