@@ -107,10 +107,11 @@ KERNEL int64_t NAMED(find)(const uint8_t *marked, const ID *ids, int64_t rows, i
 static void NAMED(mark_part)(void *given, int64_t part, int64_t thread) {
     Ids *job = given;
     const ID *R ids = job->ids;
-    int64_t last = edge_of(job->rows, part + 1, job->parts);
+    uint8_t *marks = job->marks;
+    int64_t low = job->low, last = edge_of(job->rows, part + 1, job->parts);
     (void)thread;
     for (int64_t r = edge_of(job->rows, part, job->parts); r < last; r++) {
-        uint8_t *mark = job->marks + (ids[r] - job->low);
+        uint8_t *mark = marks + (ids[r] - low);
         if (!__atomic_load_n(mark, __ATOMIC_RELAXED)) __atomic_store_n(mark, 1, __ATOMIC_RELAXED);
     }
 }
