@@ -78,7 +78,7 @@ SANITIZED = ATKAY_KERNELS=build/$(1)/libkernels.so LD_PRELOAD=$$(gcc -print-file
 	ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS=halt_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 \
 	$(BIN)/python -m pytest -q --capture=sys
 
-test-native: $(VENV)/ready  ## the tests of the kernels with sanitizers: addresses, undefined behaviour, data races (gcc)
+test-native: $(VENV)/ready  ## the tests of the kernels under address, undefined-behaviour and thread sanitizers (gcc)
 	CC=gcc $(BIN)/python -m atkay.core.native.build --sanitize=address build/asan/libkernels.so
 	CC=gcc $(BIN)/python -m atkay.core.native.build --sanitize=thread build/tsan/libkernels.so
 	$(call SANITIZED,asan) tests/core --ignore tests/core/test_forks.py
@@ -107,12 +107,13 @@ conformance:  ## run the other libraries on the data sets and record what they s
 wheel: $(VENV)/ready  ## build and check the sdist and the wheel for this machine, and try them in an empty environment
 	$(BIN)/python release/wheels.py
 
-wheels: $(KERNELS)  ## build and check the wheels for all platforms, and run those for Linux
+wheels: $(KERNELS)  ## build and check the wheels for all platforms, and run all but those for macOS and Windows on arm64
 	$(BIN)/python release/wheels.py --all
 
-emulators:  ## what runs the wheels for arm64 and for musl, where it can be installed (Debian on x86-64, as root)
+emulators:  ## what runs the wheels for arm64, for musl and for Windows (Debian on x86-64, as root)
 	dpkg --add-architecture arm64 && apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends qemu-user libc6-arm64-cross musl musl:arm64 >/dev/null
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+		qemu-user libc6-arm64-cross musl musl:arm64 wine wine64 >/dev/null
 
 docs: $(VENV)/ready  ## write the reference of all metrics to docs/build/
 	$(BIN)/python docs/reference.py

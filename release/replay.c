@@ -2,7 +2,15 @@
  *
  *     replay libkernels.so calls
  */
+#if defined(_WIN32)
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+#define dlopen(path, mode) ((void *)LoadLibraryA(path))
+#define dlsym(library, name) ((void *)GetProcAddress((HMODULE)(library), name))
+#define dlerror() "LoadLibrary fails"
+#else
 #include <dlfcn.h>
+#endif
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 """Wheels: build them, look into them, install them, and run what can run here.
 
-``python release/wheels.py`` makes the sdist and the wheel for this machine, ``--all`` the wheels for every platform.
+``python release/wheels.py`` makes the sdist and the wheel for this machine; ``--all`` makes the wheels for every
+platform, on an x86-64 with Linux.
 """
 
 from __future__ import annotations
@@ -42,8 +43,12 @@ OLDEST = {"linux": (2, 17), "darwin": (11, 0), "win32": ()}
 
 MADE_BY_THE_LINKER = {"__dso_handle", "_mh_dylib_header"}
 
-EMULATORS = {"x86_64": [], "aarch64": ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]}
-"""How programs for Linux on another machine are run on this one, which is an x86-64."""
+EMULATORS = {
+    ("x86_64", "linux"): [],
+    ("aarch64", "linux"): ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"],
+    ("x86_64", "win32"): ["wine"],
+}
+"""How programs for other machines and systems are run on this one, which is an x86-64 with Linux."""
 
 
 def main(arguments: list[str]) -> None:
@@ -54,13 +59,12 @@ def main(arguments: list[str]) -> None:
     check_sdist(sdist)
     exports = [check(wheel) for wheel in wheels]
     assert len(set(exports)) == 1, "all wheels have the same kernels"
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:  # wine ends a little later
         folder = Path(name)
         if everywhere:
             replay(wheels, exports[0], folder)
         python = environment(folder)
-        here = next(wheel for wheel in wheels if everywhere is False or "manylinux_2_17_x86_64" in wheel.name)
-        compiled = smoke(python, "compiled", here)
+        compiled = smoke(python, "compiled", wheels[0])  # of all wheels the first is for an x86-64 with Linux
         if not everywhere:
             check_rebuilt(sdist, wheels[0], folder)
             check_without_compiler(python, sdist, compiled)
@@ -181,7 +185,7 @@ def check_without_compiler(python: Path, sdist: Path, compiled: str) -> None:
 
 
 def replay(wheels: list[Path], kernels: frozenset[str], folder: Path) -> None:
-    """Make the calls of the kernels' tests again, with the library of every wheel for Linux."""
+    """Make the calls of the kernels' tests again, with the library of every wheel that can run here."""
     calls = folder / "calls"
     tests = "-p", "record", "tests/core/test_kernels.py"
     output = run(sys.executable, "-m", "pytest", *tests, RECORD=calls, PYTHONPATH=f"{SOURCES}:{ROOT / 'release'}")
@@ -191,17 +195,19 @@ def replay(wheels: list[Path], kernels: frozenset[str], folder: Path) -> None:
     for wheel in wheels:
         tag = wheel.stem.split("-")[-1]
         target = build.TARGETS[tag]
-        emulator = EMULATORS[target.triple.partition("-")[0]]
-        if target.system != "linux":
-            continue
-        if not all(map(shutil.which, emulator[:1])):
-            print(f"{tag}: not run, since {emulator[0]} is not installed (make emulators)")
+        machine = target.triple.partition("-")[0]
+        emulator = EMULATORS.get((machine, target.system))
+        loader = Path(f"/lib/ld-musl-{machine}.so.1" if "musl" in tag else "/")
+        if emulator is None or not all(map(shutil.which, emulator[:1])) or not loader.exists():
+            print(f"{tag}: checked, and not run" + ("" if emulator is None else " (make emulators)"))
             continue
         with ZipFile(wheel) as archive:
-            library = archive.extract(f"{LIBRARIES}{build.library_name('linux')}", folder / tag)
-        program = folder / f"replay-{tag}"
-        run(*build.ZIG, "-target", target.triple, "-O1", "-dynamic", ROOT / "release/replay.c", "-ldl", "-o", program)
-        print(f"{tag}: {run(*emulator, program, library, calls).strip()}")
+            library = archive.extract(f"{LIBRARIES}{build.library_name(target.system)}", folder / tag)
+        program = folder / f"replay-{tag}.exe"
+        options = ["-dynamic", "-ldl"] if target.system == "linux" else []
+        run(*build.ZIG, "-target", target.triple, "-O1", ROOT / "release/replay.c", *options, "-o", program)
+        answer = run(*emulator, program, library, calls, WINEPREFIX=folder / "wine", WINEDEBUG="-all")
+        print(f"{tag}: {answer.strip()}")
 
 
 if __name__ == "__main__":
