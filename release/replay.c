@@ -35,8 +35,8 @@ static int64_t call(void *kernel, int64_t *a) {
                   int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
                   int64_t, int64_t);
     memcpy(&of, &kernel, sizeof of); /* arguments that a kernel does not take are left alone by it */
-    return of(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13], a[14], a[15], a[16],
-              a[17], a[18], a[19], a[20], a[21], a[22], a[23]);
+    return of(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13], a[14], a[15],
+              a[16], a[17], a[18], a[19], a[20], a[21], a[22], a[23]);
 }
 
 int main(int count, char **words) {
