@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PANDAS2 := .venv-pandas2
 TORCH := torch==2.13.0
 
-.PHONY: help setup environments demo browser java examples test test-deep test-pandas2 check format bench conformance docs lock clean
+.PHONY: help setup environments demo browser java examples test test-deep test-native test-pandas2 check format bench conformance wheel wheels emulators docs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
@@ -28,7 +28,7 @@ $(PANDAS2)/ready: requirements/pandas2.txt pyproject.toml
 # The compiled kernels, built again where a source is newer.
 KERNELS := src/atkay/core/native/lib/built
 
-$(KERNELS): $(wildcard src/atkay/core/native/*.[ch]) $(VENV)/ready
+$(KERNELS): $(wildcard src/atkay/core/native/*.[ch]) src/atkay/core/native/build.py $(VENV)/ready
 	$(BIN)/python -m atkay.core.native.build
 	@touch $@
 
@@ -71,6 +71,18 @@ test-deep: $(KERNELS)  ## many more examples of the fuzz and the laws, other one
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 -m deep
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 tests/engines/test_fuzz_engines.py \
 		tests/inputs/test_fuzz_inputs.py tests/laws tests/audit/test_reconcile.py
+	HYPOTHESIS_PROFILE=deep $(MAKE) test-native
+
+# A sanitizer has to be loaded before Python, and writes its report where pytest must not catch it.
+SANITIZED = ATKAY_KERNELS=build/$(1)/libkernels.so LD_PRELOAD=$$(gcc -print-file-name=lib$(1).so) \
+	ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS=halt_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	$(BIN)/python -m pytest -q --capture=sys
+
+test-native: $(VENV)/ready  ## the tests of the kernels under address, undefined-behaviour and thread sanitizers (gcc)
+	CC=gcc $(BIN)/python -m atkay.core.native.build --sanitize=address build/asan/libkernels.so
+	CC=gcc $(BIN)/python -m atkay.core.native.build --sanitize=thread build/tsan/libkernels.so
+	$(call SANITIZED,asan) tests/core --ignore tests/core/test_forks.py
+	$(call SANITIZED,tsan) tests/core/test_kernels.py -k "not views and not is_no_text"  # Polars does not load there
 
 test-pandas2: $(PANDAS2)/ready
 	$(PANDAS2)/bin/python -m pytest -q -o addopts="-ra" tests/inputs/test_kinds.py
@@ -92,6 +104,17 @@ conformance:  ## run the other libraries on the data sets and record what they s
 	$(PYTHON) conformance/make_data.py
 	$(PYTHON) conformance/record.py $(LIBRARIES)
 
+wheel: $(VENV)/ready  ## build and check the sdist and the wheel for this machine, and try them in an empty environment
+	$(BIN)/python release/wheels.py
+
+wheels: $(KERNELS)  ## build and check the wheels for all platforms, and run all but those for macOS and Windows on arm64
+	$(BIN)/python release/wheels.py --all
+
+emulators:  ## what runs the wheels for arm64, for musl and for Windows (Debian on x86-64, as root)
+	dpkg --add-architecture arm64 && apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+		qemu-user libc6-arm64-cross musl musl:arm64 wine wine64 >/dev/null
+
 docs: $(VENV)/ready  ## write the reference of all metrics to docs/build/
 	$(BIN)/python docs/reference.py
 
@@ -105,4 +128,4 @@ lock:  ## choose the newest versions and lock them
 		--no-deps --upgrade --only-binary :all: --group examples -o requirements/examples.txt
 
 clean:  ## remove what was made
-	rm -rf .venv* $(WHEELS) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv* build dist $(WHEELS) .pytest_cache .mypy_cache .ruff_cache .hypothesis

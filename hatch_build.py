@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sysconfig
+import tempfile
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -16,36 +18,43 @@ TARGET = "ATKAY_TARGET"
 
 
 class KernelsHook(BuildHookInterface[Any]):
-    """Compiles src/atkay/core/native, for wheels and for installations that lead to the sources."""
+    """Compiles src/atkay/core/native, for wheels and for editable installations."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Build the library, and name the wheel after the platform; after none where nothing could be built."""
-        kernels = _module(Path(self.root, "src/atkay/core/native/build.py"))
+        """Build the library and tag the wheel with its platform; without a library the wheel is pure Python."""
+        native = _module(Path(self.root, "src/atkay/core/native/build.py"))
         tag = os.environ.get(TARGET)
-        if tag is None:
-            library = kernels.LIBRARIES / kernels.library_name()
-            command, flags = kernels.compiler(), []
-            tag = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        else:
-            target = kernels.TARGETS[tag]
-            library = Path(self.directory, tag, kernels.library_name(target.system))
-            command, flags = kernels.ZIG, ["-target", target.triple]
+        name = native.library_name(*(() if tag is None else (native.TARGETS[tag].system,)))
+        self.folder = tempfile.TemporaryDirectory()
+        library = native.LIBRARIES / name if version == "editable" else Path(self.folder.name, name)
         try:
-            if command is None:
-                raise FileNotFoundError("no C compiler")
-            kernels.build(library, command, *flags)
+            if tag is not None:
+                native.build(library, native.ZIG, "-target", native.TARGETS[tag].triple)
+            elif command := native.compiler():
+                native.build(library, command)
+            else:
+                raise FileNotFoundError("no C compiler found")
         except (OSError, subprocess.CalledProcessError) as error:
-            if TARGET in os.environ:
+            if tag is not None:
                 raise
-            library.unlink(missing_ok=True)
-            details = getattr(error, "stderr", "") or str(error)
+            library.unlink(missing_ok=True)  # one of older sources
+            details = getattr(error, "stderr", None) or error
             self.app.display_warning(f"atkay is built without its compiled kernels, and slower: {details}")
             return
         if version == "editable":
             return
-        build_data["force_include"][str(library)] = f"atkay/core/native/lib/{library.name}"
+        build_data["force_include"][str(library)] = f"atkay/core/native/lib/{name}"
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{tag}"  # nothing of Python is in the library: one wheel for every version
+        build_data["tag"] = f"py3-none-{tag or _platform()}"  # without Python's ABI: one wheel for every version
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove the library, which the wheel now holds."""
+        self.folder.cleanup()
+
+
+def _platform() -> str:
+    """The tag of this machine. On macOS Python may be built for two kinds of CPU; the library is built for one."""
+    return sysconfig.get_platform().replace("universal2", platform.machine()).replace("-", "_").replace(".", "_")
 
 
 def _module(path: Path) -> Any:

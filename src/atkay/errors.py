@@ -27,6 +27,7 @@
     ├── RepeatsWarning     items that are seen are taken out of the lists, and most of what is wanted was seen
     ├── PermutationsWarning too few permutations for so many comparisons
     ├── SampledWarning     the numbers are of a sample of the catalogue
+    ├── SpeedWarning       the compiled kernels are missing, so everything takes longer
     ├── SwappedWarning     recs and truth look as if they were swapped
     ├── TiesWarning        the order of equal scores decides more than a few of the lists
     └── UnusedWarning      a column of numbers is not used, and may have been meant as scores or grades

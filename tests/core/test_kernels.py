@@ -59,7 +59,7 @@ def scores(rng: np.random.Generator, rows: int) -> Any:
 def test_ids(seed: int, threads: int) -> None:
     rng = np.random.default_rng(seed)
     ids = np.repeat(rng.integers(-5, 5, 30), rng.integers(0, 40, 30)).astype(rng.choice(["i4", "i8", "i2", "u4"]))
-    marked, code = rng.random(10) < 0.5, ids.astype(np.int64) % 10
+    marked, code = rng.random(10) < 0.5, (ids.astype(np.int64) % 10).astype(rng.choice(["i4", "i8"]))
     order = rng.permutation(len(ids))
     with on(threads):
         if len(ids):
@@ -80,6 +80,15 @@ def test_ids(seed: int, threads: int) -> None:
             native, plain = (of.take_runs(values, first, after).tolist() for of in (kernels, reference))
             assert native == plain
             assert kernels.take(values, order).tolist() == reference.take(values, order).tolist()
+
+
+def test_ids_at_the_ends_of_their_range() -> None:
+    for low, kind in ((-(2**63), np.int64), (2**63 - 4, np.int64), (-(2**31), np.int32), (2**31 - 4, np.int32)):
+        ids: Any = np.array([low, low + 3, low], kind)
+        with on(2):
+            assert kernels.span(ids) == (low, low + 3)
+            assert kernels.mark(ids, low, 4).tolist() == [True, False, False, True]
+            assert kernels.codes(ids, low, 3).tolist() == [0, -1, 0]
 
 
 @given(seed=seeds, threads=workers, n_items=st.sampled_from([40, 300_000, 2**40]), once=st.booleans())
@@ -221,21 +230,23 @@ def test_columns_and_lists_of_numbers(seed: int, threads: int) -> None:
             assert kernels.finite(mixed) == reference.finite(mixed) == (not odd)
 
 
-@given(seed=seeds, threads=workers, form=st.sampled_from(["views", "large", "int64", "int32"]))
+@pytest.mark.parametrize("form", ["views", "large", "int64", "int32"])
+@given(seed=seeds, threads=workers)
 def test_numbering(seed: int, threads: int, form: str) -> None:
-    import polars as pl
-    import pyarrow as pa
-
     rng = np.random.default_rng(seed)
     near = ["", "a", "b" * 12, "b" * 13, "b" * 13 + "c", "ünïcode", "x" * 40 + "1", "x" * 40 + "2", "x" * 12 + "\0"]
     columns = []
     for rows in rng.integers(0, 200, 2):
         number = rng.integers(0, 30, rows) * 10**9 // (1 if form == "int64" else 10**9)
         texts = [near[n] if n < len(near) else f"user-{n}" for n in number.tolist()]
-        text: Any = pl.Series(texts, dtype=pl.String).slice(rows // 3)
-        if form == "large":
-            text = _Arrow(pa.array(texts, pa.large_string()).slice(rows // 3))
-        columns.append(TextColumn(text) if form in ("views", "large") else number.astype(form))
+        if form == "views":
+            pl = pytest.importorskip("polars")
+            columns.append(TextColumn(pl.Series(texts, dtype=pl.String).slice(rows // 3)))
+        elif form == "large":
+            pa = pytest.importorskip("pyarrow")
+            columns.append(TextColumn(_Arrow(pa.array(texts, pa.large_string()).slice(rows // 3))))
+        else:
+            columns.append(number.astype(form))
 
     def place_of(column: Any, row: Any) -> Any:
         return 1000 * column + row

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from atkay.core.native.library import LIBRARY
+from atkay.core.native.library import LIBRARY, PROBLEM
 
 if TYPE_CHECKING or LIBRARY is None:
     from atkay.core.reference import (
@@ -59,13 +59,12 @@ else:
         text_changes,
     )
 
-if LIBRARY is None:
+if PROBLEM:
     from atkay.errors import SpeedWarning, warn
 
     warn(
-        "atkay runs without its compiled kernels: the same numbers, more slowly. There was no C compiler when it was "
-        "installed, or the library does not fit. Install a wheel for this machine; or pip install ziglang, a compiler, "
-        "and atkay again.",
+        f"atkay runs without its compiled kernels ({PROBLEM}): the same numbers, more slowly. To build them, install "
+        "a C compiler, for instance with pip install ziglang, and run python -m atkay.core.native.build",
         SpeedWarning,
     )
 

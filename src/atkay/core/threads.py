@@ -11,36 +11,56 @@ from atkay.errors import InputError
 VARIABLE = "ATKAY_THREADS"
 """The environment variable that says how many threads to use."""
 
+MOST_THREADS = 256
+"""As in native/threads.c."""
+
 
 def threads() -> int:
     """As many as ATKAY_THREADS says, else one for each core that this process may use."""
     given = os.environ.get(VARIABLE)
     if given is None:
         return cores()
-    if not given.isascii() or not given.isdigit() or not int(given):
-        raise InputError(f"{VARIABLE} is {given!r}, and a number of threads is 1, 2, 3, ...: set it so, or unset it.")
-    return int(given)
+    try:
+        number = int(given)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise InputError(f"{VARIABLE} must be a positive integer, got {given!r}. Unset it to use all available cores.")
+    return min(number, MOST_THREADS)
 
 
 @cache
 def cores() -> int:
-    """The cores that this process may use: fewer than the machine has where it is bound to some, or has a quota."""
-    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(bound, math.ceil(quota() if math.isfinite(quota()) else bound)))
+    """The cores that this process may use: affinity and cgroup quota may leave fewer than the machine has."""
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    limit = quota()
+    return min(available, MOST_THREADS, max(1, math.ceil(limit)) if math.isfinite(limit) else available)
 
 
-def quota(root: str = "/sys/fs/cgroup") -> float:
-    """How many cores' time a container may use, as Linux says; infinite where nothing does."""
-    for names in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
-        try:
-            words = [word for name in names for word in _read(f"{root}/{name}").split()]
-        except OSError:
+def quota(root: str = "/sys/fs/cgroup", cgroups: str = "/proc/self/cgroup") -> float:
+    """How many cores the control groups of this process allow it on Linux: the least of all levels, or infinity."""
+    least = math.inf
+    for line in _read(cgroups).splitlines():  # number:controllers:path; version 2 names no controllers
+        controllers, _, path = line.partition(":")[2].partition(":")
+        if controllers and "cpu" not in controllers.split(","):
             continue
-        if len(words) == 2 and words[0].isdigit() and int(words[1]):
-            return int(words[0]) / int(words[1])
-    return math.inf
+        levels = path.strip("/").split("/")
+        for depth in range(len(levels) + 1):  # a container may see the path, but only its own group, as the root
+            folder = "/".join([root, *(["cpu"] if controllers else []), *levels[:depth]])
+            words = _read(f"{folder}/cpu.max").split()
+            words = words or [
+                *_read(f"{folder}/cpu.cfs_quota_us").split(),
+                *_read(f"{folder}/cpu.cfs_period_us").split(),
+            ]
+            if len(words) == 2 and words[0].isdigit() and int(words[1]):  # else "max", or -1 in version 1
+                least = min(least, int(words[0]) / int(words[1]))
+    return least
 
 
 def _read(path: str) -> str:
-    with open(path) as file:  # noqa: PTH123  # pathlib would be imported for nothing else
-        return file.read()
+    """The text of a file, empty where there is none."""
+    try:
+        with open(path) as file:  # noqa: PTH123  # pathlib would be imported for nothing else
+            return file.read()
+    except OSError:
+        return ""

@@ -1,7 +1,7 @@
 """Build: the C sources of this folder into one shared library, by any C compiler. The standard library alone.
 
-The library has nothing of Python in it, so one serves every version. ``python -m atkay.core.native.build`` builds it
-next to its sources; ``--sanitize`` with the checks of addresses and undefined behaviour, for tests.
+The library does not use Python's ABI, so one build serves every version. ``python -m atkay.core.native.build`` builds
+it next to its sources; ``--sanitize=address PATH`` and ``--sanitize=thread PATH`` with sanitizers, for tests.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
+import zlib
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -18,10 +20,13 @@ from typing import NamedTuple
 FOLDER = Path(__file__).parent
 
 LIBRARIES = FOLDER / "lib"
-"""Where the library is put: not among the modules, of which it is none."""
+"""The folder of the library."""
 
-FLAGS = ("-O3", "-std=gnu11", "-shared", "-fPIC", "-fvisibility=hidden", "-fno-math-errno", "-ffp-contract=off")
+FLAGS = ("-O3", "-std=gnu11", "-shared", "-fvisibility=hidden", "-fno-math-errno", "-ffp-contract=off")
 """No multiplication is fused with an addition: the same bits on every machine."""
+
+POSIX_FLAGS = ("-fPIC", "-pthread", "-lm")
+"""What Windows has no need of; clang refuses it there."""
 
 
 class Target(NamedTuple):
@@ -43,9 +48,14 @@ TARGETS = {
 }
 """The platforms that wheels are built for, by their tags; ziglang builds all of them on any machine."""
 
-ZIG = [sys.executable, "-m", "ziglang", "cc"]
+ZIG = [sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline", "-s"]
+"""By itself it would build for the CPU of this machine, and with symbols for a debugger."""
 
-SANITIZE = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
+SANITIZE = ("-g", "-O1", "-fno-omit-frame-pointer", "-fno-sanitize-recover=undefined")
+SANITIZERS = {
+    "--sanitize=address": (*SANITIZE, "-fsanitize=address,undefined"),
+    "--sanitize=thread": (*SANITIZE, "-fsanitize=thread,undefined"),
+}
 
 
 def library_name(platform: str = sys.platform) -> str:
@@ -63,33 +73,51 @@ def compiler() -> list[str] | None:
     return ZIG if find_spec("ziglang") else None
 
 
+def version() -> int:
+    """A checksum of the sources, which the library carries: one that was built from others is not used."""
+    checksum = 0
+    for source in sorted(FOLDER.glob("*.[ch]")):
+        checksum = zlib.crc32(source.read_bytes(), checksum)
+    return checksum
+
+
 def build(library: Path, command: list[str], *flags: str) -> None:
     """Compile all sources; the library is there whole or not at all."""
     library.parent.mkdir(parents=True, exist_ok=True)
     sources = sorted(map(str, FOLDER.glob("*.c")))
-    unfinished = library.with_name(f"{library.name}.{os.getpid()}")
-    try:
-        threads = () if "windows" in " ".join(flags) or sys.platform == "win32" else ("-pthread",)
+    posix_flags = () if library.suffix == ".dll" else POSIX_FLAGS
+    with tempfile.TemporaryDirectory(dir=library.parent) as folder:  # some linkers write more files next to the library
+        unfinished = Path(folder, library.name)
         subprocess.run(
-            [*command, *FLAGS, *flags, *threads, *sources, "-o", str(unfinished), "-lm"],
+            [
+                *command,
+                *FLAGS,
+                f"-DSOURCES_CHECKSUM={version()}",
+                *flags,
+                *sources,
+                "-o",
+                str(unfinished),
+                *posix_flags,
+            ],
             check=True,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
         )
         unfinished.replace(library)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def main(arguments: list[str]) -> None:
     """Build the library for this machine."""
     command = compiler()
     if command is None:
-        sys.exit("no C compiler: install one, or the package ziglang (pip install ziglang).")
-    sanitize = "--sanitize" in arguments
-    places = [argument for argument in arguments if not argument.startswith("--")]
-    library = Path(places[0]) if places else LIBRARIES / library_name()
-    build(library, command, *(SANITIZE if sanitize else ()))
+        sys.exit("No C compiler found: install one, for instance with pip install ziglang.")
+    flags = SANITIZERS[arguments.pop(0)] if arguments and arguments[0] in SANITIZERS else ()
+    library = Path(arguments[0]) if arguments else LIBRARIES / library_name()
+    try:
+        build(library, command, *flags)
+    except (OSError, subprocess.CalledProcessError) as error:
+        sys.exit(f"The kernels were not built: {getattr(error, 'stderr', None) or error}")
     print(library)
 
 

@@ -107,11 +107,13 @@ KERNEL int64_t NAMED(find)(const uint8_t *marked, const ID *ids, int64_t rows, i
 static void NAMED(mark_part)(void *given, int64_t part, int64_t thread) {
     Ids *job = given;
     const ID *R ids = job->ids;
-    uint8_t *marks = job->marks - job->low;
-    int64_t last = edge_of(job->rows, part + 1, job->parts);
+    uint8_t *marks = job->marks;
+    int64_t low = job->low, last = edge_of(job->rows, part + 1, job->parts);
     (void)thread;
-    for (int64_t r = edge_of(job->rows, part, job->parts); r < last; r++)
-        if (!__atomic_load_n(marks + ids[r], __ATOMIC_RELAXED)) __atomic_store_n(marks + ids[r], 1, __ATOMIC_RELAXED);
+    for (int64_t r = edge_of(job->rows, part, job->parts); r < last; r++) {
+        uint8_t *mark = marks + (ids[r] - low);
+        if (!__atomic_load_n(mark, __ATOMIC_RELAXED)) __atomic_store_n(mark, 1, __ATOMIC_RELAXED);
+    }
 }
 
 /* Mark the ids that occur, which are numbers from low on. */

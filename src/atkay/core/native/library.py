@@ -9,31 +9,37 @@ from typing import Any
 
 import numpy as np
 
-from atkay.core.native.build import LIBRARIES, library_name
+from atkay.core.native.build import LIBRARIES, library_name, version
 from atkay.core.types import Array
 
 VARIABLE = "ATKAY_KERNELS"
 """The environment variable that names another library, or "reference" for none."""
 
+REFERENCE = "reference"
+
 OUT_OF_MEMORY = -1
-VERSION = 1
-"""That of the kernels' arguments: a library of another version is not used."""
 
 
-def load() -> ctypes.CDLL | None:
-    """The library, None where there is none that fits."""
+def load() -> tuple[ctypes.CDLL | None, str | None]:
+    """The library, or None and the reason why it cannot be used; without a reason where the user wants none."""
     given = os.environ.get(VARIABLE)
-    if given == "reference":
-        return None
-    path = Path(given) if given else LIBRARIES / library_name()
+    if given == REFERENCE:
+        return None, None
+    path = Path(given).absolute() if given else LIBRARIES / library_name()
+    if not path.is_file():
+        return None, f"{path} does not exist"
     try:
         library = ctypes.CDLL(str(path))
-        return library if library.kernels_version() == VERSION else None
-    except (OSError, AttributeError):
-        return None
+        library.kernels_version.restype = ctypes.c_int64
+        built_from = library.kernels_version()
+    except (OSError, AttributeError) as error:
+        return None, str(error)
+    if built_from != version():
+        return None, f"{path} was built from other sources"
+    return library, None
 
 
-LIBRARY = load()
+LIBRARY, PROBLEM = load()
 
 
 def address(array: Array, *types: Any) -> int:

@@ -1,8 +1,7 @@
 /* Threads that live as long as one call: nothing is left behind that a fork could lose. */
-#include "kernels.h"
-
 #if defined(_WIN32)
-#include <windows.h>
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h> /* before our own, whose short names it takes for its fields */
 typedef HANDLE Thread;
 #else
 #include <pthread.h>
@@ -12,7 +11,9 @@ typedef pthread_t Thread;
 #include <sys/mman.h>
 #endif
 
-#define MOST_THREADS 256
+#include "kernels.h"
+
+#define MOST_THREADS 256 /* as in core/threads.py */
 #define PARTS_PER_THREAD 8
 
 typedef struct {
@@ -102,5 +103,5 @@ int64_t query_edge(const int64_t *start, int64_t queries, int64_t part, int64_t 
     return low;
 }
 
-/* That of the kernels' arguments, which changes with them. */
-KERNEL int64_t kernels_version(void) { return 1; }
+/* The checksum of the sources, which build.py passes to the compiler. */
+KERNEL int64_t kernels_version(void) { return SOURCES_CHECKSUM; }
