@@ -61,7 +61,7 @@ _pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _pointer.restype, _pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 
 
-class Place(NamedTuple):
+class ColumnPlace(NamedTuple):
     """Where a column lies, for a kernel: its form, its rows, and two addresses."""
 
     kind: int
@@ -96,7 +96,7 @@ class TextColumn:
         else:
             wide = 8 if kind == LARGE_TEXT else 4
             data, more = buffers[2] or 0, (buffers[1] or 0) + wide * array.offset
-        self.place = Place(kind, array.length, data, more)
+        self.place = ColumnPlace(kind, array.length, data, more)
 
     def __len__(self) -> int:
         return self.place.rows
