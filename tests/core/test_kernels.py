@@ -33,7 +33,7 @@ def on(threads: int) -> Iterator[None]:
         with patch.dict(os.environ, ATKAY_THREADS=str(threads)):
             yield
     finally:
-        call("set_rows_per_part", 16384)
+        call("set_rows_per_part", 65536)
 
 
 def drawn(rng: np.random.Generator, queries: int, *, n_items: int = 40, once: bool = True) -> Lists:

@@ -17,8 +17,17 @@ INLINE uint64_t number_at(const Hashing *job, int64_t row) {
 }
 
 static uint64_t hash_ranked(const Hashing *job, int64_t begin, int64_t end) {
+    const uint64_t *restrict places = job->places, low = (uint64_t)job->low;
+    const int64_t *restrict wide = (const int64_t *)job->item + begin;
+    const int32_t *restrict narrow = (const int32_t *)job->item + begin;
+    int64_t n = end - begin;
     uint64_t sum = 0;
-    for (int64_t r = begin; r < end; r++) sum += number_at(job, r) * job->places[r - begin];
+    if (job->numbers)
+        for (int64_t r = 0; r < n; r++) sum += job->numbers[job->wide ? wide[r] : narrow[r]] * places[r];
+    else if (job->wide)
+        for (int64_t r = 0; r < n; r++) sum += ((uint64_t)wide[r] + low) * places[r];
+    else
+        for (int64_t r = 0; r < n; r++) sum += ((uint64_t)(int64_t)narrow[r] + low) * places[r];
     return sum;
 }
 

@@ -67,7 +67,7 @@ void share(int64_t parts, int64_t threads, Work work, void *job) {
     for (int64_t n = 0; n < started; n++) wait_for(running[n]);
 }
 
-static int64_t rows_per_part = 16384; /* what takes about as long as starting a thread */
+static int64_t rows_per_part = 65536; /* what takes about as long as starting a thread */
 
 /* For tests: other parts. */
 KERNEL int64_t set_rows_per_part(int64_t rows) { return rows_per_part = rows; }
