@@ -366,3 +366,41 @@ def _rows_in_one_piece(values: Floats) -> Floats:
     """Floats whose rows, each by itself, lie in one piece."""
     rows = values.astype(np.float64, copy=False)
     return rows if rows.shape[1] < 2 or rows.strides[1] == 8 else np.ascontiguousarray(rows)
+
+
+def choice_sums(rows: Floats, base: int, codes: Hashes, sums: Floats) -> None:
+    rows, codes = np.ascontiguousarray(rows), np.ascontiguousarray(codes)
+    call(
+        "choice_sums",
+        address(rows, np.float64),
+        len(rows),
+        1 if rows.ndim == 2 else base,
+        rows.shape[-1],
+        base,
+        reference.units_per_code(base),
+        address(codes, np.uint64),
+        *codes.shape,
+        threads(),
+        address(sums, np.float64),
+    )
+
+
+def resampled_sums(key: int, resamples: Ints, values: Floats, small: Array) -> tuple[Floats, Array]:
+    values, small = np.ascontiguousarray(values), np.ascontiguousarray(small)
+    sums = np.zeros((len(resamples), values.shape[1]))
+    small_sums = np.zeros((len(resamples), small.shape[1]), np.uint32)
+    call(
+        "resampled_sums",
+        key,
+        address(resamples, np.int64),
+        len(resamples),
+        len(values),
+        address(values, np.float64),
+        values.shape[1],
+        address(small, np.uint16),
+        small.shape[1],
+        threads(),
+        address(sums, np.float64),
+        address(small_sums, np.uint32),
+    )
+    return sums, small_sums
