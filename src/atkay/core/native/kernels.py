@@ -158,7 +158,7 @@ def steps(lists: Lists, score: Array, order: Ints | None = None) -> ScoreSteps:
 
 def by_score(lists: Lists, score: Array, tie: Array | None = None) -> Ints:
     score, order = _scores(score), np.empty(len(lists), np.int64)
-    rising = None if tie is None else np.invert(reference.depth(tie))
+    rising = None if tie is None else _rising(tie)
     call(
         "by_score",
         _start(lists, score, *(() if rising is None else (rising,))),
@@ -324,6 +324,15 @@ def _start(lists: Lists, *columns: Array) -> int:
     if lists.start[-1] != len(lists.item) or any(len(column) != len(lists.item) for column in columns):
         raise ValueError(f"lists of {lists.start[-1]} rows have {len(lists.item)} items, and columns as long as these")
     return address(lists.start, np.int64)
+
+
+def _rising(tie: Array) -> Hashes:
+    """Unsigned integers in the order of the ties."""
+    if tie.dtype.kind != "i":
+        return np.invert(reference.depth(tie))
+    bits = tie.astype(np.int64).view(np.uint64)
+    bits ^= np.uint64(1 << 63)
+    return bits
 
 
 def _integers(values: Ints) -> Ints:
