@@ -58,6 +58,22 @@ def test_choices(seed: int, threads: int, base: int, several: bool) -> None:
 
 
 @compiled
+@given(seed=seeds, threads=workers, limit=st.integers(1, 256), first=st.integers(0, 9), words=st.integers(0, 9))
+def test_random_codes(seed: int, threads: int, limit: int, first: int, words: int) -> None:
+    with on(threads):
+        native = kernels.random_codes(seed, first, (words, 20), limit)
+        whole = kernels.random_codes(seed, 0, (words, 20 + first), limit)
+    assert (
+        native.tolist() == whole[:, first:].tolist() == reference.random_codes(seed, first, (words, 20), limit).tolist()
+    )
+
+
+def test_every_code_comes_as_often() -> None:
+    codes = reference.random_codes(1, 0, (100, 1000), 100)
+    assert stats.chisquare(np.bincount(codes.view(np.uint8).ravel(), minlength=100)).pvalue > 0.001
+
+
+@compiled
 @given(seed=seeds, threads=workers)
 def test_resamples(seed: int, threads: int) -> None:
     rng = np.random.default_rng(seed)

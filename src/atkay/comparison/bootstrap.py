@@ -90,7 +90,7 @@ def draw(trial: Trial) -> Drawn:
     squares = Squares.of(columns, width, combine) if trial.spread else Squares(np.empty((n, 0), np.uint16), np.empty(0))
     small = np.hstack([squares.values, *there]).astype(np.uint16, copy=False)
     away, reached = np.empty((samples, *shape)), np.zeros(shape, np.int64)
-    seed, at_once = trial.seed(0), max(256, 4 * BYTES_PER_BLOCK // max(n, 1))
+    seed, at_once = trial.seed(0), max(256, 8 * BYTES_PER_BLOCK // max(n, 1))
     for first, last in ranges(samples, at_once):
         numbers, counts = np.arange(first, last), np.full((last - first, *shape), float(n))
         sums, small_sums = resampled_sums(seed, numbers, columns, small)
@@ -130,16 +130,17 @@ class Squares:
         """As fine as the sum of as many as there are units stays below 2^32."""
         n = len(columns)
         most = min(2**16 - 1, (2**32 - 1) // max(n, 1))
-        blocks = ranges(n, UNITS_PER_BLOCK)
-
-        def squared(begin: int, end: int) -> Floats:
-            return combined(columns[begin:end], width, combine).reshape(end - begin, -1) ** 2
-
-        largest = np.max([squared(*block).max(axis=0, initial=0.0) for block in blocks], axis=0)
-        unit = np.where(largest > 0, largest / most, 1.0)
+        ends = np.stack([columns.min(axis=0, initial=0.0), columns.max(axis=0, initial=0.0)])
+        falls, rises = (combined(ends, width, [np.clip(one, *way) for one in combine]) for way in ((-1, 0), (0, 1)))
+        largest = np.maximum(rises[1] + falls[0], -(rises[0] + falls[1])).ravel()  # no difference is larger
+        unit = largest**2 / most
+        unit[unit == 0] = 1.0
         values = np.empty((n, len(unit)), np.uint16)
-        for begin, end in blocks:
-            values[begin:end] = np.rint(squared(begin, end) / unit)
+        for begin, end in ranges(n, UNITS_PER_BLOCK):
+            square = combined(columns[begin:end], width, combine).reshape(end - begin, -1)
+            square *= square
+            square /= unit
+            values[begin:end] = np.rint(square, out=square)
         return cls(values, unit)
 
     def bounds(self, sums: Array, n: int) -> tuple[Floats, Floats]:
@@ -188,7 +189,8 @@ def _centred(paired: Paired, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
 def _moments(difference: Differences) -> tuple[float, float]:
     """The t-value, and the acceleration; NaN where there is no spread."""
     n, away = len(difference.values), difference.values - difference.mean
-    square = float((away**2).sum())
+    squares = away**2
+    square = float(squares.sum())
     if n < 2 or not square or difference.alike:
         return np.nan, np.nan
-    return difference.mean / np.sqrt(square / (n - 1) / n), float((away**3).sum()) / (6 * square**1.5)
+    return difference.mean / np.sqrt(square / (n - 1) / n), float((squares * away).sum()) / (6 * square**1.5)

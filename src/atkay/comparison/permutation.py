@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay.core.kernels import choice_sums
+from atkay.core.kernels import choice_sums, random_codes
 from atkay.core.lists import in_threads, ranges
 from atkay.core.reference import CODES_PER_WORD, units_per_code
 from atkay.core.types import Floats, Ints
@@ -143,17 +143,16 @@ def label_shifts(trial: Trial) -> Floats:
     shifted_sums = np.zeros((permutations, len(paired) * runs))
     group = units_per_code(runs)
     for number, (begin, end) in enumerate(ranges(n, UNITS_PER_BLOCK)):
-        random = trial.random(2, number)
-        order = np.argsort(random.random((end - begin, runs)), axis=1)
+        seed = trial.seed(3, number)
+        order = np.argsort(trial.random(2, number).random((end - begin, runs)), axis=1)
         place = np.argsort(order, axis=1)
         label = np.take_along_axis(order[:, None], (place[:, None] + np.arange(runs)[:, None]) % runs, axis=2)
         shifted = np.take_along_axis(centred[begin:end, None], label[:, :, None], axis=3)
         shifted = shifted.reshape(end - begin, runs, -1)
         words = -(-(end - begin) // (group * CODES_PER_WORD))
         for first, last in ranges(permutations, max(1, BYTES_PER_BLOCK // (words * CODES_PER_WORD))):
-            shift = random.integers(0, runs**group, (words, last - first, CODES_PER_WORD), dtype=np.uint8)
             part = np.zeros((last - first, shifted.shape[2]))
-            choice_sums(shifted, runs, shift.view("<u8")[:, :, 0].astype(np.uint64, copy=False), part)
+            choice_sums(shifted, runs, random_codes(seed, first, (words, last - first), runs**group), part)
             shifted_sums[first:last] += part
         trial.steps.advance((end - begin) / n)
     furthest = np.ptp(shifted_sums.reshape(permutations, len(paired), runs), axis=2)

@@ -277,6 +277,23 @@ def choice_sums(rows: Floats, base: int, codes: Hashes, sums: Floats) -> None:
         sums += table[(codes[word] >> np.uint64(8 * place)) & np.uint64(255)]
 
 
+def random_codes(key: int, first: int, shape: tuple[int, int], limit: int) -> Hashes:
+    """Random codes below a limit, words x resamples, as :func:`choice_sums` takes them.
+
+    Each row has the numbers of splitmix64 from its own start on, four for each resample, counted from ``first``; a
+    number has two codes, its halves times the limit over 2^32.
+    """
+    start = mix(np.uint64(key) + np.arange(shape[0], dtype=np.uint64))
+    place = (np.arange(shape[1] * 4, dtype=np.uint64) + np.uint64(4 * first)) * np.uint64(GOLDEN)
+    bits = mix(start[:, None] + place)
+    low, high = (
+        (half * np.uint64(limit)) >> np.uint64(32) for half in (bits & np.uint64(2**32 - 1), bits >> np.uint64(32))
+    )
+    pairs = ((high << np.uint64(8)) | low).reshape(*shape, 4) << np.arange(0, 64, 16, dtype=np.uint64)
+    codes: Hashes = np.bitwise_or.reduce(pairs, axis=2)
+    return codes
+
+
 def drawn(key: int, resample: int, units: int) -> Ints:
     """Numbers of units, as many as there are, drawn with replacement: the same for a key and a resample's number.
 

@@ -394,6 +394,12 @@ def choice_sums(rows: Floats, base: int, codes: Hashes, sums: Floats) -> None:
     )
 
 
+def random_codes(key: int, first: int, shape: tuple[int, int], limit: int) -> Hashes:
+    codes = np.empty(shape, np.uint64)
+    call("random_codes", key, first, *shape, limit, threads(), address(codes, np.uint64))
+    return codes
+
+
 def resampled_sums(key: int, resamples: Ints, values: Floats, small: Array) -> tuple[Floats, Array]:
     values, small = np.ascontiguousarray(values), np.ascontiguousarray(small)
     sums = np.zeros((len(resamples), values.shape[1]))

@@ -11,6 +11,7 @@
 #define LINE 64
 #define MOST_CODES 256
 #define CODES_PER_WORD 8
+#define GOLDEN 0x9E3779B97F4A7C15u /* by what the state of splitmix64 moves on */
 
 /* A unit's row, once more: what a code has no digit for. */
 typedef struct {
@@ -72,6 +73,40 @@ KERNEL int64_t choice_sums(const double *values, int64_t units, int64_t alternat
     return do_choices(&job, LINE / sizeof(double), threads, tile_f64);
 }
 
+typedef struct {
+    uint64_t key;
+    int64_t first, resamples, parts, words, limit;
+    uint64_t *codes;
+} Random;
+
+static void random_part(void *given, int64_t part, int64_t thread) {
+    Random *job = given;
+    int64_t last = edge_of(job->words, part + 1, job->parts);
+    uint64_t limit = (uint64_t)job->limit;
+    (void)thread;
+    for (int64_t word = edge_of(job->words, part, job->parts); word < last; word++) {
+        uint64_t *R codes = job->codes + word * job->resamples, start = mix(job->key + (uint64_t)word);
+        for (int64_t r = 0; r < job->resamples; r++) {
+            uint64_t state = start + (uint64_t)(job->first + r) * (CODES_PER_WORD / 2) * GOLDEN, all = 0;
+            for (int64_t n = 0; n < CODES_PER_WORD / 2; n++, state += GOLDEN) {
+                uint64_t bits = mix(state), low = (bits & 0xFFFFFFFFu) * limit >> 32, high = (bits >> 32) * limit >> 32;
+                all |= (high << 8 | low) << 16 * n;
+            }
+            codes[r] = all;
+        }
+    }
+}
+
+/* Random codes below a limit of at most 256, for the resamples from the first one on. Each row of words has the numbers of
+ * splitmix64 from its own start on, and a number two codes: its halves times the limit, over 2^32. */
+KERNEL int64_t random_codes(int64_t key, int64_t first, int64_t words, int64_t resamples, int64_t limit, int64_t threads,
+                            uint64_t *codes) {
+    Random job = {(uint64_t)key, first, resamples, 1, words, limit, codes};
+    job.parts = words ? least(parts_of(words * resamples, threads), words) : 0;
+    share(job.parts, threads, random_part, &job);
+    return 0;
+}
+
 /* ---- resampled sums: units drawn with replacement -------------------------------------------------------------------- */
 
 #define MOST_TIMES 3 /* a digit; a unit that is drawn more often is extra */
@@ -96,7 +131,7 @@ typedef struct {
 static void draw(uint64_t state, uint32_t units, uint8_t *R times) {
     uint32_t least_kept = (0u - units) % units, left = units;
     memset(times, 0, units);
-    for (;; state += 0x9E3779B97F4A7C15u) {
+    for (;; state += GOLDEN) {
         uint64_t word = mix(state), one = (word & 0xFFFFFFFFu) * units, other = (word >> 32) * units;
         if ((uint32_t)one >= least_kept) {
             times[one >> 32]++; /* no unit is drawn 256 times: with 300 units the chance is 10^-580, with more it is less */
@@ -121,7 +156,9 @@ static void draw_part(void *given, int64_t part, int64_t thread) {
             uint64_t codes = 0;
             for (int64_t code = 0; code < CODES_PER_WORD; code++) {
                 uint8_t *four = times + word * UNITS_PER_WORD + code * UNITS_PER_CODE;
-                for (int64_t u = 0; u < UNITS_PER_CODE && (four[0] | four[1] | four[2] | four[3]) > MOST_TIMES; u++)
+                uint32_t all;
+                memcpy(&all, four, sizeof all);
+                for (int64_t u = 0; u < UNITS_PER_CODE && all & ~(MOST_TIMES * 0x01010101u); u++)
                     for (; four[u] > MOST_TIMES; four[u]--) {
                         if (n == room) {
                             Extra *longer = realloc(extra, (size_t)(room = 2 * room + 1024) * sizeof *extra);
@@ -134,7 +171,9 @@ static void draw_part(void *given, int64_t part, int64_t thread) {
                         }
                         extra[n++] = (Extra){(uint32_t)r, (uint32_t)(four + u - times)};
                     }
-                codes |= (uint64_t)(four[0] << 6 | four[1] << 4 | four[2] << 2 | four[3]) << 8 * code;
+                memcpy(&all, four, sizeof all);
+                /* The product has the first of four bytes in its highest two bits, the last one in bits 24 and 25. */
+                codes |= (uint64_t)(all * (1u << 30 | 1u << 20 | 1u << 10 | 1u) >> 24) << 8 * code;
             }
             packed[word * LANES + r - first] = codes;
         }
