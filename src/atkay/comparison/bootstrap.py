@@ -11,7 +11,7 @@ import numpy as np
 from atkay.comparison.permutation import BYTES_PER_BLOCK, UNITS_PER_BLOCK, combined
 from atkay.comparison.sheet import ROUNDING_SHARE
 from atkay.core.kernels import resampled_sums
-from atkay.core.lists import ranges
+from atkay.core.lists import in_threads, ranges
 from atkay.core.types import Array, Bools, Floats, Ints
 from atkay.results.summary import CONFIDENCE
 
@@ -83,12 +83,10 @@ def draw(trial: Trial) -> Drawn:
     n, shape = len(columns), (len(paired), len(pairs))
     partial = [at for at, each in enumerate(paired) if not each.complete]
     there = [np.column_stack([paired[at].defined(pair) for pair in pairs]) for at in partial]
-    observed = [[each.difference(pair) for pair in pairs] for each in paired]
-    means = np.array([[each.mean for each in row] for row in observed])
-    rounding = np.array([[each.slack / max(len(each.values), 1) for each in row] for row in observed])
-    observed_t, skew = np.moveaxis(np.array([[_moments(each) for each in row] for row in observed]), 2, 0)
+    observed = in_threads(lambda job: _moments(job[0].difference(job[1])), list(itertools.product(paired, pairs)))
+    means, rounding, observed_t, skew = np.array(observed).T.reshape(4, *shape)
     squares = Squares.of(columns, width, combine) if trial.spread else Squares(np.empty((n, 0), np.uint16), np.empty(0))
-    small = np.hstack([squares.values, *there]).astype(np.uint16, copy=False)
+    small = np.hstack([squares.values, *there]).astype(np.uint16, copy=False) if there else squares.values
     away, reached = np.empty((samples, *shape)), np.zeros(shape, np.int64)
     seed, at_once = trial.seed(0), max(256, 8 * BYTES_PER_BLOCK // max(n, 1))
     for first, last in ranges(samples, at_once):
@@ -186,11 +184,12 @@ def _centred(paired: Paired, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
     return columns, combine
 
 
-def _moments(difference: Differences) -> tuple[float, float]:
-    """The t-value, and the acceleration; NaN where there is no spread."""
+def _moments(difference: Differences) -> tuple[float, float, float, float]:
+    """The mean and its rounding; the t-value and the acceleration, NaN where there is no spread."""
+    mean = difference.mean, difference.slack / max(len(difference.values), 1)
     n, away = len(difference.values), difference.values - difference.mean
     squares = away**2
     square = float(squares.sum())
     if n < 2 or not square or difference.alike:
-        return np.nan, np.nan
-    return difference.mean / np.sqrt(square / (n - 1) / n), float((squares * away).sum()) / (6 * square**1.5)
+        return *mean, np.nan, np.nan
+    return *mean, difference.mean / np.sqrt(square / (n - 1) / n), float((squares * away).sum()) / (6 * square**1.5)
