@@ -112,7 +112,7 @@ KERNEL int64_t random_codes(int64_t key, int64_t first, int64_t words, int64_t r
 #define MOST_TIMES 3 /* a digit; a unit that is drawn more often is extra */
 #define UNITS_PER_CODE 4
 #define UNITS_PER_WORD (UNITS_PER_CODE * CODES_PER_WORD)
-#define LANES 8 /* resamples that are drawn in one part: a line of the codes */
+#define LANES 16 /* resamples that are drawn in one part: two lines of the codes */
 
 typedef struct {
     uint64_t key;
@@ -121,9 +121,11 @@ typedef struct {
     uint64_t *codes;
     uint8_t *times;   /* of each thread, how often each unit is drawn */
     uint64_t *packed; /* of each thread, the codes of the lanes */
-    Extra **extra;    /* of each part */
-    int64_t *extras;
-    int64_t failed;
+    Extra **extra;    /* of each part, by rising word */
+    int64_t *extras;  /* how many each part has */
+    int64_t failed, parts, ranges;
+    Extra *merged;
+    int64_t *start; /* of each word in them */
 } Drawing;
 
 /* As many units as there are, by splitmix64. A word has two numbers below 2^32, the lower half first; times the units, the
@@ -144,58 +146,97 @@ static void draw(uint64_t state, uint32_t units, uint8_t *R times) {
     }
 }
 
+typedef struct {
+    Extra *all;
+    int64_t n, room;
+} Extras;
+
+/* Take off what is drawn more than MOST_TIMES of eight units, and list it; 0 where there is no memory. */
+static int take_extra(uint8_t *R times, int64_t unit, int64_t resample, Extras *R extra) {
+    for (int64_t u = unit; u < unit + 8; u++)
+        for (; times[u] > MOST_TIMES; times[u]--) {
+            if (extra->n == extra->room) {
+                extra->room = 2 * extra->room + 1024;
+                Extra *longer = realloc(extra->all, (size_t)extra->room * sizeof *longer);
+                if (!longer) return 0;
+                extra->all = longer;
+            }
+            extra->all[extra->n++] = (Extra){(uint32_t)resample, (uint32_t)u};
+        }
+    return 1;
+}
+
+/* The same by rising word, those of a word in their order; NULL without memory. */
+static Extra *by_word(const Extras *R extra, int64_t words) {
+    int64_t *start = calloc((size_t)words + 1, sizeof *start);
+    Extra *sorted = malloc((size_t)(extra->n + 1) * sizeof *sorted);
+    if (start && sorted) {
+        for (int64_t n = 0; n < extra->n; n++) start[extra->all[n].unit / UNITS_PER_WORD + 1]++;
+        for (int64_t word = 0; word < words; word++) start[word + 1] += start[word];
+        for (int64_t n = 0; n < extra->n; n++) sorted[start[extra->all[n].unit / UNITS_PER_WORD]++] = extra->all[n];
+    } else {
+        free(sorted), sorted = NULL;
+    }
+    free(start);
+    return sorted;
+}
+
 static void draw_part(void *given, int64_t part, int64_t thread) {
     Drawing *job = given;
-    int64_t first = part * LANES, last = least(first + LANES, job->resamples), room = 0, n = 0;
-    uint8_t *R times = job->times + thread * job->words * UNITS_PER_WORD;
-    uint64_t *R packed = job->packed + thread * job->words * LANES;
-    Extra *extra = NULL;
-    for (int64_t r = first; r < last; r++) {
+    int64_t first = part * LANES, last = least(first + LANES, job->resamples), units = job->words * UNITS_PER_WORD;
+    uint8_t *R times = job->times + thread * units;
+    uint64_t *packed = job->packed + thread * job->words * LANES;
+    Extras extra = {NULL, 0, 0};
+    int there = 1;
+    for (int64_t r = first; r < last && there; r++) {
+        uint8_t *R codes = (uint8_t *)(packed + (r - first) * job->words); /* bytes from the lowest on */
         draw(mix(job->key + (uint64_t)job->number[r]), (uint32_t)job->units, times);
-        for (int64_t word = 0; word < job->words; word++) {
-            uint64_t codes = 0;
-            for (int64_t code = 0; code < CODES_PER_WORD; code++) {
-                uint8_t *four = times + word * UNITS_PER_WORD + code * UNITS_PER_CODE;
-                uint32_t all;
-                memcpy(&all, four, sizeof all);
-                for (int64_t u = 0; u < UNITS_PER_CODE && all & ~(MOST_TIMES * 0x01010101u); u++)
-                    for (; four[u] > MOST_TIMES; four[u]--) {
-                        if (n == room) {
-                            Extra *longer = realloc(extra, (size_t)(room = 2 * room + 1024) * sizeof *extra);
-                            if (!longer) {
-                                __atomic_store_n(&job->failed, 1, __ATOMIC_RELAXED);
-                                free(extra);
-                                return;
-                            }
-                            extra = longer;
-                        }
-                        extra[n++] = (Extra){(uint32_t)r, (uint32_t)(four + u - times)};
-                    }
-                memcpy(&all, four, sizeof all);
-                /* The product has the first of four bytes in its highest two bits, the last one in bits 24 and 25. */
-                codes |= (uint64_t)(all * (1u << 30 | 1u << 20 | 1u << 10 | 1u) >> 24) << 8 * code;
-            }
-            packed[word * LANES + r - first] = codes;
+        for (int64_t u = 0; u < units && there; u += 8) {
+            uint64_t eight;
+            memcpy(&eight, times + u, sizeof eight);
+            if (eight & ~(MOST_TIMES * 0x0101010101010101u)) there = take_extra(times, u, r, &extra);
+        }
+        for (int64_t code = 0; code < units / UNITS_PER_CODE; code++) {
+            uint32_t four;
+            memcpy(&four, times + code * UNITS_PER_CODE, sizeof four);
+            /* The product has the first of four bytes in its highest two bits, and the last one in bits 24 and 25. */
+            codes[code] = (uint8_t)(four * (1u << 30 | 1u << 20 | 1u << 10 | 1u) >> 24);
         }
     }
     for (int64_t word = 0; word < job->words; word++)
-        memcpy(job->codes + word * job->resamples + first, packed + word * LANES, (size_t)(last - first) * 8);
-    job->extra[part] = extra, job->extras[part] = n;
+        for (int64_t r = first; r < last; r++)
+            job->codes[word * job->resamples + r] = packed[(r - first) * job->words + word];
+    job->extra[part] = there ? by_word(&extra, job->words) : NULL, job->extras[part] = extra.n;
+    if (!job->extra[part]) __atomic_store_n(&job->failed, 1, __ATOMIC_RELAXED);
+    free(extra.all);
 }
 
-/* The extra rows of all parts, put together word by word; within a word they stay in their order. */
-static Extra *by_word(const Drawing *job, int64_t parts, int64_t *start) {
-    for (int64_t part = 0; part < parts; part++)
-        for (int64_t n = 0; n < job->extras[part]; n++) start[job->extra[part][n].unit / UNITS_PER_WORD + 1]++;
-    for (int64_t word = 0; word < job->words; word++) start[word + 1] += start[word];
-    Extra *sorted = malloc((size_t)(start[job->words] + 1) * sizeof *sorted);
-    if (!sorted) return NULL;
-    for (int64_t part = 0; part < parts; part++)
-        for (int64_t n = 0; n < job->extras[part]; n++)
-            sorted[start[job->extra[part][n].unit / UNITS_PER_WORD]++] = job->extra[part][n];
-    memmove(start + 1, start, (size_t)job->words * sizeof *start); /* each start has moved to its end */
-    start[0] = 0;
-    return sorted;
+/* The first of a part's extras whose unit is not before the given one. */
+static int64_t extra_from(const Drawing *R job, int64_t part, int64_t unit) {
+    int64_t low = 0, high = job->extras[part];
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (job->extra[part][middle].unit / UNITS_PER_WORD < unit / UNITS_PER_WORD) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* Merge the extras of a range of words: of each word those of all parts, in their order. */
+static void merge_part(void *given, int64_t range, int64_t thread) {
+    Drawing *job = given;
+    int64_t word = edge_of(job->words, range, job->ranges), end = edge_of(job->words, range + 1, job->ranges), at = 0;
+    int64_t *next = job->start + job->words + 1 + range * job->parts; /* of each part */
+    (void)thread;
+    for (int64_t part = 0; part < job->parts; part++)
+        at += next[part] = extra_from(job, part, word * UNITS_PER_WORD);
+    for (; word < end; word++) {
+        job->start[word] = at;
+        for (int64_t part = 0; part < job->parts; part++)
+            for (const Extra *R of_part = job->extra[part];
+                 next[part] < job->extras[part] && of_part[next[part]].unit < (word + 1) * UNITS_PER_WORD;)
+                job->merged[at++] = of_part[next[part]++];
+    }
 }
 
 /* Draw as many units as there are, with replacement, for each of the numbered resamples, and add up the rows of those that
@@ -204,22 +245,28 @@ static Extra *by_word(const Drawing *job, int64_t parts, int64_t *start) {
 KERNEL int64_t resampled_sums(int64_t key, const int64_t *number, int64_t resamples, int64_t units, const double *values,
                               int64_t columns, const uint16_t *small, int64_t small_columns, int64_t threads, double *sums,
                               uint32_t *small_sums) {
+    if (!units) return 0;
     int64_t words = (units + UNITS_PER_WORD - 1) / UNITS_PER_WORD, parts = (resamples + LANES - 1) / LANES;
     int64_t workers = parts_of(units * resamples, threads) > 1 ? least(threads, parts) : 1, result = OUT_OF_MEMORY;
     Drawing drawing = {.key = (uint64_t)key, .number = number, .resamples = resamples, .units = units, .words = words};
-    int64_t *extra_start = calloc((size_t)words + 1, sizeof *extra_start);
-    Extra *extra = NULL;
+    drawing.parts = parts, drawing.ranges = least(4 * workers, words);
     drawing.codes = malloc((size_t)(words * resamples + 1) * 8);
     drawing.times = calloc((size_t)(workers * words + 1), UNITS_PER_WORD);
     drawing.packed = malloc((size_t)(workers * words * LANES + 1) * 8);
     drawing.extra = calloc((size_t)parts + 1, sizeof *drawing.extra);
     drawing.extras = calloc((size_t)parts + 1, sizeof *drawing.extras);
-    if (extra_start && drawing.codes && drawing.times && drawing.packed && drawing.extra && drawing.extras) {
-        share(units ? parts : 0, workers, draw_part, &drawing);
-        if (!drawing.failed && (extra = by_word(&drawing, parts, extra_start))) {
+    drawing.start = malloc((size_t)(words + 1 + drawing.ranges * parts) * sizeof *drawing.start);
+    if (drawing.codes && drawing.times && drawing.packed && drawing.extra && drawing.extras && drawing.start) {
+        int64_t extras = 0;
+        share(parts, workers, draw_part, &drawing);
+        for (int64_t part = 0; part < parts; part++) extras += drawing.extras[part];
+        drawing.merged = drawing.failed ? NULL : malloc((size_t)(extras + 1) * sizeof *drawing.merged);
+        if (drawing.merged) {
+            share(drawing.ranges, workers, merge_part, &drawing);
+            drawing.start[words] = extras;
             Choices job = {.values = values, .units = units, .alternatives = 1, .columns = columns, .base = MOST_TIMES + 1,
                            .group = UNITS_PER_CODE, .codes = drawing.codes, .words = words, .resamples = resamples,
-                           .extra = extra, .extra_start = extra_start, .sums = sums};
+                           .extra = drawing.merged, .extra_start = drawing.start, .sums = sums};
             result = do_choices(&job, LINE / sizeof(double), threads, tile_f64);
             job.values = small, job.columns = small_columns, job.sums = small_sums;
             if (!result) result = do_choices(&job, LINE / sizeof(uint32_t), threads, tile_u16);
@@ -227,6 +274,6 @@ KERNEL int64_t resampled_sums(int64_t key, const int64_t *number, int64_t resamp
     }
     for (int64_t part = 0; drawing.extra && part < parts; part++) free(drawing.extra[part]);
     free(drawing.codes), free(drawing.times), free(drawing.packed), free(drawing.extra), free(drawing.extras);
-    free(extra_start), free(extra);
+    free(drawing.start), free(drawing.merged);
     return result;
 }
