@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 UNITS_SAMPLED_ALONE = 200
 """From so many units on, a pair's number of them varies by so little between samples that its interval is the same."""
 
+EXACT_AT_ONCE = 64
+"""Differences whose squares are added up exactly in one go."""
+
 EQUAL_T_SHARE = 1e-9
 """t-values that differ by less than this share are equal: their squares cancel more digits than sums do."""
 
@@ -102,11 +105,15 @@ def draw(trial: Trial) -> Drawn:
             # the same of a t-value; only where they do not, the exact sums are taken.
             of_t = StudentBound(mean, counts, rounding, np.abs(observed_t) * (1 - EQUAL_T_SHARE))
             reaches, surely = (of_t.reaches(bound.reshape(mean.shape)) for bound in squares.bounds(small_sums, n))
-            for at in np.flatnonzero((reaches != surely).any(axis=(0, 2))).tolist():
-                unsure = np.flatnonzero((reaches[:, at] != surely[:, at]).any(axis=1))
-                exact = (columns[:, width[at] : width[at + 1]] @ combine[at]) ** 2
-                sums = resampled_sums(seed, numbers[unsure], exact, small[:, :0])[0]
-                reaches[unsure, at] = of_t.part(unsure, at).reaches(sums)
+            unsure = np.flatnonzero((reaches != surely).any(axis=(1, 2)))
+            places = np.argwhere((reaches != surely).any(axis=0))
+            for begin, end in ranges(len(places), EXACT_AT_ONCE) if len(places) else ():
+                at, nth = places[begin:end].T
+                of_run = [columns[:, width[each] : width[each + 1]] for each in at]
+                exact = [(runs @ combine[each][:, pair]) ** 2 for runs, each, pair in zip(of_run, at, nth, strict=True)]
+                sums = resampled_sums(seed, numbers[unsure], np.column_stack(exact), small[:, :0])[0]
+                place = unsure[:, None], at, nth
+                reaches[place] = of_t.part(place).reaches(sums)
             reached += reaches.sum(axis=0)
         trial.steps.advance((last - first) / samples)
     for at, nth in itertools.product(partial, range(len(pairs))):
@@ -156,9 +163,9 @@ class StudentBound:
     rounding: Floats
     least: Floats
 
-    def part(self, samples: Ints, at: int) -> StudentBound:
-        """Some samples of one metric."""
-        return StudentBound(self.mean[samples, at], self.counts[samples, at], self.rounding[at], self.least[at])
+    def part(self, place: tuple[Ints, Ints, Ints]) -> StudentBound:
+        """Some samples of some metrics and pairs."""
+        return StudentBound(self.mean[place], self.counts[place], self.rounding[place[1:]], self.least[place[1:]])
 
     def reaches(self, squares: Floats) -> Bools:
         """Whether the t-value is reached; the smaller the sum of squares, the more it is.
