@@ -303,15 +303,15 @@ def drawn(key: int, resample: int, units: int) -> Ints:
     Lemire, Fast random integer generation in an interval, 2019.
     """
     start = int(mix(np.array([key + resample], np.uint64))[0])
-    found = np.empty(0, np.int64)
-    while len(found) < units:
+    drawn_units = np.empty(0, np.int64)
+    while len(drawn_units) < units:
         words = units // 2 + 64
         wide = mix(np.uint64(start) + np.arange(words, dtype=np.uint64) * np.uint64(GOLDEN))
         product = np.stack([wide & np.uint64(2**32 - 1), wide >> np.uint64(32)], axis=1).ravel() * np.uint64(units)
         kept = product[(product & np.uint64(2**32 - 1)) >= 2**32 % units]
-        found = np.concatenate([found, (kept >> np.uint64(32)).astype(np.int64)])
+        drawn_units = np.concatenate([drawn_units, (kept >> np.uint64(32)).astype(np.int64)])
         start = (start + words * GOLDEN) % 2**64
-    return found[:units]
+    return drawn_units[:units]
 
 
 def resampled_sums(key: int, resamples: Ints, values: Floats, small: Array) -> tuple[Floats, Array]:
