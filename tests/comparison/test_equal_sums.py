@@ -13,6 +13,7 @@ import pytest
 from scipy import stats
 
 import atkay
+from atkay.comparison.bootstrap import Squares
 from atkay.comparison.sheet import Paired
 from atkay.comparison.tests import TESTS
 from atkay.comparison.trial import Trial
@@ -221,6 +222,29 @@ def test_bca_counts_samples_with_the_mean_at_hand_half() -> None:
         ]
         whole, tenth = (np.array(each.intervals("bca")) for each in ends)
         assert tenth * 10 == pytest.approx(whole, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("users", [1, 2, 12, 300])
+def test_bounds_of_squares_change_no_p_value(users: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Squares are added up as small integers, and exactly where these leave a t-value open: here everywhere."""
+    rng = np.random.default_rng(9)
+    values = rng.integers(0, 11, (users, 3)) / 10
+    values[: users // 2, 2] = np.nan
+    paired = [
+        Paired(MRR, each, ~np.isnan(each)) for each in (values, values[:, ::-1], values[:, :2].repeat(2, 1)[:, :3])
+    ]
+
+    def p_values() -> Any:
+        pairs, steps = [(0, 1), (0, 2), (1, 2)], Steps("comparing", 1)
+        return TESTS["bootstrap"].p_values(Trial(paired, pairs, 500, 7, (0,), steps)).tolist()
+
+    by_bounds = p_values()
+    monkeypatch.setattr(
+        Squares,
+        "bounds",
+        lambda self, sums, n: (0 * sums[:, : len(self.unit)], 1e300 + 0.0 * sums[:, : len(self.unit)]),
+    )
+    assert repr(p_values()) == repr(by_bounds)
 
 
 LARGE = 2.0**45 - 1

@@ -207,7 +207,8 @@ def _cost(metric: Metric, printed: Metric) -> int:
     """How far-fetched it is that the one is meant where the other was printed."""
     same = type(metric) is type(printed)
     start = printed if same else type(metric)()
-    words = sum(bool(getattr(metric, name) != value) for name, value in vars(start).items() if name != "k")
+    names = [each.name for each in dataclasses.fields(start) if each.name != "k"]
+    words = sum(bool(getattr(metric, name) != getattr(start, name)) for name in names)
     return words + OFF_BY_ONE * (metric.k != printed.k and start.cuts) + OTHER * (not same)
 
 

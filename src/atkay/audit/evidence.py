@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import itertools
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from atkay.audit.candidates import POPULATION
+from atkay.core.lists import is_constant
 from atkay.errors import InputError, PopulationError
 from atkay.evaluation.judge import judge
 from atkay.evaluation.measure import score_missing, values_of, who_counts
@@ -23,19 +26,22 @@ from atkay.inputs.coding.align import align_tables
 from atkay.inputs.coding.segments import group_queries
 from atkay.inputs.kinds import open_source
 from atkay.inputs.read import columns_of, read_tables, read_truth
-from atkay.judged.judged import Judged
+from atkay.judged.judged import Judged, Memo
 from atkay.metrics.metric import is_pooled
 from atkay.protocol import Protocol
 from atkay.tables import FILTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from atkay.core.types import Bools, Floats, Ints
+    from atkay.core.types import Array, Bools, Floats, Ints
     from atkay.inputs.coding.align import Aligned
     from atkay.inputs.columns import Columns
     from atkay.inputs.table import Table
     from atkay.metrics.metric import Metric
+
+T = TypeVar("T")
+W = TypeVar("W")
 
 USUAL = Protocol()
 EVERYBODY = Protocol(no_recs="zero", no_truth="zero")
@@ -157,29 +163,78 @@ class Evidence:
             reading = protocol.with_fields(**{name: getattr(USUAL, name) for name in POPULATION})
             alike.setdefault(reading, []).append(protocol)
         done: dict[tuple[Any, ...], Floats] = {}
-        for reading, same_lists in alike.items():
-            judged = judge(self._aligned(reading), reading)[0]
-            hits = content(judged)
+        recent = Recent()
+        for reading, judged, hits in _ahead(self._read, sorted(alike, key=_seen_grades)):
+            same_lists = alike[reading]
             keys = [(hits, *(getattr(each, name) for name in POPULATION)) for each in same_lists]
             fresh = {key: each for key, each in zip(keys, same_lists, strict=True) if key not in done}
-            sums = all_sums(judged, metrics, {each.groups: self._groups(each.groups) for each in fresh.values()})
+            groupings = {each.groups: self._groups(each.groups) for each in fresh.values()}
+            sums = all_sums(judged, hits, metrics, groupings, recent)
             done |= {key: sums[each.groups].means(each) for key, each in fresh.items()}
             yield from ((each, done[key]) for key, each in zip(keys, same_lists, strict=True))
 
+    def _read(self, reading: Protocol) -> tuple[Protocol, Judged, Content]:
+        judged = judge(self._aligned(reading), reading)[0]
+        return reading, judged, content(judged)
 
-def content(judged: Judged) -> bytes:
-    """What accuracy metrics see of the judged lists, in few bytes."""
+
+def _ahead(work: Callable[[W], T], jobs: Iterable[W]) -> Iterator[T]:
+    """The results one by one; the next one is worked on in the meantime."""
+    with ThreadPoolExecutor(1) as pool:
+        waiting: list[Future[T]] = []
+        for job in jobs:
+            waiting.append(pool.submit(work, job))
+            if len(waiting) > 1:
+                yield waiting.pop(0).result()
+        yield from (each.result() for each in waiting)
+
+
+def _seen_grades(reading: Protocol) -> tuple[Any, ...]:
+    """Puts readings one after the other under which metrics of grades see the same truth, or even the same lists."""
+    threshold = reading.min_relevance if reading.gains == "relevant" else None
+    lists = reading.with_fields(min_relevance=None, gains=USUAL.gains)
+    return threshold is not None, threshold or 0.0, reading.unlisted, repr(lists), reading.min_relevance or 0.0
+
+
+Content = tuple[bytes, ...]
+
+
+def content(judged: Judged) -> Content:
+    """What accuracy metrics see of the truth, of judged lists, and of both where they see all grades; in few bytes."""
     tied = judged.tied if judged.averaged and judged.tied is not None else ()
-    seen = hashlib.blake2b(bytes([len(tied)]), digest_size=16)
-    facts = (judged.n_relevant, judged.n_listed, judged.answered, judged.grades, *judged.nonrelevant, *tied)
-    for array in (judged.query, judged.rank, judged.grade, *facts):
-        seen.update(np.ascontiguousarray(array).data)
-    if judged.positive is not None and not judged.positive.all():
-        seen.update(judged.positive.data)
-    seen.update(np.float64(judged.threshold).tobytes())
-    if judged.graded is not None:
-        seen.update(content(judged.graded))
+    facts = (judged.query, judged.rank, judged.grade, judged.n_listed, judged.answered, *judged.nonrelevant, *tied)
+    positive = () if judged.positive is None or judged.positive.all() else (judged.positive,)
+    truth = _digest(judged.n_relevant, judged.grades, np.array([judged.threshold]))
+    graded = () if judged.graded is None else content(judged.graded)
+    return truth, _digest(np.array([len(tied), len(positive)]), *facts, *positive), *graded
+
+
+def _digest(*arrays: Array) -> bytes:
+    seen = hashlib.blake2b(digest_size=16)
+    for array in arrays:
+        seen.update(str(len(array)).encode())
+        seen.update(np.ascontiguousarray(array[:1] if is_constant(array) else array).data)
     return seen.digest()
+
+
+class Recent:
+    """What was measured last: the values of some metrics, and what metrics need of the truth. The next may be alike."""
+
+    def __init__(self) -> None:
+        self._values: dict[tuple[Metric, ...], tuple[Content, Floats, dict[str, Any]]] = {}
+        self._truth: tuple[bytes, Memo] = b"", {}
+
+    def of_truth(self, truth: bytes) -> Memo:
+        """What is kept of this truth."""
+        if self._truth[0] != truth:
+            self._truth = truth, {}
+        return self._truth[1]
+
+    def measured(self, seen: Judged, hits: Content, metrics: tuple[Metric, ...]) -> tuple[Floats, dict[str, Any]]:
+        """Values and parts of all queries."""
+        if metrics not in self._values or self._values[metrics][0] != hits:
+            self._values[metrics] = hits, *_measured(seen, metrics, np.ones(seen.n_queries, bool))
+        return self._values[metrics][1:]
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,7 +281,11 @@ class KindSums:
 
 
 def all_sums(
-    judged: Judged, metrics: Sequence[Metric], groupings: Mapping[tuple[str, ...], Ints]
+    judged: Judged,
+    hits: Content,
+    metrics: Sequence[Metric],
+    groupings: Mapping[tuple[str, ...], Ints],
+    recent: Recent,
 ) -> dict[tuple[str, ...], KindSums]:
     """The sums for each way to group the queries; every value is computed once."""
     if not groupings:
@@ -238,16 +297,23 @@ def all_sums(
     total: dict[tuple[str, ...], list[Floats]] = {over: [] for over in groupings}
     defined: dict[tuple[str, ...], list[Floats]] = {over: [] for over in groupings}
     parts: dict[tuple[str, ...], dict[str, Any]] = {over: {} for over in groupings}
-    for first in range(0, len(metrics), AT_ONCE):
-        values, sides = _measured(judged, metrics[first : first + AT_ONCE], counted)
-        there = ~np.isnan(values)
-        for over, (codes, row) in rows.items():
-            total[over].append(_added(np.where(there, values, 0.0), row, len(codes)))
-            defined[over].append(_added(there, row, len(codes)))
-            parts[over] |= {
-                name: tuple(_added(side[:, None], row, len(codes))[:, 0] for side in both)
-                for name, both in sides.items()
-            }
+    chosen = slice(None) if counted.all() else counted
+    graded = dataclasses.replace(judged.graded or judged, of_hits={}, of_truth=recent.of_truth(hits[-2]))
+    for by_grade, alike in itertools.groupby(metrics, lambda metric: metric.by_grade):
+        # Metrics of grades may see the same under many protocols.
+        seen, of = (graded, hits[-2:]) if by_grade else (judged, hits[:2])
+        of_kind = tuple(alike)
+        for first in range(0, len(of_kind), AT_ONCE):
+            values, sides = recent.measured(seen, of, of_kind[first : first + AT_ONCE])
+            there = ~np.isnan(values[chosen])
+            known = np.where(there, values[chosen], 0.0)
+            for over, (codes, row) in rows.items():
+                total[over].append(_added(known, row, len(codes)))
+                defined[over].append(_added(there, row, len(codes)))
+                parts[over] |= {
+                    name: tuple(_added(side[chosen, None], row, len(codes))[:, 0] for side in both)
+                    for name, both in sides.items()
+                }
     return {
         over: KindSums(
             metrics, _queries(codes % 8), codes // 8, np.hstack(total[over]), np.hstack(defined[over]), parts[over]
@@ -272,6 +338,8 @@ def _measured(judged: Judged, metrics: Sequence[Metric], counted: Bools) -> tupl
 
 def _added(values: Floats | Bools, row: Ints, n_rows: int) -> Floats:
     """The sums of the rows with the same number, column by column."""
+    if values.dtype == bool and values.all():
+        return np.repeat(np.bincount(row, minlength=n_rows)[:, None], values.shape[1], axis=1).astype(float)
     return np.array([np.bincount(row, weights=column, minlength=n_rows) for column in values.T]).T
 
 

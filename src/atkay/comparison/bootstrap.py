@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from atkay.comparison.permutation import PERMUTATIONS_PER_BLOCK, UNITS_PER_BLOCK, combined
+from atkay.comparison.permutation import BYTES_PER_BLOCK, UNITS_PER_BLOCK, combined
 from atkay.comparison.sheet import ROUNDING_SHARE
-from atkay.core.lists import ranges
-from atkay.core.types import Floats
+from atkay.core.kernels import resampled_sums
+from atkay.core.lists import in_threads, ranges
+from atkay.core.types import Array, Bools, Floats, Ints
 from atkay.results.summary import CONFIDENCE
 
 if TYPE_CHECKING:
@@ -23,30 +24,31 @@ if TYPE_CHECKING:
 UNITS_SAMPLED_ALONE = 200
 """From so many units on, a pair's number of them varies by so little between samples that its interval is the same."""
 
+EXACT_AT_ONCE = 64
+"""Differences whose squares are added up exactly in one go."""
+
 EQUAL_T_SHARE = 1e-9
 """t-values that differ by less than this share are equal: their squares cancel more digits than sums do."""
 
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """Mean differences of many samples, less the one at hand: samples x metrics x pairs; and their t-values.
+    """Mean differences of many samples, less the one at hand: samples x metrics x pairs.
 
+    ``reached`` counts the samples whose t-value is at least as far from its centre as the one at hand is from 0.
     ``skew`` is the acceleration of the BCa interval: for a mean, a sixth of the skewness of the differences over the
     root of their number.
     """
 
     mean: Floats
     away: Floats
-    t: Floats
+    reached: Ints
     observed_t: Floats
     skew: Floats
 
     def p_values(self) -> Floats:
         """How often a sample's t-value is at least as far from its centre as the one at hand is from 0."""
-        samples = len(self.away)
-        # A sample without any spread has no t-value; it counts against the difference.
-        reached = ~(np.abs(self.t) < np.abs(self.observed_t) * (1 - EQUAL_T_SHARE))
-        p: Floats = (reached.sum(axis=0) + 1) / (samples + 1)
+        p: Floats = (self.reached + 1) / (len(self.away) + 1)
         return np.where(np.isnan(self.observed_t), np.where(self.mean == 0, 1.0, np.nan), p)
 
     def intervals(self, kind: str) -> tuple[Floats, Floats]:
@@ -81,41 +83,101 @@ def draw(trial: Trial) -> Drawn:
     parts = [_centred(each, pairs) for each in paired]
     combine, width = [mix for _, mix in parts], np.cumsum([0, *(column.shape[1] for column, _ in parts)])
     columns = np.hstack([column for column, _ in parts])
-    n, shape = len(columns), (samples, len(paired), len(pairs))
+    n, shape = len(columns), (len(paired), len(pairs))
     partial = [at for at, each in enumerate(paired) if not each.complete]
-    there = np.hstack([np.empty((n, 0)), *(np.column_stack([paired[at].defined(p) for p in pairs]) for at in partial)])
-    sums, squares = np.zeros((samples, columns.shape[1])), np.zeros((samples, shape[1] * shape[2]))
-    defined = np.zeros((samples, there.shape[1]))
-    for number, (first, last) in enumerate(ranges(samples, PERMUTATIONS_PER_BLOCK)):
-        random, rows = trial.random(0, number), slice(first, last)
-        drawn = np.empty((last - first, n), np.int16)
-        for at in range(last - first):
-            drawn[at] = np.bincount(random.integers(0, n, n), minlength=n)
-        for begin, end in ranges(n, UNITS_PER_BLOCK):
-            times = drawn[:, begin:end].astype(np.float64)
-            sums[rows] += times @ columns[begin:end]
-            defined[rows] += times @ there[begin:end]
-            if trial.spread:
-                squares[rows] += times @ combined(columns[begin:end], width, combine).reshape(end - begin, -1) ** 2
+    there = [np.column_stack([paired[at].defined(pair) for pair in pairs]) for at in partial]
+    observed = in_threads(lambda job: _moments(job[0].difference(job[1])), list(itertools.product(paired, pairs)))
+    means, rounding, observed_t, skew = np.array(observed).T.reshape(4, *shape)
+    squares = Squares.of(columns, width, combine) if trial.spread else Squares(np.empty((n, 0), np.uint16), np.empty(0))
+    small = np.hstack([squares.values, *there]).astype(np.uint16, copy=False) if there else squares.values
+    away, reached = np.empty((samples, *shape)), np.zeros(shape, np.int64)
+    seed, at_once = trial.seed(0), max(256, 8 * BYTES_PER_BLOCK // max(n, 1))
+    for first, last in ranges(samples, at_once):
+        numbers, counts = np.arange(first, last), np.full((last - first, *shape), float(n))
+        sums, small_sums = resampled_sums(seed, numbers, columns, small)
+        counts[:, partial] = small_sums[:, squares.values.shape[1] :].reshape(last - first, len(partial), len(pairs))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = combined(sums, width, combine) / counts
+        mean[np.abs(mean) <= rounding] = 0.0
+        away[first:last] = mean
+        if trial.spread:
+            # The squares of differences are most of the work. A bound below and one above the sum of each mostly say
+            # the same of a t-value; only where they do not, the exact sums are taken.
+            of_t = StudentBound(mean, counts, rounding, np.abs(observed_t) * (1 - EQUAL_T_SHARE))
+            reaches, surely = (of_t.reaches(bound.reshape(mean.shape)) for bound in squares.bounds(small_sums, n))
+            unsure = np.flatnonzero((reaches != surely).any(axis=(1, 2)))
+            places = np.argwhere((reaches != surely).any(axis=0))
+            for begin, end in ranges(len(places), EXACT_AT_ONCE) if len(places) else ():
+                at, nth = places[begin:end].T
+                of_run = [columns[:, width[each] : width[each + 1]] for each in at]
+                exact = [(runs @ combine[each][:, pair]) ** 2 for runs, each, pair in zip(of_run, at, nth, strict=True)]
+                sums = resampled_sums(seed, numbers[unsure], np.column_stack(exact), small[:, :0])[0]
+                place = unsure[:, None], at, nth
+                reaches[place] = of_t.part(place).reaches(sums)
+            reached += reaches.sum(axis=0)
         trial.steps.advance((last - first) / samples)
-    counts = np.full(shape, float(n))
-    counts[:, partial] = defined.reshape(samples, len(partial), len(pairs))
-    observed = [[each.difference(pair) for pair in pairs] for each in paired]
-    means = np.array([[each.mean for each in row] for row in observed])
-    rounding = np.array([[each.slack / max(len(each.values), 1) for each in row] for row in observed])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        away = combined(sums, width, combine) / counts
-        away[np.abs(away) <= rounding] = 0.0
-        square = squares.reshape(shape) / counts
-        variance = square - away**2
-        variance[variance <= np.maximum(ROUNDING_SHARE * square, rounding**2)] = 0.0
-        t = away / np.sqrt(variance / (counts - 1))
     for at, nth in itertools.product(partial, range(len(pairs))):
         if 0 < paired[at].defined(pairs[nth]).sum() < UNITS_SAMPLED_ALONE:
             alone = draw(replace(trial, paired=[paired[at].only(pairs[nth])], pairs=[(0, 1)]))
-            away[:, at, nth], t[:, at, nth] = alone.away[:, 0, 0], alone.t[:, 0, 0]
-    observed_t, skew = np.moveaxis(np.array([[_moments(each) for each in row] for row in observed]), 2, 0)
-    return Drawn(means, away, t, observed_t, skew)
+            away[:, at, nth], reached[at, nth] = alone.away[:, 0, 0], alone.reached[0, 0]
+    return Drawn(means, away, reached, observed_t, skew)
+
+
+@dataclass(frozen=True, eq=False)
+class Squares:
+    """The squares of all differences as small integers, units x metrics and pairs, and what 1 is of each column."""
+
+    values: Array
+    unit: Floats
+
+    @classmethod
+    def of(cls, columns: Floats, width: Ints, combine: Sequence[Floats]) -> Squares:
+        """As fine as the sum of as many as there are units stays below 2^32."""
+        n = len(columns)
+        most = min(2**16 - 1, (2**32 - 1) // max(n, 1))
+        ends = np.stack([columns.min(axis=0, initial=0.0), columns.max(axis=0, initial=0.0)])
+        falls, rises = (combined(ends, width, [np.clip(one, *way) for one in combine]) for way in ((-1, 0), (0, 1)))
+        largest = np.maximum(rises[1] + falls[0], -(rises[0] + falls[1])).ravel()  # no difference is larger
+        unit = largest**2 / most
+        unit[unit == 0] = 1.0
+        values = np.empty((n, len(unit)), np.uint16)
+        for begin, end in ranges(n, UNITS_PER_BLOCK):
+            square = combined(columns[begin:end], width, combine).reshape(end - begin, -1)
+            square *= square
+            square /= unit
+            values[begin:end] = np.rint(square, out=square)
+        return cls(values, unit)
+
+    def bounds(self, sums: Array, n: int) -> tuple[Floats, Floats]:
+        """Less than the sum of squares can be, and more: rounding moves each of n by at most a half."""
+        sums = sums[:, : len(self.unit)].astype(float)
+        return np.maximum(sums - n / 2 - 1, 0.0) * self.unit, (sums + n / 2 + 1) * self.unit
+
+
+@dataclass(frozen=True, eq=False)
+class StudentBound:
+    """Means of samples and their numbers of units, and the t-value that is to be reached."""
+
+    mean: Floats
+    counts: Floats
+    rounding: Floats
+    least: Floats
+
+    def part(self, place: tuple[Ints, Ints, Ints]) -> StudentBound:
+        """Some samples of some metrics and pairs."""
+        return StudentBound(self.mean[place], self.counts[place], self.rounding[place[1:]], self.least[place[1:]])
+
+    def reaches(self, squares: Floats) -> Bools:
+        """Whether the t-value is reached; the smaller the sum of squares, the more it is.
+
+        A sample without any spread has no t-value; it counts against the difference.
+        """
+        with np.errstate(divide="ignore", invalid="ignore"):
+            square = squares / self.counts
+            variance = square - self.mean**2
+            variance[variance <= np.maximum(ROUNDING_SHARE * square, self.rounding**2)] = 0.0
+            reached: Bools = ~(np.abs(self.mean / np.sqrt(variance / (self.counts - 1))) < self.least)
+        return reached
 
 
 def _centred(paired: Paired, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
@@ -129,10 +191,12 @@ def _centred(paired: Paired, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
     return columns, combine
 
 
-def _moments(difference: Differences) -> tuple[float, float]:
-    """The t-value, and the acceleration; NaN where there is no spread."""
+def _moments(difference: Differences) -> tuple[float, float, float, float]:
+    """The mean and its rounding; the t-value and the acceleration, NaN where there is no spread."""
+    mean = difference.mean, difference.slack / max(len(difference.values), 1)
     n, away = len(difference.values), difference.values - difference.mean
-    square = float((away**2).sum())
+    squares = away**2
+    square = float(squares.sum())
     if n < 2 or not square or difference.alike:
-        return np.nan, np.nan
-    return difference.mean / np.sqrt(square / (n - 1) / n), float((away**3).sum()) / (6 * square**1.5)
+        return *mean, np.nan, np.nan
+    return *mean, difference.mean / np.sqrt(square / (n - 1) / n), float((squares * away).sum()) / (6 * square**1.5)

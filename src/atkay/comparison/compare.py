@@ -446,7 +446,8 @@ class RunTable:
 
     def _described(self, paired: Paired, pair: Pair) -> Difference:
         difference = paired.difference(pair)
-        summary = summarise(difference.values)._replace(mean=difference.mean)
+        summary = summarise(difference.values)
+        summary = summary._replace(mean=difference.beyond_rounding(summary.mean))
         if summary.users > 1 and difference.alike:  # no spread to judge by
             summary = summary._replace(low=math.nan, high=math.nan, deviation=0.0)
         wins = ties = losses = None

@@ -1,7 +1,7 @@
 """Permutation: what chance alone does to the differences, by relabelling the runs within each user.
 
 If two runs do the same, a user's difference may as well have the other sign. The random numbers depend on the seed and
-on the number of a unit and a permutation alone: neither threads nor blocks change a digit of a p-value.
+on the number of a unit and a permutation alone: threads do not change a digit of a p-value.
 """
 
 from __future__ import annotations
@@ -11,17 +11,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from atkay.core.kernels import choice_sums, random_codes
 from atkay.core.lists import in_threads, ranges
+from atkay.core.reference import CODES_PER_WORD, units_per_code
 from atkay.core.types import Floats, Ints
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from atkay.comparison.sheet import Pair, Paired
     from atkay.comparison.trial import Trial
 
-PERMUTATIONS_PER_BLOCK, UNITS_PER_BLOCK = 250, 4096
-"""Permutations that are worked on in one go, for so many units: both factors of a product then stay in the cache."""
+PERMUTATIONS_PER_SEED = 250
+"""Permutations whose random bits come from one generator."""
+
+BYTES_PER_BLOCK = 1 << 26
+"""What the random choices of permutations or samples that are worked on in one go may take."""
+
+UNITS_PER_BLOCK = 1 << 12
+"""Units whose relabelled values are made in one go; sums of more units are sums of such blocks' sums."""
 
 PATTERNS_PER_BLOCK = 1 << 13
 """Sign patterns that are gone through in one go, where all of them are."""
@@ -81,18 +89,28 @@ def _sampled(trial: Trial, slack: Floats) -> Floats:
     )
     reached = np.zeros(sums.shape, np.int64)
     words = -(-len(both) // 64)
-    for number, (first, last) in enumerate(ranges(trial.permutations, PERMUTATIONS_PER_BLOCK)):
-        raw = trial.random(1, number).bit_generator.random_raw((last - first) * words)
-        packed = raw.astype("<u8").reshape(-1, words).view(np.uint8)
-        ones = np.zeros((last - first, both.shape[1]))
-        for begin, end in ranges(len(both), UNITS_PER_BLOCK):
-            bits = np.unpackbits(packed[:, begin // 8 : -(-end // 8)], axis=1, count=end - begin)
-            ones += bits.astype(np.float64) @ both[begin:end]
+    for seeds in _seeds(trial.permutations, words * 8):
+        codes = np.empty((words, seeds[-1][2] - seeds[0][1]), np.uint64)
+        for number, first, last in seeds:
+            raw = trial.random(1, number).bit_generator.random_raw((last - first) * words)
+            codes[:, first - seeds[0][1] : last - seeds[0][1]] = raw.reshape(-1, words).T
+        ones = np.zeros((codes.shape[1], both.shape[1]))
+        for begin, end in ranges(len(both), 64 * UNITS_PER_BLOCK):
+            part = np.zeros_like(ones)
+            choice_sums(both[begin:end], 2, codes[begin // 64 : -(-end // 64)], part)
+            ones += part
         flipped = combined(2 * ones - whole, width, combine)
         reached += (np.abs(flipped) >= np.abs(sums) - slack).sum(axis=0)
-        trial.steps.advance((last - first) / trial.permutations)
+        trial.steps.advance(codes.shape[1] / trial.permutations)
     p: Floats = (reached + 1) / (trial.permutations + 1)
     return p
+
+
+def _seeds(permutations: int, bytes_of_one: int) -> Iterator[list[tuple[int, int, int]]]:
+    """Number, first and last permutation of each generator, as many at a time as there is room for their bits."""
+    seeds = [(number, *edges) for number, edges in enumerate(ranges(permutations, PERMUTATIONS_PER_SEED))]
+    at_once = max(1, BYTES_PER_BLOCK // (bytes_of_one * PERMUTATIONS_PER_SEED))
+    return (seeds[first:last] for first, last in ranges(len(seeds), at_once))
 
 
 def combined(sums: Floats, width: Ints, combine: Sequence[Floats]) -> Floats:
@@ -123,20 +141,19 @@ def label_shifts(trial: Trial) -> Floats:
     apart = np.abs(np.stack([sums[:, other] - sums[:, one] for one, other in trial.pairs], axis=1))
     slack += SUM_ROUNDING_SHARE * np.abs(centred).sum(axis=(0, 2))[:, None]
     shifted_sums = np.zeros((permutations, len(paired) * runs))
+    group = units_per_code(runs)
     for number, (begin, end) in enumerate(ranges(n, UNITS_PER_BLOCK)):
-        random = trial.random(2, number)
-        order = np.argsort(random.random((end - begin, runs)), axis=1)
+        seed = trial.seed(3, number)
+        order = np.argsort(trial.random(2, number).random((end - begin, runs)), axis=1)
         place = np.argsort(order, axis=1)
-        shifted = [
-            np.take_along_axis(
-                centred[begin:end], np.take_along_axis(order, (place + by) % runs, axis=1)[:, None, :], axis=2
-            ).reshape(end - begin, -1)
-            for by in range(runs)
-        ]
-        for first, last in ranges(permutations, PERMUTATIONS_PER_BLOCK):
-            shift = random.integers(0, runs, (last - first, end - begin), dtype=np.int16)
-            for by, moved in enumerate(shifted):
-                shifted_sums[first:last] += (shift == by).astype(np.float64) @ moved
+        label = np.take_along_axis(order[:, None], (place[:, None] + np.arange(runs)[:, None]) % runs, axis=2)
+        shifted = np.take_along_axis(centred[begin:end, None], label[:, :, None], axis=3)
+        shifted = shifted.reshape(end - begin, runs, -1)
+        words = -(-(end - begin) // (group * CODES_PER_WORD))
+        for first, last in ranges(permutations, max(1, BYTES_PER_BLOCK // (words * CODES_PER_WORD))):
+            part = np.zeros((last - first, shifted.shape[2]))
+            choice_sums(shifted, runs, random_codes(seed, first, (words, last - first), runs**group), part)
+            shifted_sums[first:last] += part
         trial.steps.advance((end - begin) / n)
     furthest = np.ptp(shifted_sums.reshape(permutations, len(paired), runs), axis=2)
     reached = (furthest[:, :, None] >= apart - slack).sum(axis=0)

@@ -67,7 +67,10 @@ class Differences:
     @cached_property
     def mean(self) -> float:
         """The mean; 0 where it comes from rounding."""
-        value = mean(self.values)
+        return self.beyond_rounding(mean(self.values))
+
+    def beyond_rounding(self, value: float) -> float:
+        """The mean of the values, or 0 where it comes from rounding."""
         return 0.0 if abs(value) * len(self.values) <= self.slack else value
 
     @cached_property
@@ -169,8 +172,16 @@ class Paired:
 
     def difference(self, pair: Pair) -> Differences:
         """The second run less the first, of the units with a value in both."""
-        first, second = self.scores(pair).T
-        return Differences.of(np.asarray(second - first), self.rounding(pair))
+        if not self.complete or self.below is not None or self.group is not None:
+            first, second = self.scores(pair).T
+            return Differences.of(np.asarray(second - first), self.rounding(pair))
+        first, second = (self._by_run[run] for run in pair)
+        return Differences.of(second - first, ROUNDING_SHARE * np.maximum(np.abs(first), np.abs(second)))
+
+    @cached_property
+    def _by_run(self) -> Floats:
+        """The values run by run: those of a run lie together."""
+        return np.ascontiguousarray(self.values.T)
 
     def centred(self) -> tuple[Floats, Floats]:
         """The scores of the units with a value in every run, less what all runs share; and their rounding.

@@ -35,6 +35,10 @@ class Trial:
         """Random numbers of their own for each piece of work."""
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.rng, spawn_key=(*self.key, *key))))
 
+    def seed(self, *key: int) -> int:
+        """A number of 63 bits, from which a kernel draws."""
+        return int(np.random.SeedSequence(self.rng, spawn_key=(*self.key, *key)).generate_state(1, np.uint64)[0] >> 1)
+
     @cached_property
     def drawn(self) -> Drawn:
         """The bootstrap samples."""

@@ -246,3 +246,92 @@ def fingerprint(
             rows = np.where(grade == 1, rows, mix(rows ^ grade.astype(float).view(np.uint64)))
     of_list = np.add.reduceat(rows, lists.start[filled])
     return int(mix(mix(mix(query[filled] ^ np.uint64(2)) ^ of_list) ^ lists.length[filled].astype(np.uint64)).sum())
+
+
+CODES_PER_WORD = 8
+MOST_TIMES = 3
+GOLDEN = 0x9E3779B97F4A7C15
+"""By what the state of splitmix64 moves on."""
+
+
+def units_per_code(base: int) -> int:
+    """How many units of so many choices each a code of one byte tells of."""
+    return max(n for n in range(1, 9) if base**n <= 256)
+
+
+def choice_sums(rows: Floats, base: int, codes: Hashes, sums: Floats) -> None:
+    """Add up one of several rows of each unit, for many resamples: ``sums`` (resamples x columns) is added to.
+
+    ``rows`` is units x choices x columns; or units x columns, of which a choice takes none, one, two, ... times. Units
+    come in groups, the choices of which are the digits of a code, the first unit's the highest. A code is a byte; eight
+    make a word, the lowest first; ``codes`` is words x resamples. A group's rows are added up at first.
+    """
+    group = units_per_code(base)
+    for at in range(len(codes) * CODES_PER_WORD):
+        word, place = divmod(at, CODES_PER_WORD)
+        table = np.zeros((1, rows.shape[-1]))
+        for unit in range(at * group, (at + 1) * group):
+            choices = rows[unit] if unit < len(rows) else np.zeros(rows.shape[1:])
+            choices = np.arange(base)[:, None] * choices if rows.ndim == 2 else choices
+            table = (table[:, None] + choices).reshape(-1, rows.shape[-1])
+        sums += table[(codes[word] >> np.uint64(8 * place)) & np.uint64(255)]
+
+
+def random_codes(key: int, first: int, shape: tuple[int, int], limit: int) -> Hashes:
+    """Random codes below a limit, words x resamples, as :func:`choice_sums` takes them.
+
+    Each row has the numbers of splitmix64 from its own start on, four for each resample, counted from ``first``; a
+    number has two codes, its halves times the limit over 2^32.
+    """
+    start = mix(np.uint64(key) + np.arange(shape[0], dtype=np.uint64))
+    place = (np.arange(shape[1] * 4, dtype=np.uint64) + np.uint64(4 * first)) * np.uint64(GOLDEN)
+    bits = mix(start[:, None] + place)
+    low, high = (
+        (half * np.uint64(limit)) >> np.uint64(32) for half in (bits & np.uint64(2**32 - 1), bits >> np.uint64(32))
+    )
+    pairs = ((high << np.uint64(8)) | low).reshape(*shape, 4) << np.arange(0, 64, 16, dtype=np.uint64)
+    codes: Hashes = np.bitwise_or.reduce(pairs, axis=2)
+    return codes
+
+
+def drawn(key: int, resample: int, units: int) -> Ints:
+    """Numbers of units, as many as there are, drawn with replacement: the same for a key and a resample's number.
+
+    The numbers are those of splitmix64, of which each word has two halves, the lower one first; a half times the units
+    has the unit in its upper 32 bits. All have the same chance, as a few of the lower 32 bits are left out.
+
+    Lemire, Fast random integer generation in an interval, 2019.
+    """
+    start = int(mix(np.array([key + resample], np.uint64))[0])
+    drawn_units = np.empty(0, np.int64)
+    while len(drawn_units) < units:
+        words = units // 2 + 64
+        wide = mix(np.uint64(start) + np.arange(words, dtype=np.uint64) * np.uint64(GOLDEN))
+        product = np.stack([wide & np.uint64(2**32 - 1), wide >> np.uint64(32)], axis=1).ravel() * np.uint64(units)
+        kept = product[(product & np.uint64(2**32 - 1)) >= 2**32 % units]
+        drawn_units = np.concatenate([drawn_units, (kept >> np.uint64(32)).astype(np.int64)])
+        start = (start + words * GOLDEN) % 2**64
+    return drawn_units[:units]
+
+
+def resampled_sums(key: int, resamples: Ints, values: Floats, small: Array) -> tuple[Floats, Array]:
+    """The sums of the rows of units that are drawn with replacement: resamples x columns of both tables.
+
+    ``small`` has unsigned integers of 16 bits, the sum of as many of which as there are units is below 2^32. Four units
+    are added up at first; after 32 units come the rows that are drawn more than three times.
+    """
+    units = len(values)
+    times = np.array([np.bincount(drawn(key, int(each), units), minlength=units) for each in resamples], np.int64)
+    times = times.reshape(len(resamples), units)
+    sums = np.zeros((len(resamples), values.shape[1]))
+    for first in range(0, units, 4 * CODES_PER_WORD):
+        last = min(first + 4 * CODES_PER_WORD, units)
+        for four in range(first, last, 4):
+            part = np.zeros_like(sums)
+            for unit in range(four, min(four + 4, last)):
+                part += np.minimum(times[:, unit, None], MOST_TIMES) * values[unit]
+            sums += part
+        for unit in range(first, last):
+            for more in range(MOST_TIMES, int(times[:, unit].max(initial=0))):
+                sums += np.where(times[:, unit, None] > more, values[unit], 0.0)
+    return sums, (times @ small.astype(np.int64)).astype(np.uint32)

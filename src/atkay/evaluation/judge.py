@@ -80,7 +80,7 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
     all_count = protocol.nonpositive == "listed" or aligned.score is None
     positive = None if all_count else np.asarray(scores()[row] > 0)
     rank = row - ranking.start[query] + 1
-    tied = None if equal is None else _group_of(mask(equal, len(ranking)), row, ranking.start[query])
+    tied = None if equal is None else _group_of(equal, row, ranking.start[query])
     if tied is not None and protocol.ties == "together":
         rank = tied[0] + tied[1]
 
@@ -168,11 +168,19 @@ def _places(ranking: Lists, row: Ints) -> Lists:
     return Lists(start, row - np.repeat(ranking.start[:-1], np.diff(start)), len(ranking))
 
 
-def _group_of(equal: Bools, row: Ints, first: Ints) -> tuple[Ints, Ints]:
-    """Of the group of equal scores of each row: how many rows of its list come before, and how many it has."""
-    starts = np.append(np.flatnonzero(~equal), len(equal))
-    group = np.searchsorted(starts, row, side="right") - 1
-    return starts[group] - first, starts[group + 1] - starts[group]
+def _group_of(equal: Ints, row: Ints, first: Ints) -> tuple[Ints, Ints]:
+    """Of the group of equal scores of each row: how many rows of its list come before, and how many it has.
+
+    ``equal`` has the rows whose score is that of the row before.
+    """
+    if not len(equal):
+        return row - first, np.ones_like(row)
+    ends = np.flatnonzero(np.diff(equal, append=-1) != 1)
+    last, size = equal[ends], np.diff(ends, prepend=-1) + 1
+    group = np.minimum(np.searchsorted(last, row), len(last) - 1)
+    begin = last[group] - size[group] + 1
+    tied = (begin <= row) & (row <= last[group])
+    return np.where(tied, begin, row) - first, np.where(tied, size[group], 1)
 
 
 def _turned(aligned: Aligned) -> Aligned:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from atkay.core.kernels import sums
-from atkay.core.lists import Lists, rows_of
+from atkay.core.lists import Lists, is_constant, rows_of
 from atkay.core.types import WHOLE, Bools, Floats, Ints
 from atkay.errors import ProtocolError, SideError, SpecError
 from atkay.judged.axes import lists, per_hit, per_query
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 T = TypeVar("T")
+
+Memo = dict[object, dict[int, Floats]]
+"""Columns with a value per query, by what they are and by their cutoff."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -38,7 +41,9 @@ class Judged:
     cutoff there cuts through equal scores. ``averaged`` says that values are averages over all orders of equal scores.
     ``positive`` tells which hits have a score above 0, where some metrics leave out the others. ``threshold`` is the
     grade from which an item is relevant, 0 where any grade above 0 is. ``graded`` has the same lists with every grade
-    above 0 as relevant, where metrics of grades see these and others do not.
+    above 0 as relevant, where metrics of grades see these and others do not. Where many metrics are measured,
+    ``of_hits`` and ``of_truth`` keep what several of them need; the latter depends on ``grades``, ``n_relevant`` and
+    ``threshold`` alone.
     """
 
     query: Ints = per_hit()
@@ -60,6 +65,8 @@ class Judged:
     positive: Bools | None = per_hit(optional=True)
     threshold: float = 0.0
     graded: Judged | None = lists()
+    of_hits: Memo | None = None
+    of_truth: Memo | None = None
 
     @property
     def n_queries(self) -> int:
@@ -70,6 +77,11 @@ class Judged:
     def nth(self) -> Ints:
         """Which hit of its list each hit is, from 1."""
         return within(self.query, self.n_queries)
+
+    @cached_property
+    def best_hits(self) -> Floats:
+        """The grades of the hits, the best of each list first."""
+        return self.grade if is_constant(self.grade) else self.grade[np.lexsort((-self.grade, self.query))]
 
     @cached_property
     def upto(self) -> Ints:
@@ -272,6 +284,17 @@ class Judged:
 
 AXES: dict[str, str] = {each.name: each.metadata["axis"] for each in fields(Judged) if "axis" in each.metadata}
 """The axis of each field that has one: what is cut and joined by it."""
+
+
+def kept(memo: Memo | None, what: object, cutoffs: Sequence[int], work: Callable[[Sequence[int]], Floats]) -> Floats:
+    """A column per cutoff, of which each is worked out once; every time where nothing is kept."""
+    if memo is None:
+        return work(cutoffs)
+    columns = memo.setdefault(what, {})
+    missing = [k for k in dict.fromkeys(cutoffs) if k not in columns]
+    if missing:
+        columns.update(zip(missing, work(missing).T, strict=True))
+    return np.array([columns[k] for k in cutoffs]).T
 
 
 def _given(what: T | None, name: str) -> T:

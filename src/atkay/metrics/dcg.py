@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from atkay.judged import ties as expected
-from atkay.metrics.gains import DISCOUNTS, gains
+from atkay.judged.judged import kept
+from atkay.metrics.gains import DISCOUNTS, distinct_gain, gains
 from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric, word
 from atkay.metrics.worked import added, printed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True)
@@ -53,10 +57,14 @@ class DCG(Metric):
     discount: str = word(log2="log2(rank + 1)", ln="the natural logarithm of rank + 1", jk="max(1, log2 rank)")
 
     def values(self, judged: Judged) -> Floats:
-        worth, discount = gains(self.gain, judged.grade, judged.threshold), DISCOUNTS[self.discount]
-        if judged.averaged:
-            return expected.discounted(judged, worth, discount, self.cutoffs)
-        return judged.total(worth / discount(judged.rank), self.cutoffs)
+        def work(cutoffs: Sequence[int]) -> Floats:
+            worth, discount = gains(self.gain, judged.grade, judged.threshold), DISCOUNTS[self.discount]
+            if judged.averaged:
+                return expected.discounted(judged, worth, discount, cutoffs)
+            return judged.total(worth / discount(judged.rank), cutoffs)
+
+        gain = distinct_gain(self.gain, judged.grade, judged.threshold)
+        return kept(judged.of_hits, (self.discount, gain), self.cutoffs, work)
 
     def expression(self, judged: Judged) -> str:
         top = judged.rank <= self.cutoffs[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,11 @@ def gains(name: str, grade: Floats, threshold: float = 0.0) -> Floats:
     return GAINS[name](power)
 
 
+def distinct_gain(name: str, grade: Floats, threshold: float = 0.0) -> str | float:
+    """What tells the gain from others: its name, or where all grades are the same what they are worth."""
+    return float(gains(name, grade[:1], threshold)[0]) if len(grade) and is_constant(grade) else name
+
+
 def check_weights(grade: Floats) -> None:
     """Refuse grades whose sums or quotients no float holds."""
     low, high = grade.min(initial=1), grade.max(initial=1)
@@ -84,7 +89,7 @@ def check_weights(grade: Floats) -> None:
 
 
 def best_sums(
-    judged: Judged, gain: Callable[[Floats], Floats], discount: Callable[[Ints], Floats], cutoffs: tuple[int, ...]
+    judged: Judged, gain: Callable[[Floats], Floats], discount: Callable[[Ints], Floats], cutoffs: Sequence[int]
 ) -> Floats:
     """The discounted gain of each query's relevant items in the best order, up to each cutoff."""
     grades = judged.grades

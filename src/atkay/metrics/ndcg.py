@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from atkay.core.kernels import sums
+from atkay.judged.judged import kept
 from atkay.metrics.dcg import DCG
-from atkay.metrics.gains import DISCOUNTS, best_sums, gains
+from atkay.metrics.gains import DISCOUNTS, best_sums, distinct_gain, gains
 from atkay.metrics.metric import WHOLE, Definition, Floats, Judged, divide, word
 from atkay.metrics.worked import bracketed, quotient
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True)
@@ -73,17 +78,26 @@ class NDCG(DCG):
 
     def _ideal(self, judged: Judged) -> Floats:
         gain = functools.partial(gains, self.gain, threshold=judged.threshold)
+        gain_of = functools.partial(distinct_gain, self.gain, threshold=judged.threshold)
         discount, cutoffs = DISCOUNTS[self.discount], self.cutoffs
         if self.ideal == "full":
             depth = judged.depth(cutoffs)
             places = np.arange(1, depth.max(initial=0) + 1)
             return np.concatenate(([0.0], np.cumsum(gain(self._one(judged)) / discount(places))))[depth]
         if self.ideal == "listed":
-            # The order is by query first, so place n of the re-ordered list belongs to the same query as hit n.
-            best_first = judged.grade[np.lexsort((-judged.grade, judged.query))]
-            worth = gain(best_first) / discount(judged.nth)
-            return sums(judged.query, judged.nth, worth, cutoffs, judged.n_queries)
-        return best_sums(judged, gain, discount, cutoffs if self.ideal == "relevant" else (WHOLE,) * len(cutoffs))
+
+            def work(cutoffs: Sequence[int]) -> Floats:
+                # The order is by query first, so place n of the re-ordered list belongs to the same query as hit n.
+                worth = gain(judged.best_hits) / discount(judged.nth)
+                return sums(judged.query, judged.nth, worth, cutoffs, judged.n_queries)
+
+            return kept(judged.of_hits, ("listed", self.discount, gain_of(judged.grade)), cutoffs, work)
+        return kept(
+            judged.of_truth,
+            (self.discount, gain_of(judged.grades)),
+            cutoffs if self.ideal == "relevant" else (WHOLE,) * len(cutoffs),
+            lambda cutoffs: best_sums(judged, gain, discount, cutoffs),
+        )
 
     def _one(self, judged: Judged) -> Floats:
         """The grade of ``ideal=full``: 1, or the lowest relevant grade where a gain counts from there."""

@@ -158,7 +158,7 @@ def steps(lists: Lists, score: Array, order: Ints | None = None) -> ScoreSteps:
 
 def by_score(lists: Lists, score: Array, tie: Array | None = None) -> Ints:
     score, order = _scores(score), np.empty(len(lists), np.int64)
-    rising = None if tie is None else np.invert(reference.depth(tie))
+    rising = None if tie is None else _rising(tie)
     call(
         "by_score",
         _start(lists, score, *(() if rising is None else (rising,))),
@@ -326,6 +326,15 @@ def _start(lists: Lists, *columns: Array) -> int:
     return address(lists.start, np.int64)
 
 
+def _rising(tie: Array) -> Hashes:
+    """Unsigned integers in the order of the ties."""
+    if tie.dtype.kind != "i":
+        return np.invert(reference.depth(tie))
+    bits = tie.astype(np.int64).view(np.uint64)
+    bits ^= np.uint64(1 << 63)
+    return bits
+
+
 def _integers(values: Ints) -> Ints:
     """Integers of 4 or 8 bytes in one piece."""
     return np.ascontiguousarray(values, values.dtype if values.dtype in (np.int32, np.int64) else np.int64)
@@ -366,3 +375,47 @@ def _rows_in_one_piece(values: Floats) -> Floats:
     """Floats whose rows, each by itself, lie in one piece."""
     rows = values.astype(np.float64, copy=False)
     return rows if rows.shape[1] < 2 or rows.strides[1] == 8 else np.ascontiguousarray(rows)
+
+
+def choice_sums(rows: Floats, base: int, codes: Hashes, sums: Floats) -> None:
+    rows, codes = np.ascontiguousarray(rows), np.ascontiguousarray(codes)
+    call(
+        "choice_sums",
+        address(rows, np.float64),
+        len(rows),
+        1 if rows.ndim == 2 else base,
+        rows.shape[-1],
+        base,
+        reference.units_per_code(base),
+        address(codes, np.uint64),
+        *codes.shape,
+        threads(),
+        address(sums, np.float64),
+    )
+
+
+def random_codes(key: int, first: int, shape: tuple[int, int], limit: int) -> Hashes:
+    codes = np.empty(shape, np.uint64)
+    call("random_codes", key, first, *shape, limit, threads(), address(codes, np.uint64))
+    return codes
+
+
+def resampled_sums(key: int, resamples: Ints, values: Floats, small: Array) -> tuple[Floats, Array]:
+    values, small = np.ascontiguousarray(values), np.ascontiguousarray(small)
+    sums = np.zeros((len(resamples), values.shape[1]))
+    small_sums = np.zeros((len(resamples), small.shape[1]), np.uint32)
+    call(
+        "resampled_sums",
+        key,
+        address(resamples, np.int64),
+        len(resamples),
+        len(values),
+        address(values, np.float64),
+        values.shape[1],
+        address(small, np.uint16),
+        small.shape[1],
+        threads(),
+        address(sums, np.float64),
+        address(small_sums, np.uint32),
+    )
+    return sums, small_sums
