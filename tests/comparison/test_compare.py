@@ -226,6 +226,13 @@ def test_randomised_tukey_comes_near_all_orders() -> None:
         assert each.p["randomised_tukey"] == pytest.approx(exact, abs=0.08)
 
 
+def test_randomised_tukey_of_too_many_runs() -> None:
+    runs = {f"run {n}": {"ann": ["a", "b"], "bob": ["b", "a"]} for n in range(257)}
+    results = {name: atkay.evaluate(lists, {"ann": ["a"], "bob": ["b"]}, "mrr") for name, lists in runs.items()}
+    with pytest.raises(atkay.errors.InputError, match="at most 256 runs, and these are 257"):
+        atkay.compare(results, test="randomised_tukey")
+
+
 def test_randomised_tukey_of_two_runs_is_the_sign_flip_test() -> None:
     first, second = noise(40, 2).T
     found = one(first, second, test=("permutation", "randomised_tukey"), permutations=20_000).p

@@ -15,6 +15,7 @@ from atkay.core.kernels import choice_sums, random_codes
 from atkay.core.lists import in_threads, ranges
 from atkay.core.reference import CODES_PER_WORD, units_per_code
 from atkay.core.types import Floats, Ints
+from atkay.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,6 +34,9 @@ UNITS_PER_BLOCK = 1 << 12
 
 PATTERNS_PER_BLOCK = 1 << 13
 """Sign patterns that are gone through in one go, where all of them are."""
+
+MOST_SHIFTED_RUNS = 256
+"""A shift is drawn as one byte."""
 
 SUM_ROUNDING_SHARE = 1e-12
 """Adding up blocks of units rounds by less than this share of what is added up."""
@@ -131,6 +135,11 @@ def label_shifts(trial: Trial) -> Floats:
     """
     paired, permutations = trial.paired, trial.permutations
     runs = paired[0].values.shape[1]
+    if runs > MOST_SHIFTED_RUNS:
+        raise InputError(
+            f"randomised Tukey takes at most {MOST_SHIFTED_RUNS} runs, and these are {runs:,}. Choose test='tukey', or "
+            "compare fewer runs."
+        )
     defined = [each.defined(each.all_runs) for each in paired]
     n = len(defined[0])
     centred, slack = np.zeros((n, len(paired), runs)), np.zeros((len(paired), 1))
