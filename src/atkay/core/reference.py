@@ -246,3 +246,17 @@ def fingerprint(
             rows = np.where(grade == 1, rows, mix(rows ^ grade.astype(float).view(np.uint64)))
     of_list = np.add.reduceat(rows, lists.start[filled])
     return int(mix(mix(mix(query[filled] ^ np.uint64(2)) ^ of_list) ^ lists.length[filled].astype(np.uint64)).sum())
+
+
+def number_pairs(start: Ints, row: Ints, item: Ints, n_items: int) -> tuple[Ints, int]:
+    """A number for each row, the same for the same list and item; and how many there are.
+
+    The rows of list n are ``row[start[n]:start[n + 1]]``. Numbers are 0, 1, 2, ... from list to list, and within a list
+    by where an item comes first.
+    """
+    pair = np.repeat(np.arange(len(start) - 1), np.diff(start)) * n_items + item[row]
+    _, first, place = np.unique(pair, return_index=True, return_inverse=True)
+    number, of_row = np.empty(len(first), np.int64), np.empty(len(row), np.int64)
+    number[np.argsort(first)] = np.arange(len(first))
+    of_row[row] = number[place]
+    return of_row, len(first)

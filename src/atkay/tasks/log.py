@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from atkay.core.kernels import number_pairs
 from atkay.core.order import together
 from atkay.core.types import is_integer, is_number
 from atkay.errors import IdError, InputError, SpecError, offer, shown
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Sequences:
-    """The rows of each owner, oldest first; rows of the same time stay as given.
+    """The rows of each owner, oldest first; rows of the same time stay as given, and all do without times.
 
     Those of owner n are ``row[start[n]:start[n + 1]]``.
     """
@@ -32,11 +33,16 @@ class Sequences:
     start: Ints
 
     @classmethod
-    def of(cls, owner: pl.Series, time: pl.Series) -> Sequences:
+    def of(cls, owner: pl.Series, time: pl.Series | None = None) -> Sequences:
         """The owners' rows by time."""
         owners, (code,) = Vocabulary.of([(owner,)], dense=True)
-        row, start, _ = together(code, owners.size, _falling(time))
+        row, start, _ = together(code, owners.size, None if time is None else _falling(time))
         return cls(row, start.astype(np.int64))
+
+    def pairs(self, item: pl.Series) -> tuple[Ints, int]:
+        """A number for each row as given, the same for the same owner and item; and how many there are."""
+        items, (code,) = Vocabulary.of([(item,)])
+        return number_pairs(self.start, self.row, code, items.size)
 
     @property
     def length(self) -> Ints:

@@ -105,8 +105,8 @@ def codes(ids: Ints, low: int, size: int, lookup: Ints | None = None) -> Ints:
 def take(values: Array, order: Ints) -> Array:
     if not values.flags.c_contiguous or values.ndim != 1 or values.dtype.hasobject:
         return reference.take(values, order)
-    out = np.empty(len(order), values.dtype)
-    arguments = address(np.ascontiguousarray(order, np.int64), np.int64), len(order), threads(), address(out, out.dtype)
+    order, out = np.ascontiguousarray(order, np.int64), np.empty(len(order), values.dtype)
+    arguments = address(order, np.int64), len(order), threads(), address(out, out.dtype)
     call("take", address(values, values.dtype), values.itemsize, *arguments)
     return out
 
@@ -299,7 +299,7 @@ def exact_sums(one: Floats, other: Floats | None = None) -> list[int]:
 def fingerprint(
     lists: Lists, query: Hashes, numbers: Hashes | int, grade: Floats | None = None, *, ranked: bool = False
 ) -> int:
-    item, out = _integers(lists.item), np.empty(1, np.uint64)
+    item, query, out = _integers(lists.item), np.ascontiguousarray(query), np.empty(1, np.uint64)
     places = reference.mix(np.arange(int(lists.length.max(initial=0)) if ranked else 0, dtype=np.uint64))
     grade = None if grade is None or ranked else np.ascontiguousarray(grade, np.float64)
     call(
@@ -310,7 +310,7 @@ def fingerprint(
         int(item.dtype == np.int64),
         numbers if isinstance(numbers, int) else 0,
         0 if isinstance(numbers, int) else address(numbers, np.uint64),
-        address(np.ascontiguousarray(query), np.uint64),
+        address(query, np.uint64),
         address(places, np.uint64) if ranked else 0,
         0 if grade is None else address(grade, np.float64),
         threads(),
@@ -366,3 +366,21 @@ def _rows_in_one_piece(values: Floats) -> Floats:
     """Floats whose rows, each by itself, lie in one piece."""
     rows = values.astype(np.float64, copy=False)
     return rows if rows.shape[1] < 2 or rows.strides[1] == 8 else np.ascontiguousarray(rows)
+
+
+def number_pairs(start: Ints, row: Ints, item: Ints, n_items: int) -> tuple[Ints, int]:
+    if max(len(row), n_items) >= 1 << 31:
+        return reference.number_pairs(start, row, item, n_items)
+    rows, items = (np.ascontiguousarray(each, np.int32) for each in (row, item))
+    number = np.empty(len(row), np.int32)
+    n = call(
+        "number_pairs",
+        address(start, np.int64),
+        len(start) - 1,
+        address(rows, np.int32),
+        address(items, np.int32),
+        n_items,
+        threads(),
+        address(number, np.int32),
+    )
+    return number, n  # type: ignore[return-value]  # narrow
