@@ -36,5 +36,5 @@ def test_numbers_go_from_list_to_list() -> None:
 
 
 def test_take_in_an_order_of_narrow_integers() -> None:
-    values, order = np.arange(300_000) * 3, np.arange(300_000, dtype=np.int32)[::-1]
+    values, order = np.arange(300_000) * 3, np.arange(300_000)[::-1].astype("i4")
     assert (kernels.take(values, order) == reference.take(values, order)).all()

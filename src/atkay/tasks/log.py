@@ -36,7 +36,12 @@ class Sequences:
     def of(cls, owner: pl.Series, time: pl.Series | None = None) -> Sequences:
         """The owners' rows by time."""
         owners, (code,) = Vocabulary.of([(owner,)], dense=True)
-        row, start, _ = together(code, owners.size, None if time is None else _falling(time))
+        return cls.of_codes(code, owners.size, time)
+
+    @classmethod
+    def of_codes(cls, owner: Ints, n_owners: int, time: pl.Series | None = None) -> Sequences:
+        """The same where owners have codes."""
+        row, start, _ = together(owner, n_owners, None if time is None else _falling(time))
         return cls(row, start.astype(np.int64))
 
     def pairs(self, item: pl.Series) -> tuple[Ints, int]:
@@ -64,6 +69,13 @@ class Sequences:
         out = np.empty_like(values)
         out[self.row] = values
         return out
+
+
+def first_rows(code: Ints, n_codes: int) -> Ints:
+    """The first row of each code; all of them occur."""
+    first = np.empty(n_codes, np.int64)
+    first[code[::-1]] = np.arange(len(code))[::-1]  # what is assigned last stays
+    return first
 
 
 def _falling(time: pl.Series) -> Any:

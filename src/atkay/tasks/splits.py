@@ -129,7 +129,8 @@ def random_holdout(
     held = number < np.uint64(int(share * 2**64)) if within == "log" else _lowest(frame[used["user"]], number, share)
     of = "all pairs" if within == "log" else "each user's pairs"
     pairs = Sequences.of(frame[used["user"]]).pairs(frame[used["item"]])
-    return _task("random holdout", used, frame, held, pairs, seen, f"{share:g} of {of} by their hash, seed {seed}")
+    note = f"{share:g} of {of} by their hash, seed {seed}"
+    return _task("random holdout", used, frame, held, pairs, seen, note, apart=True)
 
 
 def k_folds(
@@ -155,7 +156,16 @@ def k_folds(
     fold = _dealt(number, k, over)
     pairs = Sequences.of(frame[used["user"]]).pairs(frame[used["item"]])
     return tuple(
-        _task("fold", used, frame, fold == part, pairs, seen, f"fold {part + 1} of {k} over {over}, seed {seed}")
+        _task(
+            "fold",
+            used,
+            frame,
+            fold == part,
+            pairs,
+            seen,
+            f"fold {part + 1} of {k} over {over}, seed {seed}",
+            apart=True,
+        )
         for part in range(k)
     )
 
@@ -220,20 +230,25 @@ def _task(
     pairs: tuple[Ints, int],
     seen: str,
     note: str,
+    *,
+    apart: bool = False,
     start: Any = None,
 ) -> Task:
-    """Learn from the rows that stay, be judged by those that are held out; ``pairs`` numbers user and item."""
+    """Learn from the rows that stay, be judged by those that are held out.
+
+    ``pairs`` are the numbers of user and item; ``apart`` says that all events of a pair go the same way.
+    """
     user, item, time = used["user"], used["item"], used.get("time")
     train, truth = frame.filter(~held), frame.filter(held)
     for part, what in ((train, "training"), (truth, "the test")):
         if not len(part):
             raise InputError(f"{name}: nothing is left for {what}, of {number_of(len(frame), 'event')}; {note}.")
     pair, n_pairs = pairs
-    again = mask(pair[held], n_pairs) & mask(pair[~held], n_pairs)
+    wanted, known = pair[held], None if apart else mask(pair[~held], n_pairs)
     return Task(
         name=name,
         train=train,
-        truth=_each_once(truth, pair[held], n_pairs, time),
+        truth=_each_once(truth, wanted, n_pairs, time),
         key=(user,),
         item=item,
         owner=user,
@@ -244,7 +259,7 @@ def _task(
         seen=seen,
         start=start,
         notes=(note,),
-    ).settled(int(np.count_nonzero(again)))
+    ).settled(0 if known is None else int(np.count_nonzero(known & mask(wanted, n_pairs))))
 
 
 def _each_once(truth: pl.DataFrame, pair: Ints, n_pairs: int, time: str | None) -> pl.DataFrame:
@@ -256,9 +271,12 @@ def _each_once(truth: pl.DataFrame, pair: Ints, n_pairs: int, time: str | None) 
         moments = pl.DataFrame({"time": truth[time], "row": order})
         order = moments.sort("time", maintain_order=True)["row"].to_numpy()
         pair = pair[order]
-    first, last = np.empty(n_pairs, np.int64), np.empty(n_pairs, np.int64)
-    last[pair] = np.arange(len(pair))  # of a pair that stands there often, the last event stays
-    first[pair[::-1]] = np.arange(len(pair))[::-1]
-    kept = np.flatnonzero(last[pair] == np.arange(len(pair)))
+    place = np.arange(len(pair), dtype=pair.dtype)
+    edge = np.empty(n_pairs, pair.dtype)
+    edge[pair] = place  # what is assigned last stays
+    kept = np.flatnonzero(edge[pair] == place)
     wanted = truth[order[kept]]
-    return wanted if time is None else wanted.with_columns(truth[time].gather(order[first[pair[kept]]]))
+    if time is None:
+        return wanted
+    edge[pair[::-1]] = place[::-1]
+    return wanted.with_columns(truth[time].gather(order[edge[pair[kept]]]))
