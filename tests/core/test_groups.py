@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_kernels import on, seeds, workers
+from test_kernels import drawn, on, seeds, workers
 
 from atkay.core import reference
 from atkay.core.native import kernels
@@ -38,3 +38,17 @@ def test_numbers_go_from_list_to_list() -> None:
 def test_take_in_an_order_of_narrow_integers() -> None:
     values, order = np.arange(300_000) * 3, np.arange(300_000)[::-1].astype("i4")
     assert (kernels.take(values, order) == reference.take(values, order)).all()
+
+
+@given(seed=seeds, threads=workers, n_items=st.sampled_from([40, 41, 5000]))
+def test_cooccurrence(seed: int, threads: int, n_items: int) -> None:
+    rng = np.random.default_rng(seed)
+    lists = drawn(rng, int(rng.integers(0, 30)), n_items=n_items)
+    one = rng.integers(0, n_items - 1, 200)
+    other = rng.integers(one + 1, n_items)
+    with on(threads):
+        native = kernels.cooccurrence(lists)
+        shared = kernels.shared(*native, one, other), kernels.shared(*native, other, one)
+    plain = reference.cooccurrence(lists)
+    assert [each.tolist() for each in native] == [each.tolist() for each in plain]
+    assert shared[0].tolist() == shared[1].tolist() == reference.shared(*plain, one, other).tolist()

@@ -260,3 +260,31 @@ def number_pairs(start: Ints, row: Ints, item: Ints, n_items: int) -> tuple[Ints
     number[np.argsort(first)] = np.arange(len(first))
     of_row[row] = number[place]
     return of_row, len(first)
+
+
+def cooccurrence(lists: Lists) -> tuple[Ints, Array, Array]:
+    """For each item the higher items that share lists with it, rising, and how many lists; and where each item starts.
+
+    A list has an item once.
+    """
+    item = lists.item[by_score(lists, -lists.item.astype(np.int64))]  # rising in each list
+    last = np.repeat(lists.start[1:], lists.length)
+    of_item, row, _ = arrange(item, 0, lists.n_items, None, 0)
+    length, near, shared_lists = np.zeros(lists.n_items, np.int64), [item[:0]], [last[:0]]
+    for code in np.flatnonzero(np.diff(of_item)):
+        rows = row[of_item[code] : of_item[code + 1]]
+        higher, count = np.unique(np.concatenate([item[r + 1 : last[r]] for r in rows]), return_counts=True)
+        length[code] = len(higher)
+        near.append(higher)
+        shared_lists.append(count)
+    return np.concatenate(([0], np.cumsum(length))), np.concatenate(near), np.concatenate(shared_lists)
+
+
+def shared(start: Ints, near: Array, lists: Array, one: Ints, other: Ints) -> Ints:
+    """How many lists two items share, pair by pair: what :func:`cooccurrence` has found. The two are different."""
+    n_items = len(start) - 1
+    pair = np.repeat(np.arange(n_items), np.diff(start)) * n_items + near
+    wanted = np.minimum(one, other) * np.int64(n_items) + np.maximum(one, other)
+    place = np.searchsorted(pair, wanted)
+    found = np.append(pair, -1)[place] == wanted
+    return np.where(found, np.append(lists, 0)[place], 0)

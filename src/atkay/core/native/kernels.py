@@ -384,3 +384,39 @@ def number_pairs(start: Ints, row: Ints, item: Ints, n_items: int) -> tuple[Ints
         address(number, np.int32),
     )
     return number, n  # type: ignore[return-value]  # narrow
+
+
+def cooccurrence(lists: Lists) -> tuple[Ints, Array, Array]:
+    n_items = lists.n_items
+    if not n_items or max(len(lists), n_items) >= 1 << 31:
+        return reference.cooccurrence(lists)
+    item = take(lists.item, by_score(lists, -lists.item.astype(np.int64))).astype(np.int32)
+    last = np.repeat(lists.start[1:], lists.length).astype(np.int32)
+    of_item, row, _ = arrange(item, 0, n_items, None, 0)  # type: ignore[arg-type]  # codes may be narrow
+    given = [address(item, np.int32), address(last, np.int32), address(of_item, np.int64), address(row, np.int32)]
+    start = np.zeros(n_items + 1, np.int64)
+    call("cooccurrence", *given, n_items, threads(), address(start[1:], np.int64), 0, 0)
+    np.cumsum(start, out=start)
+    near, shared_lists = (np.empty(start[-1], np.int32) for _ in range(2))
+    out = [address(start, np.int64), address(near, np.int32), address(shared_lists, np.int32)]
+    call("cooccurrence", *given, n_items, threads(), *out)
+    return start, near, shared_lists
+
+
+def shared(start: Ints, near: Array, lists: Array, one: Ints, other: Ints) -> Ints:
+    if near.dtype != np.int32 or lists.dtype != np.int32:
+        return reference.shared(start, near, lists, one, other)
+    one, other = (np.ascontiguousarray(each, np.int64) for each in (one, other))
+    out = np.empty(len(one), np.int64)
+    call(
+        "shared",
+        address(start, np.int64),
+        address(near, np.int32),
+        address(lists, np.int32),
+        address(one, np.int64),
+        address(other, np.int64),
+        len(one),
+        threads(),
+        address(out, np.int64),
+    )
+    return out
