@@ -286,5 +286,4 @@ def shared(start: Ints, near: Array, lists: Array, one: Ints, other: Ints) -> In
     pair = np.repeat(np.arange(n_items), np.diff(start)) * n_items + near
     wanted = np.minimum(one, other) * np.int64(n_items) + np.maximum(one, other)
     place = np.searchsorted(pair, wanted)
-    found = np.append(pair, -1)[place] == wanted
-    return np.where(found, np.append(lists, 0)[place], 0)
+    return np.where(np.append(pair, -1)[place] == wanted, np.append(lists, 0)[place], 0)
