@@ -151,10 +151,10 @@ def next_basket(
     repeated = place[basket[first]][pair[rows_held]] < truth[_PLACE].to_numpy()
     key = (user,) if last == 1 else (user, order)
     names = (user, order, item, time)
-    asked = number_of(int(np.count_nonzero(mask(owner_of[held], users.size))), "user")
+    users_held = number_of(int(np.count_nonzero(mask(owner_of[held], users.size))), "user")
     what = "the last order" if last == 1 else f"the last {last} orders"
     everything = f"{number_of(n_baskets, 'order')} of {number_of(users.size, 'user')} in all"
-    note = f"{what} of {asked} with {min_orders} orders or more; {everything}"
+    note = f"{what} of {users_held} with {min_orders} orders or more; {everything}"
     return BasketTask(
         name="next basket",
         train=frame.filter(~rows_held).select(names),
