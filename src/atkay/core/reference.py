@@ -284,6 +284,6 @@ def shared(start: Ints, near: Array, lists: Array, one: Ints, other: Ints) -> In
     """How many lists two items share, pair by pair: what :func:`cooccurrence` has found. The two are different."""
     n_items = len(start) - 1
     pair = np.repeat(np.arange(n_items), np.diff(start)) * n_items + near
-    wanted = np.minimum(one, other) * np.int64(n_items) + np.maximum(one, other)
-    place = np.searchsorted(pair, wanted)
-    return np.where(np.append(pair, -1)[place] == wanted, np.append(lists, 0)[place], 0)
+    searched = np.minimum(one, other) * np.int64(n_items) + np.maximum(one, other)
+    place = np.searchsorted(pair, searched)
+    return np.where(np.append(pair, -1)[place] == searched, np.append(lists, 0)[place], 0)
