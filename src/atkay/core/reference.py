@@ -335,3 +335,44 @@ def resampled_sums(key: int, resamples: Ints, values: Floats, small: Array) -> t
             for more in range(MOST_TIMES, int(times[:, unit].max(initial=0))):
                 sums += np.where(times[:, unit, None] > more, values[unit], 0.0)
     return sums, (times @ small.astype(np.int64)).astype(np.uint32)
+
+
+def number_pairs(start: Ints, row: Ints, item: Ints, n_items: int) -> tuple[Ints, int]:
+    """A number for each row, the same for the same list and item; and how many there are.
+
+    The rows of list n are ``row[start[n]:start[n + 1]]``. Numbers are 0, 1, 2, ... from list to list, and within a list
+    by where an item comes first.
+    """
+    pair = np.repeat(np.arange(len(start) - 1), np.diff(start)) * n_items + item[row]
+    _, first, place = np.unique(pair, return_index=True, return_inverse=True)
+    number, of_row = np.empty(len(first), np.int64), np.empty(len(row), np.int64)
+    number[np.argsort(first)] = np.arange(len(first))
+    of_row[row] = number[place]
+    return of_row, len(first)
+
+
+def cooccurrence(lists: Lists) -> tuple[Ints, Array, Array]:
+    """For each item the higher items that share lists with it, rising, and how many lists; and where each item starts.
+
+    A list has an item once.
+    """
+    item = lists.item[by_score(lists, -lists.item.astype(np.int64))]  # rising in each list
+    last = np.repeat(lists.start[1:], lists.length)
+    of_item, row, _ = arrange(item, 0, lists.n_items, None, 0)
+    length, near, shared_lists = np.zeros(lists.n_items, np.int64), [item[:0]], [last[:0]]
+    for code in np.flatnonzero(np.diff(of_item)):
+        rows = row[of_item[code] : of_item[code + 1]]
+        higher, count = np.unique(np.concatenate([item[r + 1 : last[r]] for r in rows]), return_counts=True)
+        length[code] = len(higher)
+        near.append(higher)
+        shared_lists.append(count)
+    return np.concatenate(([0], np.cumsum(length))), np.concatenate(near), np.concatenate(shared_lists)
+
+
+def shared(start: Ints, near: Array, lists: Array, one: Ints, other: Ints) -> Ints:
+    """How many lists two items share, pair by pair: what :func:`cooccurrence` has found. The two are different."""
+    n_items = len(start) - 1
+    pair = np.repeat(np.arange(n_items), np.diff(start)) * n_items + near
+    searched = np.minimum(one, other) * np.int64(n_items) + np.maximum(one, other)
+    place = np.searchsorted(pair, searched)
+    return np.where(np.append(pair, -1)[place] == searched, np.append(lists, 0)[place], 0)

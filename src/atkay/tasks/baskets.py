@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from atkay.core.lists import mask
 from atkay.errors import InputError, number_of
 from atkay.evaluation.evaluate import evaluate
+from atkay.inputs.coding.vocabulary import Vocabulary
 from atkay.inputs.columns import Columns
 from atkay.inputs.logs import read_log
 from atkay.inputs.read import columns_of
-from atkay.tasks.log import Sequences, count_of
+from atkay.tasks.log import Sequences, count_of, first_rows
 from atkay.tasks.task import SEEN, Task
 
 if TYPE_CHECKING:
@@ -123,9 +125,16 @@ def next_basket(
     needed = ("user", "order", "item", "time")
     used, frame = read_log(orders, "orders", columns_of(columns, "orders"), needed)
     user, order, item, time = (used[role] for role in needed)
-    frame = _each_once(frame, (user, order, item))
-    baskets = frame.group_by(user, order, maintain_order=True).agg(pl.col(time).min())
-    line = Sequences.of(baskets[user], baskets[time])
+    users, (owner,) = Vocabulary.of([(frame[user],)], dense=True)
+    basket, n_baskets = Sequences.of_codes(owner, users.size).pairs(frame[order])
+    pair, n_pairs = Sequences.of_codes(basket, n_baskets).pairs(frame[item])
+    if n_pairs < len(pair):  # each item once in an order
+        kept = np.sort(first_rows(pair, n_pairs))
+        frame, owner, basket = frame[kept], owner[kept], basket[kept]
+    oldest = Sequences.of_codes(basket, n_baskets, frame[time])
+    began = frame[time].gather(oldest.row[oldest.start[:-1]])
+    owner_of = owner[first_rows(basket, n_baskets)]
+    line = Sequences.of_codes(owner_of, users.size, began)
     place, n_orders = line.by_row(line.place), line.by_row(np.repeat(line.length, line.length))
     held = (place >= n_orders - last) & (place > 0) & (n_orders >= min_orders)
     if not held.any():
@@ -133,22 +142,22 @@ def next_basket(
             f"next_basket: no user has {min_orders} orders, so there is nothing to ask. Is '{order}' an order, and "
             f"'{user}' a user?"
         )
-    frame = frame.drop(time).join(
-        baskets.with_columns(pl.Series(_PLACE, place), pl.Series(_HELD, held)), on=(user, order), maintain_order="left"
-    )
-    truth = frame.filter(_HELD)
-    wanted = frame.join(truth, on=(user, item), how="semi")
-    first = wanted.group_by(user, item).agg(pl.col(_PLACE).min().alias(_FIRST))
-    truth = truth.join(first, on=(user, item), maintain_order="left")
+    frame = frame.with_columns(began.gather(basket), pl.Series(_PLACE, place[basket]))
+    rows_held = held[basket]
+    truth = frame.filter(rows_held)
+    line_of_rows = Sequences.of_codes(owner, users.size, frame[_PLACE])
+    pair, n_pairs = line_of_rows.pairs(frame[item])
+    first = line_of_rows.row[first_rows(pair[line_of_rows.row], n_pairs)]  # the row of the item's first order
+    repeated = place[basket[first]][pair[rows_held]] < truth[_PLACE].to_numpy()
     key = (user,) if last == 1 else (user, order)
     names = (user, order, item, time)
-    users = number_of(int(baskets.filter(held)[user].n_unique()), "user")
+    users_held = number_of(int(np.count_nonzero(mask(owner_of[held], users.size))), "user")
     what = "the last order" if last == 1 else f"the last {last} orders"
-    everything = f"{number_of(len(baskets), 'order')} of {number_of(len(line.length), 'user')} in all"
-    note = f"{what} of {users} with {min_orders} orders or more; {everything}"
+    everything = f"{number_of(n_baskets, 'order')} of {number_of(users.size, 'user')} in all"
+    note = f"{what} of {users_held} with {min_orders} orders or more; {everything}"
     return BasketTask(
         name="next basket",
-        train=frame.filter(~pl.col(_HELD)).select(names),
+        train=frame.filter(~rows_held).select(names),
         truth=truth.select(names),
         key=key,
         item=item,
@@ -161,18 +170,11 @@ def next_basket(
         past=None if last == 1 else frame.sort(_PLACE, maintain_order=True).select(names),
         reach=None if last == 1 else _reach(frame, truth, key),
         notes=(note,),
-        repeats=truth.select(pl.col(_FIRST) < pl.col(_PLACE)).to_series(),
+        repeats=pl.Series(_REPEATED, repeated),
     ).settled()
 
 
-_PLACE, _HELD, _FIRST = "place of the order", "order is held out", "place of the item's first order"
-
-
-def _each_once(frame: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
-    """Each item once in an order. Rows with different hashes differ, and these are found faster."""
-    if frame.select(names).hash_rows().n_unique() == len(frame):
-        return frame
-    return frame.unique(names, keep="first", maintain_order=True)
+_PLACE = "place of the order"
 
 
 def _reach(frame: pl.DataFrame, truth: pl.DataFrame, key: tuple[str, ...]) -> pl.DataFrame:

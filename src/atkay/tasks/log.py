@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from atkay.core.kernels import number_pairs
 from atkay.core.order import together
 from atkay.core.types import is_integer, is_number
 from atkay.errors import IdError, InputError, SpecError, offer, shown
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Sequences:
-    """The rows of each owner, oldest first; rows of the same time stay as given.
+    """The rows of each owner, oldest first; rows of the same time stay as given, and all do without times.
 
     Those of owner n are ``row[start[n]:start[n + 1]]``.
     """
@@ -32,11 +33,21 @@ class Sequences:
     start: Ints
 
     @classmethod
-    def of(cls, owner: pl.Series, time: pl.Series) -> Sequences:
+    def of(cls, owner: pl.Series, time: pl.Series | None = None) -> Sequences:
         """The owners' rows by time."""
         owners, (code,) = Vocabulary.of([(owner,)], dense=True)
-        row, start, _ = together(code, owners.size, _falling(time))
+        return cls.of_codes(code, owners.size, time)
+
+    @classmethod
+    def of_codes(cls, owner: Ints, n_owners: int, time: pl.Series | None = None) -> Sequences:
+        """The same where owners have codes."""
+        row, start, _ = together(owner, n_owners, None if time is None else _falling(time))
         return cls(row, start.astype(np.int64))
+
+    def pairs(self, item: pl.Series) -> tuple[Ints, int]:
+        """A number for each row as given, the same for the same owner and item; and how many there are."""
+        items, (code,) = Vocabulary.of([(item,)])
+        return number_pairs(self.start, self.row, code, items.size)
 
     @property
     def length(self) -> Ints:
@@ -58,6 +69,13 @@ class Sequences:
         out = np.empty_like(values)
         out[self.row] = values
         return out
+
+
+def first_rows(code: Ints, n_codes: int) -> Ints:
+    """The first row of each code; all of them occur."""
+    first = np.empty(n_codes, np.int64)
+    first[code[::-1]] = np.arange(len(code))[::-1]  # what is assigned last stays
+    return first
 
 
 def _falling(time: pl.Series) -> Any:

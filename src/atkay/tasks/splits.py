@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 
 from atkay.core.fingerprint import scrambled
-from atkay.core.lists import rows_between
+from atkay.core.kernels import take
+from atkay.core.lists import mask, ranges, rows_between
 from atkay.core.order import together
 from atkay.core.reference import mix
 from atkay.errors import InputError, number_of
@@ -61,7 +62,8 @@ def split_by_time(
         at = moment(at, time, "at")
     held = (time >= at).to_numpy()
     note = f"test from {at} on"
-    return _task("split by time", used, frame, held, seen, note, start=at)
+    pairs = Sequences.of(frame[used["user"]]).pairs(frame[used["item"]])
+    return _task("split by time", used, frame, held, pairs, seen, note, start=at)
 
 
 def leave_last_out(log: Any, *, seen: str = "exclude", columns: Named = None) -> Task:
@@ -101,7 +103,7 @@ def leave_last_k_out(log: Any, k: int, *, seen: str = "exclude", columns: Named 
     short = number_of(int((~enough).sum()), "user")
     what = "the last event" if k == 1 else f"the last {k} events"
     note = f"{what} of each user; {short} with too few are for training alone"
-    return _task("leave last out", used, frame, held, seen, note)
+    return _task("leave last out", used, frame, held, order.pairs(frame[used["item"]]), seen, note)
 
 
 def random_holdout(
@@ -126,7 +128,9 @@ def random_holdout(
     number = _numbers(frame, used, seed)
     held = number < np.uint64(int(share * 2**64)) if within == "log" else _lowest(frame[used["user"]], number, share)
     of = "all pairs" if within == "log" else "each user's pairs"
-    return _task("random holdout", used, frame, held, seen, f"{share:g} of {of} by their hash, seed {seed}")
+    pairs = Sequences.of(frame[used["user"]]).pairs(frame[used["item"]])
+    note = f"{share:g} of {of} by their hash, seed {seed}"
+    return _task("random holdout", used, frame, held, pairs, seen, note, apart=True)
 
 
 def k_folds(
@@ -150,8 +154,18 @@ def k_folds(
     used, frame = _read(log, columns)
     number = _numbers(frame, used if over == "pairs" else {"user": used["user"]}, seed)
     fold = _dealt(number, k, over)
+    pairs = Sequences.of(frame[used["user"]]).pairs(frame[used["item"]])
     return tuple(
-        _task("fold", used, frame, fold == part, seen, f"fold {part + 1} of {k} over {over}, seed {seed}")
+        _task(
+            "fold",
+            used,
+            frame,
+            fold == part,
+            pairs,
+            seen,
+            f"fold {part + 1} of {k} over {over}, seed {seed}",
+            apart=True,
+        )
         for part in range(k)
     )
 
@@ -164,17 +178,31 @@ def _read(log: Any, columns: Named, *needed: str) -> tuple[dict[str, str], pl.Da
 
 def _numbers(frame: pl.DataFrame, used: Mapping[str, str], seed: int) -> Hashes:
     """A random number per row, the same for the same ids."""
-    coded = [Vocabulary.of([(frame[used[role]],)]) for role in ("user", "item") if role in used]
-    # A whole number is its own number: mixed first, as a seed would only swap the draws of users such as 4 and 5.
-    return scrambled(count_of(seed, "seed", 0), *(mix(ids.numbers(code)) for ids, (code,) in coded))
+    columns: list[tuple[Hashes, Ints]] = []
+    for role in (role for role in ("user", "item") if role in used):
+        ids, (code,) = Vocabulary.of([(frame[used[role]],)])
+        # A whole number is its own number: mixed first, as a seed would only swap the draws of users such as 4 and 5.
+        number = mix(ids.numbers(np.arange(ids.size)))
+        columns.append((number if columns else scrambled(count_of(seed, "seed", 0), number), code))
+    (number, code), *rest = columns
+    of_row: Hashes = take(number, code)
+    for number, code in rest:
+        for first, last in ranges(len(of_row)):  # few enough rows to stay in the cache
+            of_row[first:last] = mix(of_row[first:last] ^ number.take(code[first:last]))
+    return of_row
 
 
 def _dealt(number: Hashes, k: int, over: str) -> Ints:
     """The part of each row: those with the same number go to the same part."""
-    distinct, place = np.unique(number, return_inverse=True)
-    if len(distinct) < k:
-        raise InputError(f"k_folds: {k} parts need {k} {over}, and the log has {len(distinct)}. Choose a smaller k.")
-    return place % k
+    row, _, same = together((number >> np.uint64(48)).astype(np.int32), 1 << 16, np.invert(number))
+    new = np.ones(len(row), np.int64)
+    new[same] = 0
+    place = np.cumsum(new) - 1  # among the different numbers, by their size
+    if place[-1] + 1 < k:
+        raise InputError(f"k_folds: {k} parts need {k} {over}, and the log has {place[-1] + 1}. Choose a smaller k.")
+    fold = np.empty_like(place)
+    fold[row] = place % k
+    return fold
 
 
 def _lowest(user: pl.Series, number: Hashes, share: float) -> Bools:
@@ -195,18 +223,32 @@ def _lowest(user: pl.Series, number: Hashes, share: float) -> Bools:
 
 
 def _task(
-    name: str, used: Mapping[str, str], frame: pl.DataFrame, held: Bools, seen: str, note: str, start: Any = None
+    name: str,
+    used: Mapping[str, str],
+    frame: pl.DataFrame,
+    held: Bools,
+    pairs: tuple[Ints, int],
+    seen: str,
+    note: str,
+    *,
+    apart: bool = False,
+    start: Any = None,
 ) -> Task:
-    """Learn from the rows that stay, be judged by those that are held out."""
+    """Learn from the rows that stay, be judged by those that are held out.
+
+    ``pairs`` are the numbers of user and item; ``apart`` says that all events of a pair go the same way.
+    """
     user, item, time = used["user"], used["item"], used.get("time")
     train, truth = frame.filter(~held), frame.filter(held)
     for part, what in ((train, "training"), (truth, "the test")):
         if not len(part):
             raise InputError(f"{name}: nothing is left for {what}, of {number_of(len(frame), 'event')}; {note}.")
+    pair, n_pairs = pairs
+    wanted, known = pair[held], None if apart else mask(pair[~held], n_pairs)
     return Task(
         name=name,
         train=train,
-        truth=_each_once(truth, (user, item), time),
+        truth=_each_once(truth, wanted, n_pairs, time),
         key=(user,),
         item=item,
         owner=user,
@@ -217,13 +259,24 @@ def _task(
         seen=seen,
         start=start,
         notes=(note,),
-    ).settled()
+    ).settled(0 if known is None else int(np.count_nonzero(known & mask(wanted, n_pairs))))
 
 
-def _each_once(truth: pl.DataFrame, names: tuple[str, ...], time: str | None) -> pl.DataFrame:
+def _each_once(truth: pl.DataFrame, pair: Ints, n_pairs: int, time: str | None) -> pl.DataFrame:
     """Of what is wanted several times in one query, the last event, with the time from which on it was wanted."""
-    if not truth.select(names).is_duplicated().any():
+    if np.count_nonzero(mask(pair, n_pairs)) == len(pair):
         return truth
+    order = np.arange(len(pair))
     if time is not None:
-        truth = truth.sort(time, maintain_order=True).with_columns(pl.col(time).min().over(names))
-    return truth.unique(names, keep="last", maintain_order=True)
+        moments = pl.DataFrame({"time": truth[time], "row": order})
+        order = moments.sort("time", maintain_order=True)["row"].to_numpy()
+        pair = pair[order]
+    place = np.arange(len(pair), dtype=pair.dtype)
+    edge = np.empty(n_pairs, pair.dtype)
+    edge[pair] = place  # what is assigned last stays
+    kept = np.flatnonzero(edge[pair] == place)
+    wanted = truth[order[kept]]
+    if time is None:
+        return wanted
+    edge[pair[::-1]] = place[::-1]
+    return wanted.with_columns(truth[time].gather(order[edge[pair[kept]]]))

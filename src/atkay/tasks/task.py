@@ -173,10 +173,14 @@ class Task:
         ]
         return "\n".join(map(one_line, [*rows, *self.notes]))
 
-    def settled(self) -> Self:
-        """The task; a warning where seen items are taken out and most of what is wanted was seen."""
+    def settled(self, again: int | None = None) -> Self:
+        """The task; a warning where seen items are taken out and most of what is wanted was seen.
+
+        ``again`` is how many wanted items were seen, where this is known.
+        """
         if self.seen == "exclude":
-            again = len(self.truth.join(self.history, on=self.history.columns, how="semi"))
+            if again is None:
+                again = len(self.truth.join(self.history, on=self.history.columns, how="semi"))
             if again > len(self.truth) / 2:
                 warn(
                     f"{self.name}: {again:,} of {len(self.truth):,} wanted items were seen before, and seen='exclude' "

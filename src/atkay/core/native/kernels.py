@@ -105,8 +105,8 @@ def codes(ids: Ints, low: int, size: int, lookup: Ints | None = None) -> Ints:
 def take(values: Array, order: Ints) -> Array:
     if not values.flags.c_contiguous or values.ndim != 1 or values.dtype.hasobject:
         return reference.take(values, order)
-    out = np.empty(len(order), values.dtype)
-    arguments = address(np.ascontiguousarray(order, np.int64), np.int64), len(order), threads(), address(out, out.dtype)
+    order, out = np.ascontiguousarray(order, np.int64), np.empty(len(order), values.dtype)
+    arguments = address(order, np.int64), len(order), threads(), address(out, out.dtype)
     call("take", address(values, values.dtype), values.itemsize, *arguments)
     return out
 
@@ -299,7 +299,7 @@ def exact_sums(one: Floats, other: Floats | None = None) -> list[int]:
 def fingerprint(
     lists: Lists, query: Hashes, numbers: Hashes | int, grade: Floats | None = None, *, ranked: bool = False
 ) -> int:
-    item, out = _integers(lists.item), np.empty(1, np.uint64)
+    item, query, out = _integers(lists.item), np.ascontiguousarray(query), np.empty(1, np.uint64)
     places = reference.mix(np.arange(int(lists.length.max(initial=0)) if ranked else 0, dtype=np.uint64))
     grade = None if grade is None or ranked else np.ascontiguousarray(grade, np.float64)
     call(
@@ -310,7 +310,7 @@ def fingerprint(
         int(item.dtype == np.int64),
         numbers if isinstance(numbers, int) else 0,
         0 if isinstance(numbers, int) else address(numbers, np.uint64),
-        address(np.ascontiguousarray(query), np.uint64),
+        address(query, np.uint64),
         address(places, np.uint64) if ranked else 0,
         0 if grade is None else address(grade, np.float64),
         threads(),
@@ -419,3 +419,57 @@ def resampled_sums(key: int, resamples: Ints, values: Floats, small: Array) -> t
         address(small_sums, np.uint32),
     )
     return sums, small_sums
+
+
+def number_pairs(start: Ints, row: Ints, item: Ints, n_items: int) -> tuple[Ints, int]:
+    if max(len(row), n_items) >= 1 << 31:
+        return reference.number_pairs(start, row, item, n_items)
+    rows, items = (np.ascontiguousarray(each, np.int32) for each in (row, item))
+    number = np.empty(len(row), np.int32)
+    n = call(
+        "number_pairs",
+        address(start, np.int64),
+        len(start) - 1,
+        address(rows, np.int32),
+        address(items, np.int32),
+        n_items,
+        threads(),
+        address(number, np.int32),
+    )
+    return number, n  # type: ignore[return-value]  # narrow
+
+
+def cooccurrence(lists: Lists) -> tuple[Ints, Array, Array]:
+    n_items = lists.n_items
+    if not n_items or max(len(lists), n_items) >= 1 << 31:
+        return reference.cooccurrence(lists)
+    item = take(lists.item, by_score(lists, -lists.item.astype(np.int64))).astype(np.int32)
+    last = np.repeat(lists.start[1:], lists.length).astype(np.int32)
+    of_item, row, _ = arrange(item, 0, n_items, None, 0)  # type: ignore[arg-type]  # codes may be narrow
+    given = [address(item, np.int32), address(last, np.int32), address(of_item, np.int64), address(row, np.int32)]
+    start = np.zeros(n_items + 1, np.int64)
+    call("cooccurrence", *given, n_items, threads(), address(start[1:], np.int64), 0, 0)
+    np.cumsum(start, out=start)
+    near, shared_lists = (np.empty(start[-1], np.int32) for _ in range(2))
+    out = [address(start, np.int64), address(near, np.int32), address(shared_lists, np.int32)]
+    call("cooccurrence", *given, n_items, threads(), *out)
+    return start, near, shared_lists
+
+
+def shared(start: Ints, near: Array, lists: Array, one: Ints, other: Ints) -> Ints:
+    if near.dtype != np.int32 or lists.dtype != np.int32:
+        return reference.shared(start, near, lists, one, other)
+    one, other = (np.ascontiguousarray(each, np.int64) for each in (one, other))
+    out = np.empty(len(one), np.int64)
+    call(
+        "shared",
+        address(start, np.int64),
+        address(near, np.int32),
+        address(lists, np.int32),
+        address(one, np.int64),
+        address(other, np.int64),
+        len(one),
+        threads(),
+        address(out, np.int64),
+    )
+    return out

@@ -23,7 +23,18 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from atkay.engines.plan import share
-from atkay.engines.spark.worker import PART_COLUMN, Failure, Written, judging_of, merged, merging
+from atkay.engines.spark.worker import (
+    BUNDLES,
+    JUDGED,
+    Failure,
+    Written,
+    bundling_of,
+    judging_of,
+    merged,
+    merging,
+    unbundle,
+    unbundling,
+)
 from atkay.errors import IdError, ProtocolError, RowsError, listing, number_of
 from atkay.evaluation.finish import Setting, finish
 from atkay.inputs.checks import ROWS_SAMPLED, as_ids
@@ -36,7 +47,6 @@ from atkay.inputs.table import Source, Table
 from atkay.tables import FILTERS
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     from atkay.evaluation.part import Part
@@ -112,11 +122,9 @@ def evaluate_spark(request: Request) -> Result:
     busy = min(session.sparkContext.defaultParallelism, math.ceil(sum(sizes.values()) / FEWEST_ROWS_PER_PART))
     n_parts = max(busy, math.ceil(sum(sizes.values()) / ROWS_PER_PART))
     rows = _partitioned(divided, by, n_parts)
-    types = as_polars(divided["truth"].limit(0).toArrow()).schema
-    written = Written.of(judged_as, tables["recs"], tables["truth"], types)
-    names = {name: frame.columns for name, frame in divided.items()}
-    judging = judging_of(judged_as, setting, names, whole, written)
-    judged = rows.mapInArrow(judging, _spark_schema(session, written.schema)).persist()
+    empty = {name: as_polars(frame.limit(0).toArrow()) for name, frame in divided.items()}
+    written = Written.of(judged_as, tables["recs"], tables["truth"], empty["truth"].schema)
+    judged = rows.mapInArrow(judging_of(judged_as, setting, empty, whole, written), JUDGED).persist()
     try:
         part = _settled(judged, n_parts)
         _check_ties(request, part)
@@ -252,27 +260,29 @@ def _divided_by(setting: Setting, filters: Mapping[str, Table]) -> dict[str, lis
 
 
 def _partitioned(divided: Mapping[str, DataFrame], by: Mapping[str, list[str]], n_parts: int) -> DataFrame:
-    """The rows of all tables in one frame, in so many parts: which table's a row is, and the columns of each table."""
+    """The rows of all tables in so many parts, in bundles: the part, whose rows they are, and the rows."""
     from pyspark.sql import functions as f
 
-    frames = [
-        frame.select(
-            *(spark_column(key).alias(f"by {n}") for n, key in enumerate(by[name])),  # of one type in all of them
-            f.lit(at).cast("tinyint").alias("table"),
-            *(spark_column(column).alias(f"{at} {n}") for n, column in enumerate(frame.columns)),
-        )
-        for at, (name, frame) in enumerate(divided.items())
-    ]
-    rows = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
-    keys = [f.col(f"by {n}") for n in range(len(by["recs"]))]
-    return rows.repartition(n_parts, *keys).drop(*keys)
+    keys = [frame.select(*map(spark_column, by[name])) for name, frame in divided.items()]
+    types = [field.dataType for field in reduce(lambda one, other: one.union(other), keys).schema]  # for all of them
+    bundles = []
+    for name, frame in divided.items():
+        key = [spark_column(column).cast(kind) for column, kind in zip(by[name], types, strict=True)]
+        columns = [spark_column(column).alias(str(n)) for n, column in enumerate(frame.columns)]
+        rows = frame.select(f.pmod(f.hash(*key), f.lit(n_parts)).cast("int").alias("part"), *columns)
+        bundles.append(rows.mapInArrow(bundling_of(name), BUNDLES))
+    together = reduce(lambda one, other: one.union(other), bundles)
+    part = f.col("part")
+    # Before Spark 4.1 the number of a part is hashed: some places get several parts, others none.
+    spread = together.repartitionById if hasattr(together, "repartitionById") else together.repartition
+    return spread(n_parts, part)
 
 
 def _settled(judged: DataFrame, n_parts: int) -> Part:
     """What all parts counted, which has them judged."""
     from pyspark.errors import PythonException
 
-    settled = judged.select(PART_COLUMN).where(spark_column(PART_COLUMN).isNotNull())
+    settled = judged.select("part").where("part IS NOT NULL")
     if n_parts > PARTS_AT_DRIVER:
         settled = settled.repartition(math.ceil(math.sqrt(n_parts))).mapInArrow(merging, settled.schema)
     try:
@@ -291,10 +301,6 @@ def _settled(judged: DataFrame, n_parts: int) -> Part:
         refused.add_note(f"Judged in {n_parts:,} parts, of which this is one: rows and users are counted within it.")
         raise refused
     return whole
-
-
-def _spark_schema(session: SparkSession, schema: pa.Schema) -> Any:
-    return session.createDataFrame(schema.empty_table()).schema
 
 
 def _with_any_order(protocol: Protocol) -> Protocol:
@@ -332,7 +338,8 @@ class SparkRows:
 
     def result(self) -> Result:
         """The result with a row per user, brought here."""
-        rows = as_polars(self._rows.drop(PART_COLUMN).toArrow())
+        bundles = self._rows.toArrow().column(0)
+        rows = as_polars(unbundle(bundles) if len(bundles) else self.written.schema.empty_table())
         part = self.written.part(self.setting.protocol.groups, rows, self.whole)
         return replace(finish(self.request, self.setting, [part]), kept=self)
 
@@ -340,7 +347,9 @@ class SparkRows:
         """The values per user, where they are."""
         names = {f"id {at}": name for at, name in enumerate(self.written.key)}
         names |= {f"value {at}": name for at, name in enumerate(self.written.numbers)}
-        return self._rows.select(*(spark_column(column).alias(name) for column, name in names.items()))
+        schema = self.judged.sparkSession.createDataFrame(self.written.schema.empty_table()).schema
+        rows = self._rows.mapInArrow(unbundling, schema)
+        return rows.select(*(spark_column(column).alias(name) for column, name in names.items()))
 
     @property
     def _rows(self) -> DataFrame:
@@ -349,7 +358,7 @@ class SparkRows:
                 "the values per user were in a Spark session that has ended; the numbers of everybody are still here. "
                 "Ask for values per user (per_query, to_spark, compare) before it ends, or evaluate again."
             )
-        return self.judged.where(spark_column(PART_COLUMN).isNull())
+        return self.judged.select("rows").where("rows IS NOT NULL")
 
 
 def _forget(judged: DataFrame) -> None:
