@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,9 @@ KINDS = {np.dtype(kind): number for number, kind in enumerate((np.int32, np.int6
 MOST_CUTOFFS = 64
 SUM_DIGITS = 134
 
+ROWS_IN_SMALL_PAGES = 1 << 17
+"""Room for so many rows is small: it is asked for as usual."""
+
 
 def span(ids: Ints) -> tuple[int, int]:
     if ids.dtype == np.uint64:
@@ -33,7 +37,7 @@ def span(ids: Ints) -> tuple[int, int]:
 
 
 def changes(ids: Ints) -> Ints:
-    ids, rows = _integers(ids), np.empty(len(ids), np.int64)
+    ids, rows = _integers(ids), _room(len(ids))
     n = call(f"changes_{_suffix(ids)}", address(ids, ids.dtype), len(ids), threads(), address(rows, np.int64))
     return rows[:n].copy()
 
@@ -44,7 +48,7 @@ def rising(ids: Ints) -> bool:
 
 
 def text_changes(text: TextColumn) -> Ints:
-    rows = np.empty(len(text), np.int64)
+    rows = _room(len(text))
     return rows[: call("changes_text", *text.place, threads(), address(rows, np.int64))].copy()
 
 
@@ -72,7 +76,7 @@ def count(marked: Bools, item: Ints) -> int:
 
 
 def find(marked: Bools, item: Ints) -> Ints:
-    item, rows = _integers(item), np.empty(len(item), np.int64)
+    item, rows = _integers(item), _room(len(item))
     arguments = address(item, item.dtype), len(item), threads(), address(rows, np.int64)
     return rows[: call(f"find_{_suffix(item)}", address(marked, np.bool_), *arguments)].copy()
 
@@ -141,7 +145,7 @@ def match(lists: Lists, truth: Lists) -> Match:
 
 
 def steps(lists: Lists, score: Array, order: Ints | None = None) -> ScoreSteps:
-    score, equal, rising = _scores(score), np.empty(len(lists), np.int64), np.empty(1, np.int64)
+    score, equal, rising = _scores(score), _room(len(lists)), np.empty(1, np.int64)
     n = call(
         "steps",
         _start(lists, score if order is None else order),
@@ -187,7 +191,7 @@ def arrange(
     query, item = _integers(query), None if item is None else _integers(item)
     score = None if score is None else _scores(score)
     start, items = np.empty(n_queries + 1, np.int64), np.empty(len(query), np.int32)
-    equal = np.empty(0 if score is None else len(query), np.int64)
+    equal = _room(0 if score is None else len(query))
     n = call(
         "arrange",
         *_column(query),
@@ -317,6 +321,16 @@ def fingerprint(
         address(out, np.uint64),
     )
     return int(out[0])
+
+
+def _room(rows: int) -> Ints:
+    """Room for the numbers of some of so many rows. What is not written to takes no memory.
+
+    NumPy asks for large pages, of which a few numbers here and there would fill most.
+    """
+    if rows < ROWS_IN_SMALL_PAGES:
+        return np.empty(rows, np.int64)
+    return np.frombuffer(mmap.mmap(-1, 8 * rows), np.int64)
 
 
 def _start(lists: Lists, *columns: Array) -> int:
