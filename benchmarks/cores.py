@@ -1,7 +1,7 @@
 """Seconds of one evaluation of the reference workload by the number of threads: one process each, best of seven.
 
-    python benchmarks/cores.py                        # sorted and shuffled rows, 1, 2, 4, 8, 16 threads
-    python benchmarks/cores.py --variant graded --threads 1 --threads 2
+python benchmarks/cores.py                        # sorted and shuffled rows, 1, 2, 4, 8, 16 threads
+python benchmarks/cores.py --variant graded --threads 1 --threads 2
 """
 
 from __future__ import annotations
