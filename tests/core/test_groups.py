@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_kernels import drawn, on, seeds, workers
+from test_kernels import drawn, seeds, workers
 
 from atkay.core import reference
 from atkay.core.native import kernels
 from atkay.core.native.library import LIBRARY
+from kernel_threads import on
 
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="the kernels are not built: no C compiler was there")
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -17,23 +13,13 @@ from atkay.core import reference
 from atkay.core.lists import Lists
 from atkay.core.native import kernels
 from atkay.core.native.arrow import TextColumn
-from atkay.core.native.library import LIBRARY, address, call
+from atkay.core.native.library import LIBRARY, address
+from kernel_threads import on
 
 pytestmark = pytest.mark.skipif(LIBRARY is None, reason="the kernels are not built: no C compiler was there")
 
 seeds = st.integers(0, 2**32 - 1)
 workers = st.sampled_from([1, 2, 5])
-
-
-@contextmanager
-def on(threads: int) -> Iterator[None]:
-    """So many threads, and parts of a few rows, so that short lists are worth several."""
-    call("set_rows_per_part", 3)
-    try:
-        with patch.dict(os.environ, ATKAY_THREADS=str(threads)):
-            yield
-    finally:
-        call("set_rows_per_part", 65536)
 
 
 def drawn(rng: np.random.Generator, queries: int, *, n_items: int = 40, once: bool = True) -> Lists:
@@ -45,8 +31,8 @@ def drawn(rng: np.random.Generator, queries: int, *, n_items: int = 40, once: bo
 
 def scores(rng: np.random.Generator, rows: int) -> Any:
     """Scores of any type, with ties, zeros of both signs, and some that differ in their last bit alone."""
-    kind = rng.choice(["f8", "f4", "f2", "i8", "i4", "u8", "u1"])
-    if kind.startswith("f"):
+    kind = rng.choice(["f8", "f4", "f2", "g", ">f8", "i8", "i4", ">i4", "u8", "u1"])
+    if np.dtype(kind).kind == "f":
         near = np.array([0.0, -0.0, 1.0, np.nextafter(1.0, 2.0), -1.0, 5e-324, 1e300, -1e300])
         with np.errstate(over="ignore"):
             score = np.where(rng.random(rows) < 0.5, rng.choice(near, rows), rng.normal(size=rows)).astype(kind)

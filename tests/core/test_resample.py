@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from unittest.mock import patch
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,23 +10,13 @@ from scipy import stats
 
 from atkay.core import reference
 from atkay.core.native import kernels
-from atkay.core.native.library import LIBRARY, call
+from atkay.core.native.library import LIBRARY
+from kernel_threads import on
 
 compiled = pytest.mark.skipif(LIBRARY is None, reason="the kernels are not built: no C compiler was there")
 
 seeds = st.integers(0, 2**32 - 1)
 workers = st.sampled_from([1, 2, 5])
-
-
-@contextmanager
-def on(threads: int) -> Iterator[None]:
-    """So many threads, and parts of a few rows, so that short lists are worth several."""
-    call("set_rows_per_part", 3)
-    try:
-        with patch.dict(os.environ, ATKAY_THREADS=str(threads)):
-            yield
-    finally:
-        call("set_rows_per_part", 16384)
 
 
 @compiled

@@ -359,7 +359,7 @@ def _scores(values: Array) -> Array:
     if values.dtype == np.uint64:
         values = (values ^ np.uint64(1 << 63)).view(np.int64)
     elif values.dtype not in KINDS:
-        values = values.astype(np.float32 if values.dtype.kind == "f" else np.int64)
+        values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
     return np.ascontiguousarray(values)
 
 
