@@ -57,6 +57,12 @@ def test_polars_that_has_started_before_the_fork(inside: str) -> None:
     assert "multiprocessing.get_context('spawn')" in message
 
 
+def test_threads_that_have_no_name_yet(tmp_path: Path) -> None:
+    """Polars' threads name themselves only when they first run."""
+    unnamed = f"import atkay.core.forks as forks; forks.TASKS = {str(tmp_path)!r}"
+    assert forked(f"result = {EVALUATE}; {unnamed}", "atkay.overlap(RECS, RECS)").startswith("ForkError")
+
+
 @pytest.mark.parametrize(
     ("before", "inside"),
     [

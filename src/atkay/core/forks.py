@@ -17,14 +17,17 @@ if TYPE_CHECKING:
 TASKS = "/proc/self/task"
 """Where Linux lists the threads of a process."""
 
+_taken = False
+"""Whether this process has used Polars through atkay. Its threads name themselves some time after they start: a fork
+in that time would not see them."""
 _started_before_fork = False
 _lost = False
 
 
 def _has_started() -> bool:
     """Whether Polars has started its threads; where threads cannot be seen, once it is imported."""
-    if "polars" not in sys.modules:
-        return False
+    if _taken or "polars" not in sys.modules:
+        return _taken
     name = os.environ.get("POLARS_THREAD_NAME", "polars")
     try:
         tasks = os.listdir(TASKS)  # noqa: PTH208  # pathlib would be imported for nothing else
@@ -57,7 +60,8 @@ def watch() -> None:
 
 
 def check_threads() -> None:
-    """Raise an error where Polars would wait forever."""
+    """Raise an error where Polars would wait forever; elsewhere it counts as started from here on."""
+    global _taken
     if _lost:
         from atkay.errors import ForkError
 
@@ -67,6 +71,7 @@ def check_threads() -> None:
             "'forkserver' (PyTorch DataLoader: multiprocessing_context='spawn'), or fork before the first use of "
             "atkay or Polars."
         )
+    _taken = True
 
 
 _counting: int | None = None
