@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from atkay.core.native import library
+from atkay.core.native.arrow import CHUNK
 
 given: list[Any] = []
 """The arrays whose addresses were asked for since the last call."""
@@ -24,7 +25,10 @@ given: list[Any] = []
 recorded: set[str] = set()
 
 NOT_REPLAYED = {"number_ids", "numbered", "first_seen", "write_codes", "forget_numbering", "changes_text"}
-"""Kernels that keep memory from one call to the next, or take arrays of addresses."""
+"""Kernels that keep memory from one call to the next, or take text."""
+
+WIDTH = (4, 8, 4, 8)
+"""Bytes of a number, by its type as kernels number them."""
 
 
 def arrays_in(values: Any) -> Iterator[Any]:
@@ -46,6 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     def recording_call(name: str, *arguments: int) -> int:
         # Arrays with gaps are not asked for their address, and are local variables of the function that calls.
         sizes: dict[int, int] = {}
+        columns = {array.ctypes.data: array for array in given if array.dtype == CHUNK}
         for array in (*given, *arrays_in(sys._getframe(1).f_locals.values())):
             start, end = np.lib.array_utils.byte_bounds(array) if array.size else (array.ctypes.data,) * 2
             sizes[start] = max(sizes.get(start, 0), end - start)
@@ -56,6 +61,12 @@ def pytest_configure(config: pytest.Config) -> None:
             return result
         file.write(struct.pack("<32sqq", name.encode(), len(arguments), result))
         for argument in arguments:
+            if argument in columns:
+                file.write(struct.pack("<qq", 2, len(columns[argument])))
+                for kind, rows, data, _ in columns[argument].tolist():
+                    size = WIDTH[kind] * rows
+                    file.write(struct.pack("<qqq", kind, rows, size) + ctypes.string_at(data, size))
+                continue
             is_array = argument in sizes
             file.write(struct.pack("<qq", is_array, sizes[argument] if is_array else argument))
             if is_array:

@@ -30,6 +30,20 @@ static char *read_bytes(FILE *file, int64_t size) {
     return bytes;
 }
 
+/* A column as kernels take it: of each chunk its type, its rows, its address, and another one that numbers do not have. */
+static char *read_column(FILE *file, int64_t chunks) {
+    int64_t *column = calloc((size_t)(4 * chunks + 1), sizeof *column);
+    for (int64_t chunk = 0; column && chunk < chunks; chunk++) {
+        column[4 * chunk] = read_number(file), column[4 * chunk + 1] = read_number(file);
+        column[4 * chunk + 2] = (int64_t)(intptr_t)read_bytes(file, read_number(file));
+    }
+    return (char *)column;
+}
+
+static void free_column(char *column, int64_t chunks) {
+    for (int64_t chunk = 0; chunk < chunks; chunk++) free((void *)(intptr_t)((int64_t *)column)[4 * chunk + 2]);
+}
+
 static int64_t call(void *kernel, int64_t *a) {
     int64_t (*of)(int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
                   int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
@@ -47,20 +61,26 @@ int main(int count, char **words) {
     if (!library || !file) return fprintf(stderr, "cannot open: %s\n", library ? words[2] : dlerror()), 2;
     for (; fread(name, sizeof name, 1, file) == 1; calls++) {
         int64_t n = read_number(file), result = read_number(file), argument[MOST_ARGUMENTS] = {0}, size[MOST_ARGUMENTS];
-        char *array[MOST_ARGUMENTS] = {0}, *after[MOST_ARGUMENTS] = {0};
+        char *array[MOST_ARGUMENTS] = {0}, *after[MOST_ARGUMENTS] = {0}, *column[MOST_ARGUMENTS] = {0};
         void *kernel = dlsym(library, name);
         if (!kernel || n > MOST_ARGUMENTS) return fprintf(stderr, "cannot call %s\n", name), 2;
         for (int64_t k = 0; k < n; k++) {
             int64_t is_array = read_number(file);
             argument[k] = size[k] = read_number(file);
             if (!is_array) continue;
+            if (is_array == 2) {
+                column[k] = read_column(file, size[k]);
+                argument[k] = (int64_t)(intptr_t)column[k];
+                continue;
+            }
             array[k] = read_bytes(file, size[k]), after[k] = read_bytes(file, size[k]);
             argument[k] = (int64_t)(intptr_t)array[k];
         }
         int same = call(kernel, argument) == result;
         for (int64_t k = 0; k < n; k++) {
             same &= !array[k] || !memcmp(array[k], after[k], (size_t)size[k]);
-            free(array[k]), free(after[k]);
+            if (column[k]) free_column(column[k], size[k]);
+            free(array[k]), free(after[k]), free(column[k]);
         }
         if (!same) wrong++, printf("call %lld, of %s, gives something else\n", (long long)calls, name);
     }

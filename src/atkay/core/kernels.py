@@ -36,7 +36,6 @@ if TYPE_CHECKING or LIBRARY is None:
         sums,
         take,
         take_runs,
-        text_changes,
     )
 else:
     from atkay.core.native.kernels import (
@@ -68,7 +67,6 @@ else:
         sums,
         take,
         take_runs,
-        text_changes,
     )
 
 if PROBLEM:
@@ -109,5 +107,4 @@ __all__ = [
     "sums",
     "take",
     "take_runs",
-    "text_changes",
 ]

@@ -12,6 +12,7 @@ from atkay.core.kernels import arrange, find, steps, take, take_runs
 from atkay.core.lists import Lists, ScoreSteps, mask, rows_of
 
 if TYPE_CHECKING:
+    from atkay.core.native.arrow import ArrowColumn
     from atkay.core.types import Array, Ints
 
 
@@ -33,7 +34,7 @@ class Runs:
         run = np.searchsorted(self.start, rows, side="right") - 1
         return self.first[run] + rows - self.start[run]
 
-    def stands(self, lists: Lists, score: Array) -> bool:
+    def stands(self, lists: Lists, score: Array | ArrowColumn) -> bool:
         """Whether scores fall along every list, from looking at them where they are; a list may be one run alone."""
         if self.given is None or len(self.first) > np.count_nonzero(lists.length):
             return False
@@ -46,44 +47,49 @@ class Runs:
 class Scores:
     """The scores of the rows of lists, put in their order when asked for.
 
-    ``given`` stands in the order of the input, which ``moved`` brings to that of the lists; ``query`` has the query of
+    ``column`` stands in the order of the input, which ``moved`` brings to that of the lists; ``query`` has the query of
     each given row where the scores themselves put the rows in order. That order is found where it is asked for, and
     ``equal`` has the rows whose score is that of the row before in the same list.
     """
 
-    given: Array
+    column: Array | ArrowColumn
     moved: Runs | None = None
     query: Ints | None = None
     n_queries: int = 0
     equal: Ints | None = None
 
     @cached_property
+    def given(self) -> Array:
+        """The scores in the order of the input, in one piece."""
+        return np.asarray(self.column)
+
+    @cached_property
     def values(self) -> Array:
         """The scores row by row."""
         if self.query is not None:
-            return take(self.given, together(self.query, self.n_queries, self.given)[0])
+            return take(self.given, together(self.query, self.n_queries, self.column)[0])
         return self.given if self.moved is None else self.moved.take(self.given)
 
     def of(self, lists: Lists, queries: Ints) -> Array:
         """The scores of some lists, one list after the other, without putting all of them in order."""
         if self.query is None:
             rows = rows_of(lists.start, queries)
-            return self.given[rows if self.moved is None else self.moved.before(rows)]
+            return self.column.take(rows if self.moved is None else self.moved.before(rows))
         row = find(mask(queries, self.n_queries), self.query)
         code = np.empty(self.n_queries, np.int64)
         code[queries] = np.arange(len(queries))
-        return self.given[row[together(code[self.query[row]], len(queries), self.given[row])[0]]]
+        return self.column.take(row[together(code[self.query[row]], len(queries), self.column.take(row))[0]])
 
     def steps(self, lists: Lists) -> ScoreSteps:
         """Where they rise or stay equal along the lists."""
         if self.equal is not None:
             return ScoreSteps(-1, self.equal)
-        if self.moved is not None and self.moved.stands(lists, self.given):
-            return ScoreSteps(-1, lists.start[:0])
-        return steps(lists, self.values)
+        if self.moved is None:
+            return steps(lists, self.column)
+        return ScoreSteps(-1, lists.start[:0]) if self.moved.stands(lists, self.column) else steps(lists, self.values)
 
 
-def together(query: Ints, n_queries: int, score: Array | None = None) -> tuple[Ints, Ints, Ints]:
+def together(query: Ints, n_queries: int, score: Array | ArrowColumn | None = None) -> tuple[Ints, Ints, Ints]:
     """The order that brings the rows of each query together, by falling score, and where each query then starts.
 
     Then the rows whose score is that of the row before in the same query.

@@ -11,16 +11,19 @@ from atkay.core.lists import Lists, Match, ScoreSteps
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from atkay.core.native.arrow import ArrowColumn
     from atkay.core.types import Array, Bools, Floats, Hashes, Ints
 
 
-def span(ids: Ints) -> tuple[int, int]:
+def span(ids: Ints | ArrowColumn) -> tuple[int, int]:
     """The lowest and the highest of some integers."""
+    ids = np.asarray(ids)
     return int(ids.min()), int(ids.max())
 
 
-def changes(ids: Ints) -> Ints:
-    """The rows whose integer is not that of the row before."""
+def changes(ids: Ints | ArrowColumn) -> Ints:
+    """The rows whose integer or text is not that of the row before."""
+    ids = np.asarray(ids)
     return np.flatnonzero(ids[1:] != ids[:-1]) + 1
 
 
@@ -29,17 +32,12 @@ def rising(ids: Ints) -> bool:
     return bool((ids[1:] >= ids[:-1]).all())
 
 
-def text_changes(text: Any) -> Ints:
-    """The rows whose text is not that of the row before."""
-    return changes(_listed(text))
-
-
-def number_ids(columns: Sequence[Any], place_of: Callable[[Ints, Ints], Ints]) -> list[Ints]:
+def number_ids(columns: Sequence[Ints | ArrowColumn], place_of: Callable[[Ints, Ints], Ints]) -> list[Ints]:
     """The codes of ids, integers or text, of several columns.
 
     ``place_of`` gives the code of each different id from where it stands first: its column, and its row there.
     """
-    listed = [_listed(column) for column in columns]
+    listed = [np.asarray(column) for column in columns]
     first: dict[Any, tuple[int, int]] = {}
     for at, column in enumerate(listed):
         for row, value in enumerate(column.tolist()):
@@ -47,10 +45,6 @@ def number_ids(columns: Sequence[Any], place_of: Callable[[Ints, Ints], Ints]) -
     place = place_of(*np.array(list(first.values()), np.int64).reshape(-1, 2).T)
     code = dict(zip(first, place.tolist(), strict=True))
     return [np.array([code[value] for value in column.tolist()], np.int64) for column in listed]
-
-
-def _listed(column: Any) -> Array:
-    return column if isinstance(column, np.ndarray) else np.array(column.texts(), object)
 
 
 def count(marked: Bools, item: Ints) -> int:
@@ -63,15 +57,16 @@ def find(marked: Bools, item: Ints) -> Ints:
     return np.flatnonzero(marked.take(item))
 
 
-def mark(ids: Ints, low: int, size: int) -> Bools:
+def mark(ids: Ints | ArrowColumn, low: int, size: int) -> Bools:
     """Which ids occur, of so many from ``low`` on."""
     marks = np.zeros(size, bool)
-    marks[ids - low] = True
+    marks[np.asarray(ids) - low] = True
     return marks
 
 
-def codes(ids: Ints, low: int, size: int, lookup: Ints | None = None) -> Ints:
+def codes(ids: Ints | ArrowColumn, low: int, size: int, lookup: Ints | None = None) -> Ints:
     """The codes of ids, of which there are so many from ``low`` on, -1 for others: the place, or what stands there."""
+    ids = np.asarray(ids)
     place = np.where((ids >= low) & (ids < low + size), ids - low, -1)
     return place if lookup is None else np.where(place < 0, -1, lookup[place])
 
@@ -114,8 +109,9 @@ def depth(score: Array) -> Hashes:
     return deep
 
 
-def steps(lists: Lists, score: Array, order: Ints | None = None) -> ScoreSteps:
+def steps(lists: Lists, score: Array | ArrowColumn, order: Ints | None = None) -> ScoreSteps:
     """Where scores rise or stay equal along the lists, or would once their rows are put in order."""
+    score = np.asarray(score)
     deep = depth(score if order is None else score[order])
     inside = np.ones(len(deep), bool)
     inside[lists.start[:-1][lists.length > 0]] = False
@@ -136,7 +132,7 @@ def falling(lists: Lists, values: Floats) -> Floats:
 
 
 def arrange(
-    query: Ints, low: int, n_queries: int, item: Ints | None, n_items: int, score: Array | None = None
+    query: Ints, low: int, n_queries: int, item: Ints | None, n_items: int, score: Array | ArrowColumn | None = None
 ) -> tuple[Ints, Ints, Ints]:
     """Where the rows of each query start once they stand together, by falling score, and the items in that order.
 
@@ -147,7 +143,7 @@ def arrange(
     if score is None:
         order, equal = np.argsort(query, kind="stable"), np.empty(0, np.int64)
     else:
-        order = np.lexsort((depth(score), query))
+        order = np.lexsort((depth(np.asarray(score)), query))
         equal = steps(Lists(start, order, n_items), score, order).equal
     return start, order if item is None else item[order], equal
 
@@ -177,9 +173,9 @@ def along_lists(start: Ints, values: Floats, divisor: Floats, cutoffs: Sequence[
     return sums(np.repeat(np.arange(len(length)), length)[inside], place[inside], worth, cutoffs, len(length))
 
 
-def finite(values: Array) -> bool:
+def finite(values: Array | ArrowColumn) -> bool:
     """Whether all numbers are finite."""
-    return bool(np.isfinite(values).all())
+    return bool(np.isfinite(np.asarray(values)).all())
 
 
 def assign(target: Floats, source: Floats) -> None:

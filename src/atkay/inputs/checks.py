@@ -25,6 +25,7 @@ from atkay.errors import (
     warn,
 )
 from atkay.inputs.columns import Columns, named_like, names_an_id_or_time
+from atkay.inputs.in_place import in_place
 from atkay.tables import RANK, RELEVANCE, SCORE
 from atkay.text.phrases import columns_argument
 
@@ -165,7 +166,7 @@ def check_numbers(values: pl.Series, error: type[InputError], table: str, use: s
             table=table,
             column=values.name,
         )
-    if read.null_count() == 0 and (not read.dtype.is_float() or finite(read.to_numpy())):
+    if read.null_count() == 0 and (not read.dtype.is_float() or finite(in_place(read))):
         return read  # a value that is no number would have made the sum none
     bad = read.is_null() | ~read.is_finite() if read.dtype.is_float() else read.is_null()
     if bad.any():

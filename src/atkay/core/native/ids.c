@@ -5,10 +5,8 @@
 #define ROWS_AT_ONCE 4096 /* then it is seen whether another thread has the answer */
 
 typedef struct {
-    const void *ids;
-    int64_t rows, parts;
+    Pieces of;
     int64_t (*ends)[2];
-    int64_t *row, *found; /* the rows that were looked for, and how many of them each part has */
     const uint8_t *marked;
     uint8_t *marks;
     int64_t low, size;

@@ -42,6 +42,34 @@ INLINE int64_t edge_of(int64_t rows, int64_t part, int64_t parts) {
 /* The first query of part p, where parts have about the same number of rows. */
 int64_t query_edge(const int64_t *start, int64_t queries, int64_t part, int64_t parts);
 
+/* A column, or a chunk of one, where it lies. Text is Arrow's: views of 16 bytes and the addresses of their buffers, or
+ * letters and where each text begins. */
+typedef struct {
+    int64_t kind, rows;
+    const void *data, *more;
+} Chunk;
+
+enum { INT32, INT64, FLOAT32, FLOAT64, VIEWS, LARGE_TEXT, TEXT };
+
+/* At least one row of a chunk, from begin on; first is the number of that row in the column. */
+typedef struct {
+    const Chunk *chunk;
+    int64_t begin, rows, first;
+} Piece;
+
+/* Cut a column into pieces that are worth a thread, unless its chunks are smaller; NULL where there is no memory. */
+Piece *pieces_of(const Chunk *chunks, int64_t n_chunks, int64_t threads, int64_t *pieces);
+
+/* How a job begins that does a column piece by piece. Where it looks for rows, a piece writes their numbers to row, from
+ * row[piece.first] on, and how many there are to found[part]. */
+typedef struct {
+    Piece *pieces;
+    int64_t parts, *row, *found;
+} Pieces;
+
+/* Do every piece of a column. Where it is looked for rows, these are moved together in row; returns how many. */
+int64_t each_piece(const Chunk *chunks, int64_t n_chunks, int64_t threads, Work work, Pieces *job);
+
 /* Memory for rows, in large pages where the system has them: to touch small ones for the first time takes long. */
 void *rows_memory(size_t bytes);
 

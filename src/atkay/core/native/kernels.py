@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import mmap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from atkay.core import reference
 from atkay.core.lists import Lists, Match, ScoreSteps
-from atkay.core.native.arrow import TextColumn
+from atkay.core.native.arrow import CHUNK, KINDS, ArrowColumn, chunks_of
 from atkay.core.native.library import address, call
 from atkay.core.threads import threads
 
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
     from atkay.core.types import Array, Bools, Floats, Hashes, Ints
 
-KINDS = {np.dtype(kind): number for number, kind in enumerate((np.int32, np.int64, np.float32, np.float64))}
-"""The types that a column may have, as kernels number them."""
-
 MOST_CUTOFFS = 64
 SUM_DIGITS = 134
 
@@ -28,42 +25,37 @@ ROWS_IN_SMALL_PAGES = 1 << 17
 """Room for so many rows is small: it is asked for as usual."""
 
 
-def span(ids: Ints) -> tuple[int, int]:
+def span(ids: Ints | ArrowColumn) -> tuple[int, int]:
     if ids.dtype == np.uint64:
         return reference.span(ids)
-    ids, ends = _integers(ids), np.empty(2, np.int64)
-    call(f"span_{_suffix(ids)}", address(ids, ids.dtype), len(ids), threads(), address(ends, np.int64))
+    ends = np.empty(2, np.int64)
+    _call_ids("span", ids, threads(), address(ends, np.int64))
     return int(ends[0]), int(ends[1])
 
 
-def changes(ids: Ints) -> Ints:
-    ids, rows = _integers(ids), _room(len(ids))
-    n = call(f"changes_{_suffix(ids)}", address(ids, ids.dtype), len(ids), threads(), address(rows, np.int64))
-    return rows[:n].copy()
+def changes(ids: Ints | ArrowColumn) -> Ints:
+    rows = _room(len(ids))
+    return rows[: _call_ids("changes", ids, threads(), address(rows, np.int64))].copy()
 
 
 def rising(ids: Ints) -> bool:
-    ids = _integers(ids)
-    return bool(call(f"rising_{_suffix(ids)}", address(ids, ids.dtype), len(ids), threads()))
+    return bool(_call_ids("rising", ids, threads()))
 
 
-def text_changes(text: TextColumn) -> Ints:
-    rows = _room(len(text))
-    return rows[: call("changes_text", *text.place, threads(), address(rows, np.int64))].copy()
-
-
-def number_ids(columns: Sequence[Ints | TextColumn], place_of: Callable[[Ints, Ints], Ints]) -> list[Ints]:
-    kept = [column if isinstance(column, TextColumn) else _integers(column) for column in columns]
+def number_ids(columns: Sequence[Ints | ArrowColumn], place_of: Callable[[Ints, Ints], Ints]) -> list[Ints]:
+    kept = [_integers(column) for column in columns]
     codes = [np.empty(len(column), np.int32) for column in kept]
-    places = np.array([_place(column) for column in kept], np.int64)
-    outs = np.array([address(each, np.int32) for each in codes], np.int64)
-    numbering = call("number_ids", address(places, np.int64), address(outs, np.int64), len(kept), threads())
+    by_column = [chunks_of(column) for column in kept]
+    chunks, of = np.concatenate(by_column), np.repeat(np.arange(len(kept)), [len(each) for each in by_column])
+    first = np.concatenate([each["rows"].cumsum() - each["rows"] for each in by_column])
+    outs = np.array([address(each, np.int32) for each in codes], np.int64)[of] + 4 * first
+    numbering = call("number_ids", address(chunks, CHUNK), address(outs, np.int64), len(chunks), threads())
     if not numbering:
         raise MemoryError("number_ids: there is not enough memory")
     try:
-        column, row = (np.empty(call("numbered", numbering), np.int64) for _ in range(2))
-        call("first_seen", numbering, address(column, np.int64), address(row, np.int64))
-        place = np.ascontiguousarray(place_of(column, row), np.int32)
+        chunk, row = (np.empty(call("numbered", numbering), np.int64) for _ in range(2))
+        call("first_seen", numbering, address(chunk, np.int64), address(row, np.int64))
+        place = np.ascontiguousarray(place_of(of[chunk], first[chunk] + row), np.int32)
         call("write_codes", numbering, address(place, np.int32), threads())
     finally:
         call("forget_numbering", numbering)
@@ -71,39 +63,37 @@ def number_ids(columns: Sequence[Ints | TextColumn], place_of: Callable[[Ints, I
 
 
 def count(marked: Bools, item: Ints) -> int:
-    item = _integers(item)
-    return call(f"count_{_suffix(item)}", address(marked, np.bool_), address(item, item.dtype), len(item), threads())
+    return _call_ids("count", item, threads(), marked=marked)
 
 
 def find(marked: Bools, item: Ints) -> Ints:
-    item, rows = _integers(item), _room(len(item))
-    arguments = address(item, item.dtype), len(item), threads(), address(rows, np.int64)
-    return rows[: call(f"find_{_suffix(item)}", address(marked, np.bool_), *arguments)].copy()
+    rows = _room(len(item))
+    return rows[: _call_ids("find", item, threads(), address(rows, np.int64), marked=marked)].copy()
 
 
-def mark(ids: Ints, low: int, size: int) -> Bools:
-    ids, marks = _integers(ids), np.zeros(size, bool)
-    call(f"mark_{_suffix(ids)}", address(ids, ids.dtype), len(ids), low, threads(), address(marks, np.bool_))
+def mark(ids: Ints | ArrowColumn, low: int, size: int) -> Bools:
+    marks = np.zeros(size, bool)
+    _call_ids("mark", ids, low, threads(), address(marks, np.bool_))
     return marks
 
 
-def codes(ids: Ints, low: int, size: int, lookup: Ints | None = None) -> Ints:
+def codes(ids: Ints | ArrowColumn, low: int, size: int, lookup: Ints | None = None) -> Ints:
     if size >= 1 << 31 or ids.dtype == np.uint64:
         return reference.codes(ids, low, size, lookup)
-    ids, out = _integers(ids), np.empty(len(ids), np.int32)
+    out = np.empty(len(ids), np.int32)
     places = None if lookup is None else np.ascontiguousarray(lookup, np.int32)
     at = 0 if places is None else address(places, np.int32)
-    call(
-        f"codes_{_suffix(ids)}",
-        address(ids, ids.dtype),
-        len(ids),
-        low,
-        size,
-        at,
-        threads(),
-        address(out, np.int32),
-    )
+    _call_ids("codes", ids, low, size, at, threads(), address(out, np.int32))
     return out  # type: ignore[return-value]  # narrow
+
+
+def _call_ids(name: str, ids: Ints | ArrowColumn, *arguments: int, marked: Bools | None = None) -> int:
+    """Call a kernel for a column of ids."""
+    ids = _integers(ids)
+    chunks = chunks_of(ids)
+    kind = "text" if ids.dtype == object else "i32" if ids.dtype == np.int32 else "i64"
+    before = () if marked is None else (address(marked, np.bool_),)
+    return call(f"{name}_{kind}", *before, address(chunks, CHUNK), len(chunks), *arguments)
 
 
 def take(values: Array, order: Ints) -> Array:
@@ -144,14 +134,15 @@ def match(lists: Lists, truth: Lists) -> Match:
     return Match(query[:hits].copy(), row[:hits].copy(), at[:hits].copy(), (bool(repeated[0]), bool(repeated[1])))
 
 
-def steps(lists: Lists, score: Array, order: Ints | None = None) -> ScoreSteps:
-    score, equal, rising = _scores(score), _room(len(lists)), np.empty(1, np.int64)
+def steps(lists: Lists, score: Array | ArrowColumn, order: Ints | None = None) -> ScoreSteps:
+    score = _scores(score if order is None else np.asarray(score))
+    chunks, equal, rising = chunks_of(score), _room(len(lists)), np.empty(1, np.int64)
     n = call(
         "steps",
         _start(lists, score if order is None else order),
         lists.n_queries,
-        address(score, score.dtype),
-        KINDS[score.dtype],
+        address(chunks, CHUNK),
+        len(chunks),
         0 if order is None else address(order, np.int64),
         threads(),
         address(equal, np.int64),
@@ -183,13 +174,14 @@ def falling(lists: Lists, values: Floats) -> Floats:
 
 
 def arrange(
-    query: Ints, low: int, n_queries: int, item: Ints | None, n_items: int, score: Array | None = None
+    query: Ints, low: int, n_queries: int, item: Ints | None, n_items: int, score: Array | ArrowColumn | None = None
 ) -> tuple[Ints, Ints, Ints]:
     bits = max(1, (len(query) if item is None else n_items).bit_length())
     if bits > 31 or not n_queries:
         return reference.arrange(query, low, n_queries, item, n_items, score)
     query, item = _integers(query), None if item is None else _integers(item)
     score = None if score is None else _scores(score)
+    chunks = np.empty(0, CHUNK) if score is None else chunks_of(score)
     start, items = np.empty(n_queries + 1, np.int64), np.empty(len(query), np.int32)
     equal = _room(0 if score is None else len(query))
     n = call(
@@ -200,7 +192,8 @@ def arrange(
         n_queries,
         *_column(item),
         bits,
-        *_column(score),
+        0 if score is None else address(chunks, CHUNK),
+        len(chunks),
         threads(),
         address(start, np.int64),
         address(items, np.int32),
@@ -252,10 +245,11 @@ def along_lists(start: Ints, values: Floats, divisor: Floats, cutoffs: Sequence[
     return out.T if len(cutoff) == len(cutoffs) and (np.diff(places) == 1).all() else out[places].T
 
 
-def finite(values: Array) -> bool:
-    if values.dtype != np.float64 or not values.flags.c_contiguous:
+def finite(values: Array | ArrowColumn) -> bool:
+    if values.dtype != np.float64 or not (isinstance(values, ArrowColumn) or values.flags.c_contiguous):
         return reference.finite(values)
-    return bool(call("all_finite", address(values, np.float64), len(values), threads()))
+    chunks = chunks_of(values)
+    return bool(call("all_finite", address(chunks, CHUNK), len(chunks), threads()))
 
 
 def assign(target: Floats, source: Floats) -> None:
@@ -333,7 +327,7 @@ def _room(rows: int) -> Ints:
     return np.frombuffer(mmap.mmap(-1, 8 * rows), np.int64)
 
 
-def _start(lists: Lists, *columns: Array) -> int:
+def _start(lists: Lists, *columns: Array | ArrowColumn) -> int:
     """Where the starts of lists lie, which are as long as they say."""
     if lists.start[-1] != len(lists.item) or any(len(column) != len(lists.item) for column in columns):
         raise ValueError(f"lists of {lists.start[-1]} rows have {len(lists.item)} items, and columns as long as these")
@@ -349,13 +343,17 @@ def _rising(tie: Array) -> Hashes:
     return bits
 
 
-def _integers(values: Ints) -> Ints:
-    """Integers of 4 or 8 bytes in one piece."""
+def _integers(values: Any) -> Any:
+    """Integers of 4 or 8 bytes in one piece; a column where it lies."""
+    if isinstance(values, ArrowColumn):
+        return values
     return np.ascontiguousarray(values, values.dtype if values.dtype in (np.int32, np.int64) else np.int64)
 
 
-def _scores(values: Array) -> Array:
+def _scores(values: Any) -> Any:
     """Scores of a type that kernels know, in the same order."""
+    if isinstance(values, ArrowColumn):
+        return values
     if values.dtype == np.uint64:
         values = (values ^ np.uint64(1 << 63)).view(np.int64)
     elif values.dtype not in KINDS:
@@ -372,13 +370,6 @@ def _steps(values: Array) -> tuple[int, int, int]:
 def _column(values: Array | None) -> tuple[int, int]:
     """Address and type of a column; none is 0."""
     return (0, 0) if values is None else (address(values, values.dtype), KINDS[values.dtype])
-
-
-def _place(column: Ints | TextColumn) -> tuple[int, int, int, int]:
-    """How a kernel is told where ids lie."""
-    if isinstance(column, TextColumn):
-        return column.place
-    return int(column.dtype == np.int32), len(column), address(column, column.dtype), 0
 
 
 def _suffix(values: Ints) -> str:

@@ -1,15 +1,6 @@
 /* Numbering: codes 0, 1, 2, ... for ids of 64 bits or of text, where they lie. */
 #include "kernels.h"
 
-/* A column of ids. Text is Arrow's: views of 16 bytes and their buffers, or letters and where each text begins. */
-typedef struct {
-    int64_t kind, rows;
-    const void *data;
-    const void *more;
-} IdColumn;
-
-enum { IDS_INT64, IDS_INT32, IDS_VIEWS, IDS_LARGE_TEXT, IDS_TEXT };
-
 /* An id in 16 bytes: an integer; or the length of a text in 4 bytes, then its letters where these are at most 12, else
  * the first four of them and the address of all. Of text too long, equal first halves do not yet say that it is equal. */
 typedef struct {
@@ -30,19 +21,19 @@ INLINE Key key_of_text(const uint8_t *letters, uint64_t length) {
     return key;
 }
 
-INLINE Key key_at(const IdColumn *R ids, int64_t row) {
+INLINE Key key_at(const Chunk *R ids, int64_t row) {
     Key key;
     switch (ids->kind) {
-    case IDS_INT64: return (Key){(uint64_t)((const int64_t *)ids->data)[row], 0};
-    case IDS_INT32: return (Key){(uint64_t)(int64_t)((const int32_t *)ids->data)[row], 0};
-    case IDS_VIEWS:
+    case INT64: return (Key){(uint64_t)((const int64_t *)ids->data)[row], 0};
+    case INT32: return (Key){(uint64_t)(int64_t)((const int32_t *)ids->data)[row], 0};
+    case VIEWS:
         memcpy(&key, (const uint8_t *)ids->data + 16 * row, 16);
         if ((uint32_t)key.low > LETTERS_IN_PLACE) { /* the number of a buffer and the place in it, in 4 bytes each */
             const uint8_t *buffer = ((const uint8_t *const *)ids->more)[(uint32_t)key.high];
             key.high = (uint64_t)(uintptr_t)(buffer + (key.high >> 32));
         }
         return key;
-    case IDS_LARGE_TEXT: {
+    case LARGE_TEXT: {
         const int64_t *start = (const int64_t *)ids->more + row;
         return key_of_text((const uint8_t *)ids->data + start[0], (uint64_t)(start[1] - start[0]));
     }
@@ -112,7 +103,7 @@ INLINE int64_t code_of(Codebook *R book, Key key, int64_t place, int text) {
 
 /* Each thread has a chunk of every column and numbers its ids by itself; then all get the same numbers. */
 typedef struct {
-    IdColumn *columns;
+    Chunk *columns;
     int32_t **codes;
     int64_t n_columns, chunks, failed;
     int text;
@@ -125,7 +116,7 @@ static void number_chunk(void *given, int64_t chunk, int64_t thread) {
     int text = job->text, enough = resize(book, LEAST_SLOTS, text);
     (void)thread;
     for (int64_t c = 0; enough && c < job->n_columns; c++) {
-        const IdColumn ids = job->columns[c];
+        const Chunk ids = job->columns[c];
         int32_t *R codes = job->codes[c];
         int64_t last = edge_of(ids.rows, chunk + 1, job->chunks);
         for (int64_t r = edge_of(ids.rows, chunk, job->chunks); r < last; r++) {
@@ -157,24 +148,23 @@ KERNEL int64_t forget_numbering(Numbering *job) {
     return 0;
 }
 
-/* Number the ids of some columns, all of the same type, in the order in which they are first seen. columns: kind, rows and
- * two addresses of each; codes: the address of each column's codes. Returns a numbering, to be asked by the three functions
+/* Number the ids of some columns, all of the same type, in the order in which they are first seen. codes: the
+ * address of each column's codes. Returns a numbering, to be asked by the three functions
  * that follow and then forgotten, or 0 where there is no memory. */
-KERNEL int64_t number_ids(const int64_t *columns, const int64_t *codes, int64_t n_columns, int64_t threads) {
+KERNEL int64_t number_ids(const Chunk *columns, const int64_t *codes, int64_t n_columns, int64_t threads) {
     Numbering *job = calloc(1, sizeof *job);
     int64_t rows = 0;
     if (!job) return 0;
     job->n_columns = n_columns;
-    job->columns = calloc((size_t)n_columns, sizeof *job->columns);
+    job->columns = malloc((size_t)n_columns * sizeof *job->columns);
     job->codes = calloc((size_t)n_columns, sizeof *job->codes);
     if (!job->columns || !job->codes) return forget_numbering(job);
     for (int64_t c = 0; c < n_columns; c++) {
-        const int64_t *of = columns + 4 * c;
-        job->columns[c] = (IdColumn){of[0], of[1], (const void *)(uintptr_t)of[2], (const void *)(uintptr_t)of[3]};
         job->codes[c] = (int32_t *)(uintptr_t)codes[c];
-        rows += of[1];
+        job->columns[c] = columns[c];
+        rows += columns[c].rows;
     }
-    job->text = columns[0] >= IDS_VIEWS;
+    job->text = columns[0].kind >= VIEWS;
     job->chunks = least(threads, parts_of(rows, threads));
     job->books = calloc((size_t)job->chunks, sizeof *job->books);
     if (!job->books) return forget_numbering(job);
@@ -214,38 +204,22 @@ KERNEL int64_t write_codes(Numbering *job, const int32_t *place, int64_t threads
 
 /* ---- changes: where text is not that of the row before ---------------------------------------------------------------- */
 
-typedef struct {
-    IdColumn ids;
-    int64_t parts, *row, *found;
-} TextChanges;
-
 static void text_changes_part(void *given, int64_t part, int64_t thread) {
-    TextChanges *job = given;
-    int64_t first = edge_of(job->ids.rows, part, job->parts), last = edge_of(job->ids.rows, part + 1, job->parts), n = 0;
-    const IdColumn ids = job->ids;
+    Pieces *job = given;
+    const Piece *piece = job->pieces + part;
+    int64_t n = 0;
+    Key before = part ? key_at(piece[-1].chunk, piece[-1].begin + piece[-1].rows - 1) : key_at(piece->chunk, piece->begin);
     (void)thread;
-    if (first < last) {
-        Key before = key_at(&ids, first ? first - 1 : 0);
-        for (int64_t r = first ? first : 1; r < last; r++) {
-            Key here = key_at(&ids, r);
-            if (!same_key(here, before, 1)) job->row[first + n++] = r;
-            before = here;
-        }
+    for (int64_t r = 0; r < piece->rows; r++) {
+        Key here = key_at(piece->chunk, piece->begin + r);
+        if (!same_key(here, before, 1)) job->row[piece->first + n++] = piece->first + r;
+        before = here;
     }
     job->found[part] = n;
 }
 
 /* The rows whose text is not that of the row before, written to row, which has room for all rows; returns how many. */
-KERNEL int64_t changes_text(int64_t kind, int64_t rows, const void *data, const void *more, int64_t threads, int64_t *row) {
-    TextChanges job = {{kind, rows, data, more}, parts_of(rows, threads), row, NULL};
-    int64_t n = 0;
-    job.found = malloc((size_t)job.parts * sizeof *job.found);
-    if (!job.found) return OUT_OF_MEMORY;
-    share(job.parts, threads, text_changes_part, &job);
-    for (int64_t part = 0; part < job.parts; part++) {
-        memmove(row + n, row + edge_of(rows, part, job.parts), (size_t)job.found[part] * sizeof *row);
-        n += job.found[part];
-    }
-    free(job.found);
-    return n;
+KERNEL int64_t changes_text(const Chunk *chunks, int64_t n_chunks, int64_t threads, int64_t *row) {
+    Pieces job = {.row = row};
+    return each_piece(chunks, n_chunks, threads, text_changes_part, &job);
 }

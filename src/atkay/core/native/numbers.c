@@ -310,7 +310,7 @@ KERNEL int64_t divide(const double *numerator, int64_t row_step, int64_t column_
 typedef struct {
     const double *from;
     double *to;
-    int64_t rows, columns, step, to_step, parts, odd;
+    int64_t rows, columns, step, to_step, parts;
 } Copying;
 
 static void copy_part(void *given, int64_t part, int64_t thread) {
@@ -324,23 +324,29 @@ static void copy_part(void *given, int64_t part, int64_t thread) {
 /* Rows of numbers to another place; steps are counted in numbers. */
 KERNEL int64_t copy_rows(const double *from, int64_t step, int64_t rows, int64_t columns, int64_t to_step, int64_t threads,
                          double *to) {
-    Copying job = {from, to, rows, columns, step, to_step, parts_of(rows * columns, threads), 0};
+    Copying job = {from, to, rows, columns, step, to_step, parts_of(rows * columns, threads)};
     share(job.parts, threads, copy_part, &job);
     return 0;
 }
 
+typedef struct {
+    Pieces of;
+    int64_t odd;
+} Finite;
+
 static void finite_part(void *given, int64_t part, int64_t thread) {
-    Copying *job = given;
-    int64_t first = edge_of(job->columns, part, job->parts), last = edge_of(job->columns, part + 1, job->parts);
+    Finite *job = given;
+    const Piece *piece = job->of.pieces + part;
     (void)thread;
-    if (!are_finite(job->from + first, last - first)) __atomic_store_n(&job->odd, 1, __ATOMIC_RELAXED);
+    if (!are_finite((const double *)piece->chunk->data + piece->begin, piece->rows))
+        __atomic_store_n(&job->odd, 1, __ATOMIC_RELAXED);
 }
 
-/* Whether all numbers are finite. */
-KERNEL int64_t all_finite(const double *values, int64_t rows, int64_t threads) {
-    Copying job = {.from = values, .columns = rows, .parts = parts_of(rows, threads)};
-    share(job.parts, threads, finite_part, &job);
-    return !job.odd;
+/* Whether all numbers of a column are finite. */
+KERNEL int64_t all_finite(const Chunk *chunks, int64_t n_chunks, int64_t threads) {
+    Finite job = {.odd = 0};
+    int64_t failed = each_piece(chunks, n_chunks, threads, finite_part, &job.of);
+    return failed ? failed : !job.odd;
 }
 
 /* ---- sums along lists ------------------------------------------------------------------------------------------------ */

@@ -1,13 +1,11 @@
 /* Order: rows by query, and those of a query by falling score. Equal scores stay in the order of the input. */
 #include "kernels.h"
 
-/* A column of integers of 4 or 8 bytes, or of scores. */
+/* Rows of a column of integers of 4 or 8 bytes, or of scores: row r is data[r]. */
 typedef struct {
     const void *data;
     int64_t kind;
 } Column;
-
-enum { INT32, INT64, FLOAT32, FLOAT64 };
 
 INLINE int64_t integer_at(Column column, int64_t row) {
     return column.kind == INT32 ? ((const int32_t *)column.data)[row] : ((const int64_t *)column.data)[row];
@@ -22,11 +20,37 @@ INLINE uint64_t depth_at(Column column, int64_t row) {
     }
 }
 
+/* A column of scores in one or several chunks, and the number of each chunk's first row, then of all rows. */
+typedef struct {
+    const Chunk *chunks;
+    int64_t n_chunks, *first;
+} Scores;
+
+static int open_scores(Scores *scores, const Chunk *chunks, int64_t n_chunks) {
+    *scores = (Scores){chunks, n_chunks, calloc((size_t)(n_chunks + 1), sizeof *scores->first)};
+    for (int64_t c = 0; scores->first && c < n_chunks; c++) scores->first[c + 1] = scores->first[c] + chunks[c].rows;
+    return scores->first != NULL;
+}
+
+/* The rows from row to before *end, in one piece; *end is set to where the chunk ends, if that is before. */
+static Column stretch(const Scores *scores, int64_t row, int64_t *end) {
+    int64_t low = 0, high = scores->n_chunks;
+    while (high - low > 1) { /* the last chunk that begins at the row, or before it */
+        int64_t middle = low + (high - low) / 2;
+        if (scores->first[middle] <= row) low = middle;
+        else high = middle;
+    }
+    const Chunk *chunk = scores->chunks + low;
+    int64_t width = chunk->kind == INT32 || chunk->kind == FLOAT32 ? 4 : 8;
+    *end = least(*end, scores->first[low + 1]);
+    return (Column){(const void *)((uintptr_t)chunk->data - (uintptr_t)(scores->first[low] * width)), chunk->kind};
+}
+
 /* ---- steps: where scores rise or stay equal along the lists --------------------------------------------------------- */
 
 typedef struct {
     const int64_t *start, *order;
-    Column score;
+    Scores score;
     int64_t queries, parts;
     int64_t *equal;
     int64_t (*of_part)[2]; /* the first row that rises, or -1, and how many are equal */
@@ -54,11 +78,15 @@ static void steps_part(void *given, int64_t part, int64_t thread) {
     int64_t rising = -1, *equal = job->equal + job->start[first], n = 0;
     (void)thread;
     for (int64_t q = first; q < last; q++) {
-        int64_t begin = job->start[q], end = job->start[q + 1];
-        if (!job->order && all_fall(job->score, begin, end)) continue;
+        int64_t begin = job->start[q], end = job->start[q + 1], stop = begin;
         uint64_t before = 0;
+        Column score = {NULL, 0};
         for (int64_t r = begin; r < end; r++) {
-            uint64_t depth = depth_at(job->score, job->order ? job->order[r] : r);
+            if (r == stop) {
+                score = stretch(&job->score, job->order ? 0 : r, (stop = end, &stop));
+                if (r == begin && stop == end && !job->order && all_fall(score, begin, end)) break;
+            }
+            uint64_t depth = depth_at(score, job->order ? job->order[r] : r);
             if (r > begin && depth == before) equal[n++] = r;
             if (r > begin && depth < before && rising < 0) rising = r;
             before = depth;
@@ -68,14 +96,16 @@ static void steps_part(void *given, int64_t part, int64_t thread) {
 }
 
 /* The rows whose score is that of the row before in the same list, written to equal, which has room for all rows;
- * returns how many. order: the rows in another order, or NULL. rising: the first row that has a higher score than the one
- * before, -1 where there is none. */
-KERNEL int64_t steps(const int64_t *start, int64_t queries, const void *score, int64_t kind, const int64_t *order,
+ * returns how many. order: the rows in another order, where the scores are one chunk, or NULL. rising: the first row that
+ * has a higher score than the one before, -1 where there is none. */
+KERNEL int64_t steps(const int64_t *start, int64_t queries, const Chunk *chunks, int64_t n_chunks, const int64_t *order,
                      int64_t threads, int64_t *equal, int64_t *rising) {
-    Steps job = {start, order, {score, kind}, queries, parts_of(start[queries], threads), equal, NULL};
+    Steps job = {.start = start, .order = order, .queries = queries, .equal = equal};
     int64_t n = 0;
+    job.parts = parts_of(start[queries], threads);
     job.of_part = calloc((size_t)job.parts, sizeof *job.of_part);
-    if (!job.of_part) return OUT_OF_MEMORY;
+    if (!open_scores(&job.score, chunks, n_chunks) || !job.of_part)
+        return free(job.of_part), free(job.score.first), OUT_OF_MEMORY;
     share(job.parts, threads, steps_part, &job);
     *rising = -1;
     for (int64_t part = 0; part < job.parts; part++) {
@@ -84,7 +114,7 @@ KERNEL int64_t steps(const int64_t *start, int64_t queries, const void *score, i
         n += of_part[1];
         if (*rising < 0) *rising = of_part[0];
     }
-    free(job.of_part);
+    free(job.of_part), free(job.score.first);
     return n;
 }
 
@@ -232,7 +262,8 @@ typedef struct {
 #define DIGITS (1 << DIGIT_BITS)
 
 typedef struct {
-    Column query, item, score;
+    Column query, item;
+    Scores score;
     int64_t low, rows, queries, shift, bins, item_bits, chunks;
     int64_t *place; /* of each chunk of the input and bin: where its rows go */
     int64_t *edge;  /* of each bin: where it begins */
@@ -256,9 +287,12 @@ static void deal_chunk(void *given, int64_t chunk, int64_t thread) {
     int64_t *place = job->place + chunk * job->bins, end = edge_of(job->rows, chunk + 1, job->chunks);
     int64_t within = ((int64_t)1 << job->shift) - 1;
     (void)thread;
-    for (int64_t r = edge_of(job->rows, chunk, job->chunks); r < end; r++) {
+    int64_t first = edge_of(job->rows, chunk, job->chunks), stop = first;
+    Column score = {NULL, 0};
+    for (int64_t r = first; r < end; r++) {
+        if (r == stop && job->score.chunks) score = stretch(&job->score, r, (stop = end, &stop));
         int64_t query = integer_at(job->query, r) - job->low;
-        uint64_t depth = job->score.data ? depth_at(job->score, r) : 0;
+        uint64_t depth = job->score.chunks ? depth_at(score, r) : 0;
         uint32_t item = (uint32_t)(job->item.data ? integer_at(job->item, r) : r);
         job->dealt[place[query >> job->shift]++] =
             (Row){(uint32_t)(depth >> 32), (uint32_t)depth, (uint32_t)((uint64_t)(query & within) << job->item_bits) | item};
@@ -309,7 +343,7 @@ static void arrange_bin(void *given, int64_t bin, int64_t thread) {
     int64_t first = bin << job->shift, queries = least(job->queries - first, (int64_t)1 << job->shift);
     Row *from = job->dealt + base, *to = job->spare + job->largest * thread, *swap;
     uint32_t *count = job->count + job->counters * thread, before = 0;
-    if (job->score.data && n) {
+    if (job->score.chunks && n) {
         uint32_t any = 0, all = ~(uint32_t)0;
         for (int64_t r = 0; r < n; r++) any |= from[r].high, all &= from[r].high;
         int top = any == all ? 0 : 32 - __builtin_clz(any ^ all), low = top > 2 * DIGIT_BITS ? top - 2 * DIGIT_BITS : 0;
@@ -327,7 +361,7 @@ static void arrange_bin(void *given, int64_t bin, int64_t thread) {
     for (int64_t r = 0; r < n; r++) to[count[(uint64_t)from[r].who >> bits]++] = from[r];
     int64_t equal = 0, begin = 0;
     for (int64_t q = 0; q < queries; begin = count[q++]) {
-        if (job->score.data) finish_list(to + begin, from + begin, count[q] - begin);
+        if (job->score.chunks) finish_list(to + begin, from + begin, count[q] - begin);
         for (int64_t r = begin; r < count[q]; r++) {
             job->items[base + r] = (int32_t)(to[r].who & (uint32_t)(((uint64_t)1 << bits) - 1));
             if (job->equal && r > begin && depth_of(to[r]) == depth_of(to[r - 1])) job->equal[base + equal++] = base + r;
@@ -341,9 +375,9 @@ static void arrange_bin(void *given, int64_t bin, int64_t thread) {
  * which has room for all. Queries are numbers from low on, and there is at least one; items are below 2^item_bits, at most
  * 2^31. Without items (NULL) these are the numbers of the rows. */
 KERNEL int64_t arrange(const void *query, int64_t query_kind, int64_t low, int64_t rows, int64_t queries, const void *item,
-                       int64_t item_kind, int64_t item_bits, const void *score, int64_t score_kind, int64_t threads,
+                       int64_t item_kind, int64_t item_bits, const Chunk *score, int64_t score_chunks, int64_t threads,
                        int64_t *start, int32_t *items, int64_t *equal) {
-    Grouping grouping = {.query = {query, query_kind}, .item = {item, item_kind}, .score = {score, score_kind}, .low = low,
+    Grouping grouping = {.query = {query, query_kind}, .item = {item, item_kind}, .low = low,
                          .rows = rows, .queries = queries, .item_bits = item_bits, .start = start, .items = items,
                          .equal = score ? equal : NULL}, *job = &grouping;
     int64_t result = OUT_OF_MEMORY, per_bin = job->rows ? ROWS_PER_BIN * job->queries / job->rows : 1, workers;
@@ -357,7 +391,8 @@ KERNEL int64_t arrange(const void *query, int64_t query_kind, int64_t low, int64
     job->n_equal = calloc((size_t)job->bins, sizeof *job->n_equal);
     job->dealt = rows_memory((size_t)job->rows * sizeof *job->dealt);
     job->count = malloc((size_t)(job->counters * workers) * sizeof *job->count);
-    if (job->place && job->edge && job->n_equal && job->dealt && job->count) {
+    int opened = open_scores(&job->score, score, score_chunks);
+    if (opened && job->place && job->edge && job->n_equal && job->dealt && job->count) {
         share(job->chunks, threads, count_chunk, job);
         int64_t before = 0;
         for (int64_t bin = 0; bin < job->bins; bin++) {
@@ -381,6 +416,7 @@ KERNEL int64_t arrange(const void *query, int64_t query_kind, int64_t low, int64
         }
     }
     free(job->place), free(job->edge), free(job->n_equal), free(job->dealt), free(job->spare), free(job->count);
+    free(job->score.first);
     return result;
 }
 

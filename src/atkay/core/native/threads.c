@@ -78,6 +78,39 @@ int64_t parts_of(int64_t rows, int64_t threads) {
     return least(threads * PARTS_PER_THREAD, worth);
 }
 
+Piece *pieces_of(const Chunk *chunks, int64_t n_chunks, int64_t threads, int64_t *pieces) {
+    int64_t rows = 0, first = 0, parts;
+    for (int64_t c = 0; c < n_chunks; c++) rows += chunks[c].rows;
+    parts = parts_of(rows, threads);
+    Piece *all = malloc((size_t)(n_chunks + parts) * sizeof *all);
+    *pieces = 0;
+    for (int64_t c = 0; all && c < n_chunks; c++) {
+        int64_t n = chunks[c].rows ? 1 + chunks[c].rows * (parts - 1) / rows : 0; /* in all fewer than chunks + parts */
+        for (int64_t p = 0; p < n; p++) {
+            int64_t begin = edge_of(chunks[c].rows, p, n), end = edge_of(chunks[c].rows, p + 1, n);
+            all[(*pieces)++] = (Piece){chunks + c, begin, end - begin, first + begin};
+        }
+        first += chunks[c].rows;
+    }
+    return all;
+}
+
+int64_t each_piece(const Chunk *chunks, int64_t n_chunks, int64_t threads, Work work, Pieces *job) {
+    int64_t n = OUT_OF_MEMORY;
+    job->pieces = pieces_of(chunks, n_chunks, threads, &job->parts);
+    job->found = calloc((size_t)(job->parts + 1), sizeof *job->found);
+    if (job->pieces && job->found) {
+        share(job->parts, threads, work, job);
+        n = 0;
+        for (int64_t part = 0; job->row && part < job->parts; part++) {
+            memmove(job->row + n, job->row + job->pieces[part].first, (size_t)job->found[part] * sizeof *job->row);
+            n += job->found[part];
+        }
+    }
+    free(job->pieces), free(job->found);
+    return n;
+}
+
 void *rows_memory(size_t bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     const size_t page = (size_t)1 << 21;

@@ -26,6 +26,7 @@ from atkay.inputs.coding.shared import (
 )
 from atkay.inputs.coding.types import check_keys, check_numbered, fitting, fitting_tables, same_types
 from atkay.inputs.coding.vocabulary import Vocabulary
+from atkay.inputs.in_place import in_place
 from atkay.tables import FILTERS
 
 if TYPE_CHECKING:
@@ -178,9 +179,9 @@ def align_tables(
     else:
         of_rows = [codes.of_rows(table) for table in (recs, truth)]
     items = codes.items
-    score, order = None if recs.score is None else Scores(recs.score.to_numpy()), None
+    score, order = None if recs.score is None else Scores(in_place(recs.score)), None
     if score is not None and recs.rank is None and runs[0].length is None and not rising(user_codes[0]):
-        lists, score = grouped_by_score(user_codes[0], of_rows[0], users.size, items.size, score.given)
+        lists, score = grouped_by_score(user_codes[0], of_rows[0], users.size, items.size, score.column)
     else:
         lists, order = grouped(user_codes[0], runs[0].length, of_rows[0], users.size, items.size)
         score = None if score is None else replace(score, moved=order)

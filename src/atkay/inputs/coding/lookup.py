@@ -11,12 +11,13 @@ import polars as pl
 from atkay.core import kernels
 from atkay.core.lists import Lists, mask
 from atkay.core.match import repeated
-from atkay.core.native.arrow import TextColumn
 from atkay.core.order import Runs, Scores, together
 from atkay.errors import IdError, listing
-from atkay.inputs.coding.vocabulary import Vocabulary
+from atkay.inputs.coding.vocabulary import Vocabulary, is_coded
+from atkay.inputs.in_place import in_place
 
 if TYPE_CHECKING:
+    from atkay.core.native.arrow import ArrowColumn
     from atkay.core.types import Array, Bools, Ints
     from atkay.inputs.table import Table
 
@@ -90,7 +91,9 @@ def grouped(
     return Lists.of(length, moved.take(item), n_items), moved
 
 
-def grouped_by_score(code: Ints, item: Ints, n_queries: int, n_items: int, score: Array) -> tuple[Lists, Scores]:
+def grouped_by_score(
+    code: Ints, item: Ints, n_queries: int, n_items: int, score: Array | ArrowColumn
+) -> tuple[Lists, Scores]:
     """The items by query and falling score, and the scores; rows come in no order."""
     start, items, equal = kernels.arrange(code, 0, n_queries, item, n_items, score)
     return Lists(start, items, n_items), Scores(score, query=code, n_queries=n_queries, equal=equal)
@@ -123,8 +126,6 @@ class KeyRuns:
 
 def changes(column: pl.Series) -> Ints:
     """The rows whose value is not that of the row before."""
-    if column.dtype == pl.String:
-        return kernels.text_changes(TextColumn(column.rechunk()))
-    if not column.dtype.is_integer() or column.dtype in (pl.Int128, pl.UInt128):
+    if not is_coded(column.dtype):
         return (column != column.shift(1)).fill_null(False).arg_true().cast(pl.Int64).to_numpy()
-    return kernels.changes(column.to_numpy())
+    return kernels.changes(in_place(column))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -12,7 +12,7 @@ import polars as pl
 from atkay.core import kernels
 from atkay.core.fingerprint import Numbers, id_numbers, numbers_of
 from atkay.core.lists import in_threads, ranges
-from atkay.core.native.arrow import TextColumn
+from atkay.inputs.in_place import in_place
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +62,7 @@ class Vocabulary:
             vocabulary = cls._of_integers(columns[0], names, room, dense=dense)
             if vocabulary is not None:
                 return vocabulary, [vocabulary.codes(ids) for ids in tables]
-        if len(columns) == 1 and _is_coded(columns[0][0].dtype):
+        if len(columns) == 1 and is_coded(columns[0][0].dtype):
             return cls._of_one(columns[0], names)
         return cls._of_any(tables, names)
 
@@ -82,7 +82,7 @@ class Vocabulary:
             place[order[by_id]] = np.arange(len(order))
             return place
 
-        codes = kernels.number_ids([_in_place(column) for column in columns], place_of)
+        codes = kernels.number_ids([in_place(column) for column in columns], place_of)
         return cls(len(table), names, table=table), codes
 
     @classmethod
@@ -118,7 +118,7 @@ class Vocabulary:
             return cls(high - base + 1, names, dtype, base, first=low - base)
         present = np.zeros(high - low + 1, bool)
         for column in columns:
-            present |= kernels.mark(_narrow(column, low).to_numpy(), low, len(present))
+            present |= kernels.mark(in_place(_narrow(column, low)), low, len(present))
         if present.all():
             return cls(len(present), names, dtype, low)
         return cls(int(present.sum()), names, dtype, low, lookup=np.where(present, np.cumsum(present) - 1, -1))
@@ -127,16 +127,16 @@ class Vocabulary:
         """The codes of ids, and something that is no code where an id is unknown."""
         if self.table is not None:
             column = self.table.get_column(self.names[0])
-            if len(ids) == 1 and column.dtype == ids[0].dtype and _is_coded(column.dtype):
+            if len(ids) == 1 and column.dtype == ids[0].dtype and is_coded(column.dtype):
                 of_table = (column, ids[0])
-                return kernels.number_ids([_in_place(each) for each in of_table], _place_in_first)[1]
+                return kernels.number_ids([in_place(each) for each in of_table], _place_in_first)[1]
             slices = ranges(len(ids[0]), ROWS_PER_SLICE)
             parts = in_threads(lambda b: self._codes_of_any(tuple(each[slice(*b)] for each in ids)), slices)
             return np.concatenate(parts)
-        if self.lookup is None and self.low == 0 and ids[0].dtype not in WIDE:
+        if self.lookup is None and self.low == 0 and ids[0].dtype not in WIDE and ids[0].n_chunks() == 1:
             return ids[0].to_numpy()
         span = self.size if self.lookup is None else len(self.lookup)
-        return kernels.codes(_narrow(ids[0], self.low - 1).to_numpy(), self.low, span, self.lookup)
+        return kernels.codes(in_place(_narrow(ids[0], self.low - 1)), self.low, span, self.lookup)
 
     def _codes_of_any(self, ids: Ids) -> Ints:
         assert self.table is not None
@@ -198,14 +198,9 @@ def _sorting(ids: pl.Series) -> Ints:
     return ids.arg_sort().to_numpy().astype(np.int64)
 
 
-def _is_coded(dtype: pl.DataType) -> bool:
+def is_coded(dtype: pl.DataType) -> bool:
     """Whether a kernel numbers ids of this type."""
     return dtype == pl.String or (dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128))
-
-
-def _in_place(column: pl.Series) -> Any:
-    """A column as kernels take it."""
-    return TextColumn(column.rechunk()) if column.dtype == pl.String else column.to_numpy()
 
 
 def _place_in_first(column: Ints, row: Ints) -> Ints:
@@ -224,7 +219,7 @@ def _span(columns: Sequence[pl.Series]) -> tuple[int, int]:
     if any(column.dtype in WIDE for column in columns):
         return min(int(c.min()) for c in columns), max(int(c.max()) for c in columns)  # type: ignore[arg-type]  # not null
 
-    ends = [kernels.span(column.to_numpy()) for column in columns]
+    ends = [kernels.span(in_place(column)) for column in columns]
     return min(low for low, _ in ends), max(high for _, high in ends)
 
 
