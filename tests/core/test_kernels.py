@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import os
 from typing import Any
@@ -57,6 +58,16 @@ def scores(rng: np.random.Generator, rows: int) -> Any:
         return np.where(np.isfinite(score), score, np.asarray(7, kind))
     info = np.iinfo(kind)
     return rng.choice(np.array([info.min, info.max, 0, 1, 2], kind), rows)
+
+
+def test_every_kernel_has_a_twin() -> None:
+    own = [each for each in vars(kernels).values() if getattr(each, "__module__", "") == kernels.__name__]
+    public = {each.__name__: each for each in own if not each.__name__.startswith("_")}
+    assert len(public) > 20
+    for name, kernel in public.items():
+        assert list(inspect.signature(kernel).parameters) == list(
+            inspect.signature(getattr(reference, name)).parameters
+        )
 
 
 @given(seed=seeds, threads=workers)
