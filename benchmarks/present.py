@@ -1,4 +1,4 @@
-"""Show what run.py measured: tables, a chart, and the part of the README between its markers.
+"""Show what run.py measured: tables, a chart, and the page with both.
 
 python benchmarks/present.py   # once more from docs/benchmark.json
 """
@@ -25,8 +25,16 @@ import atkay
 from atkay.text.grid import Grid
 
 ROOT = Path(__file__).parent.parent
-NUMBERS, CHART, README = ROOT / "docs" / "benchmark.json", ROOT / "docs" / "benchmark.svg", ROOT / "README.md"
-MARKER = "<!-- benchmark -->"
+NUMBERS, CHART, PAGE = (ROOT / "docs" / f"benchmark.{kind}" for kind in ("json", "svg", "md"))
+HEAD = """\
+# Benchmarks
+
+`make bench` measures atkay next to seven other libraries, in one run on the same data, each library in its own
+environment with pinned versions; `make bench QUICK=1` takes a tenth of the users and two minutes. It writes this page.
+[Where the time goes](performance.md) explains the numbers.
+
+![Seconds of every library for the reference workload](benchmark.svg)
+"""
 
 Rows = Sequence[dict[str, Any]]
 
@@ -127,6 +135,11 @@ def scaling(rows: Rows) -> str:
     return _grid(header, cells, ())
 
 
+def small(rows: Rows) -> str:
+    cells = [(row["name"], row["form"], *(f"{1000 * each:.2f}" for each in row["seconds"])) for row in rows]
+    return _grid(("library", "from", "10 users, ms", "100 users, ms"), cells, ("library", "from"))
+
+
 def start(seconds: dict[str, float]) -> str:
     atkay_, numpy_ = seconds["import atkay"], seconds["import numpy"]
     above = seconds["first evaluate"] - seconds["import polars"]
@@ -158,6 +171,11 @@ def text(results: dict[str, Any]) -> str:
             "atkay on the same data in other forms. The limit is the time to read every input column once: a NumPy sum "
             "over each (of text, the lengths added up by Polars). Peak memory is above the input.",
             variants(results["variants"]),
+        ]
+    if "small" in results:
+        parts += [
+            "Few users: the same metrics, lists of 100, the best of 50 calls. Dicts are made before the clock starts.",
+            small(results["small"]),
         ]
     if "scaling" in results:
         parts += ["More users:", scaling(results["scaling"])]
@@ -210,12 +228,10 @@ def chart(rows: Rows, users: int, path: Path) -> None:
 
 
 def publish(results: dict[str, Any]) -> None:
-    """The numbers, the chart, and the README's tables."""
+    """The numbers, the chart, and the page."""
     NUMBERS.write_text(json.dumps(results, indent=1) + "\n")
     chart(results["peers"], results["users"], CHART)
-    before, _, after = README.read_text().split(MARKER)
-    picture = "![Seconds of every library for the reference workload](docs/benchmark.svg)"
-    README.write_text(f"{before}{MARKER}\n\n{picture}\n\n{text(results)}\n\n{MARKER}{after}")
+    PAGE.write_text(f"{HEAD}\n{text(results)}\n")
 
 
 if __name__ == "__main__":

@@ -2,12 +2,12 @@
 
     python benchmarks/run.py                            # everything: 13.8 million listed rows
     python benchmarks/run.py --quick                    # a tenth of the users, in two minutes
-    python benchmarks/run.py --only scaling             # one part: variants, peers, scaling or start
+    python benchmarks/run.py --only scaling             # one part: variants, peers, small, scaling or start
     python benchmarks/run.py --only variants --variant shuffled
 
 Each library has its own virtual environment with pinned versions, made on first use. What is compared lies in the same
 files and is measured one after the other on the same machine, each in a fresh process. A full run also writes
-docs/benchmark.json, docs/benchmark.svg and the tables of the README.
+docs/benchmark.json, docs/benchmark.svg and docs/benchmark.md.
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ from pathlib import Path
 from typing import Any
 
 import present
-from tools import OURS, PEERS
+from tools import OURS, PEERS, SMALL, TOOLS
 from workload import LENGTH, USERS, VARIANTS, Variant, resized, save
 
 import atkay
 
 HERE = Path(__file__).parent
-PARTS = ("variants", "peers", "scaling", "start")
+PARTS = ("variants", "peers", "small", "scaling", "start")
 FEW = 50  # users to warm up with; ranx goes down to one thread for good when it sees fewer than ten
+FEW_USERS = (10, 100)
+CALLS = 50  # of few users, of which the fastest counts
 SIZES = (10_000, 20_000, 40_000, 80_000, 160_000, 320_000, 640_000, 1_000_000)
 STARTS = {
     "import numpy": "import numpy",
@@ -50,6 +52,7 @@ def interpreter(tool: str) -> str:
     """The Python of a library's own environment, made when its versions are new."""
     if tool in OURS:
         return sys.executable
+    tool = tool.removesuffix("-dicts")
     home, pins = HERE.parent / f".venv-bench-{tool}", PEERS[tool].pins
     python, ready = home / "bin" / "python", home / "ready"
     if not ready.exists() or ready.read_text() != "\n".join(pins):
@@ -158,6 +161,14 @@ class Bench:
             rows.append(_kept(theirs) | named | {"whole": whole, "atkay": ours["seconds"], "pins": peer.pins})
         return rows
 
+    def small(self) -> list[dict[str, Any]]:
+        rows = []
+        for tool, form in SMALL.items():
+            say(f"{TOOLS[tool].name}, few users from {form} ...")
+            found = [self.measure(tool, VARIANTS["sorted"], users, repeats=CALLS)["seconds"] for users in FEW_USERS]
+            rows.append({"name": TOOLS[tool].name, "form": form, "seconds": found})
+        return rows
+
     def scaling(self) -> list[dict[str, Any]]:
         rows = []
         for users in SIZES:
@@ -189,7 +200,8 @@ def main() -> None:
     users = options.users or (USERS // 10 if options.quick else USERS)
     parts = options.only or PARTS
     for tool in PEERS:
-        if "peers" in parts or ("variants" in parts and tool == "rectools"):
+        in_small = "small" in parts and f"{tool}-dicts" in SMALL
+        if "peers" in parts or in_small or ("variants" in parts and tool == "rectools"):
             interpreter(tool)
     with tempfile.TemporaryDirectory() as home:
         bench = Bench(Path(home), users)
@@ -198,6 +210,8 @@ def main() -> None:
             results["variants"] = bench.variants(options.variant or list(VARIANTS))
         if "peers" in parts:
             results["peers"] = bench.peers()
+        if "small" in parts:
+            results["small"] = bench.small()
         if "scaling" in parts:
             results["scaling"] = bench.scaling()
     if "start" in parts:

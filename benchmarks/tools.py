@@ -11,7 +11,7 @@ Read with each tool's own interpreter: only the standard library is imported at 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -34,6 +34,18 @@ def atkay_dicts(recs: Any, truth: Any) -> Run:
     """From the dicts that trec_eval and its relatives take; to make them is not timed."""
     judged, listed = _dicts(recs, truth)
     return atkay(listed, judged)
+
+
+def ranx_dicts(recs: Any, truth: Any) -> Run:
+    """From such dicts, too."""
+    dicts = _dicts(recs, truth)
+    return lambda: _ranx(*dicts)
+
+
+def pytrec_eval_dicts(recs: Any, truth: Any) -> Run:
+    """From such dicts, too."""
+    dicts = _dicts(recs, truth)
+    return lambda: _pytrec_eval(*dicts)
 
 
 def limit(recs: Any, truth: Any) -> Run:
@@ -102,37 +114,36 @@ def _dicts(recs: Any, truth: Any) -> tuple[dict[str, dict[str, int]], dict[str, 
 
 
 def ranx(recs: Any, truth: Any) -> Run:
+    # Plain dicts: with Qrels and Run it takes longer by a third. Both have the same users in the same order.
+    return lambda: _ranx(*_dicts(recs, truth))
+
+
+def _ranx(judged: Any, listed: Any) -> Values:
     from ranx import evaluate
 
     names = ["hit_rate" if name == "hit" else name for name in NAMES]
-    metrics = [f"{name}@{k}" for name in names for k in CUTOFFS]
-
-    def run() -> Values:
-        # Plain dicts: with Qrels and Run it takes longer by a third. Both have the same users in the same order.
-        found = evaluate(*_dicts(recs, truth), metrics)
-        return {name.replace("hit_rate", "hit"): float(value) for name, value in found.items()}
-
-    return run
+    found = evaluate(judged, listed, [f"{name}@{k}" for name in names for k in CUTOFFS])
+    return {name.replace("hit_rate", "hit"): float(value) for name, value in found.items()}
 
 
 def pytrec_eval(recs: Any, truth: Any) -> Run:
+    return lambda: _pytrec_eval(*_dicts(recs, truth))
+
+
+def _pytrec_eval(judged: Any, listed: Any) -> Values:
     from pytrec_eval import RelevanceEvaluator, compute_aggregated_measure
 
     names = {"ndcg_cut": "ndcg", "map_cut": "map", "recall": "recall", "P": "precision", "success": "hit"}
     cutoffs = ",".join(map(str, CUTOFFS))
-    measures = {*(f"{name}.{cutoffs}" for name in names), "recip_rank"}
+    rows = (
+        RelevanceEvaluator(judged, {*(f"{name}.{cutoffs}" for name in names), "recip_rank"}).evaluate(listed).values()
+    )
 
-    def run() -> Values:
-        judged, listed = _dicts(recs, truth)
-        rows = RelevanceEvaluator(judged, measures).evaluate(listed).values()
+    def mean(measure: str) -> float:
+        return float(compute_aggregated_measure(measure, [row[measure] for row in rows]))
 
-        def mean(measure: str) -> float:
-            return float(compute_aggregated_measure(measure, [row[measure] for row in rows]))
-
-        found = {f"{ours}@{k}": mean(f"{name}_{k}") for name, ours in names.items() for k in CUTOFFS}
-        return found | {"mrr": mean("recip_rank")}
-
-    return run
+    found = {f"{ours}@{k}": mean(f"{name}_{k}") for name, ours in names.items() for k in CUTOFFS}
+    return found | {"mrr": mean("recip_rank")}
 
 
 def ir_measures(recs: Any, truth: Any) -> Run:
@@ -279,4 +290,13 @@ PEERS = {
         tolerance=FLOAT32,
     ),
 }
+SMALL = {
+    "atkay": "frames",
+    "atkay-dicts": "dicts",
+    "pytrec_eval-dicts": "dicts",
+    "ranx-dicts": "dicts",
+}
+"""What is timed on few users, and from what."""
 TOOLS = OURS | PEERS
+TOOLS["pytrec_eval-dicts"] = replace(PEERS["pytrec_eval"], ready=pytrec_eval_dicts)
+TOOLS["ranx-dicts"] = replace(PEERS["ranx"], ready=ranx_dicts)
