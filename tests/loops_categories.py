@@ -245,7 +245,7 @@ def check_digits(spec: str) -> None:
 
 def check_needs_categories(spec: str) -> None:
     """Vectors are refused."""
-    with pytest.raises(SideError, match="needs categories of items, but features= has only numbers"):
+    with pytest.raises(SideError, match="needs item categories, but features= has only numbers"):
         atkay.evaluate({1: ["a", "b"]}, {1: ["a"]}, spec, features=VECTORS)
 
 

@@ -37,7 +37,7 @@ def every_variant(*cutoffs: int | tuple[int, ...] | None) -> Iterator[Metric]:
 
 
 def side(user: Callable[[int], object] = int, item: Callable[[int], object] = int) -> dict[str, Any]:
-    """Something for every metric that needs more than lists and truth; user 5 and item 7 are not in training."""
+    """Something for every metric that needs more than recs and truth; user 5 and item 7 are not in training."""
     train = {0: [0, 1, 2], 1: [0, 2], 2: [0], 3: [3, 4, 5, 6, 0], 4: [1, 6], ANCHOR: [0, 5]}
     features = [
         (number, [["a"], ["a", "b"], ["b"], ["c"], ["c", "a"], ["d"], ["b", "d"], ["e"]][number], number % 3, number**2)

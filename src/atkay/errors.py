@@ -219,7 +219,7 @@ def listing(words: Iterable[object]) -> str:
 
 
 def shown(given: object, most: int = 80) -> str:
-    """What was given, for a message: no longer than so many characters, and whatever it is."""
+    """The repr of anything for a message, cut to ``most`` characters."""
     try:
         text = repr(given)
     except Exception:  # an integer of thousands of digits, a list within itself: any repr may fail
@@ -227,8 +227,14 @@ def shown(given: object, most: int = 80) -> str:
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
+def a_type(given: object) -> str:
+    """The type of an object with its article: a list, an int."""
+    name = type(given).__name__
+    return "None" if given is None else f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+
+
 def number_of(count: int, what: str) -> str:
-    """So many of something: 1 user, 2 users, 2 queries."""
+    """A count with its noun: 1 user, 2 users, 2 queries."""
     several = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
     return f"{count:,} {what if count == 1 else several}"
 
@@ -241,10 +247,33 @@ def who(ids: Mapping[str, Any], query: int) -> str:
 
 
 def offer(given: object, known: Iterable[str], main: Iterable[str] | None = None) -> str:
-    """A sentence that names the nearest known words or, where none is near, the main ones (all, if not told)."""
+    """A sentence with the nearest known words or, where none is near, the main ones (by default all)."""
     known = list(known)
     text = given if isinstance(given, str) else shown(given)
     near = difflib.get_close_matches(text.lower(), known, n=3, cutoff=0.6)
     if near:
         return f"Did you mean {' or '.join(repr(word) for word in near)}?"
-    return f"Known: {listing(known if main is None else main)}."
+    return f"Available: {listing(known if main is None else main)}."
+
+
+def unknown_value(given: object, name: str, words: Iterable[str]) -> str:
+    """The sentence about an argument that takes one of a few words.
+
+    >>> unknown_value("lin", "gain", ["exp2", "linear", "binary"])
+    "unknown value 'lin' for gain; choose exp2, linear or binary. Did you mean 'linear'?"
+    """
+    *others, last = words = list(words)
+    near = difflib.get_close_matches(given.lower(), words, n=1) if isinstance(given, str) else []
+    choices = f"{', '.join(others)} or {last}" if others else last
+    return f"unknown value {shown(given)} for {name}; choose {choices}." + (
+        f" Did you mean {near[0]!r}?" if near else ""
+    )
+
+
+def an_integer(least: int) -> str:
+    """An integer of at least ``least``, in words.
+
+    >>> an_integer(1), an_integer(2)
+    ('a positive integer', 'an integer of at least 2')
+    """
+    return {0: "a non-negative integer", 1: "a positive integer"}.get(least, f"an integer of at least {least}")

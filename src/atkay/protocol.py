@@ -39,43 +39,39 @@ class Protocol:
     """
 
     no_recs: str = word(
-        "A user with truth and no list.",
+        "Users with truth but no list.",
         concerns="who",
-        zero="a user with truth and no list scores what an empty list does, 0 in most metrics",
-        skip="a user with truth and no list does not count",
-        error="a user with truth and no list is an error",
+        zero="a user with truth but no list scores as an empty list: 0 in most metrics",
+        skip="a user with truth but no list is skipped",
+        error="a user with truth but no list is an error",
     )
     no_truth: str = word(
-        "A user with a list and no relevant item.",
+        "Users with a list but no relevant item.",
         concerns="who",
-        skip="a user with a list and no relevant item does not count",
-        zero="a user with a list and no relevant item scores 0 in metrics that need truth",
-        one="a user with a list and no relevant item scores 1 in metrics that need truth",
-        error="a user with a list and no relevant item is an error",
+        skip="a user with a list but no relevant item is skipped",
+        zero="a user with a list but no relevant item scores 0 in metrics that need truth",
+        one="a user with a list but no relevant item scores 1 in metrics that need truth",
+        error="a user with a list but no relevant item is an error",
         judged="a user with no relevant item scores 0 in metrics that need truth if the truth grades an item as not "
         "relevant, else does not count",
     )
     ties: str = word(
-        "Equal scores.",
+        "Order of equal scores.",
         concerns="lists",
-        given=Word("equal scores stay in the input's order", stays=True, needs_row_order=True),
-        item=Word("equal scores are put in ascending order of the item's id", by="item"),
-        item_desc=Word("equal scores are put in descending order of the item's id", by="item", descending=True),
-        best=Word("of equal scores the more relevant item comes first", by="grade", descending=True),
-        worst=Word("of equal scores the less relevant item comes first", by="grade"),
-        random=Word(
-            "equal scores are put in a random order that depends on the user, the item and the seed alone", by="hash"
-        ),
+        given=Word("equal scores keep the input order", stays=True, needs_row_order=True),
+        item=Word("equal scores are sorted by item id, ascending", by="item"),
+        item_desc=Word("equal scores are sorted by item id, descending", by="item", descending=True),
+        best=Word("among equal scores the more relevant item comes first", by="grade", descending=True),
+        worst=Word("among equal scores the less relevant item comes first", by="grade"),
+        random=Word("equal scores are shuffled by a hash of user, item and seed", by="hash"),
         expected=Word(
-            "values are averages over all orders of equal scores", stays=True, takes="averaged over the order of ties"
+            "values are averaged over all orders of equal scores", stays=True, takes="averaged over the order of ties"
         ),
-        text=Word("equal scores are put in ascending order of the item's id as text", by="text"),
-        text_desc=Word("equal scores are put in descending order of the item's id as text", by="text", descending=True),
-        reversed=Word(
-            "equal scores are put in the reverse of the input's order", stays=True, turns=True, needs_row_order=True
-        ),
+        text=Word("equal scores are sorted by item id, ascending as text", by="text"),
+        text_desc=Word("equal scores are sorted by item id, descending as text", by="text", descending=True),
+        reversed=Word("equal scores are in reverse input order", stays=True, turns=True, needs_row_order=True),
         together=Word(
-            "equal scores share one place, the last of theirs", stays=True, takes="with equal scores read as one"
+            "equal scores share one rank, the last of theirs", stays=True, takes="with equal scores sharing a rank"
         ),
     )
     """How equal scores are taken. Traits: the rows stay in their order (``stays``), which has to be one
@@ -83,50 +79,50 @@ class Protocol:
     ``descending``; or all of them are taken in some way (``takes``), for which a metric needs a closed form.
     """
     scores: str = word(
-        "The precision in which scores are compared.",
+        "Precision in which scores are compared.",
         concerns="scores",
         exact="scores are compared as they are",
-        float32="scores are rounded to single precision first",
+        float32="scores are rounded to float32 first",
     )
     nonpositive: str = word(
         "Items with a score of 0 or below.",
         concerns="lists",
-        listed="an item counts as listed whatever its score is",
-        missed="a relevant item with a score of 0 or below is not found in precision, recall, map, mnap and mrr",
+        listed="an item counts as listed whatever its score",
+        missed="a relevant item with a score of 0 or below counts as missed in precision, recall, map, mnap and mrr",
     )
     gains: str = word(
-        "Grades below the threshold of relevance in dcg, ndcg and err.",
+        "Which grades count in dcg, ndcg and err.",
         concerns="lists",
         relevant="dcg, ndcg and err count the grades of relevant items",
         positive="dcg, ndcg and err count every grade above 0, whatever min_relevance says",
     )
     duplicates: str = word(
-        "An item twice in one list, or in one user's truth.",
+        "Items that appear twice in a list or in a user's truth.",
         concerns="task",
-        error="an item twice in one list, or twice in one user's truth, is an error",
-        first="of an item twice in one list the better rank counts, twice in one user's truth the first row",
+        error="an item twice in one list or in one user's truth is an error",
+        first="an item twice in one list counts at its better rank; twice in one user's truth, by its first row",
     )
     unjudged: str = word(
         "Listed items that the truth does not grade.",
         concerns="lists",
         irrelevant="an item that the truth does not grade is not relevant",
-        drop="an item that the truth does not grade is taken out of the list",
+        drop="an item that the truth does not grade is removed from the list",
     )
     unlisted: str = word(
         "Relevant items that are not listed.",
         concerns="lists",
         missed="a relevant item that is not listed counts as missed",
-        ignored="a relevant item that is not listed does not exist",
+        ignored="a relevant item that is not listed is ignored",
     )
     min_relevance: float | None = field(
-        default=None, metadata=takes("number", "The grade from which an item is relevant.", "task")
+        default=None, metadata=takes("number", "Lowest grade that counts as relevant.", "task")
     )
     exclude: str | None = field(default=None, metadata=takes("table", TABLES["exclude"].help, "filters"))
     candidates: str | None = field(default=None, metadata=takes("table", TABLES["candidates"].help, "filters"))
     average_over: str | tuple[str, ...] | None = field(
-        default=None, metadata=takes("names", "A column, or several: average a user's queries first.", "task")
+        default=None, metadata=takes("names", "Columns of truth: average their queries first.", "task")
     )
-    seed: int = field(default=0, metadata=takes("integer", "The seed of random ties.", "task"))
+    seed: int = field(default=0, metadata=takes("integer", "Seed of random ties.", "task"))
 
     def __post_init__(self) -> None:
         for each in dataclasses.fields(self):
@@ -135,16 +131,16 @@ class Protocol:
         if self.min_relevance is not None:
             object.__setattr__(self, "min_relevance", _threshold(self.min_relevance))
         if isinstance(self.seed, bool) or not hasattr(self.seed, "__index__") or hasattr(self.seed, "shape"):
-            raise ProtocolError(f"protocol: seed is a whole number, given was {shown(self.seed)}.")
+            raise ProtocolError(f"protocol: seed must be an integer, got {shown(self.seed)}.")
         object.__setattr__(self, "seed", operator.index(self.seed))
         for name in FILTERS:
             if not isinstance(getattr(self, name), str | None):
-                raise ProtocolError(f"protocol: {name} is a table of the call. Pass evaluate(..., {name}=...).")
+                raise ProtocolError(f"protocol: {name} is a table. Pass evaluate(..., {name}=...).")
         if isinstance(self.average_over, list | tuple):
             object.__setattr__(self, "average_over", tuple(self.average_over))
         if not all(isinstance(name, str) for name in self.groups) or len(set(self.groups)) < len(self.groups):
             raise ProtocolError(
-                f"protocol: average_over takes the name of a column, or several, given was {shown(self.average_over)}."
+                f"protocol: average_over must be one or more column names, got {shown(self.average_over)}."
             )
 
     @property
@@ -159,9 +155,9 @@ class Protocol:
         known = [each.name for each in dataclasses.fields(self)]
         for name in fields:
             if name == "k":
-                raise ProtocolError("evaluate: no argument 'k'; a cutoff is a part of the metric: write 'ndcg@10'.")
+                raise ProtocolError("evaluate: no argument 'k'; the cutoff is part of the metric: write 'ndcg@10'.")
             if name in ARGUMENTS:
-                raise ProtocolError(f"{name}= is an argument of evaluate(...), and is not taken here.")
+                raise ProtocolError(f"{name}= is an argument of evaluate(...) and is not supported here.")
             if name not in known:
                 raise ProtocolError(f"evaluate: no argument '{name}'. {offer(name, [*ARGUMENTS, *known])}")
         return dataclasses.replace(self, **fields) if fields else self
@@ -171,7 +167,7 @@ class Protocol:
         for name in FILTERS:
             if (described := getattr(self, name)) is not None and tables.get(name) is None:
                 raise ProtocolError(
-                    f"a result's protocol only describes its {name} ({described}); pass {argument(name)} again."
+                    f"a result's protocol does not hold {name} ({described}); pass {argument(name)} again."
                 )
 
     def trait(self, field: str, name: str) -> Any:
@@ -185,17 +181,17 @@ class Protocol:
             each.name: words_of(each)[getattr(self, each.name)] for each in dataclasses.fields(self) if words_of(each)
         }
         if self.min_relevance is None:
-            said["min_relevance"] = "an item is relevant from any grade above 0"
+            said["min_relevance"] = "an item is relevant if its grade is above 0"
         else:
-            said["min_relevance"] = f"an item is relevant from grade {self.min_relevance:g}"
+            said["min_relevance"] = f"an item is relevant if its grade is at least {self.min_relevance:g}"
         if self.exclude is not None:
-            said["exclude"] = f"taken out of the lists before ranking: {self.exclude}"
+            said["exclude"] = f"removed from the lists before ranking: {self.exclude}"
         if self.candidates is not None:
-            said["candidates"] = f"nothing else stays in the lists: {self.candidates}"
+            said["candidates"] = f"lists restricted to candidates: {self.candidates}"
         if self.groups:
-            said["average_over"] = f"the queries of one {' and '.join(self.groups)} are averaged first"
+            said["average_over"] = f"queries are averaged per {' and '.join(self.groups)} first"
         if self.trait("ties", "by") == "hash":
-            said["seed"] = f"the seed of random ties is {self.seed}"
+            said["seed"] = f"seed of random ties: {self.seed}"
         return said
 
     def changes(self, other: Protocol) -> dict[str, Any]:
@@ -234,6 +230,6 @@ def _threshold(given: object) -> float:
     if not 0 <= value < math.inf:
         raise ProtocolError(
             "protocol: min_relevance is the lowest grade that counts as relevant, a finite number of at least 0; "
-            f"got {shown(given)}. Leave it out to take every grade above 0."
+            f"got {shown(given)}. Leave it out to count every grade above 0."
         )
     return value

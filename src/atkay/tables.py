@@ -73,17 +73,17 @@ PAIRS = {"user": USER, "item": ITEM}
 
 TABLES: Mapping[str, TableKind] = {
     "recs": TableKind(LISTS, "The ranked lists.", ranked=True, value="score"),
-    "truth": TableKind(PAIRS | {"relevance": RELEVANCE}, "What is relevant to whom.", value="relevance"),
+    "truth": TableKind(PAIRS | {"relevance": RELEVANCE}, "The relevant items of each user.", value="relevance"),
     "exclude": TableKind(
         PAIRS,
-        "Items to take out of each user's list: what was seen before.",
+        "Items to remove from each user's list, such as those seen before.",
         for_everybody=True,
         refuse_apart={"item": "never"},
         may_miss=True,
     ),
     "candidates": TableKind(
         PAIRS,
-        "Items to keep in the lists: no others.",
+        "Items to keep in the lists; all others are removed.",
         for_everybody=True,
         refuse_apart={"user": "always", "item": "always"},
         covers=("user",),
@@ -93,16 +93,16 @@ TABLES: Mapping[str, TableKind] = {
     ),
     "train": TableKind(
         PAIRS,
-        "The interactions that the models learned from.",
-        "the interactions that the models learned from, a table of users and items",
+        "The training interactions.",
+        "the training interactions, a table of users and items",
         side=True,
         covers=("user",),
         may_miss=True,
     ),
     "catalog": TableKind(
         {"item": ITEM},
-        "All items.",
-        "all items that could be listed",
+        "All items that could be recommended.",
+        "all items that could be recommended",
         side=True,
         for_everybody=True,
         refuse_apart={"item": "evaluated"},
@@ -110,10 +110,10 @@ TABLES: Mapping[str, TableKind] = {
     ),
     "features": TableKind(
         {"item": ITEM},
-        "An item's categories or numbers.",
-        "a table with an item and its categories or numbers",
+        "Categories or vectors of items.",
+        "a table of items with their categories or vectors",
         side=True,
-        extra="a category, or numbers, per item",
+        extra="a category or a vector per item",
         header="item,category",
         refuse_apart={"item": "evaluated"},
         covers=("item",),
@@ -137,11 +137,9 @@ FILTERS = ("exclude", "candidates")
 SIDE = tuple(name for name, kind in TABLES.items() if kind.side)
 
 LOGS: Mapping[str, TableKind] = {
-    "events": TableKind(
-        {"session": SESSION, "user": _PERSON, "item": ITEM, "time": TIME}, "What happened in sessions."
-    ),
-    "orders": TableKind({"user": _PERSON, "order": ORDER, "item": ITEM, "time": TIME}, "What was bought together."),
-    "log": TableKind(PAIRS | {"time": TIME, "relevance": RELEVANCE[:1]}, "Who had what, and when."),
+    "events": TableKind({"session": SESSION, "user": _PERSON, "item": ITEM, "time": TIME}, "Events in sessions."),
+    "orders": TableKind({"user": _PERSON, "order": ORDER, "item": ITEM, "time": TIME}, "Orders and their items."),
+    "log": TableKind(PAIRS | {"time": TIME, "relevance": RELEVANCE[:1]}, "Events: user, item and time."),
 }
 """The tables of ``atkay.tasks``."""
 

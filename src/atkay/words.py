@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import Field, field
 from typing import TYPE_CHECKING, Any, Self
 
-from atkay.errors import AtkayError, shown
+from atkay.errors import AtkayError, unknown_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,8 +48,4 @@ def checked(owner: str, each: Field[Any], given: object, error: type[AtkayError]
     words = words_of(each)
     if isinstance(given, str) and given.lower() in words:
         return given.lower()
-    *others, last = words
-    near = difflib.get_close_matches(given.lower(), words, n=1) if isinstance(given, str) else []
-    hint = f" Did you mean '{near[0]}'?" if near else ""
-    choices = f"{', '.join(others)} or {last}" if others else last
-    raise error(f"{owner}: unknown value {shown(given)} for {each.name}; choose {choices}.{hint}")
+    raise error(f"{owner}: {unknown_value(given, each.name, words)}")

@@ -105,5 +105,5 @@ def test_what_is_printed() -> None:
 
 
 def test_one_number_at_a_time() -> None:
-    with pytest.raises(SpecError, match=r"one number at a time, given was 'map@5,10'\. Write 'map@5'"):
+    with pytest.raises(SpecError, match=r"name one cutoff at a time, got 'map@5,10'\. Write 'map@5'"):
         atkay.variants(RECS, TRUTH, "map@5,10")

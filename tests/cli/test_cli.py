@@ -86,9 +86,9 @@ def test_what_is_written(here: Path) -> None:
     saved = atkay.Result.load("mrr.json")
     assert pl.read_parquet("users.parquet").equals(saved.per_query)
     bad = run("evaluate recs.csv truth.csv -m mrr --per-query users.xlsx")
-    assert (bad.exit_code, "its suffix is one of .parquet, .csv" in bad.stderr) == (2, True)
+    assert (bad.exit_code, "the suffix must be one of .parquet, .csv" in bad.stderr) == (2, True)
     nowhere = run("evaluate recs.csv truth.csv -m mrr --json no/folder.json")
-    assert (nowhere.exit_code, nowhere.stdout, "make it first" in nowhere.stderr) == (2, "", True)
+    assert (nowhere.exit_code, nowhere.stdout, "create it first" in nowhere.stderr) == (2, "", True)
     folder = run("evaluate recs.csv truth.csv -m mrr --json .")
     assert (folder.exit_code, folder.stdout) == (2, "")
 
@@ -112,7 +112,7 @@ def test_numbers_stay_numbers(here: Path) -> None:
     assert first["values"] == pytest.approx([0.4507, 0.5384], abs=5e-5)
     assert (first["words"], first["libraries"]) == (2, ["recbole", "replay"])
     nothing = run("reconcile recs.csv truth.csv map@5=0.123456 -f json")
-    assert (json.loads(nothing.stdout), "Nothing matches" in nothing.stderr) == ([], True)
+    assert (json.loads(nothing.stdout), "No match" in nothing.stderr) == ([], True)
     words = json.loads(run("metrics map -f json").stdout)
     assert {"field": "per", "word": "capped"}.items() <= words[1].items()
 
@@ -138,11 +138,11 @@ def test_a_column_that_may_have_been_meant(here: Path) -> None:
     found = run("evaluate odd.csv truth.csv -m mrr")
     assert found.exit_code == 0
     assert found.stderr == (
-        "atkay: warning: recs: no column is known as the score, so the order of the rows is the order of each list; "
-        "'My Score' is not used. Pass --column 'score=My Score' if it is the score; else leave it out.\n"
+        "atkay: warning: recs: no column was recognised as score, so each list keeps the row order; "
+        "'My Score' is not used. Pass --column 'score=My Score' if it is the score; otherwise drop it.\n"
     )
     named = run("evaluate odd.csv truth.csv -m mrr --column 'score=My Score'")
-    said = "recs ordered by the column 'My Score'\n"
+    said = "recs ordered by column 'My Score'\n"
     assert said in named.stdout
     assert (named.stdout.replace(said, ""), named.stderr) == (run("evaluate recs.csv truth.csv -m mrr").stdout, "")
 
@@ -156,7 +156,7 @@ def test_standard_input(here: Path) -> None:
     both = run("compare - other.csv --truth truth.csv -m mrr", input=(here / "recs.csv").read_bytes())
     assert both.exit_code == 0, both.stderr
     twice = run("evaluate - - -m mrr", input=b"user,item\n")
-    assert (twice.exit_code, "one of the tables, not two" in twice.stderr) == (2, True)
+    assert (twice.exit_code, "only one table can come from standard input" in twice.stderr) == (2, True)
     empty = run("evaluate - truth.csv -m mrr", input=b"")
     assert (empty.exit_code, empty.stderr) == (2, "atkay: recs: standard input is empty.\n")
 
@@ -182,13 +182,13 @@ def test_columns(here: Path) -> None:
         ("evaluate recs.csv truth.csv -m ndgc@5", "unknown metric 'ndgc'"),
         ("evaluate recs.csv truth.csv -m novelty@5", "novelty@5 needs --train: "),
         ("evaluate recs.csv truth.csv --no-recs error", "choose --no-recs zero or 'skip'"),
-        ("evaluate recs.csv truth.csv --dialect rank", "no dialect 'rank'"),
+        ("evaluate recs.csv truth.csv --dialect rank", "unknown dialect 'rank'"),
         ("evaluate recs.csv truth.csv --fail-under ndcg@10", "'ndcg@10' is not METRIC=NUMBER"),
-        ("evaluate recs.csv truth.csv --fail-under ndcg@10=high", "'high' is no number"),
-        ("evaluate recs.csv truth.csv --fail-under mrr@3=0.1", "'mrr@3' was not asked for"),
-        ("evaluat recs.csv truth.csv", "no command 'evaluat'. Did you mean 'evaluate'?"),
-        ("compare recs.csv --truth truth.csv", "give two runs or more"),
-        ("compare recs.csv recs.csv --truth truth.csv", "two runs are called 'recs'"),
+        ("evaluate recs.csv truth.csv --fail-under ndcg@10=high", "cannot read 'high' as a number"),
+        ("evaluate recs.csv truth.csv --fail-under mrr@3=0.1", "'mrr@3' was not evaluated"),
+        ("evaluat recs.csv truth.csv", "unknown command 'evaluat'. Did you mean 'evaluate'?"),
+        ("compare recs.csv --truth truth.csv", "pass at least two runs"),
+        ("compare recs.csv recs.csv --truth truth.csv", "two runs are named 'recs'"),
         ("compare recs.csv other.csv", "truth"),
         ("compare recs.csv other.csv --truth truth.csv --test f", "'f'"),
         ("compare recs.csv other.csv --truth truth.csv --min-effect much", "neither a number nor METRIC=NUMBER"),
@@ -253,10 +253,10 @@ def test_a_gate_on_a_metric_without_a_direction_asks_for_one(here: Path) -> None
     assert run(f"{line} --fail-under arp@5={value + 1}").exit_code == 1  # under is under
     assert run(f"{line} --fail-under arp@5={value - 1}").exit_code == 0
     refused = {
-        "--better arp@5=lower": "--better says what --fail-under and --fail-if-worse-than mean",
-        "--fail-under arp@5=1 --better arp@5=less": "the word must be higher or lower",
+        "--better arp@5=lower": "--better is used by --fail-under and --fail-if-worse-than",
+        "--fail-under arp@5=1 --better arp@5=less": "must be higher or lower",
         "--fail-under arp@5=1 --better arp@6=lower": "'arp@6' is not evaluated",
-        "--fail-under hit@5=0.1 --better hit@5=lower": "higher values of hit@5 are better",
+        "--fail-under hit@5=0.1 --better hit@5=lower": "for hit@5, higher is better",
         "--fail-under hit@5=nan": "'nan' is no number",
     }
     for options, said in refused.items():
@@ -281,20 +281,20 @@ def test_the_baseline_of_a_comparison_is_a_run(here: Path) -> None:
         assert (row["run"], row["against"]) == ("recs", "new")
     unknown = run(f"{line} --baseline truth.csv")
     assert (unknown.exit_code, unknown.stdout) == (2, "")
-    assert "'truth.csv' is not one of the runs, which are recs, new" in unknown.stderr
+    assert "unknown run 'truth.csv'; runs are recs, new" in unknown.stderr
     assert "--reference FILE" in unknown.stderr
-    assert "exclude each other" in run(f"{line} --baseline new --every-pair").stderr
+    assert "cannot be combined" in run(f"{line} --baseline new --every-pair").stderr
     needs = run("compare recs.csv other.csv --truth truth.csv -m unexpectedness@5")
     assert (needs.exit_code, "needs --reference: the lists" in needs.stderr) == (2, True)
     assert run("compare recs.csv other.csv --truth truth.csv -m unexpectedness@5 --reference recs.csv").exit_code == 0
     page = run("report recs.csv new=other.csv --truth truth.csv -m hit@5 --baseline new -o page.html")
-    assert (page.exit_code, "held against new" in Path("page.html").read_text()) == (0, True)
+    assert (page.exit_code, "compared with new" in Path("page.html").read_text()) == (0, True)
 
 
 def test_a_report_of_one_run_ignores_nothing(here: Path) -> None:
     for options in ("--test t", "--baseline recs", "--min-effect 0.1"):
         found = run(f"report recs.csv --truth truth.csv -m hit@5 {options}")
-        assert (found.exit_code, "needs two runs or more, got one" in found.stderr) == (2, True)
+        assert (found.exit_code, "needs at least two runs, got one" in found.stderr) == (2, True)
     assert run("evaluate recs.csv truth.csv -m hit@5 --json saved.json").exit_code == 0
     for options in ("--truth truth.csv", "-m hit@5", "--ties best", "--column user=user", "--slices users.csv"):
         found = run(f"report saved.json {options}")
@@ -361,8 +361,8 @@ def test_options_without_effect(here: Path) -> None:
     assert run(f"{many} --json real.json").exit_code == 0
     one = "report recs.csv --truth truth.csv"
     for line, said in {
-        f"{one} --baseline x": "--baseline needs two runs or more, got one. Add a run, or leave it out.",
-        f"{one} --test t --rng 1": "--test and --rng need two runs or more, got one. Add a run, or leave them out.",
+        f"{one} --baseline x": "--baseline needs at least two runs, got one. Add a run, or leave it out.",
+        f"{one} --test t --rng 1": "--test and --rng need at least two runs, got one. Add a run, or leave them out.",
         "report real.json --ties best": "--ties has no effect: 'real.json' is already evaluated. Leave it out, or pass",
         f"{many} --fail-if-worse-than real.json": (
             "coverage@2 and arp@2 have no direction. For each, pass --better METRIC=higher or METRIC=lower, or leave "

@@ -70,7 +70,7 @@ def test_sleep(sleep: Difference) -> None:
     assert sleep.p["permutation"] == 0.00390625  # 2 of the 2^9 sign patterns: one patient's difference is 0
     assert sleep.p["tukey"] == pytest.approx(0.002833, abs=5e-7)
     assert (sleep.wins, sleep.ties, sleep.losses, sleep.users) == (9, 1, 0, 10)
-    assert sleep.verdict == "1.580 better, 95 % interval 0.700 to 2.460; significant; large"
+    assert sleep.verdict == "+1.580 (+211 %), 95 % CI [+0.700, +2.460], p = 0.003 (Holm): significant"  # 1.58 / 0.75
 
 
 def test_corrections() -> None:
@@ -120,11 +120,11 @@ def test_power_of_a_comparison() -> None:
     assert atkay.power(atkay.compare(runs, correction="bh")).level == 0.05
     assert "–" in repr(atkay.power(atkay.compare(runs)))  # nothing is said to matter
     for wanted in (80, None):
-        with pytest.raises(SpecError, match="wanted and level lie between 0 and 1"):
+        with pytest.raises(SpecError, match="wanted must be a number between 0 and 1"):
             atkay.power(found, wanted=wanted)  # type: ignore[arg-type]
-    with pytest.raises(SpecError, match=r"a chance of 0\.01 is there without any difference, by the level of 0\.0166"):
+    with pytest.raises(SpecError, match=r"wanted must be above the level 0\.0166\d+, got 0\.01"):
         atkay.power(found, wanted=0.01)
-    with pytest.raises(InputError, match=r"takes what compare\(\.\.\.\) gave, given was a str"):
+    with pytest.raises(InputError, match=r"pass a Comparison from compare\(\.\.\.\), got a str"):
         atkay.power("x")  # type: ignore[arg-type]
 
 
@@ -229,7 +229,7 @@ def test_randomised_tukey_comes_near_all_orders() -> None:
 def test_randomised_tukey_of_too_many_runs() -> None:
     runs = {f"run {n}": {"ann": ["a", "b"], "bob": ["b", "a"]} for n in range(257)}
     results = {name: atkay.evaluate(lists, {"ann": ["a"], "bob": ["b"]}, "mrr") for name, lists in runs.items()}
-    with pytest.raises(atkay.errors.InputError, match="at most 256 runs, and these are 257"):
+    with pytest.raises(atkay.errors.InputError, match="at most 256 runs, got 257"):
         atkay.compare(results, test="randomised_tukey")
 
 
@@ -326,7 +326,7 @@ def test_a_user_without_a_list_scores_zero_or_is_left_out() -> None:
     assert skip["mrr"][0].difference == pytest.approx((4 + 3 / 3) / 7 - 1 / 2)
     assert (skip["mrr"][0].users, skip["mrr"][0].left_out) == (7, 1)
     assert skip.means["old"]["mrr"].users == 8
-    assert any(note.startswith("users not in every run: 1; ") for note in skip.notes)
+    assert any(note.startswith("users missing in some runs: 1; ") for note in skip.notes)
 
 
 def test_undefined_values_are_left_out_and_counted() -> None:
@@ -384,7 +384,7 @@ def test_a_unit_counts_the_queries_that_both_runs_have() -> None:
     half = result(values[kept], ids=ids[kept], groups=groups[kept], **fields)
     found = atkay.compare({"a": full, "b": half})
     assert (found["mrr"][0].difference, found["mrr"][0].ties, found["mrr"][0].left_out) == (0, 10, 0)
-    assert any(note.startswith("queries without a value in every run: 10; ") for note in found.notes)
+    assert any(note.startswith("queries without a value in some runs: 10; ") for note in found.notes)
     # Other values: the person's mean is of the two queries that both runs have, defined or not.
     other = rng.random(30)
     gaps = result(np.where(kept, other, np.nan), ids=ids, groups=groups, **fields)
@@ -450,7 +450,7 @@ def test_numbers_of_the_whole_run_are_shown_without_a_test() -> None:
     found = atkay.compare({"old": OLD, "new": NEW}, TRUTH, ["mrr", "coverage"], catalog=["q", "r", "x", "y"])
     (coverage,) = found["coverage"]
     assert coverage.difference == 1 - 0.75
-    assert coverage.verdict == "0.250 higher; not tested"
+    assert coverage.verdict == "+0.250 (+33 %): not tested"
     assert all(math.isnan(p) for p in coverage.p.values())
     assert found["mrr"][0].corrected == found["mrr"][0].p  # one test in the family
 
@@ -462,7 +462,8 @@ def test_lower_is_better() -> None:
     higher = one(first, second)
     assert found.difference == higher.difference > 0
     assert found.standing("b") == "worse" == higher.standing("a")
-    assert " worse, 95 % interval" in found.verdict
+    assert found.verdict.startswith("+0.")
+    assert found.verdict.endswith(": significant (lower is better)")
     assert (found.wins, found.losses) == (higher.losses, higher.wins)
     assert r"\textbf{" in atkay.compare(runs).to_latex().splitlines()[4]  # run a is the best
 
@@ -471,12 +472,14 @@ def test_everybody_by_the_same_amount() -> None:
     first = np.random.default_rng(0).random(20)
     same = one(first, first)
     assert (same.difference, same.p["t"], same.p["permutation"], same.ties) == (0, 1, 1, 20)
-    assert same.verdict == "no difference; not significant"
+    assert same.verdict == "no difference"
     shifted = one(first, first + 0.1)
     assert math.isnan(shifted.p["t"])  # there is no spread to judge by
     assert shifted.p["permutation"] < 0.01
-    assert shifted.verdict == "0.100 better; significant"  # by permutation
-    assert one(first, first + 0.1, test=("t", "bootstrap", "tukey")).verdict == "0.100 better; not tested"
+    assert shifted.verdict.endswith(" %), p < 0.0001 (Holm): significant")  # 1 / 10,001 by permutation
+    assert shifted.verdict.startswith("+0.100 (+")
+    untested = one(first, first + 0.1, test=("t", "bootstrap", "tukey"))
+    assert untested.verdict == f"+0.100 (+{10 / first.mean():.0f} %): not tested"
 
 
 @pytest.mark.parametrize("interval", ["student", "percentile", "bca"])
@@ -572,7 +575,9 @@ def test_different_data_are_refused() -> None:
 
 def test_different_metrics_are_refused() -> None:
     runs = {"a": atkay.evaluate(OLD, TRUTH, "map@5"), "b": atkay.evaluate(OLD, TRUTH, "map(per=hits)@5")}
-    with pytest.raises(NumberError, match=r"no metric is in all of the results: 'a' has 'map@5'; 'b' has 'map\(per=h"):
+    with pytest.raises(
+        NumberError, match=r"the results have no metric in common: 'a' has 'map@5'; 'b' has 'map\(per=h"
+    ):
         atkay.compare(runs)
     with pytest.raises(NumberError, match="'map@5' is not in the result of 'b'"):
         atkay.compare(runs, metrics="map@5")
@@ -581,25 +586,29 @@ def test_different_metrics_are_refused() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"runs": {"a": OLD}}, InputError, "takes two runs or more, given was 'a'"),
-        ({"runs": [OLD, NEW]}, InputError, "runs is {name: lists}, given was a list"),
-        ({"truth": None}, InputError, "'old' is no result, so it has to be evaluated"),
-        ({"baseline": "odl"}, InputError, "no run 'odl' to be the baseline. Did you mean 'old'"),
+        ({"runs": {"a": OLD}}, InputError, "pass at least two runs, got 'a'"),
+        ({"runs": [OLD, NEW]}, InputError, "runs must be {name: lists}, got a list"),
+        ({"truth": None}, InputError, "'old' is not a saved result and must be evaluated"),
+        ({"baseline": "odl"}, InputError, "unknown baseline 'odl'. Did you mean 'old'"),
         ({"baseline": OLD}, InputError, "passed as reference="),
-        ({"test": "welch"}, SpecError, "'welch' is no word for 'test'. Known: 't'"),
-        ({"test": ()}, SpecError, "no test is asked for"),
-        ({"correction": "hol"}, SpecError, "'hol' is no word for 'correction'. Did you mean 'holm'"),
-        ({"family": "run"}, SpecError, "'run' is no word for 'family'"),
-        ({"interval": "wald"}, SpecError, "'wald' is no word for 'interval'"),
-        ({"permutations": 0}, SpecError, "permutations is a whole number from 1, given was 0"),
-        ({"rng": None}, SpecError, "rng is a whole number from 0, given was None"),
-        ({"min_effect": 0}, SpecError, "min_effect is a difference above 0, given was 0"),
-        ({"min_effect": {"ndcg@5": 0.1}}, NumberError, "min_effect names 'ndcg@5', which is not compared"),
-        ({"runs": {1: OLD, 2: NEW}}, InputError, "the names of runs are text, given was 1"),
+        ({"test": "welch"}, SpecError, "unknown value 'welch' for test; choose t, permutation"),
+        ({"test": ()}, SpecError, "test is empty"),
+        (
+            {"correction": "hol"},
+            SpecError,
+            "unknown value 'hol' for correction; choose holm, bonferroni, bh or none. Did you mean 'holm'",
+        ),
+        ({"family": "run"}, SpecError, "unknown value 'run' for family"),
+        ({"interval": "wald"}, SpecError, "unknown value 'wald' for interval"),
+        ({"permutations": 0}, SpecError, "permutations must be a positive integer, got 0"),
+        ({"rng": None}, SpecError, "rng must be a non-negative integer, got None"),
+        ({"min_effect": 0}, SpecError, "min_effect must be a positive number, got 0"),
+        ({"min_effect": {"ndcg@5": 0.1}}, NumberError, "unknown metric 'ndcg@5' in min_effect"),
+        ({"runs": {1: OLD, 2: NEW}}, InputError, "names of runs must be strings, got 1"),
         ({"runs": {"old": OLD, "new": {"a": ["x", "x"]}}}, DuplicateError, "run 'new': recs: "),
-        ({"test": None}, SpecError, "None is no word for 'test'"),
-        ({"test": [["t"]]}, SpecError, "is no word for 'test'"),
-        ({"correction": ["holm"]}, SpecError, "is no word for 'correction'"),
+        ({"test": None}, SpecError, "unknown value None for test"),
+        ({"test": [["t"]]}, SpecError, "['t'] for test"),
+        ({"correction": ["holm"]}, SpecError, "['holm'] for correction"),
         ({"tests": "t"}, ProtocolError, "compare: no argument 'tests'. Did you mean 'test'"),
         ({"k": 10}, ProtocolError, "write 'ndcg@10'"),
         ({"tie": "best"}, ProtocolError, "no argument 'tie'. Did you mean 'ties'"),
@@ -614,11 +623,11 @@ def test_bad_arguments(given: dict[str, Any], error: type[Exception], message: s
 
 def test_protocol_arguments_for_results_alone_are_refused() -> None:
     runs = {"a": result([0.1, 0.2]), "b": result([0.1, 0.3])}
-    with pytest.raises(InputError, match="'ties' says how to evaluate, and all runs are results"):
+    with pytest.raises(InputError, match="'ties' has no effect: all runs are already evaluated"):
         atkay.compare(runs, ties="best")
-    with pytest.raises(InputError, match="'reference' says how to evaluate, and all runs are results"):
+    with pytest.raises(InputError, match="'reference' has no effect: all runs are already evaluated"):
         atkay.compare(runs, reference=OLD)
-    with pytest.raises(InputError, match="'truth' says how to evaluate, and all runs are results"):
+    with pytest.raises(InputError, match="'truth' has no effect: all runs are already evaluated"):
         atkay.compare(runs, TRUTH)
 
 
@@ -669,11 +678,11 @@ def test_names_of_a_dialect_work_wherever_a_metric_is_named(tmp_path: Path) -> N
     [
         (0.01, 0.1, 0.3, None, "significant"),
         (0.2, -0.1, 0.3, None, "not significant"),
-        (0.01, 0.1, 0.3, 0.05, "significant and matters"),
-        (0.01, -0.3, -0.1, 0.05, "significant and matters"),
-        (0.01, 0.1, 0.3, 0.4, "significant but smaller than what matters"),
-        (0.01, 0.1, 0.3, 0.2, "significant, perhaps too small to matter"),
-        (0.2, -0.1, 0.3, 0.4, "no difference that matters"),
+        (0.01, 0.1, 0.3, 0.05, "significant, at least min_effect"),
+        (0.01, -0.3, -0.1, 0.05, "significant, at least min_effect"),
+        (0.01, 0.1, 0.3, 0.4, "significant, but below min_effect"),
+        (0.01, 0.1, 0.3, 0.2, "significant, possibly below min_effect"),
+        (0.2, -0.1, 0.3, 0.4, "equivalent within min_effect"),
         (0.2, -0.1, 0.3, 0.2, "not significant"),
         (math.nan, -0.1, 0.3, 0.2, "not tested"),
     ],
@@ -686,26 +695,26 @@ def test_with_many_users_small_differences_are_real_and_need_not_matter() -> Non
     rng = np.random.default_rng(0)
     first = rng.random(100_000)
     found = one(first, first + rng.normal(0.002, 0.1, 100_000), test="t", min_effect=0.01)
-    assert found.finding == "significant but smaller than what matters"
-    assert found.verdict.endswith("significant but smaller than what matters; very small")
+    assert found.finding == "significant, but below min_effect"
+    assert found.verdict.endswith(": significant, but below min_effect")
 
 
 def test_a_verdict_says_when_the_tests_disagree_or_the_correction_decides(sleep: Difference) -> None:
     against = dataclasses.replace(sleep, corrected={"t": 0.01, "permutation": 0.2, "tukey": 0.01})
-    assert against.verdict.endswith("; significant; large; not significant by permutation")
+    assert against.verdict.endswith("p = 0.010 (Holm): significant; not significant by permutation")
     weak = dataclasses.replace(sleep, corrected=dict.fromkeys(sleep.p, 0.2), finding="not significant")
-    assert weak.verdict.endswith("0.700 to 2.460; not significant after the correction")
+    assert weak.verdict == ("no significant difference after correction (95 % CI [+0.700, +2.460], p = 0.200, Holm)")
     down = dataclasses.replace(sleep, difference=-1.58, low=-2.459886, high=-0.700114)
-    assert down.verdict.startswith("1.580 worse, 95 % interval 0.700 to 2.460;")
+    assert down.verdict.startswith("-1.580 (-211 %), 95 % CI [-2.460, -0.700], ")
 
 
 def test_everybody_alike_and_what_matters() -> None:
     """Without spread the difference itself is the interval."""
     first = np.random.default_rng(0).random(20)
     words = {
-        0.5: "significant and matters",
-        0.05: "significant but smaller than what matters",
-        0.0: "no difference that matters",
+        0.5: "significant, at least min_effect",
+        0.05: "significant, but below min_effect",
+        0.0: "equivalent within min_effect",
     }
     for shift, word in words.items():
         assert one(first, first + shift, min_effect=0.1).finding == word
@@ -718,10 +727,12 @@ def test_a_p_value_that_cannot_be_smaller_is_no_dissent() -> None:
     base = rng.random((40, 1))
     values = base + np.arange(4) + 0.1 * rng.random((40, 4))
     runs = {name: result(column) for name, column in zip("abcd", values.T, strict=True)}
-    with pytest.warns(PermutationsWarning, match=r"no p-value below 1/100, .* among 6 .* permutations=120 or more"):
+    with pytest.warns(
+        PermutationsWarning, match=r"permutation test is 1/100; corrected for 6 .* permutations=120 or more"
+    ):
         found = atkay.compare(runs, permutations=99)
     assert {d.corrected["permutation"] for d in found} == {6 / 100}
-    assert {d.verdict.split("; ", 1)[1] for d in found} == {"significant; large"}
+    assert {d.verdict.partition(": ")[2] for d in found} == {"significant"}
     assert all(d.significant for d in atkay.compare(runs, test="permutation", permutations=120))  # 6 / 121
     with pytest.warns(PermutationsWarning):
         alone = atkay.compare(runs, test="permutation", permutations=99)
@@ -735,7 +746,7 @@ def test_whom_tukeys_tests_count() -> None:
     runs = {"a": result(values[:, 0]), "b": result(values[:, 1]), "c": result(values[:20, 2])}
     found = atkay.compare(runs, test=("tukey", "t"))
     assert found.differences[0].users == 60
-    assert "Tukey's tests of mrr: of the 20 of 60 users with a value in every run" in found.notes
+    assert "Tukey's tests of mrr: 20 of 60 users have a value in every run" in found.notes
     inside = atkay.compare(
         {name: result(column) for name, column in zip("abc", values[:20].T, strict=True)}, test="tukey"
     )
@@ -770,7 +781,7 @@ def test_slices_and_who_moves_against_the_mean(three: atkay.Comparison) -> None:
     marked = three.slices.filter(pl.col("against_mean")).select("segment", "metric", "run").rows()
     assert ("new", "mrr", "top") in marked
     assert three.slices.height == 2 * 2 * 2
-    assert "kind new: mrr of top against base" in repr(three)
+    assert "kind new: mrr, top vs base" in repr(three)
     # The segments of a slice are one family: Holm over 2 segments x 2 metrics x 2 pairs.
     p = np.array([d.p["t"] for d in three.segments])
     assert [d.corrected["t"] for d in three.segments] == pytest.approx(holm(p).tolist())
@@ -826,7 +837,7 @@ def test_tables(three: atkay.Comparison) -> None:
     assert three.to_pandas()["difference"].tolist() == three.table["difference"].to_list()
     assert three.mean_table.select("run", "metric").rows()[:2] == [("base", "mrr"), ("base", "hit@1")]
     assert list(three["RR"]) == list(three["mrr"])
-    with pytest.raises(NumberError, match="'ndcg' was not asked for"):
+    with pytest.raises(NumberError, match="'ndcg' was not evaluated"):
         three["ndcg"]
 
 
@@ -839,7 +850,7 @@ def test_shown(three: atkay.Comparison) -> None:
     assert f"**{top}**<sup>*</sup>" in three.to_markdown()
     html = three._repr_html_()
     assert f"<b>{top}</b><sup>*</sup>" in html
-    assert "against the mean:" in html
+    assert "segments with the opposite effect:" in html
     worse = atkay.compare({"top": result(np.arange(20.0)), "bad": result(np.arange(20.0) ** 0.5)}, baseline="top")
     assert r"\textsuperscript{\textdagger{}}" in worse.to_latex()
 
@@ -855,13 +866,16 @@ def test_letters_without_a_baseline() -> None:
 def test_the_legend_names_what_decided() -> None:
     first = np.random.default_rng(0).random(20)
     runs = {"a": result(first), "b": result(first + 0.1)}  # without spread t has no p-value
-    assert "corrected p < 0.05 (permutation, holm)" in atkay.compare(runs).legend
+    assert "corrected p < 0.05 (permutation, Holm)" in atkay.compare(runs).legend
     assert " corrected p t  corrected p permutation\n" in repr(atkay.compare(runs))
     runs["c"] = result(noise(20, 1)[:, 0])
-    assert "corrected p < 0.05 (t, bh or permutation, bh)" in atkay.compare(runs, correction="bh").legend
+    assert (
+        "corrected p < 0.05 (t, Benjamini-Hochberg or permutation, Benjamini-Hochberg)"
+        in atkay.compare(runs, correction="bh").legend
+    )
     assert "corrected p < 0.05 (tukey)" in atkay.compare(runs, test="tukey", correction="bh").legend
     alone = atkay.compare(runs, test="t", correction="none")
-    assert "than that run, p < 0.05 (t)" in alone.legend
+    assert "than the run with that letter, p < 0.05 (t)" in alone.legend
     assert re.search(r" users +p t\n", repr(alone))
 
 
@@ -890,7 +904,7 @@ def test_names_that_would_break_a_table() -> None:
     assert (
         found.to_latex()
         .splitlines()[-1]
-        .startswith("% bold: highest mean; *: significantly better than a|b\\x0a\\x0ax, †")
+        .startswith("% bold: highest mean; * significantly better than a|b\\x0a\\x0ax, †")
     )
     assert {d.segment for d in found.segments} == {"", None}
     assert sum("(none)" in line for line in rows) == 3  # two runs' means and a difference
@@ -910,7 +924,7 @@ def test_means_and_whole_run_numbers_of_segments(tmp_path: Path) -> None:
     # Left: new has x, y of four items, old q, x, y. Right: both have three of four.
     of_segment = {d.segment: d for d in found.segments if d.metric == "coverage"}
     assert {name: d.difference for name, d in of_segment.items()} == {"left": 0.5 - 0.75, "right": 0.0}
-    assert of_segment["left"].verdict == "0.250 lower; not tested"
+    assert of_segment["left"].verdict == "-0.250 (-33 %): not tested"
     assert [d.metric for d in found.segments] == ["mrr", "coverage"] * 2
     # Users e, f and g find it at rank 3, h has no list.
     assert found.segment_means["segment", "right"]["new"]["mrr"].mean == pytest.approx((3 / 3) / 4)
@@ -918,9 +932,15 @@ def test_means_and_whole_run_numbers_of_segments(tmp_path: Path) -> None:
     alone = evaluated.slices.with_columns(run=pl.lit("new")).select(found.slice_mean_table.columns)
     assert found.slice_mean_table.filter(pl.col("run") == "new").equals(alone)
     for shown in (repr(found), found.to_markdown(), found._repr_html_()):
-        for part in ("right", "0.2500", "against the mean:", "paired by user", "0.250 lower; not tested"):
+        for part in (
+            "right",
+            "0.2500",
+            "segments with the opposite effect:",
+            "paired by user",
+            "-0.250 (-33 %): not tested",
+        ):
             assert part in shown
-    assert re.search(r"0\.250 higher; not tested +– +– +– ", repr(found))  # a number of the run counts no users
+    assert re.search(r"\+0\.250 \(\+33 %\): not tested +– +– +– ", repr(found))  # a number of the run counts no users
     found.save(tmp_path / "c.json")
     assert atkay.Comparison.load(tmp_path / "c.json").to_markdown() == found.to_markdown()
 
@@ -947,7 +967,7 @@ def test_charts(three: atkay.Comparison, kind: str) -> None:
     (rows,) = chart["datasets"].values()
     if kind == "differences":
         assert [row["difference"] for row in rows] == [d.difference for d in three]
-        assert {row["found"] for row in rows if row["pair"] == "top against base"} == {"better"}
+        assert {row["found"] for row in rows if row["pair"] == "top vs base"} == {"better"}
     else:
         assert [row["mean"] for row in rows] == three.mean_table["mean"].to_list()
     assert chart["facet"]["row"]["field"] == "metric"
@@ -956,7 +976,7 @@ def test_charts(three: atkay.Comparison, kind: str) -> None:
 def test_charts_with_a_threshold_and_of_an_unknown_kind(three: atkay.Comparison) -> None:
     layers = dataclasses.replace(three, min_effect={"mrr": 0.1}).plot().to_dict()["spec"]["layer"]
     assert layers[0]["mark"]["type"] == "rect"
-    with pytest.raises(SpecError, match="'bars' is no kind of chart"):
+    with pytest.raises(SpecError, match="unknown value 'bars' for kind"):
         three.plot("bars")
 
 

@@ -142,7 +142,7 @@ def test_it_reads_like_a_result() -> None:
     assert found.to_polars().equals(found.table)
     assert found.per_query["kendall_tau"].to_list() == [-1.0, None]
     said = repr(found)
-    assert "2 users in both runs; 1 in run_a alone (left out)" in said
+    assert "2 users in both runs; 1 only in run_a (left out)" in said
     assert "the top 5 of each list, p = 0.5" in said
     assert "run_b alone" not in said
     assert "<table>" in found._repr_html_()
@@ -156,24 +156,24 @@ def test_it_reads_like_a_result() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"k": 0}, SpecError, "k is a whole number from 1"),
-        ({"k": 2.5}, SpecError, "k is a whole number from 1"),
-        ({"k": True}, SpecError, "given was True"),
-        ({"p": 1}, SpecError, "p is a number between 0 and 1, given was 1"),
-        ({"p": "0.9"}, SpecError, "p is a number between 0 and 1"),
+        ({"k": 0}, SpecError, "k must be a positive integer"),
+        ({"k": 2.5}, SpecError, "k must be a positive integer"),
+        ({"k": True}, SpecError, "got True"),
+        ({"p": 1}, SpecError, "p must be a number between 0 and 1, got 1"),
+        ({"p": "0.9"}, SpecError, "p must be a number between 0 and 1"),
         ({"run_b": {7: [1]}}, IdError, "run_a and run_b have no user in common: run_a has 1, run_b has 7"),
         ({"run_b": {1: ["a"]}}, IdError, "run_a and run_b have ids of different types"),
-        ({"run_b": {1: {1, 2}}}, SourceError, "run_b: what is given for user 1 is a set; a set has no order"),
+        ({"run_b": {1: {1, 2}}}, SourceError, "run_b: the value of user 1 is a set; a set has no order"),
         ({"run_b": {(1, 2): [1]}}, IdError, "run_a names a user by 'user', run_b by 'user_1', 'user_2'"),
         ({"run_a": [[1]], "run_b": [[1], [2]]}, SourceError, "run_a has 1 rows and run_b 2"),
-        ({"run_a": {1: [3, 4, 3]}}, DuplicateError, "run_a: item 3 stands twice in the list of user 1; 1 of 3 rows"),
+        ({"run_a": {1: [3, 4, 3]}}, DuplicateError, "run_a: item 3 appears twice in the list of user 1; 1 of 3 rows"),
         ({"run_b": pl.DataFrame({"user": [1], "thing": [1]})}, ColumnError, "run_b: no column for the item"),
         ({"columns": {"recs": atkay.Columns()}}, InputError, "a dict of them for 'run_a', 'run_b'"),
         ({"columns": {"run_a": "user"}}, InputError, "columns: pass Columns"),
         (
             {"run_b": pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [1, 3]})},
             OrderError,
-            "run_b: 'rank' of user 1 is 1, 3; the ranks of a list of 2 are 1 to 2, each once",
+            "run_b: 'rank' of user 1 is 1, 3; the ranks of a list of 2 must be 1 to 2, each once",
         ),
         (
             {"run_b": pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [2, 1], "score": [0.9, 0.1]})},

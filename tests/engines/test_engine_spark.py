@@ -267,12 +267,12 @@ TRUTH = pl.DataFrame({"user": [1, 2, 3], "item": [1, 2, 2], "relevance": [1.0, 2
         (LISTS.with_columns(score=pl.lit(None, pl.Float64)), TRUTH, {}, "recs: 'score' holds None"),
         (LISTS.select("user", "item", rank=pl.int_range(4) % 2), TRUTH, {}, "'rank' of user .*They start at 0: add 1"),
         (LISTS, TRUTH.with_columns(-pl.col("relevance")), {}, "A grade is 0 .* or more"),
-        (LISTS, TRUTH, {"no_recs": "error"}, "1 user with truth and no list, user 3"),
+        (LISTS, TRUTH, {"no_recs": "error"}, "1 user with truth but no list, user 3"),
         (LISTS, TRUTH, {"exclude": {"a": ["b"]}}, "exclude and truth have ids of different types"),
         (LISTS, TRUTH, {"slices": {"a": "b"}}, "slices and truth have ids of different types"),
         (LISTS, TRUTH, {"slices": {7: "b"}}, "slices has no user in common with recs and truth"),
         (LISTS, TRUTH, {"exclude": [[1], [2]]}, "exclude: lists without users are numbered"),
-        (LISTS, TRUTH.with_columns(relevance=0), {}, "no user is left to evaluate"),
+        (LISTS, TRUTH.with_columns(relevance=0), {}, "no user to evaluate"),
     ],
 )
 def test_what_is_refused_in_memory_is_refused(
@@ -294,11 +294,11 @@ def test_what_is_warned_of_in_memory_is_warned_of(spark: Session) -> None:
     for lists in (recs, in_spark(spark, recs)):
         for name in ("exclude", "train", "reference", "slices"):
             ranked: Any = table.with_columns(rank=pl.lit(1)) if name == "reference" else table
-            message = rf"{name} has next to no users in common .*: 2 of its 200 users \(1 %\), and 2 of the 150 there"
+            message = rf"{name} has next to no users in common .*: 2 of its 200 users \(1 %\), and 2 of their 150"
             side: dict[str, Any] = {name: ranked}
             with pytest.warns(errors.OverlapWarning, match=message):
                 result = atkay.evaluate(lists, truth, "new_to_user@5" if name == "train" else "mrr", **side)
-            assert result.readings == ("truth graded by the column 'rating': 3 to 3",)
+            assert result.readings == ("grades from column 'rating': 3 to 3",)
         with pytest.warns(errors.OverlapWarning, match="have no item in common"):
             assert atkay.evaluate(lists, truth.with_columns(pl.col("item") + 99), "mrr")["mrr"] == 0
         with pytest.raises(errors.IdError, match="exclude has no user in common"):
@@ -329,7 +329,7 @@ def test_what_only_spark_refuses(spark: Session) -> None:
 def test_spark_connect_is_refused(spark: Session) -> None:
     told = {"__module__": "pyspark.sql.connect.dataframe", "columns": LISTS.columns, "sparkSession": spark}
     remote = type("DataFrame", (pyspark.sql.DataFrame,), {**told, "limit": lambda self, _: self})
-    with pytest.raises(errors.SourceError, match="recs: a frame of Spark Connect"):
+    with pytest.raises(errors.SourceError, match="recs: cannot read a Spark Connect frame"):
         atkay.evaluate(object.__new__(remote), TRUTH, "mrr")
 
 

@@ -87,7 +87,7 @@ class Data:
 
 
 def beside(seed: int = 0) -> dict[str, Any]:
-    """Something for every metric that needs more than lists and truth; some users and items are not known."""
+    """Something for every metric that needs more than recs and truth; some users and items are not known."""
     rng = np.random.default_rng(seed)
     return {
         "train": {user: rng.permutation(ITEMS - 1)[: rng.integers(1, 6)].tolist() for user in range(0, USERS, 2)},
@@ -353,7 +353,7 @@ def test_tables_are_given_again() -> None:
     packed = stream.to_bytes()
     with pytest.raises(SideError, match=r"from_bytes\(..., train=...\) again"):
         atkay.Stream.from_bytes(packed)
-    with pytest.raises(InputError, match="differ in what is given besides"):
+    with pytest.raises(InputError, match="differ in the side tables"):
         atkay.Stream.from_bytes(packed, train={0: [1, 2], 1: [3]})
     again = atkay.Stream.from_bytes(packed, train={1: [2], 0: [2, 1]})
     assert again.to_bytes() == packed
@@ -361,7 +361,7 @@ def test_tables_are_given_again() -> None:
 
 def test_reset_and_empty_streams() -> None:
     stream = atkay.Stream("mrr")
-    with pytest.raises(PopulationError, match="nobody was counted yet"):
+    with pytest.raises(PopulationError, match="no data yet"):
         stream.compute()
     empty = stream.to_bytes()
     stream.update([[1]], [[1]])
@@ -438,7 +438,7 @@ def test_foreign_bytes_are_refused(content: Any) -> None:
 
 def test_truncated_and_damaged_bytes_are_refused() -> None:
     for end in range(len(GOOD)):
-        with pytest.raises(SourceError, match=r"no bytes of a stream|cut off"):
+        with pytest.raises(SourceError, match=r"not bytes of a stream|truncated"):
             atkay.Stream.from_bytes(GOOD[:end])
     for at in range(24, len(GOOD), 7):
         with pytest.raises(SourceError, match="damaged"):
@@ -467,7 +467,7 @@ def test_bytes_whose_parts_do_not_fit() -> None:
         pack({**header, "population": {"evaluated": 1}}, states),
         pack({"metrics": ["mrr"]}, []),
     ):
-        with pytest.raises(SourceError, match="no stream that this version reads"):
+        with pytest.raises(SourceError, match="cannot read these bytes as a stream"):
             atkay.Stream.from_bytes(content)
 
 
@@ -485,7 +485,7 @@ def test_bytes_of_another_version() -> None:
         content = pack({**header, "atkay": "99.0", **changed}, states)
         with pytest.raises(SourceError, match=r"written by atkay 99\.0.*this is atkay"):
             atkay.Stream.from_bytes(content)
-    with pytest.raises(SourceError, match=r"'moon' is no field of it.*written by atkay 99\.0"):
+    with pytest.raises(SourceError, match=r"'moon' is not a known field.*written by atkay 99\.0"):
         atkay.Stream(["mrr", "coverage@1"], n_items=3).merge(
             pack({**header, "atkay": "99.0", "protocol": {**header["protocol"], "moon": "full"}}, states)
         )
@@ -502,19 +502,19 @@ def test_what_the_bytes_say_is_not_said_again() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"metrics": "coverage@1"}, SideError, r"coverage@1 looks at all lists together.*n_items="),
-        ({"metrics": "median_rank"}, SideError, r"median_rank looks at all lists together.*n_items="),
+        ({"metrics": "coverage@1"}, SideError, r"coverage@1 is computed from all lists together.*n_items="),
+        ({"metrics": "median_rank"}, SideError, r"median_rank is computed from all lists together.*n_items="),
         ({"metrics": "novelty", "n_items": 4}, SideError, "novelty needs train="),
         ({"metrics": "novelty", "train": {1: [2]}}, SideError, "train= is given"),
         ({"n_items": 0}, InputError, "n_items must be a positive integer below 2.31, got 0"),
-        ({"n_items": 3, "train": {1: [3]}}, IdError, "train names the item 3; items are codes from 0 to 2"),
-        ({"n_items": 3, "train": {1: ["a"]}}, IdError, "train names the item 'a'"),
+        ({"n_items": 3, "train": {1: [3]}}, IdError, "train has item 3; item codes run from 0 to 2"),
+        ({"n_items": 3, "train": {1: ["a"]}}, IdError, "train has item 'a'"),
         ({"average_over": "user"}, ProtocolError, "average_over"),
         ({"exclude": [1]}, ProtocolError, "exclude comes with each batch"),
-        ({"slices": {1: "a"}}, ProtocolError, "'slices' is for evaluate"),
-        ({"memory": "2GB"}, ProtocolError, "'memory' is for evaluate"),
-        ({"memory": 1, "spill": "."}, ProtocolError, "'memory', 'spill' is for evaluate"),
-        ({"metrics": "bpref", "ties": "together"}, ProtocolError, "closed form"),
+        ({"slices": {1: "a"}}, ProtocolError, "'slices' is not supported"),
+        ({"memory": "2GB"}, ProtocolError, "'memory' is not supported"),
+        ({"memory": 1, "spill": "."}, ProtocolError, "'memory', 'spill' is not supported"),
+        ({"metrics": "bpref", "ties": "together"}, ProtocolError, "does not support ties="),
         ({"metrics": "ndgc"}, SpecError, "ndcg"),
         ({"tie": "item"}, ProtocolError, "no argument 'tie'"),
     ],
@@ -527,25 +527,25 @@ def test_what_a_stream_refuses(given: dict[str, Any], error: type[Exception], me
 @pytest.mark.parametrize(
     ("batch", "error", "message"),
     [
-        ({}, InputError, r"a batch is update\(items, targets\)"),
-        ({"items": [[1]]}, InputError, "a batch is"),
-        ({"items": [[1]], "targets": [[1], [2]]}, InputError, "targets has 2 rows, and there are 1 users"),
-        ({"items": [[1], [-2]], "targets": [[1], [2]]}, IdError, "items of row 1 has -2; items are codes from 0"),
+        ({}, InputError, r"pass update\(items, targets\)"),
+        ({"items": [[1]]}, InputError, "pass update"),
+        ({"items": [[1]], "targets": [[1], [2]]}, InputError, "targets has 2 rows for 1 users"),
+        ({"items": [[1], [-2]], "targets": [[1], [2]]}, IdError, "items of row 1 has -2; item codes run from 0"),
         ({"items": [[1]], "targets": [[4]]}, IdError, r"targets of row 0 has 4; .* to 3 \(n_items is 4\)"),
-        ({"items": np.array([[0.5]]), "targets": [[1]]}, InputError, "items are lists of item codes"),
-        ({"items": [["a"]], "targets": [[1]]}, InputError, "a row of items is no list of item codes"),
-        ({"items": 5, "targets": [[1]]}, InputError, "items is a int"),
-        ({"items": [[1]], "targets": 5}, InputError, "targets is a int"),
-        ({"items": [[1]], "targets": np.ones((1, 3))}, InputError, "3 columns, and there are 4 items"),
-        ({"items": [[1]], "targets": np.array([[0, 1, 0, 0]])}, InputError, "nothing but 0 and 1"),
-        ({"items": [[1]], "targets": -np.eye(4)[:1]}, RelevanceError, "below 0"),
+        ({"items": np.array([[0.5]]), "targets": [[1]]}, InputError, "items must be a users x k array of item codes"),
+        ({"items": [["a"]], "targets": [[1]]}, InputError, "a row of items is not a list of item codes"),
+        ({"items": 5, "targets": [[1]]}, InputError, "items is an int"),
+        ({"items": [[1]], "targets": 5}, InputError, "targets is an int"),
+        ({"items": [[1]], "targets": np.ones((1, 3))}, InputError, "3 columns for 4 items"),
+        ({"items": [[1]], "targets": np.array([[0, 1, 0, 0]])}, InputError, "only values 0 and 1"),
+        ({"items": [[1]], "targets": -np.eye(4)[:1]}, RelevanceError, "negative or not finite"),
         ({"items": [[1]], "targets": [[1]], "scores": np.ones((1, 1))}, InputError, "items is a list and scores"),
-        ({"scores": np.ones((1, 3)), "targets": [[1]]}, InputError, "3 columns, one for each item, and n_items is 4"),
+        ({"scores": np.ones((1, 3)), "targets": [[1]]}, InputError, "3 columns, but n_items is 4"),
         ({"scores": np.full((1, 4), np.nan), "targets": [[1]]}, OrderError, r"scores\[0, 0\] is nan"),
         ({"scores": np.array([[1, np.inf, 0, 0]]), "targets": [[1]]}, OrderError, r"scores\[0, 1\] is inf"),
         ({"scores": np.ones(4), "targets": [[1]]}, OrderError, "of shape"),
-        ({"items": [[1]], "targets": [[1]], "users": [1, 2]}, InputError, "users has 2 ids, and the batch has 1"),
-        ({"items": {0: [1]}, "targets": [[1]]}, InputError, "items is a dict, and the rows of a batch are users"),
+        ({"items": [[1]], "targets": [[1]], "users": [1, 2]}, InputError, "users has 2 ids, but the batch has 1"),
+        ({"items": {0: [1]}, "targets": [[1]]}, InputError, "items is a dict, but a batch has users in row order"),
         ({"items": [[1]], "targets": {0: [1]}}, InputError, "targets is a dict"),
         ({"items": [[1]], "targets": {1}}, InputError, "targets is a set"),
         ({"items": [[1]], "targets": b"\x01"}, InputError, "targets is a bytes"),
@@ -557,15 +557,19 @@ def test_what_a_stream_refuses(given: dict[str, Any], error: type[Exception], me
         ({"items": [[1]], "targets": pl.LazyFrame({"0": [1]})}, InputError, "targets is a LazyFrame"),
         ({"scores": pl.DataFrame(np.ones((1, 4))), "targets": [[1]]}, InputError, "scores is a DataFrame"),
         ({"items": [[1]], "targets": [[1]], "users": {7: 1}}, InputError, "users is a dict"),
-        ({"items": [[1]], "targets": [[1]], "users": [True]}, IdError, "'users' is of type Boolean, which is no id"),
-        ({"items": [[1]], "targets": [[1]], "users": [0.5]}, IdError, "'users' holds 0.5, which is no id"),
+        (
+            {"items": [[1]], "targets": [[1]], "users": [True]},
+            IdError,
+            "'users' is of type Boolean, which cannot be an id",
+        ),
+        ({"items": [[1]], "targets": [[1]], "users": [0.5]}, IdError, "'users' holds 0.5, which cannot be an id"),
         ({"items": [[1]], "targets": [[1]], "users": [None]}, IdError, "'users' is missing in row 0"),
         ({"items": [[1], [1]], "targets": [[1], [1]], "users": [1, "a"]}, IdError, "it mixes types"),
-        ({"items": [[1]], "targets": [[1]], "users": 5}, IdError, "users is a int that is no column of ids"),
+        ({"items": [[1]], "targets": [[1]], "users": 5}, IdError, "users is an int that cannot be read as ids"),
         (
             {"items": [[1]], "targets": [[1]], "exclude": np.array([[0, 0, np.nan, 1]])},
             InputError,
-            "exclude of row 0 has NaN for item 2, which says neither yes nor no",
+            "exclude of row 0 has NaN for item 2, which is neither true nor false",
         ),
         (
             {"items": [[1]], "targets": [[1]], "candidates": sp.csr_array(np.array([[0, 0, np.nan, 1]]))},
@@ -582,7 +586,7 @@ def test_what_a_batch_refuses(batch: dict[str, Any], error: type[Exception], mes
 def test_who_the_users_are_is_asked_where_it_matters() -> None:
     with pytest.raises(InputError, match="Pass users="):
         atkay.Stream("novelty", n_items=4, train={1: [2]}).update([[1]], [[1]])
-    with pytest.raises(IdError, match="Nobody would be known"):
+    with pytest.raises(IdError, match="Nothing would match"):
         atkay.Stream("novelty", n_items=4, train={1: [2]}).update([[1]], [[1]], users=["a"])
     with pytest.raises(InputError, match="ties='random' depends on the users' ids"):
         atkay.Stream("mrr", ties="random").update(scores=np.ones((1, 4)), targets=[[1]])
@@ -597,9 +601,9 @@ def test_users_of_another_kind_are_refused() -> None:
         ({1: [2]}, ["1"]),
         ({"1": [2]}, np.array(["2020-01-01"], "M8[D]")),
     ):
-        with pytest.raises(IdError, match="Nobody would be known"):
+        with pytest.raises(IdError, match="Nothing would match"):
             atkay.Stream("new_to_user@1", n_items=4, train=train).update([[2]], [[1]], users=users)
-    with pytest.raises(IdError, match="Boolean, which is no id"):
+    with pytest.raises(IdError, match="Boolean, which cannot be an id"):
         atkay.Stream("new_to_user@1", n_items=4, train={"true": [2]}).update([[2]], [[1]], users=[True])
 
 

@@ -119,15 +119,15 @@ def test_nobody_has_no_number() -> None:
 
 def test_indexes_know_no_items() -> None:
     metric = StreamMetric("coverage", n_items=4)
-    with pytest.raises(InputError, match="nobody knows which item is which"):
+    with pytest.raises(InputError, match="which say nothing about items"):
         metric.update(torch.ones(1), torch.ones(1), torch.zeros(1, dtype=torch.long))
-    with pytest.raises(InputError, match="with indexes, scores and grades are flat"):
+    with pytest.raises(InputError, match="with indexes, scores and grades must be one-dimensional"):
         StreamMetric("mrr").update(torch.ones(2), torch.ones(1), torch.zeros(1, dtype=torch.long))
 
 
 @pytest.mark.parametrize("name", ["items", "users", "exclude", "candidates"])
 def test_indexes_stand_alone(name: str) -> None:
-    with pytest.raises(InputError, match=f"update: '{name}' is given with indexes"):
+    with pytest.raises(InputError, match=f"update: '{name}' cannot be used with indexes"):
         StreamMetric("mrr").update(torch.ones(1), torch.ones(1), torch.zeros(1, dtype=torch.long), **{name: [[0]]})
 
 

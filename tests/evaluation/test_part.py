@@ -129,7 +129,7 @@ def test_a_table_that_changes_while_it_is_read() -> None:
     request = Request.of("mrr", tables={"recs": recs, "truth": truth})
     setting = setting_of(request)
     for item in (-1, 5):
-        with pytest.raises(IdError, match=f"recs: item {item} was not there when the items were gathered"):
+        with pytest.raises(IdError, match=f"recs: item {item} is new since the items were collected"):
             measure_tables(request, setting, {"recs": {1: [item]}, "truth": truth})
 
 

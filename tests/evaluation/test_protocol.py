@@ -41,9 +41,9 @@ def test_who_counts(words: dict[str, Any], users: int, mean: float) -> None:
     [
         (
             {"no_recs": "error"},
-            "1 user with truth and no list, user 'B' for example, and the protocol says no_recs='error'",
+            "1 user with truth but no list, user 'B' for example; the protocol says no_recs='error'",
         ),
-        ({"no_truth": "error"}, "2 users with a list and no relevant item, user 'C' for example"),
+        ({"no_truth": "error"}, "2 users with a list but no relevant item, user 'C' for example"),
     ],
 )
 def test_who_counts_error(words: dict[str, Any], message: str) -> None:
@@ -53,9 +53,9 @@ def test_who_counts_error(words: dict[str, Any], message: str) -> None:
 
 
 def test_nobody_left() -> None:
-    with pytest.raises(PopulationError, match="no user is left to evaluate"):
+    with pytest.raises(PopulationError, match="no user to evaluate"):
         atkay.evaluate({1: ["a"]}, {1: {"a": 1}}, "mrr", min_relevance=2)
-    with pytest.raises(PopulationError, match="no user is left to evaluate"):
+    with pytest.raises(PopulationError, match="no user to evaluate"):
         atkay.evaluate({1: ["a"]}, {1: {"a": 0}}, "mrr")
 
 
@@ -198,7 +198,7 @@ def test_candidates() -> None:
     assert result.population.outside == 1
     assert atkay.evaluate(recs, truth, "mrr", candidates=["a", "b"])["mrr"] == 1
     with pytest.warns(
-        OverlapWarning, match=r"every list is empty: all 4 listed items were taken out \(4 by candidates\)"
+        OverlapWarning, match=r"every list is empty: all 4 listed items were removed \(4 by candidates\)"
     ):
         assert atkay.evaluate(recs, truth, "mrr", candidates=[])["mrr"] == 0
 
@@ -219,8 +219,8 @@ def test_average_over_a_column_of_the_truth() -> None:
     assert result["hit(average=pooled)@1"] == pytest.approx(2 / 3)
     assert result.summaries["hit@1"].users == 2
     assert len(result.per_query) == 3
-    assert "the queries of one who are averaged first" in repr(result)
-    assert "mean over the queries of one who first" in result.definitions["hit@1"].words
+    assert "queries are averaged per who first" in repr(result)
+    assert "mean over the queries of each who, then over all" in result.definitions["hit@1"].words
 
 
 def test_average_over_needs_one_group_per_query() -> None:
@@ -245,13 +245,13 @@ def test_average_over_needs_one_group_per_query() -> None:
             "min_relevance is the lowest grade that counts as relevant, a finite number of at least 0; got -1",
         ),
         ({"min_relevance": "high"}, "got 'high'"),
-        ({"seed": 1.5}, "seed is a whole number"),
-        ({"k": 10}, "a cutoff is a part of the metric: write 'ndcg@10'"),
+        ({"seed": 1.5}, "seed must be an integer"),
+        ({"k": 10}, "the cutoff is part of the metric: write 'ndcg@10'"),
         ({"metric": "mrr"}, "evaluate: no argument 'metric'. Did you mean 'metrics'?"),
         ({"protocol": {"ties": "item"}}, "protocol must be a Protocol(...), got {'ties': 'item'}"),
         ({"min_relevance": float("inf")}, "got inf"),
-        ({"average_over": 5}, "average_over takes the name of a column"),
-        ({"average_over": ("g", "g")}, "average_over takes the name of a column"),
+        ({"average_over": 5}, "average_over must be one or more column names"),
+        ({"average_over": ("g", "g")}, "average_over must be one or more column names"),
     ],
 )
 def test_refuses(fields: dict[str, Any], message: str) -> None:
@@ -269,14 +269,14 @@ def test_a_protocol_as_a_whole() -> None:
 
 def test_the_protocol_in_words() -> None:
     words = Protocol(min_relevance=2, ties="random", average_over=("shop", "user"), seed=7).words()
-    assert words["no_recs"] == "a user with truth and no list scores what an empty list does, 0 in most metrics"
-    assert words["min_relevance"] == "an item is relevant from grade 2"
-    assert words["seed"] == "the seed of random ties is 7"
-    assert "one shop and user are averaged first" in words["average_over"]
-    assert Protocol().words()["min_relevance"] == "an item is relevant from any grade above 0"
+    assert words["no_recs"] == "a user with truth but no list scores as an empty list: 0 in most metrics"
+    assert words["min_relevance"] == "an item is relevant if its grade is at least 2"
+    assert words["seed"] == "seed of random ties: 7"
+    assert "queries are averaged per shop and user first" in words["average_over"]
+    assert Protocol().words()["min_relevance"] == "an item is relevant if its grade is above 0"
 
 
 def test_exclude_is_described_in_the_result() -> None:
     result = atkay.evaluate(RECS, TRUTH, "mrr", exclude={"A": ["x", "q"]})
     assert result.protocol.exclude == "2 rows of a dict"
-    assert "taken out of the lists before ranking: 2 rows of a dict" in repr(result)
+    assert "removed from the lists before ranking: 2 rows of a dict" in repr(result)

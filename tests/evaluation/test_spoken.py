@@ -96,7 +96,7 @@ def test_a_caller_says_how_to_count() -> None:
 
 
 def test_the_same_number_has_one_protocol() -> None:
-    with pytest.raises(ProtocolError, match=r"ndcg@5 is asked for twice, with no_truth='one' and with no_truth='zero'"):
+    with pytest.raises(ProtocolError, match=r"ndcg@5 is requested twice, with no_truth='one' and with no_truth='zero'"):
         atkay.evaluate(RECS, TRUTH, ["ndcg@5", "ndcg@5-"], dialect="xgboost")
 
 
@@ -190,7 +190,7 @@ def test_a_segment_that_counts_in_one_number_alone() -> None:
         rows = {(row["segment"], row["metric"]): row["mean"] for row in result.slices.to_dicts()}
         assert rows["new", "coverage@1"] == pytest.approx(2 / 3)
         assert rows["old", "coverage@1"] == 0
-        assert "4 users evaluated; 2 without a list (counted as each number's protocol says)" in repr(result)
+        assert "4 users evaluated; 2 without a list (counted by each metric's protocol)" in repr(result)
 
 
 def test_what_is_built_on_results_knows_the_protocol_of_each_number() -> None:
@@ -202,7 +202,7 @@ def test_what_is_built_on_results_knows_the_protocol_of_each_number() -> None:
         atkay.compare({"a": apart, "b": alike})
     assert apart.apart["precision(per=listed)@5"].exclude == apart.protocol.exclude == "1 row of a dict"
     comparison = atkay.compare({"a": apart, "b": apart})
-    words = "a user with a list and no relevant item scores 0 in metrics that need truth"
+    words = "a user with a list but no relevant item scores 0 in metrics that need truth"
     assert comparison.protocol["precision(per=listed)@5"] == words
     assert f"precision(per=listed)@5: {words}" in repr(comparison)
 
@@ -225,5 +225,5 @@ def test_a_protocol_that_describes_a_table_needs_it_again() -> None:
         lambda: atkay.evaluate(RECS, TRUTH, "mrr", protocol=described),
         lambda: atkay.explain(RECS, TRUTH, "mrr", theirs="mrr", their_protocol=described),
     ):
-        with pytest.raises(ProtocolError, match="only describes its exclude"):
+        with pytest.raises(ProtocolError, match="does not hold exclude"):
             call_again()

@@ -80,14 +80,14 @@ def test_nulls_in_ids(column: str) -> None:
 @pytest.mark.parametrize(("bad", "shown"), [(math.nan, "nan"), (math.inf, "inf"), (-math.inf, "-inf"), (None, "None")])
 def test_scores_that_are_no_numbers(bad: float | None, shown: str) -> None:
     broken = RECS.with_columns(score=pl.Series([0.9, bad, 0.5]))
-    message = f"recs: 'score' holds {shown} in row 1 (counting from 0). Scores are finite numbers"
+    message = f"recs: 'score' holds {shown} in row 1 (counting from 0). Scores must be finite numbers"
     refused(OrderError, message, broken)
 
 
 def test_scores_that_are_text() -> None:
     refused(OrderError, "recs: 'score' holds 'high' in row 1", RECS.with_columns(score=pl.Series(["1", "high", "0"])))
     dates = RECS.with_columns(score=pl.Series(["2026-01-01"] * 3).str.to_date())
-    refused(OrderError, "recs: 'score' is of type Date. Scores are numbers", dates)
+    refused(OrderError, "recs: 'score' is of type Date. Scores must be numbers", dates)
 
 
 def test_ids_of_different_types() -> None:
@@ -123,13 +123,17 @@ def test_mixed_ids() -> None:
 
 
 def test_ids_that_are_no_ids() -> None:
-    refused(IdError, "recs: 'item' holds 10.5, which is no id", RECS.with_columns(item=pl.Series([10.5, 11.0, 10.0])))
+    refused(
+        IdError, "recs: 'item' holds 10.5, which cannot be an id", RECS.with_columns(item=pl.Series([10.5, 11.0, 10.0]))
+    )
     refused(
         IdError,
-        "recs: 'user' is of type Boolean, which is no id",
+        "recs: 'user' is of type Boolean, which cannot be an id",
         RECS.with_columns(user=pl.Series([True, False, True])),
     )
-    refused(IdError, "is of type List(Int64), which is no id", RECS.with_columns(item=pl.Series([[1], [2], [3]])))
+    refused(
+        IdError, "is of type List(Int64), which cannot be an id", RECS.with_columns(item=pl.Series([[1], [2], [3]]))
+    )
 
 
 def test_nothing_in_common() -> None:
@@ -141,27 +145,29 @@ def test_nothing_in_common() -> None:
 def test_duplicates() -> None:
     again = pl.concat([RECS, RECS[:1]])
     message = (
-        "recs: item 10 stands twice in the list of user 1; 1 of 4 rows repeat an item. Drop them, or pass "
+        "recs: item 10 appears twice in the list of user 1; 1 of 4 rows repeat an item. Drop them, or pass "
         "duplicates='first'"
     )
     refused(DuplicateError, message, again)
     refused(
         DuplicateError,
-        "truth: item 11 stands twice in the truth of user 2; 1 of 3 rows",
+        "truth: item 11 appears twice in the truth of user 2; 1 of 3 rows",
         truth=pl.concat([TRUTH, TRUTH[1:]]),
     )
-    refused(DuplicateError, "recs: item 'a' stands twice in the list of user 'u'", {"u": ["a", "b", "a"]}, {"u": ["a"]})
+    refused(
+        DuplicateError, "recs: item 'a' appears twice in the list of user 'u'", {"u": ["a", "b", "a"]}, {"u": ["a"]}
+    )
     sessions = RECS.select("item", session="user", step=pl.lit(3))
     columns = Columns(user=("session", "step"))
     twice = pl.concat([sessions, sessions])
-    refused(DuplicateError, "item 10 stands twice in the list of session 1, step 3", twice, sessions, columns=columns)
+    refused(DuplicateError, "item 10 appears twice in the list of session 1, step 3", twice, sessions, columns=columns)
 
 
 def test_rank_and_score_in_conflict() -> None:
     both = RECS.with_columns(rank=pl.Series([2, 1, 1]))
     message = (
         "recs: 'rank' and 'score' contradict each other: for user 1, rank 1 has score 0.1 and rank 2 has score 0.9. "
-        "Say which holds: columns=Columns(rank='rank') or columns=Columns(score='score')."
+        "Name the one to use: columns=Columns(rank='rank') or columns=Columns(score='score')."
     )
     refused(OrderError, message, both)
     assert atkay.evaluate(both, TRUTH, "mrr", columns=Columns(rank="rank")).per_query["mrr"][0] == 0.5
@@ -173,11 +179,12 @@ def test_rank_and_score_in_conflict() -> None:
     [
         (
             [0, 1, 0],
-            "recs: 'rank' of user 1 is 0, 1; the ranks of a list of 2 are 1 to 2, each once. They start at 0: add 1.",
+            "recs: 'rank' of user 1 is 0, 1; the ranks of a list of 2 must be 1 to 2, each once. They start at "
+            "0: add 1.",
         ),
-        ([1, 3, 1], "'rank' of user 1 is 1, 3; the ranks of a list of 2 are 1 to 2, each once. Number each list again"),
+        ([1, 3, 1], "'rank' of user 1 is 1, 3; the ranks of a list of 2 must be 1 to 2, each once. Renumber each list"),
         ([1, 1, 1], "'rank' of user 1 is 1, 1;"),
-        ([1, 2, 2], "'rank' of user 2 is 2; the ranks of a list of 1 are 1 to 1"),
+        ([1, 2, 2], "'rank' of user 2 is 2; the ranks of a list of 1 must be 1 to 1"),
         ([1, 2, -1], "'rank' of user 2 is -1;"),
     ],
 )
@@ -188,7 +195,7 @@ def test_ranks_that_are_not_1_to_n(ranks: list[int], message: str) -> None:
 def test_ranks_that_are_not_whole() -> None:
     refused(
         OrderError,
-        "recs: 'rank' holds 1.5; ranks are the whole numbers",
+        "recs: 'rank' holds 1.5; ranks must be 1, 2, 3",
         RECS.select("user", "item", rank=pl.Series([1.0, 1.5, 1.0])),
     )
 
@@ -196,7 +203,7 @@ def test_ranks_that_are_not_whole() -> None:
 @pytest.mark.parametrize(
     ("grades", "message"),
     [
-        ([1, -2], "truth: 'relevance' holds -2 in row 1 (counting from 0). A grade is 0"),
+        ([1, -2], "truth: 'relevance' holds -2 in row 1 (counting from 0). Grades must be 0"),
         ([1.0, math.nan], "truth: 'relevance' holds nan in row 1"),
         ([None, 1], "truth: 'relevance' holds None in row 0"),
         (["1", "good"], "truth: 'relevance' holds 'good' in row 1"),
@@ -214,10 +221,10 @@ def test_grades_that_are_too_large_for_their_gain() -> None:
 
 
 def test_objects_that_are_no_tables() -> None:
-    refused(SourceError, "recs: cannot read an object of type int as a table. Pass a Polars, pandas or Arrow table", 5)
-    refused(SourceError, "truth: cannot read an object of type NoneType as a table", truth=None)
-    refused(SourceError, "recs: what is given for user 1 is a str; a list of items is needed", {1: "abc"})
-    refused(SourceError, "truth: what is given for user 'u' is a int", {"u": [1]}, {"u": 1})
+    refused(SourceError, "recs: cannot read an int as a table. Pass a Polars, pandas or Arrow table", 5)
+    refused(SourceError, "truth: cannot read None as a table", truth=None)
+    refused(SourceError, "recs: the value of user 1 is a str; a list of items is needed", {1: "abc"})
+    refused(SourceError, "truth: the value of user 'u' is an int", {"u": [1]}, {"u": 1})
     refused(SourceError, "recs: what is given for user 1 is a set; a set has no order", {1: {10, 11}})
     refused(SourceError, "recs: some users have a dict and some a list", {1: [10], 2: {11: 0.5}})
     refused(SourceError, "an array of users x k must hold item ids, got", np.array([[0.5, 0.25]]), [[1]])
@@ -226,7 +233,7 @@ def test_objects_that_are_no_tables() -> None:
 
 def test_keys_of_different_lengths() -> None:
     recs = {("s", 1): ["a"]}
-    refused(IdError, "recs names a query by ('user_1', 'user_2'), truth by ('user',)", recs, {"s": ["a"]})
+    refused(IdError, "recs identifies queries by ('user_1', 'user_2'), truth by ('user',)", recs, {"s": ["a"]})
     refused(
         IdError, "exclude names a user by 'user', the lists by 'user_1', 'user_2'", recs, recs, exclude={"s": ["a"]}
     )
@@ -239,7 +246,7 @@ def test_missing_files(tmp_path: Path) -> None:
     refused(
         SourceError, f"recs: no file '{tmp_path / 'nowhere.csv'}'. The working directory is", tmp_path / "nowhere.csv"
     )
-    refused(SourceError, f"recs: there are no files in the folder '{tmp_path}'", tmp_path)
+    refused(SourceError, f"recs: no files in folder '{tmp_path}'", tmp_path)
     refused(SourceError, f"recs: no file matches '{tmp_path}/*.csv'", str(tmp_path / "*.csv"))
     (tmp_path / "empty.csv").touch()
     refused(SourceError, "empty.csv' is empty", tmp_path / "empty.csv")
@@ -263,9 +270,9 @@ def test_cut_off_parquet(tmp_path: Path) -> None:
 
 def test_foreign_files(tmp_path: Path) -> None:
     (tmp_path / "u.data").write_text("196\t242\t3\t881250949\n186\t302\t3\t891717742\n")
-    refused(SourceError, "cannot tell what kind of file", tmp_path / "u.data")
+    refused(SourceError, "cannot tell the format of", tmp_path / "u.data")
     (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04")
-    refused(SourceError, "Files that can be read: CSV, TSV, Parquet,", tmp_path / "a.xlsx")
+    refused(SourceError, "Supported formats: CSV, TSV, Parquet,", tmp_path / "a.xlsx")
     (tmp_path / "u.csv").write_text("196,242,3\n186,302,3\n")
     refused(
         ColumnError,
@@ -294,9 +301,9 @@ def test_text_in_a_number_column(tmp_path: Path) -> None:
 
 
 def test_slices() -> None:
-    refused(InputError, "slices: no segment; columns are 'user'", slices=pl.DataFrame({"user": [1, 2]}))
+    refused(InputError, "slices: no segment column; columns are 'user'", slices=pl.DataFrame({"user": [1, 2]}))
     twice = pl.DataFrame({"user": [1, 1], "segment": ["new", "old"]})
-    refused(DuplicateError, "slices: user 1 stands in two rows", slices=twice)
+    refused(DuplicateError, "slices: user 1 has two rows", slices=twice)
     refused(
         IdError,
         "slices has no user in common with recs and truth: 7 in slices, 1 in recs or truth, for example.",

@@ -89,8 +89,8 @@ def test_next_to_nothing_in_common(name: str, engine: dict[str, Any]) -> None:
     # Of a table that every part gets whole, nobody knows in the end which users no part used.
     theirs = rf"'U\d+' in {name}, " if not engine or name in ("exclude", "candidates") else ""
     message = (
-        rf"{name} has next to no users in common with recs and truth: 2 of its 200 users \(1 %\), and 2 of the 150 "
-        rf"there \(1\.3 %\)\. Not in common: {theirs}'u\d+' in recs or truth, for example"
+        rf"{name} shares almost no users with recs and truth: 2 of its 200 users \(1 %\), and 2 of their 150 "
+        rf"\(1\.3 %\)\. Not in common: {theirs}'u\d+' in recs or truth, for example"
     )
     with pytest.warns(OverlapWarning, match=message) as caught:
         atkay.evaluate(RECS, TRUTH, "new_to_user@5" if name == "train" else "mrr", **engine | {name: table})
@@ -104,9 +104,7 @@ def test_next_to_no_items_in_common(name: str, engine: dict[str, Any]) -> None:
     items = ["i3", "i4", *(f"I{n}" for n in range(198))]
     table: Any = pl.DataFrame({"user": [f"u{n % N}" for n in range(200)], "item": items, "kind": ["a", "b"] * 100})
     table = {"catalog": items, "features": table.drop("user")}.get(name, table)
-    message = (
-        rf"{name} has next to no items in common .*: 2 of its 200 items \(1 %\), and 2 of the 120 there \(1\.7 %\)"
-    )
+    message = rf"{name} shares almost no items .*: 2 of its 200 items \(1 %\), and 2 of their 120 \(1\.7 %\)"
     with pytest.warns(OverlapWarning, match=message) as caught:
         atkay.evaluate(RECS, TRUTH, "mrr", **engine | {name: table})
     assert len([one for one in caught if one.category is OverlapWarning]) == 1
@@ -145,7 +143,7 @@ def test_text_that_is_no_integer(engine: dict[str, Any], tmp_path: Path) -> None
     truth = pl.DataFrame({"user": np.arange(200), "item": np.arange(200)})
     lines = [f"{n:03},{n}" if n >= 3 else f"{n},{n}" for n in range(100)]
     (tmp_path / "seen.csv").write_text("user,item\n" + "\n".join(lines) + "\n")
-    with pytest.warns(OverlapWarning, match=r"exclude: 97 of 100 rows are left out.* '007' and ' 7' are not 7"):
+    with pytest.warns(OverlapWarning, match=r"exclude: ignored 97 of 100 rows.* '007' and ' 7' are not 7"):
         atkay.evaluate(recs, truth, "mrr", exclude=tmp_path / "seen.csv", **engine)
 
 
@@ -153,7 +151,7 @@ def test_lists_and_truth_of_other_users() -> None:
     """3 of 150 users have both a list and truth."""
     truth = {**{f"u{n}": ["i1"] for n in range(3)}, **{f"U{n}": ["i1"] for n in range(147)}}
     for engine in ENGINES:
-        with pytest.warns(OverlapWarning, match=r"recs has next to no users in common with truth: 3 of its 150 users"):
+        with pytest.warns(OverlapWarning, match=r"recs shares almost no users with truth: 3 of its 150 users"):
             atkay.evaluate(RECS, truth, "mrr", **engine)
 
 
@@ -161,7 +159,7 @@ def test_lists_and_truth_of_other_users() -> None:
 def test_candidates_that_are_never_listed(engine: dict[str, Any]) -> None:
     """The truth has them, so these are the right ids: every list is empty, and scores 0."""
     recs, truth = {n: [n + 1, n + 2] for n in range(120)}, {n: [n + 500, n + 1] for n in range(120)}
-    with pytest.warns(OverlapWarning, match=r"every list is empty: all 240 listed items were taken out \(240 by cand"):
+    with pytest.warns(OverlapWarning, match=r"every list is empty: all 240 listed items were removed \(240 by cand"):
         result = atkay.evaluate(recs, truth, "mrr", candidates=list(range(500, 620)), **engine)
     assert result["mrr"] == 0
 
@@ -202,10 +200,10 @@ def test_trec_files_in_the_wrong_place(suffix: str, engine: dict[str, Any], tmp_
     assert quietly(run, qrels, "mrr", **engine)["mrr"] == 1
     for recs, truth in ((qrels, run), (qrels, qrels)):
         with pytest.raises(
-            SourceError, match=r"recs: '.*' is a TREC qrels file, .* Pass the run as recs, and the qrels"
+            SourceError, match=r"recs: '.*' is a TREC qrels file, .* Pass the run as recs and the qrels"
         ):
             atkay.evaluate(recs, truth, "mrr", **engine)
-    with pytest.raises(SourceError, match=r"truth: '.*' is a TREC run, which holds ranked lists .* swapped\?"):
+    with pytest.raises(SourceError, match=r"truth: '.*' is a TREC run, which holds ranked lists, .* swapped\?"):
         atkay.evaluate(run, run, "mrr", **engine)
     shell = CliRunner().invoke(app, ["evaluate", str(qrels), str(run)], prog_name="atkay")
     assert shell.exit_code == 2
@@ -293,7 +291,7 @@ def test_one_number_per_item_has_no_cosine() -> None:
     features = {f"i{n}": float(n) for n in range(120)}
     spec = "serendipity(kind=cosine,similarity=features)@5"
     for engine in ENGINES:
-        with pytest.raises(SideError, match=r"ild@5 takes the cosine .* one number per item.* choose by=euclidean"):
+        with pytest.raises(SideError, match=r"ild@5 uses the cosine .* one number per item.* choose by=euclidean"):
             atkay.evaluate(RECS, TRUTH, "ild@5", features=features, **engine)
         with pytest.raises(SideError, match=r"one number per item.* choose similarity=shared"):
             atkay.evaluate(RECS, TRUTH, spec, train=exclude, features=features, **engine)
@@ -324,7 +322,7 @@ def test_categories_in_one_text(engine: dict[str, Any], tmp_path: Path) -> None:
 def test_names_are_no_categories() -> None:
     films = pl.DataFrame({"item": [f"i{n}" for n in range(30)], "title": [f"Film {n}" for n in range(30)]})
     films = films.with_columns(genres=pl.Series(["Drama", "Drama|War", "Comedy"] * 10))
-    with pytest.warns(CategoriesWarning, match=r"'title' is read as categories, and each of 30 items has its own"):
+    with pytest.warns(CategoriesWarning, match=r"'title' is read as categories, but no two of 30 items share one"):
         result = atkay.evaluate(RECS, TRUTH, "ild(by=categories)@5", features=films)
     assert result.readings == ("categories from features' columns 'title', 'genres' (split at '|')",)
     quietly(RECS, TRUTH, "ild(by=categories)@5", features=films.drop("title"))
@@ -333,39 +331,39 @@ def test_names_are_no_categories() -> None:
 @pytest.mark.parametrize("engine", ENGINES, ids=["memory", "files"])
 def test_grades_are_named(engine: dict[str, Any], tmp_path: Path) -> None:
     truth = TRUTH.with_columns(rating=pl.Series(np.arange(N) % 10 / 2 + 0.5))
-    words = "truth graded by the column 'rating': 0.5 to 5"
+    words = "grades from column 'rating': 0.5 to 5"
     result = quietly(RECS, truth, "ndcg@5", **engine)
     assert result.readings == (words,)
     assert words in repr(result)
-    assert "truth graded by the column &#x27;rating&#x27;: 0.5 to 5" in result._repr_html_()
+    assert "grades from column &#x27;rating&#x27;: 0.5 to 5" in result._repr_html_()
     result.save(tmp_path / "r.json")
     assert words in repr(atkay.Result.load(tmp_path / "r.json"))
     assert words in atkay.compare({"a": RECS, "b": RECS}, truth, "ndcg@5", **engine).notes
     atkay.report(result, tmp_path / "r.html")
-    assert "truth graded by the column 'rating': 0.5 to 5" in (tmp_path / "r.html").read_text()
+    assert "grades from column 'rating': 0.5 to 5" in (tmp_path / "r.html").read_text()
     for values in (1, 0.0, np.arange(N) % 2):
         plain = TRUTH.with_columns(rating=pl.Series(np.maximum(np.full(N, values), np.arange(N) == 3)))
         assert quietly(RECS, plain, "ndcg@5", **engine).readings == ()
     half = TRUTH.with_columns(label=pl.Series([0.0, 0.5, 1.0] * (N // 3)))
-    assert quietly(RECS, half, "ndcg@5", **engine).readings == ("truth graded by the column 'label': 0 to 1",)
+    assert quietly(RECS, half, "ndcg@5", **engine).readings == ("grades from column 'label': 0 to 1",)
 
 
 def test_grades_without_a_column() -> None:
     counts = sp.csr_matrix(np.array([[3, 0, 1], [0, 7, 0]]))
-    assert atkay.evaluate([[0, 1], [1, 2]], counts, "ndcg@2").readings == ("truth graded by its values: 1 to 7",)
-    assert atkay.evaluate({1: ["a"]}, {1: {"a": 3}}, "ndcg@2").readings == ("truth graded by its values: 3 to 3",)
+    assert atkay.evaluate([[0, 1], [1, 2]], counts, "ndcg@2").readings == ("grades from the values of truth: 1 to 7",)
+    assert atkay.evaluate({1: ["a"]}, {1: {"a": 3}}, "ndcg@2").readings == ("grades from the values of truth: 3 to 3",)
 
 
 def test_the_order_is_named() -> None:
     assert quietly(RECS, TRUTH, "mrr").readings == ()
     for name in ("rating", "prediction", "sim"):
         renamed = RECS.rename({"score": name})
-        assert quietly(renamed, TRUTH, "mrr").readings == (f"recs ordered by the column '{name}'",)
+        assert quietly(renamed, TRUTH, "mrr").readings == (f"recs ordered by column '{name}'",)
     both = RECS.with_columns(rank=1 - pl.col("score"))
     result = quietly(both, TRUTH, "mrr")
-    assert result.readings == ("recs ordered by the column 'rank'",)
+    assert result.readings == ("recs ordered by column 'rank'",)
     other = atkay.compare({"a": both, "b": RECS}, TRUTH, "mrr")
-    assert "a: recs ordered by the column 'rank'" in other.notes
+    assert "a: recs ordered by column 'rank'" in other.notes
 
 
 def said(call: Callable[[], object]) -> list[str]:
@@ -406,18 +404,18 @@ def test_users_of_training_data_matter_where_a_metric_asks_for_them() -> None:
     with pytest.raises(IdError, match="train has no user in common"):
         atkay.evaluate(lists, lists, "new_to_user@2", train=train)
     (warning,) = said(lambda: atkay.evaluate(lists, lists, "new_to_user@2", train={0: list(range(9))}))
-    assert "train has next to no users in common with recs and truth: 1 of its 1 users (100 %), and 1 of the" in warning
+    assert "train shares almost no users with recs and truth: 1 of its 1 users (100 %), and 1 of their" in warning
 
 
 def test_a_catalogue_of_next_to_nothing_that_is_listed() -> None:
     lists = {user: list(range(10 * user, 10 * user + 10)) for user in range(30)}
     (warning,) = said(lambda: atkay.evaluate(lists, lists, "coverage@10", catalog=list(range(10))))
-    assert "catalog has next to no items in common with recs and truth: 10 of its 10 items (100 %)" in warning
+    assert "catalog shares almost no items with recs and truth: 10 of its 10 items (100 %)" in warning
 
 
 def test_no_hit_is_said() -> None:
     (warning,) = said(lambda: atkay.evaluate({1: ["a", "b"], 2: ["c"]}, {1: ["c"], 2: ["a"]}, "mrr"))
-    assert warning == "no list has a hit: none of 3 listed items is relevant for its user."
+    assert warning == "no list has a hit: none of 3 listed items is relevant to its user."
     assert not said(lambda: atkay.evaluate({1: ["a"]}, {1: ["a"]}, "mrr"))
 
 
@@ -462,5 +460,5 @@ def test_other_separators_of_categories() -> None:
 def test_the_cosine_of_numbers_in_proportion(y: float) -> None:
     x = np.arange(1.0, 31.0)
     features = pl.DataFrame({"item": ["a", "b", *map(str, range(28))], "x": x, "y": y * x})
-    with pytest.raises(SideError, match="and here that is 1 or -1 for all of them"):
+    with pytest.raises(SideError, match="which is 1 or -1 for all pairs"):
         atkay.evaluate({1: ["a", "b"]}, {1: ["a"]}, "ild@2", features=features)

@@ -144,7 +144,7 @@ def test_folders_that_cannot_be_read(tmp_path: Path) -> None:
     assert "cannot read" in message(SourceError, tmp_path / "parquet")
     (tmp_path / "parquet/a.parquet").unlink()
     (tmp_path / "parquet/loop").symlink_to(tmp_path / "parquet")
-    assert "is a link to a folder that it is in" in message(SourceError, tmp_path / "parquet")
+    assert "is a link to a parent folder" in message(SourceError, tmp_path / "parquet")
 
 
 def test_linked_folders_are_read(tmp_path: Path) -> None:
@@ -166,15 +166,15 @@ def test_paths_that_name_nothing(path: Any, tmp_path: Path, monkeypatch: pytest.
 
 @pytest.mark.parametrize("url", ["s3://bucket/recs.parquet", "https://example.org/recs.csv", "file:///recs.csv"])
 def test_urls(url: str) -> None:
-    assert f"'{url}' is a URL, and only files on this machine can be read by their path" in message(SourceError, url)
+    assert f"'{url}' is a URL, but only local files can be read by path" in message(SourceError, url)
 
 
 def test_home_folder_and_blanks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     path = write(tmp_path / "a.csv", CSV)
     assert atkay.evaluate("~/a.csv", TRUTH, "mrr")["mrr"] == 1
-    assert f"no file '{path} '. There is '{path}', without blanks around it." in message(SourceError, f"{path} ")
-    assert "cannot tell whose home folder" in message(SourceError, "~nobody-of-that-name/a.csv")
+    assert f"no file '{path} '. '{path}' exists, without the spaces." in message(SourceError, f"{path} ")
+    assert "unknown home folder" in message(SourceError, "~nobody-of-that-name/a.csv")
     assert "not a file, a folder or a pipe" in message(SourceError, "/dev/null")
 
 
@@ -218,7 +218,7 @@ def test_other_encodings(name: str, tmp_path: Path) -> None:
     }.items():
         text = message(SourceError, write(path, FILES[name], encoding))
         assert text.startswith(
-            f"recs: '{path}' is {told}, and text files must be UTF-8. Convert it, for instance with: "
+            f"recs: '{path}' is {told}, but text files must be UTF-8. Convert it, for instance with: "
         )
         assert f"iconv -f {told} -t UTF-8" in text
     for encoding in ("latin-1", "cp1252"):

@@ -207,7 +207,7 @@ def test_codes_of_lists_do_not_depend_on_what_else_is_given() -> None:
         ({"train": pl.DataFrame({"a": ["ann"], "item": ["tea"]})}, ColumnError, "train: no column for the user"),
         ({"catalog": pl.DataFrame({"a": ["tea"], "b": ["jam"]})}, ColumnError, "catalog: no column for the item"),
         ({"catalog": []}, InputError, "catalog: items has no rows"),
-        ({"features": pl.DataFrame({"item": ["tea"]})}, InputError, "features: nothing but items"),
+        ({"features": pl.DataFrame({"item": ["tea"]})}, InputError, "features: no column besides the item"),
         (
             {"features": pl.DataFrame({"item": ["tea", "tea"], "x": [1, 2]})},
             DuplicateError,
@@ -217,15 +217,19 @@ def test_codes_of_lists_do_not_depend_on_what_else_is_given() -> None:
         (
             {"features": pl.DataFrame({"item": ["tea"], "x": [None]}, schema_overrides={"x": pl.Float64})},
             InputError,
-            "has gaps",
+            "has missing or non-finite values",
         ),
-        ({"features": pl.DataFrame({"item": ["tea"], "x": [float("nan")]})}, InputError, "no finite numbers"),
+        (
+            {"features": pl.DataFrame({"item": ["tea"], "x": [float("nan")]})},
+            InputError,
+            "has missing or non-finite values",
+        ),
         ({"features": pl.DataFrame({"item": ["tea"], "x": [{"a": 1}]})}, InputError, "is of type Struct"),
-        ({"reference": {"ann": ["tea", "tea"]}}, DuplicateError, "'tea' stands twice"),
+        ({"reference": {"ann": ["tea", "tea"]}}, DuplicateError, "'tea' appears twice"),
         (
             {"reference": pl.DataFrame({"user": ["ann"], "item": ["tea"], "rank": [2]})},
             OrderError,
-            "reference: 'rank' of user 'ann' is 2; the ranks of a list of 1 are 1 to 1, each once",
+            "reference: 'rank' of user 'ann' is 2; the ranks of a list of 1 must be 1 to 1, each once",
         ),
         ({"trian": TRAIN}, InputError, None),
     ],

@@ -105,8 +105,8 @@ def test_equal_scores_that_share_a_place() -> None:
     assert list(result.to_dict().values()) == pytest.approx(
         [2.2 / 3, 1, 1 / 4, 1, 1 + 2 / math.log2(6), 2 / 6, (1 + 1 / 2 + 1 / 3 + 1 / 4 + 3 / 5) / 5]
     )
-    assert "1 list with equal scores read as one" in repr(result)
-    with pytest.raises(ProtocolError, match=r"err has no closed form for ties='together'; 'auc', 'dcg'"):
+    assert "1 list with equal scores sharing a rank" in repr(result)
+    with pytest.raises(ProtocolError, match=r"err does not support ties='together'; 'auc', 'dcg'"):
         atkay.evaluate(recs, truth, "err", ties="together")
 
 
@@ -123,7 +123,7 @@ def test_a_constant_scorer_gains_nothing_by_the_order_of_rows() -> None:
     recs, truth = {user: dict.fromkeys(range(30), 0.5) for user in range(4)}, {user: [0] for user in range(4)}
     with pytest.warns(TiesWarning, match=r"decides 4 of 4 lists.*Choose ties='expected'"):
         lucky = atkay.evaluate(recs, truth, "hit@1")
-    with pytest.warns(TiesWarning, match="Choose another word for ties"):  # err has no closed form
+    with pytest.warns(TiesWarning, match="Choose another value for ties"):  # err has no closed form
         atkay.evaluate(recs, truth, ["hit@1", "err@1"])
     assert lucky["hit@1"] == 1
     assert lucky.population.tie_decided == 4
@@ -179,7 +179,7 @@ def test_few_ties_do_not_warn() -> None:
 
 
 def test_a_metric_without_a_closed_form_is_refused() -> None:
-    with pytest.raises(ProtocolError, match=r"coverage@2 has no closed form for ties='expected'; .*'map'"):
+    with pytest.raises(ProtocolError, match=r"coverage@2 does not support ties='expected'; .*'map'"):
         atkay.evaluate({1: {"a": 1.0}}, {1: ["a"]}, "coverage@2", catalog=["a"], ties="expected")
 
 

@@ -123,7 +123,7 @@ def test_hits_alone_do_not_tell() -> None:
         query=0 * one, rank=one, grade=np.ones(1), item=one, n_relevant=one, n_listed=one, answered=one > 0,
         grades=np.ones(1),
     )  # fmt: skip
-    with pytest.raises(SpecError, match="kept nothing but hits"):
+    with pytest.raises(SpecError, match="only hits were kept"):
         atkay.parse("bpref").values(judged)
     assert Judged.concatenate([judged, judged.part(0, 1)]).n_nonrelevant is None
     assert judged.where(np.zeros(1, bool)).nonrelevant_above is None

@@ -57,7 +57,7 @@ def test_what_is_missing_is_named() -> None:
     recs, truth = {1: ["a"]}, {1: ["a"]}
     with pytest.raises(SideError, match="needs features="):
         atkay.evaluate(recs, truth, "exposure@1")
-    with pytest.raises(SideError, match=r"exposure@1 needs categories of items.*choose groups=popularity"):
+    with pytest.raises(SideError, match=r"exposure@1 needs item categories.*choose groups=popularity"):
         atkay.evaluate(recs, truth, "exposure@1", features={"a": 1.5})
 
 

@@ -103,11 +103,11 @@ def test_a_list_without_items_has_no_value() -> None:
 
 def test_what_is_missing_is_named() -> None:
     recs, truth = {1: ["a", "b"]}, {1: ["a"]}
-    with pytest.raises(SideError, match=r"ild@2 needs features=: a table with an item and its categories or numbers"):
+    with pytest.raises(SideError, match=r"ild@2 needs features=: a table of items with their categories or vectors"):
         atkay.evaluate(recs, truth, "ild@2")
     with pytest.raises(SideError, match=r"ild\(by=cooccurrence\) needs train="):
         atkay.evaluate(recs, truth, "ild(by=cooccurrence)")
-    with pytest.raises(SideError, match=r"ild@2 needs numbers of items, .* only categories.*or choose by=categories"):
+    with pytest.raises(SideError, match=r"ild@2 needs item vectors, .* only categories.*or choose by=categories"):
         atkay.evaluate(recs, truth, "ild@2", features=CATEGORIES)
     check_needs_categories("ild(by=categories)@2")
 

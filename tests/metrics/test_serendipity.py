@@ -99,7 +99,7 @@ def test_what_is_expected_needs_no_truth_and_a_list() -> None:
 
 def test_features_without_numbers_are_refused() -> None:
     spec = "serendipity(kind=cosine,similarity=features)"
-    with pytest.raises(SideError, match="needs numbers of items, but features= has only categories"):
+    with pytest.raises(SideError, match="needs item vectors, but features= has only categories"):
         values({1: ["a"]}, {1: ["a"]}, spec, train={1: ["b"]}, features={"a": "red", "b": "blue"})
 
 
@@ -119,7 +119,7 @@ def test_what_is_missing_is_named(spec: str, missing: str) -> None:
 
 @pytest.mark.parametrize("spec", ["kind=murakami,per=unexpected", "kind=ge,form=ranked", "kind=ge,similarity=features"])
 def test_words_of_another_kind_are_refused(spec: str) -> None:
-    with pytest.raises(SpecError, match="belongs to kind="):
+    with pytest.raises(SpecError, match="applies to kind="):
         atkay.parse(f"serendipity({spec})")
 
 

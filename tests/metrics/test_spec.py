@@ -87,7 +87,7 @@ def test_what_is_no_metric(metrics: Any) -> None:
 
 
 def test_a_name_is_given_once() -> None:
-    with pytest.raises(SpecError, match="the name 'ndcg' is taken by NDCG"):
+    with pytest.raises(SpecError, match="the name 'ndcg' is already used by NDCG"):
         type("Mine", (Metric,), {"name": "mine", "aliases": ("ndcg",)})
 
 
@@ -95,7 +95,7 @@ def test_a_name_is_given_once() -> None:
     ("spec", "message"),
     [
         ("ndgc@10", "unknown metric 'ndgc'. Did you mean 'ndcg'"),
-        ("xyzzy", "unknown metric 'xyzzy'. Known: '"),
+        ("xyzzy", "unknown metric 'xyzzy'. Available: '"),
         (
             "ndcg(gain=exp)@10",
             "ndcg: unknown value 'exp' for gain; choose exp2, linear, binary or exp2_above. Did you mean 'exp2'?",

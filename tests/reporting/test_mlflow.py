@@ -100,7 +100,7 @@ def test_a_mean_that_is_undefined() -> None:
 
 @pytest.mark.parametrize("what", ["names", "intervals", "undefined"])
 def test_a_word_that_does_not_exist(result: atkay.Result, what: str) -> None:
-    with pytest.raises(SpecError, match=f"to_dict: 'maybe' is no word for '{what}'. Known: "):
+    with pytest.raises(SpecError, match=f"to_dict: unknown value 'maybe' for {what}; choose "):
         result.to_dict(**{what: "maybe"})
 
 
@@ -116,7 +116,7 @@ def test_plain_names_of_all_metrics_are_plain_and_their_own() -> None:
 
 def test_two_numbers_never_share_a_name(result: atkay.Result, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("atkay.reporting.mlflow.plain_name", lambda name: "same")
-    with pytest.raises(SpecError, match="two numbers would be called 'same'"):
+    with pytest.raises(SpecError, match="two metrics share the name 'same'"):
         result.to_dict(names="plain")
 
 
@@ -272,7 +272,7 @@ def test_artifacts_under_other_names(result: atkay.Result, mlflow: Any) -> None:
 
 @pytest.mark.parametrize("given", ["", "folder/", True])
 def test_what_is_no_name_of_an_artifact(result: atkay.Result, mlflow: Any, given: Any) -> None:
-    with pytest.raises(InputError, match=f"log_mlflow: report is the name of an artifact, .* given was {given!r}"):
+    with pytest.raises(InputError, match=f"log_mlflow: report must be the name of an artifact or None, got {given!r}"):
         result.log_mlflow(report=given)
     assert mlflow.search_runs(output_format="list") == []  # no run is left behind
 

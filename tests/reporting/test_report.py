@@ -130,7 +130,7 @@ def test_what_stands_there_is_what_was_found(opened: Opened, comparison: atkay.C
     for run in comparison.runs:
         found = comparison.means[run]["ndcg@10"]
         assert f"{found.mean:.4f}" in board
-        assert f"{found.low:.4f} to {found.high:.4f}" in board
+        assert f"[{found.low:.4f}, {found.high:.4f}]" in board
     # The bars of a distribution hold all users.
     opened.page.locator("#users-figure summary").click()
     rows = opened.page.locator("#users-table tbody tr").all_inner_texts()
@@ -149,7 +149,7 @@ def test_the_controls_change_the_charts(opened: Opened) -> None:
     moved = opened.svg("moved")
     opened.page.select_option("#pair", "1")
     opened.page.wait_for_function("old => document.querySelector('#moved-chart').innerHTML.indexOf(old) < 0", arg=moved)
-    assert "new against base" in opened.page.locator("#moved-caption").inner_text()
+    assert "new vs base" in opened.page.locator("#moved-caption").inner_text()
 
 
 def test_tables_follow_the_cutoff(opened: Opened) -> None:
@@ -324,7 +324,7 @@ def test_one_result_alone(browser: Browser, tmp_path: Path) -> None:
     assert f"ndcg@10 is {result['ndcg@10']:.4f}" in found.page.locator("#summary").inner_text()
     found.choose("metric", "mrr")
     assert found.page.locator("#cutoff option").all_inner_texts() == ["whole list"]
-    assert "One run alone" in found.page.locator("#differences").inner_text()
+    assert "Only one run" in found.page.locator("#differences").inner_text()
     assert found.said == []
     found.page.context.close()
 
@@ -333,7 +333,7 @@ def test_what_was_saved_has_less_to_show(browser: Browser, comparison: atkay.Com
     comparison.save(tmp_path / "comparison.json")
     atkay.report(atkay.Comparison.load(tmp_path / "comparison.json"), tmp_path / "page.html")
     found = Opened(browser, tmp_path / "page.html")
-    assert "no values of users" in found.page.locator("#users").inner_text()
+    assert "no per-user values" in found.page.locator("#users").inner_text()
     assert "are not saved" in found.page.locator("#explorer").inner_text()
     assert "pass the lists and the truth again" in found.page.locator("#conventions").inner_text()
     found.choose("cutoff", "5")
@@ -375,7 +375,7 @@ def test_without_altair(comparison: atkay.Comparison, monkeypatch: pytest.Monkey
 
 
 def test_what_is_refused(comparison: atkay.Comparison, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="takes a Result or a Comparison, given was a dict"):
+    with pytest.raises(InputError, match="pass a Result or a Comparison, got a dict"):
         atkay.report({}, tmp_path / "a.html")  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"take recs= and truth=.*given was 'recs'"):
         atkay.report(comparison, tmp_path / "a.html", recs=RUNS)
@@ -407,7 +407,7 @@ def test_what_the_page_says_besides(tmp_path: Path) -> None:
         assert ("The order of equal scores decides" in (tmp_path / "a.html").read_text()) == said
     result = atkay.evaluate(RUNS["base"], TRUTH, "ndcg@5", dialect="ranx")
     atkay.report(result, tmp_path / "a.html")
-    assert f"In the dialect of {result.dialect}." in (tmp_path / "a.html").read_text()
+    assert f"Conventions of {result.dialect}." in (tmp_path / "a.html").read_text()
 
 
 def test_the_same_users_whatever_the_order(comparison: atkay.Comparison) -> None:

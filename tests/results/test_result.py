@@ -36,7 +36,7 @@ def test_numbers_under_any_of_their_names(result: atkay.Result) -> None:
     assert "p@5" in result
     assert "p@7" not in result
     assert "nonsense" not in result
-    with pytest.raises(SpecError, match="'precision@7' was not asked for; this result has 'ndcg@5',"):
+    with pytest.raises(SpecError, match="'precision@7' was not evaluated; this result has 'ndcg@5',"):
         result["p@7"]
 
 
@@ -85,7 +85,7 @@ def test_the_footer_says_what_became_of_users() -> None:
     assert "1 without a list (scored 0);" in repr(atkay.evaluate(recs, truth, "hit@1"))
     assert "1 without a list (counted with an empty list);" in repr(atkay.evaluate(recs, truth, ["hit@1", "auc"]))
     judged = atkay.evaluate(recs, truth, "hit@1", no_truth="judged")
-    assert "1 without truth (scored 0, if any item was judged)" in repr(judged)
+    assert "1 without truth (scored 0 if any item was judged)" in repr(judged)
 
 
 NO_LIST, NO_TRUTH = [2, 3], [4, 5]

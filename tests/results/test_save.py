@@ -281,28 +281,24 @@ def test_what_is_refused(tmp_path: Path) -> None:
         r"^'.*r.json' is not a result saved by this version of atkay \(no checksum\). Write one with result.save",
     )
     refused(
-        seal("result", record).replace(b"0.5", b"0.6", 1), "checksum does not match: it was changed after it was saved"
+        seal("result", record).replace(b"0.5", b"0.6", 1), "checksum does not match: the file was changed after saving"
     )
-    refused(
-        seal("comparison", record), r"^'.*' is a saved comparison; a saved result is needed. Write one with result."
-    )
-    refused(
-        seal("result", record), r"is a saved result; a saved comparison is needed. Write.* comparison", atkay.Comparison
-    )
+    refused(seal("comparison", record), r"^'.*' is a saved comparison, not a saved result. Write one with result.")
+    refused(seal("result", record), r"is a saved result, not a saved comparison. Write.* comparison", atkay.Comparison)
     later = json.dumps({"format": "atkay result 99", **record}).encode()
-    refused(_sealed(later), "its format is 'atkay result 99', and this version reads 'atkay result 2'")
+    refused(_sealed(later), "its format is 'atkay result 99', but this version reads 'atkay result 2'")
     refused(_sealed(b'{"format": "atkay result 2", "a": %b}' % (b"[" * 100_000 + b"]" * 100_000)), "nested too deeply")
-    refused(_sealed(b'{"format": "atkay result 2", "a": 1, "a": 2}'), "'a' stands there twice")
+    refused(_sealed(b'{"format": "atkay result 2", "a": 1, "a": 2}'), "'a' appears twice")
     refused(_sealed(b'{"format": "atkay result 2", "a": NaN}'), "must be a number, got 'NaN'")
     refused(_sealed(b'{"format": "atkay result 2", "a": 1%b}' % (b"0" * 5000)), "cannot load")
-    refused(seal("result", {**record, "moon": 1}), "'moon' is no field of it")
+    refused(seal("result", {**record, "moon": 1}), "'moon' is not a known field")
     refused(seal("result", {**record, "dialect": 5}), "dialect: must be text, got 5")
     refused(
         seal("result", {**record, "population": {**record["population"], "hits": -1}}),
-        "population: hits: must be an integer from 0, got -1",
+        "population: hits: must be a non-negative integer, got -1",
     )
     record["per_query"]["slicings"][0]["code"][0] = 9
-    refused(seal("result", record), "its parts do not fit together: slicings")
+    refused(seal("result", record), "its parts are inconsistent: slicings")
 
 
 def _sealed(text: bytes) -> bytes:
@@ -326,7 +322,7 @@ def test_deeply_nested_bytes_of_a_stream() -> None:
 def test_many_items_take_no_memory(counted: bool) -> None:
     stream = a_stream() if counted else atkay.Stream(METRICS, n_items=6)
     header, states = unpack(stream.to_bytes())
-    message = "n_items is 2,000,000,000, and coverage@2 was counted for fewer items"
+    message = "n_items is 2,000,000,000, but coverage@2 was counted for fewer items"
     tracemalloc.start()
     try:
         with pytest.raises(SourceError, match=message) if counted else contextlib.nullcontext():
@@ -364,6 +360,6 @@ def test_infinite_numbers_are_not_saved(tmp_path: Path) -> None:
     import dataclasses
 
     result = dataclasses.replace(RESULTS["slices"](), whole={"coverage@2": math.inf})
-    with pytest.raises(OutputError, match="cannot save a result with a number that is infinite"):
+    with pytest.raises(OutputError, match="cannot save a result that contains infinity"):
         result.save(tmp_path / "r.json")
     assert not list(tmp_path.iterdir())

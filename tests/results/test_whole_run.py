@@ -107,7 +107,7 @@ def test_an_emptied_list_is_no_list() -> None:
 
 def test_shown_as_text_html_markdown_and_latex(result: atkay.Result) -> None:
     lines = repr(result).splitlines()
-    assert lines[0].split() == ["metric", "mean", "95", "%", "interval", "deviation", "users", "undefined"]
+    assert lines[0].split() == ["metric", "mean", "95", "%", "CI", "SD", "users", "undefined"]
     gini = next(line for line in lines if line.startswith("gini@2"))
     assert gini.split() == ["gini@2", "0.4167", "–", "–", "5", "0"]
     empty = next(line for line in lines if "empty" in line and "gini@2" in line)

@@ -40,7 +40,7 @@ def test_the_last_order_is_the_truth() -> None:
     ]  # fmt: skip
     assert sorted(task.train["order"].unique()) == [1, 2, 4, 6, 7]
     assert dict(task.queries.rows())["ann"] == ["tea", "jam", "tea", "rye"]
-    assert "the last order of 3 users with 2 orders or more; 8 orders of 4 users in all" in repr(task)
+    assert "the last order of 3 users with at least 2 orders; 8 orders of 4 users in total" in repr(task)
 
 
 def test_repetition_ratio() -> None:
@@ -91,7 +91,7 @@ def test_the_ranks_are_those_of_the_whole_list() -> None:
     result = task.explore.evaluate(LISTS["combined_top"], "mrr")
     assert result["mrr"] == pytest.approx((0 + 1 / 3) / 2)
     assert result.summaries["mrr"].users == 2
-    assert "the part of each basket to explore: 3 items of 5" in repr(task.explore)
+    assert "only items to explore: 3 of 5 items" in repr(task.explore)
 
 
 @pytest.mark.parametrize("dialect", ["ranx", "trec_eval", "ir_measures", "lenskit", "rectools"])
@@ -118,9 +118,9 @@ def test_what_a_query_had_is_more_than_the_training_data() -> None:
     assert task.evaluate({(1, 3): ["a", "b"]}, "calibration@2", **given)["calibration@2"] == pytest.approx(0)
     # The training data have a alone: one user.
     assert task.evaluate(recs, "arp@1")["arp@1"] == (1 + 0) / 2
-    with pytest.raises(InputError, match="'arp@1', 'new_to_user@1' look at the training data of all and at what"):
+    with pytest.raises(InputError, match="'arp@1', 'new_to_user@1' need both the training data of all users and"):
         task.evaluate(recs, ["arp@1", "new_to_user@1"])
-    with pytest.raises(InputError, match=r"'popularity_lift@1' look at .* for what needs both, pass train="):
+    with pytest.raises(InputError, match=r"'popularity_lift@1' need both .* for metrics that need both, pass train="):
         task.evaluate(recs, ["popularity_lift@1"])
     # Given as such, user 1 had a alone: 1 for both.
     assert task.evaluate(recs, "popularity_lift@1", train={1: ["a"]})["popularity_lift@1"] == (0 - 1) / 2
@@ -145,7 +145,7 @@ def test_several_orders_of_a_user() -> None:
     assert task.evaluate(recs, "recall")["recall"] == sum(values.values()) / 4
     by_user = task.evaluate(recs, "recall", average="user")
     assert by_user["recall"] == pytest.approx(((1 / 2 + 0) / 2 + 1 / 2 + 1) / 3)
-    assert "the queries of one user are averaged first" in repr(by_user)
+    assert "queries are averaged per user first" in repr(by_user)
     # Ann's jam was seen; the lists of the others are new, seen, and ("ann", 2) seen.
     assert task.repetition_ratio(recs) == (1 + 1 + 0 + 1) / 4
     assert references.personal_top(task, 1).filter(pl.col("user") == "ann")["item"].to_list() == ["jam", "tea"]
@@ -171,7 +171,7 @@ def test_users_with_few_orders() -> None:
     task = next_basket(ORDERS, min_orders=3)
     assert task.truth["user"].unique().to_list() == ["ann"]
     assert task.train.filter(pl.col("user") == "bob")["order"].to_list() == [4, 5, 5]
-    with pytest.raises(InputError, match="no user has 4 orders, so there is nothing to ask"):
+    with pytest.raises(InputError, match="no user has 4 orders, so there is nothing to predict"):
         next_basket(ORDERS, min_orders=4)
 
 
@@ -207,22 +207,22 @@ def test_one_long_history_makes_no_other_list_longer() -> None:
 
 def test_taking_out_what_is_wanted_warns() -> None:
     # Without Bob, two of three wanted items are ordered again.
-    with pytest.warns(RepeatsWarning, match="next basket: 2 of 3 wanted items were seen before"):
+    with pytest.warns(RepeatsWarning, match="next basket: 2 of 3 relevant items were seen before"):
         next_basket(ORDERS.filter(pl.col("user") != "bob"), seen="exclude")
 
 
 def test_a_part_that_nobody_has() -> None:
     dan = ORDERS.filter(pl.col("user") == "dan")
-    with pytest.raises(InputError, match="no basket has a part to explore"):
+    with pytest.raises(InputError, match="no basket has items to explore"):
         _ = next_basket(dan).explore
 
 
 def test_check() -> None:
     found = next_basket(ORDERS).check()
     # The first truth is Bob's order at 5; Cat's order at 6 is training.
-    assert found["training events after the test's start"].examples == (("cat", 6, "tea", 6),)
+    assert found["training events after the test starts"].examples == (("cat", 6, "tea", 6),)
     assert found["(user, order, item) in both parts"].count == 0  # what is ordered again is no leak
-    assert found["truth items unknown in training"].examples == (("oat",),)
+    assert found["truth items not in training"].examples == (("oat",),)
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ def test_bad_orders(orders: object, error: type[Exception], message: str) -> Non
 
 
 def test_baskets_have_no_sessions() -> None:
-    with pytest.raises(InputError, match="next_item alone reads sessions"):
+    with pytest.raises(InputError, match="Only next_item has sessions"):
         next_basket(ORDERS, average="session")
 
 

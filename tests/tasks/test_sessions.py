@@ -39,8 +39,8 @@ def test_a_query_is_a_step() -> None:
     ("average", "mrr", "hit", "said"),
     [
         ("query", (1 + 1 / 2 + 0 + 1 / 3) / 4, 3 / 4, "mean over queries (session, step)"),
-        ("session", ((1 + 1 / 2) / 2 + 0 + 1 / 3) / 3, (1 + 0 + 1) / 3, "the queries of one session are averaged"),
-        ("user", ((1 + 1 / 2 + 0) / 3 + 1 / 3) / 2, (2 / 3 + 1) / 2, "the queries of one user are averaged first"),
+        ("session", ((1 + 1 / 2) / 2 + 0 + 1 / 3) / 3, (1 + 0 + 1) / 3, "queries are averaged per session"),
+        ("user", ((1 + 1 / 2 + 0) / 3 + 1 / 3) / 2, (2 / 3 + 1) / 2, "queries are averaged per user first"),
     ],
 )
 def test_averages(average: str, mrr: float, hit: float, said: str) -> None:
@@ -86,9 +86,9 @@ def test_the_last_step_alone() -> None:
 
 def test_minimum_length() -> None:
     assert next_item(EVENTS, min_length=3).truth["session"].to_list() == [1, 1]
-    with pytest.raises(InputError, match="no session of the test has 4 events"):
+    with pytest.raises(InputError, match="no test session has 4 events"):
         next_item(EVENTS, min_length=4)
-    with pytest.raises(InputError, match="min_length is a whole number from 2, given was 1"):
+    with pytest.raises(InputError, match="min_length must be an integer of at least 2, got 1"):
         next_item(EVENTS, min_length=1)
 
 
@@ -119,10 +119,10 @@ def test_items_unseen_in_training_are_dropped_before_steps_are_counted() -> None
     test = pl.DataFrame({"session": [8, 8, 8, 9, 9], "item": ["a", "new", "b", "new", "c"], "time": range(8, 13)})
     kept = next_item(test, train=EVENTS.drop("user"))
     assert kept.truth.select("session", "step", "item").rows() == [(8, 1, "new"), (8, 2, "b"), (9, 1, "c")]
-    assert kept.check()["truth items unknown in training"].examples == (("new",),)
+    assert kept.check()["truth items not in training"].examples == (("new",),)
     dropped = next_item(test, train=EVENTS.drop("user"), unseen="drop")
     assert dropped.truth.select("session", "step", "item").rows() == [(8, 1, "b")]
-    assert "2 events dropped, of items unseen in training" in repr(dropped)
+    assert "2 events of items unseen in training dropped" in repr(dropped)
     with pytest.raises(InputError, match="unseen='drop' needs training data"):
         next_item(EVENTS, unseen="drop")
 
@@ -132,7 +132,7 @@ def test_training_events_of_other_types() -> None:
     test = pl.DataFrame({"session": [1, 1], "item": [1, 2], "time": [1, 2]})
     task = next_item(test, train=train.cast(pl.Int32), unseen="drop")
     assert task.check({(1, 1): [2]})
-    with pytest.raises(IdError, match="train and events have values of different types: 'item' is String, such as '1'"):
+    with pytest.raises(IdError, match="train and events have different types: 'item' is String, such as '1'"):
         next_item(test, train=train.cast({"item": pl.String}))
 
 
@@ -152,7 +152,7 @@ def test_training_events_of_other_types() -> None:
 def test_times_of_other_types_are_not_cut(test: Any, train: Any) -> None:
     events = pl.DataFrame({"session": [2, 2], "item": ["a", "b"], "time": test})
     learned = pl.DataFrame({"session": [1, 1], "item": ["a", "b"], "time": train})
-    found = next_item(events, train=learned).check()["training events after the test's start"]
+    found = next_item(events, train=learned).check()["training events after the test starts"]
     assert [row[:2] for row in found.examples] == [(1, "b")]
 
 
@@ -160,7 +160,7 @@ def test_times_with_and_without_a_zone() -> None:
     days = pl.Series([datetime(2024, 1, 5), datetime(2024, 1, 6)])
     events = pl.DataFrame({"session": [2, 2], "item": ["a", "b"], "time": days})
     zoned = events.with_columns(session=1, time=days.dt.replace_time_zone("UTC"))
-    with pytest.raises(IdError, match="train and events have values of different types: 'time' is Datetime"):
+    with pytest.raises(IdError, match="train and events have different types: 'time' is Datetime"):
         next_item(events, train=zoned)
 
 
@@ -181,7 +181,7 @@ def test_new_to_user_looks_at_the_session_so_far() -> None:
 
 def test_a_repeated_session_that_excludes_warns() -> None:
     events = pl.DataFrame({"session": [1] * 4, "item": ["a", "a", "a", "b"], "time": [1, 2, 3, 4]})
-    with pytest.warns(RepeatsWarning, match="2 of 3 wanted items were seen before"):
+    with pytest.warns(RepeatsWarning, match="2 of 3 relevant items were seen before"):
         next_item(events, seen="exclude")
 
 
@@ -214,7 +214,11 @@ def test_times_as_text() -> None:
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        (pl.col("time").replace(3, None), OrderError, "'time' holds None in row 2 (counting from 0). Times are finite"),
+        (
+            pl.col("time").replace(3, None),
+            OrderError,
+            "'time' holds None in row 2 (counting from 0). Times must be finite",
+        ),
         (
             pl.lit("soon").alias("time"),
             OrderError,
@@ -239,13 +243,13 @@ def test_bad_events(change: pl.Expr, error: type[Exception] | None, message: str
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"steps": "all"}, "'all' is no word for 'steps'. Known: 'every', 'last'."),
-        ({"seen": "drop"}, "'drop' is no word for 'seen'. Known: 'keep', 'exclude'."),
+        ({"steps": "all"}, "unknown value 'all' for steps; choose every or last."),
+        ({"seen": "drop"}, "unknown value 'drop' for seen; choose keep or exclude."),
         ({"average": "session_id"}, "Did you mean 'session'?"),
-        ({"train": EVENTS, "test_from": 3}, "pass train=, or test_from= to take it out of the events, not both."),
-        ({"test_from": "yesterday"}, "test_from: 'yesterday' does not compare with the times of the log"),
+        ({"train": EVENTS, "test_from": 3}, "pass either train= or test_from=, not both."),
+        ({"test_from": "yesterday"}, "test_from: 'yesterday' cannot be compared with the times of the log"),
         ({"test_from": "2024-01-01"}, "which are of type Int64, such as 1"),
-        ({"test_from": 100}, "no session of the test has 2 events"),
+        ({"test_from": 100}, "no test session has 2 events"),
     ],
 )
 def test_bad_words(given: dict[str, Any], message: str) -> None:
@@ -261,7 +265,7 @@ def test_what_is_missing_is_named() -> None:
         next_item(EVENTS.drop("time"))
     with pytest.raises(InputError, match="average='user' needs a user in the log"):
         next_item(EVENTS.drop("user"), average="user")
-    with pytest.raises(ColumnError, match="'step' is the name of the column that counts"):
+    with pytest.raises(ColumnError, match="the column name 'step' is reserved"):
         next_item(EVENTS.rename({"time": "step"}), columns=atkay.Columns(time="step"))
 
 

@@ -252,7 +252,7 @@ def test_standard_output_has_the_table(tmp_path: Path) -> None:
     old, _, truth = tables(tmp_path)
     run = CliRunner().invoke(app, ["evaluate", old, truth, "--json", "-"])
     assert (run.exit_code, run.stdout) == (2, "")
-    assert "standard output has the table; name a file" in run.stderr
+    assert "standard output is used for the table; name a file" in run.stderr
     assert not Path("-").exists()
 
 
@@ -351,6 +351,6 @@ def test_a_gate_that_fails_keeps_its_reference(tmp_path: Path) -> None:
     for _ in range(2):
         failed = run(new, *gate)
         assert failed.exit_code == 1
-        assert f"'{saved}' is left as it was" in failed.stderr
+        assert f"'{saved}' was not changed" in failed.stderr
     assert atkay.Result.load(saved)["mrr"] == 0.75
     assert run(old, *gate).exit_code == 0

@@ -92,14 +92,12 @@ class Printed(NamedTuple):
         """A number, or its text, which also tells how many digits it has."""
         text = "" if isinstance(given, int) and abs(given) > LARGEST else str(given).strip()
         if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?\s*%?", text, re.IGNORECASE):
-            how = "Write a point for the comma." if "," in text else "Pass it as it was printed."
-            raise SpecError(f"reconcile: {name} is {shown(given)}, which is no number. {how}")
+            how = "Use a decimal point." if "," in text else "Pass it as it was printed."
+            raise SpecError(f"reconcile: cannot read {shown(given)} as the value of {name}. {how}")
         number = Decimal(text.removesuffix("%"))
         value, exponent = float(number), int(number.as_tuple().exponent)
         if abs(value) > LARGEST:
-            raise SpecError(
-                f"reconcile: {name} is {shown(given)}, and no metric is as large. Pass it as it was printed."
-            )
+            raise SpecError(f"reconcile: {shown(given)} is too large for {name}. Pass it as it was printed.")
         return cls(value, max(0.5 * 10.0 ** min(exponent, 0), EXACT * max(1.0, abs(value))), text.endswith("%"))
 
     def matches(self, value: Floats) -> Any:
@@ -134,9 +132,9 @@ def reconcilable(name: str) -> Metric:
     """The metric of a name, ours or a library's own, where it can be reconciled."""
     metric = meant_by(name)
     if isinstance(metric, RunMetric) or metric.needs or not metric.needs_truth:
-        raise SpecError(f"reconcile: '{name}' needs more than lists and truth; accuracy metrics can be reconciled.")
+        raise SpecError(f"reconcile: '{name}' needs more than recs and truth. Only accuracy metrics can be reconciled.")
     if isinstance(metric.k, tuple):
-        raise SpecError(f"reconcile: one number at a time, given was '{name}'.")
+        raise SpecError(f"reconcile: name one cutoff at a time, got '{name}'.")
     return metric
 
 

@@ -112,13 +112,13 @@ class Step:
         if self.example is None:
             return f"{words} has no effect here"
         if abs(self.change) < SAME:
-            return f"{words} moves users and leaves the mean"
-        return f"{words} {'adds' if self.change > 0 else 'takes'} {_size(abs(self.change))}"
+            return f"{words} changes users but not the mean"
+        return f"{words} {'adds' if self.change > 0 else 'subtracts'} {_size(abs(self.change))}"
 
     def users(self) -> str:
         """How many users it touches."""
         counts = {"changed": self.changed, "entered": self.entered, "left": self.left}
-        return ", ".join(f"{count:,} {what}" for what, count in counts.items() if count) or "weights alone change"
+        return ", ".join(f"{count:,} {what}" for what, count in counts.items() if count) or "only weights change"
 
     def lines(self) -> list[tuple[str, str]]:
         """The step in full: a word, and what it says."""
@@ -127,7 +127,7 @@ class Step:
         lines.append(("users", self.users()))
         if self.example is not None:
             share = f"{_size(self.example.share, '+')} of {_size(self.change, '+')}"
-            lines += [("most moved", f"{self.example.user}, {share}"), *self.example.lines()]
+            lines += [("most changed", f"{self.example.user}, {share}"), *self.example.lines()]
         return lines
 
 
@@ -161,9 +161,9 @@ class Discrepancy(Tabular):
         """The difference in a sentence."""
         why = "; ".join(step.sentence() for step in self.moving)
         if not self.steps:
-            why = "they do not differ in any convention"
+            why = "their conventions are the same"
         values = f"{self._value(self.ours)} {self.our_name} and {self._value(self.theirs)} {self.their_name}"
-        return printable(f"{self.spec} is {values}: {why or 'no convention has an effect on these data'}.")
+        return printable(f"{self.spec} is {values}: {why or 'no convention has an effect on this data'}.")
 
     def _value(self, value: float) -> str:
         """With so many digits that the two numbers differ, where they do."""
@@ -211,7 +211,7 @@ class Discrepancy(Tabular):
             (
                 step.names,
                 self._value(step.after),
-                "no effect here" if step.example is None else _size(step.change, "+"),
+                "no effect" if step.example is None else _size(step.change, "+"),
                 *("" if step.example is None else f"{count:,}" for count in (step.changed, step.entered, step.left)),
             )
             for step in self.steps
@@ -245,4 +245,4 @@ def _size(value: float, sign: str = "") -> str:
 def _some(shown: Sequence[str], count: int) -> str:
     """What is shown of so many, and how many are not."""
     more = count - len(shown)
-    return ", ".join([*shown, *([f"{more:,} more not shown"] if more else [])]) or "none"
+    return ", ".join([*shown, *([f"{more:,} more"] if more else [])]) or "none"

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from atkay.results.result import Result
 
 UNSAID = {
-    "average_over": "every query counts by itself",
-    "exclude": "nothing is taken out of the lists",
-    "candidates": "any item may stay in the lists",
-    "seed": "there is nothing random",
+    "average_over": "every query counts on its own",
+    "exclude": "no items are removed from the lists",
+    "candidates": "all items stay in the lists",
+    "seed": "no randomness",
 }
 SHOWN = 20
 """So many items of a list, or of a user's truth, are shown."""
@@ -95,12 +95,12 @@ def explain(
             parse(side)  # refuses what is no metric
     for name in ("slices", "sampled"):
         if given.pop(name, None) is not None:
-            raise ProtocolError(f"explain: takes no {name}=; it is about one number of all users and whole lists.")
+            raise ProtocolError(f"explain: {name}= is not supported; it explains one mean over all users.")
     columns, side = given.pop("columns", None), {name: given.pop(name, None) for name in SIDE}
     filters = {name: given.pop(name, None) for name in FILTERS}
     spoken, protocol = given.pop("dialect", None), given.pop("protocol", None)
     if protocol is not None and not isinstance(protocol, Protocol):
-        raise ProtocolError(f"explain: protocol is a Protocol(...), given was {shown(protocol)}.")
+        raise ProtocolError(f"explain: protocol must be a Protocol(...), got {shown(protocol)}.")
     here, there = None if spoken is None else find_dialect(spoken), _dialect(theirs)
     start, end, spec = _metrics(metric, theirs, here, there)
     own = (protocol or Protocol()).with_fields(**given)
@@ -172,7 +172,9 @@ class _Conventions(NamedTuple):
         if of == "metric":
             return self.metric.define().words
         if of == "filter" and self.filters[name] is not None:
-            return {"exclude": "given items are taken out of the lists", "candidates": "only given items stay"}[name]
+            return {"exclude": "the given items are removed from the lists", "candidates": "only the given items stay"}[
+                name
+            ]
         return self.protocol.words().get(name, UNSAID.get(name, ""))
 
 
@@ -275,11 +277,11 @@ class _State:
         if math.isnan(value):
             missing = "no value" if judged.answered[0] and judged.n_relevant[0] else ""
             missing = missing or ("no list" if judged.n_relevant[0] else "no relevant item")
-            return f"{missing}: does not count"
+            return f"{missing}: not counted"
         if self.metric.view(judged).n_relevant[0] == 0 and self.metric.needs_truth:
             return f"no relevant item: scores {value:g} by the protocol"
         pooled = getattr(self.metric, "average", "") == "pooled"
-        sums = f"; {self.above[query]:g} of the sum above, {self.below[query]:g} of that below" if pooled else ""
+        sums = f"; numerator {self.above[query]:g}, denominator {self.below[query]:g}" if pooled else ""
         return arithmetic(self.metric, judged) + sums
 
 
@@ -364,10 +366,10 @@ def _metrics(
 def _checked(metric: Metric) -> Metric:
     if isinstance(metric, RunMetric):
         raise SpecError(
-            f"explain: {metric} is a number of the whole run, and no user moves it. Choose a mean over users."
+            f"explain: {metric} is a metric of the whole run, not a mean over users. Choose another metric."
         )
     if len(metric.cutoffs) > 1:
-        raise SpecError(f"explain: one number at a time, given was '{metric}'. Write '{metric.split()[0]}'.")
+        raise SpecError(f"explain: name one cutoff at a time, got '{metric}'. Write '{metric.split()[0]}'.")
     return metric
 
 

@@ -41,17 +41,17 @@ if TYPE_CHECKING:
     from atkay.metrics.metric import Metric
 
 MEANS = {
-    0.5: "too many to prove anything. Give more numbers, or more digits.",
-    0.01: "a hint, and no proof. Give more numbers, or more digits.",
-    -1: "this is hardly luck.",
+    0.5: "no evidence; give more numbers or more digits",
+    0.01: "weak evidence; give more numbers or more digits",
+    -1: "strong evidence",
 }
-"""What it means that numbers without meaning find more explanations than that."""
+"""The strength of evidence where more matches than this are expected by chance."""
 
 SHOWN = 20
-"""So many explanations are printed."""
+"""The most explanations printed."""
 
 COMBINED = 8
-"""So many combinations of equally simple metrics are told under one protocol."""
+"""The most combinations of equally simple metrics shown under one protocol."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ class Explanation:
     chance: float
 
     def __str__(self) -> str:
-        numbers = "; ".join(f"{name} is {spec} ({value:.6g})" for name, (spec, value) in self.numbers.items())
-        return f"{numbers}; {self.rules}" + (f"; as {', '.join(self.libraries)}" if self.libraries else "")
+        numbers = "; ".join(f"{name} = {spec} ({value:.6g})" for name, (spec, value) in self.numbers.items())
+        return f"{numbers}; {self.rules}" + (f"; used by {', '.join(self.libraries)}" if self.libraries else "")
 
     @property
     def specs(self) -> list[str]:
@@ -86,7 +86,7 @@ class Explanation:
     @property
     def rules(self) -> str:
         """The fields of the protocol."""
-        return ", ".join(f"{name}={value}" for name, value in self.protocol.items()) or "the default protocol"
+        return ", ".join(f"{name}={value}" for name, value in self.protocol.items()) or "default protocol"
 
     @property
     def words(self) -> list[str]:
@@ -127,14 +127,16 @@ class Reconciliation(Tabular):
     def verdict(self) -> str:
         """What the search says, in a sentence or two."""
         if not self.explanations:
-            near = "; ".join(f"{name}: nearest is {spec} ({value:.6g})" for name, (spec, value) in self.nearest.items())
-            together = f" All numbers under one protocol, the closest: {self.closest}." if self.closest else ""
-            return f"Nothing matches among {self.tried:,} values. {near}.{together}"
+            near = "; ".join(
+                f"{name}: the nearest is {spec} ({value:.6g})" for name, (spec, value) in self.nearest.items()
+            )
+            together = f" Closest under one protocol: {self.closest}." if self.closest else ""
+            return f"No match among {self.tried:,} values. {near}.{together}"
         alike = sum(each.cost == self.explanations[0].cost for each in self.explanations)
-        several = f", {alike} as simple as the first, which the numbers cannot tell apart" if alike > 1 else ""
-        luck = f"numbers without meaning would find {self.chance:.2g} by chance"
+        several = f", {alike} of them equally simple: the numbers cannot tell these apart" if alike > 1 else ""
+        luck = f"expected matches by chance: {self.chance:.2g}"
         means = next(words for most, words in MEANS.items() if self.chance > most)
-        return f"{number_of(self.matches, 'combination')} of words found{several}; {luck}: {means}"
+        return f"{number_of(self.matches, 'combination')} of conventions matched{several}; {luck} ({means})."
 
     @property
     def ruled_out(self) -> list[str]:
@@ -161,7 +163,7 @@ class Reconciliation(Tabular):
 
     def _notes(self) -> list[str]:
         if self.explanations:
-            return ["The first: " + "; ".join(self.explanations[0].words) + ".", self.verdict]
+            return ["First match: " + "; ".join(self.explanations[0].words) + ".", self.verdict]
         return [self.verdict, "Ruled out:\n" + "\n".join(f"- {line}" for line in self.ruled_out)]
 
     def _grid(self) -> Grid:
@@ -169,7 +171,7 @@ class Reconciliation(Tabular):
             (", ".join(each.specs), each.rules, str(each.cost), f"{each.chance:.2g}", ", ".join(each.libraries))
             for each in self.explanations[:SHOWN]
         ]
-        header = ("metrics", "protocol", "words", "by chance", "libraries")
+        header = ("metrics", "protocol", "changes", "by chance", "libraries")
         return Grid(header, rows, right=header[2:4])
 
 
@@ -218,10 +220,10 @@ def reconcile(
 
     for name in ("dialect", *SIDE, "slices", "sampled"):
         if fields.pop(name, None) is not None:
-            raise ProtocolError(f"reconcile: takes no {name}=; it looks for what lists and truth alone give.")
+            raise ProtocolError(f"reconcile: {name}= is not supported; it searches conventions of recs and truth only.")
     if not isinstance(reported, Mapping) or not reported:
         raise SpecError(
-            f"reconcile: no number was given under a name, but {shown(reported)}. Pass {{'map@10': '0.2447'}}."
+            f"reconcile: pass the reported values by name, such as {{'map@10': '0.2447'}}, got {shown(reported)}."
         )
     printed = {name: Printed.of(name, value) for name, value in reported.items()}
     named = {name: reconcilable(name) for name in printed}
@@ -262,7 +264,7 @@ def _refuse_twice(names: Iterable[str]) -> None:
         except SpecError:
             plain = name.lower()  # a library's own
         if first.setdefault(plain, name) != name:
-            raise SpecError(f"reconcile: {first[plain]} and {name} are one number. Give it once.")
+            raise SpecError(f"reconcile: {first[plain]} and {name} are the same metric. Give it once.")
 
 
 Choice = Mapping[str, tuple[Candidate, float]]
@@ -456,12 +458,12 @@ def _searched(
         if len(words) > 1:
             searched[each.name] = words
     if len(evidence.levels) > LEVELS:
-        searched["min_relevance"] += (f"not the {len(evidence.levels) - LEVELS} highest grades",)
+        searched["min_relevance"] += (f"except the {len(evidence.levels) - LEVELS} highest grades",)
     for name, options in candidates.items():
         plain = [each.metric for each in options if not each.percent]
         kinds = dict.fromkeys(metric.name for metric in plain)
         counts = (f"{sum(metric.name == kind for metric in plain)} of {kind}" for kind in kinds)
-        searched[name] = (*counts, "each also in percent") if len(plain) < len(options) else tuple(counts)
+        searched[name] = (*counts, "each also as a percentage") if len(plain) < len(options) else tuple(counts)
     return searched
 
 
@@ -470,11 +472,11 @@ def _in_words(name: str, spec: str) -> str:
     metric, printed = parse(spec.removesuffix(IN_PERCENT)), meant_by(name)
     slips = []
     if type(metric) is not type(printed):
-        slips.append(f"in fact {metric.name}")
+        slips.append(f"actually {metric.name}")
     if metric.k != printed.k and type(printed).cuts and type(metric).cuts:
-        slips.append("not cut" if metric.k is None else f"cut at {metric.k}")
+        slips.append("without a cutoff" if metric.k is None else f"cut off at {metric.k}")
     if spec.endswith(IN_PERCENT):
-        slips.append("printed in percent")
+        slips.append("printed as a percentage")
     pooled = ", summed over all users before dividing" if getattr(metric, "average", "") == "pooled" else ""
     how = f" ({', '.join(slips)})" if slips else ""
     return f"{name}{how}: {metric.define().words}{pooled}"
@@ -483,7 +485,7 @@ def _in_words(name: str, spec: str) -> str:
 def _rule_in_words(name: str, value: object) -> str:
     """What a field of the protocol says."""
     if name == "dialect":
-        return f"each number under the protocol that {value} has for it"
+        return f"each metric under {value}'s protocol for it"
     if value is None:
         return f"{name} is not used"
     if name == "seed":

@@ -104,7 +104,7 @@ def variants(recs: Any, truth: Any, metric: str | Metric, **given: Any) -> Varia
     """
     default, given = _spoken(metric, given)
     if len(default.cutoffs) > 1:
-        raise SpecError(f"variants: one number at a time, given was '{default}'. Write '{default.split()[0]}'.")
+        raise SpecError(f"variants: name one cutoff at a time, got '{default}'. Write '{default.split()[0]}'.")
     every = [default, *(each for each in combinations(default) if each != default)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TiesWarning)

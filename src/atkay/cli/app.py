@@ -69,7 +69,7 @@ class Commands(click.Group):
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from atkay.errors import offer
 
-            raise click.UsageError(f"no command '{args[0]}'. {offer(args[0], COMMANDS)}", ctx)
+            raise click.UsageError(f"unknown command '{args[0]}'. {offer(args[0], COMMANDS)}", ctx)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -11,12 +11,12 @@ from atkay.cli import options
 from atkay.cli.output import show
 
 
-@click.command("compare", short_help="Is the difference between runs significant?")
+@click.command("compare", short_help="Compare runs: which differences are significant?")
 @options.runs(least=2)
 @options.metrics
 @options.tests
-@click.option("--every-pair", is_flag=True, help="Compare every pair of runs, not each with a baseline.")
-@click.option("--slices", type=options.InputFile(), help="A segment for each user: the differences per segment, too.")
+@click.option("--every-pair", is_flag=True, help="Compare every pair of runs instead of each with a baseline.")
+@click.option("--slices", type=options.InputFile(), help="A segment for each user; adds differences per segment.")
 @click.option("--json", "saved", type=options.Output(), help="Save the whole comparison.")
 @options.protocol_of_runs
 @options.larger

@@ -8,7 +8,7 @@ from atkay.cli import options
 from atkay.cli.output import show
 
 
-@click.command("dialects", short_help="The libraries whose numbers can be had.")
+@click.command("dialects", short_help="List the libraries whose numbers atkay reproduces.")
 @options.form
 def command(form: str) -> None:
     """List the libraries whose numbers `--dialect` gives, and the versions that are followed.

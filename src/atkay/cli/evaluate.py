@@ -29,31 +29,33 @@ WRITTEN = {
 """Formats of values per user, by suffix, and Polars' way to write them."""
 
 
-@click.command("evaluate", short_help="Ranked lists against held-out truth.")
+@click.command("evaluate", short_help="Evaluate ranked lists against held-out truth.")
 @options.tables
 @options.metrics
-@click.option("--slices", type=options.InputFile(), help="A segment for each user: every metric per segment, too.")
-@click.option("--per-query", type=options.Output(*WRITTEN), help="Write a row per user: Parquet, CSV or JSON Lines.")
-@click.option("--json", "saved", type=options.Output(), help="Save the whole result, to load and compare.")
+@click.option("--slices", type=options.InputFile(), help="A segment for each user; adds every metric per segment.")
+@click.option(
+    "--per-query", type=options.Output(*WRITTEN), help="Write the values per user: Parquet, CSV or JSON Lines."
+)
+@click.option("--json", "saved", type=options.Output(), help="Save the result, to load and compare later.")
 @click.option(
     "--fail-under",
     multiple=True,
     metavar="METRIC=NUMBER",
     callback=options.pairs("METRIC=NUMBER, such as ndcg@10=0.35"),
-    help="Exit with 1 where a metric is below the number; above it where lower is better.",
+    help="Exit with 1 if a metric is below the number (above it, if lower is better).",
 )
 @click.option(
     "--fail-if-worse-than",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Exit with 1 where a metric is worse than in a result that was saved with --json.",
+    help="Exit with 1 if a metric is worse than in a result saved with --json.",
 )
 @click.option(
     "--better",
     multiple=True,
     metavar="METRIC=WORD",
     callback=options.pairs("METRIC=higher or METRIC=lower, such as arp@10=lower"),
-    help="Which values are better, higher or lower, where a metric has no direction: for the two options above.",
+    help="Whether higher or lower is better, for metrics without a direction; used by the two options above.",
 )
 @options.protocol
 @options.larger
@@ -70,7 +72,7 @@ def command(
     form: str,
     **chosen: Any,
 ) -> None:
-    """Hold ranked lists against held-out truth.
+    """Evaluate ranked lists against held-out truth.
 
     RECS and TRUTH are files; a folder, or a pattern such as "recs/*.parquet", is one table in several files.
 
@@ -87,7 +89,7 @@ def command(
     from atkay.results.result import Result
 
     if better and not (fail_under or fail_if_worse_than):
-        raise Refused("--better says what --fail-under and --fail-if-worse-than mean; give one of them.")
+        raise Refused("--better is used by --fail-under and --fail-if-worse-than; give one of them.")
     before = Result.load(fail_if_worse_than) if fail_if_worse_than else None
     if not chosen["dialect"]:  # whose names are known when lists are evaluated
         _directions(parse_all(separate(metrics or USUAL)), {}, better, before or ())
@@ -102,7 +104,7 @@ def command(
     if per_query:
         _write(result, per_query)
     if saved and failed and fail_if_worse_than and options.is_same(saved, fail_if_worse_than):
-        failed.append(f"'{saved}' is left as it was")  # the same command again must fail again
+        failed.append(f"'{saved}' was not changed")  # the same command again must fail again
     elif saved:
         result.save(saved)
     show(result, form)
@@ -132,12 +134,12 @@ def _directions(
     directions = dict(single)
     for name, word in better.items():
         if word not in ("higher", "lower"):
-            raise Refused(f"--better {name}={word}: the word must be higher or lower.")
+            raise Refused(f"--better {name}={word}: must be higher or lower.")
         for one in map(str, parse(names.get(name, name)).split()):
             if one not in single:
-                raise Refused(f"--better: '{name}' is not evaluated. {offer(one, single)}")
+                raise Refused(f"--better: metric '{name}' is not evaluated. {offer(one, single)}")
             if single[one] not in ("neither", word):
-                raise Refused(f"--better {name}={word}: {single[one]} values of {one} are better; leave it out.")
+                raise Refused(f"--better {name}={word}: for {one}, {single[one]} is better; leave it out.")
             directions[one] = word
     if unclear := [name for name, word in directions.items() if word == "neither" and name in before]:
         one, *others = unclear
@@ -161,7 +163,7 @@ def _under(result: Result, limits: dict[str, str], directions: Mapping[str, str]
         except ValueError:
             limit = math.nan
         if math.isnan(limit):
-            raise Refused(f"--fail-under: '{text}' is no number.")
+            raise Refused(f"--fail-under: cannot read '{text}' as a number.")
         value = result[name]
         direction = directions[str(parse(result.names.get(name, name)))]
         if _is_worse(direction, value, limit):

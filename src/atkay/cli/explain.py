@@ -10,16 +10,16 @@ from atkay.cli import options
 from atkay.cli.output import show, working
 
 
-@click.command("explain", short_help="Why two numbers differ, step by step.")
+@click.command("explain", short_help="Explain why two numbers differ, step by step.")
 @options.tables
 @click.argument("metric")
-@click.option("--theirs", required=True, metavar="NAME", help="A dialect, or another spec.")
+@click.option("--theirs", required=True, metavar="NAME", help="A dialect or another spec.")
 @click.option(
     "--their",
     multiple=True,
     metavar="FIELD=WORD",
     callback=options.pairs("FIELD=WORD, such as no_recs=skip"),
-    help="What the protocol says on their side.",
+    help="A field of their protocol that differs.",
 )
 @options.protocol
 @options.form

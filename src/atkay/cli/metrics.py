@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from atkay.metrics.metric import Metric
 
 
-@click.command("metrics", short_help="Formulas, words, and who uses which.")
+@click.command("metrics", short_help="List metrics; show one with its formula and options.")
 @click.argument("name", required=False)
 @options.form
 def command(name: str | None, form: str) -> None:
-    """List all metrics; or show one with its formula, its conventions, and the libraries that choose them.
+    """List all metrics, or show one: its formula, its options, and which library uses which.
 
     \b
     Examples:
@@ -46,26 +46,27 @@ def command(name: str | None, form: str) -> None:
         for name, cls in atkay.list_metrics().items()
     ]
     if form != "table":
-        show(Listing(("metric", "also", "words", "what it says"), rows), form)
+        show(Listing(("metric", "also", "words", "description"), rows), form)
     else:
-        show(Listing(("metric", "what it says"), [(row[0], row[3]) for row in rows]), form)
-        click.echo("\n`atkay metrics NAME` shows one with its formula, its words, and who uses which.")
+        show(Listing(("metric", "description"), [(row[0], row[3]) for row in rows]), form)
+        click.echo("\n`atkay metrics NAME` shows its formula, its options, and which library uses which.")
 
 
 def _page(cls: type[Metric]) -> str:
-    """All that is known of a metric."""
+    """The page of a metric: docstring and libraries."""
     import atkay
     from atkay.text.grid import Grid
+    from atkay.text.rst import plain_text
 
     called = f"{cls.name}, also called {', '.join(cls.aliases)}" if cls.aliases else cls.name
-    parts = [called, "─" * len(called), inspect.getdoc(cls) or ""]
+    parts = [f"{called}\n{'─' * len(called)}", plain_text(inspect.getdoc(cls) or "")]
     rows = [
         (name, _said(each.words[cls.name])) for name, each in atkay.list_dialects().items() if cls.name in each.words
     ]
     if rows:
-        parts += ["Libraries", "─" * 9, Grid(("dialect", "words"), rows).text()]
+        parts.append(f"Libraries\n{'─' * 9}\n{Grid(('dialect', 'options'), rows).text()}")
     return "\n\n".join(parts)
 
 
 def _said(words: Any) -> str:
-    return ", ".join(f"{name}={word}" for name, word in words.items()) or "the default"
+    return ", ".join(f"{name}={word}" for name, word in words.items()) or "default"

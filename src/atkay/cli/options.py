@@ -30,8 +30,8 @@ Command = Any
 Decorator = Callable[[Command], Command]
 
 ROLES = [each.name for each in dataclasses.fields(Columns)]
-COLUMN = f"A column that is not found by itself: user=uid, truth.item=sku. Roles: {', '.join(ROLES)}."
-RUN = "The run that the others are compared with: its name or file. [default: the first]"
+COLUMN = f"Name a column: user=uid, truth.item=sku. Roles: {', '.join(ROLES)}."
+RUN = "The run to compare the others with: its name or file. [default: the first]"
 
 
 class InputFile(click.Path):
@@ -47,7 +47,7 @@ class InputFile(click.Path):
             _keep_apart(self, value, param, ctx, written=False)
             return value
         if ctx.meta.get("atkay.stdin"):
-            self.fail("standard input can be one of the tables, not two.", param, ctx)
+            self.fail("only one table can come from standard input.", param, ctx)
         ctx.meta["atkay.stdin"] = True
         folder: str = ctx.find_root().with_resource(tempfile.TemporaryDirectory(prefix="atkay-"))
         path = Path(folder, STANDARD_INPUT)
@@ -66,14 +66,14 @@ class Output(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path of a file that can be written."""
         if value == "-":
-            self.fail("standard output has the table; name a file, or /dev/stdout for both.", param, ctx)
+            self.fail("standard output is used for the table; name a file, or /dev/stdout for both.", param, ctx)
         path = Path(str(super().convert(value, param, ctx)))
         try:
             check_target(path)
         except OutputError as error:
             self.fail(str(error), param, ctx)
         if self._suffixes and path.suffix.lower() not in self._suffixes:
-            self.fail(f"cannot write '{path.name}'; its suffix is one of {', '.join(self._suffixes)}.", param, ctx)
+            self.fail(f"cannot write '{path.name}'; the suffix must be one of {', '.join(self._suffixes)}.", param, ctx)
         if ctx is not None:
             _keep_apart(self, path, param, ctx, written=True)
         return path
@@ -154,7 +154,7 @@ def _field(each: dataclasses.Field[Any]) -> Decorator:
 tables = _together(click.argument("recs", type=InputFile()), click.argument("truth", type=InputFile()))
 
 protocol = _together(
-    click.option("--dialect", metavar="NAME", help="Speak as another library does; `atkay dialects` lists them."),
+    click.option("--dialect", metavar="NAME", help="Follow the conventions of another library; see `atkay dialects`."),
     click.option("--column", "columns", type=Column(), multiple=True, help=COLUMN),
     *(_field(each) for each in dataclasses.fields(Protocol)),
     *(click.option(f"--{name}", type=InputFile(), help=TABLES[name].help) for name in SIDE),
@@ -168,33 +168,39 @@ metrics = click.option(
     "-m",
     "--metrics",
     metavar="SPECS",
-    help="Such as ndcg@10,map(per=hits)@5,10. [default: ndcg, map, mrr, recall, precision, hit at 10]",
+    help="Metrics, such as ndcg@10,map(per=hits)@5,10. [default: ndcg, map, mrr, recall, precision, hit at 10]",
 )
 
 larger = _together(
-    click.option("--memory", metavar="SIZE", help="About how much to use, such as 2GB: read larger files in parts."),
+    click.option("--memory", metavar="SIZE", help="Memory to use, such as 2GB; larger files are read in parts."),
     click.option(
-        "--spill", type=click.Path(), metavar="FOLDER", help="Where parts are kept on the way. [default: temporary]"
+        "--spill", type=click.Path(), metavar="FOLDER", help="Folder for temporary files. [default: the system's]"
     ),
 )
 """For files that are larger than memory."""
 
-form = click.option(
-    "-f", "--format", "form", type=click.Choice(list(FORMS)), default="table", help="For people, or for machines."
-)
+form = click.option("-f", "--format", "form", type=click.Choice(list(FORMS)), default="table", help="Output format.")
 """How the table is printed."""
 
 TESTS = ("test", "correction", "family", "interval", "min_effect", "permutations", "rng")
 """What :data:`tests` asks for."""
 
 tests = _together(
-    click.option("--test", type=Names(), help="t, permutation, bootstrap, tukey, randomised_tukey, wilcoxon, sign."),
-    click.option("--correction", metavar="NAME", help="holm (the default), bonferroni, bh or none."),
-    click.option("--family", metavar="NAME", help="What is corrected together: all (the default), or each metric."),
-    click.option("--interval", metavar="NAME", help="student (the default), percentile or bca."),
-    click.option("--min-effect", metavar="NUMBER", help="The smallest difference that matters; or METRIC=NUMBER,..."),
-    click.option("--permutations", type=int, help="How many permutations, or bootstrap samples. [default: 10000]"),
-    click.option("--rng", type=int, help="The seed of random tests. [default: 7]"),
+    click.option(
+        "--test",
+        type=Names(),
+        help="Significance tests: t, permutation, bootstrap, tukey, randomised_tukey, wilcoxon, sign.",
+    ),
+    click.option(
+        "--correction", metavar="NAME", help="Correction for multiple testing: holm (default), bonferroni, bh or none."
+    ),
+    click.option("--family", metavar="NAME", help="What to correct together: all (default), or each metric."),
+    click.option("--interval", metavar="NAME", help="Confidence interval: student (default), percentile or bca."),
+    click.option(
+        "--min-effect", metavar="NUMBER", help="The smallest difference that matters: a number, or METRIC=NUMBER,..."
+    ),
+    click.option("--permutations", type=int, help="Number of permutations or bootstrap samples. [default: 10000]"),
+    click.option("--rng", type=int, help="Seed of random tests. [default: 7]"),
 )
 """How differences are tested."""
 
@@ -229,7 +235,9 @@ def runs(least: int) -> Decorator:
     """Several runs and their truth."""
     return _together(
         click.argument("runs", nargs=-1, required=True, metavar="RUN...", callback=_named(least)),
-        click.option("--truth", type=InputFile(), help="What is relevant; not needed for saved results."),
+        click.option(
+            "--truth", type=InputFile(), help="The relevant items of each user; not needed for saved results."
+        ),
     )
 
 
@@ -238,14 +246,14 @@ def _named(least: int) -> Callable[[Any, Any, Sequence[str]], dict[str, str]]:
 
     def of(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, str]:
         if len(values) < least:
-            raise click.BadParameter("give two runs or more.", ctx, param)
+            raise click.BadParameter("pass at least two runs.", ctx, param)
         named: dict[str, str] = {}
         for run in values:
             name, equals, path = run.partition("=")
             if not equals or "/" in name or Path(run).exists():
                 name, path = Path(run).name.removesuffix(".gz").rpartition(".")[0] or Path(run).name, run
             if name in named:
-                raise click.BadParameter(f"two runs are called '{name}'; name one of them: new={path}.", ctx, param)
+                raise click.BadParameter(f"two runs are named '{name}'; rename one: new={path}.", ctx, param)
             named[STANDARD_INPUT if name == "-" else name] = InputFile().convert(path, param, ctx)
         return named
 
@@ -274,8 +282,8 @@ def evaluated(chosen: dict[str, Any]) -> Any:
     _refuse(
         chosen,
         ("baseline", *TESTS),
-        "needs two runs or more, got one. Add a run, or leave it out.",
-        "need two runs or more, got one. Add a run, or leave them out.",
+        "needs at least two runs, got one. Add a run, or leave it out.",
+        "need at least two runs, got one. Add a run, or leave them out.",
     )
     if is_saved(path):
         how = [name for name in chosen if name != "runs"]
@@ -283,7 +291,7 @@ def evaluated(chosen: dict[str, Any]) -> Any:
         _refuse(chosen, how, f"has {done} it out, or pass lists.", f"have {done} them out, or pass lists.")
         return atkay.Result.load(path)
     if chosen["truth"] is None:
-        raise click.UsageError("--truth is missing: the file with what is relevant.")
+        raise click.UsageError("--truth is missing: the file of relevant items.")
     others = {name: value for name, value in chosen.items() if name not in ("runs", "truth", "baseline", *TESTS)}
     return atkay.evaluate(path, chosen["truth"], **given(others))
 
@@ -310,14 +318,14 @@ def _baseline(runs: dict[str, str], named: str | None, *, every_pair: bool) -> s
     if named is None:
         return None if every_pair else next(iter(runs))
     if every_pair:
-        raise click.UsageError("--baseline and --every-pair exclude each other: choose one of them.")
+        raise click.UsageError("--baseline and --every-pair cannot be combined.")
     if named in runs:
         return named
     for name, path in runs.items():
         if named == f"{name}={path}" or is_same(named, path):
             return name
     raise click.UsageError(
-        f"--baseline: '{named}' is not one of the runs, which are {', '.join(runs)}. Name one of them, or add it. The "
+        f"--baseline: unknown run '{named}'; runs are {', '.join(runs)}. The "
         "lists of a reference recommender, which some metrics need, are --reference FILE."
     )
 

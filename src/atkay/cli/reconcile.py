@@ -10,7 +10,7 @@ from atkay.cli import options
 from atkay.cli.output import show, working
 
 
-@click.command("reconcile", short_help="Find the conventions behind printed numbers.")
+@click.command("reconcile", short_help="Find the conventions behind reported numbers.")
 @options.tables
 @click.argument(
     "reported",

@@ -12,12 +12,12 @@ from atkay.cli.output import working
 from atkay.text.printable import printable
 
 
-@click.command("report", short_help="A page to show.")
+@click.command("report", short_help="Write an HTML report.")
 @options.runs(least=1)
 @options.metrics
 @options.tests
 @click.option("-o", "--output", type=options.Output(), default=Path("report.html"), show_default=True, help="The page.")
-@click.option("--title", help="What stands on top.")
+@click.option("--title", help="Title of the report.")
 @click.option("--slices", type=options.InputFile(), help="A segment for each user.")
 @options.protocol_of_runs
 def command(output: Path, title: str | None, **chosen: Any) -> None:

@@ -10,7 +10,7 @@ from atkay.cli import options
 from atkay.cli.output import show, working
 
 
-@click.command("variants", short_help="One metric in all its conventions, side by side.")
+@click.command("variants", short_help="Compute a metric under all its conventions.")
 @options.tables
 @click.argument("metric")
 @options.protocol

@@ -20,7 +20,7 @@ from atkay.comparison.corrections import CORRECTIONS, FAMILIES, corrected
 from atkay.comparison.sheet import ROUNDING_SHARE, lay_out
 from atkay.comparison.tests import TESTS
 from atkay.comparison.trial import Key, Trial
-from atkay.comparison.verdict import CONTRADICTORY, LEVEL, finding
+from atkay.comparison.verdict import CONTRADICTORY, CORRECTION_NAMES, LEVEL, finding
 from atkay.core.lists import in_threads
 from atkay.core.types import Floats, Ints, is_integer, is_number
 from atkay.errors import (
@@ -30,9 +30,12 @@ from atkay.errors import (
     PermutationsWarning,
     ProtocolError,
     SpecError,
+    a_type,
+    an_integer,
     listing,
     offer,
     shown,
+    unknown_value,
     warn,
 )
 from atkay.evaluation.evaluate import evaluate
@@ -114,22 +117,22 @@ def compare(
     >>> found["mrr"][0].difference, found["mrr"][0].p
     (0.375, {'permutation': 0.25})
     >>> print(found["mrr"][0].verdict)
-    0.375 better, 95 % interval -0.023 to 0.773; not significant
+    no significant difference (95 % CI [-0.023, +0.773])
     """
     procedure = Procedure.of(baseline, test, correction, family, interval, permutations, rng)
     _check_arguments(given)
     results, single = _results(runs, truth, metrics, given)
     names = tuple(results)
     if baseline is not None and baseline not in names:
-        raise InputError(f"compare: no run '{baseline}' to be the baseline. {offer(baseline, names)}")
+        raise InputError(f"compare: unknown baseline '{baseline}'. {offer(baseline, names)}")
     spoken = _names(results)
     least = _thresholds(min_effect, single, spoken)
     table = RunTable(results, single, lay_out(results, single), _pairs(names, baseline), procedure)
     for name in procedure.tests:
         if not TESTS[name].of_mean:
             warn(
-                f"the {name} test does not test the mean: it can find a difference where the means are equal, and none "
-                "where they differ. Read it beside 't' or 'permutation'.",
+                f"the {name} test does not test the mean: it can be significant where the means are equal, and not "
+                "significant where they differ. Use it together with 't' or 'permutation'.",
                 NotMeanWarning,
             )
     with table.steps:
@@ -169,9 +172,10 @@ def _too_few_permutations(comparison: Comparison) -> Iterator[str]:
         ]
         if stuck:
             yield (
-                f"the {test} test has no p-value below 1/{comparison.permutations + 1:,}, which corrected among "
-                f"{max(stuck):,} is no longer below {LEVEL:g}: differences that reach it are not significant. Ask for "
-                f"permutations={math.ceil(max(stuck) / LEVEL):_} or more, or compare less at once."
+                f"the smallest p-value of the {test} test is 1/{comparison.permutations + 1:,}; corrected for "
+                f"{max(stuck):,} comparisons it is not below {LEVEL:g}, so such differences cannot be "
+                f"significant. Pass "
+                f"permutations={math.ceil(max(stuck) / LEVEL):_} or more, or compare fewer runs or metrics."
             )
 
 
@@ -223,11 +227,11 @@ class Procedure:
         tests: tuple[Any, ...] = (test,) if single else tuple(test)
         if baseline is not None and not isinstance(baseline, str):
             raise InputError(
-                f"compare: baseline is the name of a run, given was a {type(baseline).__name__}. The lists of a "
+                f"compare: baseline must be the name of a run, got {a_type(baseline)}. The lists of a "
                 f"reference recommender, which some metrics need, are passed as {argument('reference')}."
             )
         if not tests:
-            raise SpecError(f"compare: no test is asked for; tests are {listing(TESTS)}.")
+            raise SpecError(f"compare: test is empty; choose from {listing(TESTS)}.")
         words: list[tuple[str, str, Collection[str]]] = [("test", one, TESTS) for one in tests]
         words += [
             ("correction", correction, CORRECTIONS),
@@ -236,10 +240,10 @@ class Procedure:
         ]
         for what, word, known in words:
             if not isinstance(word, str) or word not in known:
-                raise SpecError(f"compare: {shown(word)} is no word for '{what}'. {offer(word, known)}")
+                raise SpecError(f"compare: {unknown_value(word, what, known)}")
         for name, number, least in (("permutations", permutations, 1), ("rng", rng, 0)):
             if not is_integer(number, least):
-                raise SpecError(f"compare: {name} is a whole number from {least}, given was {shown(number)}.")
+                raise SpecError(f"compare: {name} must be {an_integer(least)}, got {shown(number)}.")
         return cls(
             tuple(dict.fromkeys(tests)), correction, family, interval, operator.index(permutations), operator.index(rng)
         )
@@ -257,21 +261,21 @@ def _results(
 ) -> tuple[dict[str, Result], tuple[Metric, ...]]:
     """Every run as a result, evaluated now or before, and the numbers to compare, one by one."""
     if not isinstance(runs, Mapping):
-        raise InputError(f"compare: runs is {{name: lists}}, given was a {type(runs).__name__}.")
+        raise InputError(f"compare: runs must be {{name: lists}}, got {a_type(runs)}.")
     if strange := [name for name in runs if not isinstance(name, str)]:
-        raise InputError(f"compare: the names of runs are text, given was {shown(strange[0])}. Write them as text.")
+        raise InputError(f"compare: names of runs must be strings, got {shown(strange[0])}. Convert it with str().")
     if len(runs) < 2:
-        raise InputError(f"compare: a comparison takes two runs or more, given was {listing(runs) or 'none'}.")
+        raise InputError(f"compare: pass at least two runs, got {listing(runs) or 'none'}.")
     ready = {name: result for name, run in runs.items() if (result := _ready(run)) is not None}
     fresh = [name for name in runs if name not in ready]
     if fresh and truth is None:
         raise InputError(
-            f"compare: '{fresh[0]}' is no result, so it has to be evaluated: pass "
+            f"compare: '{fresh[0]}' is not a saved result and must be evaluated: pass "
             + either("truth as well.", "--truth FILE.")
         )
     if not fresh and (unused := [*(["truth"] if truth is not None else []), *sorted(given)]):
         raise InputError(
-            f"compare: {listing(unused)} says how to evaluate, and all runs are results. Leave it out, or pass lists."
+            f"compare: {listing(unused)} has no effect: all runs are already evaluated. Leave it out, or pass lists."
         )
     if metrics is None:
         metrics = _shared(ready) if ready else USUAL
@@ -325,7 +329,8 @@ def _shared(results: Mapping[str, Result]) -> list[str]:
     if not shared:
         has = "; ".join(f"'{name}' has {listing(each)}" for name, each in results.items())
         raise NumberError(
-            f"compare: no metric is in all of the results: {has}. Evaluate '{first}' and the others alike."
+            f"compare: the results have no metric in common: {has}. Evaluate '{first}' and the others with the "
+            f"same metrics."
         )
     return shared
 
@@ -348,9 +353,9 @@ def _thresholds(
         wanted = dict.fromkeys(names, min_effect)
     for name, value in wanted.items():
         if name not in names:
-            raise NumberError(f"compare: min_effect names '{name}', which is not compared. {offer(name, names)}")
+            raise NumberError(f"compare: unknown metric '{name}' in min_effect. {offer(name, names)}")
         if not is_number(value, 0, 1e300):
-            raise SpecError(f"compare: min_effect is a difference above 0, given was {shown(value)}.")
+            raise SpecError(f"compare: min_effect must be a positive number, got {shown(value)}.")
     return {name: float(value) for name, value in wanted.items()}
 
 
@@ -534,32 +539,32 @@ def _readings(results: Mapping[str, Result]) -> list[str]:
 def _notes(results: Mapping[str, Result], sheet: Sheet, procedure: Procedure, metrics: Sequence[Metric]) -> list[str]:
     """What a reader of the tables should know."""
     one = next(iter(results.values()))
-    unit = f"{' and '.join(one.protocol.groups)} (its queries averaged first)" if one.protocol.groups else "user"
+    unit = f"{' and '.join(one.protocol.groups)} (averaged over its queries first)" if one.protocol.groups else "user"
     rows = "groups of queries" if one.protocol.groups else "users"
     notes = [f"{name}: {result.counted()[0]}" for name, result in results.items()]
-    notes.append(f"paired by {unit}; difference is run less against")
+    notes.append(f"paired by {unit}; difference = run - against")
     if uneven := int(sheet.uneven.sum()):
-        what = "queries without a value" if one.protocol.groups else "users not"
-        notes.append(f"{what} in every run: {uneven:,}; a mean counts those of its run, a difference those of both")
-    family = "all differences of the table" if procedure.family == "all" else "the differences in one metric"
-    notes.append(
-        f"p-values corrected ({procedure.correction}) over {family}; the first test that has a p-value decides"
-    )
+        what = "queries without a value" if one.protocol.groups else "users missing"
+        notes.append(
+            f"{what} in some runs: {uneven:,}; a mean covers the users of its run, a difference those of both runs"
+        )
+    family = "all differences" if procedure.family == "all" else "the differences in each metric"
+    corrected = f"p-values corrected over {family} ({CORRECTION_NAMES[procedure.correction]})"
+    corrected = "p-values not corrected" if procedure.correction == "none" else corrected
+    notes.append(f"{corrected}; the first test with a p-value decides")
     notes += [f"{name}: {TESTS[name].words}" for name in procedure.tests]
     if any(TESTS[name].joint for name in procedure.tests):
-        notes.append(
-            "Tukey's p-values hold over all pairs as they are, and are corrected over metrics and segments alone"
-        )
+        notes.append("Tukey's p-values already account for all pairs; they are corrected for metrics and segments only")
         notes += [
-            f"Tukey's tests of {paired.metric}: of the {known:,} of {len(units):,} {rows} with a value in every run"
+            f"Tukey's tests of {paired.metric}: {known:,} of {len(units):,} {rows} have a value in every run"
             for paired in sheet.paired()
             for units in [paired.defined(paired.all_runs)]
             if (known := int(units.sum())) < len(units)
         ]
     if any(str(metric) in one.ratios for metric in metrics):
-        notes.append("pooled numbers are tested by their linear approximation (the delta method)")
+        notes.append("pooled metrics are tested with the delta method")
     if any(str(metric) in one.whole for metric in metrics):
-        notes.append("numbers of the whole run are not means over users, and are not tested")
+        notes.append("metrics of the whole run are not means over users and are not tested")
     if one.sampled is not None:
         notes.append(one.sampled.words)
     notes += one.protocol.chosen()
@@ -567,5 +572,5 @@ def _notes(results: Mapping[str, Result], sheet: Sheet, procedure: Procedure, me
     notes += _readings(results)
     versions = sorted({result.version for result in results.values()})
     if len(versions) > 1:
-        notes.append(f"evaluated by different versions of atkay: {', '.join(versions)}")
+        notes.append(f"evaluated with different versions of atkay: {', '.join(versions)}")
     return notes

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from atkay.comparison.sheet import ROUNDING_SHARE
 from atkay.comparison.tests import TESTS
-from atkay.comparison.verdict import LEVEL, OPPOSITE, verdict, way
+from atkay.comparison.verdict import CORRECTION_NAMES, LEVEL, OPPOSITE, size, verdict, way
 from atkay.core.schema import Form, count, listed, mapped, maybe, number, one_of, probability, record, text
 from atkay.metrics.metric import Metric, RunMetric
 from atkay.metrics.spec import parse
@@ -40,13 +40,14 @@ Means = Mapping[str, Mapping[str, Summary]]
 class Difference:
     """One number of ``run`` less that of ``against``, and how sure it is.
 
-    ``low`` and ``high`` are the 95 % interval, ``deviation`` is the spread of the users' differences, and ``effect``
-    the difference over it (d_z). ``wins``, ``ties`` and ``losses`` count the users for whom ``run`` is better, as
-    good, and worse (where no direction is better: higher and lower); there are none where a number is pooled or of
-    the whole run. ``users`` are paired; ``left_out`` are in one of the two runs alone, ``undefined`` have no value in
-    one of them. ``p`` and ``corrected`` have a p-value per test; ``lowest`` are the tests that cannot give a smaller
-    one with so many permutations; ``opposite`` are tests of something else than the mean that find the opposite of it.
-    ``finding`` is what follows, by the first test that has a p-value.
+    ``low`` and ``high`` are the 95 % confidence interval, ``deviation`` is the SD of the users' differences, and
+    ``effect`` the difference divided by it (d_z). ``wins``, ``ties`` and ``losses`` count the users for whom ``run``
+    is better, equal and worse (higher, equal and lower for a metric without direction); None for pooled metrics and
+    metrics of the whole run. ``users`` are paired; ``left_out`` are in only one of the two runs, ``undefined`` have no
+    value in one of them. ``p`` and ``corrected`` hold a p-value per test; ``lowest`` names the tests whose p-value
+    is the smallest that the permutations allow; ``opposite`` the tests of something other than the mean that find the
+    opposite. ``finding`` is the conclusion of the first test that has a p-value. ``base`` is the mean of ``against``,
+    and ``correction`` the correction for multiple testing.
     """
 
     metric: str
@@ -71,32 +72,33 @@ class Difference:
     segment: str | None = None
     lowest: tuple[str, ...] = ()
     opposite: tuple[str, ...] = ()
+    base: float = field(default=math.nan, compare=False, repr=False)
+    correction: str = field(default="none", compare=False, repr=False)
 
     @property
     def decided_by(self) -> str | None:
-        """The test that decides: the first that has a p-value."""
+        """The deciding test: the first that has a p-value."""
         return next((name for name, p in self.p.items() if not math.isnan(p)), None)
 
     @property
     def significant(self) -> bool:
-        """Whether the difference is significant, by the corrected p-value of the test that decides."""
+        """Whether the corrected p-value of the deciding test is below the level."""
         return self.corrected.get(self.decided_by or "", 1.0) < LEVEL and not self.contradicted
 
     @property
     def contradicted(self) -> bool:
-        """Whether the test that decides is significant, and speaks for another run than the mean does."""
+        """Whether the deciding test is significant in the direction opposite to the mean."""
         return self.decided_by in self.opposite and self.corrected[self.decided_by] < LEVEL
 
     @property
     def verdict(self) -> str:
-        """What it means, in a line."""
+        """The conclusion in one line."""
         return verdict(self)
 
     def standing(self, run: str) -> str:
-        """How one of the two runs stands to the other, where that is significant, else empty.
+        """How ``run`` compares with the other run: "better", "worse", "higher", "lower", or empty if not significant.
 
-        "better" or "worse"; "higher" or "lower" where the metric has no direction. Every mark, colour and count of
-        significant differences is made from this word.
+        Every mark, colour and count of significant differences derives from this word.
         """
         word = way(self.better, self.difference) if self.significant else ""
         return word if run == self.run else OPPOSITE[word]
@@ -142,6 +144,20 @@ class Comparison(Tables):
     """The means of each run in each segment of each slice."""
     names: Mapping[str, str] = field(default_factory=dict)
     """The names that were asked for in a dialect, and what they are here."""
+
+    def __post_init__(self) -> None:
+        """Give each difference what its verdict needs besides its own numbers."""
+        for name in ("differences", "segments"):
+            completed = tuple(
+                replace(each, base=self._base(each), correction=self.correction) for each in getattr(self, name)
+            )
+            object.__setattr__(self, name, completed)
+
+    def _base(self, difference: Difference) -> float:
+        where = difference.slice
+        means = self.means if where is None else self.segment_means.get((where, difference.segment), {})
+        summary = means.get(difference.against, {}).get(difference.metric)
+        return math.nan if summary is None else summary.mean
 
     def __getitem__(self, metric: str | Metric) -> tuple[Difference, ...]:
         return self._by_metric[self.names.get(str(metric), str(metric))]
@@ -293,7 +309,7 @@ class Comparison(Tables):
         """What the marks mean: those alone that these metrics can have."""
         tested = [each for each in self.differences if each.decided_by]
         if not tested:
-            return "no marks: none of these metrics is tested"
+            return "no marks: none of these metrics was tested"
         by = " or ".join(
             self._with_correction(name) for name in self.tests if any(d.decided_by == name for d in tested)
         )
@@ -301,13 +317,16 @@ class Comparison(Tables):
         directed = any(each.better != "neither" for each in tested)
         if self.baseline is None:
             word = "better" if directed else "higher"
-            also = f" (higher, where no direction is better: {', '.join(without)})" if directed and without else ""
+            also = f" (higher for {', '.join(without)})" if directed and without else ""
             names = "letters" if len(self.runs) <= MOST_LETTERS else "numbers"
-            return f"{names}: significantly {word} than that run{also}, {self.threshold} ({by}){self._of_both}"
-        meanings = [f"*: significantly better than {self.baseline}, †: significantly worse"] if directed else []
+            return (
+                f"{names}: significantly {word} than the run with that {names[:-1]}{also}, {self.threshold} "
+                f"({by}){self._of_both}"
+            )
+        meanings = [f"* significantly better than {self.baseline}, † significantly worse"] if directed else []
         if without:
-            where = f"where no direction is better ({', '.join(without)}), " if directed else ""
-            meanings.append(f"{where}↑: significantly higher than {self.baseline}, ↓: significantly lower")
+            where = f"{', '.join(without)}: " if directed else ""
+            meanings.append(f"{where}↑ significantly higher than {self.baseline}, ↓ significantly lower")
         return f"{'; '.join(meanings)}; {self.threshold} ({by}){self._of_both}"
 
     @property
@@ -331,7 +350,7 @@ class Comparison(Tables):
             if each.decided_by
             for run in (each.run, each.against)
         )
-        return "; marks compare the users that both runs evaluate" if uneven else ""
+        return "; marks compare users evaluated in both runs" if uneven else ""
 
     @property
     def threshold(self) -> str:
@@ -344,7 +363,9 @@ class Comparison(Tables):
 
     def _with_correction(self, test: str) -> str:
         """A test and its correction; Tukey's have one of their own."""
-        return test if TESTS[test].joint or self.correction == "none" else f"{test}, {self.correction}"
+        return (
+            test if TESTS[test].joint or self.correction == "none" else f"{test}, {CORRECTION_NAMES[self.correction]}"
+        )
 
     def difference_grid(self, differences: Sequence[Difference], ahead: tuple[str, ...] = ()) -> Grid:
         """A row per difference, with its verdict."""
@@ -357,7 +378,7 @@ class Comparison(Tables):
                 each.run,
                 each.against,
                 each.verdict,
-                _number(each.effect),
+                _effect(each),
                 _counts(each),
                 f"{each.users:,}" if each.users or math.isnan(each.difference) else "–",  # of the whole run
                 *(p_value(each.corrected[name]) for name in self.tests),
@@ -376,10 +397,9 @@ class Comparison(Tables):
 
     def _moving(self) -> list[str]:
         against = [
-            f"{d.slice} {_named(d.segment)}: {d.metric} of {d.run} against {d.against}, {d.verdict}"
-            for d in self.movers
+            f"{d.slice} {_named(d.segment)}: {d.metric}, {d.run} vs {d.against}: {d.verdict}" for d in self.movers
         ]
-        return ["against the mean:", *against] if against else ["no segment moves against the mean"]
+        return ["segments with the opposite effect:", *against] if against else ["no segment has the opposite effect"]
 
     def plot(self, kind: str = "differences") -> alt.FacetChart:
         """A chart of the "differences" or of the "means", each with its interval (Altair; ``atkay[report]``)."""
@@ -395,8 +415,11 @@ def p_value(p: float) -> str:
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
-def _number(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.3f}"
+def _effect(difference: Difference) -> str:
+    """The effect size, with a word where the difference is significant."""
+    if math.isnan(difference.effect):
+        return "–"
+    return f"{difference.effect:.2f}" + (f" ({size(difference.effect)})" if difference.significant else "")
 
 
 def _counts(difference: Difference) -> str:
@@ -461,7 +484,7 @@ def _lines(means: Means) -> list[tuple[Any, ...]]:
 def _difference(read: dict[str, Any]) -> Difference:
     counted = {read[name] is None for name in ("wins", "ties", "losses")}
     if len(counted) > 1 or math.isnan(read["low"]) != math.isnan(read["high"]):
-        raise ValueError("one of wins, ties and losses, or one end of the interval, is missing")
+        raise ValueError("wins, ties and losses, and both ends of the interval, must be given together")
     return Difference(
         **{name: value for name, value in read.items() if name != "verdict"}
     )  # it follows from the others

@@ -65,7 +65,7 @@ class Overlap(Tables, Mapping[str, float]):
 
     def __getitem__(self, name: str) -> float:
         if name not in MEASURES:
-            raise NumberError(f"overlap: no number {name!r}. {offer(name, MEASURES)}")
+            raise NumberError(f"overlap: unknown measure {name!r}. {offer(name, MEASURES)}")
         return mean(self.query_values[:, MEASURES.index(name)])
 
     __eq__ = object.__eq__  # two overlaps with the same means need not be the same
@@ -110,12 +110,12 @@ class Overlap(Tables, Mapping[str, float]):
         rows = [(name, *cells(summary)) for name, summary in self.summaries.items()]
         users = [f"{number_of(len(self.query_values), 'user')} in both runs"]
         users += [
-            f"{count:,} in {run} alone (left out)"
+            f"{count:,} only in {run} (left out)"
             for count, run in zip((self.only_a, self.only_b), RUNS, strict=True)
             if count
         ]
         lists = "whole lists" if self.k is None else f"the top {self.k} of each list"
-        tied = [f"{self.tied:,} tied (in the input's order)"] if self.tied else []
+        tied = [f"{self.tied:,} tied (input order kept)"] if self.tied else []
         notes = ["; ".join(users), "; ".join([f"{lists}, p = {printed(self.p)}", *tied])]
         return [Grid(("measure", *HEADER), rows, right=HEADER), notes]
 
@@ -176,10 +176,10 @@ def overlap(
 
     if k is not None and not is_integer(k, 1, DEEPEST):
         raise SpecError(
-            f"overlap: k is a whole number from 1 to {DEEPEST:,}, or None for whole lists; given was {shown(k)}."
+            f"overlap: k must be a positive integer up to {DEEPEST:,}, or None for whole lists; got {shown(k)}."
         )
     if not is_number(p, 0, 1):
-        raise SpecError(f"overlap: p is a number between 0 and 1, given was {shown(p)}.")
+        raise SpecError(f"overlap: p must be a number between 0 and 1, got {shown(p)}.")
     tables = [
         read_recs(given, _columns_of(columns, name), name) for name, given in zip(RUNS, (run_a, run_b), strict=True)
     ]
@@ -213,9 +213,7 @@ def _columns_of(columns: Columns | Mapping[str, Columns] | None, name: str) -> C
         return columns or Columns()
     of_run = columns.get(name, Columns()) if isinstance(columns, Mapping) and set(columns) <= set(RUNS) else None
     if not isinstance(of_run, Columns):
-        raise InputError(
-            f"columns: pass Columns(...), or a dict of them for {listing(RUNS)}; given was {shown(columns)}."
-        )
+        raise InputError(f"columns: pass Columns(...), or a dict of them for {listing(RUNS)}; got {shown(columns)}.")
     return of_run
 
 
@@ -227,7 +225,8 @@ def _settled(one: Table, other: Table) -> tuple[dict[str, pl.Series], Vocabulary
 
     if len(one.key) != len(other.key):
         raise IdError(
-            f"run_a names a user by {listing(one.key)}, run_b by {listing(other.key)}. Name as many columns with "
+            f"run_a names a user by {listing(one.key)}, run_b by {listing(other.key)}. Name the same number of "
+            f"columns with "
             f"{columns_argument(user=(...,))}."
         )
     check_shapes(one, other)
@@ -253,7 +252,7 @@ def _duplicate(run: str, lists: Lists, items: Vocabulary, ids: Mapping[str, Any]
     item = items.ids(lists.item[again[:1]]).item()
     whose = who(ids, lists.query_of(again[0]))
     return DuplicateError(
-        f"{run}: item {item!r} stands twice in the list of {whose}; {len(again):,} of {len(lists):,} rows repeat an "
+        f"{run}: item {item!r} appears twice in the list of {whose}; {len(again):,} of {len(lists):,} rows repeat an "
         "item. Drop them."
     )
 
@@ -271,7 +270,7 @@ def _by_rank(table: Table, lists: Lists, order: Ints, ids: Mapping[str, Any]) ->
         whose = who(ids, lists.query_of(rising))
         rank, score = table.used["rank"], table.used["score"]
         raise OrderError(
-            f"{table.name}: '{rank}' and '{score}' contradict each other for {whose}. Say which holds: "
+            f"{table.name}: '{rank}' and '{score}' contradict each other for {whose}. Name the one to use: "
             f"{columns_argument(rank=rank)} or {columns_argument(score=score)}."
         )
     return lists.reordered(again)

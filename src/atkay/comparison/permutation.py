@@ -137,7 +137,7 @@ def label_shifts(trial: Trial) -> Floats:
     runs = paired[0].values.shape[1]
     if runs > MOST_SHIFTED_RUNS:
         raise InputError(
-            f"randomised Tukey takes at most {MOST_SHIFTED_RUNS} runs, and these are {runs:,}. Choose test='tukey', or "
+            f"randomised_tukey takes at most {MOST_SHIFTED_RUNS} runs, got {runs:,}. Choose test='tukey', or "
             "compare fewer runs."
         )
     defined = [each.defined(each.all_runs) for each in paired]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from atkay.comparison.comparison import Comparison
 from atkay.comparison.verdict import LEVEL
 from atkay.core.types import is_number
-from atkay.errors import InputError, SpecError, shown
+from atkay.errors import InputError, SpecError, a_type, shown
 from atkay.text.grid import Grid, Tabular
 
 if TYPE_CHECKING:
@@ -114,7 +114,8 @@ class Power(Tabular):
 
     def _notes(self) -> list[str]:
         return [
-            f"detectable: the smallest true difference that a paired t-test at {self.level:.2g} finds with a chance of "
+            f"detectable: the smallest true difference that a paired t-test at level {self.level:.2g} detects "
+            f"with power "
             f"{self.wanted:g}"
         ]
 
@@ -128,7 +129,8 @@ class Power(Tabular):
             )
             for row in self.rows
         ]
-        return Grid(Reach._fields, rows, right=Reach._fields[3:])
+        header = (*Reach._fields[:4], "SD", "detectable", "min_effect", "power", "users needed")
+        return Grid(header, rows, right=header[3:])
 
 
 def _shown(value: float) -> str:
@@ -165,15 +167,14 @@ def power(comparison: Comparison, wanted: float = 0.8, level: float | None = Non
     (0.2887, 2.1)
     """
     if not isinstance(comparison, Comparison):
-        raise InputError(f"power: takes what compare(...) gave, given was a {type(comparison).__name__}.")
+        raise InputError(f"power: pass a Comparison from compare(...), got {a_type(comparison)}.")
     level = LEVEL / _members(comparison) if level is None else level
     for name, share in (("wanted", wanted), ("level", level)):
         if not is_number(share, 0, 1):
-            raise SpecError(f"power: wanted and level lie between 0 and 1, given was {name}={shown(share)}.")
+            raise SpecError(f"power: {name} must be a number between 0 and 1, got {shown(share)}.")
     if wanted <= level:
         raise SpecError(
-            f"power: a chance of {wanted:g} is there without any difference, by the level of {level:g} alone. Ask for "
-            "more, such as wanted=0.8."
+            f"power: wanted must be above the level {level:g}, got {wanted:g}. Pass a higher power, such as wanted=0.8."
         )
     return Power(tuple(_rows(comparison, wanted, level)), wanted, level)
 

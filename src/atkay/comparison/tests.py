@@ -165,13 +165,9 @@ def studentized_range(q: Floats, runs: int, degrees: int) -> Floats:
 TESTS = {
     "t": Test("Student's paired t-test of the mean difference", each_alone(student)),
     "permutation": Test("sign-flip permutation test of the mean difference", sign_flips, random=True),
-    "bootstrap": Test(
-        "bootstrap test of the mean difference, by its t-value", lambda trial: trial.drawn.p_values(), random=True
-    ),
-    "tukey": Test("Tukey's test of all pairs of means at once, users as blocks", tukey, joint=True),
-    "randomised_tukey": Test(
-        "Tukey's test, by relabelling the runs within users", label_shifts, joint=True, random=True
-    ),
-    "wilcoxon": Test("Wilcoxon's signed-rank test, not of the mean", each_alone(wilcoxon), leaning=rank_sum),
-    "sign": Test("sign test of wins against losses, not of the mean", each_alone(sign), leaning=sign_sum),
+    "bootstrap": Test("bootstrap-t test of the mean difference", lambda trial: trial.drawn.p_values(), random=True),
+    "tukey": Test("Tukey's HSD test of all pairs of means, users as blocks", tukey, joint=True),
+    "randomised_tukey": Test("randomised Tukey HSD: runs permuted within users", label_shifts, joint=True, random=True),
+    "wilcoxon": Test("Wilcoxon signed-rank test (does not test the mean)", each_alone(wilcoxon), leaning=rank_sum),
+    "sign": Test("sign test of wins and losses (does not test the mean)", each_alone(sign), leaning=sign_sum),
 }

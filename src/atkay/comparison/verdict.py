@@ -1,4 +1,4 @@
-"""Verdicts: what a difference means, in words for those who decide."""
+"""Verdicts: a difference in one line of words."""
 
 from __future__ import annotations
 
@@ -14,18 +14,21 @@ LEVEL = 0.05
 """Below this corrected p-value a difference is significant."""
 
 NOT_SIGNIFICANT = "not significant"
+EQUIVALENT = "equivalent within min_effect"
 CONTRADICTORY = "contradictory"
-"""The finding where the test that decides does not test the mean, and is significant the other way."""
+"""The deciding test does not test the mean, and is significant in the other direction."""
 
 OPPOSITE = {"better": "worse", "worse": "better", "higher": "lower", "lower": "higher", "": ""}
 
 SIZES = {0.8: "large", 0.5: "medium", 0.2: "small", 0.0: "very small"}
-"""Words for the effect size d_z, from so much on (Cohen, Statistical power analysis for the behavioral sciences)."""
+"""Words for the effect size d_z (Cohen, Statistical power analysis for the behavioral sciences)."""
+
+CORRECTION_NAMES = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini-Hochberg", "none": "uncorrected"}
 
 
 def way(better: str, difference: float) -> str:
-    """Which way a difference goes: "better" or "worse", by the direction of the metric; "higher" or "lower" where it
-    has none; empty where there is no difference.
+    """The direction of a difference: "better" or "worse", or "higher" or "lower" for a metric without direction; empty
+    where there is no difference.
 
     >>> way("higher", -0.1), way("lower", -0.1), way("neither", -0.1)
     ('worse', 'better', 'lower')
@@ -37,18 +40,18 @@ def way(better: str, difference: float) -> str:
 
 
 def finding(p: float, low: float, high: float, min_effect: float | None) -> str:
-    """What was found: whether there is a difference and, where a threshold is given, whether it matters."""
+    """Whether a difference is significant and, where ``min_effect`` is given, whether it is large enough."""
     if math.isnan(p):
         return "not tested"
     inside = min_effect is not None and max(abs(low), abs(high)) < min_effect
     if p >= LEVEL:
-        return "no difference that matters" if inside else NOT_SIGNIFICANT
+        return EQUIVALENT if inside else NOT_SIGNIFICANT
     if min_effect is None:
         return "significant"
     if inside:
-        return "significant but smaller than what matters"
+        return "significant, but below min_effect"
     beyond = min(abs(low), abs(high)) >= min_effect and low * high > 0
-    return "significant and matters" if beyond else "significant, perhaps too small to matter"
+    return "significant, at least min_effect" if beyond else "significant, possibly below min_effect"
 
 
 def size(effect: float) -> str:
@@ -57,42 +60,59 @@ def size(effect: float) -> str:
 
 
 def verdict(difference: Difference) -> str:
-    """One line: how much better or worse, how sure that is, and how large against what users differ by."""
+    """One line: the difference, its confidence interval, the p-value that decides, and the conclusion."""
     if math.isnan(difference.difference):
         return "undefined"
-    digits, sign = _digits(difference), math.copysign(1, difference.difference)
-    word = way(difference.better, difference.difference)
-    amount = f"{abs(difference.difference):.{digits}f} {word}" if word else "no difference"
-    if not math.isnan(difference.low):
-        amount += _interval(difference, sign, digits)
-    phrases = [amount, difference.finding]
-    if difference.contradicted:
-        phrases[1] += f": the {difference.decided_by} test, which does not test the mean, finds {_favoured(difference)}"
-    elif difference.finding == NOT_SIGNIFICANT and difference.p.get(difference.decided_by or "", 1.0) < LEVEL:
-        phrases[1] += " after the correction"
-    if difference.significant and not math.isnan(difference.effect):
-        phrases.append(size(difference.effect))
-    return "; ".join([*phrases, *_dissent(difference)])
+    digits, known = _digits(difference), not math.isnan(difference.low)
+    ci = [f"95 % CI [{signed(difference.low, digits)}, {signed(difference.high, digits)}]"] if known else []
+    conclusion = difference.finding
+    if conclusion in (NOT_SIGNIFICANT, EQUIVALENT):
+        text = "no significant difference" if difference.difference else "no difference"
+        text = conclusion if conclusion == EQUIVALENT else text
+        if difference.p.get(difference.decided_by or "", 1.0) < LEVEL:
+            text, ci = f"{text} after correction", [*ci, _p_value(difference, ", ")]
+        text += f" ({', '.join(ci)})" if ci else ""
+    else:
+        if difference.contradicted:
+            conclusion += f": the {difference.decided_by} test, which does not test the mean, {_favoured(difference)}"
+        elif difference.better == "lower" and difference.difference:
+            conclusion += " (lower is better)"
+        amount = f"{signed(difference.difference, digits)}{_relative(difference)}"
+        p = [_p_value(difference)] if difference.decided_by else []
+        text = f"{', '.join([amount, *ci, *p])}: {conclusion}"
+    return "; ".join([text, *_dissent(difference)])
 
 
 def _favoured(difference: Difference) -> str:
-    """What a test finds that contradicts the mean."""
+    """The finding of a test that contradicts the mean."""
     word = OPPOSITE[way(difference.better, difference.difference)]
-    return f"{difference.run} {word}" if word else "a difference"
+    return f"finds {difference.run} {word}" if word else "finds a difference"
 
 
-def _interval(difference: Difference, sign: float, digits: int) -> str:
-    # The interval is told in the direction of the sentence: "0.012 worse, 0.004 to 0.020" is -0.020 to -0.004.
-    low, high = (_rounded(end, digits) for end in sorted((sign * difference.low, sign * difference.high)))
-    return f", 95 % interval {low} to {high}"
+def _relative(difference: Difference) -> str:
+    """The difference in percent of the other run's mean, where that is positive."""
+    if not difference.base > 0:
+        return ""
+    percent = 100 * difference.difference / difference.base
+    return f" ({signed(percent, 0 if abs(percent) >= 10 else 1)} %)"
 
 
-def _rounded(value: float, digits: int) -> str:
-    return f"{round(value, digits) + 0.0:.{digits}f}"  # no "-0.000"
+def _p_value(difference: Difference, before: str = " (") -> str:
+    """The corrected p-value that decides, and by which correction: ``p = 0.011 (Holm)``."""
+    name = difference.decided_by or ""
+    p, by = difference.corrected[name], "Tukey" if TESTS[name].joint else CORRECTION_NAMES[difference.correction]
+    digits = 4 if p < 0.001 or round(p, 3) == LEVEL else 3
+    text = "p < 0.0001" if p < 0.0001 else f"p = {p:.{digits}f}"
+    return f"{text}{before}{by}{')' if '(' in before else ''}"
+
+
+def signed(value: float, digits: int) -> str:
+    """A number with its sign; a rounded 0 is positive."""
+    return f"{round(value, digits) + 0.0:+.{digits}f}"
 
 
 def _digits(difference: Difference) -> int:
-    """Three, or as many more as the interval leaves meaning in; fewer where numbers are large."""
+    """Three decimals, more where the interval is narrow, fewer where numbers are large."""
     half = (difference.high - difference.low) / 2
     half = half if half > 0 else abs(difference.difference) / 10
     least = 3 if max(abs(difference.difference), half) < 10 else 1
@@ -100,9 +120,9 @@ def _digits(difference: Difference) -> int:
 
 
 def _dissent(difference: Difference) -> list[str]:
-    """The tests of the mean that say otherwise than the one that decides.
+    """The tests of the mean that disagree with the deciding one.
 
-    A p-value that could not be smaller is no word against a difference.
+    A p-value at its lower bound (so many permutations allow no smaller one) does not count as disagreement.
     """
     others = [
         name

@@ -66,8 +66,8 @@ def check_threads() -> None:
         from atkay.errors import ForkError
 
         raise ForkError(
-            "this process was forked after Polars had started its threads, which a forked process does not have: "
-            "reading a table would never end. Start processes with multiprocessing.get_context('spawn') or "
+            "this process was forked after Polars had started its threads, which do not survive a fork: reading "
+            "a table would hang. Start processes with multiprocessing.get_context('spawn') or "
             "'forkserver' (PyTorch DataLoader: multiprocessing_context='spawn'), or fork before the first use of "
             "atkay or Polars."
         )
@@ -86,8 +86,8 @@ def check_torch(threads: int) -> None:
         from atkay.errors import ForkError
 
         raise ForkError(
-            "this process was forked after full_ranking had run, and PyTorch's threads do not exist here: counting "
-            "would never end. Start processes with multiprocessing.get_context('spawn') or 'forkserver'."
+            "this process was forked after full_ranking had run, and PyTorch's threads do not survive a fork: it "
+            "would hang. Start processes with multiprocessing.get_context('spawn') or 'forkserver'."
         )
 
 

@@ -15,7 +15,7 @@ if PROBLEM:
     from atkay.errors import SpeedWarning, warn
 
     warn(
-        f"atkay runs without its compiled kernels ({PROBLEM}): the same numbers, more slowly. To build them, install "
+        f"atkay runs without its compiled kernels ({PROBLEM}): same numbers, slower. To build them, install "
         "a C compiler, for instance with pip install ziglang, and run python -m atkay.core.native.build",
         SpeedWarning,
     )

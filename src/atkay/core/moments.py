@@ -92,7 +92,7 @@ class Moments:
     def of_record(cls, record: Any) -> Moments:
         """Out of what :meth:`record` gave."""
         if type(record) is not list or len(record) != 4:
-            raise ValueError(f"these are no sums: {reprlib.repr(record)}")
+            raise ValueError(f"cannot read as sums: {reprlib.repr(record)}")
         users, undefined, (sums, products) = count(record[0]), count(record[1]), map(listed(_read), record[2:])
         moments = cls(users, undefined, sums, products)
         try:
@@ -100,7 +100,7 @@ class Moments:
         except (ValueError, ArithmeticError):  # a negative square, or a mean that no float holds
             fits = False
         if not fits:
-            raise ValueError(f"these are no sums: {reprlib.repr(record)}")
+            raise ValueError(f"cannot read as sums: {reprlib.repr(record)}")
         return moments
 
 
@@ -175,7 +175,9 @@ def _exact(values: Floats, others: Floats | None = None) -> list[int]:
     try:
         return exact_sums(values, others)
     except OverflowError:
-        raise InputError("a value is infinite, so there is no mean. Are the grades too large for 2^grade?") from None
+        raise InputError(
+            "a value is infinite, so the mean is undefined. Are the grades too large for 2^grade?"
+        ) from None
 
 
 def divides(denominator: Floats) -> Bools:
@@ -191,7 +193,7 @@ def digits_of(values: Floats) -> Iterator[tuple[int, Floats]]:
     """The values to the base 2^20, the highest digit first: each power of 2, and the whole numbers that stand there."""
     rest = values.copy()
     if np.isinf(rest).any():
-        raise InputError("a value is infinite, so there is no mean. Are the grades too large for 2^grade?")
+        raise InputError("a value is infinite, so the mean is undefined. Are the grades too large for 2^grade?")
     while (top := float(max(rest.max(initial=0.0), -rest.min(initial=0.0)))) > 0:
         power = (math.frexp(top)[1] - 1) // BITS_PER_DIGIT * BITS_PER_DIGIT
         digit = np.trunc(times_power(rest, -power))
@@ -228,5 +230,5 @@ def _written(total: int) -> str:
 def _read(written: Any) -> int:
     parsed = _SUM.fullmatch(text(written))
     if not parsed or int(parsed[2]) > EXACT_POWER:
-        raise ValueError(f"{reprlib.repr(written)} is no sum")
+        raise ValueError(f"cannot read {reprlib.repr(written)} as a sum")
     return int(parsed[1], 16) << (EXACT_POWER - int(parsed[2]))

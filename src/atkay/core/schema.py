@@ -53,7 +53,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) < len(pairs):
         twice = next(name for at, (name, _) in enumerate(pairs) if name in dict(pairs[:at]))
-        raise ValueError(f"'{twice}' stands there twice")
+        raise ValueError(f"'{twice}' appears twice")
     return fields
 
 
@@ -75,7 +75,7 @@ def text(value: Any) -> str:
 @Form
 def count(value: Any) -> int:
     """An integer from 0."""
-    return value if type(value) is int and 0 <= value <= LARGEST_COUNT else _refuse("an integer from 0", value)
+    return value if type(value) is int and 0 <= value <= LARGEST_COUNT else _refuse("a non-negative integer", value)
 
 
 def _number(value: Any) -> float:
@@ -135,7 +135,7 @@ def record(fields: Mapping[str, Reader]) -> Form:
 
     def read(value: Any) -> dict[str, Any]:
         if differ := sorted(fields.keys() ^ _of_type(dict, "an object", value).keys()):
-            raise ValueError(f"'{differ[0]}' is {'missing' if differ[0] in fields else 'no field of it'}")
+            raise ValueError(f"'{differ[0]}' is {'missing' if differ[0] in fields else 'not a known field'}")
         return {name: _read_at(name, form, value[name]) for name, form in fields.items()}
 
     return Form(read, lambda values: {name: Form.of(form).write(values[name]) for name, form in fields.items()})
@@ -187,7 +187,7 @@ def _codes(value: Any) -> Ints:
     if type(value) is not list or not set(map(type, value)) <= {int}:
         _refuse("a list of integers", value)
     if value and not 0 <= min(value) <= max(value) <= LARGEST_COUNT:
-        _refuse("a list of integers from 0", value)
+        _refuse("a list of non-negative integers", value)
     return np.array(value, dtype=np.int64)
 
 

@@ -26,5 +26,5 @@ DIALECT = Dialect(
     uncut=("map", "mrr"),
     unstable=2,
     stable=("map", "auc"),
-    note="MAP and MRR look at the whole list. Equal scores come in any order, except in MAP and AUC.",
+    note="MAP and MRR use the whole list. The order of equal scores is undefined, except in MAP and AUC.",
 )

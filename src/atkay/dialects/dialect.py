@@ -128,7 +128,7 @@ class Dialects(Tabular, Mapping[str, Dialect]):
                 "run" if each.checked == "run" else "from source",
                 "; ".join(
                     (
-                        _printed(each.protocol) or "the default",
+                        _printed(each.protocol) or "default",
                         *(f"{name}: {_printed(own)}" for name, own in each.apart.items()),
                     )
                 ),
@@ -163,5 +163,5 @@ def find_dialect(name: str | Dialect) -> Dialect:
     if dialect is None:
         near = offer(name, list_dialects())
         lister = either("atkay.list_dialects()", "`atkay dialects`")
-        raise SpecError(f"no dialect {shown(name)}. {near} {lister} lists them all.")
+        raise SpecError(f"unknown dialect {shown(name)}. {near} {lister} lists them all.")
     return dialect

@@ -33,5 +33,5 @@ DIALECT = Dialect(
         "RBP(rel={rel},p={p})": "rbp(p={p}); min_relevance={rel}",
     },
     protocol={"no_truth": "judged", "ties": "text_desc", "scores": "float32", "gains": "positive"},
-    note="The beta of its SetF is the square of beta here. Its RBP takes rows as they stand, whatever their scores.",
+    note="The beta of its SetF is the square of beta here. Its RBP takes rows in input order and ignores their scores.",
 )

@@ -25,6 +25,6 @@ DIALECT = Dialect(
     | {f"{own}@{{k}}-l{{level}}": f"{spec}@{{k}}; min_relevance={{level}}" for own, spec in CUT.items()},
     protocol={"no_truth": "judged", "min_relevance": 1},
     unstable=16,
-    note="Equal scores keep their order in lists of up to 15 items; in longer ones ranx orders them in its own way. "
-    "Its bpref is not a number where nothing was judged irrelevant; it is not spoken here.",
+    note="Equal scores keep their order in lists of up to 15 items; in longer ones ranx's sort is unstable. "
+    "Its bpref is NaN where nothing was judged irrelevant; it is not supported here.",
 )

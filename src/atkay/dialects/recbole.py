@@ -17,5 +17,5 @@ DIALECT = Dialect(
         "ndcg(gain=binary)",
         "group_auc(weight=relevant); unlisted=ignored ties=expected",
     ),
-    note="Its AUC is one for the rows of all users together; it is not spoken here.",
+    note="Its AUC is computed over the rows of all users together; it is not supported here.",
 )

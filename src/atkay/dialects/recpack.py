@@ -19,5 +19,5 @@ DIALECT = Dialect(
         "DCGK": "dcg",
     },
     unstable=2,
-    note="Equal scores come in any order.",
+    note="The order of equal scores is undefined.",
 )

@@ -12,5 +12,5 @@ DIALECT = Dialect(
     names={
         "mapr": "map",
     },
-    note="Its precision is not a number as soon as a user has no list.",
+    note="Its precision is NaN if any user has no list.",
 )

@@ -18,5 +18,5 @@ DIALECT = Dialect(
     },
     protocol={"no_recs": "skip", "no_truth": "zero", "ties": "expected", "unlisted": "ignored"},
     uncut=("map",),
-    note="Its average precision is that of the whole list. Its roc_auc_score is not a number for users without a pair.",
+    note="Its average precision uses the whole list. Its roc_auc_score is NaN for users without a pair.",
 )

@@ -38,5 +38,6 @@ DIALECT = Dialect(
     },
     unstable=2,
     stable=("ndcg", "auc"),
-    note="Its nDCG averages over equal scores; elsewhere they come in any order, and here are averaged over, too.",
+    note="Its nDCG averages over equal scores; in its other metrics their order is undefined, and here they are "
+    "averaged too.",
 )

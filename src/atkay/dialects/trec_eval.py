@@ -22,5 +22,5 @@ DIALECT = Dialect(
     },
     protocol={"no_recs": "skip", "no_truth": "judged", "ties": "text_desc", "scores": "float32", "gains": "positive"},
     uncut=("mrr",),
-    note="recip_rank looks at the whole list. ndcg counts every grade above 0, whatever the relevance level (-l) is.",
+    note="recip_rank uses the whole list. ndcg counts every grade above 0, whatever the relevance level (-l) is.",
 )

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from atkay.inputs.coding.shared import SharedCount
     from atkay.metrics.metric import Metric
 
-WHY_N_ITEMS = "Pass Stream(..., n_items=...): all items are codes below it."
+WHY_N_ITEMS = "Pass Stream(..., n_items=...); item codes run from 0 to n_items - 1."
 
 
 OF_EVALUATE = ("columns", "slices", "sampled", "memory", "spill")
@@ -130,7 +130,7 @@ class Stream:
         **fields: Any,
     ) -> None:
         if strange := [name for name in OF_EVALUATE if name in fields]:
-            raise ProtocolError(f"Stream: {listing(strange)} is for evaluate(recs, truth, ...), which has all users.")
+            raise ProtocolError(f"Stream: {listing(strange)} is not supported; use evaluate(recs, truth, ...).")
         for name in FILTERS:
             if fields.get(name) is not None:
                 raise ProtocolError(f"Stream: {name} comes with each batch. Pass update(..., {name}=...).")
@@ -139,17 +139,20 @@ class Stream:
         request = Request.of(metrics, protocol, fields, dialect=dialect, tables=tables)
         if request.protocol.groups:
             raise ProtocolError(
-                "Stream: average_over takes all queries of a user at once. Use evaluate(recs, truth, ...)."
+                "Stream: average_over is not supported: it needs all queries of a user at once. Use "
+                "evaluate(recs, truth, ...)."
             )
         request.check("catalog")  # without one, all n_items
         if len({each.protocol.scores for each in request.by_protocol()}) > 1:
             raise ProtocolError(
-                f"Stream: {request.dialect} compares scores in two precisions, and a batch has one. Make two streams."
+                f"Stream: {request.dialect} compares scores in two precisions; make one stream for each."
             )
         reasons = [f"{name}= is given" for name in request.tables]
-        reasons += [f"{each} looks at all lists together" for each in request.metrics if isinstance(each, RunMetric)]
+        reasons += [
+            f"{each} is computed from all lists together" for each in request.metrics if isinstance(each, RunMetric)
+        ]
         if n_items is None and reasons:
-            raise SideError(f"{reasons[0]}, so the number of items has to be known. {WHY_N_ITEMS}")
+            raise SideError(f"{reasons[0]}, so the number of items must be known. {WHY_N_ITEMS}")
         whole = isinstance(n_items, int | np.integer) and not isinstance(n_items, bool)
         if n_items is not None and not (whole and 1 <= n_items < 2**31):
             raise InputError(f"Stream: n_items must be a positive integer below 2^31, got {shown(n_items)}.")
@@ -233,7 +236,7 @@ class Stream:
         least = max(each.min_relevance or 0.0 for each in self._request.protocols)
         if least > 1 and batch.truth.value is None:
             raise RelevanceError(
-                f"update: min_relevance={least:g} needs grades, and targets has none. Pass them as a matrix of floats."
+                f"update: min_relevance={least:g} needs grades, but targets has none. Pass them as a matrix of floats."
             )
         aligned = self._aligned(batch, users)
         part, _ = measure_all(self._request, lambda protocol: judge(aligned, protocol)[:2], ids=aligned.ids)
@@ -246,10 +249,10 @@ class Stream:
     def _aligned(self, batch: Batch, users: pl.Series | None) -> Aligned:
         if users is not None and len(users) != batch.n_users:
             raise InputError(
-                f"update: users has {len(users):,} ids, and the batch has {batch.n_users:,} rows. Pass one for each."
+                f"update: users has {len(users):,} ids, but the batch has {batch.n_users:,} rows. Pass one id per row."
             )
         if users is None and any(each.trait("ties", "by") == "hash" for each in self._request.protocols):
-            raise InputError("update: ties='random' depends on the users' ids. Pass users=, or choose another word.")
+            raise InputError("update: ties='random' depends on the users' ids. Pass users=, or choose another value.")
         aligned = batch.align(users)
         if self._side is not None:
             side, shared = self._side.of_batch(aligned.queries.get_column("user"), named=users is not None)
@@ -282,7 +285,7 @@ class Stream:
         """
         part = self._part
         if part is None:
-            raise PopulationError("compute: nobody was counted yet. Call update(...) first.")
+            raise PopulationError("compute: no data yet. Call update(...) first.")
         self._check_shared()
         taken_out = {"exclude": part.population.excluded, "candidates": part.population.outside}
         described = {name: "items given with each batch" for name, count in taken_out.items() if count}
@@ -327,15 +330,15 @@ class Stream:
         """The stream that was written; the tables that it was given (train, ...) are given again."""
         if strange := [name for name in tables if name not in SIDE]:
             raise ProtocolError(
-                f"from_bytes: no argument {listing(strange)}: the bytes say what is measured and how, and only the "
-                f"tables are given again: {listing(SIDE)}."
+                f"from_bytes: no argument {listing(strange)}: metrics and protocol come from the bytes; pass only the "
+                f"tables again: {listing(SIDE)}."
             )
         read = _read(content)
         n_items, dialect, fingerprint = read.header["n_items"], read.header["dialect"], read.header["side"]
         missing = [name for name in fingerprint if name not in tables and name != "catalog"]
         if missing:
             raise SideError(
-                f"from_bytes: the stream was given {listing(missing)}, which its bytes do not hold. Pass "
+                f"from_bytes: the stream used {listing(missing)}, which is not stored in its bytes. Pass "
                 f"from_bytes(..., {missing[0]}=...) again."
             )
         stream = cls(read.fields["metrics"], n_items=n_items, protocol=read.fields["protocol"], **tables)
@@ -381,11 +384,11 @@ class Stream:
         of_pooled = [name for name, is_ratio in pooled.items() if is_ratio]
         of_run = {str(one) for metric in self.metrics if isinstance(metric, RunMetric) for one in metric.split()}
         if not sums.fits(sorted(pooled), of_pooled) or sums.queries != population.evaluated:
-            raise _foreign("their sums are not those of the metrics", read.header)
+            raise _foreign("the sums do not match the metrics", read.header)
         if [state.shape for state in states] != list(self._shapes.values()) or any((each < 0).any() for each in states):
-            raise _foreign("their counts per item are not those of the metrics", read.header)
+            raise _foreign("the counts per item do not match the metrics", read.header)
         if {*read.fields["whole_users"]} != of_run:
-            raise _foreign("their counts of users are not those of the metrics", read.header)
+            raise _foreign("the counts of users do not match the metrics", read.header)
         return Part(
             rows=np.empty(0, np.int64),
             ids={"user": np.empty(0, np.int64)},
@@ -403,9 +406,9 @@ class Stream:
         own = self._header()
         for name in ("metrics", "protocol", "apart", "n_items", "side"):
             if own[name] != header.get(name):
-                what = {"side": "what is given besides (train, catalog, features, reference)"}.get(name, name)
+                what = {"side": "the side tables (train, catalog, features, reference)"}.get(name, name)
                 raise InputError(
-                    f"merge: the two streams differ in {what}: {_difference(own[name], header.get(name))}. Make both "
+                    f"merge: the streams differ in {what}: {_difference(own[name], header.get(name))}. Make both "
                     "with the same arguments."
                 )
 
@@ -436,15 +439,15 @@ def _read(content: bytes) -> _Read:
     # Whoever counts per item has so many numbers for each cutoff: they are there before any memory is taken for them.
     of_run = [metric for metric in fields["metrics"] if isinstance(metric, RunMetric)]
     if counted and len(of_run) != len(states):
-        raise _foreign("their counts per item are not those of the metrics", header)
+        raise _foreign("the counts per item do not match the metrics", header)
     for metric, state in zip(of_run, states, strict=False):
         if {*metric.needs} <= {"catalog"} and state.size < len(metric.cutoffs) * (fields["n_items"] or 0):
-            raise _foreign(f"n_items is {fields['n_items']:,}, and {metric} was counted for fewer items", header)
+            raise _foreign(f"n_items is {fields['n_items']:,}, but {metric} was counted for fewer items", header)
     return _Read(header, fields, states)
 
 
 def _foreign(why: object, header: Mapping[str, Any]) -> SourceError:
     return SourceError(
-        f"these bytes are of no stream that this version reads: {str(why).rstrip('.')}. They were written by atkay "
-        f"{header.get('atkay', 'of no version')}, and this is atkay {__version__}: write and read them with the same."
+        f"cannot read these bytes as a stream: {str(why).rstrip('.')}. They were written by atkay "
+        f"{header.get('atkay', '(unknown version)')}, this is atkay {__version__}: use the same version for both."
     )

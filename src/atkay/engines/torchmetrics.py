@@ -102,11 +102,11 @@ class StreamMetric(Metric):
             others = {"items": items, "users": users, "exclude": exclude, "candidates": candidates}
             if strange := [name for name, given in others.items() if given is not None]:
                 raise InputError(
-                    f"update: {listing(strange)} is given with indexes, where nobody knows which item is which and "
-                    "each query has its own. Leave it out; or pass a row of scores for each user, and no indexes."
+                    f"update: {listing(strange)} cannot be used with indexes, which say nothing about items: "
+                    f"each query has its own. Leave it out; or pass a row of scores for each user, and no indexes."
                 )
             if self._stream.n_items is not None:
-                raise InputError("update: with indexes nobody knows which item is which, and n_items says there are.")
+                raise InputError("update: n_items cannot be used with indexes, which say nothing about items.")
         with self._lock:  # of all threads that share the metric: counting goes through one stream
             stream = self._merged()
             if indexes is not None:

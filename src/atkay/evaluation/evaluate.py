@@ -104,7 +104,7 @@ def evaluate(
 
         if memory is not None or spill is not None:
             raise ProtocolError(
-                f"evaluate: {argument('memory')} and {argument('spill')} are for files. Spark's own settings hold here."
+                f"evaluate: {argument('memory')} and {argument('spill')} are for files; Spark uses its own settings."
             )
         return evaluate_spark(request)
     if memory is not None:

@@ -74,9 +74,7 @@ class Setting:
             check_threshold(tables["truth"], protocol.min_relevance)
         names = {str(one) for metric in request.metrics for one in metric.split()}
         if clash := set(tables["truth"].key) & names:
-            raise ColumnError(
-                f"truth: the column {listing(clash)} has the name of a metric that is asked for. Rename it."
-            )
+            raise ColumnError(f"truth: the column {listing(clash)} has the name of a requested metric. Rename it.")
         return cls(
             protocol=request.protocol.with_fields(
                 **{name: tables[name].described for name in FILTERS if name in tables}
@@ -99,7 +97,7 @@ def finish(request: Request, setting: Setting, parts: Sequence[Part]) -> Result:
         check_shared(part.common, setting.codes, tables["recs"], tables["truth"], listed, request.metrics)
     if not part.population.evaluated:
         raise PopulationError(
-            "no user is left to evaluate: nobody has both a list and a relevant item. Are all grades "
+            "no user to evaluate: no user has both a list and a relevant item. Are all grades "
             + (
                 "0?"
                 if protocol.min_relevance is None
@@ -178,11 +176,11 @@ def _readings(setting: Setting, part: Part) -> tuple[str, ...]:
         used = setting.columns.get(name, {})
         column = used.get("rank", used.get("score"))
         if column is not None and (len({"rank", "score"} & {*used}) > 1 or column.lower() not in ("rank", "score")):
-            messages.append(f"{name} ordered by the column '{column}'")
+            messages.append(f"{name} ordered by column '{column}'")
     if common is not None and common.grades is not None and common.grades[2]:
         truth = setting.tables["truth"]
-        where = "its values" if truth.label in WITHOUT_COLUMNS else f"the column '{truth.used['relevance']}'"
-        messages.append(f"truth graded by {where}: {common.grades[0]:g} to {common.grades[1]:g}")
+        where = "the values of truth" if truth.label in WITHOUT_COLUMNS else f"column '{truth.used['relevance']}'"
+        messages.append(f"grades from {where}: {common.grades[0]:g} to {common.grades[1]:g}")
     side = setting.items.side
     return (*messages, *(() if side is None or side.features is None else side.features.readings))
 
@@ -198,12 +196,12 @@ def _warn(request: Request, protocol: Protocol, population: Population) -> None:
         averages = all(metric.averages for metric in metrics)
         warn(
             f"the order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists, and "
-            f"{argument('ties', 'given')} keeps the order of the input. A model that scores everything alike can look "
-            "good by luck. "
+            f"{argument('ties', 'given')} keeps the input order. A model that gives every item the same score "
+            f"can look good by luck. "
             + (
-                f"Choose {argument('ties', 'expected')} for the average over all orders, or another word."
+                f"Choose {argument('ties', 'expected')} for the average over all orders, or another value."
                 if averages
-                else "Choose another word for ties."
+                else "Choose another value for ties."
             ),
             TiesWarning,
         )
@@ -215,18 +213,19 @@ def _warn(request: Request, protocol: Protocol, population: Population) -> None:
     if population.listed and population.listed == population.duplicated + sum(taken_out.values()):
         why = ", ".join(f"{count:,} by {name}" for name, count in taken_out.items() if count)
         warn(
-            f"every list is empty: all {number_of(population.listed, 'listed item')} were taken out ({why}).",
+            f"every list is empty: all {number_of(population.listed, 'listed item')} were removed ({why}).",
             OverlapWarning,
         )
     elif not population.hits and population.listed > population.unknown and any(m.needs_truth for m in metrics):
         warn(
-            f"no list has a hit: none of {number_of(population.listed, 'listed item')} is relevant for its user.",
+            f"no list has a hit: none of {number_of(population.listed, 'listed item')} is relevant to its user.",
             OverlapWarning,
         )
     if request.sampled is not None:
         warn(
-            f"these are {request.sampled.words}. Such numbers do not compare with others, and can put models in "
-            "another order than the whole catalogue would.",
+            f"these are {request.sampled.words}. They cannot be compared with full-catalogue metrics and can "
+            f"rank models "
+            "differently.",
             SampledWarning,
         )
 
@@ -246,6 +245,6 @@ def _unstable(request: Request, protocol: Protocol, population: Population) -> s
         return ""
     size = f" with {QUICKSORT_LENGTH} items or more" if long else ""
     return (
-        f"the order of equal scores decides {number_of(lists, 'list')}{size}, and {spoken.library} orders equal scores "
-        "in such lists in a way of its own: its numbers may differ from these. Make the scores differ to compare."
+        f"the order of equal scores decides {number_of(lists, 'list')}{size}, and {spoken.library} sorts "
+        f"such lists with an unstable sort: its numbers may differ from these. Make the scores distinct to compare."
     )

@@ -316,7 +316,7 @@ def _agree(aligned: Aligned, order: Ints | None) -> None:
         names = aligned.names
         raise OrderError(
             f"recs: '{names['rank']}' and '{names['score']}' contradict each other: for {whose}, rank {rank[above]} "
-            f"has score {score[above]:g} and rank {rank[below]} has score {score[below]:g}. Say which holds: "
+            f"has score {score[above]:g} and rank {rank[below]} has score {score[below]:g}. Name the one to use: "
             f"{columns_argument(rank=names['rank'])} or {columns_argument(score=names['score'])}."
         )
 
@@ -334,7 +334,7 @@ def _duplicate(aligned: Aligned, table: str) -> DuplicateError:
     item = aligned.items.ids(lists.item[again[:1]]).item()
     whose = who(aligned.ids, lists.query_of(again[0]))
     return DuplicateError(
-        f"item {item!r} stands twice in the {where} of {whose}; {len(again):,} of {len(lists):,} rows repeat an item",
+        f"item {item!r} appears twice in the {where} of {whose}; {len(again):,} of {len(lists):,} rows repeat an item",
         advice=f"Drop them, or pass {argument('duplicates', 'first')} to keep the first of each.",
         table=table,
     )

@@ -186,14 +186,14 @@ def who_counts(judged: Judged, protocol: Protocol, ids: Mapping[str, Any]) -> Bo
     """The queries that enter the means."""
     truth, answered = judged.n_relevant > 0, judged.answered
     missing = {"no_recs": truth & ~answered, "no_truth": answered & ~truth}
-    what = {"no_recs": "with truth and no list", "no_truth": "with a list and no relevant item"}
+    what = {"no_recs": "with truth but no list", "no_truth": "with a list but no relevant item"}
     counted = truth & answered
     for name, queries in missing.items():
         word = getattr(protocol, name)
         if word == "error" and queries.any():
             raise PopulationError(
                 f"{number_of(int(queries.sum()), 'user')} {what[name]}, {who(ids, int(np.argmax(queries)))} for "
-                f"example, and the protocol says {argument(name, 'error')}. Mend the data, or choose "
+                f"example; the protocol says {argument(name, 'error')}. Fix the data, or choose "
                 f"{argument(name, 'zero')} or 'skip'."
             )
         if word in ("zero", "one"):

@@ -138,6 +138,6 @@ def check_averages(metrics: Sequence[Metric], protocol: Protocol) -> None:
     if protocol.trait("ties", "takes") and (without := [each for each in metrics if not each.averages]):
         averaging = [name for name, cls in sorted(list_metrics().items()) if cls.averages]
         raise ProtocolError(
-            f"{without[0]} has no closed form for {argument('ties', protocol.ties)}; {listing(averaging)} have. "
+            f"{without[0]} does not support {argument('ties', protocol.ties)}; {listing(averaging)} do. "
             f"Choose {argument('ties', 'random')}, or leave the metric out."
         )

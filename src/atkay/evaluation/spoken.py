@@ -30,11 +30,11 @@ def meaning(library: Dialect, spec: str | Metric) -> tuple[Metric, dict[str, Any
     metric = parse(ours or spec)
     if metric.name not in library.words:
         raise SpecError(
-            f"{library.library} has no {metric.name}; this dialect speaks of {listing(sorted(library.words))}. "
+            f"{library.library} has no {metric.name}; this dialect has {listing(sorted(library.words))}. "
             f"{offer(spec, library.names)}"
         )
     if metric.name in library.uncut and metric.k is not None:
-        raise SpecError(f"{library.library} has no {metric.name} with a cutoff that can be given here. {library.note}")
+        raise SpecError(f"{library.library} has no {metric.name} with a cutoff that is supported here. {library.note}")
     words: dict[str, Any] = library.words[metric.name]
     words = {name: word for name, word in words.items() if name not in stated(ours or spec)}
     if metric.k is None and metric.cuts:
@@ -75,7 +75,7 @@ def protocols(
         for name in fields.keys() & own:
             if Protocol(**{name: fields[name]}) != Protocol(**{name: own[name]}):
                 raise ProtocolError(
-                    f"{spec} says {name}={own[name]}, and the call says {name}={fields[name]!r}. Say it once."
+                    f"{spec} sets {name}={own[name]}, but the call sets {name}={fields[name]!r}. Set it once."
                 )
         base = main_protocol(library, protocol, {}).with_fields(**_apart(library, metric) if protocol is None else {})
         settled = base.with_fields(**own).with_fields(**fields)
@@ -100,6 +100,6 @@ def _twice(metric: Metric, one: Protocol, other: Protocol) -> ProtocolError:
     differ = [each.name for each in dataclasses.fields(one) if getattr(one, each.name) != getattr(other, each.name)]
     words = [", ".join(f"{name}={getattr(each, name)!r}" for name in differ) for each in (one, other)]
     return ProtocolError(
-        f"{metric} is asked for twice, with {words[0]} and with {words[1]}, and has one column in a result. Ask for "
-        "them in two calls."
+        f"{metric} is requested twice, with {words[0]} and with {words[1]}, but has one column in a result. Use "
+        f"two calls."
     )

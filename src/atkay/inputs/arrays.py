@@ -8,7 +8,7 @@ import numpy as np
 
 from atkay.core.lists import Lists
 from atkay.core.types import is_tensor, tensor_array
-from atkay.errors import InputError, SourceError
+from atkay.errors import InputError, SourceError, a_type
 from atkay.inputs.columns import Columns
 from atkay.tables import KINDS
 
@@ -125,7 +125,7 @@ def compressed(given: Any, table: str, *, add_up: bool = True) -> ItemRows:
         start, item, values = (*given, None)[:3]
     else:
         raise SourceError(
-            f"cannot read a {type(given).__name__} as compressed rows",
+            f"cannot read {a_type(given)} as CSR",
             advice="Pass a SciPy sparse matrix, a torch sparse tensor (tensor.to_sparse_csr()), or (indptr, "
             "indices): the items of user u are indices[indptr[u]:indptr[u + 1]].",
             table=table,
@@ -135,14 +135,14 @@ def compressed(given: Any, table: str, *, add_up: bool = True) -> ItemRows:
     fits = start.ndim == item.ndim == 1 and start.dtype.kind in "iu" and item.dtype.kind in "iu" and len(start) > 0
     if not fits or start[0] != 0 or start[-1] != len(item) or (np.diff(start.astype(np.int64)) < 0).any():
         raise SourceError(
-            "(indptr, indices) do not fit together: indptr has whole numbers that rise from 0 to the number of "
-            f"indices, {len(item):,} here, and indices whole numbers.",
+            f"(indptr, indices) do not fit together: both must be integers, and indptr must rise from 0 to the "
+            f"number of indices, {len(item):,}.",
             table=table,
         )
     if len(item) and (item.min() < 0 or (n_items and item.max() >= n_items)):
-        raise InputError(f"items are numbered from 0; given were {item.min()} to {item.max()}.", table=table)
+        raise InputError(f"item codes must be at least 0, got {item.min()} to {item.max()}.", table=table)
     if values is not None and len(values) != len(item):
-        raise SourceError(f"{len(values):,} values for {len(item):,} indices.", table=table)
+        raise SourceError(f"got {len(values):,} values for {len(item):,} indices.", table=table)
     return ItemRows(np.diff(start).astype(np.int64), item, values, n_items)
 
 
@@ -150,9 +150,7 @@ def _numbers(given: Any, table: str) -> Array:
     try:
         values = np.asarray(as_array(given, table))
     except ValueError as error:
-        raise SourceError(
-            f"cannot read a {type(given).__name__} as an array of numbers: {error}", table=table
-        ) from error
+        raise SourceError(f"cannot read {a_type(given)} as an array of numbers: {error}", table=table) from error
     if values.dtype.kind not in "biuf":
         raise SourceError(f"indices and values must be real numbers, got {values.dtype}.", table=table)
     return values
@@ -168,7 +166,7 @@ def read_array(given: np.ndarray[Any, Any], table: str) -> Source:
         )
     if given.ndim != 2:
         raise SourceError(
-            f"an array has a row per user and a column per rank, this one has shape {given.shape}.", table=table
+            f"an array must have a row per user and a column per rank, got shape {given.shape}.", table=table
         )
     rows = padded(given.astype(float) if given.dtype == np.longdouble else given)
     if rows.item.dtype.kind == "f":
@@ -188,7 +186,7 @@ def read_sparse(given: Any, table: str) -> Source:
     """A SciPy sparse matrix of users x items."""
     if given.ndim != 2:
         raise SourceError(
-            f"a sparse matrix has a row per user and a column per item, this one is of shape {given.shape}.",
+            f"a sparse matrix must have a row per user and a column per item, got shape {given.shape}.",
             table=table,
         )
     if not {"user", "item"} <= KINDS[table].roles.keys():

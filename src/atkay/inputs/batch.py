@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atkay.core.order import Scores
-from atkay.errors import IdError, InputError, OrderError, RelevanceError
+from atkay.errors import IdError, InputError, OrderError, RelevanceError, a_type
 from atkay.inputs.arrays import PADDING, ItemRows, as_array, compressed, matrix, padded, ragged
 from atkay.judged.judged import within
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from atkay.inputs.coding.align import Aligned
 
 FORMS = (
-    "users x r item codes (-1 fills up short rows), a list of such rows, a matrix of users x items (of truth values, "
-    "or of grades as floats), or a SciPy sparse matrix"
+    "users x r item codes (-1 pads short rows), a list of such rows, a users x items matrix (boolean, or grades "
+    "as floats), or a SciPy sparse matrix"
 )
 
 
@@ -77,15 +77,15 @@ def read_batch(
     have scores, no more than so many of each user are looked at, and what has the score of the last of them.
     """
     if targets is None or (items is None and scores is None):
-        raise InputError("update: a batch is update(items, targets), or update(scores=..., targets=...).")
+        raise InputError("update: pass update(items, targets) or update(scores=..., targets=...).")
     score = None if scores is None else _scores(array(scores, "scores"), precision)
     recs = None
     if items is not None:
         recs = _ranked(array(items, "items"), score, n_items)
     elif score is not None and n_items not in (None, score.shape[1]):
         raise InputError(
-            f"update: scores has {score.shape[1]:,} columns, one for each item, and n_items is {n_items:,}. To pass "
-            "the scores of listed items only, pass items= as well."
+            f"update: scores has {score.shape[1]:,} columns, but n_items is {n_items:,}. To pass scores of the "
+            f"listed items only, pass items= as well."
         )
     n_items = n_items if score is None or recs is not None else score.shape[1]
     n_users = len(recs.length if recs is not None else score)  # type: ignore[arg-type]  # one of the two is there
@@ -110,8 +110,9 @@ def by_index(scores: Any, grades: Any, indexes: Any, precision: str) -> Batch:
     score, grade, index = (np.asarray(array(each, name)) for name, each in given.items())
     if score.ndim != 1 or score.shape != grade.shape or score.shape != index.shape or index.dtype.kind not in "iu":
         raise InputError(
-            "update: with indexes, scores and grades are flat and there is a whole number for each; the shapes are "
-            f"{score.shape}, {grade.shape} and {index.shape}, the indexes are {index.dtype}."
+            "update: with indexes, scores and grades must be one-dimensional, with an integer index for each; "
+            "got shapes "
+            f"{score.shape}, {grade.shape} and {index.shape}, and indexes of type {index.dtype}."
         )
     order = np.argsort(index, kind="stable")
     length = np.unique(index, return_counts=True)[1].astype(np.int64)
@@ -134,8 +135,8 @@ def read_users(given: Any, call: str = "update", name: str = "users") -> pl.Seri
         column = pl.Series(name, ids)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
         raise IdError(
-            f"{call}: {name} is a {type(given).__name__} that is no column of ids: it mixes types, or holds what no "
-            "column can. Pass an id for each row, all of them whole numbers or all of them text."
+            f"{call}: {name} is {a_type(given)} that cannot be read as ids: it mixes types, or holds what no "
+            "column can. Pass an id for each row, all integers or all text."
         ) from None
     return as_ids(column, call).alias("user")
 
@@ -144,13 +145,13 @@ def array(given: Any, name: str, call: str = "update") -> Any:
     """What has a row for each user; a tensor as an array."""
     if isinstance(given, Mapping | Set | str | bytes) or hasattr(type(given), "columns"):
         raise InputError(
-            f"{call}: {name} is a {type(given).__name__}, and the rows of a batch are users in their order. Pass an "
+            f"{call}: {name} is {a_type(given)}, but a batch has users in row order. Pass an "
             "array, a tensor or a list: list(d.values()) of a dict, frame.to_numpy() of a frame with a row for each "
             "user."
         )
     if np.ma.is_masked(given):
         raise InputError(
-            f"{call}: {name} is a masked array, and what stands behind the mask would count. Pass items.filled(-1), "
+            f"{call}: {name} is a masked array, and masked values would count. Pass items.filled(-1), "
             "scores.filled(-np.inf) or grades.filled(0)."
         )
     return as_array(given, f"{call}: {name}")
@@ -162,13 +163,13 @@ def item_codes(given: Any, name: str, n_items: int | None, n_users: int | None =
     has_type = hasattr(given, "tocsr") or (isinstance(given, np.ndarray) and given.dtype != object)
     rows = _read_rows(given, name, n_items) if has_type else _read_lists(given, name)
     if n_users not in (None, len(rows.length)):
-        raise InputError(f"update: {name} has {len(rows.length):,} rows, and there are {n_users:,} users.")
+        raise InputError(f"update: {name} has {len(rows.length):,} rows for {n_users:,} users.")
     if rows.value is not None and name != "targets":  # all that are not 0
         if (unclear := np.isnan(rows.value)).any():
             at = int(np.argmax(unclear))
             raise InputError(
-                f"update: {name} of row {rows.owner[at]} has NaN for item {rows.item[at]}, which says neither yes nor "
-                "no. Pass a matrix of truth values, or of numbers that are 0 for no."
+                f"update: {name} of row {rows.owner[at]} has NaN for item {rows.item[at]}, which is neither "
+                f"true nor false. Pass a boolean matrix, or numbers with 0 for false."
             )
         rows = rows.where(rows.value != 0)
     rows = rows._replace(item=rows.item.astype(np.int64))
@@ -177,8 +178,8 @@ def item_codes(given: Any, name: str, n_items: int | None, n_users: int | None =
         at = int(np.argmax(wrong))
         most = "" if n_items is None else f" to {n_items - 1:,} (n_items is {n_items:,})"
         raise IdError(
-            f"update: {name} of row {rows.owner[at]} has {rows.item[at]}; items are codes from 0{most}, and -1 fills "
-            "up short rows."
+            f"update: {name} of row {rows.owner[at]} has {rows.item[at]}; item codes run from 0{most}, and -1 "
+            f"pads short rows."
         )
     return rows
 
@@ -189,18 +190,17 @@ def _read_rows(given: Any, name: str, n_items: int | None) -> ItemRows:
     if given.ndim == 1 and given.dtype.kind in "iu" and not is_sparse:
         given = given[:, None]  # one item for each user
     if given.ndim != 2 or given.dtype.kind not in "biuf":
-        raise InputError(f"update: {name} is of type {given.dtype} and shape {given.shape}; it takes {FORMS}.")
+        raise InputError(f"update: {name} has type {given.dtype} and shape {given.shape}; pass {FORMS}.")
     if given.dtype.kind in "iu" and not is_sparse:
         if given.shape[1] == n_items and given.shape[1] > 2 and given.size and given.min() >= 0 and given.max() <= 1:
             raise InputError(
-                f"update: {name} has a column for each item and holds nothing but 0 and 1, and whole numbers are item "
-                "codes. Pass the matrix as truth values, or as floats."
+                f"update: {name} has a column for each item and only values 0 and 1, but integers are read as "
+                f"item codes. Pass the matrix as booleans or floats."
             )
         return padded(given)
     if n_items not in (None, given.shape[1]):
         raise InputError(
-            f"update: {name} is a matrix with {given.shape[1]:,} columns, and there are {n_items:,} items. It takes "
-            f"{FORMS}."
+            f"update: {name} is a matrix with {given.shape[1]:,} columns for {n_items:,} items. Pass {FORMS}."
         )
     return compressed(given, f"update: {name}") if is_sparse else matrix(given, given != 0)
 
@@ -211,11 +211,11 @@ def _read_lists(given: Any, name: str) -> ItemRows:
     except InputError:
         raise
     except (TypeError, ValueError):
-        raise InputError(f"update: {name} is a {type(given).__name__}; it takes {FORMS}.") from None
+        raise InputError(f"update: {name} is {a_type(given)}; pass {FORMS}.") from None
     if rows and all(row.ndim == 0 for row in rows):
         rows = [row[None] for row in rows]  # one item for each user
     if not all(row.ndim == 1 for row in rows) or (codes := ragged(rows)).item.dtype.kind not in "iu":
-        raise InputError(f"update: a row of {name} is no list of item codes; it takes {FORMS}.")
+        raise InputError(f"update: a row of {name} is not a list of item codes; pass {FORMS}.")
     return codes
 
 
@@ -223,23 +223,23 @@ def _scores(given: Any, precision: str) -> Array:
     try:
         score = np.asarray(given)
     except ValueError:
-        raise OrderError("update: the rows of scores have different lengths; scores are an array.") from None
+        raise OrderError("update: the rows of scores have different lengths; pass an array.") from None
     if score.ndim != 2 or score.dtype.kind not in "iuf":
         raise OrderError(
-            f"update: scores are numbers in an array of users x items, given was {score.dtype} of shape {score.shape}."
+            f"update: scores must be a users x items array of numbers, got {score.dtype} of shape {score.shape}."
         )
     if score.dtype.kind == "f" and not score.max(initial=0) < np.inf:  # neither infinite nor NaN
         user, place = np.argwhere(~(score < np.inf))[0]
         raise OrderError(
-            f"update: scores[{user}, {place}] is {score[user, place]}, which puts nothing in order. -inf says that an "
-            "item is not to be listed."
+            f"update: scores[{user}, {place}] is {score[user, place]}, which cannot be ranked. Use -inf for "
+            f"items that must not be listed."
         )
     return score.astype(np.float32) if precision == "float32" else score
 
 
 def _graded(truth: ItemRows) -> ItemRows:
     if truth.value is not None and ((truth.value < 0).any() or not np.isfinite(truth.value).all()):
-        raise RelevanceError("update: targets holds a grade below 0, or none that is finite; a grade is 0 or more.")
+        raise RelevanceError("update: targets holds a grade that is negative or not finite; grades must be 0 or more.")
     return truth
 
 
@@ -258,12 +258,12 @@ def _ranked(given: Any, score: Array | None, n_items: int | None) -> ItemRows:
     if score is not None and shape != score.shape:
         raise InputError(
             f"update: items is {'a list' if shape is None else f'of shape {shape}'} and scores of shape {score.shape}; "
-            "both are arrays of the same shape."
+            "both must be arrays of the same shape."
         )
     if kind in "bf" or hasattr(given, "tocsr"):
         raise InputError(
-            f"update: items are lists of item codes, users x k, and these are of type {given.dtype}. Scores of all "
-            "items are passed as scores=."
+            f"update: items must be a users x k array of item codes, got type {given.dtype}. Pass scores of all "
+            f"items as scores=."
         )
     recs = item_codes(given, "items", n_items)
     if score is None:

@@ -49,7 +49,7 @@ def series(name: str, values: Any, table: str) -> pl.Series:
     if name in ("user", "item") and isinstance(values, list) and any(map(is_list, set(map(type, values)))):
         raise IdError(
             f"holds {shown(next(filter(is_nested, values)))}",
-            advice="Ids are whole numbers or text.",
+            advice="Ids must be integers or text.",
             table=table,
             column=name,
         )
@@ -65,7 +65,7 @@ def series(name: str, values: Any, table: str) -> pl.Series:
             if not wide and (name in MIXED or not _has_bools(values)):
                 return pl.Series(name, np.array(values, dtype=float))
     types = sorted({kind.__name__ for kind in map(type, values)})
-    raise mixed_types(table, name, "integers that no column holds exactly" if wide else ", ".join(types)) from None
+    raise mixed_types(table, name, "integers too large for a column" if wide else ", ".join(types)) from None
 
 
 def _has_bools(values: Iterable[object]) -> bool:
@@ -122,9 +122,9 @@ def as_ids(ids: pl.Series, table: str) -> pl.Series:
         exact = 2**53 if dtype == pl.Float64 else 2**24 if dtype == pl.Float32 else 2**11
         odd = ids.filter((ids != ids.floor()) | (ids.abs() >= exact))
         if len(odd):
-            why = "which is no id" if odd[0] != math.floor(odd[0]) else "which a float cannot tell from its neighbours"
+            why = "which cannot be an id" if odd[0] != math.floor(odd[0]) else "which a float cannot represent exactly"
             raise IdError(
-                f"holds {odd[0]}, {why}", advice="Ids are whole numbers or text.", table=table, column=ids.name
+                f"holds {odd[0]}, {why}", advice="Ids must be integers or text.", table=table, column=ids.name
             )
         return ids.cast(pl.Int64)
     if isinstance(dtype, pl.Categorical | pl.Enum):
@@ -137,7 +137,10 @@ def as_ids(ids: pl.Series, table: str) -> pl.Series:
     if len(ids) == 0:
         return ids.cast(pl.String)
     raise IdError(
-        f"is of type {dtype}, which is no id", advice="Ids are whole numbers or text.", table=table, column=ids.name
+        f"is of type {dtype}, which cannot be an id",
+        advice="Ids must be integers or text.",
+        table=table,
+        column=ids.name,
     )
 
 
@@ -162,7 +165,7 @@ def check_numbers(values: pl.Series, error: type[InputError], table: str, use: s
     if not read.dtype.is_numeric():
         raise error(
             f"is of type {values.dtype}",
-            advice=f"{use} are numbers: convert the column.",
+            advice=f"{use} must be numbers: convert the column.",
             table=table,
             column=values.name,
         )
@@ -170,7 +173,7 @@ def check_numbers(values: pl.Series, error: type[InputError], table: str, use: s
         return read  # a value that is no number would have made the sum none
     bad = read.is_null() | ~read.is_finite() if read.dtype.is_float() else read.is_null()
     if bad.any():
-        advice = f"{use} are finite numbers: drop these rows, or give them a number."
+        advice = f"{use} must be finite numbers: drop these rows, or fill them in."
         raise bad_rows(error, values, bad, "holds {!r}", advice, table)
     return read
 
@@ -189,9 +192,7 @@ def check_ranks(rank: pl.Series, table: str) -> pl.Series:
     whole = rank.cast(pl.Int64, strict=False)
     odd = rank.filter((whole != rank).fill_null(True))
     if len(odd):
-        raise OrderError(
-            f"holds {odd[0]}; ranks are the whole numbers 1, 2, 3, ... of each list.", table=table, column=rank.name
-        )
+        raise OrderError(f"holds {odd[0]}; ranks must be 1, 2, 3, ... in each list.", table=table, column=rank.name)
     return whole
 
 
@@ -199,11 +200,11 @@ def not_ranks(lists: Lists, rank: Ints, query: int, whose: str, table: str, colu
     """The error of a list whose ranks are not 1, 2, 3, ...; ``rank`` is that of each row of the lists."""
     ranks = np.sort(rank[lists.start[query] : lists.start[query + 1]])
     first = ", ".join(map(str, ranks[:8])) + (", ..." if len(ranks) > 8 else "")
-    advice = "Number each list again, or leave the column out and order by score."
+    advice = "Renumber each list, or drop the column and order by score."
     if (ranks == np.arange(len(ranks))).all():
         advice = "They start at 0: add 1."
     return OrderError(
-        f"of {whose} is {first}; the ranks of a list of {len(ranks)} are 1 to {len(ranks)}, each once",
+        f"of {whose} is {first}; the ranks of a list of {len(ranks)} must be 1 to {len(ranks)}, each once",
         advice=advice,
         table=table,
         column=column,
@@ -214,7 +215,7 @@ def check_grades(relevance: pl.Series, table: str = "truth") -> pl.Series:
     """Grades as numbers of at least 0."""
     grade = check_numbers(relevance, RelevanceError, table, "Grades").cast(pl.Float64)
     if (negative := grade < 0).any():
-        advice = "A grade is 0 (judged, not relevant) or more: set negative grades to 0, or drop these rows."
+        advice = "Grades must be 0 (judged, not relevant) or more: set negative grades to 0, or drop these rows."
         raise bad_rows(RelevanceError, relevance, negative, "holds {}", advice, table)
     return grade
 
@@ -224,14 +225,14 @@ def check_shapes(*tables: Table) -> None:
     for other, table in itertools.combinations(reversed(tables), 2):
         if table.key and other.key and None not in (here := (table.n_rows, other.n_rows)) and here[0] != here[1]:
             raise SourceError(
-                f"{table.name} has {here[0]:,} rows and {other.name} {here[1]:,}; a user is a row number, so both need "
-                "as many."
+                f"{table.name} has {here[0]:,} rows and {other.name} {here[1]:,}; users are row numbers, so "
+                f"both need the same number of rows."
             )
         if None not in (here := (table.n_items, other.n_items)) and here[0] != here[1]:
             raise SourceError(
-                f"{table.name} is for {here[0]:,} items and {other.name} for {here[1]:,}; an item is a column number "
-                "(in an array of features, a row number), so both need as many. Build both for all items: "
-                "scipy.sparse.csr_array(..., shape=(n_users, n_items))."
+                f"{table.name} has {here[0]:,} items and {other.name} {here[1]:,}; items are column numbers "
+                f"(row numbers in an array of features), so both need the same number. Build both for all "
+                f"items: scipy.sparse.csr_array(..., shape=(n_users, n_items))."
             )
 
 
@@ -250,7 +251,7 @@ def check_swapped(sources: Mapping[str, Source], columns: Mapping[str, Columns])
         has = f"{listing(graded['recs'])} and neither" if graded["recs"] else "neither"
         raise ColumnError(
             f"are recs and truth swapped? recs has {has} a score nor a rank, and truth has {listing(order['truth'])} "
-            "and no grades. If they are, pass each in the other's place; if not, "
+            "and no grades. If so, swap them; if not, "
             + (
                 f"name the column that orders the lists: {columns_argument(score=graded['recs'][0])}."
                 if graded["recs"]
@@ -260,9 +261,9 @@ def check_swapped(sources: Mapping[str, Source], columns: Mapping[str, Columns])
     if score:
         has = f"{listing(order['recs'])}, too" if order["recs"] else "neither a score nor a rank"
         warn(
-            f"truth: '{score[0]}' is read as the grades, and recs has {has}. Are recs and truth swapped, or is truth a "
-            f"ranked list? If these are grades, say {columns_argument(relevance=score[0])}; if not, leave the column "
-            "out.",
+            f"truth: '{score[0]}' is read as the grades, and recs has {has}. Are recs and truth swapped, or is "
+            f"truth a ranked list? If these are grades, pass {columns_argument(relevance=score[0])}; if not, "
+            f"drop the column.",
             SwappedWarning,
         )
 
@@ -273,8 +274,8 @@ def warn_unused(source: Source, table: str, role: str, used: Sequence[str | None
     numbers = [name for name in others if _all_numbers(source.select([name]).get_column(name).head(ROWS_SAMPLED))]
     if numbers:
         warn(
-            f"{table}: no column is known as the {role}, so {instead}; {listing(numbers)} is not used. Pass "
-            f"{columns_argument(**{role: numbers[0]})} if it is the {role}; else leave it out.",
+            f"{table}: no column was recognised as {role}, so {instead}; {listing(numbers)} is not used. Pass "
+            f"{columns_argument(**{role: numbers[0]})} if it is the {role}; otherwise drop it.",
             UnusedWarning,
         )
 

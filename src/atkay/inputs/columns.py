@@ -42,9 +42,9 @@ class Columns:
             object.__setattr__(self, "user", tuple(self.user))
         named = self.named
         if not all(isinstance(name, str) for name in named):
-            raise ColumnError(f"columns: a column's name is text, given were {', '.join(map(shown, named))}.")
+            raise ColumnError(f"columns: column names must be strings, got {', '.join(map(shown, named))}.")
         if len(set(named)) < len(named):
-            raise ColumnError(f"columns: a column has one role, given were {listing(named)}. Name different columns.")
+            raise ColumnError(f"columns: each column has one role, got {listing(named)}. Name different columns.")
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -137,7 +137,8 @@ def _advice(table: str, role: str, names: Sequence[str], text: bool) -> str:
     data = any(NUMBER.fullmatch(name) for name in names) and [name for name in names if name] != numbered[: len(names)]
     if data and not text:
         return (
-            "The first row of the data seems to have been read as names: read the file again with header=None (pandas) "
+            "The first row of data seems to have been read as column names: read the file again with "
+            "header=None (pandas) "
             "or has_header=False (Polars), and name the columns."
         )
     kind = KINDS[table]

@@ -68,7 +68,7 @@ def open_file(given: str | os.PathLike[str], table: str) -> Source:
         other = next(each for each in paths if kinds[each] != kind)
         raise SourceError(
             f"{quoted(paths[0])} is {kind}, and {quoted(other)} is {kinds[other]}",
-            advice="Files of one table are of one kind.",
+            advice="All files of a table must be of one format.",
             table=table,
         )
 
@@ -146,8 +146,8 @@ def _known(path: Path, shown: Path, table: str) -> str:
     kind = kind or _kind_by_line(path)
     if kind is None:
         raise SourceError(
-            f"cannot tell what kind of file {quoted(shown)} is",
-            advice=f"Files that can be read: {READABLE_FORMATS}; give it the suffix of one of them.",
+            f"cannot tell the format of {quoted(shown)}",
+            advice=f"Supported formats: {READABLE_FORMATS}; give it the suffix of one of them.",
             table=table,
         )
     return kind
@@ -173,7 +173,7 @@ def _check_alike(schemas: Mapping[Path, pl.Schema], table: str) -> None:
         if set(schema) != set(there):
             raise ColumnError(
                 f"{quoted(one)} has the columns {listing(schema)}, and {quoted(other)} has {listing(there)}",
-                advice="Files of one table have the same columns.",
+                advice="All files of a table must have the same columns.",
                 table=table,
             )
         for name, dtype in schema.items():
@@ -182,7 +182,7 @@ def _check_alike(schemas: Mapping[Path, pl.Schema], table: str) -> None:
             if dtype != there[name] and not numbers and pl.Null not in (dtype, there[name]):
                 raise SourceError(
                     f"is {dtype} in {quoted(one)} and {there[name]} in {quoted(other)}",
-                    advice="Files of one table have columns of the same types.",
+                    advice="All files of a table must have the same column types.",
                     table=table,
                     column=name,
                 )
@@ -223,7 +223,7 @@ def _reading(path: Path, shown: Mapping[Path, Path], kind: str, table: str) -> I
         cause = str(error).strip().split("\n")[0]
         raise SourceError(
             f"cannot read {quoted(path)} as {kind}: {cause}",
-            advice=f"Is it whole, and is it {kind}? Its suffix should say what it is.",
+            advice="Is it complete, and does its suffix match its format?",
             table=table,
         ) from error
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from atkay.errors import ColumnError, SourceError
+from atkay.errors import ColumnError, SourceError, a_type
 from atkay.inputs.checks import series
 from atkay.inputs.table import Pieces, Source, frame_source
 from atkay.tables import KINDS
@@ -54,8 +54,8 @@ def read_spark(given: Any, table: str) -> Source:
     """A table beside lists and truth, brought here whole."""
     if KINDS[table].ranked:
         raise SourceError(
-            "lists in a Spark frame are taken by evaluate and compare alone, which leave them where they are",
-            advice="Pass polars.from_arrow(frame.toArrow()) if they fit into memory.",
+            "only evaluate and compare take lists in a Spark frame",
+            advice="Pass polars.from_arrow(frame.toArrow()) if it fits into memory.",
             table=table,
         )
     return Source(
@@ -67,9 +67,8 @@ def collect_spark(frame: Any, table: str, names: Sequence[str]) -> pl.DataFrame:
     """Some columns of a frame, brought here; in an order that is always the same where it could matter."""
     if type(frame).__module__.startswith("pyspark.sql.connect"):
         raise SourceError(
-            "a frame of Spark Connect",
-            advice="Frames of a session with a driver of its own are taken: "
-            "SparkSession.builder.master(...).getOrCreate().",
+            "cannot read a Spark Connect frame",
+            advice="Use a session with its own driver: SparkSession.builder.master(...).getOrCreate().",
             table=table,
         )
     for name in names:
@@ -119,5 +118,5 @@ def read_arrow(given: Any, table: str) -> Source:
         frame = pl.DataFrame(given)
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         cause = str(error).strip().split("\n")[0]
-        raise SourceError(f"cannot read a {type(given).__name__} as an Arrow table: {cause}", table=table) from error
+        raise SourceError(f"cannot read {a_type(given)} as an Arrow table: {cause}", table=table) from error
     return frame_source(frame, "an Arrow table")

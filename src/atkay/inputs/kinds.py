@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from atkay.core.forks import check_threads
-from atkay.errors import SourceError
+from atkay.errors import SourceError, a_type
 from atkay.inputs.arrays import as_array, read_array, read_feature_array, read_sparse
 from atkay.inputs.checks import is_list
 from atkay.inputs.frames import is_from, is_spark, read_arrow, read_lazy, read_pandas, read_spark
@@ -51,8 +51,8 @@ def open_source(given: Any, table: str) -> Source:
     if is_list(type(given)):
         return read_lists(given, table)
     raise SourceError(
-        f"cannot read an object of type {type(given).__name__} as a table",
-        advice="Pass a Polars, pandas or Arrow table, {user: items}, an array of users x items, a SciPy sparse "
-        "matrix, or a file's path.",
+        f"cannot read {a_type(given)} as a table",
+        advice="Pass a Polars, pandas or Arrow table, {user: items}, a users x k array, a SciPy sparse matrix, "
+        "or a path.",
         table=table,
     )

@@ -33,7 +33,7 @@ def read_log(
     source = open_source(given, name)
     named = source.columns or columns
     if len(named.key) > 1:
-        raise ColumnError(f"a log names its users by one column, given were {listing(named.key)}.", table=name)
+        raise ColumnError(f"a log must identify users by one column, got {listing(named.key)}.", table=name)
     roles = find_roles(source, name, named, needed, optional)
     table, frame = load(source, name, roles)
     checked = []
@@ -57,10 +57,10 @@ def times(given: pl.Series, table: str) -> pl.Series:
         return check_numbers(read, OrderError, table, "Times")
     if not read.dtype.is_temporal():
         raise OrderError(
-            f"is of type {given.dtype}; times are dates, instants or numbers.", table=table, column=given.name
+            f"is of type {given.dtype}; times must be dates, datetimes or numbers.", table=table, column=given.name
         )
     if read.null_count():
-        advice = "Times are dates, instants or numbers: drop these rows, or fill them in."
+        advice = "Times must be dates, datetimes or numbers: drop these rows, or fill them in."
         raise bad_rows(OrderError, given, read.is_null(), "holds {!r}", advice, table)
     return read
 

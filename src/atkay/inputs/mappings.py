@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from atkay.errors import IdError, SourceError
+from atkay.errors import IdError, SourceError, a_type
 from atkay.inputs.arrays import PADDING, as_array
 from atkay.inputs.checks import is_list, series
 from atkay.inputs.columns import Columns
@@ -23,14 +23,16 @@ def read_mapping(given: Mapping[Any, Any], table: str) -> Source:
     keys, lists = list(given), list(given.values())
     if set(keys) & set(USER[0]) and set(keys) & set(ITEM[0]):
         raise SourceError(
-            f"a dict is {{user: items}}, and this one seems to hold columns ({', '.join(map(repr, keys))})",
-            advice="Make it a table: polars.DataFrame(...).",
+            f"a dict must be {{user: items}}, but this one seems to hold columns ({', '.join(map(repr, keys))})",
+            advice="Pass polars.DataFrame(...) instead.",
             table=table,
         )
     widths = {len(key) if isinstance(key, tuple) else 0 for key in keys}
     if len(widths) > 1:
         raise IdError(
-            f"some users are tuples of {sorted(widths)} parts", advice="Name every user by as many parts.", table=table
+            f"users are tuples of different lengths ({sorted(widths)})",
+            advice="Give every user the same number of parts.",
+            table=table,
         )
     if widths and 0 not in widths:
         parts = list(zip(*keys, strict=True))
@@ -52,14 +54,16 @@ def read_lists(given: Any, table: str) -> Source:
     lists = list(given)
     if table == "reference" and isinstance(given, set | frozenset):
         raise SourceError(
-            "a set has no order, and a reference list has one", advice="Pass a list, the best first.", table="reference"
+            "a set has no order, but a reference list needs one",
+            advice="Pass a list, best item first.",
+            table="reference",
         )
     if KINDS[table].for_everybody and not any(map(is_list, set(map(type, lists)))):
         return source_of({"item": series("item", lists, table)}, roles_of(table, (), key=()), "items")
     if isinstance(given, set | frozenset):
         raise SourceError(
             "a set has no order, so its elements cannot be users",
-            advice="Write {user: [items]}, or a table.",
+            advice="Pass {user: [items]}, or a table.",
             table=table,
         )
     key = {"user": pl.Series("user", np.arange(len(lists)))}
@@ -84,20 +88,20 @@ def _from_lists(
         who = ", ".join(repr(series[at]) for series in key.values())
         why = "a set has no order" if isinstance(one, set | frozenset) else "a list of items is needed"
         raise SourceError(
-            f"what is given for user {who} is a {type(one).__name__}; {why}",
+            f"the value of user {who} is {a_type(one)}; {why}",
             advice=f"Write {{user: [items]}}, or {{user: {{item: {KINDS[table].value or 'score'}}}}}.",
             table=table,
         )
     mappings = {kind for kind in kinds if issubclass(kind, Mapping)}
     if mappings and kinds != mappings:
-        raise SourceError("some users have a dict and some a list; write them all in the same way.", table=table)
+        raise SourceError("some users have a dict and some a list; use one form for all.", table=table)
     if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
         lists = [one.compressed() if isinstance(one, np.ma.MaskedArray) else one for one in lists]
     try:
         lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
     except TypeError as error:  # an array without dimensions has no length
         raise SourceError(
-            "a user's items must be a list, not one value", advice="Write {user: [items]}.", table=table
+            "a user's items must be a list, not a single value", advice="Write {user: [items]}.", table=table
         ) from error
     row = np.repeat(np.arange(len(lists)), lengths)
     columns = {name: series.gather(row) for name, series in key.items()}

@@ -27,23 +27,21 @@ def local_path(given: str | os.PathLike[str], table: str) -> Path:
     """The path of something on this machine."""
     text = os.fspath(given)
     if not isinstance(text, str):
-        raise SourceError(f"a path must be text, got {shown(text)}.", table=table)
+        raise SourceError(f"a path must be a string, got {shown(text)}.", table=table)
     if not text.strip():
         raise SourceError(
             f"{text!r} does not name a file or a folder", advice="For the working directory write '.'.", table=table
         )
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", text):
         raise SourceError(
-            f"'{text}' is a URL, and only files on this machine can be read by their path",
-            advice=f"Write a path, or pass a frame, such as polars.scan_parquet('{text}').",
+            f"'{text}' is a URL, but only local files can be read by path",
+            advice=f"Pass a local path or a frame, such as polars.scan_parquet('{text}').",
             table=table,
         )
     try:
         return Path(text).expanduser()
     except RuntimeError as error:
-        raise SourceError(
-            f"cannot tell whose home folder '{text}' is in", advice="Write the whole path.", table=table
-        ) from error
+        raise SourceError(f"unknown home folder '{text}' is in", advice="Write the full path.", table=table) from error
 
 
 def find_files(given: str | os.PathLike[str], table: str) -> list[Path]:
@@ -67,12 +65,12 @@ def find_files(given: str | os.PathLike[str], table: str) -> list[Path]:
     if files:
         return files
     if path.is_dir():
-        raise SourceError(f"there are no files in the folder '{path}' or in folders within it.", table=table)
+        raise SourceError(f"no files in folder '{path}' or its subfolders.", table=table)
     what = "no file matches" if glob.has_magic(str(path)) else "no file"
     bare = Path(str(path).strip())
     hint = f"The working directory is '{Path.cwd()}'."
     if bare != path and bare.exists():
-        hint = f"There is '{bare}', without blanks around it."
+        hint = f"'{bare}' exists, without the spaces."
     raise SourceError(f"{what} '{path}'", advice=f"{hint}", table=table)
 
 
@@ -80,9 +78,7 @@ def _files_in(folder: Path, table: str, above: tuple[Path, ...] = ()) -> list[Pa
     """All files of a folder and the folders within it, such as those of a partition, but hidden ones."""
     real = folder.resolve()
     if real in above:
-        raise SourceError(
-            f"'{folder}' is a link to a folder that it is in", advice="Name the files themselves.", table=table
-        )
+        raise SourceError(f"'{folder}' is a link to a parent folder", advice="Name the files instead.", table=table)
     visible = sorted(each for each in folder.iterdir() if not _is_hidden(each.relative_to(folder)))
     inside = ([each] if not each.is_dir() else _files_in(each, table, (*above, real)) for each in visible)
     return list(itertools.chain.from_iterable(inside))

@@ -36,10 +36,10 @@ def columns_of(columns: Columns | Mapping[str, Columns] | None, table: str) -> C
         return columns
     if not isinstance(columns, Mapping) or not set(columns) <= {*TABLES, *LOGS}:
         raise InputError(
-            f"columns: pass Columns(...), or a dict of them for some of {listing(TABLES)}; given was {shown(columns)}."
+            f"columns: pass Columns(...), or a dict of them for some of {listing(TABLES)}; got {shown(columns)}."
         )
     if not isinstance(columns.get(table, Columns()), Columns):
-        raise InputError(f"columns: for {table} pass Columns(...), given was {shown(columns[table])}.")
+        raise InputError(f"columns: pass Columns(...) for {table}, got {shown(columns[table])}.")
     return columns.get(table, Columns())
 
 
@@ -86,7 +86,7 @@ def read_recs(given: Any, columns: Columns, name: str = "recs", *, empty: bool =
     if not any(roles[role] for role in ordering):
         _check_ordered(source, name)
         if KINDS[name].ranked:
-            warn_unused(source, name, "score", [*roles.values()], "the order of the rows is the order of each list")
+            warn_unused(source, name, "score", [*roles.values()], "each list keeps the row order")
     table, frame = load(source, name, roles, empty=empty)
     rank, score = (None if roles.get(role) is None else frame[roles[role] or ""] for role in ("rank", "score"))
     return replace(
@@ -100,7 +100,7 @@ def _check_ordered(source: Source, name: str) -> None:
     """The rows of lists without ranks or scores have an order."""
     if not source.ordered:
         raise OrderError(
-            f"the rows of {source.label} have no order, and there is neither a rank nor a score; columns are "
+            f"the rows of {source.label} are unordered and have neither a rank nor a score; columns are "
             f"{listing(source.names)}",
             advice=f"Add one, or name it with {columns_argument(rank=...)} or {columns_argument(score=...)}.",
             table=name,
@@ -116,7 +116,7 @@ def read_truth(given: Any, columns: Columns, extra: Sequence[str] = (), *, empty
     if missing:
         raise InputError(
             f"average_over: truth has no column {listing(missing)}; columns are {listing(source.names)}. "
-            "Name a column of truth that is the same for all rows of a query."
+            "Name a column of truth that is constant within a query."
         )
     if roles["relevance"] is None:
         warn_unused(source, "truth", "relevance", [*roles.values(), *extra], "every row counts as relevant")
@@ -143,7 +143,7 @@ def read_items(given: Any, name: str, columns: Columns) -> Table:
     extra = [column for column in source.names if kind.extra and column not in roles.values()]
     if kind.extra and not extra:
         raise InputError(
-            f"nothing but items; columns are {listing(source.names)}", advice=f"Add {kind.extra}.", table=name
+            f"no column besides the item; columns are {listing(source.names)}", advice=f"Add {kind.extra}.", table=name
         )
     table, frame = load(source, name, roles, extra, empty=name in FILTERS)
     return replace(table, extra=frame.select(extra)) if extra else table
@@ -160,15 +160,15 @@ def read_slices(given: Any, columns: Columns, *keys: tuple[str, ...]) -> Table:
     segments = [name for name in source.names if name not in roles.values()]
     if not segments:
         raise InputError(
-            f"no segment; columns are {listing(source.names)}",
-            advice="Give each user a segment in a second column.",
+            f"no segment column; columns are {listing(source.names)}",
+            advice="Add a column with a segment for each user.",
             table="slices",
         )
     table, frame = load(source, "slices", roles, segments)
     for name in segments:
         if frame.schema[name].is_nested() or frame.schema[name] == pl.Object:
             raise InputError(
-                f"is of type {frame.schema[name]}; a segment is text or a number.", table="slices", column=name
+                f"is of type {frame.schema[name]}; segments must be text or numbers.", table="slices", column=name
             )
     return replace(table, extra=frame.select(segments).fill_nan(None))  # NaN is how pandas writes a missing one
 
@@ -203,13 +203,13 @@ def load(
         both = " and the ".join(role for role, name in used.items() if name == shared)
         raise ColumnError(
             f"would be the {both}",
-            advice=f"Say which is which with {either('Columns(...)', '--column')}.",
+            advice=f"Name them with {either('Columns(...)', '--column')}.",
             table=table,
             column=shared,
         )
     frame = source.select(list(dict.fromkeys([*used.values(), *extra])))
     if len(frame) == 0 and not empty:
-        advice = "There is nothing to evaluate" if table in ("recs", "truth") else f"Leave {table} out, or pass some"
+        advice = "There is nothing to evaluate" if table in ("recs", "truth") else f"Leave {table} out, or pass rows"
         raise SourceError(f"{source.label} has no rows", advice=f"{advice}.", table=table)
     ids = tuple(as_ids(frame[name], table) for role, name in used.items() if role == "item" or role.startswith("user"))
     key = tuple(name for role, name in used.items() if role.startswith("user"))
@@ -222,7 +222,7 @@ def check_threshold(truth: Table, least: float | None) -> None:
     """A threshold of relevance above 1 has grades to look at."""
     if least is not None and least > 1 and truth.grade is None:
         raise RelevanceError(
-            f"{argument('min_relevance', least)} needs grades, and there are none; the columns used are "
+            f"{argument('min_relevance', least)} needs grades, but there are none; the columns used are "
             f"{listing(truth.used.values())}",
             advice=f"Name the grades with {columns_argument(relevance=...)}.",
             table="truth",

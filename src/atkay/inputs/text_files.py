@@ -43,7 +43,7 @@ def check_encoding(start: bytes, shown: Path, table: str) -> None:
         encoding = "UTF-16LE" if little else "UTF-16BE" if big else None
     if encoding is not None:
         raise SourceError(
-            f"{quoted(shown)} is {encoding}, and text files must be UTF-8", advice=_convert(encoding), table=table
+            f"{quoted(shown)} is {encoding}, but text files must be UTF-8", advice=_convert(encoding), table=table
         )
 
 

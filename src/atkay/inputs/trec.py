@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-SWAPPED = "Are recs and truth swapped? Pass the run as recs, and the qrels as truth."
+SWAPPED = "Are recs and truth swapped? Pass the run as recs and the qrels as truth."
 # Fields are separated by blanks and tabs, and by nothing else that Unicode calls space.
 FIELD, GAP = "[^ \\t]+", "[ \\t]+"
 _RUN = rf"(?<qid>{FIELD}){GAP}{FIELD}{GAP}(?<docno>{FIELD}){GAP}{FIELD}{GAP}(?<score>{FIELD}){GAP}{FIELD}"
@@ -28,13 +28,13 @@ def refuse_other_side(path: Path, kind: str, table: str) -> None:
     """Judgments are no lists, and lists are no judgments."""
     if kind == "TREC qrels" and "score" in KINDS[table].roles:
         raise SourceError(
-            f"{quoted(path)} is a TREC qrels file, which holds judgments and no ranked lists",
+            f"{quoted(path)} is a TREC qrels file, which holds judgments, not ranked lists",
             advice=SWAPPED if table == "recs" else "Pass a run.",
             table=table,
         )
     if kind == "TREC run" and table == "truth":
         raise SourceError(
-            f"{quoted(path)} is a TREC run, which holds ranked lists and no judgments", advice=SWAPPED, table=table
+            f"{quoted(path)} is a TREC run, which holds ranked lists, not judgments", advice=SWAPPED, table=table
         )
 
 

@@ -108,7 +108,7 @@ class Judged:
         """The sum of the hits' weights up to each cutoff: queries x cutoffs."""
         if isinstance(weights, np.ndarray):
             if self.averaged:
-                raise ProtocolError("a weight that depends on the rank is not averaged over ties by itself.")
+                raise ProtocolError("a weight that depends on the rank cannot be averaged over ties.")
             return sums(self.query, self.rank, weights, cutoffs, self.n_queries)
         if self.averaged:
             t, n = self.ties
@@ -306,8 +306,8 @@ def _given(what: T | None, name: str) -> T:
 def _kept(what: T | None, name: str) -> T:
     if what is None:
         raise SpecError(
-            f"a metric that looks at {name} was asked for, and whoever judged the lists kept nothing but hits. "
-            "Evaluate the lists themselves: evaluate(recs, truth, ...)."
+            f"a metric needs {name}, but only hits were kept. Evaluate the lists themselves: evaluate(recs, "
+            f"truth, ...)."
         )
     return what
 

@@ -71,7 +71,7 @@ class Train:
     def likeness(self, one: Ints, other: Ints) -> Floats:
         """n_ij / √(n_i n_j) for each pair of items, both of which have users: 1 for an item and itself."""
         if self.pairs is None:
-            raise SideError("train: the users that items share are asked for, and they were not counted.")
+            raise SideError("train: co-occurrence of items was not counted.")
         n_i, n_j = self.popularity.take(one), self.popularity.take(other)
         shared = np.where(one == other, n_i, self.pairs.shared(one, other))
         like: Floats = shared / np.sqrt(n_i * n_j.astype(float))

@@ -31,8 +31,8 @@ def categories_of(judged: Judged, metric: object, instead: str = "") -> Lists:
     categories = judged.features.categories
     if categories is None:
         raise SideError(
-            f"{metric} needs categories of items, but {argument('features')} has only numbers. Pass a column of text, "
-            f"or of lists of text, such as features={{'tea': ['drink', 'hot'], ...}}{instead}."
+            f"{metric} needs item categories, but {argument('features')} has only numbers. Pass a column of "
+            f"text, or of lists of text, such as features={{'tea': ['drink', 'hot'], ...}}{instead}."
         )
     return categories
 

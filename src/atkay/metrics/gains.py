@@ -63,7 +63,7 @@ def gains(name: str, grade: Floats, threshold: float = 0.0) -> Floats:
     power = grade - threshold + 1 if name == "exp2_above" else grade
     if name.startswith("exp2") and power.max(initial=0) > LARGEST_EXPONENT:
         raise RelevanceError(
-            f"truth: a grade of {grade.max():g} is too large for gain={name}, which takes 2 to its power. "
+            f"truth: a grade of {grade.max():g} is too large for gain={name}, which computes 2^grade. "
             "Choose gain=linear or gain=binary."
         )
     if name != "binary":
@@ -83,8 +83,7 @@ def check_weights(grade: Floats) -> None:
     if low < SMALLEST_GRADE or high > LARGEST_GRADE:
         grade_and_size = f"{low:g} is too small" if low < SMALLEST_GRADE else f"{high:g} is too large"
         raise RelevanceError(
-            f"truth: a grade of {grade_and_size} to add up: sums of such grades are not exact, or "
-            "infinite. Rescale the grades, for instance to 0 to 5."
+            f"truth: a grade of {grade_and_size} to sum exactly. Rescale the grades, for instance to 0 to 5."
         )
 
 

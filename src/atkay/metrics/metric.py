@@ -97,7 +97,7 @@ class Metric:
         for alias in names:
             other = BY_ALIAS.get(alias, cls)
             if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
-                raise SpecError(f"{cls.__qualname__}: the name '{alias}' is taken by {other.__qualname__}.")
+                raise SpecError(f"{cls.__qualname__}: the name '{alias}' is already used by {other.__qualname__}.")
         BY_ALIAS.update(dict.fromkeys(names, cls))
         PARSED.clear()
 

@@ -79,7 +79,7 @@ class Sampled:
         if self.negatives >= self.catalog_size:
             raise ProtocolError(
                 f"sampled: negatives must be below catalog_size, got {self.negatives:,} of {self.catalog_size:,}. "
-                "Leave sampled= out where all items are ranked."
+                "Leave sampled= out if all items were ranked."
             )
 
     @property
@@ -160,7 +160,7 @@ class Sampled:
             query = int(np.argmax(wrong))
             raise InputError(
                 f"sampled: {who(ids, query)} has {judged.n_relevant[query]} relevant items and a list of "
-                f"{judged.n_listed[query]}; an estimate needs one relevant item of grade 1 per user, listed among the "
+                f"{judged.n_listed[query]}; estimates need one relevant item of grade 1 per user, ranked among "
                 f"{self.negatives:,} sampled ones: a list of {self.negatives + 1:,}."
             )
         values = np.empty((judged.n_queries, sum(len(metric.cutoffs) for metric in metrics)))

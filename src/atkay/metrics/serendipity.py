@@ -122,7 +122,7 @@ class Serendipity(Metric):
             ("similarity", "features", "cosine"),
         ):
             if getattr(self, field) == chosen and self.kind != kind:
-                raise SpecError(f"serendipity: {field}={chosen} belongs to kind={kind}, and kind is {self.kind}.")
+                raise SpecError(f"serendipity: {field}={chosen} applies to kind={kind} only, and kind is {self.kind}.")
 
     @property
     def needs(self) -> tuple[str, ...]:  # type: ignore[override]  # a word decides

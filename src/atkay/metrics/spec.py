@@ -57,7 +57,8 @@ def parse(spec: str | Metric) -> Metric:
     if cls is None:
         near = offer(name[:80], by_alias(), list_metrics())
         raise SpecError(
-            f"unknown metric {shown(name)}. {near} {either('atkay.list_metrics()', '`atkay metrics`')} lists all."
+            f"unknown metric {shown(name)}. {near} {either('atkay.list_metrics()', '`atkay metrics`')} lists "
+            f"all metrics."
         )
     metric = cls(**_parse_choices(cls, chosen), k=None if cut is None else _parse_cutoffs(cls.name, spec, cut))
     if len(PARSED) >= SPECS_KEPT:
@@ -126,7 +127,7 @@ def separate(specs: str | Metric | Iterable[str | Metric]) -> list[Any]:
         except TypeError as error:
             raise SpecError(f"metrics must be a list of specs, got {shown(specs)}.") from error
     if not parts:
-        raise SpecError("metrics is empty; leave it out for the usual six at 10.")
+        raise SpecError("metrics is empty; leave it out for the six default metrics at 10.")
     return parts
 
 

@@ -29,14 +29,14 @@ def vectors_of(judged: Judged, metric: object, instead: tuple[str, str], *, cosi
     vectors = judged.features.vectors
     if vectors is None:
         raise SideError(
-            f"{metric} needs numbers of items, but {argument('features')} has only categories. Pass columns of "
-            f"numbers, or a vector for each item; or choose {instead[0]}."
+            f"{metric} needs item vectors, but {argument('features')} has only categories. Pass numeric "
+            f"columns, or a vector per item; or choose {instead[0]}."
         )
     if cosine and _on_one_line(vectors):
         raise SideError(
-            f"{metric} takes the cosine of two items' vectors, and here that is 1 or -1 for all of them: "
-            f"{argument('features')} has one number per item, or numbers in proportion to each other. Pass "
-            f"more, or choose {instead[1]}."
+            f"{metric} uses the cosine of item vectors, which is 1 or -1 for all pairs here: "
+            f"{argument('features')} has one number per item, or proportional ones. Pass more numbers, or "
+            f"choose {instead[1]}."
         )
     return vectors
 

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from atkay.comparison.verdict import CONTRADICTORY
-from atkay.errors import SpecError, offer
+from atkay.errors import SpecError, unknown_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -44,7 +44,7 @@ KINDS = {"result": ("curves", "means"), "comparison": ("differences", "means")}
 def need_altair(kind: str | None = None, of: str = "result") -> None:
     """Charts are drawn by Altair, and nothing else needs it; ``kind`` is that of a chart."""
     if kind is not None and kind not in KINDS[of]:
-        raise SpecError(f"plot: '{kind}' is no kind of chart. {offer(kind, KINDS[of])}")
+        raise SpecError(f"plot: {unknown_value(kind, 'kind', KINDS[of])}")
     try:
         import altair  # noqa: F401 - whoever asks imports it next
     except ImportError as error:
@@ -93,7 +93,7 @@ def _differences(comparison: Comparison) -> tuple[Any, list[Any]]:
     rows: list[dict[str, Any]] = [
         {
             "metric": each.metric,
-            "pair": f"{each.run} against {each.against}",
+            "pair": f"{each.run} vs {each.against}",
             **_numbers(each, "difference"),
             "found": colour_of(each),
             "verdict": each.verdict,
@@ -190,7 +190,7 @@ def _axis(middle: str) -> alt.X:
     import altair as alt
 
     scale = alt.Scale(zero=False, padding=12)
-    return alt.X(f"{middle}:Q", title=f"{middle}, 95 % interval", scale=scale, axis=alt.Axis(format=".4~f"))
+    return alt.X(f"{middle}:Q", title=f"{middle}, 95 % CI", scale=scale, axis=alt.Axis(format=".4~f"))
 
 
 def curves(data: Any, line: str, cutoffs: Sequence[int], colour: Any = None) -> alt.LayerChart | alt.FacetChart:
@@ -204,7 +204,7 @@ def curves(data: Any, line: str, cutoffs: Sequence[int], colour: Any = None) -> 
         scale=alt.Scale(type="log", nice=False),
         axis=alt.Axis(values=list(cutoffs), format="d", labelOverlap=False, tickCount=len(cutoffs) + 1),
     )
-    y = alt.Y("mean:Q", title="mean, 95 % interval", scale=alt.Scale(zero=True))
+    y = alt.Y("mean:Q", title="mean, 95 % CI", scale=alt.Scale(zero=True))
     colour = alt.Color(f"{line}:N", title=None, sort=None) if colour is None else colour
     tooltip = [alt.Tooltip(f"{line}:N"), alt.Tooltip("k:Q", title="cutoff"), *_ends("mean")]
     base = alt.Chart(data).transform_filter("isValid(datum.k)").encode(x=x, color=colour)
@@ -285,7 +285,7 @@ def _bars(data: Any, colour: Any, height: str = "users", title: str | None = "us
         alt.Chart(data)
         .mark_bar(binSpacing=1)
         .encode(
-            x=alt.X("at:Q", title="a user's value" if height == "share" else "difference of one user", bin="binned"),
+            x=alt.X("at:Q", title="value per user" if height == "share" else "difference per user", bin="binned"),
             x2="to:Q",
             y=alt.Y(f"{height}:Q", title=title, axis=alt.Axis(format=form, tickCount=3)),
             color=colour,

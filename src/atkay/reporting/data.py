@@ -248,9 +248,9 @@ def _sum(result: Result, metric: Metric, nth: int, row: int) -> list[Any] | None
         return None  # a number of all lists together
     value = float(column[row])
     if math.isnan(value):
-        return [None, "no value: does not count"]
+        return [None, "no value: not counted"]
     estimated = result.sampled is not None and result.sampled.estimator != "none"
     if estimated:
         return [_short(value), "estimated for the whole catalogue"]
     arithmetic = result.example_users.arithmetic(metric, nth)
-    return [_short(value), arithmetic or f"from the list and {' and '.join(metric.needs)}, not written out"]
+    return [_short(value), arithmetic or f"computed from the list and {' and '.join(metric.needs)}"]

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from atkay.errors import InputError, SpecError, offer, shown
+from atkay.errors import InputError, SpecError, shown, unknown_value
 from atkay.protocol import Protocol
 
 if TYPE_CHECKING:
@@ -45,13 +45,11 @@ def flat(
     """The numbers of a result by name, as plain floats; :meth:`Result.to_dict` says what the words mean."""
     for what, given in (("names", names), ("intervals", intervals), ("undefined", undefined)):
         if given not in WORDS[what]:
-            raise SpecError(f"to_dict: '{given}' is no word for '{what}'. {offer(given, WORDS[what])}")
+            raise SpecError(f"to_dict: {unknown_value(given, what, WORDS[what])}")
     out: dict[str, float] = {}
     for name, value in _numbers(result, names, intervals):
         if name in out:
-            raise SpecError(
-                f"to_dict: two numbers would be called '{name}'. Pass names='spec', or log them one by one."
-            )
+            raise SpecError(f"to_dict: two metrics share the name '{name}'. Pass names='spec', or log them separately.")
         out[name] = float(value)
     return {f"{prefix}{name}": value for name, value in out.items() if undefined == "nan" or not math.isnan(value)}
 
@@ -153,9 +151,7 @@ def _written(result: Result, names: Mapping[str, str | None], prefix: str, folde
             continue
         place, file = posixpath.split(f"{prefix}{name}") if isinstance(name, str) and name else ("", "")
         if not file:
-            raise InputError(
-                f"log_mlflow: {what} is the name of an artifact, or None for none; given was {shown(name)}."
-            )
+            raise InputError(f"log_mlflow: {what} must be the name of an artifact or None, got {shown(name)}.")
         if what == "report" and not all(map(importlib.util.find_spec, ("altair", "vl_convert"))):
             continue
         path = folder / what / file

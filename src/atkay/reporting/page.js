@@ -88,7 +88,7 @@
   const charts = {
     means(i) {
       const rows = runs.map((run, r) => ({ run, ...ends(data.means[r][i]) })).filter((row) => row.mean !== null);
-      return draw("means", rows, `${numbers[i].name}: the mean of each run and its 95 % interval.`,
+      return draw("means", rows, `${numbers[i].name}: mean of each run with 95 % CI.`,
         ["run", "mean", "low", "high"], (row) => [row.run, four(row.mean), four(row.low), four(row.high)]);
     },
     curves(i) {
@@ -101,7 +101,7 @@
       });
       const several = new Set(rows.map((row) => row.k)).size > 1;
       return draw("curves", several ? rows : [],
-        several ? `${numbers[i].family} over the cutoffs; shaded, the 95 % intervals.` : `${numbers[i].family} was asked for at one cutoff only.`,
+        several ? `${numbers[i].family} by cutoff, with 95 % CI (shaded).` : `${numbers[i].family} was evaluated at one cutoff only.`,
         ["run", "cutoff", "mean", "low", "high"], (row) => [row.run, row.k, four(row.mean), four(row.low), four(row.high)]);
     },
     users(i) {
@@ -112,7 +112,7 @@
           rows.push({ run, at: found.edges[b], to: found.edges[b + 1], users, share: users / all }));
       });
       return draw("users", rows,
-        found ? `${numbers[i].name}: the share of users with each value. All users are counted.` : `${numbers[i].name} has no values of single users.`,
+        found ? `${numbers[i].name}: share of users by value, over all users.` : `${numbers[i].name} has no per-user values.`,
         ["run", "from", "to", "users", "share"],
         (row) => [row.run, four(row.at), four(row.to), whole(row.users), `${(100 * row.share).toFixed(1)} %`]);
     },
@@ -121,7 +121,7 @@
         pair: `${runs[pair.run]} − ${runs[pair.against]}`, difference: pair.ends[0], low: pair.ends[1], high: pair.ends[2],
         found: pair.found, verdict: pair.verdict,
       }));
-      return draw("differences", rows, `${numbers[i].name}: differences of the means and their 95 % intervals.`,
+      return draw("differences", rows, `${numbers[i].name}: differences of means with 95 % CI.`,
         ["pair", "difference", "low", "high", "verdict"],
         (row) => [row.pair, four(row.difference), four(row.low), four(row.high), row.verdict]);
     },
@@ -129,9 +129,9 @@
       if (!at("pair")) return null;
       const pairs = data.pairs.filter((pair) => pair.number === i);
       state.pair = Math.min(state.pair, Math.max(0, pairs.length - 1));
-      fill(at("pair"), pairs.map((pair, n) => [n, `${runs[pair.run]} against ${runs[pair.against]}`]), state.pair);
+      fill(at("pair"), pairs.map((pair, n) => [n, `${runs[pair.run]} vs ${runs[pair.against]}`]), state.pair);
       const pair = pairs[state.pair], rows = [];
-      let said = `${numbers[i].name} has no differences of single users.`;
+      let said = `${numbers[i].name} has no per-user differences.`;
       if (pair && pair.moved) {
         const { edge, counts } = pair.moved, step = (2 * edge) / counts.length;
         const side = { higher: ["worse", "better"], lower: ["better", "worse"], neither: ["lower", "higher"] }[numbers[i].better];
@@ -140,8 +140,8 @@
         });
         const [wins, ties, losses] = pair.counts;
         const words = numbers[i].better === "neither" ? ["higher", "lower"] : ["better", "worse"];
-        said = `${numbers[i].name}, ${runs[pair.run]} against ${runs[pair.against]}: ${pair.verdict}. ` +
-          `${whole(wins)} users ${words[0]}, ${whole(losses)} ${words[1]}, ${whole(ties)} the same (not drawn).`;
+        said = `${numbers[i].name}, ${runs[pair.run]} vs ${runs[pair.against]}: ${pair.verdict}. ` +
+          `${whole(wins)} users ${words[0]}, ${whole(losses)} ${words[1]}, ${whole(ties)} equal (not drawn).`;
       }
       return draw("moved", rows, said, ["from", "to", "users"], (row) => [four(row.at), four(row.to), whole(row.users)]);
     },
@@ -154,7 +154,7 @@
           if (found && found[0] !== null) rows.push({ slice: slice.name, segment: data.slices.length > 1 ? `${slice.name}: ${segment}` : segment, run, users: slice.users[s], ...ends(found) });
         }));
       }
-      return draw("slices", rows, [`${numbers[i].name} in each segment, with 95 % intervals.`, ...out].join(" "),
+      return draw("slices", rows, [`${numbers[i].name} by segment, with 95 % CI.`, ...out].join(" "),
         ["slice", "segment", "run", "mean", "low", "high", "users"],
         (row) => [row.slice, row.segment, row.run, four(row.mean), four(row.low), four(row.high), whole(row.users)]);
     },
@@ -222,9 +222,9 @@
         grade === null ? null : make("span", graded ? `✓ ${grade}` : "✓", { class: "score", title: "hit" }),
         score === null ? null : make("span", Number(score.toPrecision(4)), { class: "score", title: "score" }),
       ], grade === null ? {} : { class: "hit" }))
-      : make("div", [make("h4", runs[r]), make("p", "This user is not among the examples of this run.")]));
+      : make("div", [make("h4", runs[r]), make("p", "This user is not in the sample of this run.")]));
     const sums = numbers.flatMap((one, i) => user.runs.map((run, r) => [one, run, r, i])).filter(([, run, , i]) => run && run.sums[i]);
-    const arithmetic = table(`How each number of ${user.id} comes about`, ["metric", "run", "value", "arithmetic"],
+    const arithmetic = table(`How the values of ${user.id} are computed`, ["metric", "run", "value", "arithmetic"],
       sums.map(([one, run, r, i]) => [one.name, runs[r], four(run.sums[i][0]), run.sums[i][1]]), 3);
     /* On a phone its rows are stacked, which would make it no table for a screen reader, were it not said. */
     for (const [what, role] of [["table", "table"], ["tr", "row"], ["td", "cell"], ["tbody th", "rowheader"], ["thead th", "columnheader"]])
@@ -232,14 +232,14 @@
     arithmetic.querySelector("table").className = "stack";
     arithmetic.querySelectorAll("tbody tr").forEach((row, n) => { if (sums[n][0].k !== null) row.dataset.k = sums[n][0].k; });
     at("one-user").replaceChildren(make("div", [truth, ...lists], { class: "lists", tabindex: "0", role: "region", "aria-label": "Truth and lists" }),
-      make("p", `✓: a hit${graded ? ", with its grade" : ""}; on the right the scores, where there are any. ` +
-        (runs.length > 1 ? "Beside a relevant item its rank in each run, in their order. " : "") +
+      make("p", `✓: a hit${graded ? ", with its grade" : ""}; scores, if any, on the right. ` +
+        (runs.length > 1 ? "Next to a relevant item: its rank in each run. " : "") +
         "R: relevant items; L: listed items; k: the cutoff.", { class: "note" }), arithmetic);
     columns();
   };
   if (explorer && at("user")) {
     at("sampled").textContent = `${whole(explorer.users.length)} of ${whole(explorer.of)} users, picked by a hash of their ids; ` +
-      "of a list and of the truth the first 50 items, of an id the first 120 characters.";
+      "lists and truth are cut to 50 items, ids to 120 characters.";
     fill(at("user"), explorer.users.map((user, n) => [n, user.id]), 0);
     at("user").addEventListener("change", showUser);
     const step = (by) => () => { at("user").value = String(Number(at("user").value) + by); showUser(); };
@@ -255,7 +255,7 @@
   at("every").addEventListener("change", columns);
   at("pair")?.addEventListener("change", (event) => { state.pair = Number(event.target.value); charts.moved(chosen()); });
   at("across")?.addEventListener("change", (event) => { state.across = Number(event.target.value); charts.trade(chosen()); });
-  const themes = [["", "as the system"], ["light", "light"], ["dark", "dark"]];
+  const themes = [["", "system"], ["light", "light"], ["dark", "dark"]];
   let theme = 0;
   at("theme").addEventListener("click", () => {
     theme = (theme + 1) % themes.length;

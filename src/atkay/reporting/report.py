@@ -79,8 +79,8 @@ def _elsewhere(view: View, recs: Any, truth: Any, given: Mapping[str, Any]) -> d
     passed = [name for name, table in (("recs", recs), ("truth", truth)) if table is not None] + list(given)
     if passed and (recs is None or truth is None):
         raise InputError(
-            "report: the numbers of other libraries take recs= and truth=, and whatever evaluate was given besides; "
-            f"given was {listing(passed)}."
+            f"report: the numbers of other libraries need both recs= and truth=, and the other arguments of "
+            f"evaluate; got {listing(passed)}."
         )
     if recs is None:
         return {}
@@ -88,7 +88,7 @@ def _elsewhere(view: View, recs: Any, truth: Any, given: Mapping[str, Any]) -> d
 
     lists = {view.runs[0]: recs} if view.comparison is None else dict(recs)
     if unknown := [name for name in lists if name not in view.runs]:
-        raise InputError(f"report: recs has {listing(unknown[:3])}, which is no run; runs are {listing(view.runs)}.")
+        raise InputError(f"report: recs has unknown run {listing(unknown[:3])}; runs are {listing(view.runs)}.")
     return {run: conventions(of_run, truth, view.metrics, **given) for run, of_run in lists.items()}
 
 
@@ -118,11 +118,11 @@ def _page(view: View, title: str, elsewhere: Mapping[str, Conventions]) -> str:
     )
     body = element(
         "body",
-        element("a", "Skip to the content", href="#main", class_="skip"),
+        element("a", "Skip to content", href="#main", class_="skip"),
         element(
             "header",
             element("h1", shown(title)),
-            element("button", "Theme: as the system", id="theme", type="button"),
+            element("button", "Theme: system", id="theme", type="button"),
         ),
         element(
             "nav",
@@ -131,9 +131,7 @@ def _page(view: View, title: str, elsewhere: Mapping[str, Conventions]) -> str:
         ),
         element("noscript", element("p", "Charts and the explorer need JavaScript; the tables do not.")),
         element("main", first, controls(), *others, id="main", tabindex="-1"),
-        element(
-            "footer", element("p", f"Made by atkay {_version(view)}. Nothing on this page was fetched or is sent.")
-        ),
+        element("footer", element("p", f"Created with atkay {_version(view)}. This page loads and sends nothing.")),
         element("script", as_script(page_data(view)), id="data", type="application/json"),
         element("script", _bundle(version)),
         element("script", _text("page.js")),

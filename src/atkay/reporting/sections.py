@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from atkay.text.grid import Grid
 
 FORMS = ("svg", "png")
-"""What a chart of the page can be saved as."""
+"""File formats of saved charts."""
 
 COUNTS = {
     "evaluated": "users evaluated",
-    "without_list": "users with truth and no list",
-    "without_truth": "users with a list and no relevant item",
-    "emptied": "users of whose list nothing was left",
-    "relevant": "relevant items in the truth",
-    "hits": "of these, listed (hits)",
-    "listed": "listed items as given",
-    "unknown": "of these, never mentioned by the truth",
-    "tied": "of these, with the score of a neighbour",
-    "excluded": "taken out: excluded",
-    "outside": "taken out: no candidates",
-    "unjudged": "taken out: not judged",
-    "duplicated": "taken out: duplicates",
-    "tie_decided": "lists whose values depend on equal scores",
+    "without_list": "users with truth but no list",
+    "without_truth": "users with a list but no relevant item",
+    "emptied": "users with an empty list after filtering",
+    "relevant": "relevant items",
+    "hits": "of these, in the lists (hits)",
+    "listed": "listed items",
+    "unknown": "of these, not in the truth of any user",
+    "tied": "of these, tied with another item",
+    "excluded": "removed: excluded",
+    "outside": "removed: not a candidate",
+    "unjudged": "removed: not judged",
+    "duplicated": "removed: duplicates",
+    "tie_decided": "lists whose values depend on the order of ties",
     "tie_decided_long": f"of these, with {QUICKSORT_LENGTH} items or more",
 }
 """The counts of a population in words."""
@@ -49,14 +49,14 @@ def sections(view: View, elsewhere: Mapping[str, Conventions]) -> dict[str, tupl
     return {
         "summary": ("Summary", _summary(view)),
         "leaderboard": ("Leaderboard", _leaderboard(view)),
-        "cutoffs": ("Over the cutoffs", _cutoffs(view)),
-        "users": ("Users' values", _users(view)),
+        "cutoffs": ("By cutoff", _cutoffs(view)),
+        "users": ("Per-user values", _users(view)),
         "differences": ("Differences", _differences(view)),
         "slices": ("Slices", _slices(view)),
         "popularity": ("Popularity and coverage", _beyond(view)),
-        "conventions": ("Other libraries' definitions", _conventions(view, elsewhere)),
-        "explorer": ("One user at a time", _explorer(view)),
-        "population": ("Whom the numbers count", _population(view)),
+        "conventions": ("In other libraries", _conventions(view, elsewhere)),
+        "explorer": ("User explorer", _explorer(view)),
+        "population": ("Evaluated users", _population(view)),
         "definitions": ("Definitions and protocol", _definitions(view)),
     }
 
@@ -69,7 +69,7 @@ def controls() -> Element:
         element("label", "Cutoff ", element("select", id="cutoff")),
         element("label", element("input", id="every", type="checkbox"), " all cutoffs in tables"),
         id="controls",
-        aria_label="What the charts show",
+        aria_label="Chart settings",
     )
 
 
@@ -83,7 +83,7 @@ def _chart(name: str, what: str, *controls: Element) -> Element:
         element("div", id=f"{name}-chart", class_="chart", role="img", aria_labelledby=f"{name}-caption"),
         element(
             "div",
-            details("The numbers of this chart", element("div", id=f"{name}-table")),
+            details("Data of this chart", element("div", id=f"{name}-table")),
             *(
                 element("button", f"Save as {form.upper()}", type="button", data_save=f"{name}.{form}")
                 for form in FORMS
@@ -99,7 +99,7 @@ def _summary(view: View) -> list[Element]:
     parts = [element("p", first, class_="lead"), bullets(others)]
     cautions = warnings(view)
     if cautions:
-        parts.append(element("div", element("h3", "Mind"), bullets(cautions), class_="mind"))
+        parts.append(element("div", element("h3", "Caution"), bullets(cautions), class_="mind"))
     return parts
 
 
@@ -109,13 +109,11 @@ def _marks(metrics: Iterable[Metric]) -> list[str]:
 
 
 def _leaderboard(view: View) -> list[Element]:
-    chart = _chart("means", "Means and their 95 % intervals.")
+    chart = _chart("means", "Means with 95 % confidence intervals.")
     if view.comparison is None:
         numbers = [(name, *cells(summary)) for name, summary in view.means[view.runs[0]].items()]
         return [
-            table(
-                "Every number of this run", ("metric", *HEADER), numbers, row_marks=_marks(view.metrics), right=HEADER
-            ),
+            table("All metrics", ("metric", *HEADER), numbers, row_marks=_marks(view.metrics), right=HEADER),
             chart,
         ]
     grid = view.comparison.mean_grid()
@@ -126,7 +124,7 @@ def _leaderboard(view: View) -> list[Element]:
         ]
         for run, row in zip(view.runs, grid.rows, strict=True)
     ]
-    legend = element("p", f"{view.comparison.bold_legend}; below each mean its 95 % interval.", class_="note")
+    legend = element("p", f"{view.comparison.bold_legend}; 95 % CI below each mean.", class_="note")
     return [table("Means of the runs", grid.header, rows, marks=["", *_marks(view.metrics)]), legend, chart]
 
 
@@ -139,7 +137,7 @@ def _cell(cell: str | Cell) -> list[str | Element]:
 
 
 def _with_interval(cell: str | Cell, summary: Any) -> list[str | Element]:
-    ends = "" if math.isnan(summary.low) else f"{summary.low:.4f} to {summary.high:.4f}"
+    ends = "" if math.isnan(summary.low) else f"[{summary.low:.4f}, {summary.high:.4f}]"
     return [*_cell(cell), element("small", ends)]
 
 
@@ -151,24 +149,26 @@ def _grid(caption: str, grid: Grid) -> Element:
 
 def _cutoffs(view: View) -> list[Element]:
     if len(view.cutoffs) < 2:
-        return paragraphs("One cutoff was asked for. Ask for several, such as ndcg@1,5,10,20, to see a curve.")
-    return [_chart("curves", "The metric over the cutoffs.")]
+        return paragraphs("Only one cutoff was evaluated. Evaluate several, such as ndcg@1,5,10,20, to see a curve.")
+    return [_chart("curves", "Mean by cutoff.")]
 
 
 def _users(view: View) -> list[Element]:
     if not view.results:
-        return paragraphs("A loaded comparison has no values of users. Make the report from compare(...) itself.")
-    return [_chart("users", "How the values of single users are distributed.")]
+        return paragraphs(
+            "A loaded comparison has no per-user values. Create the report from what compare(...) returns."
+        )
+    return [_chart("users", "Distribution of per-user values.")]
 
 
 def _differences(view: View) -> list[Element]:
     comparison = view.comparison
     if comparison is None:
-        return paragraphs("One run alone. Compare it with another: atkay.compare({name: lists, ...}, truth).")
-    charts = [_chart("differences", "Differences of the means and their 95 % intervals.")]
+        return paragraphs("Only one run. To compare runs: atkay.compare({name: lists, ...}, truth).")
+    charts = [_chart("differences", "Differences of means with 95 % confidence intervals.")]
     if view.results:
         pair = element("label", "Pair ", element("select", id="pair"))
-        charts.append(_chart("moved", "Users' own differences.", pair))
+        charts.append(_chart("moved", "Distribution of per-user differences.", pair))
     return [
         *charts,
         details(
@@ -181,46 +181,42 @@ def _slices(view: View) -> list[Element]:
     comparison, sliced = view.comparison, any(result.slicings for result in view.results.values())
     parts: list[Element] = []
     if sliced:
-        parts.append(_chart("slices", "The means of segments."))
+        parts.append(_chart("slices", "Means by segment."))
     if comparison is not None and comparison.segments:
         for summary, caption, differences in (
-            ("Segments that move against the mean", "Against the mean", comparison.movers),
-            ("All differences of segments", "Differences of segments", comparison.segments),
+            ("Segments with the opposite effect", "Opposite effect", comparison.movers),
+            ("All differences by segment", "Differences by segment", comparison.segments),
         ):
             grid = comparison.difference_grid(differences, ("slice", "segment"))
             table_of = details(f"{summary} ({len(differences):,})", _grid(caption, grid))
-            parts.append(table_of if differences else element("p", "No segment moves against the mean."))
+            parts.append(table_of if differences else element("p", "No segment has the opposite effect."))
     if parts:
         return parts
-    return paragraphs(
-        "No segments were given. Pass slices={user: segment}, or a table of users, to evaluate or compare."
-    )
+    return paragraphs("No segments. Pass slices={user: segment}, or a table, to evaluate or compare.")
 
 
 def _beyond(view: View) -> list[Element]:
     metrics = [metric for metric in view.metrics if not metric.needs_truth]
     if not metrics:
         return paragraphs(
-            "No such number was asked for. Ask for coverage@10 or gini@10 with catalog=, or for arp@10, novelty@10 "
-            "or long_tail@10 with train=, to see what the lists do besides hitting."
+            "No such metric was evaluated. Try coverage@10 or gini@10 with catalog=, or arp@10, novelty@10 or "
+            "long_tail@10 with train=."
         )
     rows = [[shown(run), *(cells(view.means[run][str(metric)])[0] for metric in metrics)] for run in view.runs]
-    names, caption = list(map(str, metrics)), "Numbers of what is listed, relevant or not"
+    names, caption = list(map(str, metrics)), "Metrics of the listed items, relevant or not"
     parts = [table(caption, ["run", *names], rows, marks=["", *_marks(metrics)], right=names)]
     if len(view.runs) > 1 and len(metrics) < len(view.metrics):
-        across = element("label", "Against ", element("select", id="across"))
-        parts.append(_chart("trade", "Two numbers against each other.", across))
+        across = element("label", "Versus ", element("select", id="across"))
+        parts.append(_chart("trade", "Trade-off between two metrics.", across))
     return parts
 
 
 def _conventions(view: View, elsewhere: Mapping[str, Conventions]) -> list[Element]:
-    intro = "The same lists under the definitions of other libraries: their words for each metric, and whom they count."
+    intro = "The same lists evaluated with the conventions of other libraries."
     if elsewhere and not any(conventions.values for conventions in elsewhere.values()):
-        return paragraphs(
-            intro, "None of these metrics is computed from lists and truth alone, so there is nothing to show."
-        )
+        return paragraphs(intro, "None of these metrics can be computed from recs and truth alone.")
     if not elsewhere:
-        how = "To have it here, pass the lists and the truth again: atkay.report(found, path, recs=recs, truth=truth)."
+        how = "To add this section, pass the data again: atkay.report(result, path, recs=recs, truth=truth)."
         return paragraphs(intro, how)
     tables = []
     for run, conventions in elsewhere.items():
@@ -233,7 +229,7 @@ def _conventions(view: View, elsewhere: Mapping[str, Conventions]) -> list[Eleme
         name = f"Lists of {shown(run)}" if view.comparison else "These lists"
         tables.append(
             table(
-                f"{name} under other definitions",
+                f"{name} in other libraries",
                 ["library", *conventions.specs],
                 rows,
                 marks=marks,
@@ -242,11 +238,11 @@ def _conventions(view: View, elsewhere: Mapping[str, Conventions]) -> list[Eleme
         )
     legend = element(
         "p",
-        "In bold what differs from the first row; – where a library does not have the metric, or refuses the lists.",
+        "Bold: differs from the first row; –: the library has no such metric, or rejects the lists.",
         class_="note",
     )
     first, *others = tables
-    more = [details(f"The other runs ({len(others)})", *others)] if others else []
+    more = [details(f"Other runs ({len(others)})", *others)] if others else []
     return [element("p", intro), first, legend, *more]
 
 
@@ -260,8 +256,7 @@ def _other(value: float | None, ours: float | None) -> list[str | Element]:
 def _explorer(view: View) -> list[Element]:
     if not any(result.example_users is not None and len(result.example_users) for result in view.results.values()):
         return paragraphs(
-            "Lists and truth of single users are not saved. Make the report from what evaluate(...) or "
-            "compare(...) returns."
+            "Lists of single users are not saved. Create the report from what evaluate(...) or compare(...) returns."
         )
     return [
         element("p", id="sampled", class_="note"),
@@ -280,7 +275,7 @@ def _population(view: View) -> list[Element]:
     notes = [] if view.comparison is None else [bullets(view.comparison.notes)]
     populations = {run: result.population for run, result in view.results.items()}
     if not populations:
-        return [element("p", "A loaded comparison has kept these notes:"), *notes]
+        return [element("p", "Notes of the saved comparison:"), *notes]
     rows = [
         (words, *(f"{getattr(each, name):,}" for each in populations.values()))
         for name, words in COUNTS.items()
@@ -305,29 +300,29 @@ def _definitions(view: View) -> list[Element]:
         protocol = {**result.protocol.words(), **result.apart_words()}
     parts = [
         table(
-            "What each number is",
-            ("metric", "in words", "formula"),
+            "Metrics",
+            ("metric", "definition", "formula"),
             rows,
             row_marks=_marks(view.metrics),
-            wrap=("in words", "formula"),
+            wrap=("definition", "formula"),
         ),
         table(
-            "The protocol: who counts, and how lists are read",
-            ("field", "what holds"),
+            "Protocol",
+            ("field", "meaning"),
             list(protocol.items()),
-            wrap=("what holds",),
+            wrap=("meaning",),
         ),
-        element("h3", "To get these numbers again"),
+        element("h3", "Reproduce"),
         element("pre", element("code", call(view)), tabindex="0"),
     ]
     if any_result is not None and any_result.readings:
         parts.insert(2, bullets(any_result.readings))
     if any_result is not None and any_result.dialect:
-        parts.insert(0, element("p", f"In the dialect of {any_result.dialect}."))
+        parts.insert(0, element("p", f"Conventions of {any_result.dialect}."))
     return parts + _fingerprints(view)
 
 
 def _fingerprints(view: View) -> list[Element]:
     rows = [(shown(run), *each) for run, result in view.results.items() for each in result.fingerprint.items()]
-    same = table("The same data has the same fingerprint", ("run", "table", "fingerprint"), rows)
-    return [details("Fingerprints of what came in", same)] if rows else []
+    same = table("The same data have the same fingerprint", ("run", "table", "fingerprint"), rows)
+    return [details("Fingerprints of the inputs", same)] if rows else []

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from atkay.results.summary import Summary
 
 SEGMENTS_NAMED = 3
-"""So many segments that move against the mean are named."""
+"""Segments with the opposite effect that are named."""
 
 RUNS_NAMED = 5
-"""So many runs are named in a sentence."""
+"""Runs named in a sentence."""
 
 DIFFERENCES_NAMED = 4
-"""So many differences in the headline number are told."""
+"""Differences in the headline metric that are listed."""
 
 ROUGH_BELOW_USERS = 100
-"""Below so many users, intervals are wide."""
+"""Intervals are wide with fewer users."""
 
 
 def sentences(view: View) -> list[str]:
@@ -43,13 +43,13 @@ def _of_result(view: View) -> list[str]:
     lines = [f"{view.headline} is {_with_interval(summary)}, for {number_of(summary.users, 'user')}."]
     if not math.isnan(summary.low) and summary.mean and summary.high > summary.low:
         half = (summary.high - summary.low) / 2 / abs(summary.mean)
-        lines.append(f"The interval is {half:.0%} of the number to either side.")
+        lines.append(f"The interval is ±{half:.0%} of the mean.")
     population = result.population
     if population.relevant:
         share = population.hits / population.relevant
         lines.append(
-            f"The lists hold {population.hits:,} of the {population.relevant:,} relevant items ({share:.1%}), among "
-            f"{population.listed:,} listed."
+            f"{population.hits:,} of {population.relevant:,} relevant items ({share:.1%}) are in the lists, among "
+            f"{population.listed:,} listed items."
         )
     return lines
 
@@ -60,7 +60,7 @@ def _of_comparison(view: View, comparison: Comparison) -> list[str]:
     first = comparison.leaders(str(metric))
     counts = sorted({each.users for each in means.values()})
     lines = [_headline(comparison, metric, first, means[first[0]])] if first else []
-    base = f", held against {shown(comparison.baseline)}" if comparison.baseline else ", every pair compared"
+    base = f", compared with {shown(comparison.baseline)}" if comparison.baseline else ", every pair compared"
     users = number_of(counts[0], "user") if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,} users"
     lines.append(f"{number_of(len(view.runs), 'run')}, {users}{base}.")
     against = comparison.baseline or (first[0] if first else "")
@@ -70,18 +70,18 @@ def _of_comparison(view: View, comparison: Comparison) -> list[str]:
     if tested:
         verb = "is" if significant == 1 else "are"
         lines.append(
-            f"Of {number_of(len(tested), 'tested difference')} in all metrics, {significant:,} {verb} significant."
+            f"{significant:,} of {number_of(len(tested), 'tested difference')} over all metrics {verb} significant."
         )
     lines += _leaders(view, first) if first else []
     movers = [each for each in comparison.movers if each.significant]
     if movers:
         named = "; ".join(
-            f"{shown(each.slice)}: {shown(each.segment or '(none)')}, {each.metric} of {shown(each.run)} against "
+            f"{shown(each.slice)}: {shown(each.segment or '(none)')}, {each.metric}, {shown(each.run)} vs "
             f"{shown(each.against)}: {each.verdict}"
             for each in movers[:SEGMENTS_NAMED]
         )
         more = f"; and {rest:,} more" if (rest := len(movers) - SEGMENTS_NAMED) > 0 else ""
-        lines.append(f"Against the mean move {named}{more}.")
+        lines.append(f"Segments with the opposite effect: {named}{more}.")
     return lines
 
 
@@ -105,16 +105,16 @@ def _headline(comparison: Comparison, metric: Metric, first: list[str], mean: Su
         return f"{best_run} is significantly better than {others} in {metric}: {value}."
     leads = f"{best_run} has the {word} {metric}, {value}"
     if not any(each.decided_by for each in differences):
-        return f"{leads}; differences in it are not tested."
+        return f"{leads}; its differences are not tested."
     against = [each for each in differences if each.contradicted and first[0] in (each.run, each.against)]
     favoured = [each.against if each.run == first[0] else each.run for each in against]
     if not any(each.significant or each.contradicted for each in differences):
-        return f"No significant difference in {metric} was found. {leads}."
+        return f"No significant difference in {metric}. {leads}."
     standings = [f"significantly better than {_several(beaten)}"] if beaten else []
     if even := [run for run, standing in tested.items() if not standing and run not in favoured]:
         standings.append(f"not significantly better than {_several(even)}")
     if lost := [run for run, standing in tested.items() if standing == "worse"]:
-        standings.append(f"significantly worse than {_several(lost)} on the users that both evaluate")
+        standings.append(f"significantly worse than {_several(lost)} on the users evaluated in both")
     if untested := [run for run in comparison.runs if run not in (*tested, first[0])]:
         standings.append(f"not tested against {_several(untested)}")
     return f"{leads}{': ' if standings else ''}{', '.join(standings)}{_contradiction(against, first[0])}."
@@ -151,11 +151,9 @@ def _against(comparison: Comparison, metric: str, against: str) -> list[str]:
     """The differences of one run from the others, the significant ones first, then by how large they are."""
     differences = [each for each in comparison[metric] if against in (each.run, each.against)]
     differences.sort(key=lambda each: (not each.significant, -abs(each.difference)))
-    lines = [
-        f"{shown(each.run)} against {shown(each.against)}: {each.verdict}." for each in differences[:DIFFERENCES_NAMED]
-    ]
+    lines = [f"{shown(each.run)} vs {shown(each.against)}: {each.verdict}." for each in differences[:DIFFERENCES_NAMED]]
     rest = len(differences) - DIFFERENCES_NAMED
-    return [*lines, f"{rest:,} more are below, in Differences."] if rest > 0 else lines
+    return [*lines, f"{rest:,} more under Differences."] if rest > 0 else lines
 
 
 def _leaders(view: View, overall: list[str]) -> list[str]:
@@ -186,7 +184,7 @@ def _leaders(view: View, overall: list[str]) -> list[str]:
 def _with_interval(summary: Summary) -> str:
     if math.isnan(summary.mean):
         return "undefined"
-    ends = "" if math.isnan(summary.low) else f" (95 % interval {summary.low:.4f} to {summary.high:.4f})"
+    ends = "" if math.isnan(summary.low) else f" (95 % CI [{summary.low:.4f}, {summary.high:.4f}])"
     return f"{summary.mean:.4f}{ends}"
 
 
@@ -204,7 +202,7 @@ def warnings(view: View) -> list[str]:
 def _cautions(result: Result) -> Iterator[str]:
     population = result.population
     if population.without_list:
-        yield f"{number_of(population.without_list, 'user')} with truth and no list."
+        yield f"{number_of(population.without_list, 'user')} with truth but no list."
     by_order = not result.protocol.trait("ties", "takes")
     if by_order and population.tie_decided > TIE_WARNING_SHARE * population.evaluated:
         yield (
@@ -212,9 +210,9 @@ def _cautions(result: Result) -> Iterator[str]:
             f"(ties={result.protocol.ties})."
         )
     if population.evaluated < ROUGH_BELOW_USERS:
-        yield f"{number_of(population.evaluated, 'user')} only: intervals are rough below {ROUGH_BELOW_USERS}."
+        yield f"Only {number_of(population.evaluated, 'user')}: intervals are approximate below {ROUGH_BELOW_USERS}."
     if result.sampled is not None:
-        yield f"{result.sampled.words}; such numbers do not compare with those of the whole catalogue."
+        yield f"{result.sampled.words}; not comparable with full-catalogue metrics."
     undefined = [name for name, summary in result.summaries.items() if summary.undefined]
     if undefined:
-        yield f"Some users have no value in {', '.join(undefined)}; the means leave them out."
+        yield f"Some users have no value for {', '.join(undefined)} and are not in its mean."

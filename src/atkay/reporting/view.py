@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from atkay.comparison.comparison import Comparison
-from atkay.errors import InputError
+from atkay.errors import InputError, a_type
 from atkay.metrics.metric import Metric
 from atkay.metrics.spec import parse
 from atkay.reporting.charts import family_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from atkay.results.summary import Summary
 
 CHARACTERS_SHOWN = 120
-"""So many characters of an id or a name are shown."""
+"""Characters shown of an id or a name."""
 
 USUAL_CUTOFF = 10
 
@@ -56,7 +56,7 @@ class View:
             metrics = tuple(one for metric in content.metrics for one in metric.split())
             return cls((ALONE,), metrics, {ALONE: content.summaries}, {ALONE: content}, None)
         raise InputError(
-            f"report: takes a Result or a Comparison, given was a {type(content).__name__}. Make one with "
+            f"report: pass a Result or a Comparison, got {a_type(content)}. Create one with "
             "atkay.evaluate(...) or atkay.compare(...)."
         )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atkay.core.schema import parse_json
-from atkay.errors import SourceError
+from atkay.errors import SourceError, a_type
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,10 +41,10 @@ def pack(record: Mapping[str, Any], arrays: Sequence[Ints]) -> bytes:
 def unpack(packed: bytes) -> tuple[dict[str, Any], list[Ints]]:
     """What was packed."""
     if len(several := split(packed)) != 1:
-        raise SourceError(f"these are the bytes of {len(several)} streams; unpack one at a time.")
+        raise SourceError(f"these are the bytes of {len(several)} streams; read one at a time.")
     content = bytes(packed)[BYTES_OF_HEAD:]
     if zlib.crc32(content) != int.from_bytes(packed[BYTES_OF_HEAD - BYTES_PER_NUMBER : BYTES_OF_HEAD], "little"):
-        raise SourceError("the bytes of a stream are damaged: their checksum does not fit.")
+        raise SourceError("the bytes of a stream are damaged: the checksum does not match.")
     try:
         begin = BYTES_PER_NUMBER + int.from_bytes(content[:BYTES_PER_NUMBER], "little")
         record, layout = parse_json(content[BYTES_PER_NUMBER:begin])
@@ -56,26 +56,27 @@ def unpack(packed: bytes) -> tuple[dict[str, Any], list[Ints]]:
             arrays.append(np.frombuffer(content, width, size, begin).astype(np.int64).reshape(shape))
             begin += size * np.dtype(width).itemsize
         if not isinstance(record, dict):
-            raise ValueError(f"a {type(record).__name__} stands where their header should")
+            raise ValueError(f"found {a_type(record)} in place of the header")
     except (ValueError, TypeError, OverflowError) as error:
-        raise SourceError(f"these bytes are of no stream that this version reads: {error}.") from error
+        raise SourceError(f"cannot read these bytes as a stream: {error}.") from error
     return record, arrays
 
 
 def split(packed: bytes) -> list[bytes]:
     """What was packed several times and stands one after the other, one by one."""
     if not isinstance(packed, bytes | bytearray | memoryview):
-        raise SourceError(f"a stream is read from bytes, given was a {type(packed).__name__}.")
+        raise SourceError(f"a stream is read from bytes, got {a_type(packed)}.")
     packed, parts = bytes(packed), []
     while True:
         if packed[: len(MAGIC)] != MAGIC[: len(packed)] or not packed:
             raise SourceError(
-                f"these are no bytes of a stream: they begin with {packed[: len(MAGIC)]!r}. Make some with to_bytes()."
+                f"these are not bytes of a stream: they start with {packed[: len(MAGIC)]!r}. Use to_bytes() to "
+                f"write them."
             )
         end = BYTES_OF_HEAD + int.from_bytes(packed[len(MAGIC) : len(MAGIC) + BYTES_PER_NUMBER], "little")
         if len(packed) < max(end, BYTES_OF_HEAD):
             raise SourceError(
-                f"the bytes of a stream are cut off: there are {len(packed):,} of {max(end, BYTES_OF_HEAD):,}."
+                f"the bytes of a stream are truncated: got {len(packed):,} of {max(end, BYTES_OF_HEAD):,}."
             )
         parts.append(packed[:end])
         packed = packed[end:]

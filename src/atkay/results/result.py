@@ -87,14 +87,14 @@ class Population:
         """
         skipped, missed = _without_list(protocol, metrics), _without_truth(protocol, metrics)
         if apart:
-            skipped = missed = "counted as each number's protocol says"
+            skipped = missed = "counted by each metric's protocol"
         users = [f"{number_of(self.evaluated, unit)} evaluated"]
         if self.without_list:
             users.append(f"{self.without_list:,} without a list ({skipped})")
         if self.without_truth:
             users.append(f"{self.without_truth:,} without truth ({missed})")
         if self.emptied:
-            users.append(f"{self.emptied:,} with nothing left in the list")
+            users.append(f"{self.emptied:,} with an empty list after filtering")
         listed = number_of(self.listed, "listed item")
         rows = [f"{number_of(self.hits, 'hit')} in {listed}, {self.relevant:,} relevant"]
         rows += [
@@ -102,7 +102,7 @@ class Population:
             for count, what in (
                 (self.excluded, "excluded"),
                 (self.outside, "outside the candidates"),
-                (self.unjudged, "unjudged and dropped"),
+                (self.unjudged, "unjudged items dropped"),
                 (self.duplicated, "duplicates dropped"),
                 (self.tied, f"tied (ties={protocol.ties})"),
             )
@@ -137,7 +137,7 @@ def _without_truth(protocol: Protocol, metrics: Sequence[Metric]) -> str:
     score = f"scored {1 if best else 0}" if scored else "counted"
     if 0 < len(scored) < len(metrics):
         score += f" by {', '.join(scored)}"
-    return f"{score}, if any item was judged" if protocol.no_truth == "judged" else score
+    return f"{score} if any item was judged" if protocol.no_truth == "judged" else score
 
 
 class Numbers(dict[str, T]):
@@ -149,7 +149,7 @@ class Numbers(dict[str, T]):
         except SpecError as error:
             raise NumberError(str(error)) from error
         if not super().__contains__(canonical):
-            raise NumberError(f"'{canonical}' was not asked for; this result has {listing(self)}.")
+            raise NumberError(f"'{canonical}' was not evaluated; this result has {listing(self)}.")
         return self[canonical]
 
     def __contains__(self, name: object) -> bool:
@@ -296,7 +296,7 @@ class Result(Mapping[str, float]):
         over = next(iter(self._over()), "mean over users")
         if self.protocol.groups:
             unit = " and ".join(self.protocol.groups)
-            over = f"mean over the queries of one {unit} first, then over all"
+            over = f"mean over the queries of each {unit}, then over all"
         pooled_ones = self._pooled
         summed, of_run = "summed over all users before dividing", "of all lists together"
         sampled = f", {self.sampled.words}" if self.sampled else ""
@@ -398,8 +398,8 @@ class Result(Mapping[str, float]):
             return self
         if self.kept is None and "_brought" not in vars(self):
             raise RowsError(
-                f"{what} takes a value per user, and this result has sums over users alone. Evaluate lists and truth "
-                "in one go: evaluate(recs, truth, ...)."
+                f"{what} needs values per user, but this result only has sums. Evaluate lists and truth in one "
+                f"go: evaluate(recs, truth, ...)."
             )
         return self._brought
 
@@ -415,8 +415,8 @@ class Result(Mapping[str, float]):
         """
         if self.kept is None:
             raise RowsError(
-                "to_spark: the values of this result are in no Spark frame: it was not evaluated on one, or saved or "
-                "pickled since. Make one of them: spark.createDataFrame(result.per_query.to_arrow())."
+                "to_spark: this result has no Spark frame: it was not evaluated on one, or was saved or "
+                "pickled since. Create one with spark.createDataFrame(result.per_query.to_arrow())."
             )
         return self.kept.frame()
 
@@ -494,7 +494,7 @@ class Result(Mapping[str, float]):
         return {", ".join(several): "; ".join(rules.differing(self.protocol)) for rules, several in names.items()}
 
     def _notes(self) -> list[str]:
-        spoken = [f"in the dialect of {self.dialect}"] if self.dialect else []
+        spoken = [f"dialect: {self.dialect}"] if self.dialect else []
         return [
             *self.counted(),
             *self.protocol.chosen(),
@@ -548,7 +548,7 @@ class Result(Mapping[str, float]):
         return load(path_of(path, SourceError))
 
 
-HEADER = ("mean", "95 % interval", "deviation", "users", "undefined")
+HEADER = ("mean", "95 % CI", "SD", "users", "undefined")
 
 
 def number_types() -> dict[str, Any]:
@@ -558,7 +558,7 @@ def number_types() -> dict[str, Any]:
 
 
 def cells(summary: Summary) -> tuple[str, ...]:
-    interval = "–" if math.isnan(summary.low) else f"{summary.low:.4f} to {summary.high:.4f}"
+    interval = "–" if math.isnan(summary.low) else f"[{summary.low:.4f}, {summary.high:.4f}]"
     deviation = "–" if math.isnan(summary.deviation) else f"{summary.deviation:.4f}"
     mean = "–" if math.isnan(summary.mean) else f"{summary.mean:.4f}"
     return mean, interval, deviation, f"{summary.users:,}", f"{summary.undefined:,}"

@@ -75,7 +75,7 @@ def seal(kind: str, record: Mapping[str, Any]) -> bytes:
     try:
         text = json.dumps({"format": f"atkay {kind} {FORMAT}", **record}, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
-        raise OutputError(f"cannot save a {kind} with a number that is infinite") from error
+        raise OutputError(f"cannot save a {kind} that contains infinity") from error
     content = text.encode(errors="backslashreplace")  # half of a surrogate pair, as JSON writes it
     return b'{"checksum": "%b", %b' % (hashlib.sha256(content).hexdigest().encode(), content[1:])
 
@@ -87,14 +87,14 @@ def unseal(kind: str, content: bytes) -> dict[str, Any]:
         raise _OtherFile(f"is not a {kind} saved by this version of atkay (no checksum)")
     text = b"{" + content[begin.end() :].rstrip()
     if hashlib.sha256(text).hexdigest().encode() != begin[1]:
-        raise ValueError("its checksum does not match: it was changed after it was saved")
+        raise ValueError("its checksum does not match: the file was changed after saving")
     record = parse_json(text)
     is_format = record.pop("format", None)
     other = re.fullmatch(r"atkay (\w+) \d+", str(is_format))
     if other and other[1] != kind:
-        raise _OtherFile(f"is a saved {other[1]}; a saved {kind} is needed")
+        raise _OtherFile(f"is a saved {other[1]}, not a saved {kind}")
     if is_format != f"atkay {kind} {FORMAT}":
-        raise ValueError(f"its format is {is_format!r}, and this version reads 'atkay {kind} {FORMAT}'")
+        raise ValueError(f"its format is {is_format!r}, but this version reads 'atkay {kind} {FORMAT}'")
     return dict(record)
 
 
@@ -124,8 +124,8 @@ def _decompressed(content: bytes) -> bytes:
     unpacked = gzip.GzipFile(fileobj=io.BytesIO(content)).read(most + 1)
     if len(unpacked) > most:
         raise ValueError(
-            f"its {size_in_words(len(content))} unpack to more than {size_in_words(most)}, too much to take at once; "
-            "unpack it yourself if you trust it"
+            f"its {size_in_words(len(content))} unpack to more than {size_in_words(most)}; if you trust the "
+            f"file, decompress it first"
         )
     return unpacked
 
@@ -158,10 +158,10 @@ def _ids(packed: Any) -> pl.Series:
         again = _packed(ids)
         ids.to_list()  # a time that Python cannot hold
     except (TypeError, LookupError, OverflowError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise ValueError(f"no ids of type {parts['type']}: {error}") from error
+        raise ValueError(f"cannot read ids of type {parts['type']}: {error}") from error
     same_types = set(map(type, again["values"])) == set(map(type, parts["values"]))
     if again != parts or not same_types or ids.null_count():
-        raise ValueError(f"no ids of type {parts['type']}")
+        raise ValueError(f"cannot read ids of type {parts['type']}")
     return ids
 
 
@@ -318,7 +318,7 @@ def _result(content: dict[str, Any]) -> Result:
 def check_fit(fits: Mapping[str, bool]) -> None:
     """Refuse a file of which a part does not fit the others."""
     if misfits := [name for name, does_fit in fits.items() if not does_fit]:
-        raise ValueError(f"its parts do not fit together: {', '.join(misfits)}")
+        raise ValueError(f"its parts are inconsistent: {', '.join(misfits)}")
 
 
 def _fitting(result: Result, given: Mapping[str, Any], n_rows: int) -> dict[str, bool]:
@@ -376,7 +376,7 @@ def _check_derived(result: Result, read: Mapping[str, Any]) -> None:
     here: list[tuple[Any, Any]] = [((name,), each) for name, each in result.summaries.items()]
     here += [((*where,), each) for *where, each in result.slice_summaries]
     if [where for where, _ in saved] != [where for where, _ in here] or list(read["definitions"]) != list(result):
-        raise ValueError("its parts do not fit together: numbers")
+        raise ValueError("its parts are inconsistent: numbers")
     for (where, one), (_, other) in zip(saved, here, strict=True):
         for name, value in other._asdict().items():
             same = math.isclose(one[name], value, rel_tol=1e-9, abs_tol=1e-12)
@@ -388,12 +388,12 @@ def _check_derived(result: Result, read: Mapping[str, Any]) -> None:
 
 
 def _segment(segment: Segment) -> dict[str, Any]:
-    """A segment by name; everybody is in no slice."""
+    """A segment by name; everybody does not belong to a slice."""
     name, value = segment or (None, None)
     return {"slice": name, "segment": _text(value)}
 
 
 def _segment_of(record: Mapping[str, Any]) -> Segment:
     if record["slice"] is None and record["segment"] is not None:
-        raise ValueError(f"segment '{record['segment']}' is in no slice")
+        raise ValueError(f"segment '{record['segment']}' does not belong to a slice")
     return None if record["slice"] is None else (record["slice"], record["segment"])

@@ -59,10 +59,10 @@ class BasketTask(Task):
         A basket without the part would then score 0 in some dialects: it is skipped in all.
         """
         if not part.any():
-            raise InputError(f"{self.name}: no basket has a part to {name}.")
+            raise InputError(f"{self.name}: no basket has items to {name}.")
         plain = {each: getattr(self, each) for each in Task.__dataclass_fields__}
         truth = self.truth.with_columns(part.cast(pl.Float64).alias(_WANTED))
-        note = f"the part of each basket to {name}: {number_of(int(part.sum()), 'item')} of {len(part):,}"
+        note = f"only items to {name}: {int(part.sum()):,} of {number_of(len(part), 'item')}"
         plain |= {"name": f"{self.name}, {name}", "truth": truth, "relevance": _WANTED, "notes": (*self.notes, note)}
         return Task(**plain | {"no_truth": "skip"})
 
@@ -139,8 +139,8 @@ def next_basket(
     held = (place >= n_orders - last) & (place > 0) & (n_orders >= min_orders)
     if not held.any():
         raise InputError(
-            f"next_basket: no user has {min_orders} orders, so there is nothing to ask. Is '{order}' an order, and "
-            f"'{user}' a user?"
+            f"next_basket: no user has {min_orders} orders, so there is nothing to predict. Is '{order}' the "
+            f"order and '{user}' the user?"
         )
     frame = frame.with_columns(began.gather(basket), pl.Series(_PLACE, place[basket]))
     rows_held = held[basket]
@@ -153,8 +153,8 @@ def next_basket(
     names = (user, order, item, time)
     users_held = number_of(int(np.count_nonzero(mask(owner_of[held], users.size))), "user")
     what = "the last order" if last == 1 else f"the last {last} orders"
-    everything = f"{number_of(n_baskets, 'order')} of {number_of(users.size, 'user')} in all"
-    note = f"{what} of {users_held} with {min_orders} orders or more; {everything}"
+    everything = f"{number_of(n_baskets, 'order')} of {number_of(users.size, 'user')} in total"
+    note = f"{what} of {users_held} with at least {min_orders} orders; {everything}"
     return BasketTask(
         name="next basket",
         train=frame.filter(~rows_held).select(names),

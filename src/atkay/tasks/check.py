@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from atkay.tasks.task import Task
 
 EXAMPLES_KEPT = 3
-"""So many examples are kept of each finding."""
+"""Examples kept of each finding."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Check:
         """The finding of that name."""
         findings = {each.what: each for each in self.findings}
         if what not in findings:
-            raise NumberError(f"check: '{what}' was not looked for; there are {listing(findings)}.")
+            raise NumberError(f"check: '{what}' was not checked; checked were {listing(findings)}.")
         return findings[what]
 
     def __repr__(self) -> str:
@@ -74,16 +74,16 @@ class Check:
             )
             for each in self.findings
         ]
-        grid = Grid(("looked for", "kind", "found", "of", "for example"), rows, right=("found", "of")).text()
+        grid = Grid(("check", "kind", "found", "of", "for example"), rows, right=("found", "of")).text()
         return "\n".join([grid, "", *self.skipped, self._verdict])
 
     @property
     def _verdict(self) -> str:
         if self.leaks:
-            return f"leaks: {', '.join(each.what for each in self.leaks)}"
+            return f"leaks found: {', '.join(each.what for each in self.leaks)}"
         if not self._looked:
-            return "no leak could be looked for"
-        return "no leak found" + (" in what could be looked for" if self.skipped else "")
+            return "no leak could be checked"
+        return "no leak found" + (" in what could be checked" if self.skipped else "")
 
 
 def check(task: Task, recs: Any, columns: Columns | None) -> Check:
@@ -92,14 +92,14 @@ def check(task: Task, recs: Any, columns: Columns | None) -> Check:
     if len(task.train):
         findings.append(_overlap(task))
         if task.time is None:
-            skipped.append("the log has no times, so that nothing can be said about before and after")
+            skipped.append("the log has no times, so before and after cannot be checked")
         else:
             findings.insert(0, _late(task, task.time))
-        findings.append(_unknown(task, "truth items unknown in training", task.item))
+        findings.append(_unknown(task, "truth items not in training", task.item))
         if task.owner != task.session:
-            findings.append(_unknown(task, "truth users unknown in training", task.owner))
+            findings.append(_unknown(task, "truth users not in training", task.owner))
     else:
-        skipped.append("there is no training data")
+        skipped.append("no training data")
     if recs is not None and columns is not None:
         findings += _listings(task, _listed(task, recs, columns))
     return Check(tuple(findings), tuple(skipped))
@@ -114,7 +114,7 @@ def _late(task: Task, time: str) -> Finding:
     first = pl.lit(task.truth.select(pl.col(time).min())[time]).first()  # as Python has it, nanoseconds would be cut
     after = pl.col(time) > first if task.start is None else pl.col(time) >= task.start
     late = task.train.filter(after)
-    return _finding("training events after the test's start", "leak", late, len(task.train))
+    return _finding("training events after the test starts", "leak", late, len(task.train))
 
 
 def _overlap(task: Task) -> Finding:
@@ -148,7 +148,7 @@ def _listings(task: Task, every: pl.DataFrame) -> list[Finding]:
     """Listed items that never occur, or not before the query; and lists for which there is no query."""
     no_query = every.join(task.truth, on=task.key, how="anti", maintain_order="left")
     of_queries = _of_queries(task, every.join(task.truth, on=task.key, how="semi", maintain_order="left"))
-    return [*of_queries, _finding("listed items of unknown queries", "unknown", no_query, len(every))]
+    return [*of_queries, _finding("listed items of queries without truth", "unknown", no_query, len(every))]
 
 
 def _of_queries(task: Task, listed: pl.DataFrame) -> list[Finding]:
@@ -156,7 +156,7 @@ def _of_queries(task: Task, listed: pl.DataFrame) -> list[Finding]:
     if task.time is None:
         known = pl.concat([part.select(task.item) for part in parts]).unique()
         never = listed.join(known, on=task.item, how="anti", maintain_order="left")
-        return [_finding("listed items that never occur in the log", "unknown", never, len(listed))]
+        return [_finding("listed items not in the log", "unknown", never, len(listed))]
     born = pl.concat([part.select(task.item, task.time) for part in parts])
     born = born.group_by(task.item).agg(pl.col(task.time).min().alias(_BORN))
     first = task.truth.group_by(task.key).agg(pl.col(task.time).min().alias(_ASKED))
@@ -166,8 +166,8 @@ def _of_queries(task: Task, listed: pl.DataFrame) -> list[Finding]:
     early = both.filter(later).select(listed.columns)
     never = both.filter(pl.col(_BORN).is_null()).select(listed.columns)
     return [
-        _finding("listed items that did not exist yet", "leak", early, len(listed)),
-        _finding("listed items that never occur in the log", "unknown", never, len(listed)),
+        _finding("listed items from the future", "leak", early, len(listed)),
+        _finding("listed items not in the log", "unknown", never, len(listed)),
     ]
 
 

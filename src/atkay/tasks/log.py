@@ -12,7 +12,7 @@ import polars as pl
 from atkay.core.kernels import number_pairs
 from atkay.core.order import together
 from atkay.core.types import is_integer, is_number
-from atkay.errors import IdError, InputError, SpecError, offer, shown
+from atkay.errors import IdError, InputError, SpecError, an_integer, shown, unknown_value
 from atkay.inputs.coding.vocabulary import Vocabulary
 from atkay.inputs.logs import times
 
@@ -94,7 +94,7 @@ def moment(given: Any, time: pl.Series, what: str) -> Any:
     """
     too_large = isinstance(given, int) and abs(given) >= 2**63
     if too_large or (isinstance(given, Collection) and not isinstance(given, str)):
-        raise InputError(f"{what} must be one date, instant or number, got {shown(given)}.")
+        raise InputError(f"{what} must be one date, datetime or number, got {shown(given)}.")
     try:
         plain = given.astype("datetime64[us]").item() if isinstance(given, np.datetime64) else given
         at = times(pl.Series(what, [plain]), what)
@@ -107,8 +107,9 @@ def moment(given: Any, time: pl.Series, what: str) -> Any:
         (time[:1] >= value).to_list()
     except (pl.exceptions.PolarsError, NotImplementedError, TypeError, ValueError) as error:
         raise InputError(
-            f"{what}: {shown(given)} does not compare with the times of the log, which are of type {time.dtype}, such "
-            f"as {time[0]!r}. Give such a one."
+            f"{what}: {shown(given)} cannot be compared with the times of the log, which are of type "
+            f"{time.dtype}, such "
+            f"as {time[0]!r}. Pass a value of that type."
         ) from error
     return value
 
@@ -119,7 +120,7 @@ def alike(table: pl.DataFrame, other: pl.DataFrame, time: str, what: str) -> tup
         here, there = table.schema[name], other.schema[name]
         if _kind(here) != _kind(there):
             raise IdError(
-                f"{what} and events have values of different types: '{name}' is {here}, such as {table[name][0]!r}, "
+                f"{what} and events have different types: '{name}' is {here}, such as {table[name][0]!r}, "
                 f"and {there}, such as {other[name][0]!r}. Nothing would match. Convert one of them."
             )
         shared = _finer(here, there) if name == time else there
@@ -145,14 +146,14 @@ def _finer(one: pl.DataType, other: pl.DataType) -> pl.DataType:
 def share_of(given: Any, what: str) -> float:
     """A share between 0 and 1."""
     if not is_number(given, 0, 1):
-        raise InputError(f"{what}: a share is a number between 0 and 1, given was {shown(given)}.")
+        raise InputError(f"{what}: share must be a number between 0 and 1, got {shown(given)}.")
     return float(given)
 
 
 def count_of(given: Any, what: str, least: int = 1) -> int:
-    """A whole number from ``least`` on."""
+    """An integer of at least ``least``."""
     if not is_integer(given, least):
-        raise InputError(f"{what} is a whole number from {least}, given was {shown(given)}.")
+        raise InputError(f"{what} must be {an_integer(least)}, got {shown(given)}.")
     return int(given)
 
 
@@ -160,5 +161,5 @@ def word_of(given: Any, what: str, words: Iterable[str]) -> str:
     """One of a few words."""
     words = list(words)
     if not isinstance(given, str) or given not in words:
-        raise SpecError(f"tasks: {shown(given)} is no word for '{what}'. {offer(given, words)}")
+        raise SpecError(f"tasks: {unknown_value(given, what, words)}")
     return given

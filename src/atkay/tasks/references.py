@@ -59,15 +59,15 @@ def combined_top(task: Task, k: int) -> pl.DataFrame:
 def _must_keep(task: Task) -> None:
     if task.seen == "exclude":
         raise InputError(
-            "references: personal items are seen items, and the task takes these out (seen='exclude'). Use global_top "
-            "or make the task with seen='keep'."
+            "references: personal items are seen items, which the task removes (seen='exclude'). Use "
+            "global_top, or create the task with seen='keep'."
         )
 
 
 def _popularity(task: Task) -> pl.DataFrame:
     """The items, the most frequent first."""
     if not len(task.train):
-        raise InputError("references: the task has no training data to count. Make it with train= or test_from=.")
+        raise InputError("references: the task has no training data. Create it with train= or test_from=.")
     return task.train.group_by(task.item).len(_OFTEN).sort([_OFTEN, task.item], descending=[True, False])
 
 

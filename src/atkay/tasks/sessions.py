@@ -91,11 +91,11 @@ def next_item(
     session, item, time = (used[role] for role in needed)
     user = used.get("user")
     if STEP in frame.columns:
-        raise ColumnError(f"events: '{STEP}' is the name of the column that counts a session's steps. Rename yours.")
+        raise ColumnError(f"events: the column name '{STEP}' is reserved for the step within a session. Rename yours.")
     if user is not None:
         _one_user_each(frame, session, user)
     if train is not None and test_from is not None:
-        raise InputError("next_item: pass train=, or test_from= to take it out of the events, not both.")
+        raise InputError("next_item: pass either train= or test_from=, not both.")
     learned = frame.clear()
     if train is not None:
         roles, learned = read_log(train, "events", columns_of(columns, "train"), needed, wanted)
@@ -105,24 +105,27 @@ def next_item(
         start = moment(test_from, frame[time], "test_from")
         before = pl.col(time).max().over(session) < start
         learned, frame = frame.filter(before), frame.filter(~before)
-    notes = [f"{number_of(frame[session].n_unique(), 'session')} in the test; events of the same time stay as given"]
+    notes = [
+        f"{number_of(frame[session].n_unique(), 'session')} in the test; simultaneous events keep their input order"
+    ]
     if unseen == "drop":
         if not len(learned):
             raise InputError("next_item: unseen='drop' needs training data; pass train= or test_from=.")
         kept = frame.join(learned.select(item), on=item, how="semi", maintain_order="left")
-        notes.append(f"{number_of(len(frame) - len(kept), 'event')} dropped, of items unseen in training")
+        notes.append(f"{number_of(len(frame) - len(kept), 'event')} of items unseen in training dropped")
         frame = kept
     order = Sequences.of(frame[session], frame[time]) if len(frame) else None
     if order is None or not (order.length >= min_length).any():
         raise InputError(
-            f"next_item: no session of the test has {min_length} events, so there is nothing to ask. Are sessions what "
-            f"'{session}' names, and does the test start early enough?"
+            f"next_item: no test session has {min_length} events, so there is nothing to predict. Is the "
+            f"session column "
+            f"'{session}', and does the test start early enough?"
         )
     past = frame[order.row].with_columns(pl.Series(STEP, order.place))
     long = pl.Series((order.place + order.left) >= min_length - 1)
     is_query = pl.Series(order.place > 0) & long
     truth = past.filter(is_query & pl.Series(order.left == 0) if steps == "last" else is_query)
-    notes.append(f"{steps} step of sessions with {min_length} events or more")
+    notes.append(f"{steps} step of sessions with at least {min_length} events")
     key = (session, STEP)
     return Task(
         name="next item",
@@ -150,5 +153,5 @@ def _one_user_each(frame: pl.DataFrame, session: str, user: str) -> None:
     if len(several):
         raise InputError(
             f"events: {number_of(len(several), 'session')}, {several[session].sort()[0]!r} for example, belong to "
-            f"several users. Give every session an id of its own, such as user and number together."
+            f"several users. Make session ids unique, for example by combining user and session."
         )

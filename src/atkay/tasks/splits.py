@@ -54,14 +54,14 @@ def split_by_time(
     used, frame = _read(log, columns, "time")
     time = frame[used["time"]]
     if (at is None) == (share is None):
-        raise InputError("split_by_time: pass at=, the moment from which on the test is, or share=, how large it is.")
+        raise InputError("split_by_time: pass either at=, the start of the test, or share=, its size.")
     if share is not None:
         later = round(share_of(share, "split_by_time") * len(time))
         at = time.top_k(max(later, 1)).min()
     else:
         at = moment(at, time, "at")
     held = (time >= at).to_numpy()
-    note = f"test from {at} on"
+    note = f"test from {at}"
     pairs = Sequences.of(frame[used["user"]]).pairs(frame[used["item"]])
     return _task("split by time", used, frame, held, pairs, seen, note, start=at)
 
@@ -102,7 +102,7 @@ def leave_last_k_out(log: Any, k: int, *, seen: str = "exclude", columns: Named 
     held[order.row[rows_between(order.start[1:][enough] - k, np.full(int(enough.sum()), k))]] = True
     short = number_of(int((~enough).sum()), "user")
     what = "the last event" if k == 1 else f"the last {k} events"
-    note = f"{what} of each user; {short} with too few are for training alone"
+    note = f"{what} of each user; {short} with too few are only in training"
     return _task("leave last out", used, frame, held, order.pairs(frame[used["item"]]), seen, note)
 
 
@@ -129,7 +129,7 @@ def random_holdout(
     held = number < np.uint64(int(share * 2**64)) if within == "log" else _lowest(frame[used["user"]], number, share)
     of = "all pairs" if within == "log" else "each user's pairs"
     pairs = Sequences.of(frame[used["user"]]).pairs(frame[used["item"]])
-    note = f"{share:g} of {of} by their hash, seed {seed}"
+    note = f"{share:g} of {of}, chosen by hash, seed {seed}"
     return _task("random holdout", used, frame, held, pairs, seen, note, apart=True)
 
 
@@ -199,7 +199,7 @@ def _dealt(number: Hashes, k: int, over: str) -> Ints:
     new[same] = 0
     place = np.cumsum(new) - 1  # among the different numbers, by their size
     if place[-1] + 1 < k:
-        raise InputError(f"k_folds: {k} parts need {k} {over}, and the log has {place[-1] + 1}. Choose a smaller k.")
+        raise InputError(f"k_folds: {k} folds need {k} {over}, but the log has {place[-1] + 1}. Choose a smaller k.")
     fold = np.empty_like(place)
     fold[row] = place % k
     return fold
@@ -242,7 +242,7 @@ def _task(
     train, truth = frame.filter(~held), frame.filter(held)
     for part, what in ((train, "training"), (truth, "the test")):
         if not len(part):
-            raise InputError(f"{name}: nothing is left for {what}, of {number_of(len(frame), 'event')}; {note}.")
+            raise InputError(f"{name}: no event left for {what}, of {number_of(len(frame), 'event')}; {note}.")
     pair, n_pairs = pairs
     wanted, known = pair[held], None if apart else mask(pair[~held], n_pairs)
     return Task(

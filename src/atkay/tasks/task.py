@@ -77,8 +77,7 @@ class Task:
         word_of(self.seen, "seen", ("keep", "exclude"))
         if ITEMS in (*self.key, self.user):
             raise ColumnError(
-                f"{self.name}: '{ITEMS}' is the name of the column with what a query may see, and here it names "
-                "users, orders or sessions. Rename yours."
+                f"{self.name}: the column name '{ITEMS}' is reserved for the items that a query may see. Rename yours."
             )
         self._level(self.average)
 
@@ -114,9 +113,9 @@ class Task:
     ) -> Result:
         """Judge lists as the task says.
 
-        ``average`` is a word: "query" (every query counts alike), "session" or "user" (the queries of one are averaged
-        first), or "pooled" (numerators and denominators are summed first). Whatever else ``atkay.evaluate`` takes
-        can be given, and goes before what the task says.
+        ``average`` is "query" (every query has the same weight), "session" or "user" (queries are averaged per session
+        or user first), or "pooled" (numerators and denominators are summed first). Further arguments are those of
+        :func:`atkay.evaluate`, and override the task's own.
         """
         word = self.average if average is None else average
         level = self._level(word)
@@ -166,9 +165,9 @@ class Task:
     def __repr__(self) -> str:
         queries, users = self.truth.select(self.key).n_unique(), ", ".join(self.key)
         rows = [
-            f"{self.name}: {queries:,} queries, each named by {users}",
+            f"{self.name}: {queries:,} queries, identified by {users}",
             f"train: {number_of(len(self.train), 'event')}; truth: {number_of(len(self.truth), 'row')}",
-            {"keep": "seen items stay in the lists", "exclude": "seen items are taken out of the lists"}[self.seen],
+            {"keep": "seen items stay in the lists", "exclude": "seen items are removed from the lists"}[self.seen],
             f"average: {_AVERAGE_WORDS[self.average].format(session=self.session, user=self.user)}",
         ]
         return "\n".join(map(one_line, [*rows, *self.notes]))
@@ -183,9 +182,9 @@ class Task:
                 again = len(self.truth.join(self.history, on=self.history.columns, how="semi"))
             if again > len(self.truth) / 2:
                 warn(
-                    f"{self.name}: {again:,} of {len(self.truth):,} wanted items were seen before, and seen='exclude' "
-                    "takes seen items out of the lists, so that they count as missed. Choose seen='keep', or judge "
-                    "what is new alone.",
+                    f"{self.name}: {again:,} of {len(self.truth):,} relevant items were seen before, and "
+                    f"seen='exclude' removes seen items from the lists, so they count as missed. Choose "
+                    f"seen='keep', or evaluate new items only.",
                     RepeatsWarning,
                 )
         return self
@@ -195,10 +194,10 @@ class Task:
         word_of(word, "average", AVERAGES)
         column = {"session": self.session, "user": self.user}.get(word, "")
         if column is None:
-            mend = f"Name the column with {columns_argument(user=...)}, or choose another word."
+            mend = f"Name the column with {columns_argument(user=...)}, or choose another value."
             raise InputError(
-                f"{self.name}: average='{word}' needs a {word} in the log, and there is none. "
-                + (mend if word == "user" else "next_item alone reads sessions. Choose another word.")
+                f"{self.name}: average='{word}' needs a {word} in the log, but there is none. "
+                + (mend if word == "user" else "Only next_item has sessions. Choose another value.")
             )
         return (column,) if column else ()
 
@@ -213,9 +212,9 @@ class Task:
             return self.history
         several = listing(str(metric) for metric in metrics)
         raise InputError(
-            f"{self.name}: {several} look at the training data of all and at what a query had before, which are two "
-            "tables here, and a call takes one. Ask for new_to_user and calibration in a call of their own; for what "
-            "needs both, pass train=."
+            f"{self.name}: {several} need both the training data of all users and the history of each query, "
+            f"which are two tables here. Evaluate new_to_user and calibration in a separate call; for metrics "
+            f"that need both, pass train=."
         )
 
     def _names(self, table: pl.DataFrame) -> Columns:
@@ -241,10 +240,10 @@ class Task:
 
 
 _AVERAGE_WORDS = {
-    "query": "every query counts alike",
-    "session": "the queries of one {session} are averaged first",
-    "user": "the queries of one {user} are averaged first",
-    "pooled": "numerators and denominators are summed over all queries before dividing",
+    "query": "every query has the same weight",
+    "session": "queries are averaged per {session} first",
+    "user": "queries are averaged per {user} first",
+    "pooled": "numerators and denominators are summed over all queries",
 }
 
 
@@ -260,7 +259,7 @@ LOOKING_BACK_ALONE = ("new_to_user", "calibration")
 def _pooled(metric: Metric) -> Metric:
     if not isinstance(metric, Ratio):
         raise SpecError(
-            f"average='pooled' sums numerators and denominators, which '{metric}' does not have; precision, recall, "
-            "hit and f1 do, for example. Choose another word, or leave the metric out."
+            f"average='pooled' sums numerators and denominators, which '{metric}' does not have; precision, "
+            f"recall, hit and f1 do. Choose another value, or leave the metric out."
         )
     return replace(metric, average="pooled")

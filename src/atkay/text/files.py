@@ -78,7 +78,7 @@ def _target(path: Path) -> Path | int:
         return path
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
-        raise OutputError(f"no folder '{target.parent}' to write '{target.name}' into; make it first")
+        raise OutputError(f"no folder '{target.parent}' to write '{target.name}' into; create it first")
     if target.is_dir():
         raise OutputError(f"'{path}' is a folder; name a file to write")
     if target.exists() and not _may(target, os.W_OK):
@@ -132,6 +132,6 @@ def _refusing(path: object) -> Iterator[None]:
         raise
     except (OSError, ValueError) as error:  # the latter: a NUL in a path
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        refused = OutputError(f"cannot write {str(path)!r}: {why}. Choose another place.")
+        refused = OutputError(f"cannot write {str(path)!r}: {why}. Choose another path.")
         refused.errno = getattr(error, "errno", None)
         raise refused from error

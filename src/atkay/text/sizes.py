@@ -24,8 +24,10 @@ def bytes_of(memory: str | float, least: int = 1) -> int:
     except (ValueError, KeyError, OverflowError, RecursionError):
         size = 0
     if size < least or isinstance(memory, bool):
-        enough = f" of at least {least:,} bytes" if least > 1 else ""
-        raise ProtocolError(f"memory is a size such as '2GB', '512MB' or bytes{enough}, given was {shown(memory)}.")
+        enough = f" (at least {least:,})" if least > 1 else ""
+        raise ProtocolError(
+            f"memory must be a size such as '2GB' or '512MB', or a number of bytes{enough}, got {shown(memory)}."
+        )
     return size
 
 

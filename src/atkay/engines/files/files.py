@@ -81,7 +81,7 @@ def _read_first(read: Callable[[], dict[str, Table]], sources: Mapping[str, Sour
     except InputError as error:
         source = sources.get(error.table or "")
         if error.row is not None and source is not None and has_more(source):
-            raise error.replace(note=f"Counted were the first {ROWS_SAMPLED:,} rows.") from error
+            raise error.replace(note=f"Based on the first {ROWS_SAMPLED:,} rows.") from error
         raise
 
 
@@ -176,7 +176,7 @@ def _judged(request: Request, setting: Setting, partition: Partition, whole: Map
 
 def _of_one_part(error: DuplicateError | PopulationError, partition: Partition) -> AtkayError:
     """The same error, which has counted some of the users alone."""
-    return error.replace(note=f"(Counted was one part of {len(partition.numbers)}.)")
+    return error.replace(note=f"(Counts are for one part of {len(partition.numbers)}.)")
 
 
 def _of_all_rows(error: InputError, partition: Partition, request: Request) -> InputError:
@@ -192,7 +192,7 @@ def _of_all_rows(error: InputError, partition: Partition, request: Request) -> I
             except InputError as same:
                 if same.row is None:  # another error of the same rows, which comes first where all are looked at
                     return same
-                counted = f"Counted were rows {first:,} to {first + len(frame) - 1:,}."
+                counted = f"Counts are for rows {first:,} to {first + len(frame) - 1:,}."
                 return same.replace(row=first + same.row, note=counted)
             first += len(frame)
     return error

@@ -35,7 +35,7 @@ def spill_folder(where: object) -> Iterator[Path]:
         is_folder = parent.is_dir()
     if not is_folder:
         raise SpillError(
-            f"spill: no folder '{str(parent)[:80]}'. Make it, or name another: it holds what is written on the way."
+            f"spill: no folder '{str(parent)[:80]}'. Create it, or name another folder for temporary files."
         )
     with refusing(parent):
         folder = Path(tempfile.mkdtemp(prefix="atkay-", dir=parent))
@@ -60,8 +60,8 @@ def refusing(where: Path, needed: int | None = None) -> Iterator[None]:
         number = error.errno if isinstance(error, OSError) else int(code[1]) if code else None
         if number not in REFUSALS:
             raise
-        about = "" if needed is None else f"; about {size_in_words(needed)} are needed"
+        about = "" if needed is None else f"; about {size_in_words(needed)} needed"
         raise SpillError(
-            f"spill: cannot write to '{where}': {os.strerror(number)}. {size_in_words(free)} were free there{about}. "
-            f"Name a folder on a larger disk with {argument('spill')}, or sort the files by user, which takes far less."
+            f"spill: cannot write to '{where}': {os.strerror(number)}. {size_in_words(free)} free{about}. "
+            f"Name a folder on a larger disk with {argument('spill')}, or sort the files by user, which needs far less."
         ) from error

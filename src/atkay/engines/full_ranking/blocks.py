@@ -177,8 +177,8 @@ def _count(work: Work, rows: Rows) -> None:
 
 def imprecise() -> InputError:
     return InputError(
-        "full_ranking: products are less precise than float32 here. Call "
-        "torch.set_float32_matmul_precision('highest') before."
+        "full_ranking: matrix products are less precise than float32 here. Call "
+        "torch.set_float32_matmul_precision('highest') first."
     )
 
 

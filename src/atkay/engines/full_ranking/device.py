@@ -123,7 +123,7 @@ def rank_on_device(
             return ranks, device.own
         device.counts.zero_()
         share *= 4
-    raise AtkayError("full_ranking: this device's products are wrong, beyond what rounding does. Pass device='cpu'.")
+    raise AtkayError("full_ranking: matrix products on this device are wrong by more than rounding. Pass device='cpu'.")
 
 
 @functools.cache

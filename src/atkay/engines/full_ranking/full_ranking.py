@@ -18,7 +18,7 @@ from atkay.engines.full_ranking import count as counting
 from atkay.engines.full_ranking.count import Excluded, Targets, Vectors
 from atkay.engines.full_ranking.lists import BYTES, Products, TieOrder, Tops, top_of_scores
 from atkay.engines.full_ranking.truth import Ranked, Truth, list_depth
-from atkay.errors import DuplicateError, InputError, ProtocolError, number_of, offer, shown
+from atkay.errors import DuplicateError, InputError, ProtocolError, a_type, number_of, shown, unknown_value
 from atkay.evaluation.finish import Setting, finish
 from atkay.evaluation.judge import relevant_grades
 from atkay.evaluation.measure import measure_all
@@ -97,14 +97,14 @@ def full_ranking(
     1.0
     """
     if truth is None:
-        raise InputError("full_ranking: no truth. Pass the relevant items of each user as compressed rows.")
+        raise InputError("full_ranking: truth is missing. Pass the relevant items of each user in CSR form.")
     ranking = FullRanking(truth, metrics, **options)
     if score is not None:
         if user_vectors is not None or item_vectors is not None:
-            raise InputError("full_ranking: score= stands in place of vectors. Leave out one of them.")
+            raise InputError("full_ranking: pass either vectors or score=, not both.")
         return ranking.evaluate_scores(score)
     if user_vectors is None or item_vectors is None:
-        raise InputError("full_ranking: vectors of users and of items are needed, or score=, a function.")
+        raise InputError("full_ranking: pass user_vectors and item_vectors, or score=, a function.")
     return ranking.evaluate(user_vectors, item_vectors, user_bias=user_bias, item_bias=item_bias)
 
 
@@ -164,7 +164,8 @@ class FullRanking:
     ) -> None:
         if fields.pop("candidates", None) is not None:
             raise ProtocolError(
-                "full_ranking: no candidates=. Pass the vectors of these items alone, or exclude the others."
+                "full_ranking: candidates= is not supported. Pass the vectors of these items only, or exclude "
+                "the others."
             )
         self._request = Request.of(metrics, protocol, fields, dialect=dialect)
         self._depth = list_depth(self._request)
@@ -188,7 +189,7 @@ class FullRanking:
         if user_bias is not None:  # the same for all items of a user: no rank depends on it
             _finite(_tensor(user_bias, "user_bias", device).reshape(-1), "user_bias")
         if bias is not None and len(bias) != len(items):
-            raise InputError(f"item_bias: {len(bias):,} numbers for {number_of(len(items), 'item')}.")
+            raise InputError(f"item_bias: got {len(bias):,} numbers for {number_of(len(items), 'item')}.")
         if self._similarity == "cosine":
             items = _unit(items)
 
@@ -275,27 +276,27 @@ class FullRanking:
         ranks, _ = counting.rank(vectors, sample, place.excluded, self._memory, kernel)
         moved = (ranks.above - above[chosen]).abs()
         return (
-            f"of {number_of(len(moved), 'rank')} in float32, {int((moved > 0).sum())} are others, by "
-            f"{int(moved.max()):,} places at most and {float(moved.double().mean()):,.1f} on average"
+            f"of {number_of(len(moved), 'rank')}, {int((moved > 0).sum()):,} differ from float32, by at most "
+            f"{int(moved.max()):,} places, {float(moved.double().mean()):,.1f} on average"
         )
 
     def _check_sizes(self, users: Tensor, items: Tensor) -> None:
         if users.shape[1] != items.shape[1]:
             raise InputError(
                 f"user_vectors have {number_of(users.shape[1], 'component')} and item_vectors {items.shape[1]:,}. "
-                "Scores are their products: both need as many."
+                "Both need the same number."
             )
         if len(users) != self._truth.n_users:
             raise InputError(
-                f"truth has {number_of(self._truth.n_users, 'row')} and user_vectors {len(users):,}: a row per user in "
-                "both. Pass the vectors of the users in the truth, in its order."
+                f"truth has {number_of(self._truth.n_users, 'row')} and user_vectors {len(users):,}: both need "
+                f"a row per user. Pass the vectors of the users in truth, in the same order."
             )
         self._check_items(len(items))
 
     def _check_items(self, n_items: int) -> None:
         if n_items < self._truth.n_named:
             raise InputError(
-                f"truth or exclude name item {self._truth.n_named - 1}, and there are {number_of(n_items, 'item')}, "
+                f"truth or exclude has item {self._truth.n_named - 1}, but there are {number_of(n_items, 'item')}, "
                 "numbered from 0."
             )
 
@@ -346,7 +347,7 @@ def _kernel(precision: str, device: torch.device) -> Kernel | None:
 
 def _one_of(name: str, given: object, words: tuple[str, ...]) -> str:
     if not isinstance(given, str) or given not in words:
-        raise ProtocolError(f"full_ranking: {shown(given)} is no word for '{name}'. {offer(given, words)}")
+        raise ProtocolError(f"full_ranking: {unknown_value(given, name, words)}")
     return given
 
 
@@ -356,10 +357,10 @@ def _read_ids(given: Any, n_users: int) -> Any:
 
     ids = read_users(given, "full_ranking", "ids")
     if len(ids) != n_users:
-        raise InputError(f"ids: {number_of(len(ids), 'id')} for {number_of(n_users, 'user')}.")
+        raise InputError(f"ids: got {number_of(len(ids), 'id')} for {number_of(n_users, 'user')}.")
     if (twice := ids.is_duplicated()).any():
         raise DuplicateError(
-            f"full_ranking: ids holds {ids.filter(twice)[0]!r} more than once. A row is a user, with an id of its own."
+            f"full_ranking: id {ids.filter(twice)[0]!r} appears more than once; each row needs its own id."
         )
     return ids
 
@@ -371,7 +372,7 @@ def _device(given: Any, vectors: Any) -> torch.device:
         except (RuntimeError, TypeError, ValueError) as error:
             raise InputError(f"full_ranking: unknown device {shown(given)}. Choose 'cpu' or 'cuda'.") from error
         if device.type not in ("cpu", "cuda"):
-            raise InputError(f"full_ranking: cannot count on device '{device}'. Choose 'cpu' or 'cuda'.")
+            raise InputError(f"full_ranking: device not supported: '{device}'. Choose 'cpu' or 'cuda'.")
         there = torch.cuda.device_count() if torch.cuda.is_available() else 0
         if device.type == "cuda" and (device.index or 0) >= there:
             raise InputError(
@@ -400,7 +401,7 @@ def _tensor(given: Any, what: str, device: torch.device) -> Tensor:
         return torch.from_numpy(np.array(given)).to(device)
     except (TypeError, ValueError, RuntimeError) as error:
         raise InputError(
-            f"{what}: cannot read a {type(given).__name__} as numbers. Pass a tensor, or an array of floats."
+            f"{what}: cannot read {a_type(given)} as numbers. Pass a tensor, or an array of floats."
         ) from error
 
 
@@ -409,7 +410,7 @@ def _vectors(given: Any, what: str, device: torch.device) -> Tensor:
     if vectors.dim() != 2 or 0 in vectors.shape or vectors.dtype not in FLOATS:
         kind = str(vectors.dtype).removeprefix("torch.")
         raise InputError(
-            f"{what}_vectors: a row of numbers per {what} is needed, given was {kind} of shape {tuple(vectors.shape)}."
+            f"{what}_vectors: must be a row of numbers per {what}, got {kind} of shape {tuple(vectors.shape)}."
         )
     return _finite(vectors, f"{what}_vectors")
 
@@ -420,8 +421,8 @@ def _finite(values: Tensor, what: str) -> Tensor:
     if not bool(finite.all()):
         wrong = ~finite.view(len(values), -1).all(1)
         raise InputError(
-            f"{what}: row {int(wrong.nonzero()[0])} has a number that is not finite, and so have "
-            f"{int(wrong.sum()) - 1:,} other rows. Such scores have no order; mend the model."
+            f"{what}: row {int(wrong.nonzero()[0])} has a value that is not finite, one of "
+            f"{number_of(int(wrong.sum()), 'such row')}. Such scores have no order; fix the model."
         )
     return values
 
@@ -443,14 +444,13 @@ def _scored(score: Callable[[Tensor], Any], users: Tensor, n_items: int) -> Tens
     width = sum(shape[1] for shape in shapes if len(shape) == 2)
     if {(len(shape), *shape[:1]) for shape in shapes} != {(2, len(users))} or width == 0 or n_items not in (0, width):
         raise InputError(
-            f"score: of {number_of(len(users), 'user')} came scores of shape {', '.join(map(str, shapes[:3])) or '()'}."
-            " Return a row per user and a column per item, or blocks of columns; as many items for all users."
+            f"score: for {number_of(len(users), 'user')} the function returned shape "
+            f"{', '.join(map(str, shapes[:3])) or '()'}."
+            " Return a row per user and a column per item, or blocks of columns; the same items for all users."
         )
     scores = parts[0] if len(parts) == 1 else torch.cat(parts, 1)
     if not bool(torch.isfinite(scores).all()):
-        raise InputError(
-            "score: a score is not finite. Such scores have no order; pass items that are not to be ranked as exclude=."
-        )
+        raise InputError("score: a score is not finite and cannot be ranked; pass items to leave out as exclude=.")
     return scores
 
 

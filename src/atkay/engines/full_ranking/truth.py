@@ -56,16 +56,13 @@ class Truth:
         rows = compressed(truth, "truth", add_up=False)
         grades = np.ones(len(rows.item)) if rows.value is None else rows.value.astype(float)
         if not (np.isfinite(grades) & (grades >= 0)).all():
-            raise RelevanceError(
-                "truth: grades are numbers of at least 0. Leave out what is not wanted, or grade it 0."
-            )
+            raise RelevanceError("truth: grades must be numbers of at least 0. Drop irrelevant items, or grade them 0.")
         n_items, seen = rows.width, None
         if exclude is not None:
             other = compressed(exclude, "exclude", add_up=False)
             if len(other.length) != len(rows.length):
                 raise InputError(
-                    f"exclude has {len(other.length):,} users and the truth {len(rows.length):,}. Give both a row per "
-                    "user."
+                    f"exclude has {len(other.length):,} users and truth {len(rows.length):,}. Both need a row per user."
                 )
             n_items = max(n_items, other.width)
             seen = other.lists(n_items)
@@ -74,7 +71,7 @@ class Truth:
         again = repeated(wanted)
         if len(again) and duplicates == "error":
             raise DuplicateError(
-                f"truth: item {wanted.item[again[0]]} stands twice in the truth of user {wanted.query_of(again[0])}; "
+                f"truth: item {wanted.item[again[0]]} appears twice in the truth of user {wanted.query_of(again[0])}; "
                 f"{len(again):,} of {len(wanted):,} rows repeat an item. Drop them, or pass duplicates='first' to keep "
                 "the first of each."
             )
@@ -85,7 +82,7 @@ class Truth:
     def readings(self) -> tuple[str, ...]:
         """The grades, where there are others than 0 and 1."""
         ends = grade_ends(self.grade)
-        return (f"truth graded by its values: {ends[0]:g} to {ends[1]:g}",) if ends and ends[2] else ()
+        return (f"grades from the values of truth: {ends[0]:g} to {ends[1]:g}",) if ends and ends[2] else ()
 
     @property
     def n_users(self) -> int:
@@ -205,20 +202,20 @@ def list_depth(request: Request) -> int:
         for name, words in {"ties": TIES, "scores": ("exact",), "unjudged": ("irrelevant",)}.items():
             if getattr(protocol, name) not in words:
                 raise ProtocolError(
-                    f"full_ranking: {name}='{getattr(protocol, name)}' needs whole lists, and here items are counted; "
-                    f"words are {listing(words)}. Or make lists, and pass them to evaluate."
+                    f"full_ranking: {name}='{getattr(protocol, name)}' needs whole lists, which are not made "
+                    f"here; choose from are {listing(words)}. Or make lists, and pass them to evaluate."
                 )
     if request.protocol.groups:
-        raise ProtocolError("full_ranking: no average_over=: truth has no columns. Average result.query_values by ids.")
+        raise ProtocolError(
+            "full_ranking: average_over= is not supported: truth has no columns. Average result.query_values by ids."
+        )
     for metric in request.metrics:
         other = [name for name in metric.needs if name != "catalog"]
         if other:
             raise ProtocolError(
-                f"full_ranking: {metric} needs {other[0]}=, which is not taken here. Make lists of the top items, and "
-                f"pass them to evaluate(..., {other[0]}=...)."
+                f"full_ranking: {metric} needs {other[0]}=, which is not supported here. Make lists of the top "
+                f"items and pass them to evaluate(..., {other[0]}=...)."
             )
         if not metric.needs_truth and metric.k is None:
-            raise ProtocolError(
-                f"full_ranking: {metric} would look at the whole catalogue in each list. Cut it: '{metric}@10'."
-            )
+            raise ProtocolError(f"full_ranking: {metric} needs a cutoff: '{metric}@10'.")
     return max((k for metric in request.metrics if not metric.needs_truth for k in metric.cutoffs), default=0)

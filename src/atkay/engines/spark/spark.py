@@ -92,11 +92,11 @@ def check_java() -> None:
     where = f"JAVA_HOME is '{home}'" if home else "JAVA_HOME is not set"
     advice = "Install one (Debian: apt install openjdk-17-jre-headless; conda: openjdk=17), or set JAVA_HOME to it."
     if java is None:
-        raise ImportError(f"Spark needs Java {OLDEST_JAVA} or later, and there is no Java: {where}. {advice}")
+        raise ImportError(f"Spark needs Java {OLDEST_JAVA} or later, but none was found: {where}. {advice}")
     printed = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
     version = re.search(r'version "(?:1\.)?(\d+)', printed.stderr + printed.stdout)
     if version is None or int(version[1]) < OLDEST_JAVA:
-        described = "one that does not say its version" if version is None else f"Java {version[1]}"
+        described = "of unknown version" if version is None else f"Java {version[1]}"
         raise ImportError(f"Spark needs Java {OLDEST_JAVA} or later, and '{java}' is {described}; {where}. {advice}")
 
 
@@ -201,8 +201,8 @@ def _narrow(column: pl.Series, table: str) -> pl.Series:
     beyond = column.filter(narrow.is_null() & column.is_not_null())
     if len(beyond):
         raise IdError(
-            f"{table}: '{column.name}' holds {beyond[0]}, and Spark's integers end at {2**63 - 1}. Write the ids as "
-            "text in all tables."
+            f"{table}: '{column.name}' holds {beyond[0]}, which exceeds Spark's largest integer, {2**63 - 1}. "
+            f"Use text ids in all tables."
         )
     return narrow
 
@@ -250,8 +250,8 @@ def _divided_by(setting: Setting, filters: Mapping[str, Table]) -> dict[str, lis
     if not common:
         one, other = key_of
         raise IdError(
-            f"{one} names queries by {listing(key_of[one].values())}, {other} by {listing(key_of[other].values())}. On "
-            "Spark they need a column in common, by which all tables are divided."
+            f"{one} names queries by {listing(key_of[one].values())}, {other} by "
+            f"{listing(key_of[other].values())}. On Spark they need a common column, by which all tables are divided."
         )
     if set(groups) <= set(key):
         common = [name for name in common if name in groups] or common
@@ -292,13 +292,14 @@ def _settled(judged: DataFrame, n_parts: int) -> Part:
         if absent is None:
             raise
         raise ImportError(
-            f"Spark's workers cannot judge: {absent[1]}. Install 'atkay[spark]' where they run, or set PYSPARK_PYTHON "
+            f"Spark's workers cannot import a module: {absent[1]}. Install 'atkay[spark]' where they run, or "
+            f"set PYSPARK_PYTHON "
             f"to a Python that has it (here it is '{sys.executable}')."
         ) from error
     whole = merged(packed)
     if isinstance(whole, Failure):
         refused = whole.error
-        refused.add_note(f"Judged in {n_parts:,} parts, of which this is one: rows and users are counted within it.")
+        refused.add_note(f"Counts are for one part of {n_parts:,}.")
         raise refused
     return whole
 
@@ -315,7 +316,7 @@ def _check_ties(request: Request, part: Part) -> None:
         if protocol.trait("ties", "needs_row_order") and population.tie_decided:
             raise ProtocolError(
                 f"the order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists, and "
-                f"ties='{protocol.ties}' takes the order of the rows, which Spark's rows do not have. Choose "
+                f"ties='{protocol.ties}' needs the order of the rows, which Spark does not keep. Choose "
                 "ties='expected' for the average over all orders, ties='item', or another word."
             )
 
@@ -355,8 +356,8 @@ class SparkRows:
     def _rows(self) -> DataFrame:
         if self.judged.sparkSession.sparkContext._jsc is None:
             raise RowsError(
-                "the values per user were in a Spark session that has ended; the numbers of everybody are still here. "
-                "Ask for values per user (per_query, to_spark, compare) before it ends, or evaluate again."
+                "the values per user were in a Spark session that has ended; the means are still here. Get "
+                "values per user (per_query, to_spark, compare) before it ends, or evaluate again."
             )
         return self.judged.select("rows").where("rows IS NOT NULL")
 

@@ -257,8 +257,8 @@ def _check_first(truth: pl.DataFrame, roles: Columns) -> None:
     if len(twice):
         *who, item = twice.select(pair).row(0)
         raise DuplicateError(
-            f"truth: item {item!r} of user {', '.join(map(repr, who))} has rows that differ, and duplicates='first' "
-            "takes the first one, which Spark's rows have not. Keep one row per user and item: "
+            f"truth: item {item!r} of user {', '.join(map(repr, who))} has conflicting rows, and "
+            f"duplicates='first' needs their order, which Spark does not keep. Keep one row per user and item: "
             "frame.groupBy(user, item).agg(max(grade))."
         )
 

@@ -141,9 +141,9 @@ class Codes:
         there = self.items.known(codes)
         if not there.all():
             raise IdError(
-                f"item {table.ids[-1][int(np.argmin(there))]!r} was not there when the items were gathered: the table "
-                "changed while it was read",
-                advice="Write it down first, and read that.",
+                f"item {table.ids[-1][int(np.argmin(there))]!r} is new since the items were collected: the "
+                f"table changed while it was read",
+                advice="Save it to a file and read that.",
                 table=table.name,
             )
         return codes

@@ -52,8 +52,8 @@ def _groups(aligned: Aligned, names: tuple[str, ...]) -> pl.DataFrame:
     if twice.any():
         query = of_query.filter(twice)[code][0]
         raise InputError(
-            f"average_over: {listing(names)} differs between rows of {who(aligned.ids, query)}. "
-            "A query belongs to one group."
+            f"average_over: {listing(names)} differs between rows of {who(aligned.ids, query)}. A query must "
+            f"belong to one group."
         )
     codes = pl.DataFrame({code: pl.int_range(len(aligned.queries), eager=True)})
     return codes.join(of_query, on=code, how="left", maintain_order="left").select(names)
@@ -79,7 +79,7 @@ def slice_queries(
     if twice.any():
         who = table.filter(twice).row(0)
         raise DuplicateError(
-            f"user {', '.join(map(repr, who))} stands in two rows", advice="Give each user one segment.", table="slices"
+            f"user {', '.join(map(repr, who))} has two rows", advice="Give each user one segment.", table="slices"
         )
     there = "there beside " + "".join(typed.extra.columns)
     table = pl.concat([table, typed.extra], how="horizontal").with_columns(pl.lit(True).alias(there))

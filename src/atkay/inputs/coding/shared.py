@@ -280,7 +280,7 @@ def _judge(name: str, shared: SharedCount, what: str, others: str = "recs and tr
         return
     examples = {name: shared.theirs, others.replace(" and ", " or "): shared.ours}
     example = ", ".join([*(f"{one} in {where}" for where, one in examples.items() if one), "for example"])
-    advice = f"Are these the ids of the same {what}s?" + (" If they are, leave it out." if name == "exclude" else "")
+    advice = f"Are these the ids of the same {what}s?" + (" If so, leave it out." if name == "exclude" else "")
     if not shared.used:
         message = f"{name} has no {what} in common with {others}: {example}. {advice}"
         ids = {"evaluated": shared.of, "many": min(shared.of, shared.named)}.get(refuse, 0)
@@ -289,8 +289,8 @@ def _judge(name: str, shared: SharedCount, what: str, others: str = "recs and tr
         warn(message, OverlapWarning)
         return
     warn(
-        f"{name} has next to no {what}s in common with {others}: {shared.used:,} of its {shared.named:,} {what}s "
-        f"({_percent(shared.used, shared.named)}), and {shared.known:,} of the {shared.of:,} there "
+        f"{name} shares almost no {what}s with {others}: {shared.used:,} of its {shared.named:,} {what}s "
+        f"({_percent(shared.used, shared.named)}), and {shared.known:,} of their {shared.of:,} "
         f"({_percent(shared.known, shared.of)}). Not in common: {example}. {advice}",
         OverlapWarning,
     )
@@ -321,9 +321,8 @@ def _check_lengths(lengths: Mapping[str, Mapping[int, int]]) -> None:
     items = f"{least:,} to {most:,} items" if most > 1 else "one item each"
     if fixed and (usual < VARYING_LENGTH_SHARE * n_lists or most == 1):
         warn(
-            f"are recs and truth swapped? {same:,} of {n_truth:,} users have {size:,} relevant items, as if "
-            f"these were lists, while the lists have {items} and neither "
-            "ranks nor scores. If they are, pass each in the other's place; if not, give the lists ranks or "
-            "scores, which settles it.",
+            f"are recs and truth swapped? {same:,} of {n_truth:,} users have {size:,} relevant items, like "
+            f"ranked lists, while the lists have {items} and neither ranks nor scores. If so, swap them; if "
+            f"not, add ranks or scores to the lists.",
             SwappedWarning,
         )

@@ -109,7 +109,7 @@ def _features(table: Table, item: Ints, items: Vocabulary, *, categories_read: b
             words.append(frame.get_column("word"))
         else:
             raise InputError(
-                f"is of type {dtype}; features are numbers (a vector) or text (categories).",
+                f"is of type {dtype}; features must be numbers (a vector) or text (categories).",
                 table="features",
                 column=column.name,
             )
@@ -119,7 +119,7 @@ def _features(table: Table, item: Ints, items: Vocabulary, *, categories_read: b
         if (seen > 1).any():
             twice = items.ids(np.flatnonzero(seen > 1)[:1]).item()
             raise DuplicateError(
-                f"item {twice!r} has two rows of numbers", advice="Give each item one.", table="features"
+                f"item {twice!r} has two rows of numbers", advice="Give each item one row.", table="features"
             )
         vectors = np.full((items.size, sum(part.shape[1] for part in numbers)), np.nan)
         vectors[item] = np.concatenate(numbers, axis=1)
@@ -148,15 +148,15 @@ def _warn_apart(column: pl.Series) -> None:
         parts = several.str.split(separator).explode().str.strip_chars()
         if len(several) and parts.n_unique() <= several.n_unique() / 2:
             warn(
-                f"features: '{column.name}' holds text such as {several[0]!r}, which is read as one category. If these "
-                f"are several, write '{SEPARATOR}' in place of '{separator}', or make them lists.",
+                f"features: '{column.name}' holds text such as {several[0]!r}, which is read as one category. "
+                f"If these are several, write '{SEPARATOR}' in place of '{separator}', or make them lists.",
                 CategoriesWarning,
             )
             return
     if len(there) >= NAMES_WARNING_ITEMS and there.n_unique() == len(there):
         warn(
-            f"features: '{column.name}' is read as categories, and each of {len(there):,} items has its own, such as "
-            f"{there[0]!r}: no two items are alike in it. Leave the column out if it is a name.",
+            f"features: '{column.name}' is read as categories, but no two of {len(there):,} items share one, "
+            f"such as {there[0]!r}. Drop the column if it is a name.",
             CategoriesWarning,
         )
 
@@ -180,7 +180,7 @@ def _numbers(column: pl.Series) -> Floats:
     matrix = values.cast(pl.Float64).to_numpy().reshape(len(column), -1)
     if values.null_count() or not np.isfinite(matrix).all():
         raise InputError(
-            "has gaps or values that are no finite numbers",
+            "has missing or non-finite values",
             advice="Fill them in, or drop the rows.",
             table="features",
             column=column.name,
@@ -205,7 +205,7 @@ def _reference(table: Table, item: Ints, items: Vocabulary, keyed: Keyed | None)
     again = repeated(lists)
     if len(again):
         raise DuplicateError(
-            f"item {items.ids(lists.item[again[:1]]).item()!r} stands twice in one list",
+            f"item {items.ids(lists.item[again[:1]]).item()!r} appears twice in one list",
             advice="Drop one of them.",
             table="reference",
         )

@@ -58,17 +58,14 @@ class StreamSide:
         if self.tables is None:
             return self.items, {}
         if self.named and not named:
-            raise InputError(
-                "update: training data, or a reference, tell what each user had. Pass users=, the ids that they have "
-                "there."
-            )
+            raise InputError("update: train and reference are looked up by user. Pass users=, with the ids used there.")
         from atkay.inputs.coding.types import kind
 
         for column in self.named if len(users) else ():
             if kind(column) != kind(users):
                 raise IdError(
-                    f"update: users are {users.dtype}, and those of the tables given besides are {column.dtype}, such "
-                    f"as {column[0]!r}. Nobody would be known: pass the ids that they have there."
+                    f"update: users are {users.dtype}, but those of the side tables are {column.dtype}, such as "
+                    f"{column[0]!r}. Nothing would match: pass the ids used there."
                 )
         codes = self.tables.codes(users.to_frame(), ())
         shared = {
@@ -84,7 +81,7 @@ def _read(given: Mapping[str, Any]) -> dict[str, Table]:
     tables = {name: read_items(given[name], name, Columns()) for name in SIDE if name in given}
     for name, table in tables.items():
         if len(table.key) > 1:
-            raise InputError(f"Stream: {name} names a user by several columns; users have one id here.")
+            raise InputError(f"Stream: {name} identifies users by several columns; only one is supported here.")
     return tables
 
 
@@ -94,7 +91,7 @@ def _codes(table: Table, n_items: int) -> Ints:
     if not item.dtype.is_integer() or int(item.min()) < 0 or int(item.max()) >= n_items:  # type: ignore[arg-type]  # not null
         wrong = item[0] if not item.dtype.is_integer() else item.filter((item < 0) | (item >= n_items))[0]
         raise IdError(
-            f"Stream: {table.name} names the item {wrong!r}; items are codes from 0 to {n_items - 1:,} here (n_items "
+            f"Stream: {table.name} has item {wrong!r}; item codes run from 0 to {n_items - 1:,} (n_items "
             f"is {n_items:,})."
         )
     return item.to_numpy().astype(np.int64)

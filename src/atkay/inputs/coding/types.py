@@ -24,8 +24,8 @@ def check_keys(recs: Table, truth: Table) -> None:
     """Lists and truth name their queries alike."""
     if len(recs.key) != len(truth.key):
         raise IdError(
-            f"recs names a query by {recs.key}, truth by {truth.key}",
-            advice=f"Name as many columns with {columns_argument(user=(...,))}.",
+            f"recs identifies queries by {recs.key}, truth by {truth.key}",
+            advice=f"Name the same number of columns with {columns_argument(user=(...,))}.",
         )
 
 
@@ -77,8 +77,8 @@ def check_numbered(table: Table, truth: Table) -> None:
     """Where a table's users are row numbers, those of the truth are, too."""
     if table.label == "lists" and truth.n_rows is None:
         raise SourceError(
-            "lists without users are numbered, and truth names its users",
-            advice="Write {user: [items]}, or a table of pairs.",
+            "lists without users are numbered, but truth has named users",
+            advice="Pass {user: [items]}, or a table of pairs.",
             table=table.name,
         )
 
@@ -103,7 +103,7 @@ def fitting(
         return fits
     here, there = (tuple(column[0] for column in ids) for ids in (table.ids, side.ids))
     raise IdError(
-        f"none of its ids can be an id of the lists: it has {', '.join(map(repr, here))}, they have "
+        f"its ids cannot match those of the lists: it has {', '.join(map(repr, here))}, they have "
         f"{', '.join(map(repr, there))}, for example.",
         table=table.name,
     )
@@ -113,7 +113,7 @@ def warn_misfits(name: str, misfits: int, rows: int, example: str) -> None:
     """Warn of a table almost all of whose ids are text that is no integer, where lists and truth have integers."""
     if rows - misfits < OVERLAP_WARNING_SHARE * rows:
         warn(
-            f"{name}: {misfits:,} of {rows:,} rows are left out: their ids are text, and those of recs and truth are "
+            f"{name}: ignored {misfits:,} of {rows:,} rows: their ids are text, but those of recs and truth are "
             f"integers, such as {example}. '007' and ' 7' are not 7: convert the ids of one side.",
             OverlapWarning,
         )

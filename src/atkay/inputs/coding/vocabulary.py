@@ -236,4 +236,4 @@ def _common_type(columns: tuple[pl.Series, ...]) -> list[pl.Series]:
     if all(dtype.is_integer() for dtype in dtypes):
         wide = pl.Int128 if any(dtype in (pl.Int128, pl.UInt64) for dtype in dtypes) else pl.Int64
         return [column.cast(wide) for column in columns]
-    raise AssertionError(f"ids of types {dtypes} were let through")  # same_types has refused them
+    raise AssertionError(f"unchecked ids of types {dtypes}")  # same_types has refused them
