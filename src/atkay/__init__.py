@@ -64,4 +64,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({"__version__", *MODULES, *HOMES, *_metric_classes()})
+    from atkay.errors import is_installed
+
+    hidden = set() if is_installed("torch") else {"FullRanking", "full_ranking"}  # help(atkay) asks for every name
+    return sorted({"__version__", *MODULES, *HOMES, *_metric_classes()} - hidden)

@@ -8,6 +8,7 @@
     ├── ProtocolError      a protocol's field or word
     ├── RowsError          a value per user, of a result that has sums over users alone
     ├── PopulationError    users without a list or without truth, where the protocol says "error"
+    ├── MissingPackageError a package of an extra, or Java, is not installed (an ImportError, too)
     ├── ForkError          a forked process, in which Polars' threads do not exist
     ├── SpillError         a folder for what is written on the way that is missing, full or not ours
     ├── OutputError        a file that cannot be written (an OSError, too)
@@ -39,6 +40,7 @@ the number of such rows and the advice as fields.
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import sys
 import warnings
 from typing import TYPE_CHECKING, Any, Self
@@ -161,6 +163,10 @@ class PopulationError(AtkayError):
     """Users without a list, or without truth, where the protocol does not allow them."""
 
 
+class MissingPackageError(AtkayError, ImportError):
+    """A package that is needed and not installed, and the command that installs it."""
+
+
 class ForkError(AtkayError):
     """A forked process that cannot use Polars, because its parent has."""
 
@@ -203,6 +209,21 @@ class OrderError(InputError):
 
 class RelevanceError(InputError):
     """Grades that are not numbers of at least zero."""
+
+
+def is_installed(*modules: str) -> bool:
+    """Whether all of these modules are there; none is imported."""
+    return all(map(importlib.util.find_spec, modules))
+
+
+def need(what: str, extra: str, *modules: str) -> None:
+    """Refuse ``what`` where a module of an extra is not installed; call it before any work is done."""
+    if missing := [module for module in modules if not is_installed(module)]:
+        verb = "is" if len(missing) == 1 else "are"
+        raise MissingPackageError(
+            f"{what} needs {' and '.join(missing)}, which {verb} not installed",
+            advice=f"Run: pip install 'atkay[{extra}]'",
+        )
 
 
 def warn(message: str, category: type[AtkayWarning]) -> None:

@@ -112,7 +112,8 @@ def test_the_interval_of_a_pooled_ratio() -> None:
     summary = summarise(sum_up(["one"], np.array([[1.0], [2.0], [3.0]]), np.array([[2.0], [2.0], [8.0]]))["one"])
     quantile = 0.95 * math.sqrt(2 / (1 - 0.95**2))  # Student's at 0.975; with 2 degrees of freedom it has a closed form
     half = quantile * math.sqrt((2 / 16) / 2) / math.sqrt(3)
-    assert [summary.mean, summary.low, summary.high] == pytest.approx([0.5, 0.5 - half, 0.5 + half], rel=1e-12)
+    # SciPy 1.15 has ten digits of the quantile, later versions have all.
+    assert [summary.mean, summary.low, summary.high] == pytest.approx([0.5, 0.5 - half, 0.5 + half], rel=1e-9)
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])

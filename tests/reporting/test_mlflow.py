@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 
 import atkay
-from atkay.errors import InputError, SpecError
+from atkay.errors import InputError, MissingPackageError, SpecError
 from atkay.reporting.mlflow import plain_name
 from variants import every_variant
 
@@ -285,5 +285,5 @@ def test_without_altair_there_is_no_report(result: atkay.Result, mlflow: Any, mo
 
 def test_without_mlflow(result: atkay.Result, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mlflow", None)
-    with pytest.raises(ImportError, match=r"log_mlflow needs MLflow: pip install 'atkay\[mlflow\]'"):
+    with pytest.raises(MissingPackageError, match=r"log_mlflow needs mlflow, .* pip install 'atkay\[mlflow\]'"):
         result.log_mlflow()

@@ -364,16 +364,6 @@ def test_notebooks_show_tables(comparison: atkay.Comparison) -> None:
     assert all("<table>" in each._repr_html_() for each in shown)
 
 
-def test_without_altair(comparison: atkay.Comparison, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    import sys
-
-    monkeypatch.setitem(sys.modules, "altair", None)
-    for use in (comparison.plot, comparison.results["new"].plot, lambda: atkay.report(comparison, tmp_path / "a.html")):
-        with pytest.raises(ImportError, match=r"pip install 'atkay\[report\]'"):
-            use()
-    assert not list(tmp_path.iterdir())
-
-
 def test_what_is_refused(comparison: atkay.Comparison, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="pass a Result or a Comparison, got a dict"):
         atkay.report({}, tmp_path / "a.html")  # type: ignore[arg-type]

@@ -30,9 +30,10 @@ def command(output: Path, data: Path | None) -> None:
     """
     import atkay
     from atkay.cli.sample import sample
-    from atkay.errors import AtkayWarning
+    from atkay.errors import AtkayWarning, MissingPackageError, SpeedWarning
 
     warnings.simplefilter("ignore", AtkayWarning)
+    warnings.simplefilter("always", SpeedWarning)
     shop = sample()
     users, items = len(shop.users), len(shop.items)
     click.echo(f"A made-up shop: {users:,} users, {items:,} items, and three recommenders. What is each worth?\n")
@@ -61,8 +62,11 @@ def command(output: Path, data: Path | None) -> None:
     click.echo(f"\nA paper prints {', '.join(f'{name} = {value}' for name, value in reported.items())}. How?\n")
     explained = atkay.reconcile(model, truth, reported)
     click.echo(f"  {explained.explanations[0]}\n  {explained.verdict}\n")
-    atkay.report(comparison, output, title="A made-up shop", recs={"model": model}, truth=truth)
-    click.echo(f"Everything on one page: {printable(str(output.resolve()))}")
+    try:
+        atkay.report(comparison, output, title="A made-up shop", recs={"model": model}, truth=truth)
+        click.echo(f"Everything on one page: {printable(str(output.resolve()))}")
+    except MissingPackageError as missing:
+        click.echo(f"No {printable(output.name)}: {missing}")
 
 
 def _write(shop: Sample, folder: Path) -> None:

@@ -87,7 +87,7 @@ def is_same(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
         return os.path.realpath(one) == os.path.realpath(other)
 
 
-def _keep_apart(kind: click.ParamType[Any], path: Any, param: Any, ctx: click.Context, *, written: bool) -> None:
+def _keep_apart(kind: click.Path, path: Any, param: Any, ctx: click.Context, *, written: bool) -> None:
     """No file is written over one that is read, nor twice; pipes and devices may be the same."""
     try:
         files = [Path(path)] if written else find_files(path, "")
@@ -102,7 +102,7 @@ def _keep_apart(kind: click.ParamType[Any], path: Any, param: Any, ctx: click.Co
     known += [(written, file) for file in files]
 
 
-class Column(click.ParamType[Any]):
+class Column(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
     """``[TABLE.]ROLE=NAME``."""
 
     name = "[table.]role=name"
@@ -120,7 +120,7 @@ class Column(click.ParamType[Any]):
         return table, role, tuple(name.split(",")) if role == "user" and "," in name else name
 
 
-class Names(click.ParamType[Any]):
+class Names(click.ParamType):  # type: ignore[type-arg]
     """Names with commas between them."""
 
     name = "name,..."

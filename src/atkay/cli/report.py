@@ -31,7 +31,9 @@ def command(output: Path, title: str | None, **chosen: Any) -> None:
       $ atkay report recs.csv other.csv --truth truth.csv -m ndcg@5,10 --slices users.csv -o two.html
     """
     import atkay
+    from atkay.reporting.report import need_packages
 
+    need_packages()
     runs = chosen["runs"]
     if len(runs) > 1:
         content: Any = options.compared(chosen, every_pair=False)

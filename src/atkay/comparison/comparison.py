@@ -13,6 +13,7 @@ from atkay.comparison.sheet import ROUNDING_SHARE
 from atkay.comparison.tests import TESTS
 from atkay.comparison.verdict import CORRECTION_NAMES, LEVEL, OPPOSITE, size, verdict, way
 from atkay.core.schema import Form, count, listed, mapped, maybe, number, one_of, probability, record, text
+from atkay.errors import need
 from atkay.metrics.metric import Metric, RunMetric
 from atkay.metrics.spec import parse
 from atkay.results.result import Numbers, cells, number_types
@@ -217,6 +218,7 @@ class Comparison(Tables):
 
     def to_pandas(self) -> pd.DataFrame:
         """The table of differences, for pandas."""
+        need("to_pandas", "pandas", "pandas")
         import pandas as pd
 
         return pd.DataFrame(self.table.to_dict(as_series=False))

@@ -96,7 +96,7 @@ class Overlap(Tables, Mapping[str, float]):
         import polars as pl
 
         values = pl.DataFrame(dict(zip(MEASURES, self.query_values.T, strict=True))).fill_nan(None)
-        return pl.concat([pl.DataFrame(dict(self.ids)), values], how="horizontal")
+        return pl.DataFrame(dict(self.ids)).hstack(values)
 
     def to_dict(self) -> dict[str, float]:
         """Names and means."""

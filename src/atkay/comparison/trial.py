@@ -37,7 +37,7 @@ class Trial:
 
     def seed(self, *key: int) -> int:
         """A number of 63 bits, from which a kernel draws."""
-        return int(np.random.SeedSequence(self.rng, spawn_key=(*self.key, *key)).generate_state(1, np.uint64)[0] >> 1)
+        return int(np.random.SeedSequence(self.rng, spawn_key=(*self.key, *key)).generate_state(1, np.uint64)[0]) >> 1
 
     @cached_property
     def drawn(self) -> Drawn:

@@ -7,19 +7,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 from atkay.core.lock import Lock
 from atkay.engines.stream import Stream
-from atkay.errors import InputError, PopulationError, listing
+from atkay.errors import InputError, PopulationError, listing, need
 from atkay.evaluation.request import USUAL
 from atkay.inputs.batch import by_index
 from atkay.results.packing import split
 
-try:
-    import torch
-    from torchmetrics import Metric
-    from torchmetrics.utilities.data import dim_zero_cat
-except ImportError as error:
-    raise ImportError(
-        "atkay.engines.torchmetrics needs torch and torchmetrics: pip install torch torchmetrics"
-    ) from error
+need("atkay.engines.torchmetrics", "torchmetrics", "torch", "torchmetrics")
+import torch  # noqa: E402
+from torchmetrics import Metric  # noqa: E402
+from torchmetrics.utilities.data import dim_zero_cat  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

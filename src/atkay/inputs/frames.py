@@ -6,9 +6,10 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
-from atkay.errors import ColumnError, SourceError, a_type
+from atkay.errors import ColumnError, InputError, SourceError, a_type, need
 from atkay.inputs.checks import series
 from atkay.inputs.table import Pieces, Source, frame_source
 from atkay.tables import KINDS
@@ -107,9 +108,18 @@ def read_pandas(given: Any, table: str) -> Source:
                 raise ColumnError(
                     f"there are {names.count(name)} columns '{name}'", advice="Rename all but one.", table=table
                 )
-        return pl.DataFrame([series(name, given.iloc[:, names.index(name)], table) for name in chosen])
+        return pl.DataFrame([_pandas_column(name, given.iloc[:, names.index(name)], table) for name in chosen])
 
     return Source(tuple(dict.fromkeys(names)), select, "a pandas frame")
+
+
+def _pandas_column(name: str, values: Any, table: str) -> pl.Series:
+    try:
+        return series(name, values, table)
+    except InputError:
+        if not isinstance(values.dtype, np.dtype):  # text and categories, which Polars reads with PyArrow
+            need(f"{table}: column '{name}' of type {values.dtype} in a pandas frame", "pandas", "pyarrow")
+        raise
 
 
 def read_arrow(given: Any, table: str) -> Source:

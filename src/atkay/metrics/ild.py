@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from atkay.core.bits import count_bits
 from atkay.core.kernels import sums
 from atkay.metrics.categories import categories_of, in_blocks, masks, spread
 from atkay.metrics.metric import Bools, Definition, Floats, Ints, Judged, ListMetric, divide, word
@@ -125,7 +126,7 @@ class ILD(ListMetric):
         def distance(first: Ints, second: Ints) -> Floats:
             common = np.zeros(len(first), np.int64)
             for part in sets.T:
-                common += np.bitwise_count(part.take(first) & part.take(second))
+                common += count_bits(part.take(first) & part.take(second))
             return 1 - common / (size.take(first) + size.take(second) - common)
 
         return distance

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from atkay.comparison.verdict import CONTRADICTORY
-from atkay.errors import SpecError, unknown_value
+from atkay.errors import SpecError, need, unknown_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,19 +41,16 @@ RUNS = (
 KINDS = {"result": ("curves", "means"), "comparison": ("differences", "means")}
 
 
-def need_altair(kind: str | None = None, of: str = "result") -> None:
-    """Charts are drawn by Altair, and nothing else needs it; ``kind`` is that of a chart."""
-    if kind is not None and kind not in KINDS[of]:
+def check_plot(kind: str, of: str) -> None:
+    """Raise an error where there is no such chart, or no Altair to draw it."""
+    if kind not in KINDS[of]:
         raise SpecError(f"plot: {unknown_value(kind, 'kind', KINDS[of])}")
-    try:
-        import altair  # noqa: F401 - whoever asks imports it next
-    except ImportError as error:
-        raise ImportError("charts need Altair: pip install 'atkay[report]'") from error
+    need("plot", "report", "altair")
 
 
 def plot_result(result: Result, kind: str) -> alt.LayerChart | alt.FacetChart:
     """The numbers of one result."""
-    need_altair(kind)
+    check_plot(kind, "result")
     import altair as alt
 
     rows: list[dict[str, Any]] = [
@@ -75,7 +72,7 @@ def plot_result(result: Result, kind: str) -> alt.LayerChart | alt.FacetChart:
 
 def plot_comparison(comparison: Comparison, kind: str) -> alt.FacetChart:
     """The means of the runs, or their differences; a row per metric, each on a scale of its own."""
-    need_altair(kind, "comparison")
+    check_plot(kind, "comparison")
     import altair as alt
 
     data, layers = _differences(comparison) if kind == "differences" else _means(comparison)
@@ -146,7 +143,7 @@ def _numbers(summary: Any, middle: str) -> dict[str, float | None]:
 
 def plot_variants(variants: Variants) -> alt.Chart:
     """A bar per variant, with the libraries that mean it."""
-    need_altair()
+    need("plot", "report", "altair")
     import altair as alt
 
     rows = [
@@ -197,7 +194,7 @@ def curves(data: Any, line: str, cutoffs: Sequence[int], colour: Any = None) -> 
     """A line over the cutoffs for each run or metric, with the intervals."""
     import altair as alt
 
-    near = alt.selection_point(fields=["k"], on="pointerover", nearest=True, empty=False, clear="pointerout")
+    near = alt.selection_point("near", fields=["k"], on="pointerover", nearest=True, empty=False, clear="pointerout")
     x = alt.X(
         "k:Q",
         title="cutoff",
@@ -213,6 +210,7 @@ def curves(data: Any, line: str, cutoffs: Sequence[int], colour: Any = None) -> 
         base.mark_line(strokeWidth=2).encode(y=y),
         base.mark_point(filled=True, opacity=1)
         .encode(y=y, tooltip=tooltip, size=alt.condition(near, alt.value(120), alt.value(45)))
+        .properties(name="points")  # Altair 5 would number charts and selections through, and pages would differ
         .add_params(near),
         data=data,
     )

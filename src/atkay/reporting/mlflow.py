@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import importlib.util
 import math
 import posixpath
 import re
@@ -13,12 +12,11 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from atkay.errors import InputError, SpecError, shown, unknown_value
+from atkay.errors import InputError, SpecError, is_installed, need, shown, unknown_value
 from atkay.protocol import Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from types import ModuleType
 
     from atkay.results.result import Result
 
@@ -97,7 +95,9 @@ def log_mlflow(
     saved
         The artifact's name, compressed where it ends in ``.gz``; ``None`` for none. :meth:`Result.load` reads it.
     """
-    mlflow = _mlflow()
+    need("log_mlflow", "mlflow", "mlflow")
+    import mlflow
+
     metrics = flat(result, names="plain", intervals="ends", undefined="drop", prefix=prefix)
     with tempfile.TemporaryDirectory() as folder:
         # All that can fail here is done before a run is started.
@@ -110,14 +110,6 @@ def log_mlflow(
             for path, place in artifacts.items():
                 mlflow.log_artifact(str(path), place)
             return str(run.info.run_id)
-
-
-def _mlflow() -> ModuleType:
-    try:
-        import mlflow
-    except ImportError as error:
-        raise ImportError("log_mlflow needs MLflow: pip install 'atkay[mlflow]', or mlflow itself") from error
-    return mlflow
 
 
 def _params(result: Result) -> dict[str, Any]:
@@ -152,7 +144,7 @@ def _written(result: Result, names: Mapping[str, str | None], prefix: str, folde
         place, file = posixpath.split(f"{prefix}{name}") if isinstance(name, str) and name else ("", "")
         if not file:
             raise InputError(f"log_mlflow: {what} must be the name of an artifact or None, got {shown(name)}.")
-        if what == "report" and not all(map(importlib.util.find_spec, ("altair", "vl_convert"))):
+        if what == "report" and not is_installed("altair", "vl_convert"):
             continue
         path = folder / what / file
         path.parent.mkdir()

@@ -7,8 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from atkay.core.forks import check_threads
-from atkay.errors import InputError, listing, number_of
-from atkay.reporting.charts import need_altair
+from atkay.errors import InputError, listing, need, number_of
 from atkay.reporting.data import page_data
 from atkay.reporting.elements import as_script, element, written
 from atkay.reporting.sections import controls, sections
@@ -25,6 +24,11 @@ if TYPE_CHECKING:
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 """What a browser lets the page do: run what is in it, and ask for nothing. Vega compiles its expressions (eval)."""
+
+
+def need_packages() -> None:
+    """What draws the charts and brings the scripts is installed; asked before anything is evaluated for a report."""
+    need("the report", "report", "altair", "vl_convert")
 
 
 def report(
@@ -65,10 +69,10 @@ def report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     atkay.report(result, f"{folder}/report.html", recs=recs, truth=truth)
     """
+    need_packages()
     check_threads()
     view = View.of(found)
     check_target(path)
-    need_altair()
     elsewhere = _elsewhere(view, recs, truth, given)
     head = title or ("Evaluation" if view.comparison is None else f"Comparison of {number_of(len(view.runs), 'run')}")
     write_whole(path, _page(view, head, elsewhere).encode(errors="replace"))
@@ -95,10 +99,8 @@ def _elsewhere(view: View, recs: Any, truth: Any, given: Mapping[str, Any]) -> d
 @functools.cache
 def _bundle(version: str) -> str:
     """Vega, Vega-Lite and Vega-Embed as one script."""
-    try:
-        import vl_convert
-    except ImportError as error:
-        raise ImportError("the report needs vl-convert-python: pip install 'atkay[report]'") from error
+    import vl_convert
+
     script: str = vl_convert.javascript_bundle(vl_version=version)  # type: ignore[call-arg]  # its stub asks for more
     return script.replace("</script", "<\\/script")
 

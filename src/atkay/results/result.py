@@ -15,7 +15,7 @@ import numpy as np
 
 from atkay import __version__
 from atkay.core.types import Floats, Ints, Slicing
-from atkay.errors import NumberError, RowsError, SourceError, SpecError, listing, number_of
+from atkay.errors import NumberError, RowsError, SourceError, SpecError, listing, need, number_of
 from atkay.metrics.metric import Definition, Metric, RunMetric, is_pooled
 from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
@@ -350,8 +350,8 @@ class Result(Mapping[str, float]):
             self.slices.group_by("slice", "metric", maintain_order=True)
             .agg(
                 counts.sum().alias("segments"),
-                highest_segment=segment.get(mean.arg_max(), null_on_oob=True),
-                lowest_segment=segment.get(mean.arg_min(), null_on_oob=True),
+                highest_segment=segment.filter(mean == mean.max()).first(),
+                lowest_segment=segment.filter(mean == mean.min()).first(),
                 highest=mean.max(),
                 lowest=mean.min(),
             )
@@ -390,7 +390,7 @@ class Result(Mapping[str, float]):
         here = self.with_rows("per_query")
         ids = pl.DataFrame(dict(here.ids))
         values = pl.DataFrame(dict(zip(here.by_query, here.query_values.T, strict=True))).fill_nan(None)
-        return pl.concat([ids, values], how="horizontal")
+        return ids.hstack(values)
 
     def with_rows(self, what: str) -> Result:
         """The same with a value per user, for something that takes it; brought here where they are elsewhere."""
@@ -455,6 +455,7 @@ class Result(Mapping[str, float]):
 
     def to_pandas(self) -> pd.DataFrame:
         """The table, for pandas."""
+        need("to_pandas", "pandas", "pandas")
         import pandas as pd
 
         return pd.DataFrame([{"metric": name, **summary._asdict()} for name, summary in self.summaries.items()])

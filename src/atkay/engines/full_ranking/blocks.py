@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from atkay.core.bits import count_bits
 from atkay.engines.full_ranking.count import FAR, TINY, Ranks, Rows, Targets, Vectors, blocks, exact
 from atkay.errors import InputError
 
@@ -219,7 +220,7 @@ class Room(NamedTuple):
         near = scores.reshape(len(scores), -1, WORD)[row, word]
         least, most = (end[row] if end.ndim else end for end in ends)
         nth, bit = np.nonzero((near > least) & (near <= most))
-        clear = np.bitwise_count(above).sum(1, dtype=np.int64)
+        clear = count_bits(above).sum(1, dtype=np.int64)
         return torch.from_numpy(clear), torch.from_numpy(row[nth]), torch.from_numpy(word[nth] * WORD + bit)
 
 

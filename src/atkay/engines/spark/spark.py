@@ -35,7 +35,7 @@ from atkay.engines.spark.worker import (
     unbundle,
     unbundling,
 )
-from atkay.errors import IdError, ProtocolError, RowsError, listing, number_of
+from atkay.errors import IdError, MissingPackageError, ProtocolError, RowsError, listing, need, number_of
 from atkay.evaluation.finish import Setting, finish
 from atkay.inputs.checks import ROWS_SAMPLED, as_ids
 from atkay.inputs.coding.lookup import keyed_by
@@ -66,11 +66,10 @@ PARTS_AT_DRIVER = 16
 
 def local_session(cores: int = 2, settings: Mapping[str, str] | None = None) -> SparkSession:
     """A quiet Spark session on this machine; ``settings`` are Spark's own. An active session is taken as it is."""
+    need("Spark", "spark", "pyspark", "pyarrow", "pandas")
     check_java()
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError as error:
-        raise ImportError("Spark frames need PySpark: pip install 'atkay[spark]'") from error
+    from pyspark.sql import SparkSession
+
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else the workers' Python is whatever 'python3' is
     usual = {
         "spark.driver.bindAddress": "127.0.0.1",
@@ -92,16 +91,21 @@ def check_java() -> None:
     where = f"JAVA_HOME is '{home}'" if home else "JAVA_HOME is not set"
     advice = "Install one (Debian: apt install openjdk-17-jre-headless; conda: openjdk=17), or set JAVA_HOME to it."
     if java is None:
-        raise ImportError(f"Spark needs Java {OLDEST_JAVA} or later, but none was found: {where}. {advice}")
+        raise MissingPackageError(
+            f"Spark needs Java {OLDEST_JAVA} or later, but none was found: {where}", advice=advice
+        )
     printed = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
     version = re.search(r'version "(?:1\.)?(\d+)', printed.stderr + printed.stdout)
     if version is None or int(version[1]) < OLDEST_JAVA:
         described = "of unknown version" if version is None else f"Java {version[1]}"
-        raise ImportError(f"Spark needs Java {OLDEST_JAVA} or later, and '{java}' is {described}; {where}. {advice}")
+        raise MissingPackageError(
+            f"Spark needs Java {OLDEST_JAVA} or later, and '{java}' is {described}; {where}", advice=advice
+        )
 
 
 def evaluate_spark(request: Request) -> Result:
     """The result of :func:`atkay.evaluate` for lists in a Spark frame."""
+    need("Spark", "spark", "pyarrow", "pandas")
     session = request.tables["recs"].sparkSession
     tables, divided, whole = _read(session, request)
     columns = {name: table.used for name, table in tables.items()}
@@ -291,10 +295,10 @@ def _settled(judged: DataFrame, n_parts: int) -> Part:
         absent = re.search(r"ModuleNotFoundError: (No module named .*)", str(error))
         if absent is None:
             raise
-        raise ImportError(
-            f"Spark's workers cannot import a module: {absent[1]}. Install 'atkay[spark]' where they run, or "
-            f"set PYSPARK_PYTHON "
-            f"to a Python that has it (here it is '{sys.executable}')."
+        raise MissingPackageError(
+            f"Spark's workers cannot import a module: {absent[1]}",
+            advice="Run pip install 'atkay[spark]' where they run, or set PYSPARK_PYTHON to a Python that has it (here "
+            f"it is '{sys.executable}').",
         ) from error
     whole = merged(packed)
     if isinstance(whole, Failure):

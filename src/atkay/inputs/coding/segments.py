@@ -82,7 +82,7 @@ def slice_queries(
             f"user {', '.join(map(repr, who))} has two rows", advice="Give each user one segment.", table="slices"
         )
     there = "there beside " + "".join(typed.extra.columns)
-    table = pl.concat([table, typed.extra], how="horizontal").with_columns(pl.lit(True).alias(there))
+    table = table.hstack(typed.extra).with_columns(pl.lit(True).alias(there))
     segments = keyed.join(table, on=keys, how="left", maintain_order="left").drop(keys)
     segmented = segments.drop_in_place(there).is_not_null()
     strangers = table.join(keyed, on=keys, how="anti")
@@ -101,7 +101,7 @@ def _keys(queries: pl.DataFrame, slices: Table, groups: Groups | None) -> pl.Dat
     """The columns of the queries, or of their groups, by which the slices' table names them."""
     every, group_names = queries, () if groups is None else tuple(groups.ids.columns)
     if groups is not None:
-        every = pl.concat([queries, groups.ids.drop(queries.columns, strict=False)], how="horizontal")
+        every = queries.hstack(groups.ids.drop(queries.columns, strict=False))
     return every.select(slices.key) if set(slices.key) <= set(every.columns) else keyed_by(slices, queries, group_names)
 
 
