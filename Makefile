@@ -1,28 +1,44 @@
-# The front door. Everything that is needed is installed into .venv, from locked versions.
+# The front door. Every environment is made from locked versions: a small one for the demo, a large one for the rest.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PANDAS2 := .venv-pandas2
+DEMO := .venv-demo
+LOWEST := .venv-lowest
 TORCH := torch==2.13.0
 
-.PHONY: help setup environments demo browser java examples test test-deep test-native test-pandas2 check format bench conformance wheel wheels emulators docs lock clean
+.PHONY: help setup environments demo browser java examples test test-deep test-native test-lowest check format bench conformance wheel wheels emulators docs lock clean
 .DEFAULT_GOAL := help
 
 help:  ## what can be made
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /' | awk -F': ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
+# The oldest versions were built for Python 3.11 and 3.12.
+TEST_LOWEST := $(shell $(PYTHON) -c 'import sys; print("test-lowest" * (sys.version_info < (3, 13)))')
+
+# Modules are compiled when they are first imported: most of what is installed never is.
+PIP = $(@D)/bin/python -m pip --quiet --disable-pip-version-check install --no-compile
+
 # torch is not locked by hash: what is a wheel of a few hundred megabytes here has gigabytes of CUDA elsewhere.
 $(VENV)/ready: requirements/dev.txt pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@echo "installing all that the tests need (3 GB) into $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) $(TORCH)
+	@$(PIP) --require-hashes --no-deps -r requirements/dev.txt
+	@$(PIP) --no-build-isolation --no-deps -e .
 	@touch $@
 
-$(PANDAS2)/ready: requirements/pandas2.txt pyproject.toml
-	$(PYTHON) -m venv $(PANDAS2)
-	$(PANDAS2)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/pandas2.txt
-	$(PANDAS2)/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+$(DEMO)/ready: requirements/demo.txt pyproject.toml
+	@echo "installing what the demo needs (500 MB) into $(DEMO)"
+	@$(PYTHON) -m venv $(DEMO)
+	@$(PIP) --require-hashes --no-deps -r requirements/demo.txt
+	@$(PIP) --no-build-isolation --no-deps -e .
+	@touch $@
+
+$(LOWEST)/ready: requirements/lowest.txt pyproject.toml
+	@echo "installing the oldest versions that will do (900 MB) into $(LOWEST)"
+	@$(PYTHON) -m venv $(LOWEST)
+	@$(PIP) --require-hashes --no-deps -r requirements/lowest.txt
+	@$(PIP) --no-build-isolation --no-deps -e .
 	@touch $@
 
 # The compiled kernels, built again where a source is newer.
@@ -43,10 +59,10 @@ $(WHEELS)/ready: requirements/examples.txt $(VENV)/ready
 
 setup: $(VENV)/ready  ## a virtual environment with everything in it
 
-environments: $(VENV)/ready $(PANDAS2)/ready  # with make -j2 both at once
+environments: $(VENV)/ready $(DEMO)/ready $(LOWEST)/ready  # with make -j3 all at once
 
-demo: $(VENV)/ready  ## three recommenders of a made-up shop: numbers, differences, and report.html
-	@$(BIN)/atkay demo
+demo: $(DEMO)/ready  ## three recommenders of a made-up shop: numbers, differences, and report.html
+	@$(DEMO)/bin/atkay demo
 
 browser:  ## the browser that the tests of the report need, where it can be installed (Debian, as root)
 	@if command -v chromium >/dev/null; then echo "chromium is there"; \
@@ -64,7 +80,7 @@ examples: $(WHEELS)/ready  ## next baskets and films: tables, comparisons and ch
 	@$(BIN)/python examples/next_basket.py
 	@$(BIN)/python examples/movielens.py
 
-test: $(KERNELS) $(WHEELS)/ready test-pandas2  ## all tests, with pandas 3, and those that touch pandas again with pandas 2
+test: $(KERNELS) $(WHEELS)/ready $(TEST_LOWEST)  ## all tests, and a part of them again with the oldest versions
 	$(BIN)/python -m pytest -n 2
 
 test-deep: $(KERNELS)  ## many more examples of the fuzz and the laws, other ones each time, and what takes long
@@ -84,8 +100,9 @@ test-native: $(VENV)/ready  ## the tests of the kernels under address, undefined
 	$(call SANITIZED,asan) tests/core --ignore tests/core/test_forks.py
 	$(call SANITIZED,tsan) tests/core/test_kernels.py -k "not views and not is_no_column"  # Polars does not load there
 
-test-pandas2: $(PANDAS2)/ready
-	$(PANDAS2)/bin/python -m pytest -q -o addopts="-ra" tests/inputs/test_kinds.py
+test-lowest: $(LOWEST)/ready $(KERNELS)  ## inputs, metrics, results and the shell, with the oldest versions
+	HYPOTHESIS_PROFILE=few $(LOWEST)/bin/python -m pytest -q -n 2 -o addopts="-ra" tests/metrics tests/results tests/cli \
+		tests/inputs/test_kinds.py tests/inputs/test_input_files.py tests/comparison/test_compare.py tests/reporting/test_mlflow.py
 
 check: $(VENV)/ready  ## formatter, linter and type checker
 	$(BIN)/ruff format --check .
@@ -118,14 +135,17 @@ emulators:  ## what runs the wheels for arm64, for musl and for Windows (Debian 
 docs: $(VENV)/ready  ## write the reference of all metrics to docs/build/
 	$(BIN)/python docs/reference.py
 
-lock:  ## choose the newest versions and lock them
+COMPILE := .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	--no-annotate --upgrade
+
+lock:  ## choose the newest versions, and the oldest ones, and lock them
 	$(PYTHON) -m venv .venv-lock && .venv-lock/bin/python -m pip install --quiet --disable-pip-version-check uv
 	echo "torch; sys_platform == 'none'" > .venv-lock/overrides.txt  # installed before, see above
-	for group in dev pandas2; do .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-		--no-header --no-annotate --upgrade --overrides .venv-lock/overrides.txt pyproject.toml --group $$group \
-		-o requirements/$$group.txt; done
-	.venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-		--no-deps --upgrade --only-binary :all: --group examples -o requirements/examples.txt
+	$(COMPILE) --overrides .venv-lock/overrides.txt pyproject.toml --group dev -o requirements/dev.txt
+	$(COMPILE) pyproject.toml --extra report --group demo -o requirements/demo.txt
+	$(COMPILE) --resolution lowest-direct pyproject.toml --extra report --extra pandas --extra mlflow --group lowest \
+		-o requirements/lowest.txt
+	$(COMPILE) --no-deps --only-binary :all: --group examples -o requirements/examples.txt
 
 clean:  ## remove what was made
 	rm -rf .venv* build dist $(WHEELS) .pytest_cache .mypy_cache .ruff_cache .hypothesis
