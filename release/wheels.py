@@ -1,7 +1,7 @@
 """Wheels: build them, look into them, install them, and run what can run here.
 
 ``python release/wheels.py`` makes the sdist and the wheel for this machine; ``--all`` makes the wheels for every
-platform, on an x86-64 with Linux.
+platform, on an x86-64 with Linux, and tries that of this machine with every Python that is here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import venv
 from base64 import urlsafe_b64encode
 from email import message_from_bytes
 from pathlib import Path
@@ -58,14 +57,21 @@ def main(arguments: list[str]) -> None:
     wheels = [hatchling("wheel", tag) for tag in (build.TARGETS if everywhere else [None])]
     check_sdist(sdist)
     exports = [check(wheel) for wheel in wheels]
+    run(sys.executable, "-m", "twine", "check", "--strict", *DIST.iterdir())
+    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(), "CITATION.cff has another version"
     assert len(set(exports)) == 1, "all wheels have the same kernels"
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:  # wine ends a little later
         folder = Path(name)
         if everywhere:
             replay(wheels, exports[0], folder)
-        python = environment(folder)
-        compiled = smoke(python, "compiled", wheels[0])  # of all wheels the first is for an x86-64 with Linux
-        if not everywhere:
+            for each in pythons(wheels[0]):
+                python = environment(folder, each)
+                smoke(python, "compiled", wheels[0], "[report]")  # of all wheels the first is for an x86-64 with Linux
+                demo(python, folder, "Everything on one page: ")
+        else:
+            python = environment(folder, sys.executable)
+            compiled = smoke(python, "compiled", wheels[0])
+            demo(python, folder, "No report.html: ")
             check_rebuilt(sdist, wheels[0], folder)
             check_without_compiler(python, sdist, compiled)
     print(*(f"{path.name}: {path.stat().st_size // 1024} kB" for path in sorted(DIST.iterdir())), sep="\n")
@@ -129,6 +135,7 @@ def check(wheel: Path) -> frozenset[str]:
     about = message_from_bytes(files[f"{info}METADATA"])
     assert (about["Name"], about["Version"], about["Requires-Python"]) == ("atkay", __version__, ">=3.11")
     assert about["Description-Content-Type"] == "text/markdown"
+    assert "atkay/py.typed" in files
     (library,) = (name for name in files if name.startswith(LIBRARIES))
     assert {name for name in files if not name.startswith(info)} == package() | {library}
     return check_library(files[library], Path(library).name, tag)
@@ -152,10 +159,25 @@ def check_library(data: bytes, name: str, tag: str) -> frozenset[str]:
     return frozenset(exports)
 
 
-def environment(folder: Path) -> Path:
-    """The Python of a new virtual environment."""
-    venv.create(folder / "venv")
-    return folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+def pythons(wheel: Path) -> list[str]:
+    """The Pythons of this machine that the wheel is for."""
+    with ZipFile(wheel) as archive:
+        about = archive.read(f"atkay-{__version__}.dist-info/METADATA").decode()
+    found = []
+    for minor in re.findall(r"^Classifier: Programming Language :: Python :: 3\.(\d+)$", about, re.MULTILINE):
+        command = shutil.which(f"python3.{minor}")
+        if command and not subprocess.run([command, "-c", ""], capture_output=True).returncode:  # pyenv's may be empty
+            found.append(command)
+        else:
+            print(f"Python 3.{minor} is not here")
+    return found
+
+
+def environment(folder: Path, python: str) -> Path:
+    """The Python of a new, empty virtual environment."""
+    place = folder / "environment"
+    run(python, "-m", "venv", "--clear", "--without-pip", place)
+    return place / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 def pip(python: Path, *arguments: str | Path, **variables: str | Path) -> None:
@@ -164,12 +186,18 @@ def pip(python: Path, *arguments: str | Path, **variables: str | Path) -> None:
     run(sys.executable, "-m", "pip", *options, *arguments, **variables)
 
 
-def smoke(python: Path, kernels: str, archive: Path, *options: str, **variables: str | Path) -> str:
+def smoke(python: Path, kernels: str, archive: Path, extra: str = "", *options: str, **variables: str | Path) -> str:
     """Install an archive; the numbers of the smoke test there, with the kernels that it is to have."""
-    pip(python, "install", "--no-compile", *options, archive, **variables)
+    pip(python, "install", "--no-compile", *options, f"{archive}{extra}", **variables)
     numbers = run(python, "-I", ROOT / "release/smoke.py", kernels)
-    print(f"{archive.name}, {kernels} kernels: {numbers.strip()}")
+    print(f"{archive.name}, {run(python, '-V').strip()}, {kernels} kernels: {numbers.strip()}")
     return numbers
+
+
+def demo(python: Path, folder: Path, last: str) -> None:
+    """The demo runs, and ends with such a line."""
+    *_, line = run(python.with_name("atkay"), "demo", "-o", folder / "report.html").splitlines()
+    assert line.startswith(last), line
 
 
 def check_rebuilt(sdist: Path, wheel: Path, folder: Path) -> None:
@@ -181,7 +209,7 @@ def check_rebuilt(sdist: Path, wheel: Path, folder: Path) -> None:
 def check_without_compiler(python: Path, sdist: Path, compiled: str) -> None:
     """Without a compiler atkay is installed all the same, warns once, and gives the same numbers."""
     options = "--force-reinstall", "--no-deps", "--no-cache-dir"
-    assert smoke(python, "reference", sdist, *options, CC="", PATH="") == compiled
+    assert smoke(python, "reference", sdist, "", *options, CC="", PATH="") == compiled
 
 
 def replay(wheels: list[Path], kernels: frozenset[str], folder: Path) -> None:
