@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 import atkay
 
@@ -45,13 +46,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not item.get_closest_marker("deep")]
 
 
-try:
-    from hypothesis import settings
-except ImportError:  # the environment for pandas 2 runs tests that need none of it
-    pass
-else:
-    settings.register_profile("full", deadline=None, derandomize=True, max_examples=30)
-    settings.register_profile("few", deadline=None, derandomize=True, max_examples=3)
-    # Other examples each time. A failure is printed with what it takes to see it again.
-    settings.register_profile("deep", deadline=None, max_examples=400, print_blob=True)
-    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "full"))
+settings.register_profile("full", deadline=None, derandomize=True, max_examples=30)
+settings.register_profile("few", deadline=None, derandomize=True, max_examples=3)
+# Other examples each time. A failure is printed with what it takes to see it again.
+settings.register_profile("deep", deadline=None, max_examples=400, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "full"))
