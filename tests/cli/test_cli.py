@@ -257,7 +257,7 @@ def test_a_gate_on_a_metric_without_a_direction_asks_for_one(here: Path) -> None
         "--fail-under arp@5=1 --better arp@5=less": "must be higher or lower",
         "--fail-under arp@5=1 --better arp@6=lower": "'arp@6' is not evaluated",
         "--fail-under hit@5=0.1 --better hit@5=lower": "for hit@5, higher is better",
-        "--fail-under hit@5=nan": "'nan' is no number",
+        "--fail-under hit@5=nan": "cannot read 'nan' as a number",
     }
     for options, said in refused.items():
         found = run(f"{line} {options}")

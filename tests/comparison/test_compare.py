@@ -867,7 +867,7 @@ def test_the_legend_names_what_decided() -> None:
     first = np.random.default_rng(0).random(20)
     runs = {"a": result(first), "b": result(first + 0.1)}  # without spread t has no p-value
     assert "corrected p < 0.05 (permutation, Holm)" in atkay.compare(runs).legend
-    assert " corrected p t  corrected p permutation\n" in repr(atkay.compare(runs))
+    assert " p (t, Holm)  p (permutation, Holm)\n" in repr(atkay.compare(runs))
     runs["c"] = result(noise(20, 1)[:, 0])
     assert (
         "corrected p < 0.05 (t, Benjamini-Hochberg or permutation, Benjamini-Hochberg)"

@@ -225,10 +225,10 @@ def test_objects_that_are_no_tables() -> None:
     refused(SourceError, "truth: cannot read None as a table", truth=None)
     refused(SourceError, "recs: the value of user 1 is a str; a list of items is needed", {1: "abc"})
     refused(SourceError, "truth: the value of user 'u' is an int", {"u": [1]}, {"u": 1})
-    refused(SourceError, "recs: what is given for user 1 is a set; a set has no order", {1: {10, 11}})
+    refused(SourceError, "recs: the value of user 1 is a set; a set has no order", {1: {10, 11}})
     refused(SourceError, "recs: some users have a dict and some a list", {1: [10], 2: {11: 0.5}})
     refused(SourceError, "an array of users x k must hold item ids, got", np.array([[0.5, 0.25]]), [[1]])
-    refused(SourceError, "recs has 2 rows and truth 3; a user is a row number", np.array([[1], [2]]), [[1], [2], [3]])
+    refused(SourceError, "recs has 2 rows and truth 3; users are row numbers", np.array([[1], [2]]), [[1], [2], [3]])
 
 
 def test_keys_of_different_lengths() -> None:

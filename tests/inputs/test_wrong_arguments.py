@@ -131,12 +131,12 @@ def test_matrices_of_different_shapes() -> None:
             atkay.evaluate(wide, narrow, "mrr", memory=memory)
     with pytest.raises(SourceError, match="features has 90 items and truth 100"):
         atkay.evaluate(wide, wide, "ild", features=np.ones((90, 2)))
-    with pytest.raises(SourceError, match="run_a is for 100 items and run_b for 90"):
+    with pytest.raises(SourceError, match="run_a has 100 items and run_b 90"):
         atkay.overlap(wide, narrow)
     with pytest.raises(SourceError, match="cannot read a sparse matrix of users x items as features"):
         atkay.evaluate(wide, wide, "ild", features=wide)
     stream = atkay.Stream("mrr", n_items=100)
-    with pytest.raises(InputError, match="targets is a matrix with 90 columns, and there are 100 items"):
+    with pytest.raises(InputError, match="targets is a matrix with 90 columns for 100 items"):
         stream.update([[0], [1], [2]], narrow)
 
 

@@ -335,7 +335,7 @@ def test_what_was_saved_has_less_to_show(browser: Browser, comparison: atkay.Com
     found = Opened(browser, tmp_path / "page.html")
     assert "no per-user values" in found.page.locator("#users").inner_text()
     assert "are not saved" in found.page.locator("#explorer").inner_text()
-    assert "pass the lists and the truth again" in found.page.locator("#conventions").inner_text()
+    assert "pass the data again" in found.page.locator("#conventions").inner_text()
     found.choose("cutoff", "5")
     assert found.said == []
     found.page.context.close()
@@ -367,9 +367,9 @@ def test_notebooks_show_tables(comparison: atkay.Comparison) -> None:
 def test_what_is_refused(comparison: atkay.Comparison, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="pass a Result or a Comparison, got a dict"):
         atkay.report({}, tmp_path / "a.html")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"take recs= and truth=.*given was 'recs'"):
+    with pytest.raises(InputError, match=r"need both recs= and truth=.*got 'recs'"):
         atkay.report(comparison, tmp_path / "a.html", recs=RUNS)
-    with pytest.raises(InputError, match="'old', which is no run; runs are 'base', 'same', 'new'"):
+    with pytest.raises(InputError, match="unknown run 'old'; runs are 'base', 'same', 'new'"):
         atkay.report(comparison, tmp_path / "a.html", recs={"old": RUNS["base"]}, truth=TRUTH)
     assert not list(tmp_path.iterdir())
 

@@ -549,7 +549,7 @@ def _notes(results: Mapping[str, Result], sheet: Sheet, procedure: Procedure, me
             f"{what} in some runs: {uneven:,}; a mean covers the users of its run, a difference those of both runs"
         )
     family = "all differences" if procedure.family == "all" else "the differences in each metric"
-    corrected = f"p-values corrected over {family} ({CORRECTION_NAMES[procedure.correction]})"
+    corrected = f"p-values corrected for {family} ({CORRECTION_NAMES[procedure.correction]})"
     corrected = "p-values not corrected" if procedure.correction == "none" else corrected
     notes.append(f"{corrected}; the first test with a p-value decides")
     notes += [f"{name}: {TESTS[name].words}" for name in procedure.tests]

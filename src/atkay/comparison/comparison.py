@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from atkay.comparison.sheet import ROUNDING_SHARE
 from atkay.comparison.tests import TESTS
-from atkay.comparison.verdict import CORRECTION_NAMES, LEVEL, OPPOSITE, size, verdict, way
+from atkay.comparison.verdict import CORRECTION_NAMES, LEVEL, OPPOSITE, signed, size, verdict, way
 from atkay.core.schema import Form, count, listed, mapped, maybe, number, one_of, probability, record, text
 from atkay.errors import need
 from atkay.metrics.metric import Metric, RunMetric
@@ -371,7 +371,7 @@ class Comparison(Tables):
 
     def difference_grid(self, differences: Sequence[Difference], ahead: tuple[str, ...] = ()) -> Grid:
         """A row per difference, with its verdict."""
-        of_tests = tuple(f"{self._corrected}p {name}" for name in self.tests)
+        of_tests = tuple(f"p ({self._with_correction(name)})" for name in self.tests)
         header = (*ahead, "metric", "run", "against", "verdict", "d_z", "wins/ties/losses", "users", *of_tests)
         rows = [
             (
@@ -399,7 +399,9 @@ class Comparison(Tables):
 
     def _moving(self) -> list[str]:
         against = [
-            f"{d.slice} {_named(d.segment)}: {d.metric}, {d.run} vs {d.against}: {d.verdict}" for d in self.movers
+            f"{d.slice} {_named(d.segment)}: {d.metric}, {d.run} vs {d.against}: "
+            + (d.verdict if d.significant else f"{signed(d.difference, 4)}, {d.verdict}")
+            for d in self.movers
         ]
         return ["segments with the opposite effect:", *against] if against else ["no segment has the opposite effect"]
 
