@@ -876,7 +876,7 @@ def test_the_legend_names_what_decided() -> None:
     assert "corrected p < 0.05 (tukey)" in atkay.compare(runs, test="tukey", correction="bh").legend
     alone = atkay.compare(runs, test="t", correction="none")
     assert "than the run with that letter, p < 0.05 (t)" in alone.legend
-    assert re.search(r" users +p t\n", repr(alone))
+    assert re.search(r" users +p \(t\)\n", repr(alone))
 
 
 def test_names_are_shown_as_text() -> None:

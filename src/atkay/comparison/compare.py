@@ -1,4 +1,4 @@
-"""Compare: evaluate runs alike, pair them by user, and say which differences are significant."""
+"""Compare: evaluate runs, pair them by user, and test their differences."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ def compare(
     rng: int = 7,
     **given: Any,
 ) -> Comparison:
-    """Say which differences between runs are significant, and how large they are.
+    """Compare runs: how large are the differences, and which are significant?
 
-    The runs are paired by user: each user's value under one run is held against the same user's value under the
-    other. A user whom one of the two runs does not evaluate is left out of their difference, and counted.
+    Runs are paired by user. A user who is evaluated in only one of two runs is left out of their difference, and
+    counted in ``left_out``.
 
     Parameters
     ----------
@@ -82,28 +82,28 @@ def compare(
         ``{name: lists}``, two or more: lists as ``evaluate`` takes them, the path of a file, a :class:`Result`, or the
         path of a saved one (``.json``, ``.json.gz``).
     truth
-        As for ``evaluate``; not needed where all runs are results.
+        As for ``evaluate``; not needed if all runs are results.
     metrics
-        As for ``evaluate``. Left out, they are those that all given results have, or the usual six.
+        As for ``evaluate``. By default the metrics that all given results have, or those of ``evaluate``.
     baseline
-        The run that all others are held against; without one every pair is compared.
+        The run to compare all others with; by default every pair is compared.
     test
         One or several of "t", "permutation", "bootstrap", "tukey", "randomised_tukey", "wilcoxon", "sign". The first
-        that has a p-value decides on the verdict.
+        that has a p-value decides the verdict.
     correction
         "holm", "bonferroni", "bh" (Benjamini and Hochberg), or "none".
     family
-        What is corrected together: "all" differences in all metrics of the call, or those of each "metric" by itself.
+        What to correct together: "all" differences, or those of each "metric".
     interval
-        "student", or by bootstrap "percentile" or "bca".
+        The confidence interval: "student", or the bootstrap's "percentile" or "bca".
     min_effect
         The smallest difference that matters, for all metrics or as ``{metric: difference}``.
     permutations
-        How many permutations, or bootstrap samples, random tests take.
+        The number of permutations or bootstrap samples.
     rng
-        The seed of random tests. The same seed gives the same digits.
+        The seed of random tests; the same seed gives the same numbers.
     **given
-        Whatever else ``evaluate`` takes: protocol, columns, slices, train, dialect, ...
+        Further arguments of ``evaluate``: protocol, columns, slices, train, dialect, ...
 
     Examples
     --------
@@ -160,7 +160,7 @@ def compare(
 
 
 def _too_few_permutations(comparison: Comparison) -> Iterator[str]:
-    """The random tests whose smallest p-value does not pass the correction."""
+    """The random tests whose smallest possible p-value cannot be significant after correction."""
     families: dict[Any, list[Difference]] = {}
     for each in (*comparison.differences, *comparison.segments):
         families.setdefault((each.slice, each.metric if comparison.family == "metric" else None), []).append(each)
@@ -180,7 +180,7 @@ def _too_few_permutations(comparison: Comparison) -> Iterator[str]:
 
 
 def _check_arguments(given: Mapping[str, Any]) -> None:
-    """An argument of nobody is offered those of compare first, then those of evaluate."""
+    """For an unknown argument suggest those of compare first, then those of evaluate."""
     own = [name for name in inspect.signature(compare).parameters if name != "given"]
     passed = [name for name in inspect.signature(evaluate).parameters if name not in (*own, "recs", "fields")]
     passed += [each.name for each in fields(Protocol)]
@@ -190,14 +190,14 @@ def _check_arguments(given: Mapping[str, Any]) -> None:
 
 
 def _members(family: Sequence[Difference], test: str) -> int:
-    """How many are corrected together; pairs do not count where a test holds for all of them."""
+    """How many differences are corrected together; a joint test counts all pairs as one."""
     pair = ("metric", "segment") if TESTS[test].joint else ("metric", "segment", "run", "against")
     return len({tuple(getattr(each, name) for name in pair) for each in family if not math.isnan(each.p[test])})
 
 
 @dataclass(frozen=True)
 class Procedure:
-    """How differences are judged."""
+    """The tests, their correction and their seed."""
 
     tests: tuple[str, ...]
     correction: str
@@ -222,7 +222,7 @@ class Procedure:
         permutations: int,
         rng: int,
     ) -> Procedure:
-        """The procedure that was asked for, checked."""
+        """The procedure, its arguments checked."""
         single = isinstance(test, str) or not isinstance(test, Collection) or getattr(test, "ndim", 1) == 0
         tests: tuple[Any, ...] = (test,) if single else tuple(test)
         if baseline is not None and not isinstance(baseline, str):
@@ -259,7 +259,7 @@ def _pairs(names: Sequence[str], baseline: str | None) -> list[Pair]:
 def _results(
     runs: Mapping[str, Any], truth: Any, metrics: Any, given: Mapping[str, Any]
 ) -> tuple[dict[str, Result], tuple[Metric, ...]]:
-    """Every run as a result, evaluated now or before, and the numbers to compare, one by one."""
+    """Every run as a result, evaluated now or before, and the metrics to compare."""
     if not isinstance(runs, Mapping):
         raise InputError(f"compare: runs must be {{name: lists}}, got {a_type(runs)}.")
     if strange := [name for name in runs if not isinstance(name, str)]:
@@ -297,7 +297,7 @@ def _results(
 
 
 def _evaluated(name: str, run: Any, truth: Any, metrics: Any, **given: Any) -> Result:
-    """One run; an error says whose lists are wrong."""
+    """The result of one run; errors name the run."""
     try:
         return evaluate(run, truth, metrics, **given)
     except InputError as error:
@@ -305,7 +305,7 @@ def _evaluated(name: str, run: Any, truth: Any, metrics: Any, **given: Any) -> R
 
 
 def _names(results: Mapping[str, Result]) -> dict[str, str]:
-    """The names of a dialect, and what they are here."""
+    """The dialect's names of metrics, and our specs for them."""
     return {name: meant for result in results.values() for name, meant in result.names.items()}
 
 
@@ -323,7 +323,7 @@ def _ready(run: Any) -> Result | None:
 
 
 def _shared(results: Mapping[str, Result]) -> list[str]:
-    """The numbers that all results have."""
+    """The metrics that all results have."""
     (first, one), *others = results.items()
     shared = [name for name in one if all(name in other for _, other in others)]
     if not shared:
@@ -361,7 +361,7 @@ def _thresholds(
 
 @dataclass(frozen=True, eq=False)
 class RunTable:
-    """The numbers of the runs, all or those of a segment, and their differences, not yet corrected."""
+    """The means of the runs and their differences, of all users or of a segment, before correction."""
 
     results: Mapping[str, Result]
     metrics: tuple[Metric, ...]
@@ -376,7 +376,7 @@ class RunTable:
 
     @cached_property
     def steps(self) -> Steps:
-        """How far the tests are."""
+        """The progress of the tests."""
         tables = 1 + sum(len(np.unique(slicing.code)) for slicing in self.sheet.slicings)
         return Steps("comparing", tables * (len(self.procedure.tests) + (self.procedure.interval != "student")))
 
@@ -481,7 +481,7 @@ class RunTable:
         return Difference(metric=str(metric), run=run, against=against, better=metric.better)
 
     def _of_run(self, metric: Metric, pair: Pair, means: Means) -> Difference:
-        """A number of all lists together has no users' values, and so no test."""
+        """The difference of a metric of the whole run, which has no per-user values and no test."""
         runs = [self.names[at] for at in pair]
         first, second = (means[run][str(metric)].mean if run in means else math.nan for run in runs)
         difference = 0.0 if abs(second - first) <= ROUNDING_SHARE * max(abs(first), abs(second)) else second - first
@@ -490,7 +490,7 @@ class RunTable:
 
 
 def _contradicts(test: str, paired: Paired, pair: Pair, difference: Difference) -> bool:
-    """Whether a test that is not of the mean speaks for another run than the mean does."""
+    """Whether a test of something other than the mean favours the other run."""
     leaning = TESTS[test].leaning
     return leaning is not None and leaning(paired.difference(pair)) * difference.difference <= 0
 
@@ -527,7 +527,7 @@ def _with_finding(difference: Difference, least: Mapping[str, float]) -> Differe
 
 
 def _readings(results: Mapping[str, Result]) -> list[str]:
-    """Which columns decided something; whose they are is said where runs differ."""
+    """How columns were read; runs are named where they differ."""
     runs = {
         words: [name for name, result in results.items() if words in result.readings]
         for result in results.values()
@@ -537,7 +537,7 @@ def _readings(results: Mapping[str, Result]) -> list[str]:
 
 
 def _notes(results: Mapping[str, Result], sheet: Sheet, procedure: Procedure, metrics: Sequence[Metric]) -> list[str]:
-    """What a reader of the tables should know."""
+    """The notes below the tables."""
     one = next(iter(results.values()))
     unit = f"{' and '.join(one.protocol.groups)} (averaged over its queries first)" if one.protocol.groups else "user"
     rows = "groups of queries" if one.protocol.groups else "users"

@@ -1,4 +1,4 @@
-"""Comparison: the runs' numbers, their differences, and what can be said of them."""
+"""Comparison: means of runs, their differences, and verdicts."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 
 
 Means = Mapping[str, Mapping[str, Summary]]
-"""What is said of each number: ``means[run][metric]``."""
+"""The summary of each metric: ``means[run][metric]``."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One number of ``run`` less that of ``against``, and how sure it is.
+    """The difference of two runs in one metric, ``run`` - ``against``, with its interval and tests.
 
     ``low`` and ``high`` are the 95 % confidence interval, ``deviation`` is the SD of the users' differences, and
     ``effect`` the difference divided by it (d_z). ``wins``, ``ties`` and ``losses`` count the users for whom ``run``
@@ -107,7 +107,7 @@ class Difference:
 
 NUMBERS = ("difference", "low", "high", "deviation", "effect")
 MARKS = {"better": "*", "worse": "†", "higher": "↑", "lower": "↓"}
-"""What stands behind a mean, by how the run stands to the baseline."""
+"""The mark behind a mean, by its comparison with the baseline."""
 MOST_LETTERS = 26
 """More runs than this are marked by numbers."""
 COUNTS = ("wins", "ties", "losses", "users", "left_out", "undefined")
@@ -115,11 +115,12 @@ COUNTS = ("wins", "ties", "losses", "users", "left_out", "undefined")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Tables):
-    """Runs side by side: means, differences, verdicts; prints as a table, and goes wherever a table can go.
+    """Means, differences and verdicts of several runs; prints as a table and exports to LaTeX, Markdown, pandas and
+    Polars.
 
-    ``means[run][metric]`` is a :class:`Summary`; ``differences`` has a :class:`Difference` per metric and pair, and
-    ``segments`` the same for each segment, of which ``segment_means[slice, segment]`` are the means;
-    ``comparison["ndcg@10"]`` are the differences in one metric.
+    ``comparison["ndcg@10"]`` holds the differences in one metric, ``differences`` all of them and ``segments`` those
+    per segment (:class:`Difference`). ``means[run][metric]`` is a :class:`Summary`; ``segment_means[slice, segment]``
+    are the means per segment.
     """
 
     runs: tuple[str, ...]
@@ -144,10 +145,10 @@ class Comparison(Tables):
     segment_means: Mapping[tuple[str, str | None], Means] = field(default_factory=dict)
     """The means of each run in each segment of each slice."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """The names that were asked for in a dialect, and what they are here."""
+    """The dialect's names of metrics, and our specs for them."""
 
     def __post_init__(self) -> None:
-        """Give each difference what its verdict needs besides its own numbers."""
+        """Complete each difference with the baseline's mean and the correction, for its verdict."""
         for name in ("differences", "segments"):
             completed = tuple(
                 replace(each, base=self._base(each), correction=self.correction) for each in getattr(self, name)
@@ -180,7 +181,7 @@ class Comparison(Tables):
 
     @property
     def slices(self) -> pl.DataFrame:
-        """The same for each segment of each slice; ``against_mean`` marks those that move against the whole."""
+        """A row per segment, metric and pair; ``against_mean`` marks segments with the opposite effect."""
         from atkay.core.forks import polars as pl
 
         against = pl.Series("against_mean", [self._moves_against(each) for each in self.segments], pl.Boolean)
@@ -195,7 +196,7 @@ class Comparison(Tables):
 
     @property
     def movers(self) -> tuple[Difference, ...]:
-        """The segments that move against the mean, the significant ones first, then by p-value."""
+        """The segments with the opposite effect, significant ones first, then by p-value."""
         movers = filter(self._moves_against, self.segments)
         return tuple(
             sorted(movers, key=lambda d: (not d.significant, d.corrected.get(d.decided_by or "", 1.0), d.segment or ""))
@@ -203,7 +204,7 @@ class Comparison(Tables):
 
     @property
     def mean_table(self) -> pl.DataFrame:
-        """A row per run and metric: the mean, its 95 % interval, deviation, and counts."""
+        """A row per run and metric: mean, 95 % CI (low, high), SD over users (deviation), and counts."""
         return _mean_frame(("run", "metric"), _lines(self.means))
 
     @property
@@ -217,14 +218,14 @@ class Comparison(Tables):
         return self.table
 
     def to_pandas(self) -> pd.DataFrame:
-        """The table of differences, for pandas."""
+        """The table of differences as a pandas frame."""
         need("to_pandas", "pandas", "pandas")
         import pandas as pd
 
         return pd.DataFrame(self.table.to_dict(as_series=False))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, as JSON can hold it."""
+        """Everything as a JSON-compatible dict."""
         segment_means = [
             {"slice": name, "segment": segment, "means": means} for (name, segment), means in self.segment_means.items()
         ]
@@ -236,20 +237,20 @@ class Comparison(Tables):
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a JSON file, compressed where the name ends in ``.gz``; whole or not at all."""
+        """Save to a JSON file, compressed if the name ends in ``.gz``; atomic."""
         save_record(path, "comparison", self.to_dict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Comparison:
-        """A comparison that was saved before."""
+        """Load a saved comparison."""
         return load_record(path, "comparison", _comparison)
 
     def to_latex(self) -> str:
-        """The means in LaTeX, for the booktabs package: the best in bold, raised marks for significant differences."""
+        """The means as a LaTeX table (booktabs): best in bold, superscript marks for significant differences."""
         return f"{self.mean_grid().latex()}\n% {one_line(self.bold_legend)}"
 
     def _parts(self, *, bold: bool) -> list[Grid | Sequence[str]]:
-        """The means, where the best is bold and raised marks say which differences are significant; the differences."""
+        """The means, with marks for significant differences and the best in bold; the differences."""
         parts: list[Grid | Sequence[str]] = [
             self.mean_grid(),
             [self.bold_legend if bold else self.legend],
@@ -280,7 +281,7 @@ class Comparison(Tables):
         return chr(ord("a") + at) if len(self.runs) <= MOST_LETTERS else f" {at + 1}"
 
     def leaders(self, metric: str) -> list[str]:
-        """The runs with the best mean; of means that are nearly equal, differences over the same users decide."""
+        """The runs with the best mean; near-equal means are decided by paired differences."""
         means = {run: self.means[run][metric] for run in self.runs}
         first = best(means, parse(metric).better)
         behind = {
@@ -308,7 +309,7 @@ class Comparison(Tables):
 
     @property
     def legend(self) -> str:
-        """What the marks mean: those alone that these metrics can have."""
+        """What the marks mean."""
         tested = [each for each in self.differences if each.decided_by]
         if not tested:
             return "no marks: none of these metrics was tested"
@@ -345,7 +346,7 @@ class Comparison(Tables):
 
     @property
     def _of_both(self) -> str:
-        """What to add where a mean counts other users than a difference does."""
+        """A note where means and differences cover different users."""
         uneven = any(
             each.users != self.means[run][each.metric].users
             for each in self.differences
@@ -356,7 +357,7 @@ class Comparison(Tables):
 
     @property
     def threshold(self) -> str:
-        """What is significant."""
+        """The condition for significance."""
         return f"{self._corrected}p < {LEVEL:g}"
 
     @property
@@ -364,7 +365,7 @@ class Comparison(Tables):
         return "" if self.correction == "none" else "corrected "
 
     def _with_correction(self, test: str) -> str:
-        """A test and its correction; Tukey's have one of their own."""
+        """A test and its correction; Tukey's tests have their own."""
         return (
             test if TESTS[test].joint or self.correction == "none" else f"{test}, {CORRECTION_NAMES[self.correction]}"
         )
@@ -427,7 +428,7 @@ def _effect(difference: Difference) -> str:
 
 
 def _counts(difference: Difference) -> str:
-    """For how many users the run is better, as good and worse; nobody wins by a number that has no direction."""
+    """Wins, ties and losses; higher, equal and lower for a metric without direction."""
     if difference.wins is None:
         return "–"
     if difference.better == "neither":
@@ -436,7 +437,7 @@ def _counts(difference: Difference) -> str:
 
 
 def best(means: Mapping[str, Summary], better: str) -> list[str]:
-    """The runs with the best mean, more than one where means are equal; none where no direction is better."""
+    """The runs with the best mean, several if equal; none for a metric without direction."""
     known = {run: each.mean for run, each in means.items() if not math.isnan(each.mean)}
     if better == "neither" or not known:
         return []
@@ -529,11 +530,11 @@ _FILE = record(
         "segments": listed(_DIFFERENCE),
     }
 )
-"""The file, field by field; the verdicts are there for those who read it without atkay."""
+"""The file, field by field; verdicts are included for readers without atkay."""
 
 
 def _comparison(content: dict[str, Any]) -> Comparison:
-    """A comparison out of its file: every mean and every difference is of its runs, metrics and tests."""
+    """A comparison from its file, checked for consistency."""
     from atkay.comparison.compare import Procedure
 
     read = _FILE(content)

@@ -1,4 +1,4 @@
-"""Evaluate: lists against truth, by the engine that fits."""
+"""Evaluate: choose the engine and evaluate lists against truth."""
 
 from __future__ import annotations
 
@@ -41,48 +41,46 @@ def evaluate(
     protocol: Protocol | None = None,
     **fields: Any,
 ) -> Result:
-    """Hold ranked lists against held-out truth.
+    """Evaluate ranked lists against held-out truth.
 
     Parameters
     ----------
     recs
-        The lists: a table with a row per user and item and, where the rows are not in order, a ``rank`` or a ``score``
-        (Polars, pandas, Arrow); ``{user: [items]}`` or ``{user: {item: score}}``; an array of users x k items, in which
-        -1 fills up short lists; a SciPy sparse matrix of scores; the path of a file (CSV, TSV, Parquet, Arrow, JSON
-        Lines, TREC run), of a folder of files, or of several: ``"recs/*.parquet"``; or a Spark frame, which is judged
-        in its cluster (docs/spark.md).
+        The ranked lists: a table (Polars, pandas, Arrow) with a row per user and item, in order or with a ``rank`` or
+        ``score`` column; ``{user: [items]}`` or ``{user: {item: score}}``; a users x k array of items, padded with -1;
+        a SciPy sparse matrix of scores; the path of a file (CSV, TSV, Parquet, Arrow, JSON Lines, TREC run), a folder
+        or a pattern such as ``"recs/*.parquet"``; or a Spark frame, which is evaluated in its cluster.
     truth
-        What is relevant, in any of these forms; a grade may stand where the lists have a score (TREC qrels included).
+        The relevant items, in any of these forms, with grades in place of scores (TREC qrels included).
     metrics
-        Specs such as ``"ndcg@10"`` or ``"map(per=hits)@5,10"``, or metrics such as ``NDCG(k=10)``; left out with a
-        dialect, those of the usual six that the library has.
+        Specs such as ``"ndcg@10"`` or ``"map(per=hits)@5,10"``, or metrics such as ``NDCG(k=10)``. By default ndcg,
+        map, mrr, recall, precision and hit at 10; with a dialect, those of them that the library has.
     columns
-        The names of the columns, where they are not found by themselves.
+        The names of the columns, where they differ from the usual ones.
     slices
-        A table that gives each user a segment, or ``{user: segment}``: every metric is also taken per segment.
+        A table with a segment for each user, or ``{user: segment}``: adds every metric per segment.
     exclude, candidates
-        Items that are taken out of the lists before ranking, such as what a user has seen; and those that alone may
-        stay. Tables of users and items, ``{user: items}``, or a plain collection of items that holds for every user.
+        Items to remove from the lists before ranking, such as those already seen; and the only items to keep. Tables of
+        users and items, ``{user: items}``, or a collection of items for all users.
     train, catalog, features, reference
-        What some metrics need besides: the interactions that the models learned from (users and items); all items; a
-        table, or ``{item: ...}``, with categories or numbers of items; the lists of a reference recommender, or one
-        list that it shows to everybody.
+        What some metrics need: the training interactions (users and items); all items; the categories or vectors of
+        items, as a table or ``{item: ...}``; the lists of a reference recommender, or one list for all users.
     sampled
-        Where the lists rank one relevant item among sampled ones and not among all: ``Sampled(catalog_size=n,
-        negatives=m)``. The result says so, and can be an estimate for the whole catalogue.
+        ``Sampled(catalog_size=n, negatives=m)`` if the lists rank one relevant item among sampled negatives. The result
+        says so, and can estimate the metrics on the whole catalogue.
     dialect
-        The name of a library, such as "ranx": metrics and protocol then mean what they mean there, as far as nothing
-        else is said, and its own names of metrics work, too. ``atkay.list_dialects()`` lists them.
+        A library, such as "ranx", whose conventions and metric names to use; explicit arguments take precedence. See
+        ``atkay.list_dialects()``.
     memory
-        About how much may be used, such as "2GB", for files that do not fit: users are then divided into parts, judged
-        one part after the other, and the result is the same. Lists, truth, ``exclude`` and ``candidates`` may be
-        larger than memory where they are files or Polars lazy frames; everything else is read whole, and so is what
-        was given as something else. Values per user stay in memory, 8 bytes for each number.
+        The memory to use, such as "2GB", for files that do not fit: users are evaluated part by part, with the same
+        result. ``recs``, ``truth``, ``exclude`` and ``candidates`` may be larger than memory if they are files or
+        Polars lazy frames; all other tables are read whole. Values per user stay in memory, 8 bytes per user and
+        metric.
     spill
-        With ``memory``: the folder for the parts while they are judged, by default the system's for temporary files.
-        What is written there is removed afterwards, even after an error or Ctrl-C.
+        With ``memory``: the folder for temporary files, by default the system's. They are removed afterwards, also
+        after an error or Ctrl-C.
     protocol, **fields
-        Who counts, and how lists are read: the fields of :class:`Protocol`, as a whole or one by one.
+        Which users count and how lists are read: a :class:`Protocol`, or its fields as keywords.
 
     Examples
     --------

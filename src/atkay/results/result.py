@@ -1,4 +1,4 @@
-"""Result: the numbers, whom they count, and what they mean in words."""
+"""Result: metrics with intervals, the evaluated users, and definitions in words."""
 
 from __future__ import annotations
 
@@ -40,22 +40,24 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Segment = tuple[str, Any] | None
-"""A slicing's name and one of its segments; None stands for everybody."""
+"""A slice's name and one of its segments; None is all users."""
 
 
 @dataclass(frozen=True)
 class Population:
-    """Whom and what the numbers count.
+    """Counts of users and items in an evaluation.
 
-    Of the users: ``evaluated`` enter the means; ``without_list`` have truth and no list, ``without_truth`` a list and
-    no relevant item (the protocol says whether these are evaluated); ``emptied`` had a list of which nothing was
-    left. Of the rows: ``relevant`` in the truth of all users, and ``hits`` among them; ``listed`` as given; of these,
-    ``unknown`` name an item that the truth never mentions and ``tied`` share their score with another of the
-    list, and ``duplicated``, ``excluded``, ``outside`` (no candidate) and ``unjudged`` were taken out.
-    ``tie_decided`` counts the lists whose values depend on the order of equal scores: a group of them starts within
-    the deepest cutoff and holds items of different relevance, or a cutoff of a metric of whole lists goes through it;
-    for metrics that weigh items by more than relevance (alpha_ndcg, epc, exposure, ...), any that starts there.
-    ``tie_decided_long`` counts those of them that have at least QUICKSORT_LENGTH items.
+    Users: ``evaluated`` enter the means; ``without_list`` have truth but no list, ``without_truth`` a list but no
+    relevant item (the protocol decides whether they count); ``emptied`` had a list that filters left empty.
+
+    Rows: ``relevant`` items in the truth of all users, and ``hits`` among them; ``listed`` items as given. Of these,
+    ``unknown`` are not in the truth of any user, ``tied`` share their score with another item of the list, and
+    ``duplicated``, ``excluded``, ``outside`` (not a candidate) and ``unjudged`` were removed.
+
+    ``tie_decided`` counts the lists whose values depend on the order of ties: a tie starts within the deepest cutoff
+    and holds items of different relevance, or a cutoff of a metric of whole lists goes through it; for metrics that
+    weigh items by more than relevance (alpha_ndcg, epc, exposure, ...), any tie that starts there.
+    ``tie_decided_long`` counts those with at least QUICKSORT_LENGTH items.
     """
 
     evaluated: int = 0
@@ -75,15 +77,15 @@ class Population:
     tie_decided_long: int = 0
 
     def merge(self, other: Population) -> Population:
-        """Both parts of the users together."""
+        """The counts of both parts of the users."""
         return Population(**{each.name: getattr(self, each.name) + getattr(other, each.name) for each in fields(self)})
 
     def sentences(
         self, protocol: Protocol, metrics: Sequence[Metric], unit: str = "user", *, apart: bool = False
     ) -> list[str]:
-        """What a reader of the numbers should know; ``unit`` is what is evaluated.
+        """The counts in words; ``unit`` is "user" or "query".
 
-        ``apart``: some numbers are counted under another protocol, which may score such users otherwise.
+        ``apart``: some metrics have another protocol, which may score such users differently.
         """
         skipped, missed = _without_list(protocol, metrics), _without_truth(protocol, metrics)
         if apart:
@@ -115,7 +117,7 @@ class Population:
 
 
 def _without_list(protocol: Protocol, metrics: Sequence[Metric]) -> str:
-    """What users with truth and no list score: what an empty list does, which is 0 in most metrics."""
+    """What users with truth but no list score: that of an empty list, 0 in most metrics."""
     if protocol.no_recs == "skip":
         return "skipped"
     of_users = [each for each in metrics if not isinstance(each, RunMetric)]
@@ -124,7 +126,7 @@ def _without_list(protocol: Protocol, metrics: Sequence[Metric]) -> str:
 
 
 def _without_truth(protocol: Protocol, metrics: Sequence[Metric]) -> str:
-    """What users with a list and no relevant item score; some metrics take them like any other user."""
+    """What users with a list but no relevant item score; some metrics treat them like any other user."""
     if protocol.no_truth == "skip" or all(isinstance(each, RunMetric) and each.needs_truth for each in metrics):
         return "skipped"
     best = protocol.no_truth == "one"
@@ -141,7 +143,7 @@ def _without_truth(protocol: Protocol, metrics: Sequence[Metric]) -> str:
 
 
 class Numbers(dict[str, T]):
-    """Something for each number, under its canonical name; asked for under any name, or as a metric."""
+    """A dict keyed by canonical spec; lookup accepts any name of a metric, or the metric."""
 
     def __missing__(self, name: str | Metric) -> T:
         try:
@@ -171,11 +173,11 @@ class Kept(Interface):
 
 @dataclass(frozen=True, eq=False)
 class Result(Mapping[str, float]):
-    """The numbers of an evaluation; behaves like a table, and like a record of names and means.
+    """The result of an evaluation: a table, and a mapping of metrics to means.
 
-    ``result["ndcg@10"]`` is a number; ``table`` adds intervals and counts; ``per_query`` has a row per user;
-    ``population``, ``definitions`` and ``protocol`` say what the numbers are. An evaluation that runs over parts of the
-    users may keep ``sums`` in the place of a row per user: then there is all of this but ``per_query``.
+    ``result["ndcg@10"]`` is a mean; ``table`` adds intervals and counts; ``per_query`` has a row per user;
+    ``population``, ``definitions`` and ``protocol`` describe the numbers. Streams keep only ``sums``: their results
+    have no ``per_query``.
     """
 
     metrics: tuple[Metric, ...]
@@ -217,7 +219,7 @@ class Result(Mapping[str, float]):
 
     @cached_property
     def example_users(self) -> Examples | None:
-        """A few users in full, chosen when they are asked for; None where the lists are not at hand."""
+        """A few users in full, chosen on first use; None if the lists are not at hand."""
         return self.examples() if callable(self.examples) else self.examples
 
     @cached_property
@@ -250,7 +252,7 @@ class Result(Mapping[str, float]):
 
     @cached_property
     def summaries(self) -> Numbers[Summary]:
-        """Each number with its interval, spread and counts."""
+        """Each metric with its interval, SD and counts."""
         if self.sums is not None:
             return self._of_sums(self.sums[None], None, self.whole)
         return self._summarise(None, None, self.whole)
@@ -269,7 +271,7 @@ class Result(Mapping[str, float]):
     def _with_whole(
         self, summaries: Mapping[str, Summary], whole: Mapping[str, float], segment: Segment, queries: int
     ) -> Numbers[Summary]:
-        """Beside the means the numbers of the whole run, which have no spread."""
+        """The means, and the metrics of the whole run, which have no SD."""
         users = dict.fromkeys(whole, queries) | dict(self.whole_users.get(segment, {}))
         nothing = math.nan, math.nan, math.nan
         alone = {name: Summary(value, *nothing, users[name], queries - users[name]) for name, value in whole.items()}
@@ -280,19 +282,19 @@ class Result(Mapping[str, float]):
 
     @property
     def by_query(self) -> list[str]:
-        """The numbers that are a mean over users, in the order of the columns of ``query_values``."""
+        """The metrics that are means over users, in the order of the columns of ``query_values``."""
         return [name for name in self._single if name not in self.whole]
 
     @property
     def _pooled(self) -> set[str]:
-        """The numbers whose users are pooled."""
+        """The pooled metrics."""
         if self.sums is None:
             return set(self.ratios)
         return {name for name, moments in self.sums[None].numbers.items() if moments.pooled}
 
     @cached_property
     def definitions(self) -> Numbers[Definition]:
-        """Each number in one sentence of plain words, and its formula."""
+        """Each metric in one sentence, and its formula."""
         over = next(iter(self._over()), "mean over users")
         if self.protocol.groups:
             unit = " and ".join(self.protocol.groups)
@@ -314,7 +316,7 @@ class Result(Mapping[str, float]):
 
     @property
     def table(self) -> pl.DataFrame:
-        """A row per number: metric, mean, 95 % interval (low, high), deviation, users counted and undefined."""
+        """A row per metric: mean, 95 % CI (low, high), SD over users (deviation), users counted and undefined."""
         from atkay.core.forks import polars as pl
 
         return pl.DataFrame(
@@ -325,7 +327,7 @@ class Result(Mapping[str, float]):
 
     @property
     def slices(self) -> pl.DataFrame:
-        """A row per slice, segment and number, with the same columns as the table."""
+        """A row per slice, segment and metric, with the columns of the table."""
         from atkay.core.forks import polars as pl
 
         rows = [(*names, *summary) for *names, summary in self.slice_summaries]
@@ -334,12 +336,11 @@ class Result(Mapping[str, float]):
 
     @property
     def gaps(self) -> pl.DataFrame:
-        """A row per slice and number: the segments with the highest and the lowest mean, and how far they are apart.
+        """A row per slice and metric: the segments with the highest and the lowest mean, and their gap.
 
-        Highest and lowest are meant as numbers, whichever of the two is better. Of segments with the same mean the
-        first one is named. ``ratio`` is the lowest mean over the highest: 1 where all segments fare alike, null where
-        the highest is 0 or the lowest below 0. Users without a segment are none, and a segment without a value does
-        not count; below two segments there is no row.
+        Highest and lowest refer to the value, whichever is better; among equal means the first segment is named.
+        ``ratio`` is lowest / highest: 1 if all segments are equal, null if the highest is 0 or the lowest negative.
+        Users without a segment and segments without a value are ignored; with fewer than two segments there is no row.
         """
         from atkay.core.forks import polars as pl
 
@@ -362,7 +363,7 @@ class Result(Mapping[str, float]):
 
     @cached_property
     def slice_summaries(self) -> list[tuple[str, str | None, str, Summary]]:
-        """Slice, segment, number, and what is said of it."""
+        """Slice, segment, metric and summary."""
         return [
             (slicing.name, None if segment is None else str(segment), name, summary)
             for slicing in self.slicings
@@ -371,7 +372,7 @@ class Result(Mapping[str, float]):
         ]
 
     def _segments(self, slicing: Slicing) -> Iterator[tuple[Any, Numbers[Summary]]]:
-        """Each segment that has users, and its numbers."""
+        """Each segment that has users, and its metrics."""
         of_run = {segment: numbers for (name, segment), numbers in self.whole_of.items() if name == slicing.name}
         if self.sums is None:
             for segment, members in _members(slicing):
@@ -384,7 +385,7 @@ class Result(Mapping[str, float]):
 
     @property
     def per_query(self) -> pl.DataFrame:
-        """A row per evaluated user: the ids as they came in, and each number; null where it is undefined."""
+        """A row per evaluated user: the ids as given, and each metric; null where undefined."""
         from atkay.core.forks import polars as pl
 
         here = self.with_rows("per_query")
@@ -393,7 +394,7 @@ class Result(Mapping[str, float]):
         return ids.hstack(values)
 
     def with_rows(self, what: str) -> Result:
-        """The same with a value per user, for something that takes it; brought here where they are elsewhere."""
+        """The result with per-user values, fetched if they are elsewhere; ``what`` needs them."""
         if self.sums is None:
             return self
         if self.kept is None and "_brought" not in vars(self):
@@ -409,9 +410,9 @@ class Result(Mapping[str, float]):
         return self.kept.result()
 
     def to_spark(self) -> pyspark.sql.DataFrame:
-        """The rows of ``per_query`` as a Spark frame, for a result of Spark frames; they do not pass the driver.
+        """``per_query`` as a Spark frame, for a result of Spark frames; rows stay in the cluster.
 
-        They are kept in the cluster as long as the result is there; afterwards they would be computed again.
+        They are cached in the cluster while the result exists; afterwards they are recomputed.
         """
         if self.kept is None:
             raise RowsError(
@@ -423,11 +424,11 @@ class Result(Mapping[str, float]):
     def to_dict(
         self, *, names: str = "spec", intervals: str = "none", undefined: str = "nan", prefix: str = ""
     ) -> dict[str, float]:
-        """Names and means as plain floats, for any tracker of experiments.
+        """Metrics and means as plain floats, for any experiment tracker.
 
-        With ``names="plain"`` a name has letters, digits and underscores alone (``ndcg_at_10``); with
-        ``intervals="ends"`` the ends of the 95 % interval follow each mean (``ndcg_at_10_low``, ``ndcg_at_10_high``);
-        a number that is undefined is NaN, or with ``undefined="drop"`` not there. ``prefix`` is put before each name.
+        ``names="plain"`` uses only letters, digits and underscores (``ndcg_at_10``); ``intervals="ends"`` adds the ends
+        of the 95 % CI (``ndcg_at_10_low``, ``ndcg_at_10_high``); undefined metrics are NaN, or left out with
+        ``undefined="drop"``. ``prefix`` precedes each name.
         """
         from atkay.reporting.mlflow import flat
 
@@ -441,9 +442,9 @@ class Result(Mapping[str, float]):
         report: str | None = "report.html",
         saved: str | None = "result.json",
     ) -> str:
-        """Log to MLflow's active run, or to a new one (``atkay[mlflow]``): numbers with intervals, protocol, report.
+        """Log metrics with intervals, protocol and report to MLflow's active run, or a new one (``atkay[mlflow]``).
 
-        ``atkay.reporting.mlflow.log_mlflow`` says what is logged, and under which names. Gives the id of the run.
+        Returns the id of the run. See ``atkay.reporting.mlflow.log_mlflow`` for what is logged.
         """
         from atkay.reporting.mlflow import log_mlflow
 
@@ -454,18 +455,18 @@ class Result(Mapping[str, float]):
         return self.table
 
     def to_pandas(self) -> pd.DataFrame:
-        """The table, for pandas."""
+        """The table as a pandas frame."""
         need("to_pandas", "pandas", "pandas")
         import pandas as pd
 
         return pd.DataFrame([{"metric": name, **summary._asdict()} for name, summary in self.summaries.items()])
 
     def to_markdown(self) -> str:
-        """The table in Markdown, followed by that of the segments."""
+        """The tables of metrics and segments in Markdown."""
         return "\n\n".join(grid.markdown() for grid in self._grids())
 
     def to_latex(self) -> str:
-        """The table in LaTeX, for the booktabs package, followed by that of the segments."""
+        """The tables of metrics and segments in LaTeX (booktabs)."""
         return "\n\n".join(grid.latex() for grid in self._grids())
 
     def __repr__(self) -> str:
@@ -476,19 +477,19 @@ class Result(Mapping[str, float]):
         return tables + "<p>" + "<br>".join(html.escape(one_line(note)) for note in self._notes()) + "</p>"
 
     def _grids(self) -> list[Grid]:
-        """The table, and where there are slices that of the segments."""
+        """The tables of metrics and, with slices, of segments."""
         return [self._grid(), *([self._slice_grid()] if self.slicings else [])]
 
     def counted(self) -> list[str]:
-        """Whom and what the numbers count, in words."""
+        """The counts of users and items, in words."""
         return self.population.sentences(self.protocol, self.metrics, self._unit, apart=bool(self.apart))
 
     def protocol_of(self, name: str) -> Protocol:
-        """The protocol under which a number is counted."""
+        """The protocol of a metric."""
         return self.apart.get(name, self.protocol)
 
     def apart_words(self) -> dict[str, str]:
-        """The numbers that are counted under another protocol, and in which words it differs."""
+        """The metrics that have another protocol, and how it differs."""
         names: dict[Protocol, list[str]] = {}
         for name, rules in self.apart.items():
             names.setdefault(rules, []).append(name)
@@ -509,11 +510,11 @@ class Result(Mapping[str, float]):
 
     @property
     def _unit(self) -> str:
-        """What is evaluated: a user, or where several columns name it, a query."""
+        """What is evaluated: a user, or a query if several columns identify it."""
         return "user" if len(self.ids) < 2 else "query"
 
     def _over(self) -> list[str]:
-        """What the mean is over, where it is not users and no field of the protocol says it."""
+        """What the mean is over, unless users or said by the protocol."""
         if self._unit == "user" or self.protocol.groups:
             return []
         return [f"mean over queries ({', '.join(self.ids)})"]
@@ -530,20 +531,20 @@ class Result(Mapping[str, float]):
         return Grid(("slice", "segment", "metric", *HEADER), rows, right=HEADER)
 
     def plot(self, kind: str = "means") -> alt.LayerChart | alt.FacetChart:
-        """A chart of the "means" with their intervals, or of "curves" over the cutoffs (Altair; ``atkay[report]``)."""
+        """A chart of the "means" with their intervals, or of "curves" by cutoff (Altair; ``atkay[report]``)."""
         from atkay.reporting.charts import plot_result
 
         return plot_result(self, kind)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to a JSON file, compressed where the name ends in ``.gz``; whole or not at all."""
+        """Save to a JSON file, compressed if the name ends in ``.gz``; atomic."""
         from atkay.results.save import save
 
         save(self, path_of(path))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Result:
-        """A result that was saved before."""
+        """Load a saved result."""
         from atkay.results.save import load
 
         return load(path_of(path, SourceError))

@@ -388,7 +388,7 @@ def _check_derived(result: Result, read: Mapping[str, Any]) -> None:
 
 
 def _segment(segment: Segment) -> dict[str, Any]:
-    """A segment by name; everybody does not belong to a slice."""
+    """A segment by name; all users are no slice."""
     name, value = segment or (None, None)
     return {"slice": name, "segment": _text(value)}
 

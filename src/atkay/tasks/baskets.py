@@ -100,7 +100,7 @@ def next_basket(
     average
         "query", "user" or "pooled".
     columns
-        The names of the columns, where they are not found by themselves.
+        The names of the columns, where they differ from the usual ones.
 
     References
     ----------

@@ -60,7 +60,7 @@ def next_item(
     average
         "query": every step counts alike. "session", "user": the steps of one are averaged first. "pooled".
     columns
-        The names of the columns, where they are not found by themselves.
+        The names of the columns, where they differ from the usual ones.
 
     References
     ----------
