@@ -1,4 +1,4 @@
-"""The protocol: who counts, and how lists are read."""
+"""Protocol: which users count, and how lists are read."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ ARGUMENTS = (
     "spill",
     "protocol",
 )
-"""What evaluate takes besides lists, truth and the fields of the protocol."""
+"""Arguments of evaluate besides recs, truth and the protocol's fields."""
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """Who counts, and how lists are read; part of every result.
+    """Which users count, and how lists are read; part of every result.
 
     ``average_over`` names the columns of a coarser key. In the protocol of a result, ``exclude`` and ``candidates``
-    describe the tables that took items out of the lists.
+    describe the tables that filtered the lists.
     """
 
     no_recs: str = word(
@@ -145,7 +145,7 @@ class Protocol:
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """The columns of the coarser key; none where every query counts by itself."""
+        """The columns of the coarser key; empty if every query counts on its own."""
         if self.average_over is None:
             return ()
         return self.average_over if isinstance(self.average_over, tuple) else (self.average_over,)
@@ -163,7 +163,7 @@ class Protocol:
         return dataclasses.replace(self, **fields) if fields else self
 
     def check_filters(self, tables: Mapping[str, Any]) -> None:
-        """What the protocol of a result says was taken out of the lists is there to be taken out again."""
+        """Check that filters described by a result's protocol are passed again."""
         for name in FILTERS:
             if (described := getattr(self, name)) is not None and tables.get(name) is None:
                 raise ProtocolError(
@@ -171,7 +171,7 @@ class Protocol:
                 )
 
     def trait(self, field: str, name: str) -> Any:
-        """A trait of the word that is chosen for a field; None where it has no such trait."""
+        """A trait of the chosen value of a field; None if it has none."""
         chosen = words_of(self.__dataclass_fields__[field])[getattr(self, field)]
         return chosen.traits.get(name) if isinstance(chosen, Word) else None
 
@@ -195,15 +195,15 @@ class Protocol:
         return said
 
     def changes(self, other: Protocol) -> dict[str, Any]:
-        """The fields that are not as in the other protocol."""
+        """The fields that differ from another protocol."""
         return {name: value for name, value in vars(self).items() if value != getattr(other, name)}
 
     def chosen(self) -> list[str]:
-        """The words of the fields that are not as by default."""
+        """The fields that differ from the default, in words."""
         return self.differing(Protocol())
 
     def differing(self, other: Protocol) -> list[str]:
-        """The words of the fields that are not as in the other protocol."""
+        """The fields that differ from another protocol, in words."""
         return [
             words
             for name, words in self.words().items()

@@ -1,4 +1,4 @@
-"""Conventions: the same lists under other libraries' definitions."""
+"""Conventions: the same lists evaluated as other libraries do."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Conventions(Tabular):
-    """What each library would print: ``values[library][spec]``, without the specs that it does not have.
+    """The numbers of each library: ``values[library][spec]``, for the specs that it has.
 
-    The first row is what this library prints.
+    The first row is atkay's.
     """
 
     specs: tuple[str, ...]
@@ -41,11 +41,11 @@ class Conventions(Tabular):
 
 
 def conventions(recs: Any, truth: Any, metrics: str | Metric | Iterable[str | Metric], **given: Any) -> Conventions:
-    """The metrics as every library would print them, with its own words and its own protocol.
+    """Compute metrics as every library would, with its own options and protocol.
 
-    ``given`` is whatever :func:`evaluate` takes besides. Exclusions, candidates, thresholds, duplicates and groups hold
-    for all; who counts and how ties are read is each library's own. Metrics of the whole run, and those that need
-    more than lists and truth, are left out.
+    ``given`` are further arguments of :func:`evaluate`. Exclusions, candidates, thresholds, duplicates and groups apply
+    to all libraries; which users count and how ties are ordered is each library's own. Metrics of the whole run, and
+    those that need more than recs and truth, are left out.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Explain: from our number to theirs, one convention at a time."""
+"""Explain: why two numbers differ, one convention at a time."""
 
 from __future__ import annotations
 
@@ -57,25 +57,25 @@ def explain(
     their_protocol: Protocol | Mapping[str, Any] | None = None,
     **given: Any,
 ) -> Discrepancy:
-    """Walk from our number to theirs, one convention at a time.
+    """Explain why two numbers differ, one convention at a time.
 
-    First who counts, then how lists and truth are read, then the formula. Each step says what changes, by how much and
-    for how many users, and shows the user who moves the number most. Words that only go together are one step.
+    The steps go from our number to theirs: which users count, how lists and truth are read, then the formula. Each step
+    says what changes, by how much and for how many users, and shows the user who changes most. Options that only work
+    together are one step.
 
     Parameters
     ----------
     metric
-        The number to explain: a spec with one cutoff, a metric, or a name of the library's own.
+        The metric to explain: a spec with one cutoff, a metric, or the library's own name for it.
     recs, truth
         As for :func:`evaluate`.
     theirs
-        A dialect or its name, which has the same metric in its own words; or another spec or metric.
+        A dialect or its name, or another spec or metric.
     their_protocol
-        What is otherwise on their side: a protocol, or some of its fields.
+        Their protocol, or the fields in which it differs.
     **given
-        Whatever :func:`evaluate` takes besides, for our side. Exclusions, candidates, thresholds, duplicates and
-        groups hold on both sides; the words that a library has itself are replaced by its own. A second library may be
-        ours, with ``dialect=``.
+        Further arguments of :func:`evaluate`, for our side. Exclusions, candidates, thresholds, duplicates and groups
+        apply to both sides. With ``dialect=`` our side is a library too.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def explain(
     kept: dict[tuple[Any, ...], tuple[dict[str, Table], Aligned]] = {}
 
     def measure(at: _Conventions) -> _State:
-        """The number under some conventions."""
+        """The metric under given conventions."""
         rules, ids = at.protocol, tuple(id(table) for table in at.filters.values())
         key = (*ids, rules.groups, rules.min_relevance, rules.scores)
         request = Request((at.metric,), rules, tables={**tables, **at.filters}, columns=columns)
@@ -138,7 +138,7 @@ def explain(
 
 
 class _Conventions(NamedTuple):
-    """All that decides a number: the protocol, the metric, and the tables that take items out of the lists."""
+    """The conventions of a number: protocol, metric, and the tables that filter lists."""
 
     protocol: Protocol
     metric: Metric
@@ -179,7 +179,7 @@ class _Conventions(NamedTuple):
 
 
 def _path(ours: _Conventions, goal: _Conventions) -> list[tuple[str, str]]:
-    """The conventions in which the two differ: who counts, how lists are read, the formula."""
+    """The conventions that differ: which users count, how lists are read, the formula."""
     every = [("filter" if name in FILTERS else "protocol", name) for name in fields_about(*CONCERNS)]
     same_kind = type(ours.metric) is type(goal.metric)
     if same_kind:
@@ -196,7 +196,7 @@ def _same(one: Any, other: Any) -> bool:
 def _walk(
     ours: _Conventions, goal: _Conventions, state: _State, measure: Callable[[_Conventions], _State]
 ) -> list[Step]:
-    """The steps from ours to the goal. A word that cannot stand with ours waits for the next ones."""
+    """The steps from ours to the goal; an option that is invalid on its own is combined with the next ones."""
     steps: list[Step] = []
     at, waiting, failed = ours, list[tuple[str, str]](), None
     for convention in _path(ours, goal):
@@ -250,7 +250,7 @@ class _State:
         return cls(aligned, judged, metric, result[metric], values, above, below)
 
     def worked(self, query: int) -> Worked:
-        """How the value of a user comes about: the first places of the list and the hits below them, and the sum."""
+        """How the value of a user is computed: the top of the list, the hits below it, and the arithmetic."""
         one, value = self.judged.part(query, query + 1), float(self.values[query])
         judged, k = self.metric.view(one), self.metric.cutoffs[0]
         item = judged.lists.item

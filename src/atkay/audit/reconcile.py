@@ -56,11 +56,11 @@ COMBINED = 8
 
 @dataclass(frozen=True)
 class Explanation:
-    """One protocol, and for each printed number the conventions that give it under that protocol.
+    """A protocol and, for each reported number, the metric that gives it.
 
-    ``protocol`` has the fields that differ from the default, or from what was given. ``cost`` counts the words that do.
-    ``libraries`` compute all of it so. ``chance`` is how many explanations that are as simple, or simpler, numbers
-    without meaning would find.
+    ``protocol`` holds the fields that differ from the default or the given protocol; ``cost`` counts all changes.
+    ``libraries`` use exactly these conventions. ``chance`` is the number of explanations this simple, or simpler,
+    expected by chance.
     """
 
     protocol: Mapping[str, Any]
@@ -75,7 +75,7 @@ class Explanation:
 
     @property
     def specs(self) -> list[str]:
-        """What each number is."""
+        """The spec of each number."""
         return [spec for spec, _ in self.numbers.values()]
 
     @property
@@ -90,7 +90,7 @@ class Explanation:
 
     @property
     def words(self) -> list[str]:
-        """The same in sentences."""
+        """The explanation in sentences."""
         return [_in_words(name, spec) for name, (spec, _) in self.numbers.items()] + [
             _rule_in_words(name, value) for name, value in self.protocol.items()
         ]
@@ -98,12 +98,12 @@ class Explanation:
 
 @dataclass(frozen=True, repr=False)
 class Reconciliation(Tabular):
-    """The explanations of printed numbers, the simplest first.
+    """The explanations of reported numbers, the simplest first.
 
-    ``matches`` counts all combinations of words that match, ``tried`` the values that were compared, and ``chance`` how
-    many matches numbers that mean nothing would find on average: far below 1, a match means something. Where nothing
-    matches, ``nearest`` has the closest value of each number, ``closest`` the one protocol that comes closest to all.
-    ``searched`` has what was tried: the words of each field of the protocol, and the metrics of each number.
+    ``matches`` counts the combinations of conventions that match, ``tried`` the values compared, and ``chance`` the
+    matches expected by chance: far below 1, a match is evidence. Without a match, ``nearest`` holds the closest value
+    of each number and ``closest`` the protocol that comes closest to all. ``searched`` lists what was tried: the values
+    of each protocol field, and the metrics of each number.
     """
 
     explanations: tuple[Explanation, ...]
@@ -125,7 +125,7 @@ class Reconciliation(Tabular):
 
     @property
     def verdict(self) -> str:
-        """What the search says, in a sentence or two."""
+        """The conclusion in words."""
         if not self.explanations:
             near = "; ".join(
                 f"{name}: the nearest is {spec} ({value:.6g})" for name, (spec, value) in self.nearest.items()
@@ -140,7 +140,7 @@ class Reconciliation(Tabular):
 
     @property
     def ruled_out(self) -> list[str]:
-        """What was tried, a line per field of the protocol and per number; all of it where nothing matches."""
+        """What was tried, a line per protocol field and per number."""
         return [f"{name}: {', '.join(map(str, words))}" for name, words in self.searched.items()]
 
     def to_polars(self) -> pl.DataFrame:
@@ -185,25 +185,25 @@ def reconcile(
     protocol: Protocol | None = None,
     **fields: Any,
 ) -> Reconciliation:
-    """Find the conventions that give printed numbers: words of the metrics, and one protocol for all of them
-    or those of one library.
+    """Find the conventions behind reported numbers: options of the metrics, and a common protocol or that of a library.
 
-    Looked at are all words of each metric, cutoffs off by one, percent, and other metrics under the same name; of the
-    protocol users without lists or truth, ties, thresholds, exclusions, what is not judged or not listed, scores in
-    single precision, and averages over a coarser key. At most three words of the protocol differ at once, unless a
-    library does so.
+    The search covers all options of each metric, cutoffs off by one, percentages, and other metrics under the same
+    name; and in the protocol users without lists or truth, ties, thresholds, exclusions, unjudged and unlisted items,
+    float32 scores, and averages over a coarser key. At most three protocol fields differ at once, unless a library
+    does.
 
     Parameters
     ----------
     recs, truth, columns
         As for :func:`evaluate`.
     reported
-        The numbers under the names that they were printed with, ours or a library's own; given as text, ``"0.2447"`` or
-        ``"24.47%"``, their digits set the tolerance.
+        The reported numbers by metric, in our names or a library's; as text, ``"0.2447"`` or ``"24.47%"``, their digits
+        set the tolerance.
     train
-        What the users had before: whether it was taken out of the lists is found out, too.
+        The training interactions; the search tries with and without excluding them.
     protocol, **fields
-        What is known of the protocol, and stays so; but ``exclude`` and ``candidates`` are tried with and without.
+        The known part of the protocol, which is not searched; ``exclude`` and ``candidates`` are tried with and
+        without.
 
     Examples
     --------
@@ -299,7 +299,7 @@ class Case:
         return max(away), chosen
 
     def luck(self, printed: Mapping[str, Printed]) -> Floats:
-        """How many matches numbers without meaning would find here, by what they cost."""
+        """The matches expected by chance in this case, by cost."""
         by_cost: Floats = np.eye(1, len(self.rules) + 1, len(self.rules))[0]
         for name, (values, options) in self.values.items():
             lucky = printed[name].luck(values, np.array([each.step for each in options]))
@@ -375,7 +375,7 @@ def _concluded(
     libraries: Sequence[Library],
     searched: Mapping[str, tuple[str, ...]],
 ) -> Reconciliation:
-    """The explanations, how many there are by chance, and what is nearest where there is none."""
+    """The explanations, the number expected by chance, and the nearest values if there are none."""
     mixed = [
         Case(library.rules, {name: (np.array([value]), [each]) for name, (each, value) in library.chosen.items()})
         for library in libraries
@@ -468,7 +468,7 @@ def _searched(
 
 
 def _in_words(name: str, spec: str) -> str:
-    """What a printed number is, in words."""
+    """A reported number in words."""
     metric, printed = parse(spec.removesuffix(IN_PERCENT)), meant_by(name)
     slips = []
     if type(metric) is not type(printed):
@@ -483,7 +483,7 @@ def _in_words(name: str, spec: str) -> str:
 
 
 def _rule_in_words(name: str, value: object) -> str:
-    """What a field of the protocol says."""
+    """A protocol field in words."""
     if name == "dialect":
         return f"each metric under {value}'s protocol for it"
     if value is None:

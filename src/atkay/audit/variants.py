@@ -1,4 +1,4 @@
-"""Variants: one metric in all its conventions, side by side."""
+"""Variants: one metric under all its conventions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Variant(NamedTuple):
-    """One choice of words, its number, how far that is from the default's, and which libraries choose so."""
+    """One combination of conventions: its value, its distance from the default, and the libraries that use it."""
 
     spec: str
     value: float
@@ -44,9 +44,9 @@ class Variant(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Variants(Tabular):
-    """The numbers that a metric can be, the default first, then the nearest ones.
+    """The values of a metric under its conventions, the default first, then by distance.
 
-    ``alike`` has, for each spec, the specs with the same value for every user, which are left out.
+    ``alike`` lists, for each spec, the omitted specs with the same value for every user.
     """
 
     rows: tuple[Variant, ...]
@@ -83,16 +83,16 @@ class Variants(Tabular):
 
 
 def digits(value: float, sign: str = "") -> str:
-    """A value as it is printed, a dash where there is none."""
+    """A value as printed, a dash where undefined."""
     return "–" if math.isnan(value) else f"{value:{sign}.4f}"
 
 
 def variants(recs: Any, truth: Any, metric: str | Metric, **given: Any) -> Variants:
-    """Every combination of a metric's words that changes its value, with the libraries that compute it so.
+    """Compute a metric under all its conventions, and name the libraries that use each.
 
-    ``given`` is whatever :func:`evaluate` takes besides: the protocol, columns, side information; with a dialect the
-    default is what the library means. The lists are judged once for all. A library is named where its words for the
-    metric are these; who counts is another question, which ``evaluate(..., dialect=...)`` answers.
+    ``given`` are further arguments of :func:`evaluate`: protocol, columns, side tables; with a dialect the default is
+    the library's. Libraries are named by their options for the metric only, not by their protocol; use ``evaluate(...,
+    dialect=...)`` for their number.
 
     Examples
     --------
@@ -141,12 +141,12 @@ def _spoken(metric: str | Metric, given: dict[str, Any]) -> tuple[Metric, dict[s
 
 
 def _same(one: Floats | float | None, other: Floats | float | None) -> bool:
-    """Whether values are the same but for rounding; what is pooled has none of users to compare."""
+    """Whether values are the same up to rounding; pooled metrics have no per-user values."""
     return one is None or other is None or np.allclose(one, other, rtol=0, atol=SAME, equal_nan=True)
 
 
 def combinations(metric: Metric) -> Iterator[Metric]:
-    """The metric in all combinations of its words, its numbers and its cutoff as they are."""
+    """The metric in all combinations of its options; numbers and cutoff stay."""
     fields = [each for each in conventions(type(metric)) if words_of(each)]
     for chosen in itertools.product(*(words_of(each) for each in fields)):
         try:
@@ -157,13 +157,13 @@ def combinations(metric: Metric) -> Iterator[Metric]:
 
 
 def plain(metric: Metric) -> Metric:
-    """The metric in our default words; its numbers and its cutoff stay."""
+    """The metric with default options; numbers and cutoff stay."""
     words: dict[str, Any] = {each.name: each.default for each in conventions(type(metric)) if words_of(each)}
     return dataclasses.replace(metric, **words)
 
 
 def meanings(metric: Metric) -> Iterator[tuple[str, Dialect, Metric]]:
-    """What each library means by the metric, where it has it."""
+    """The metric as defined by each library that has it."""
     for name, dialect in list_dialects().items():
         try:
             yield name, dialect, meaning(dialect, str(plain(metric)))[0]

@@ -1,4 +1,4 @@
-"""Overlap: how much two runs agree, user by user, without any truth."""
+"""Overlap: how similar the lists of two runs are, user by user, without truth."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ MEASURES = ("rbo", "rbo_min", "rbo_residual", "average_overlap", "jaccard", "ken
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Overlap(Tables, Mapping[str, float]):
-    """How much two runs agree; behaves like a table, and like a record of names and means.
+    """The similarity of two runs: a table, and a mapping of measures to means.
 
     ``overlap["rbo"]`` is a mean over users; ``table`` adds intervals and counts; ``per_query`` has a row per user.
-    ``only_a`` and ``only_b`` count the users that one run alone has, who are left out; ``tied`` the listed items, of
-    both runs, that share their score with a neighbour: they stay in the input's order.
+    ``only_a`` and ``only_b`` count the users of only one run, who are left out; ``tied`` counts the listed items of
+    both runs that are tied and keep the input order.
     """
 
     query_values: Floats
@@ -79,12 +79,12 @@ class Overlap(Tables, Mapping[str, float]):
 
     @cached_property
     def summaries(self) -> dict[str, Summary]:
-        """Each number with its interval, spread and counts."""
+        """Each measure with its interval, SD and counts."""
         return {name: summarise(values) for name, values in zip(MEASURES, self.query_values.T, strict=True)}
 
     @property
     def table(self) -> pl.DataFrame:
-        """A row per number: measure, mean, 95 % interval (low, high), deviation, users counted and undefined."""
+        """A row per measure: mean, 95 % CI (low, high), SD over users (deviation), users counted and undefined."""
         import polars as pl
 
         rows = [(name, *summary) for name, summary in self.summaries.items()]
@@ -92,14 +92,14 @@ class Overlap(Tables, Mapping[str, float]):
 
     @property
     def per_query(self) -> pl.DataFrame:
-        """A row per user that both runs have."""
+        """A row per user of both runs."""
         import polars as pl
 
         values = pl.DataFrame(dict(zip(MEASURES, self.query_values.T, strict=True))).fill_nan(None)
         return pl.DataFrame(dict(self.ids)).hstack(values)
 
     def to_dict(self) -> dict[str, float]:
-        """Names and means."""
+        """Measures and means."""
         return dict(self)
 
     def to_polars(self) -> pl.DataFrame:
@@ -133,27 +133,27 @@ def overlap(
     shorter and the longer list.
 
     ``rbo``
-        Rank-biased overlap, extrapolated as if the lists went on agreeing as they do at their end: (1 - p)/p (Σ_{d≤l}
-        p^d X_d / d + Σ_{s<d≤l} p^d X_s (d - s) / (s d)) + ((X_l - X_s) / l + X_s / s) p^l.
+        Rank-biased overlap, extrapolated beyond the end of the lists at their final agreement: (1 - p)/p (Σ_{d≤l} p^d
+        X_d / d + Σ_{s<d≤l} p^d X_s (d - s) / (s d)) + ((X_l - X_s) / l + X_s / s) p^l.
     ``rbo_min``, ``rbo_residual``
-        What it is at least, whatever follows below the lists, and how much it could be above that: (1 - p)/p (Σ_{d≤l}
-        p^d X_d / d + Σ_{d>l} p^d X_l / d), and the difference to the same sum for the best continuation.
+        Its lower bound, whatever follows below the lists, and the distance to the upper bound: (1 - p)/p (Σ_{d≤l} p^d
+        X_d / d + Σ_{d>l} p^d X_l / d), and the difference to the same sum for the best continuation.
     ``average_overlap``
         The mean of X_d / d over the depths d = 1 ... l.
     ``jaccard``
-        The items that both have, divided by those that either has.
+        The items in both lists, divided by the items in either.
     ``kendall_tau``
-        Over the items that both have: pairs in the same order less pairs in the opposite order, divided by all pairs.
-        A user with fewer than two common items has none.
+        Over the common items: concordant minus discordant pairs, divided by all pairs. Undefined for a user with fewer
+        than two common items.
 
     Parameters
     ----------
     run_a, run_b
-        Lists in any form that ``evaluate`` takes. Equal scores stay in the input's order.
+        Lists in any form that ``evaluate`` takes. Equal scores keep the input order.
     k
-        Cut every list at k first.
+        Cut lists off at k.
     p
-        How much depth counts in rank-biased overlap: the first 1 / (1 - p) places make up most of it.
+        The persistence of rank-biased overlap: most of its weight is in the first 1 / (1 - p) ranks.
     columns
         The names of the columns, for both runs or as ``{"run_a": Columns(...), "run_b": Columns(...)}``.
 

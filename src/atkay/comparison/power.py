@@ -71,10 +71,10 @@ def needed(effect: float, wanted: float = 0.8, level: float = LEVEL) -> float:
 
 
 class Reach(NamedTuple):
-    """What can be found in one metric of one pair of runs.
+    """The power of one comparison: a metric and a pair of runs.
 
-    ``detectable`` is the smallest true difference that is found with the wanted chance. Where it is said which
-    difference matters (``min_effect``), ``chance`` is that of finding it, and ``needed`` the users it takes.
+    ``detectable`` is the smallest true difference that is detected with the wanted power. With ``min_effect``,
+    ``chance`` is the power to detect it, and ``needed`` the number of users required.
     """
 
     metric: str
@@ -90,7 +90,7 @@ class Reach(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Power(Tabular):
-    """What a comparison can find; a row per metric and pair."""
+    """The power of a comparison; a row per metric and pair."""
 
     rows: tuple[Reach, ...]
     wanted: float
@@ -138,26 +138,25 @@ def _shown(value: float) -> str:
 
 
 def power(comparison: Comparison, wanted: float = 0.8, level: float | None = None) -> Power:
-    """What the users at hand can show: the smallest difference that would be found, metric by metric.
+    """Power analysis: the smallest difference that this number of users can detect, per metric.
 
-    The spread of the users' differences is taken from the comparison. The chance of finding the very difference that
-    was found says nothing that its p-value does not, and is not given; name the difference that matters with
-    ``compare(..., min_effect=...)``.
+    The SD of the users' differences is taken from the comparison. Post-hoc power of the observed difference adds
+    nothing to its p-value and is not given; set the difference of interest with ``compare(..., min_effect=...)``.
 
     Parameters
     ----------
     comparison
-        What :func:`compare` gave.
+        The result of :func:`compare`.
     wanted
-        The chance with which a difference is to be found.
+        The wanted power.
     level
-        The level of the test. Left out, it is 0.05, divided by the number of differences that are corrected together
-        where the correction is Holm's or Bonferroni's: what the smallest of their p-values has to pass.
+        The significance level of the test. By default 0.05, divided by the number of differences corrected together for
+        Holm's and Bonferroni's corrections.
 
     Examples
     --------
-    The users' differences in reciprocal rank are 1/2, 0, 1/2, 0: their deviation is 0.2887. Four users show a
-    difference from 2.1 deviations on.
+    The users' differences in reciprocal rank are 1/2, 0, 1/2, 0, with SD 0.2887. Four users can detect a difference of
+    2.1 SD.
 
     >>> truth = {user: ["tea"] for user in "abcd"}
     >>> old = {user: ["rye", "tea"] for user in "abcd"}
@@ -180,7 +179,7 @@ def power(comparison: Comparison, wanted: float = 0.8, level: float | None = Non
 
 
 def _members(comparison: Comparison) -> int:
-    """How many differences are corrected together."""
+    """The number of differences corrected together."""
     if comparison.correction not in ("holm", "bonferroni"):
         return 1
     tested = [each.metric for each in comparison.differences if each.finding != "not tested"]

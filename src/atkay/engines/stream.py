@@ -1,4 +1,4 @@
-"""Stream: a running evaluation, for training loops, servers and jobs in parts."""
+"""Stream: evaluate users in batches, for training loops, servers and distributed jobs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ WHY_N_ITEMS = "Pass Stream(..., n_items=...); item codes run from 0 to n_items -
 
 
 OF_EVALUATE = ("columns", "slices", "sampled", "memory", "spill")
-"""What evaluate takes and a stream does not."""
+"""Arguments of evaluate that a stream does not support."""
 
 HEADER_FIELDS: dict[str, Reader] = {
     "atkay": text,
@@ -78,25 +78,24 @@ PART_FIELDS: dict[str, Reader] = {
 
 
 class Stream:
-    """Metrics over users that come in batches; parts merge to the whole, exactly and in any order.
+    """Evaluate users in batches; streams merge exactly, in any order.
 
-    What is kept are sums over users and, for metrics of all lists together, counts per item: never a value per user.
-    Sums are exact, so that the numbers are the same to the last bit in whatever order and parts the users come. No
-    user may come twice: that is not noticed. Threads may share a stream.
+    A stream keeps sums over users and, for metrics of the whole run, counts per item; no per-user values. Sums are
+    exact: the numbers are the same to the last bit for any order and partition of the users. Pass each user once;
+    repeated users are not detected. Threads may share a stream.
 
     Parameters
     ----------
     metrics
-        As :func:`evaluate` takes them.
+        As for :func:`evaluate`.
     n_items
-        How many items there are; their codes are 0 to n_items - 1. It may be left out where no metric looks at all
-        lists together (such as coverage) and no table is given.
+        The number of items; codes run from 0 to n_items - 1. Optional unless a metric of the whole run (such as
+        coverage) or a table is given.
     train, catalog, features, reference
-        What some metrics need besides, as :func:`evaluate` takes them, with item codes for items. The catalogue is all
-        n_items where it is left out. With training data, or a list of the reference for each user, ``update`` takes the
-        users' ids, too.
+        As for :func:`evaluate`, with item codes. The catalogue defaults to all n_items. With ``train``, or a
+        ``reference`` per user, pass ``users`` to ``update``.
     dialect, protocol, **fields
-        As :func:`evaluate` takes them. What is excluded, and the candidates, come with each batch.
+        As for :func:`evaluate`. Pass ``exclude`` and ``candidates`` with each batch.
 
     Examples
     --------
@@ -107,7 +106,7 @@ class Stream:
     >>> stream.compute()["mrr"]
     0.75
 
-    Another part of the users, elsewhere: the sums travel as bytes.
+    Other users, elsewhere: the sums travel as bytes.
 
     >>> other = atkay.Stream(["mrr", "recall@1"])
     >>> other.update(items=[[5]], targets=[[4]])
@@ -169,17 +168,17 @@ class Stream:
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        """What is measured."""
+        """The metrics."""
         return self._request.metrics
 
     @property
     def protocol(self) -> Protocol:
-        """Who counts, and how lists are read."""
+        """The protocol."""
         return self._request.protocol
 
     @property
     def n_items(self) -> int | None:
-        """How many items there are, where that was told."""
+        """The number of items, if given."""
         return self._n_items
 
     def update(
@@ -192,23 +191,23 @@ class Stream:
         exclude: Any = None,
         candidates: Any = None,
     ) -> None:
-        """Count some more users; NumPy arrays or torch tensors, a row for each user.
+        """Add a batch of users: NumPy arrays or torch tensors, a row per user.
 
         Parameters
         ----------
         items
-            The lists: users x k item codes, the best first; -1 fills up short lists.
+            The lists: users x k item codes, best first, padded with -1.
         targets
-            What is relevant: users x r item codes (-1 fills up), one code for each user, a list of such rows, a matrix
-            of users x items (of truth values, or of grades as floats), or a SciPy sparse matrix of grades.
+            The relevant items: users x r item codes (padded with -1), one code per user, a list of such rows, a users x
+            items matrix (boolean, or grades as floats), or a SciPy sparse matrix of grades.
         scores
-            With ``items``: their scores, which then put them in order. Without: the scores of all items, users x items;
-            where every metric has a cutoff, only the best so many of each user are then looked at, together with what
-            is tied with the last of them. In either case an item with the score -inf is not listed.
+            With ``items``: their scores, by which they are ordered. Without: the scores of all items, users x items; if
+            every metric has a cutoff, only the top items and ties with the last of them are used. Items with score -inf
+            are not listed.
         users
-            The users' ids, where training data or a reference are given, or the order of equal scores is random.
+            The users' ids; needed with ``train``, ``reference`` or ``ties="random"``.
         exclude, candidates
-            Items that are taken out of a user's list, and those that alone may stay, in the forms that targets take.
+            Items to remove from a user's list, and the only items to keep, in the forms of ``targets``.
         """
         self.count(
             read_batch(
@@ -226,13 +225,13 @@ class Stream:
 
     @property
     def _depth(self) -> int | None:
-        """How far down a list anything can matter; None where all of it may."""
+        """The depth to which lists matter; None for whole lists."""
         deepest = max(metric.reach for metric in self.metrics)
         further = any(each.unjudged == "drop" or each.unlisted == "ignored" for each in self._request.protocols)
         return None if deepest == WHOLE or further else deepest
 
     def count(self, batch: Batch, users: pl.Series | None = None) -> None:
-        """Count the users of a batch that was read."""
+        """Add the users of a batch."""
         least = max(each.min_relevance or 0.0 for each in self._request.protocols)
         if least > 1 and batch.truth.value is None:
             raise RelevanceError(
@@ -266,7 +265,7 @@ class Stream:
             self._shared = {n: before[n].merge(each) if n in before else each for n, each in shared.items()} or before
 
     def merge(self, other: Stream | bytes) -> None:
-        """Count the users of another stream, too, or of its bytes; it measures the same, and has other users."""
+        """Add the users of another stream, or of its bytes; it must have the same metrics and other users."""
         if isinstance(other, Stream):
             self._check_same(other._header())
             part = other._part
@@ -279,9 +278,9 @@ class Stream:
             self._add(part)
 
     def compute(self) -> Result:
-        """The numbers so far, with intervals and counts.
+        """The result so far, with intervals and counts.
 
-        There is no value per user, and ``population.unknown`` stays 0: what the truth never mentions shows at the end.
+        It has no per-user values, and ``population.unknown`` is 0.
         """
         part = self._part
         if part is None:
@@ -297,7 +296,7 @@ class Stream:
         return finish(self._request, setting, [part])
 
     def _check_shared(self) -> None:
-        """Warn where training data or a reference name next to none of the users."""
+        """Warn if train or reference share almost no users with the stream."""
         from atkay.inputs.coding.shared import DISJOINT_ERROR_IDS, check_users
 
         for name, shared in self._shared.items():
@@ -307,14 +306,14 @@ class Stream:
                 check_users(name, shared, refuse="never")
 
     def reset(self) -> None:
-        """Begin anew: nobody is counted."""
+        """Remove all users."""
         with self._lock:
             self._part, self._shared = None, {}
 
     def to_bytes(self) -> bytes:
-        """All that was counted, in a few bytes that any machine reads; the same whatever the order of the users.
+        """The state in a few portable bytes, the same for any order of the users.
 
-        The tables that were given besides are not in it, only what tells them apart.
+        Side tables are not included, only their fingerprints.
         """
         header, states, part = self._header(), [], self._part
         if part is not None:
@@ -327,7 +326,7 @@ class Stream:
 
     @classmethod
     def from_bytes(cls, content: bytes, **tables: Any) -> Self:
-        """The stream that was written; the tables that it was given (train, ...) are given again."""
+        """Restore a stream; pass its side tables (train, ...) again."""
         if strange := [name for name in tables if name not in SIDE]:
             raise ProtocolError(
                 f"from_bytes: no argument {listing(strange)}: metrics and protocol come from the bytes; pass only the "
@@ -348,7 +347,7 @@ class Stream:
         return stream
 
     def _header(self) -> dict[str, Any]:
-        """What is measured and how, as JSON can hold it."""
+        """Metrics and protocol as a JSON-compatible dict."""
         return {
             "atkay": __version__,
             "metrics": [str(metric) for metric in self.metrics],
@@ -362,7 +361,7 @@ class Stream:
 
     @cached_property
     def _shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shape of each whole-run metric's state: that of nobody's."""
+        """The shape of the state of each metric of the whole run."""
         nobody = self._nobody
         return {str(metric): metric.state(nobody).shape for metric in self.metrics if isinstance(metric, RunMetric)}
 
@@ -371,7 +370,7 @@ class Stream:
         return Judged.of_nobody(self._n_items or 0, None if self._side is None else self._side.items)
 
     def _restored(self, read: _Read) -> Part | None:
-        """What was counted, out of the bytes' parts; None where nobody was."""
+        """The state from bytes; None if empty."""
         if "population" not in read.fields:
             return None
         population, sums, states = read.fields["population"], read.fields["sums"], read.states
@@ -402,7 +401,7 @@ class Stream:
         )
 
     def _check_same(self, header: Mapping[str, Any]) -> None:
-        """Another stream measures the same."""
+        """Check that another stream has the same metrics and protocol."""
         own = self._header()
         for name in ("metrics", "protocol", "apart", "n_items", "side"):
             if own[name] != header.get(name):

@@ -1,4 +1,4 @@
-"""Every metric under torchmetrics' interface, for training loops, Lightning and distributed training."""
+"""Every metric as a torchmetrics metric, for training loops, Lightning and distributed training."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ SETTINGS = (
     "process_group",
     "sync_on_compute",
 )
-"""Arguments that are torchmetrics' own."""
+"""Arguments of torchmetrics itself."""
 
 
 class StreamMetric(Metric):
-    """A :class:`atkay.Stream` as a torchmetrics metric: ``compute`` gives ``{name: value}``.
+    """An :class:`atkay.Stream` as a torchmetrics metric: ``compute`` returns ``{name: value}``.
 
     Parameters
     ----------
     metrics, **given
-        What :class:`atkay.Stream` takes, and the arguments of torchmetrics' own metrics, such as ``process_group``.
+        Arguments of :class:`atkay.Stream`, and of torchmetrics' metrics, such as ``process_group``.
 
-    What is kept are exact sums, so processes that share the users give the same numbers as one that has them all, to
-    the last bit. A sampler that repeats users to make parts even (as Lightning's does) counts these twice.
+    Sums are exact: several processes give the same numbers as one, to the last bit. A sampler that repeats users to
+    even out batches (as Lightning's does) counts them twice.
 
     Examples
     --------
@@ -81,18 +81,18 @@ class StreamMetric(Metric):
         exclude: Any = None,
         candidates: Any = None,
     ) -> None:
-        """Count some more users.
+        """Add a batch of users.
 
         Parameters
         ----------
         preds
-            Floats: the scores of all items, users x items, or with ``items`` those of the listed ones. Whole numbers:
-            lists of item codes, users x k.
+            Floats: scores of all items, users x items, or with ``items`` those of the listed items. Integers: lists of
+            item codes, users x k.
         target, items, users, exclude, candidates
-            As :meth:`atkay.Stream.update` takes targets, items, users, exclude and candidates.
+            As for :meth:`atkay.Stream.update`.
         indexes
-            As torchmetrics' retrieval metrics take it: then ``preds``, ``target`` (grades) and it are flat and have an
-            entry for each item of each query. All items of a query come in the same batch.
+            As for torchmetrics' retrieval metrics: ``preds``, ``target`` (grades) and ``indexes`` are one-dimensional,
+            with an entry per item and query. All items of a query must be in the same batch.
         """
         if indexes is not None:
             others = {"items": items, "users": users, "exclude": exclude, "candidates": candidates}
@@ -114,7 +114,7 @@ class StreamMetric(Metric):
             self._keep(stream)
 
     def compute(self) -> dict[str, Tensor]:
-        """Each number; NaN where nobody counts."""
+        """The value of each metric; NaN without users."""
         exact = torch.float32 if self.device.type == "mps" else torch.float64
         try:
             numbers = dict(self.result())
@@ -123,29 +123,29 @@ class StreamMetric(Metric):
         return {name: torch.tensor(value, dtype=exact, device=self.device) for name, value in numbers.items()}
 
     def result(self) -> Result:
-        """The numbers of this process so far with their intervals, counts and definitions."""
+        """The result of this process so far, with intervals, counts and definitions."""
         with self._lock:
             return self._merged().compute()
 
     def forward(self, *args: Any, **given: Any) -> Any:
-        """Count a batch, and the numbers of that batch alone."""
+        """Add a batch, and return the metrics of this batch."""
         with self._lock:
             value = super().forward(*args, **given)
             self._keep(self._merged())  # else there would be a part for each step
             return value
 
     def sync(self, *args: Any, **given: Any) -> None:
-        """Put the states of all processes together; one that has counted nobody takes part, too."""
+        """Merge the states of all processes, empty ones included."""
         if isinstance(self.parts, list) and not self.parts:
             self._keep(self._merged())
         super().sync(*args, **given)
 
     def set_dtype(self, dst_type: str | torch.dtype) -> Self:
-        """Nothing changes: the state is bytes of exact sums, which are of no other type."""
+        """Do nothing: the state is bytes of exact sums."""
         return self
 
     def _merged(self) -> Stream:
-        """The stream with all that was counted."""
+        """The merged stream."""
         self._stream.reset()
         if len(self.parts):
             for part in split(dim_zero_cat(self.parts).cpu().numpy().tobytes()):

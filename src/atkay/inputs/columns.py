@@ -20,12 +20,12 @@ NUMBER = re.compile(r"[-+]?[0-9]*[.,]?[0-9]+(?:e[-+]?[0-9]+)?|[0-9]{4}-[0-9]{2}-
 
 @dataclass(frozen=True)
 class Columns:
-    """The names of the columns, where they are not found by themselves.
+    """The names of the columns, where they differ from the usual ones.
 
-    ``user`` may be several columns, such as ``("session_id", "step")``: together they name a query. Naming one of
-    ``score`` and ``rank`` means that the other is not looked for. One ``Columns`` serves all tables; for tables
-    whose names differ pass a dict, ``columns={"recs": Columns(user="uid"), "truth": Columns(user="customer")}``.
-    ``session``, ``order`` and ``time`` are looked for in the logs that ``atkay.tasks`` reads.
+    ``user`` may be several columns, such as ``("session_id", "step")``, which together identify a query. If one of
+    ``score`` and ``rank`` is named, the other is ignored. One ``Columns`` applies to all tables; for different names
+    pass a dict, ``columns={"recs": Columns(user="uid"), "truth": Columns(user="customer")}``. ``session``, ``order``
+    and ``time`` are columns of the logs of ``atkay.tasks``.
     """
 
     user: str | tuple[str, ...] | None = None

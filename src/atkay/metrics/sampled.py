@@ -27,7 +27,7 @@ RANKS_PER_BLOCK = 1 << 14
 
 @dataclass(frozen=True)
 class Sampled:
-    """The lists rank one relevant item among sampled ones, not among all items.
+    """Declares that lists rank one relevant item among sampled negatives.
 
     ``catalog_size`` is the number of items n, ``negatives`` the number of sampled ones m, drawn uniformly. The
     ``estimator`` says what the numbers are:

@@ -1,4 +1,4 @@
-"""Tracking: the numbers as trackers of experiments take them."""
+"""MLflow and other experiment trackers."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ WORDS = {"names": ("spec", "plain"), "intervals": ("none", "ends"), "undefined":
 
 
 def plain_name(name: str) -> str:
-    """The name of a number in letters, digits and underscores alone, which every tracker takes.
+    """The name of a metric in letters, digits and underscores, which every tracker accepts.
 
-    Trackers refuse ``@``, ``(`` and ``=`` (MLflow), or do not sort and filter by names that have more than these (W&B).
+    MLflow rejects ``@``, ``(`` and ``=``; W&B cannot sort or filter by such names.
 
     >>> from atkay.reporting.mlflow import plain_name
     >>> [plain_name(name) for name in ("ndcg@10", "map(per=hits)@10", "rbp(p=0.8)")]
@@ -40,7 +40,7 @@ def plain_name(name: str) -> str:
 def flat(
     result: Result, *, names: str = "spec", intervals: str = "none", undefined: str = "nan", prefix: str = ""
 ) -> dict[str, float]:
-    """The numbers of a result by name, as plain floats; :meth:`Result.to_dict` says what the words mean."""
+    """The metrics of a result as plain floats; see :meth:`Result.to_dict`."""
     for what, given in (("names", names), ("intervals", intervals), ("undefined", undefined)):
         if given not in WORDS[what]:
             raise SpecError(f"to_dict: {unknown_value(given, what, WORDS[what])}")
@@ -70,12 +70,12 @@ def log_mlflow(
     report: str | None = "report.html",
     saved: str | None = "result.json",
 ) -> str:
-    """Log a result to MLflow: to the active run, or to a new one, which is ended; gives the id of the run.
+    """Log a result to MLflow's active run, or to a new one, which is then ended; returns the id of the run.
 
-    Logged are, each with ``prefix`` in front of its name:
+    Logged, each with ``prefix`` before its name:
 
-    - metrics: every number and the ends of its interval (``ndcg_at_10``, ``ndcg_at_10_low``, ``ndcg_at_10_high``);
-      what is undefined (NaN) is left out;
+    - metrics: every metric and the ends of its interval (``ndcg_at_10``, ``ndcg_at_10_low``, ``ndcg_at_10_high``);
+      undefined values (NaN) are left out;
     - params: the protocol (``protocol.ties``), the dialect and how candidates were sampled. MLflow does not let a
       param change, so numbers of another protocol do not get into the same curve;
     - tags: the definition of every number, with its own name (``definition.ndcg_at_10``), the fingerprints of the
@@ -91,9 +91,9 @@ def log_mlflow(
     step
         The step or epoch of a training loop.
     report
-        The artifact's name; ``None`` for no report. Without Altair (``atkay[report]``) there is none.
+        The artifact's name; ``None`` for no report. Needs Altair (``atkay[report]``).
     saved
-        The artifact's name, compressed where it ends in ``.gz``; ``None`` for none. :meth:`Result.load` reads it.
+        The artifact's name, compressed if it ends in ``.gz``; ``None`` for none. :meth:`Result.load` reads it.
     """
     need("log_mlflow", "mlflow", "mlflow")
     import mlflow

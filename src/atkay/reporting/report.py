@@ -1,4 +1,4 @@
-"""HTML: the report as one page that asks for nothing from anywhere."""
+"""Report: one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -40,26 +40,25 @@ def report(
     truth: Any = None,
     **given: Any,
 ) -> None:
-    """Write what was found as one HTML page: it works without a network, on a phone and on paper.
+    """Write a report as one self-contained HTML page, which works offline, on a phone and on paper.
 
-    On top a summary in words; then the leaderboard, curves over the cutoffs, the users' values, differences between
-    runs, slices, popularity and coverage, the same lists under other libraries' definitions, single users with the
-    arithmetic of each number, whom the numbers count, and all that it takes to get them again.
+    It has a summary, a leaderboard, curves by cutoff, per-user values, differences between runs, slices, popularity and
+    coverage, the numbers of other libraries, an explorer of single users with the arithmetic of each value, counts of
+    evaluated users, definitions, and the code to reproduce the numbers.
 
     Parameters
     ----------
     found
-        A :class:`Result` or a :class:`Comparison`. What was saved and loaded again knows no single user, and a loaded
-        comparison no values of users; these sections then say so.
+        A :class:`Result` or a :class:`Comparison`. Loaded ones have no lists of single users, and a loaded comparison
+        no per-user values; the sections say so.
     path
-        The file; it is written whole or not at all.
+        The file; written atomically.
     title
-        What stands on top.
+        The title.
     recs, truth
-        The lists (of a comparison ``{run: lists}``) and the truth, for the numbers of other libraries: these read the
-        lists in their own ways, so they are evaluated anew.
+        The lists (for a comparison ``{run: lists}``) and the truth, to compute the numbers of other libraries.
     **given
-        With ``recs`` and ``truth``: whatever :func:`evaluate` was given besides, such as ``columns`` or ``exclude``.
+        With ``recs`` and ``truth``: the other arguments of :func:`evaluate`, such as ``columns`` or ``exclude``.
 
     Examples
     --------

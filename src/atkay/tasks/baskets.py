@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class BasketTask(Task):
-    """Next baskets, and what of them is a repeat.
+    """Next-basket task, with its repeat and explore parts.
 
-    ``repeat`` and ``explore`` judge the same lists by a part of the basket: what the user had ordered before, and what
-    is new to the user. A user whose basket has no such part is left out there, whatever the dialect.
+    ``repeat`` and ``explore`` evaluate the same lists on a part of the basket: items ordered before, and items new to
+    the user. Users whose basket has no such part are skipped.
     """
 
     repeats: pl.Series
@@ -36,16 +36,16 @@ class BasketTask(Task):
 
     @cached_property
     def repeat(self) -> Task:
-        """The same lists, judged by what is ordered again."""
+        """Evaluate only items that are ordered again."""
         return self._part("repeat", self.repeats)
 
     @cached_property
     def explore(self) -> Task:
-        """The same lists, judged by what is new to the user."""
+        """Evaluate only items that are new to the user."""
         return self._part("explore", ~self.repeats)
 
     def repetition_ratio(self, recs: Any = None, k: int | None = None) -> float:
-        """The share of a basket that is ordered again, mean over queries: of the truth, or of the top k of lists."""
+        """The mean share of repeated items in a basket: of the truth, or of the top k of lists."""
         if recs is None:
             of_query = self.truth.select(*self.key, self.repeats.alias(_REPEATED)).group_by(self.key)
             return float(of_query.agg(pl.col(_REPEATED).mean())[_REPEATED].mean())  # type: ignore[arg-type]
@@ -54,9 +54,9 @@ class BasketTask(Task):
         return 1 - evaluate(recs, self.truth, spec, train=self.history, columns=columns)[spec]
 
     def _part(self, name: str, part: pl.Series) -> Task:
-        """The rest of a basket stays as judged and not wanted, so that lists are read alike.
+        """The other items stay in the truth with grade 0, so that lists are read the same way.
 
-        A basket without the part would then score 0 in some dialects: it is skipped in all.
+        Baskets without the part are skipped in all dialects.
         """
         if not part.any():
             raise InputError(f"{self.name}: no basket has items to {name}.")
@@ -79,24 +79,23 @@ def next_basket(
     average: str = "query",
     columns: Columns | Mapping[str, Columns] | None = None,
 ) -> BasketTask:
-    """A user's orders so far, and the last one as truth.
+    """Next-basket prediction: each user's last order is the truth.
 
-    Training data are all orders but each user's ``last`` ones; those of users with fewer than ``min_orders`` are for
-    training alone. With ``last=1`` a query is a user. With more, it is a user and an order, a model may see all earlier
-    orders of the user, and ``average="user"`` averages the orders of one user first.
+    Training data are all orders except each user's ``last`` ones; users with fewer than ``min_orders`` orders are only
+    in training. With ``last=1`` a query is a user; with more it is a user and an order, a model may see all earlier
+    orders of the user, and ``average="user"`` averages per user first.
 
     Parameters
     ----------
     orders
-        A row per item of an order: a user, an order, an item, a time. Orders go by the time of their first row, and
-        those of the same user and time stay in the order of the rows.
+        A row per item of an order: user, order, item, time. Orders are sorted by the time of their first row; ties keep
+        the row order.
     last
-        How many orders of each user are asked for; the first order of a user never is.
+        The number of orders of each user to predict; never the first one.
     min_orders
-        Users with fewer orders are not asked; two are the least.
+        Users with fewer orders are not evaluated; at least 2.
     seen
-        "keep" leaves items that the user had ordered before in the lists; "exclude" takes them out. Most of a basket
-        is often ordered again: then a warning says so.
+        "keep" or "exclude" items that the user ordered before. Baskets often repeat such items; "exclude" then warns.
     average
         "query", "user" or "pooled".
     columns

@@ -1,4 +1,4 @@
-"""Check: what a task's training data, truth and lists should not have in common."""
+"""Check: leaks between training data, truth and lists."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXAMPLES_KEPT = 3
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that was looked for: how often it was found, among how many, and examples."""
+    """One check: how often it was found, among how many rows, and examples."""
 
     what: str
     kind: str
@@ -36,11 +36,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Check:
-    """What was looked for and what was found; true where leaks could be looked for and there is none."""
+    """The findings; true if leaks could be checked and none was found."""
 
     findings: tuple[Finding, ...]
     skipped: tuple[str, ...] = ()
-    """What could not be looked for, and why."""
+    """What could not be checked, and why."""
 
     @property
     def leaks(self) -> tuple[Finding, ...]:
@@ -118,7 +118,7 @@ def _late(task: Task, time: str) -> Finding:
 
 
 def _overlap(task: Task) -> Finding:
-    """What stands in both parts."""
+    """Events in both training and test."""
     truth = task.truth.select(task.event).unique(maintain_order=True)
     both = truth.join(task.train.select(task.event), on=task.event, how="semi", maintain_order="left")
     event = f"({', '.join(task.event)})" if len(task.event) > 1 else task.event[0]
@@ -145,7 +145,7 @@ def _listed(task: Task, recs: Any, columns: Columns) -> pl.DataFrame:
 
 
 def _listings(task: Task, every: pl.DataFrame) -> list[Finding]:
-    """Listed items that never occur, or not before the query; and lists for which there is no query."""
+    """Listed items that never occur, or not before the query; and lists without a query."""
     no_query = every.join(task.truth, on=task.key, how="anti", maintain_order="left")
     of_queries = _of_queries(task, every.join(task.truth, on=task.key, how="semi", maintain_order="left"))
     return [*of_queries, _finding("listed items of queries without truth", "unknown", no_query, len(every))]

@@ -1,4 +1,4 @@
-"""Baselines: the most frequent items, of all users or of each. What a model has to beat.
+"""Reference recommenders: the most frequent items, of all users or of each.
 
 References
 ----------
@@ -21,9 +21,9 @@ _OFTEN, _OWN = "how often in training", "how often for the query"
 
 
 def global_top(task: Task, k: int) -> pl.DataFrame:
-    """For every query the k items with the most training events; equal ones by their id.
+    """The k items with the most training events, for every query; ties by id.
 
-    Where the task takes out what was seen, the k are the most frequent that were not.
+    If the task excludes seen items, the k most frequent unseen ones.
 
     Examples
     --------
@@ -38,16 +38,16 @@ def global_top(task: Task, k: int) -> pl.DataFrame:
 
 
 def personal_top(task: Task, k: int) -> pl.DataFrame:
-    """For every query the k items that it has seen most often; equal ones by their training events, then their id.
+    """The k items that each query has seen most often; ties by training events, then id.
 
-    A list is as long as there are such items.
+    Lists may be shorter than k.
     """
     _must_keep(task)
     return _top(task, _personal(task), k)
 
 
 def combined_top(task: Task, k: int) -> pl.DataFrame:
-    """The items that a query has seen most often, filled up to k with those that all users have most often."""
+    """The items that a query has seen most often, filled up to k with the globally most frequent."""
     _must_keep(task)
     own = _top(task, _personal(task), k)
     short = task.queries.join(own.group_by(task.key).len(_OWN), on=task.key, how="left", maintain_order="left")

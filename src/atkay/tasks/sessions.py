@@ -32,7 +32,7 @@ def next_item(
     average: str = "query",
     columns: Columns | Mapping[str, Columns] | None = None,
 ) -> Task:
-    """Sessions as queries: given the items so far, which one comes next?
+    """Next-item prediction in sessions: given the items so far, which one comes next?
 
     A query is a session and a ``step``, the number of items that a model may see; the truth is the one item that
     follows. ``mrr@20`` and ``hit@20`` are then the MRR@20 and HR@20 of session-based recommendation.
@@ -40,25 +40,23 @@ def next_item(
     Parameters
     ----------
     events
-        A row per event: a session, an item, a time and, where there is one, a user. Events of the same session and
-        time stay in the order of the rows.
+        A row per event: session, item, time and optionally user. Simultaneous events of a session keep the row order.
     train
-        The events to learn from, if ``events`` has those of the test alone.
+        The training events, if ``events`` has only those of the test.
     test_from
-        When the test starts, if ``events`` has both: a session whose last event lies before is for training, every
-        other one for the test. So no session is in both parts; one that began before may have steps that are earlier
-        than some of the training, and ``check`` counts it.
+        The start of the test, if ``events`` has both: sessions that end before are for training, all others for the
+        test. A test session may begin before the end of training; ``check`` counts such events.
     steps
-        "every" step of a session is a query, or the "last" one.
+        "every" step of a session is a query, or only the "last" one.
     min_length
-        Sessions with fewer events are no queries; two are the least.
+        Sessions with fewer events are skipped; at least 2.
     unseen
-        "drop" takes items that training does not have out of the test's sessions before anything else, so that
-        ``min_length`` counts what is left; "keep" leaves them.
+        "drop" removes items unseen in training from test sessions, before ``min_length`` applies; "keep" keeps them.
     seen
-        "keep" leaves the items of the session so far in the lists; "exclude" takes them out.
+        "keep" or "exclude" the items of the session so far.
     average
-        "query": every step counts alike. "session", "user": the steps of one are averaged first. "pooled".
+        "query": every step has the same weight. "session", "user": steps are averaged per session or user first. Or
+        "pooled".
     columns
         The names of the columns, where they differ from the usual ones.
 

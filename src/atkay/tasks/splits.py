@@ -1,4 +1,4 @@
-"""Splits: a log in two parts, one to learn from and one to be judged by."""
+"""Splits: a log in training and test."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def split_by_time(
     seen: str = "exclude",
     columns: Named = None,
 ) -> Task:
-    """Learn from what happened before a moment, be judged by what happened from then on.
+    """Train on events before a time, test on those from then on.
 
-    The only split without a look into the future: give ``at``, or the ``share`` of the events that the test should
-    have. The moment is then the time of the event that begins this share, and all events of that time are tests.
+    The only split that never looks into the future. Pass ``at``, or ``share``, the fraction of events in the test: the
+    split is then at the time of the first test event, and all events at that time are in the test.
 
     Examples
     --------
@@ -67,10 +67,10 @@ def split_by_time(
 
 
 def leave_last_out(log: Any, *, seen: str = "exclude", columns: Named = None) -> Task:
-    """Judge by the last event of every user who has two or more, learn from the others.
+    """Test on the last event of every user with at least two, train on the others.
 
-    Events of the same time stay in the order of the rows. The training data of one user may be later than the test
-    of another: ``check`` counts such events.
+    Simultaneous events keep the row order. The training data of one user may be later than the test of another:
+    ``check`` counts such events.
 
     Examples
     --------
@@ -83,9 +83,9 @@ def leave_last_out(log: Any, *, seen: str = "exclude", columns: Named = None) ->
 
 
 def leave_last_k_out(log: Any, k: int, *, seen: str = "exclude", columns: Named = None) -> Task:
-    """Judge by the last k events of every user who has more than k, learn from the others.
+    """Test on the last k events of every user with more than k, train on the others.
 
-    Events of the same time stay in the order of the rows.
+    Simultaneous events keep the row order.
 
     Examples
     --------
@@ -109,11 +109,11 @@ def leave_last_k_out(log: Any, k: int, *, seen: str = "exclude", columns: Named 
 def random_holdout(
     log: Any, share: float = 0.2, *, within: str = "log", seed: int = 0, seen: str = "exclude", columns: Named = None
 ) -> Task:
-    """Judge by a random share of the pairs of user and item, learn from the others.
+    """Test on a random share of the (user, item) pairs, train on the others.
 
-    Whether a pair is held out depends on its ids and the seed alone: neither the order of the rows nor other users
-    change it, and all events of a pair go the same way. ``within="log"`` gives each pair the same chance;
-    ``within="user"`` takes the share of each user's pairs, rounded down.
+    A hash of the ids and the seed decides, independent of row order and other users; all events of a pair stay
+    together. ``within="log"`` gives each pair the same probability; ``within="user"`` takes the share of each user's
+    pairs, rounded down.
 
     Examples
     --------
@@ -136,11 +136,10 @@ def random_holdout(
 def k_folds(
     log: Any, k: int = 5, *, over: str = "pairs", seed: int = 0, seen: str = "exclude", columns: Named = None
 ) -> tuple[Task, ...]:
-    """Judge by each of k parts in turn, learn from the others.
+    """Test on each of k folds in turn, train on the others.
 
-    ``over="pairs"`` deals out the pairs of user and item, ``over="users"`` whole users, of whom training then knows
-    nothing. They are dealt out in the order of a hash of their ids and the seed, so that the numbers of pairs or users
-    in two parts differ by one at most, and the order of the rows changes nothing.
+    ``over="pairs"`` splits (user, item) pairs, ``over="users"`` whole users, who are then unknown in training. Folds
+    are assigned by a hash of the ids and the seed, independent of row order; their sizes differ by at most one.
 
     Examples
     --------
@@ -234,7 +233,7 @@ def _task(
     apart: bool = False,
     start: Any = None,
 ) -> Task:
-    """Learn from the rows that stay, be judged by those that are held out.
+    """A task that trains on the kept rows and tests on the held-out ones.
 
     ``pairs`` are the numbers of user and item; ``apart`` says that all events of a pair go the same way.
     """

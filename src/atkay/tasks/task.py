@@ -1,4 +1,4 @@
-"""Task: what a model may learn from, what it is asked, and how its answers are judged."""
+"""Task: training data, queries, truth, and how lists are evaluated."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ SEEN = "events seen"
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Task:
-    """A protocol made from a log: training data, queries and their truth, and how lists are judged.
+    """Training data, queries and truth made from a log, and how lists are evaluated.
 
-    ``train`` is what a model may learn from; ``queries`` what it is asked, with the items that it may see; ``truth``
-    what turned out to be right. ``evaluate`` and ``compare`` judge lists with the task's exclusions and averaging;
-    ``check`` looks for leaks. Columns have the names that they had in the log, and ``key`` names those of a query.
+    ``train`` are the training events; ``queries`` the queries with the items a model may see; ``truth`` the items to
+    predict. ``evaluate`` and ``compare`` use the task's exclusions and averaging; ``check`` finds leaks. Columns keep
+    their names from the log; ``key`` names those of a query.
     """
 
     name: str
@@ -69,9 +69,9 @@ class Task:
     start: Any = None
     """When the test starts, where this is the same for all queries."""
     no_truth: str | None = None
-    """What a query without a wanted item scores, a word of the protocol; as the dialect says, where it is None."""
+    """The protocol's ``no_truth`` for queries without a relevant item; None leaves it to the dialect."""
     notes: tuple[str, ...] = ()
-    """How the task was made, in words."""
+    """How the task was created, in words."""
 
     def __post_init__(self) -> None:
         word_of(self.seen, "seen", ("keep", "exclude"))
@@ -83,7 +83,7 @@ class Task:
 
     @cached_property
     def queries(self) -> pl.DataFrame:
-        """A row per query: its key, its user, and in ``items`` what a model may see of it, the oldest first."""
+        """A row per query: its key, its user, and in ``items`` what a model may see, oldest first."""
         user = [self.user] if self.user is not None and self.user not in self.key else []
         queries = self.truth.select(*self.key, *user).unique(maintain_order=True)
         past = self.train if self.past is None else self.past
@@ -97,7 +97,7 @@ class Task:
 
     @cached_property
     def history(self) -> pl.DataFrame:
-        """What queries look back at as a table of keys and items, a row per event."""
+        """The history of each query: keys and items, a row per event."""
         if self.reach is None and self.key == (self.owner,):
             return (self.train if self.past is None else self.past).select(self.owner, self.item)
         seen = self.queries.select(*self.key, pl.col(ITEMS).alias(self.item))
@@ -111,7 +111,7 @@ class Task:
         average: str | None = None,
         **given: Any,
     ) -> Result:
-        """Judge lists as the task says.
+        """Evaluate lists with the task's protocol.
 
         ``average`` is "query" (every query has the same weight), "session" or "user" (queries are averaged per session
         or user first), or "pooled" (numerators and denominators are summed first). Further arguments are those of
@@ -139,7 +139,7 @@ class Task:
             return evaluate(recs, self.truth, metrics, columns=columns, **own | given)
 
     def compare(self, runs: Mapping[str, Any], metrics: Specs = USUAL, **given: Any) -> Comparison:
-        """Judge several runs as the task says, and say which differences are significant, as ``atkay.compare`` does."""
+        """Compare runs with the task's protocol, as ``atkay.compare`` does."""
         from atkay.comparison.compare import compare
 
         own = set(inspect.signature(compare).parameters) - {"runs", "truth", "metrics", "given"}
@@ -153,10 +153,9 @@ class Task:
         return compare(results, **{name: value for name, value in given.items() if name in own})
 
     def check(self, recs: Any = None, *, columns: Columns | Mapping[str, Columns] | None = None) -> Check:
-        """Look for leaks: true where there is none, so that ``assert task.check()`` reads as it should.
+        """Check for leaks: true if there is none, for ``assert task.check()``.
 
-        Given lists as well, look for items in them that did not exist yet. Where nothing could be looked for, it is
-        false, and says why.
+        With lists, also check for items that did not exist yet. False if nothing could be checked; the result says why.
         """
         from atkay.tasks.check import check
 
@@ -173,9 +172,9 @@ class Task:
         return "\n".join(map(one_line, [*rows, *self.notes]))
 
     def settled(self, again: int | None = None) -> Self:
-        """The task; a warning where seen items are taken out and most of what is wanted was seen.
+        """The task; warns if seen items are excluded but most relevant items were seen before.
 
-        ``again`` is how many wanted items were seen, where this is known.
+        ``again`` is the number of relevant items seen before, if known.
         """
         if self.seen == "exclude":
             if again is None:
@@ -248,7 +247,7 @@ _AVERAGE_WORDS = {
 
 
 def _kept(metrics: Specs) -> Specs:
-    """Metrics that can be gone through more than once."""
+    """Metrics, iterable more than once."""
     return metrics if isinstance(metrics, str | Metric) else list(metrics)
 
 

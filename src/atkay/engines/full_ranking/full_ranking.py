@@ -1,7 +1,7 @@
-"""Full ranking: every item is ranked for every user, on a GPU or a CPU, without a list being made.
+"""Full ranking: rank every item for every user, on GPU or CPU, without making lists.
 
-Accuracy follows from the ranks of the relevant items, and a rank is one more than the number of items that score
-higher. So items are counted while their scores are formed, and neither sorted nor kept.
+Accuracy metrics only need the ranks of the relevant items, and a rank is 1 + the number of items that score higher.
+Items are counted block by block as their scores are computed, neither sorted nor kept.
 """
 
 from __future__ import annotations
@@ -65,29 +65,29 @@ def full_ranking(
     item_bias: Any = None,
     **options: Any,
 ) -> Result:
-    """Rank all items for every user, exactly, and hold that against the truth.
+    """Rank all items for every user, exactly, and evaluate the ranks.
 
-    No lists are made: of each relevant item the items that score higher are counted, and those that score the same.
+    No lists are made: for each relevant item, the items with a higher and with an equal score are counted.
 
     Parameters
     ----------
     user_vectors, item_vectors
-        A row per user, a row per item: tensors, on any device, or arrays. Users and items are numbered by their rows.
+        A row per user and a row per item: tensors, on any device, or arrays. Users and items are row numbers.
     truth, metrics
         As in :class:`FullRanking`.
     score
-        In place of vectors, any model: called with a tensor of users' numbers, it gives their scores for all items, a
-        row per user; or yields them in blocks of consecutive items.
+        Instead of vectors, any model: a function that takes a tensor of user numbers and returns their scores for all
+        items, a row per user, or yields them in blocks of consecutive items.
     user_bias, item_bias
-        A number per user, which changes no rank; a number per item, which is added to its scores.
+        A number per user (does not change ranks) and per item, added to the scores.
     **options
-        Whatever :class:`FullRanking` takes besides: exclude, similarity, precision, memory, device, ids, and as in
-        :func:`evaluate` dialect, protocol and its fields.
+        Further arguments of :class:`FullRanking`: exclude, similarity, precision, memory, device, ids, dialect,
+        protocol and its fields.
 
     Examples
     --------
-    One user, along the first axis; items score 3, 2, 1. The wanted one is the second, and once the first is excluded,
-    the first.
+    One user, along the first axis; items score 3, 2, 1. The relevant item is second, and first once the best item is
+    excluded.
 
     >>> user, items = np.array([[1.0, 0.0]]), np.array([[3.0, 5.0], [2.0, 0.0], [1.0, 9.0]])
     >>> truth = ([0, 1], [1])
@@ -109,9 +109,9 @@ def full_ranking(
 
 
 class FullRanking:
-    """A validation set that is read once, for models that are evaluated again and again.
+    """A validation set that is read once and used for many evaluations.
 
-    Truth and seen items are kept on the device; of an evaluation only the ranks of the relevant items leave it.
+    Truth and excluded items stay on the device; only the ranks of the relevant items leave it.
 
     Parameters
     ----------
@@ -119,22 +119,22 @@ class FullRanking:
         The relevant items of each user, a row per user: a SciPy sparse matrix or a torch sparse CSR tensor, whose
         values are grades, or ``(indptr, indices)`` or ``(indptr, indices, grades)``.
     metrics, dialect, protocol, **fields
-        As in :func:`evaluate`. Metrics of whole lists need a cutoff, and of ``train``, ``catalog``, ``features`` and
-        ``reference`` know the catalogue alone, which is all items.
+        As for :func:`evaluate`. Metrics of whole lists need a cutoff. The catalogue is all items; ``train``,
+        ``features`` and ``reference`` are not supported.
     exclude
-        Items that are not ranked for a user, such as those seen in training; in any form that the truth may have.
+        Items not to rank for a user, such as those seen in training; in any form of ``truth``.
     similarity
-        "dot": the score is the dot product; "cosine": that of vectors of length 1.
+        "dot" (dot product) or "cosine".
     precision
-        "float32"; "tf32" or "bfloat16", in which vectors are rounded to 11 or 8 bits and a GPU is faster. Whichever it
-        is, the ranks are exactly those of the rounded vectors, and ``result.engine`` tells how far ranks moved.
+        "float32", or the faster "tf32" and "bfloat16", which round vectors to 11 or 8 bits. Ranks are exactly those of
+        the rounded vectors; ``result.engine`` says how far ranks moved.
     memory
-        What may be used for scores and what follows from them, such as "500MB"; besides it are the vectors in the
-        precision, and about 100 bytes for each relevant item.
+        Memory for scores and intermediate results, such as "500MB"; vectors and about 100 bytes per relevant item come
+        on top.
     device
-        Where to count; left out, where the item vectors are, or for arrays a GPU if there is one.
+        The device; by default that of the item vectors, or for arrays a GPU if there is one.
     ids
-        The users' ids; left out, they are numbered from 0.
+        The users' ids; by default 0, 1, 2, ...
 
     Examples
     --------
@@ -179,7 +179,7 @@ class FullRanking:
         self._placed: dict[torch.device, Placed] = {}
 
     def evaluate(self, user_vectors: Any, item_vectors: Any, *, user_bias: Any = None, item_bias: Any = None) -> Result:
-        """The result of a model whose scores are products of vectors."""
+        """Evaluate a model whose scores are products of vectors."""
         device = _device(self._device, item_vectors)
         users, items = (_vectors(each, what, device) for each, what in ((user_vectors, "user"), (item_vectors, "item")))
         self._check_sizes(users, items)
@@ -214,7 +214,7 @@ class FullRanking:
         return self._finish(Ranked(*map(_host, (*ranks, own > 0))), len(items), tops, f"counting: {way}")
 
     def evaluate_scores(self, score: Callable[[Tensor], Any]) -> Result:
-        """The result of any model: ``score`` takes users' numbers and gives their scores for all items."""
+        """Evaluate any model: ``score`` takes user numbers and returns their scores for all items."""
         device = _device(self._device, None)
         place = self._place(device)
         rows = np.arange(self._truth.n_users) if self._depth else np.unique(self._truth.targets[0])
@@ -238,7 +238,7 @@ class FullRanking:
         return self._finish(every, n_items, tops, f"counting scores on {_name(device)}")
 
     def _count(self, scores: Tensor, users: Tensor, place: Placed) -> Ranked:
-        """Of the targets of some users, all of whose scores are there: how many items stand where."""
+        """Count, for the targets of some users, the items with higher and equal scores."""
         first, last = torch.searchsorted(place.targets.user, users[[0, -1]] + torch.tensor([0, 1], device=users.device))
         targets = place.targets.only(slice(first, last))
         ranks, own = counting.count_scores(scores, torch.searchsorted(users, targets.user), targets, self._memory)
@@ -251,7 +251,7 @@ class FullRanking:
         return Ranked(*map(_host, (*ranks, own > 0)))
 
     def _place(self, device: torch.device) -> Placed:
-        """Truth and seen items on the device, where they stay."""
+        """Truth and excluded items, moved to the device once."""
         check_torch(torch.get_num_threads())
         if device not in self._placed:
             seen = self._truth.seen
@@ -260,7 +260,7 @@ class FullRanking:
         return self._placed[device]
 
     def _tie_orders(self, place: Placed, n_items: int) -> list[TieOrder]:
-        """How equal scores are listed under each protocol of the request."""
+        """How ties are ordered under each protocol of the request."""
         user, item = place.targets.user, place.targets.item
         orders = []
         for protocol in (each.protocol for each in self._request.by_protocol()):
@@ -269,7 +269,7 @@ class FullRanking:
         return orders
 
     def _effect(self, vectors: Vectors, place: Placed, above: Tensor) -> str:
-        """What the precision does to the ranks, on a sample of the targets."""
+        """The effect of the precision on the ranks, on a sample of the targets."""
         chosen = torch.linspace(0, len(above) - 1, min(SAMPLE, len(above)), device=above.device).long()
         sample = place.targets.only(chosen)
         kernel = _kernel("float32", above.device)
@@ -301,7 +301,7 @@ class FullRanking:
             )
 
     def _finish(self, ranked: Ranked, n_items: int, tops: list[list[Tops]], how: str) -> Result:
-        """The result of all ranks; ``tops`` has the lists of each batch of users under each protocol."""
+        """The result from all ranks; ``tops`` holds the top lists of each batch of users under each protocol."""
         truth, protocol = self._truth, self._request.protocol
         lists = [Tops.of(parts, n_items) for parts in zip(*tops, strict=True)]
         of_protocol = dict(zip((each.protocol for each in self._request.by_protocol()), lists, strict=False))
@@ -324,7 +324,7 @@ class FullRanking:
 
 
 class Placed(NamedTuple):
-    """What is ranked and what is not, on a device."""
+    """Truth and excluded items on a device."""
 
     targets: Targets
     excluded: Excluded | None
@@ -352,7 +352,7 @@ def _one_of(name: str, given: object, words: tuple[str, ...]) -> str:
 
 
 def _read_ids(given: Any, n_users: int) -> Any:
-    """The users' ids, each of them once."""
+    """The users' ids, checked to be unique."""
     from atkay.inputs.batch import read_users
 
     ids = read_users(given, "full_ranking", "ids")
@@ -416,7 +416,7 @@ def _vectors(given: Any, what: str, device: torch.device) -> Tensor:
 
 
 def _finite(values: Tensor, what: str) -> Tensor:
-    """The values, all of which are finite."""
+    """The values, checked to be finite."""
     finite = torch.isfinite(values)
     if not bool(finite.all()):
         wrong = ~finite.view(len(values), -1).all(1)
