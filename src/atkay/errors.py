@@ -25,13 +25,11 @@
     ├── CategoriesWarning  a column of categories in which every item has its own
     ├── NotMeanWarning     a test that does not test the mean
     ├── OverlapWarning     two tables have no ids in common, or next to none
-    ├── RepeatsWarning     items that are seen are taken out of the lists, and most of what is wanted was seen
-    ├── PermutationsWarning too few permutations for so many comparisons
-    ├── SampledWarning     the numbers are of a sample of the catalogue
-    ├── SpeedWarning       the compiled kernels are missing, so everything takes longer
-    ├── SwappedWarning     recs and truth look as if they were swapped
-    ├── TiesWarning        the order of equal scores decides more than a few of the lists
-    └── UnusedWarning      a column of numbers is not used, and may have been meant as scores or grades
+    ├── RepeatsWarning seen items are excluded, but most relevant items were seen ├── PermutationsWarning too few
+    permutations for the number of comparisons ├── SampledWarning the numbers are of a sample of the catalogue ├──
+    SpeedWarning the compiled kernels are missing, so everything takes longer ├── SwappedWarning recs and truth look as
+    if they were swapped ├── TiesWarning the order of equal scores decides more than a few of the lists └──
+    UnusedWarning a column of numbers is not used, and may have been meant as scores or grades
 
 Every message says what was wrong, where, what was given, and what to do. An error has the table, the column, the row,
 the number of such rows and the advice as fields.
@@ -108,7 +106,7 @@ class CategoriesWarning(AtkayWarning):
 
 
 class NotMeanWarning(AtkayWarning):
-    """A test is asked for that does not test the mean."""
+    """A chosen test does not test the mean."""
 
 
 class OverlapWarning(AtkayWarning):
@@ -116,7 +114,7 @@ class OverlapWarning(AtkayWarning):
 
 
 class RepeatsWarning(AtkayWarning):
-    """Seen items are taken out of the lists, and most of what is wanted was seen."""
+    """Seen items are excluded, but most relevant items were seen before."""
 
 
 class PermutationsWarning(AtkayWarning):
@@ -148,7 +146,7 @@ class SpecError(AtkayError):
 
 
 class NumberError(SpecError, KeyError):
-    """A number that was not asked for."""
+    """A metric that was not evaluated."""
 
 
 class ProtocolError(AtkayError):
@@ -156,7 +154,7 @@ class ProtocolError(AtkayError):
 
 
 class RowsError(AtkayError):
-    """A value per user is asked for where none is kept."""
+    """Per-user values are needed where none are kept."""
 
 
 class PopulationError(AtkayError):
@@ -188,7 +186,7 @@ class SourceError(InputError):
 
 
 class SideError(InputError):
-    """What a metric needs besides lists and truth, and does not get."""
+    """A side table that a metric needs is missing."""
 
 
 class ColumnError(InputError):

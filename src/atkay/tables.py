@@ -51,13 +51,13 @@ class TableKind:
     help: str
     meaning: str = ""
     side: bool = False
-    """Metrics ask for it, besides lists and truth."""
+    """A side table that metrics may need."""
     ranked: bool = False
     """Its lists must have an order."""
     value: str = ""
     """The role of the numbers in ``{user: {item: number}}`` and in a sparse matrix."""
     for_everybody: bool = False
-    """It may be plain items, which hold for every user."""
+    """It may be a collection of items for all users."""
     extra: str = ""
     """What every other column of it says; a table without any is refused."""
     header: str = ""

@@ -1,1 +1,1 @@
-"""Audit: questions about a number. Which conventions are there, and which give the number that somebody printed?"""
+"""Audit: which conventions exist, and which give a reported number?"""

@@ -41,14 +41,14 @@ READING, AT_ONCE = 2, 3
 """How many words may differ at once in how lists are read, and in the whole protocol: more explain anything."""
 
 LEVELS = 10
-"""So many grades, the lowest ones, are tried as the threshold."""
+"""The lowest grades are tried as the threshold, up to this many."""
 
 TIES = next(words_of(each) for each in dataclasses.fields(Protocol) if each.name == "ties")
 
 SEEDS = (0, 1, 42)
 
 LARGEST = 1e300
-"""No number that anybody printed is larger."""
+"""Reported numbers are smaller."""
 NEAR = 0.2
 """A number without meaning could as well be this share of it higher or lower."""
 
@@ -56,7 +56,7 @@ EXACT = 1e-9
 """No number has more digits than that: what is computed in another order differs in the last ones."""
 
 POPULATION = (*fields_about("who"), "average_over")
-"""Fields that say who counts and how much, and leave the lists as they are."""
+"""Fields that decide which users count, and leave the lists unchanged."""
 
 
 class Candidate(NamedTuple):
@@ -224,7 +224,7 @@ def protocols_of(evidence: Evidence, base: Protocol, fixed: set[str]) -> list[Pr
 
 
 def _choices(evidence: Evidence, base: Protocol) -> dict[str, list[dict[str, Any]]]:
-    """What could be said of each field instead of the usual, as far as the data make a difference of it."""
+    """The alternatives of each protocol field that make a difference on this data."""
     score = evidence.tables["recs"].score if evidence.tables["recs"].rank is None else None
     used = [name for name in FILTERS if name in evidence.tables]
     words: dict[str, list[Any]] = {

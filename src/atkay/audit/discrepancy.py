@@ -166,7 +166,7 @@ class Discrepancy(Tabular):
         return printable(f"{self.spec} is {values}: {why or 'no convention has an effect on this data'}.")
 
     def _value(self, value: float) -> str:
-        """With so many digits that the two numbers differ, where they do."""
+        """With enough digits to show the difference."""
         apart = abs(self.theirs - self.ours)
         return f"{value:.{max(4, min(12, 1 - math.floor(math.log10(apart)))) if apart > SAME else 4}f}"
 
@@ -243,6 +243,6 @@ def _size(value: float, sign: str = "") -> str:
 
 
 def _some(shown: Sequence[str], count: int) -> str:
-    """What is shown of so many, and how many are not."""
+    """The items shown, and how many are not."""
     more = count - len(shown)
     return ", ".join([*shown, *([f"{more:,} more"] if more else [])]) or "none"

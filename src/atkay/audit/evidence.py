@@ -47,9 +47,9 @@ USUAL = Protocol()
 EVERYBODY = Protocol(no_recs="zero", no_truth="zero")
 
 COLUMNS = 5
-"""So many further columns of the truth are looked at: whether they group the queries."""
+"""Further columns of the truth that are tried as groups of queries."""
 AT_ONCE = 16
-"""Metrics that are measured in one go, so that their values fit into memory."""
+"""Metrics measured together, so that their values fit into memory."""
 
 USERS_LOOKED_AT, LARGEST_DENOMINATOR, ROUNDING = 1000, 60, 1e-9
 """Users whose values are looked at for a common denominator, up to which, and what is the same but for rounding."""
@@ -179,7 +179,7 @@ class Evidence:
 
 
 def _ahead(work: Callable[[W], T], jobs: Iterable[W]) -> Iterator[T]:
-    """The results one by one; the next one is worked on in the meantime."""
+    """The results in turn; the next one is computed in the background."""
     with ThreadPoolExecutor(1) as pool:
         waiting: list[Future[T]] = []
         for job in jobs:

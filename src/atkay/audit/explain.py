@@ -45,7 +45,7 @@ UNSAID = {
     "seed": "no randomness",
 }
 SHOWN = 20
-"""So many items of a list, or of a user's truth, are shown."""
+"""Items shown of a list or of a user's truth."""
 
 
 def explain(
@@ -349,7 +349,7 @@ def _dialect(theirs: str | Metric | Dialect) -> Dialect | None:
 def _metrics(
     metric: str | Metric, theirs: str | Metric | Dialect, here: Dialect | None, there: Dialect | None
 ) -> tuple[Metric, Metric, str]:
-    """Our metric and theirs, and what their library is asked for."""
+    """Our metric and theirs, and the spec in their library."""
     try:
         start = parse(metric) if here is None else meaning(here, metric)[0]
     except SpecError:

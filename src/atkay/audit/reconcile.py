@@ -1,4 +1,4 @@
-"""Reconcile: which conventions give a number that somebody printed?"""
+"""Reconcile: which conventions give a reported number?"""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def reconcile(
 
     Examples
     --------
-    Three users, one of whom has no list. RePlay divides by min(k, R) and counts everybody.
+    Three users, one of whom has no list. RePlay divides by min(k, R) and counts all users.
 
     >>> recs = {"A": ["i1", "i9", "i2", "i8", "i3"], "B": ["i1", "i7"]}
     >>> truth = {"A": ["i1", "i2", "i3", "i4", "i5", "i6"], "B": ["i1", "i2"], "C": ["i1"]}

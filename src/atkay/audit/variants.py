@@ -130,7 +130,7 @@ def variants(recs: Any, truth: Any, metric: str | Metric, **given: Any) -> Varia
 
 
 def _spoken(metric: str | Metric, given: dict[str, Any]) -> tuple[Metric, dict[str, Any]]:
-    """The metric in the words of the dialect that is given, if one is, and its protocol in the place of both."""
+    """The metric and protocol in the given dialect, if any."""
     spoken, protocol = given.pop("dialect", None), given.get("protocol")
     if spoken is None:
         return parse(metric), given

@@ -49,7 +49,7 @@ class Failed(Refused):
 
 
 class Commands(click.Group):
-    """Commands that are loaded when they are asked for."""
+    """Commands, loaded on first use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Their names, in the order in which one needs them."""
@@ -111,7 +111,7 @@ def _of_disk(error: OSError) -> str:
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="atkay")
 def app() -> None:
-    """Evaluate recommenders and rankers: every metric exact, every convention named.
+    """Evaluate recommenders and rankers.
 
     RECS and TRUTH are files: CSV, TSV, Parquet, Arrow, JSON Lines, TREC run and qrels; "-" is standard input.
     """

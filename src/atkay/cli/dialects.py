@@ -11,7 +11,7 @@ from atkay.cli.output import show
 @click.command("dialects", short_help="List the libraries whose numbers atkay reproduces.")
 @options.form
 def command(form: str) -> None:
-    """List the libraries whose numbers `--dialect` gives, and the versions that are followed.
+    """List the libraries that `--dialect` reproduces, and their versions.
 
     \b
     Example:

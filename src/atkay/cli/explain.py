@@ -24,9 +24,9 @@ from atkay.cli.output import show, working
 @options.protocol
 @options.form
 def command(recs: str, truth: str, metric: str, theirs: str, their: dict[str, str], form: str, **chosen: Any) -> None:
-    """Walk from our number to theirs, one convention at a time.
+    """Explain why our number and theirs differ, one convention at a time.
 
-    Each step says what changes, by how much and for how many users, and shows the user whom it moves most.
+    Each step says what changes, by how much and for how many users, and shows the user who changes most.
 
     \b
     Example:

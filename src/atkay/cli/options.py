@@ -159,7 +159,7 @@ protocol = _together(
     *(_field(each) for each in dataclasses.fields(Protocol)),
     *(click.option(f"--{name}", type=InputFile(), help=TABLES[name].help) for name in SIDE),
 )
-"""A dialect, the fields of the protocol, columns and side information: what evaluate takes besides."""
+"""Dialect, protocol, columns and side tables: the further arguments of evaluate."""
 
 protocol_of_runs = _together(click.option("--baseline", metavar="RUN", help=RUN), protocol)
 """The same where several runs are compared, with one of them as the baseline."""

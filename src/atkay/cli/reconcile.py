@@ -22,7 +22,7 @@ from atkay.cli.output import show, working
 @options.protocol
 @options.form
 def command(recs: str, truth: str, reported: dict[str, str], form: str, **chosen: Any) -> None:
-    """Find which conventions, and which libraries, give the numbers that somebody printed.
+    """Find which conventions, and which libraries, give reported numbers.
 
     Give the numbers with all digits that were printed: they set the tolerance.
 

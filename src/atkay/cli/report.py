@@ -21,7 +21,7 @@ from atkay.text.printable import printable
 @click.option("--slices", type=options.InputFile(), help="A segment for each user.")
 @options.protocol_of_runs
 def command(output: Path, title: str | None, **chosen: Any) -> None:
-    """Write one HTML file with everything: numbers, charts, differences, users' lists, and how it was computed.
+    """Write one HTML file: metrics, charts, differences, users' lists, definitions.
 
     It works without a network. A RUN is a file of lists; several are compared with the first one.
 

@@ -16,7 +16,7 @@ from atkay.cli.output import show, working
 @options.protocol
 @options.form
 def command(recs: str, truth: str, metric: str, form: str, **chosen: Any) -> None:
-    """Show every number that METRIC can be, and which libraries compute it so.
+    """Compute METRIC under all its conventions, and name the libraries that use each.
 
     \b
     Example:

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from atkay.comparison.trial import Trial
 
 UNITS_SAMPLED_ALONE = 200
-"""From so many units on, a pair's number of them varies by so little between samples that its interval is the same."""
+"""With more units, their number per pair varies too little between samples to change its interval."""
 
 EXACT_AT_ONCE = 64
-"""Differences whose squares are added up exactly in one go."""
+"""Differences whose squares are summed exactly per block."""
 
 EQUAL_T_SHARE = 1e-9
 """t-values that differ by less than this share are equal: their squares cancel more digits than sums do."""

@@ -27,13 +27,13 @@ PERMUTATIONS_PER_SEED = 250
 """Permutations whose random bits come from one generator."""
 
 BYTES_PER_BLOCK = 1 << 26
-"""What the random choices of permutations or samples that are worked on in one go may take."""
+"""Bytes for the random choices of permutations or samples in a block."""
 
 UNITS_PER_BLOCK = 1 << 12
-"""Units whose relabelled values are made in one go; sums of more units are sums of such blocks' sums."""
+"""Units per block of relabelled values; longer sums are sums of block sums."""
 
 PATTERNS_PER_BLOCK = 1 << 13
-"""Sign patterns that are gone through in one go, where all of them are."""
+"""Sign patterns per block when all are enumerated."""
 
 MOST_SHIFTED_RUNS = 256
 """A shift is drawn as one byte."""
@@ -45,8 +45,8 @@ SUM_ROUNDING_SHARE = 1e-12
 def sign_flips(trial: Trial) -> Floats:
     """P-values of the mean difference, metrics x pairs, both sides counted.
 
-    All sign patterns are gone through where they are no more than the permutations asked for. Else b of B random
-    patterns give a sum at least as far from 0 as the one at hand, and p is (b + 1) / (B + 1): never 0.
+    All sign patterns are enumerated if there are no more than ``permutations``. Else b of B random patterns give a sum
+    at least as far from 0 as the one at hand, and p is (b + 1) / (B + 1): never 0.
 
     Phipson and Smyth, Permutation p-values should never be zero, 2010.
     """

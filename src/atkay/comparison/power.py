@@ -1,4 +1,4 @@
-"""Power: what a comparison of so many users can find."""
+"""Power: which differences a number of users can detect."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 NORMAL_DEGREES = 1e6
-"""From so many degrees of freedom on the t-distribution is the normal one, as far as digits go that matter here."""
+"""With more degrees of freedom the t-distribution is the normal one to all digits that matter here."""
 
 
 def chance(effect: float, users: float, level: float = LEVEL) -> float:

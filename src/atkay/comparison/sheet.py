@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from atkay.results.result import Result
 
 Pair = tuple[int, int]
-"""Two runs by their numbers: the second is held against the first."""
+"""Two runs by index: the second is compared with the first."""
 
 ROUNDING_SHARE = 2.0**-40
 """A user's difference that is smaller than this share of the user's own values comes from rounding.
@@ -75,7 +75,7 @@ class Differences:
 
     @cached_property
     def alike(self) -> bool:
-        """Whether everybody differs by the same amount."""
+        """Whether all users differ by the same amount."""
         low, high = self.values - self.rounding, self.values + self.rounding
         return not len(low) or bool(low.max() <= high.min())
 
@@ -353,7 +353,7 @@ def _differing_words(one: Result, other: Result) -> list[tuple[str, Any, Any]]:
 
 
 def _same_types(results: Mapping[str, Result]) -> dict[str, pl.DataFrame]:
-    """The ids of each run, whole numbers as one type."""
+    """The ids of each run, integers as one type."""
     import polars as pl
 
     frames = {run: pl.DataFrame(dict(result.ids)) for run, result in results.items()}

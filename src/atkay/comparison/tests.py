@@ -42,7 +42,7 @@ class Test:
     joint: bool = False
     """Whether it holds for all pairs of one metric at once."""
     random: bool = False
-    """Whether its p-values are counted in so many permutations, and so never smaller than 1 / (permutations + 1)."""
+    """Whether p-values are counted over permutations, and so at least 1 / (permutations + 1)."""
 
     @property
     def of_mean(self) -> bool:
@@ -62,7 +62,7 @@ def each_alone(test: Callable[[Paired, Differences], float]) -> Callable[[Trial]
 
 
 def student(_: Paired, difference: Differences) -> float:
-    """Student's paired t-test: 1 where nobody differs, NaN where all differ alike (there is no spread to judge by)."""
+    """Student's paired t-test: 1 if no user differs, NaN if all differ by the same amount (no variance)."""
     from scipy.special import stdtr
 
     n = len(difference.values)
@@ -100,7 +100,7 @@ def sign(paired: Paired, difference: Differences) -> float:
 
 
 def rank_sum(difference: Differences) -> float:
-    """Wilcoxon's ranks of those for whom the second run is higher, less the ranks of the others."""
+    """Rank sum of users with a higher second run, minus that of the others."""
     from scipy.stats import rankdata
 
     places = _places(difference.moving)
@@ -156,7 +156,7 @@ def _tukey(paired: Paired, pairs: Sequence[Pair]) -> list[float]:
 
 
 def studentized_range(q: Floats, runs: int, degrees: int) -> Floats:
-    """How often the largest of so many means lies this many standard errors above the smallest, or more."""
+    """The probability that the range of the means is at least this many standard errors."""
     from scipy import stats
 
     return np.asarray(stats.studentized_range.sf(q, runs, degrees), dtype=float)

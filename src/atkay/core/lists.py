@@ -20,8 +20,8 @@ T = TypeVar("T")
 W = TypeVar("W")
 
 ROWS_PER_BLOCK = 1 << 17
-"""Rows that are worked on in one go: few enough for what lies in between to stay in the cache, and enough for a thread
-to be busy for a while (four times fewer rows took a third longer on two cores)."""
+"""Rows per block: few enough for intermediate arrays to stay in the cache, and enough to keep a thread busy (a quarter
+of the rows took a third longer on two cores)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +129,7 @@ def ranges(rows: int, size: int = ROWS_PER_BLOCK) -> list[tuple[int, int]]:
 
 
 def in_threads(work: Callable[[W], T], blocks: Sequence[W]) -> list[T]:
-    """The results of the blocks in their order; NumPy lets go of the interpreter, so threads share the work."""
+    """The results of the blocks in order; NumPy releases the GIL, so blocks run in threads."""
     threads = len(blocks) // 4
     if threads < 2 or (threads := min(os.cpu_count() or 1, 8, threads)) < 2:
         return [work(block) for block in blocks]
@@ -146,7 +146,7 @@ def rows_of(start: Ints, lists: Ints) -> Ints:
 
 
 def rows_between(first: Ints, length: Ints) -> Ints:
-    """So many rows from each first one on."""
+    """Consecutive rows from each first one."""
     rows = np.repeat(first + length - np.cumsum(length), length)
     for begin, end in ranges(len(rows)):
         rows[begin:end] += np.arange(begin, end)

@@ -181,7 +181,7 @@ def _exact(values: Floats, others: Floats | None = None) -> list[int]:
 
 
 def divides(denominator: Floats) -> Bools:
-    """Who counts in a pooled number: whoever adds to the denominator. The others are undefined.
+    """Which users count in a pooled metric: those who add to the denominator. The others are undefined.
 
     A user with nothing to divide by (no pair in AUC) changes neither sum. If such users counted, they would add degrees
     of freedom to intervals and tests without adding any data.
@@ -222,7 +222,7 @@ def _root(numerator: int, denominator: int) -> float:
 
 
 def _written(total: int) -> str:
-    """An exact sum as text: a whole number in hexadecimal digits, over a power of 2."""
+    """An exact sum as text: an integer in hexadecimal digits, over a power of 2."""
     even = min((total & -total).bit_length() - 1, EXACT_POWER) if total else EXACT_POWER
     return f"{total >> even:x}/{EXACT_POWER - even}"
 

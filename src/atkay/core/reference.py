@@ -190,7 +190,7 @@ def divide(numerator: Array, denominator: Array, empty: float = 0.0) -> Floats:
 
 
 EXACT_POWER = 2148
-"""Exact sums are whole numbers of 2 to this power's reciprocal: no product of two floats is finer."""
+"""Exact sums are integers in units of 2 to minus this power: no product of two floats is finer."""
 
 
 def exact_sums(one: Floats, other: Floats | None = None) -> list[int]:

@@ -34,7 +34,7 @@ class Dialect:
     that differ from our default. ``uncut`` names metrics that it computes for whole lists alone; ``cutoff`` is where it
     cuts lists if no cutoff is given. In lists of ``unstable`` items and more it puts equal scores in an order of its
     own, which no word says, in all metrics but the ``stable`` ones. ``checked`` says whether the library itself was
-    run, or its source was read; ``note``, what it does besides.
+    run, or its source was read; ``note`` is a remark.
     """
 
     name: str

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 ROWS_KEPT = 100_000
-"""Lists of so many rows are kept with their result."""
+"""Lists up to this many rows are kept with their result."""
 
 
 def evaluate_memory(request: Request) -> Result:

@@ -74,7 +74,7 @@ PART_FIELDS: dict[str, Reader] = {
     "sums": Sums.of_record,
     "whole_users": mapped(count),
 }
-"""What it has besides, where anybody was counted."""
+"""Further fields of a stream that has users."""
 
 
 class Stream:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Settled(NamedTuple):
-    """Judged lists, what became of the listed rows, and lists and truth as they were when nothing was taken out yet."""
+    """Judged lists, counts of the listed rows, and lists and truth before filtering."""
 
     judged: Judged
     rows: Population
@@ -54,7 +54,7 @@ class Settled(NamedTuple):
 
 
 def judge(given: Aligned, protocol: Protocol) -> Settled:
-    """The lists in order, what must not stand in them taken out, and their hits."""
+    """The lists in order, filtered, and their hits."""
     aligned, matched = _each_pair_once(_turned(given) if protocol.trait("ties", "turns") else given, protocol)
     query, row, at = matched.query, matched.row, matched.at
     grade = _grades(aligned, protocol.min_relevance)

@@ -1,4 +1,4 @@
-"""Measure: the values of judged queries, and whom they count. NumPy and nothing else."""
+"""Measure: the values of judged queries, and which queries count. NumPy only."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from atkay.results.result import Population, Segment
 
 QUERIES_PER_BLOCK = 1 << 20
-"""Queries whose hits are measured in one go, so that what lies in between does not take much memory."""
+"""Queries per block when measuring hits, to limit the memory of intermediate arrays."""
 
 LISTS_PER_BLOCK = 1 << 14
-"""Queries whose whole lists are measured in one go: what lies in between then stays in the cache."""
+"""Queries per block when measuring whole lists: intermediate arrays stay in the cache."""
 
 
 def measure(

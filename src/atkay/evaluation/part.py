@@ -31,7 +31,7 @@ class Part:
 
     A row per counted query: ``rows`` tells which of the judged ones these are, ``ids`` and ``groups`` name them,
     ``values`` has a column for each of the ``names`` and ``ratios`` numerators and denominators where they are pooled.
-    ``states`` are those of the metrics of the whole run, which add up, for everybody and for each segment, and
+    ``states`` are those of the metrics of the whole run, which add up, for all users and for each segment, and
     ``state_users`` says how many users count in each of their numbers. Once it is summed, there are ``sums`` and no
     rows.
     """
@@ -51,7 +51,7 @@ class Part:
     """What the tables of these users share."""
 
     def sum(self, groups: Ints | None = None, slicings: Sequence[Slicing] = ()) -> Part:
-        """The same with exact sums in the place of rows.
+        """The same with exact sums instead of rows.
 
         ``groups`` and ``slicings`` have an entry per row. All queries of one group are in this part.
         """

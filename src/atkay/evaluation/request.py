@@ -1,4 +1,4 @@
-"""Request: what is asked for, and every check that can be made before anything is read."""
+"""Request: the arguments of a call, checked before anything is read."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class Request:
 
 
 def check_averages(metrics: Sequence[Metric], protocol: Protocol) -> None:
-    """Every metric can be averaged over the orders of equal scores, where that is asked for."""
+    """Check that every metric supports the chosen ties."""
     if protocol.trait("ties", "takes") and (without := [each for each in metrics if not each.averages]):
         averaging = [name for name, cls in sorted(list_metrics().items()) if cls.averages]
         raise ProtocolError(

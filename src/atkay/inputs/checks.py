@@ -73,7 +73,7 @@ def _has_bools(values: Iterable[object]) -> bool:
 
 
 def mixed_types(table: str, name: str, types: str) -> InputError:
-    """What is said of a column that does not hold values of one type."""
+    """The error of a column with values of several types."""
     error = MIXED.get(name, IdError)
     what = "only numbers" if name in MIXED else "only numbers or only text"
     return error(f"must hold {what}; found {types}", advice="Convert the values to one type.", table=table, column=name)
@@ -187,7 +187,7 @@ def check_scores(score: pl.Series, table: str) -> pl.Series:
 
 
 def check_ranks(rank: pl.Series, table: str) -> pl.Series:
-    """Ranks as whole numbers."""
+    """Ranks as integers."""
     rank = check_numbers(rank, OrderError, table, "Ranks")
     whole = rank.cast(pl.Int64, strict=False)
     odd = rank.filter((whole != rank).fill_null(True))

@@ -50,7 +50,7 @@ SKIPPING: dict[str, Callable[..., pl.LazyFrame]] = {"Parquet": pl.scan_parquet, 
 def open_file(given: str | os.PathLike[str], table: str) -> Source:
     """A file, a folder of files, or files by a pattern, as a source of columns.
 
-    The kind of a file is told by its suffix, or else by its first line. Several files are one table, in the order of
+    The format of a file is given by its suffix, or else by its first line. Several files are one table, in the order of
     their names. A pipe can be read once, so its content is kept in a temporary file for as long as the source is used.
     """
     path = local_path(given, table)

@@ -71,7 +71,7 @@ def read_lists(given: Any, table: str) -> Source:
 
 
 def _same_numbers(values: Any) -> list[Any]:
-    """Whole numbers beside floats as floats: a column holds one type."""
+    """Integers mixed with floats as floats: a column holds one type."""
     plain = list(values)
     floats = any(isinstance(one, float) for one in plain) and all(isinstance(one, int | float) for one in plain)
     return [float(one) for one in plain] if floats else plain

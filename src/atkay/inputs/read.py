@@ -127,7 +127,7 @@ def read_truth(given: Any, columns: Columns, extra: Sequence[str] = (), *, empty
 
 
 def read_items(given: Any, name: str, columns: Columns) -> Table:
-    """Any other table of items, as TABLES declares it: of each user or of everybody, with what is said of them."""
+    """Any other table of items, as declared in TABLES: per user or for all users."""
     kind = KINDS[name]
     if "rank" in kind.roles:
         return read_recs(given, columns, name)
@@ -196,7 +196,7 @@ def find_roles(
 def load(
     source: Source, table: str, roles: Mapping[str, str | None], extra: Sequence[str] = (), *, empty: bool = False
 ) -> tuple[Table, pl.DataFrame]:
-    """The columns of all roles, in one go: a lazy table may come in another order when it is asked again."""
+    """The columns of all roles at once: a lazy table may come in another order the next time."""
     used = {role: name for role, name in roles.items() if name is not None}
     if len(set(used.values())) < len(used):
         shared = next(name for name in used.values() if list(used.values()).count(name) > 1)

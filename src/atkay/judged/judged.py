@@ -28,7 +28,7 @@ Memo = dict[object, dict[int, Floats]]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Judged:
-    """Lists that have been held against the truth.
+    """Lists matched with the truth.
 
     Per hit, ordered by query and rank: ``query``, ``rank`` (from 1), ``grade``, ``item`` (its code), ``nth``.
     Per query: ``n_relevant``, ``n_listed``, and ``answered``: whether there was a list before anything was

@@ -1,4 +1,4 @@
-"""Side information: what metrics may know besides lists and truth. NumPy and nothing else."""
+"""Side tables as codes: train, catalog, features, reference. NumPy only."""
 
 from __future__ import annotations
 

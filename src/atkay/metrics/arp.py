@@ -13,7 +13,7 @@ class ARP(ListMetric):
     """How popular the listed items are on average.
 
     The mean of ``n_i`` over the items in the top k, with n_i the number of training users of item i. It needs
-    ``train``. An item that nobody had in training counts 0; an empty list has no value.
+    ``train``. An item without training users counts 0; an empty list has no value.
 
     References
     ----------

@@ -97,7 +97,7 @@ def masks(query: Ints, row: Ints, category: Ints, n_rows: int, n_categories: int
 
 
 def in_blocks(rows: Ints, of: Callable[[int, int], Floats], n_columns: int) -> Floats:
-    """The values of ranges of queries with about a block of rows each, joined: what lies in between stays small."""
+    """The values of ranges of queries with about a block of rows each, joined: intermediate arrays stay small."""
     cuts = np.searchsorted(np.cumsum(rows), np.arange(ROWS_PER_BLOCK, int(rows.sum()), ROWS_PER_BLOCK))
     edges = np.unique(np.concatenate(([0], cuts, [len(rows)]))).tolist()
     return np.concatenate([np.empty((0, n_columns)), *(of(first, last) for first, last in itertools.pairwise(edges))])

@@ -33,7 +33,7 @@ class Coverage(RunMetric):
 
     Examples
     --------
-    Two of four items are listed by anybody:
+    Two of four items are listed:
 
     >>> recs, truth = {"ann": ["tea", "jam"], "bob": ["jam", "tea"]}, {"ann": ["tea"], "bob": ["tea"]}
     >>> atkay.evaluate(recs, truth, "coverage@2", catalog=["tea", "jam", "rye", "oat"])["coverage@2"]

@@ -21,8 +21,8 @@ class EFD(EPC):
     discount, relevance
         As in :class:`EPC`.
     unseen
-        An item that nobody had would count infinitely much. ``one`` counts it as if one user had it; ``skip`` leaves it
-        out, of the divisor, too; ``zero`` counts it 0.
+        The value of an item without training users would be infinite. ``one`` counts it as if one user had it; ``skip``
+        leaves it out, of the divisor, too; ``zero`` counts it 0.
 
     An empty list scores 0, and has no value under ``relevance=listed``; so does one that ``skip`` leaves empty.
 

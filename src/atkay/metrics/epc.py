@@ -31,7 +31,7 @@ class EPC(Metric):
         ``hits`` counts relevant items alone (rel is 1 or 0); ``listed`` counts all items, relevant or not: the novelty
         of the list by itself.
 
-    An item that nobody had counts in full. An empty list scores 0, and has no value under ``relevance=listed``.
+    An item without training users counts in full. An empty list scores 0, and has no value under ``relevance=listed``.
 
     References
     ----------

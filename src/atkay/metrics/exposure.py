@@ -13,7 +13,7 @@ from atkay.metrics.item_groups import Grouped, compared, per_group
 from atkay.metrics.metric import Definition, Floats, Ints, Judged, word
 
 BITS_PER_INTEGER = 30
-"""Exposures are added up as two integers of so many bits, so that their sums are exact."""
+"""Bits of the two integers that hold an exposure, so that sums are exact."""
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class Gini(RunMetric):
         return times_listed(judged, self.cutoffs)
 
     def finish(self, state: Ints, judged: Judged) -> Floats:
-        """The unevenness of the counts; the sums are of whole numbers, so nothing is rounded before the division."""
+        """The Gini coefficient of the counts; integer sums, so nothing is rounded before the division."""
         counts = np.sort(state[:, judged.catalog], axis=1)
         n = counts.shape[1]
         spread = counts @ (2 * np.arange(1, n + 1) - n - 1)

@@ -12,7 +12,7 @@ from atkay.metrics.metric import WHOLE, Definition, Floats, Ints, Judged, RunMet
 
 @dataclass(frozen=True)
 class InterListDistance(RunMetric):
-    """How different the lists of two users are on average: 0 where everybody is shown the same.
+    """How different the lists of two users are on average: 0 if all users are shown the same.
 
     The mean over all pairs of users of ``1 - overlap / k``, the overlap being the number of items that both lists show
     in the top k. With c_i the number of lists that show item i, this is ``1 - sum c_i (c_i - 1) / (U (U - 1) k)``: no

@@ -21,9 +21,9 @@ class LongTail(ListMetric):
     Conventions
     -----------
     head
-        The share of interactions that makes the head, 0.8 if not told; 0.2 keeps only the very top.
+        The share of interactions that makes the head, 0.8 by default; 0.2 keeps only the very top.
 
-    An item that nobody had in training is in the tail. An empty list has no value.
+    An item without training users is in the tail. An empty list has no value.
 
     References
     ----------

@@ -21,8 +21,8 @@ class Novelty(ListMetric):
         ``users`` takes the share of users that know the item (RecTools' MIUF, Zhou et al. 2010); ``interactions``
         divides n_i by the number of training pairs (Castells et al. 2011, the Recommenders library).
     unseen
-        An item that nobody had would count infinitely much. ``one`` counts it as if one user had it (RecTools);
-        ``skip`` leaves it out of the mean; ``zero`` counts it 0 and in the divisor (Recommenders).
+        The value of an item without training users would be infinite. ``one`` counts it as if one user had it
+        (RecTools); ``skip`` leaves it out of the mean; ``zero`` counts it 0 and in the divisor (Recommenders).
 
     An empty list, or one that ``skip`` leaves empty, has no value.
 

@@ -20,7 +20,7 @@ def mean_of_listed(judged: Judged, values: Floats, cutoffs: tuple[int, ...], cou
 
 
 def unseen_field() -> Any:
-    """The field that says what an item counts that nobody had in training."""
+    """The field for the value of items without training users."""
     return word(one="as if one user had it", skip="it is left out, of the divisor, too", zero="0")
 
 

@@ -16,7 +16,7 @@ class PopularityLift(Ratio):
 
     ``(popularity of the list - popularity of the history) / popularity of the history``, each the mean of n_i over
     its items, with n_i the number of training users of item i. It needs ``train``. 0 keeps to the user's taste, 1 is
-    twice as popular, -1 lists items that nobody had.
+    twice as popular, -1 lists only items without training users.
 
     Conventions
     -----------

@@ -19,7 +19,7 @@ def patience() -> Any:
 
 @dataclass(frozen=True)
 class RBP(Metric):
-    """How much relevance a user sees per item looked at, who goes on to the next item with chance p.
+    """The relevance seen per item by a user who continues to the next item with probability p.
 
     ``(1 - p) Σ g_j p^(j-1)`` over the ranks j of the top k.
 

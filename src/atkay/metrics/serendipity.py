@@ -1,4 +1,4 @@
-"""Serendipity: what is listed, relevant, and not what anybody would have listed."""
+"""Serendipity: listed items that are relevant and not obvious."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NEEDS = {
 
 
 NUMBERS_PER_BLOCK = 16
-"""Numbers of a vector that are worked on at a time, so that their sums stay in the cache."""
+"""Vector components per block, so that their sums stay in the cache."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,11 @@ class Serendipity(Metric):
         Lists tell ranks, not likings, so P = (n + 1 - rank) / n over the n items of the ``catalog``, and P0 the same
         for the item's place in the ``reference``, 0 where it is not there. ``rectools`` (RecTools): the same P; P0 = (n
         + 1 - r) / n, with r the item's place among the distinct numbers of users that items have in ``train``, the
-        highest first; 0 for an item that nobody had. It needs ``catalog``, too. ``ge`` (Ge et al. 2010): the
+        highest first; 0 for an item without training users. It needs ``catalog``, too. ``ge`` (Ge et al. 2010): the
         ``reference`` is the reference model. ``unexpectedness`` (Adamopoulos and Tuzhilin 2014): the ``reference`` is
         what the user expects; the items need not be relevant. ``adamopoulos`` is that with relevant items alone: as
-        ``ge`` per listed item, with a set of expected items in the place of a model. ``cosine`` (Zhang et al. 2012;
-        the Recommenders library): similarity to each item that the user had in ``train``.
+        ``ge`` per listed item, with a set of expected items instead of a model. ``cosine`` (Zhang et al. 2012; the
+        Recommenders library): similarity to each item that the user had in ``train``.
     per
         ``listed`` divides by the items listed, L; ``k`` by k, however short the list is (without a cutoff that is L);
         ``unexpected`` by the listed items outside the reference list, for ``ge`` alone.

@@ -26,7 +26,7 @@ MOST_DIGITS = 20
 """Digits of a cutoff that are read: Python refuses to read thousands of them."""
 
 SPECS_KEPT = 1000
-"""So many specs are remembered: to read one takes longer than to evaluate a user."""
+"""Specs kept in the cache: parsing one takes longer than evaluating a user."""
 
 _SPEC = re.compile(r"\s*([^()@,=]+?)\s*(?:\(([^()]*)\))?\s*(?:@(.*))?", re.DOTALL)
 _BETWEEN_SPECS = re.compile(r",(?!\s*\d+\s*(?:,|$))(?![^()]*\))")

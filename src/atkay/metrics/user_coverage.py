@@ -13,9 +13,9 @@ from atkay.metrics.metric import WHOLE, Definition, Floats, Judged, Metric, word
 class UserCoverage(Metric):
     """The share of users who are shown anything at all.
 
-    1 for a user with at least one listed item, else 0; its mean is the share. What was taken out of a list (excluded
-    items, no candidates) is not in it. The protocol says who counts: with ``no_recs="skip"`` users without a list are
-    left out, and the share is 1 unless a list was emptied.
+    1 for a user with at least one listed item, else 0; its mean is the share. Removed items (excluded, or not
+    candidates) do not count. The protocol says which users count: with ``no_recs="skip"`` users without a list are left
+    out, and the share is 1 unless a list was emptied.
 
     Conventions
     -----------

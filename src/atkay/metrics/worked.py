@@ -1,4 +1,4 @@
-"""Arithmetic: how one user's value comes about, written out. NumPy and nothing else."""
+"""Arithmetic: one user's value written out. NumPy only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charts: what is drawn, with Altair; in the report the rows come later, when somebody chooses a number."""
+"""Charts, with Altair; the report fills in the rows when a metric is chosen."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def plot_variants(variants: Variants) -> alt.Chart:
 
 
 def dots(data: Any, row: str, middle: str, colour: Any, more: Sequence[str] = ()) -> list[Any]:
-    """A point and its interval in each row; ``more`` is told besides."""
+    """A point and its interval in each row; ``more`` are further tooltips."""
     import altair as alt
 
     y = alt.Y(f"{row}:N", title=None, sort=None)

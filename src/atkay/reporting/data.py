@@ -23,10 +23,10 @@ BINS_PER_SIDE = 20
 """Bars of a distribution; of differences as many on each side of 0."""
 
 SEGMENTS_DRAWN = 30
-"""So many segments of a slice are drawn, those with the most users."""
+"""Segments of a slice that are drawn, those with the most users."""
 
 ARITHMETIC_LINES = 6000
-"""About so many lines of arithmetic are written out, over all users of the explorer."""
+"""Approximate lines of arithmetic over all users of the explorer."""
 
 
 def page_data(view: View) -> dict[str, Any]:

@@ -113,9 +113,9 @@ def log_mlflow(
 
 
 def _params(result: Result) -> dict[str, Any]:
-    """What decides how the numbers are made, besides their own conventions.
+    """Protocol, dialect and sampling, as params.
 
-    What was not asked for is said, too: MLflow refuses to change a param, not to add one.
+    Defaults are logged as well: MLflow refuses to change a param, but not to add one.
     """
     fields = {f"protocol.{each.name}": getattr(result.protocol, each.name) for each in dataclasses.fields(Protocol)}
     sampled = None if result.sampled is None else result.sampled.words

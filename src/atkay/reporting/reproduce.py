@@ -36,7 +36,7 @@ def call(view: View) -> str:
 
 
 def _of_result(result: Result) -> list[tuple[str, str]]:
-    """What was said to evaluate besides lists, truth and metrics."""
+    """The arguments of evaluate besides recs, truth and metrics."""
     default, arguments = Protocol(), list[tuple[str, str]]()
     library = next((each for each in list_dialects().values() if each.title == result.dialect), None)
     if library is not None and result.apart:  # the library counts some of its numbers otherwise

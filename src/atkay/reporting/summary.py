@@ -189,7 +189,7 @@ def _with_interval(summary: Summary) -> str:
 
 
 def warnings(view: View) -> list[str]:
-    """Where a number may mislead; what holds for all runs is said once."""
+    """Cautions: where a number may mislead; those of all runs are listed once."""
     runs_of: dict[str, list[str]] = {}
     for run, result in view.results.items():
         for caution in _cautions(result):

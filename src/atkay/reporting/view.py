@@ -67,7 +67,7 @@ class View:
 
     @cached_property
     def cutoffs(self) -> list[int]:
-        """Every cutoff that was asked for."""
+        """Every evaluated cutoff."""
         return sorted({metric.cutoffs[0] for metric in self.metrics if metric.k is not None})
 
     @cached_property

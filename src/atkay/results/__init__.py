@@ -1,1 +1,1 @@
-"""Results: the numbers, whom they count, and how they are saved."""
+"""Results: metrics, counts of users, and saving."""

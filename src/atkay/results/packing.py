@@ -1,4 +1,4 @@
-"""Packing: a record and some arrays of whole numbers as bytes that any machine reads, and back. Nothing is executed."""
+"""Packing: a record and integer arrays as portable bytes, and back. No code is executed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BYTES_OF_HEAD = len(MAGIC) + 2 * BYTES_PER_NUMBER
 """What comes before the content: how long that is, and its checksum."""
 
 WIDTHS = ("|u1", "<u2", "<u4", "<i8")
-"""How whole numbers are written: as narrow as they fit."""
+"""Integer types, the narrowest that fits is used."""
 
 
 def pack(record: Mapping[str, Any], arrays: Sequence[Ints]) -> bytes:

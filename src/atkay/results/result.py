@@ -197,7 +197,7 @@ class Result(Mapping[str, float]):
     dialect: str | None = None
     """The library whose conventions hold, and its version."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """The names that were asked for in its dialect, and what they are here."""
+    """The dialect's names of metrics, and our specs for them."""
     apart: Mapping[str, Protocol] = field(default_factory=dict)
     """The numbers that its library counts under another protocol."""
     sampled: Sampled | None = None
@@ -205,11 +205,11 @@ class Result(Mapping[str, float]):
     whole_of: Mapping[tuple[str, Any], Mapping[str, float]] = field(default_factory=dict)
     """The same for each segment of each slicing."""
     whole_users: Mapping[Segment, Mapping[str, int]] = field(default_factory=dict)
-    """How many users count in each of these numbers, for everybody and for each segment."""
+    """The number of users in each of these metrics, for all users and each segment."""
     examples: Examples | Callable[[], Examples] | None = None
     """A few users in full, or what chooses them; not saved."""
     sums: Mapping[Segment, Sums] | None = None
-    """Where no value per user is kept: the sums over everybody, and over each segment of each slicing."""
+    """Without per-user values: the sums over all users, and over each segment."""
     kept: Kept | None = None
     """Where the values per user are, if they are elsewhere; neither saved nor pickled."""
     engine: str | None = None

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from atkay.metrics.metric import Metric
 
 USERS_KEPT = 100
-"""So many users are kept."""
+"""Users kept."""
 
 ITEMS_SHOWN = 50
-"""So many items of a list, and of a user's truth, are shown."""
+"""Items shown of a list and of a user's truth."""
 
 
 class Place(NamedTuple):
@@ -47,10 +47,9 @@ class Place(NamedTuple):
 class Examples:
     """A few users in full; which ones depends on their ids alone, so that all runs show the same.
 
-    ``rows`` are the rows of the users in the result. ``judged`` has their lists and hits and nothing of anybody else,
-    ``codes`` and ``ids`` the item codes that are shown, in ascending order, and their ids. ``given`` and
-    ``given_truth`` are the rows of lists and truth as they came in, ``score`` and ``grade`` their numbers where there
-    are any.
+    ``rows`` are the rows of the users in the result. ``judged`` has their lists and hits only, ``codes`` and ``ids``
+    the item codes that are shown, in ascending order, and their ids. ``given`` and ``given_truth`` are the rows of
+    lists and truth as they came in, ``score`` and ``grade`` their numbers where there are any.
     """
 
     rows: Ints
@@ -84,7 +83,7 @@ class Examples:
         return list(zip(self._ids(codes[best]), grade[best].tolist(), strict=True))
 
     def arithmetic(self, metric: Metric, nth: int) -> str:
-        """How the value of one of the users comes about; empty where that takes more than list and truth."""
+        """How the value of a user is computed; empty if that needs more than list and truth."""
         return "" if metric.needs else arithmetic(metric, self.judged.part(nth, nth + 1))
 
     def _ids(self, codes: Ints) -> list[Any]:

@@ -209,7 +209,7 @@ _VALUES = listed(lambda value: value)
 _PACKED = record({"type": text, "unit": maybe(text), "zone": maybe(text), "values": lambda value: [*_VALUES(value)]})
 _SEGMENT = {"slice": text, "segment": maybe(text)}
 _ANY_SEGMENT = {"slice": maybe(text), "segment": maybe(text)}
-"""Or everybody."""
+"""Or all users."""
 
 _PROTOCOL = made(Protocol, **dict.fromkeys(FILTERS, maybe(text)))
 

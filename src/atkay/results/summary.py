@@ -1,4 +1,4 @@
-"""Summaries: the mean of a number, its interval, and whom it counts, from exact sums (:mod:`atkay.core.moments`)."""
+"""Summaries: mean, interval and counts of a metric, from exact sums (:mod:`atkay.core.moments`)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RATIO_SIDES = ("numerator", "denominator")
 
 
 class Summary(NamedTuple):
-    """What is said of one number: its mean, the 95 % interval of the mean, the spread, and whom it counts."""
+    """A metric's mean, its 95 % CI, the SD over users (``deviation``), and counts of users."""
 
     mean: float
     low: float
@@ -105,7 +105,7 @@ def means_of(
 
 
 def summarise(unit: Unit | Moments) -> Summary:
-    """The mean with Student's interval, or where users are pooled that of the delta method; NaN does not count."""
+    """The mean with Student's interval, or the delta method's for pooled metrics; NaN is ignored."""
     if not isinstance(unit, Moments):
         sides = unit if isinstance(unit, tuple) else (unit,)
         unit = sum_up(["unit"], *(side[:, None] for side in sides))["unit"]

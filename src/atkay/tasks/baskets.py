@@ -177,7 +177,7 @@ _PLACE = "place of the order"
 
 
 def _reach(frame: pl.DataFrame, truth: pl.DataFrame, key: tuple[str, ...]) -> pl.DataFrame:
-    """How many rows of the user come before each order that is asked for."""
+    """How many rows of the user precede each order to predict."""
     user = key[0]
     size = frame.group_by(*key, _PLACE).len(SEEN).sort(user, _PLACE)
     before = size.with_columns((pl.col(SEEN).cum_sum().over(user) - pl.col(SEEN)).alias(SEEN))

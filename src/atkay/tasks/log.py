@@ -88,7 +88,7 @@ def _falling(time: pl.Series) -> Any:
 
 
 def moment(given: Any, time: pl.Series, what: str) -> Any:
-    """A point in time that can be held against the times of a log; text is read as a date or an instant.
+    """A point in time, comparable with the times of a log; text is read as a date or datetime.
 
     In a log with a time zone, what has none is local there.
     """

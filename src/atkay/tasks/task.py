@@ -63,9 +63,9 @@ class Task:
     average: str = "query"
     seen: str = "keep"
     past: pl.DataFrame | None = None
-    """What queries look back at; the training data, where nothing else is said."""
+    """The events that queries look back at; by default the training data."""
     reach: pl.DataFrame | None = None
-    """How many of these events each query may see; all, where nothing else is said."""
+    """How many of these events each query may see; by default all."""
     start: Any = None
     """When the test starts, where this is the same for all queries."""
     no_truth: str | None = None

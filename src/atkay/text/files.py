@@ -21,7 +21,7 @@ DESCRIPTORS = Path("/dev/fd")
 
 
 def path_of(path: object, error: type[AtkayError] = OutputError) -> Path:
-    """The path of a file that somebody named; whatever is no path is refused."""
+    """A path from a user's argument, checked."""
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else None
     if not isinstance(text, str):
         raise error(f"path must be a str or a Path, got {shown(path)}.")
@@ -31,7 +31,7 @@ def path_of(path: object, error: type[AtkayError] = OutputError) -> Path:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether somebody looks at a stream; there is none where it was closed."""
+    """Whether a stream is a terminal; false if closed."""
     try:
         return stream is not None and stream.isatty()
     except ValueError:

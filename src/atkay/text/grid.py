@@ -213,7 +213,7 @@ class Tabular(Tables):
         raise NotImplementedError
 
     def _notes(self) -> Sequence[str]:
-        """What is said below the table."""
+        """The notes below the table."""
         return ()
 
     def _parts(self, *, bold: bool = False) -> Sequence[Grid | Sequence[str]]:

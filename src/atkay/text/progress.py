@@ -17,7 +17,7 @@ SECONDS_BEFORE_BAR = 2.0
 
 
 class Steps:
-    """Work of so many steps; a bar on the terminal's error stream once it has taken longer than two seconds."""
+    """A number of steps; shows a progress bar on stderr after two seconds."""
 
     def __init__(self, what: str, total: int) -> None:
         self._what, self._total, self._done, self._ahead = what, total, 0, 0.0

@@ -32,7 +32,7 @@ def bytes_of(memory: str | float, least: int = 1) -> int:
 
 
 def size_in_words(count: int) -> str:
-    """So many bytes: 1.5 GB.
+    """A number of bytes in words: 1.5 GB.
 
     >>> from atkay.text.sizes import size_in_words
     >>> size_in_words(1_500_000_000), size_in_words(12)

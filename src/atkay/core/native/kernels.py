@@ -22,7 +22,7 @@ MOST_CUTOFFS = 64
 SUM_DIGITS = 134
 
 ROWS_IN_SMALL_PAGES = 1 << 17
-"""Room for so many rows is small: it is asked for as usual."""
+"""Smaller arrays are allocated as usual."""
 
 
 def span(ids: Ints | ArrowColumn) -> tuple[int, int]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from atkay.text.progress import Steps
 
 ROWS_PER_BATCH = 1 << 20
-"""Rows that are looked at in one go."""
+"""Rows per block."""
 MOST_PARTS = 4096
 """Each part is a file that is open while rows are divided."""
 WIDE_INTEGERS = (pl.UInt64, pl.Int128, pl.UInt128)
@@ -90,7 +90,7 @@ class Divided:
         return self.table.used["item"]
 
     def rows(self, seen: Steps | None = None) -> pl.LazyFrame:
-        """All rows, typed; ``seen`` is told how many went by."""
+        """All rows, typed; ``seen`` receives their counts."""
         rows = self.pieces.scan(self.names)
         if seen is not None:
             rows = rows.map_batches(_telling(seen), streamable=True)
@@ -258,7 +258,7 @@ class Partition:
 
 
 def parts_needed(divided: Mapping[str, Divided], room: float) -> int:
-    """So many parts that each takes no more memory than there is room, if users are alike."""
+    """The number of parts such that each fits into memory, if users are similar."""
     needed = sum(one.n_rows * one.weight for one in divided.values())
     return max(1, min(math.ceil(needed / room), MOST_PARTS))
 

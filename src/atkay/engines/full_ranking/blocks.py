@@ -25,20 +25,20 @@ LEAST = 16
 """Users whose scores are formed together at least, however many threads wait for some."""
 
 WORD = 64
-"""Bits that are looked at together."""
+"""Bits tested together."""
 
 DEVICE_ITEMS = 1 << 14
 """Items of a block on other devices; users as the memory allows."""
 
 ENOUGH = 1 << 16
-"""So many near pairs are scored in one call."""
+"""Near pairs scored in one call."""
 
 NEAR = 96
 """Bytes for each score of a block, should all of them be near: the score, its mark, and what finding it again takes."""
 
 
 def block_size(rows: int, device: torch.device, memory: int) -> tuple[int, int]:
-    """Users and items whose scores are formed in one go, and so that each thread of a CPU has some."""
+    """Users and items per block of scores, such that each CPU thread has some."""
     if device.type != "cpu":
         return max(1, memory // (NEAR * DEVICE_ITEMS)), DEVICE_ITEMS
     fair = max(LEAST, -(-rows // torch.get_num_threads()))
@@ -191,7 +191,7 @@ class Room(NamedTuple):
 
     @classmethod
     def of(cls, users: int, items: int, device: torch.device) -> Room:
-        """Room for so many scores, which every block uses again."""
+        """A buffer of scores, reused by every block."""
         size = users * -(-items // WORD) * WORD
         return cls(torch.empty(size, device=device), torch.empty(size, dtype=torch.bool, device=device))
 

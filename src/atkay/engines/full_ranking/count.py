@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from atkay.engines.full_ranking.device import Kernel
 
 WIDTHS = (1, 2, 5, 10)
-"""Targets of a user that are counted in one go: rows are filled up to one of these; a user with more has several."""
+"""Targets of a user per row: rows are padded to one of these sizes; a user with more has several."""
 
 LANES = 128
 """Components whose products are added up side by side where scores are exact."""
@@ -43,7 +43,7 @@ class Vectors(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """The items whose ranks are asked for: the user of each, in rising order, and the item."""
+    """The items to rank: the user of each, ascending, and the item."""
 
     user: Tensor
     item: Tensor
@@ -171,7 +171,7 @@ def all_alike(ranks: Ranks, vectors: Vectors, targets: Targets) -> Ranks:
 
 
 def spread(size: Tensor) -> tuple[Tensor, Tensor]:
-    """So many rows of each: whose each row is, and which of these, from 0."""
+    """Repeated rows: the owner of each row, and its number, from 0."""
     owner = torch.repeat_interleave(torch.arange(len(size), device=size.device), size)
     return owner, torch.arange(len(owner), device=size.device) - (torch.cumsum(size, 0) - size)[owner]
 

@@ -52,12 +52,12 @@ class Shape(NamedTuple):
     warps: int = 8
     stages: int = 2
     depth: int = 128
-    """Components of the vectors that are multiplied in one go."""
+    """Vector components per step of the product."""
     waves: int = 16
     """Programs for each place on the device, so that the last ones end at about the same time."""
 
     def piece(self, depth: int) -> int:
-        """Components in one go, of so many: a power of two."""
+        """Vector components per step, a power of two."""
         return min(max(16, 1 << (depth - 1).bit_length()), self.depth)
 
     def shared(self, depth: int, pieces: int) -> int:

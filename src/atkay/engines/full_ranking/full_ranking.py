@@ -40,7 +40,7 @@ PRECISIONS = ("float32", "tf32", "bfloat16")
 SIMILARITIES = ("dot", "cosine")
 
 LEAST_MEMORY = 1_000_000
-"""The least memory that can be asked for, in bytes."""
+"""The lower bound of ``memory``, in bytes."""
 
 FIRST_USERS = 16
 """Users that are scored first, to learn how many items there are."""

@@ -212,7 +212,7 @@ def _narrow(column: pl.Series, table: str) -> pl.Series:
 
 
 def _with_items(table: Table, frame: DataFrame) -> tuple[Table, int]:
-    """The table with all its items in the place of some, and how many rows it has."""
+    """The table with all its items, and its number of rows."""
     from pyspark.sql import functions as f
 
     item = table.used["item"]
@@ -264,7 +264,7 @@ def _divided_by(setting: Setting, filters: Mapping[str, Table]) -> dict[str, lis
 
 
 def _partitioned(divided: Mapping[str, DataFrame], by: Mapping[str, list[str]], n_parts: int) -> DataFrame:
-    """The rows of all tables in so many parts, in bundles: the part, whose rows they are, and the rows."""
+    """The rows of all tables, partitioned and bundled: part, table, rows."""
     from pyspark.sql import functions as f
 
     keys = [frame.select(*map(spark_column, by[name])) for name, frame in divided.items()]

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 BUNDLES = "part int, table string, rows binary"
 """The columns of what Spark moves: rows of a table that go to the same part, as Arrow data."""
 ROWS_PER_BUNDLING = 1 << 20
-"""Rows that a worker divides among the parts in one go."""
+"""Rows that a worker partitions at a time."""
 
 JUDGED = "part binary, rows binary"
 """The columns of what was judged: what a part counted, or rows of its users as Arrow data."""
@@ -244,7 +244,7 @@ def _judged(request: Request, setting: Setting, tables: dict[str, pl.DataFrame])
 
 
 def _summed(part: Part, setting: Setting) -> Part:
-    """The same with sums in the place of rows; all queries of one group are in the part."""
+    """The same with sums instead of rows; all queries of a group are in the part."""
     groups = None if part.groups is None or not len(part.groups) else Groups.of(part.groups)
     slicings, _ = slice_queries(pl.DataFrame(dict(part.ids)), setting.tables.get("slices"), groups)
     return part.sum(None if groups is None else groups.code, slicings)
@@ -269,7 +269,7 @@ def packed(settled: Part | Failure) -> bytes:
 
 
 def merged(parts: Iterable[bytes]) -> Part | Failure:
-    """All parts as one; of what was refused, always the same is said."""
+    """All parts merged; among several errors always the same is raised."""
     whole: Part | Failure | None = None
     for each in parts:
         one: Part | Failure = pickle.loads(zlib.decompress(each))

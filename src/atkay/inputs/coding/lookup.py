@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from atkay.inputs.table import Table
 
 ROWS_SAMPLED = 10_000
-"""The first so many rows tell whether those of a user come together."""
+"""Rows sampled to tell whether those of a user are contiguous."""
 
 
 @dataclass(frozen=True, eq=False)
 class Keyed:
-    """The items of each user of a table; the last list, which is empty, is that of everybody else."""
+    """The items of each user of a table; the last list is empty, for all other users."""
 
     table: Table
     users: Vocabulary

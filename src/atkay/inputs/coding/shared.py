@@ -229,7 +229,7 @@ def grade_ends(grade: Floats | None) -> tuple[float, float, bool] | None:
 
 
 def lengths_of(length: Ints) -> dict[int, int]:
-    """How many queries have so many rows, those without any left out."""
+    """A histogram of rows per query, without empty queries."""
     counts = np.bincount(length)
     return {int(size): int(counts[size]) for size in np.flatnonzero(counts) if size}
 

@@ -38,7 +38,7 @@ class SideTables:
     """The side tables: what they say of items, and of each of their users."""
 
     by_user: Side
-    """Its queries are the users of each table, or one that stands for everybody."""
+    """Its queries are the users of each table, or one for all users."""
     keyed: Mapping[str, Keyed]
     """The tables that name users."""
 

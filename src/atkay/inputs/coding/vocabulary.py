@@ -26,7 +26,7 @@ SMALL_ROWS = 1000
 WIDE = (pl.UInt64, pl.Int128, pl.UInt128)
 """Integers that need not fit into 64 bits with a sign."""
 ROWS_PER_SLICE = 1 << 20
-"""Rows of a column that a thread looks up in one go."""
+"""Rows of a column that a thread looks up at a time."""
 
 
 @dataclass(frozen=True, eq=False)
