@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := .venv-demo
 LOWEST := .venv-lowest
+DOCS := .venv-docs
 TORCH := torch==2.13.0
 
 .PHONY: help setup environments demo browser java examples test test-deep test-native test-lowest check format bench conformance wheel wheels emulators docs lock clean
@@ -133,8 +134,16 @@ emulators:  ## what runs the wheels for arm64, for musl and for Windows (Debian 
 	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
 		qemu-user libc6-arm64-cross musl musl:arm64 wine wine64 >/dev/null
 
-docs: $(VENV)/ready  ## write the reference of all metrics to docs/build/
-	$(BIN)/python docs/reference.py
+$(DOCS)/ready: requirements/docs.txt pyproject.toml
+	@echo "installing what the site needs (600 MB) into $(DOCS)"
+	@$(PYTHON) -m venv $(DOCS)
+	@$(PIP) --require-hashes --no-deps -r requirements/docs.txt
+	@$(PIP) --no-build-isolation --no-deps -e .
+	@touch $@
+
+docs: $(DOCS)/ready  ## build the site to docs/build/html, with warnings as errors
+	@$(DOCS)/bin/python -m sphinx -q -j auto -W --keep-going docs docs/build/html
+	@echo "docs/build/html/index.html"
 
 COMPILE := .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-annotate --upgrade
@@ -144,9 +153,10 @@ lock:  ## choose the newest versions, and the oldest ones, and lock them
 	echo "torch; sys_platform == 'none'" > .venv-lock/overrides.txt  # installed before, see above
 	$(COMPILE) --overrides .venv-lock/overrides.txt pyproject.toml --group dev -o requirements/dev.txt
 	$(COMPILE) pyproject.toml --extra report --group demo -o requirements/demo.txt
+	$(COMPILE) pyproject.toml --group docs -o requirements/docs.txt
 	$(COMPILE) --resolution lowest-direct pyproject.toml --extra report --extra pandas --extra mlflow --group lowest \
 		-o requirements/lowest.txt
 	$(COMPILE) --no-deps --only-binary :all: --group examples -o requirements/examples.txt
 
 clean:  ## remove what was made
-	rm -rf .venv* build dist $(WHEELS) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv* build dist docs/build docs/metrics $(WHEELS) .pytest_cache .mypy_cache .ruff_cache .hypothesis

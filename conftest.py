@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
 import atkay
+
+DOCS = Path(__file__).parent / "docs"
+WHEELS = Path(__file__).parent / "examples" / "wheels"
+collect_ignore_glob = ["docs/build/*", "docs/conf.py", "docs/extensions/*"]
 
 
 @pytest.fixture(autouse=True)
@@ -36,11 +41,46 @@ def spark() -> Any:
     return local_session(2, {"spark.sql.shuffle.partitions": "4"})
 
 
+@pytest.fixture(scope="session")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What ``atkay demo --data shop`` writes."""
+    from atkay.cli.demo import _write
+    from atkay.cli.sample import sample
+
+    folder = tmp_path_factory.mktemp("demo") / "shop"
+    _write(sample(), folder)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _page(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page runs in a folder of its own, with the files that it tells the reader to get."""
+    if DOCS not in request.path.parents:
+        return
+    page = request.path.read_text()
+    monkeypatch.chdir(tmp_path)
+    if "from pyspark" in page:
+        request.getfixturevalue("spark")
+    if "shop/" in page:
+        (tmp_path / "shop").symlink_to(request.getfixturevalue("shop"))
+    if "pip download recbole" in page:
+        wheel = max(WHEELS.glob("recbole-*.whl"), default=None)
+        if wheel is None:
+            pytest.skip("needs the wheel of recbole in examples/wheels: make examples")
+        (tmp_path / wheel.name).symlink_to(wheel)
+
+
 DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes long is for ``make test-deep``."""
+    """What takes long is for ``make test-deep``; the page about Spark warns as the tests of Spark do."""
+    for item in items:
+        if item.path == DOCS / "spark.md":
+            item.add_marker(
+                pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+            )
+            item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
     if not DEEP:
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("deep")])
         items[:] = [item for item in items if not item.get_closest_marker("deep")]

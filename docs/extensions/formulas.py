@@ -1,0 +1,56 @@
+"""The formula of each metric by default, typeset. A metric that is not here shows the formula of its definition."""
+
+HITS = r"\sum_{i=1}^{k} \mathrm{rel}_i"
+AP = r"\sum_{i=1}^{k} \mathrm{rel}_i \; \mathrm{precision}@i"
+DCG = r"\sum_{i=1}^{k} \frac{2^{g_i} - 1}{\log_2(i + 1)}"
+
+FORMULAS = {
+    "alpha_ndcg": r"\frac{1}{\mathrm{ideal}} \sum_{i=1}^{k} \frac{\mathrm{rel}_i}{\log_2(i + 1)} "
+    r"\sum_{t \in T_i} (1 - \alpha)^{r_{t,i}}",
+    "arp": r"\frac{1}{L} \sum_{i=1}^{L} n_i",
+    "auc": r"\frac{1}{R \, N} \sum_{h} (N - N_h)",
+    "bpref": r"\frac{1}{R} \sum_{h} \left( 1 - \frac{\min(n_h, R)}{\min(N, R)} \right)",
+    "calibration": r"\sum_{c} p_c \ln \frac{p_c}{(1 - \alpha) \, q_c + \alpha \, p_c}",
+    "category_count": r"| \bigcup_{i=1}^{k} C_i |",
+    "category_entropy": r"- \sum_{c} p_c \log_2 p_c",
+    "coverage": r"\frac{| \bigcup_u \mathrm{top}_k(u) |}{| \mathrm{catalog} |}",
+    "dcg": r"\mathrm{DCG}@k = " + DCG,
+    "efd": r"\frac{\sum_{i=1}^{k} w_i \, \mathrm{rel}_i \, (-\log_2 \frac{n_i}{\sum_j n_j})}{\sum_{i=1}^{k} w_i}"
+    r", \quad w_i = \frac{1}{\log_2(i + 1)}",
+    "entropy": r"- \sum_{i} p_i \log_2 p_i",
+    "epc": r"\frac{\sum_{i=1}^{k} w_i \, \mathrm{rel}_i \, (1 - \frac{n_i}{|U|})}{\sum_{i=1}^{k} w_i}"
+    r", \quad w_i = \frac{1}{\log_2(i + 1)}",
+    "err": r"\sum_{r=1}^{k} \frac{1}{r} \, R_r \prod_{i=1}^{r-1} (1 - R_i), "
+    r"\quad R_i = \frac{2^{g_i} - 1}{2^{g_{\max}}}",
+    "exposure": r"\frac{\max_G E_G}{\min_G E_G}, \quad E_G = \frac{1}{|U| \, |G|} "
+    r"\sum_{i \in G} \frac{1}{\log_2(1 + \mathrm{rank}_i)}",
+    "f1": r"F_\beta@k = \frac{(1 + \beta^2) \, P \, R}{\beta^2 P + R}",
+    "gini": r"\frac{\sum_{j=1}^{n} (2j - n - 1) \, x_j}{n \sum_{j=1}^{n} x_j}",
+    "group_auc": r"\frac{\sum_u L_u \, \mathrm{AUC}_u}{\sum_u L_u}",
+    "hit": r"\mathrm{hit}@k = \left[ " + HITS + r" > 0 \right]",
+    "ild": r"\frac{2}{L (L - 1)} \sum_{i < j} d(i, j)",
+    "inter_list_distance": r"1 - \frac{\sum_i c_i (c_i - 1)}{U (U - 1) \, k}",
+    "long_tail": r"\frac{| \mathrm{top}_k \setminus \mathrm{head} |}{L}",
+    "map": r"\mathrm{AP}@k = \frac{1}{R} " + AP,
+    "median_rank": r"\mathrm{median}_u \; \mathrm{rank}_u(\mathrm{first \; hit})",
+    "mnap": r"\frac{1}{\min(k, R)} " + AP,
+    "mpr": r"\frac{\sum g \, \frac{\mathrm{rank} - 1}{L - 1}}{\sum g}",
+    "mrr": r"\mathrm{RR}@k = \frac{1}{\mathrm{rank \; of \; the \; first \; hit}}",
+    "ndcg": r"\mathrm{nDCG}@k = \frac{\mathrm{DCG}@k}{\mathrm{IDCG}@k}, \quad \mathrm{DCG}@k = " + DCG,
+    "new_to_user": r"\frac{| \mathrm{top}_k \setminus H_u |}{L}",
+    "novelty": r"\frac{1}{L} \sum_{i=1}^{L} - \log_2 \frac{n_i}{|U|}",
+    "pop_reo": r"\frac{\mathrm{std}_G(P_G)}{\mathrm{mean}_G(P_G)}, \quad "
+    r"P_G = \frac{\mathrm{relevant \; and \; listed}}{\mathrm{relevant}}",
+    "pop_rsp": r"\frac{\mathrm{std}_G(P_G)}{\mathrm{mean}_G(P_G)}, \quad "
+    r"P_G = \frac{\mathrm{listed}}{\mathrm{could \; be \; listed}}",
+    "popularity_lift": r"\frac{\bar{n}_{\mathrm{list}} - \bar{n}_{\mathrm{history}}}{\bar{n}_{\mathrm{history}}}",
+    "precision": r"\mathrm{precision}@k = \frac{1}{k} " + HITS,
+    "r_precision": r"\frac{1}{R} \sum_{i=1}^{R} \mathrm{rel}_i",
+    "rbp": r"(1 - p) \sum_{i=1}^{k} g_i \, p^{i - 1}",
+    "rbp_residual": r"p^L",
+    "recall": r"\mathrm{recall}@k = \frac{1}{R} " + HITS,
+    "serendipity": r"\frac{1}{L} \sum_{i=1}^{L} \max(P_i - P^0_i, 0) \, \mathrm{rel}_i",
+    "surprisal": r"\frac{1}{L} \sum_{i=1}^{L} \frac{- \log_2 (n_i / |U|)}{\log_2 |U|}",
+    "unexpectedness": r"\frac{| \mathrm{top}_k \setminus B_u |}{L}",
+    "user_coverage": r"\frac{| \{ u : L_u > 0 \} |}{|U|}",
+}
