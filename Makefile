@@ -135,7 +135,7 @@ emulators:  ## what runs the wheels for arm64, for musl and for Windows (Debian 
 		qemu-user libc6-arm64-cross musl musl:arm64 wine wine64 >/dev/null
 
 $(DOCS)/ready: requirements/docs.txt pyproject.toml
-	@echo "installing what the site needs (600 MB) into $(DOCS)"
+	@echo "installing what the site needs (800 MB) into $(DOCS)"
 	@$(PYTHON) -m venv $(DOCS)
 	@$(PIP) --require-hashes --no-deps -r requirements/docs.txt
 	@$(PIP) --no-build-isolation --no-deps -e .
