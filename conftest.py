@@ -11,6 +11,7 @@ from hypothesis import settings
 
 import atkay
 
+README = Path(__file__).parent / "README.md"
 DOCS = Path(__file__).parent / "docs"
 WHEELS = Path(__file__).parent / "examples" / "wheels"
 collect_ignore_glob = ["docs/build/*", "docs/conf.py", "docs/extensions/*"]
@@ -55,7 +56,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _page(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page runs in a folder of its own, with the files that it tells the reader to get."""
-    if DOCS not in request.path.parents:
+    if DOCS not in request.path.parents and request.path != README:
         return
     page = request.path.read_text()
     monkeypatch.chdir(tmp_path)

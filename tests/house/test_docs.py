@@ -24,7 +24,8 @@ from atkay.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = [path for path in sorted(DOCS.rglob("*.md")) if "build" not in path.parts]
+README = ROOT / "README.md"
+PAGES = [README, *(path for path in sorted(DOCS.rglob("*.md")) if "build" not in path.parts)]
 MAKES_SHOP = "atkay demo --data shop"
 CALLS = {
     "ranx": "evaluate(Qrels(qrels), Run(run), '{}', make_comparable=True)",
@@ -42,7 +43,7 @@ def blocks(page: Path, language: str) -> list[str]:
 
 def commands(page: Path) -> list[str]:
     """The lines that run atkay, but the one that makes the shop, which is there."""
-    lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
+    lines = [line.partition("  #")[0].rstrip() for block in blocks(page, "sh") for line in block.splitlines()]
     return [line for line in lines if line.startswith("atkay ") and line != MAKES_SHOP]
 
 
@@ -86,6 +87,17 @@ def test_formulas_are_those_of_metrics() -> None:
     """One that has none here shows the formula of its definition, so a new metric is still one file and one test."""
     formulas = runpy.run_path(str(DOCS / "extensions" / "formulas.py"))["FORMULAS"]
     assert set(formulas) <= set(atkay.list_metrics())
+
+
+def test_the_readme_is_short_and_its_seconds_are_those_of_the_benchmark() -> None:
+    text = README.read_text()
+    assert len(text.splitlines()) <= 150
+    whole = {row["name"]: row["whole"] for row in json.loads((DOCS / "benchmark.json").read_text())["peers"]}
+    libraries = (["atkay"], ["ranx"], ["RecTools"], ["torchmetrics"], ["pytrec_eval", "ir-measures"])
+    [row] = re.findall(r"^\| seconds for 138,493 users \| (.*) \| \|$", text, flags=re.MULTILINE)
+    for cell, names in zip(row.split(" | "), libraries, strict=True):
+        for seconds, name in zip(cell.split(", "), names, strict=True):
+            assert float(seconds.removeprefix("≈ ")) == pytest.approx(whole[name], rel=0.15), name
 
 
 def test_python_blocks_are_doctests() -> None:
