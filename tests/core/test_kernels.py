@@ -204,8 +204,11 @@ def test_exact_sums(seed: int, threads: int) -> None:
 
 def test_what_is_not_finite_has_no_sum() -> None:
     for odd in (np.nan, np.inf, -np.inf):
-        with pytest.raises(OverflowError):
-            kernels.exact_sums(np.array([[1.0, odd]]))
+        for of in (kernels, reference):
+            with pytest.raises(OverflowError):
+                of.exact_sums(np.array([[1.0, odd]]))
+            with pytest.raises(OverflowError):
+                of.exact_sums(np.array([[1.0, 2.0]]), np.array([[1.0, odd]]))
 
 
 @given(seed=seeds, threads=workers, ranked=st.booleans(), graded=st.booleans(), named=st.booleans())

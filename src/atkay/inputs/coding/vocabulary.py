@@ -125,6 +125,8 @@ class Vocabulary:
 
     def codes(self, ids: Ids) -> Ints:
         """The codes of ids, and something that is no code where an id is unknown."""
+        if not len(ids[0]):  # of any type
+            return np.empty(0, np.int64)
         if self.table is not None:
             column = self.table.get_column(self.names[0])
             if len(ids) == 1 and column.dtype == ids[0].dtype and is_coded(column.dtype):
