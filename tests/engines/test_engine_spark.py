@@ -363,7 +363,8 @@ def test_instants_name_queries(spark: Session) -> None:
 
 def test_ids_that_spark_has_no_integers_for(spark: Session) -> None:
     far = TRUTH.with_columns(user=pl.Series([1, 2, 2**63], dtype=pl.UInt64))
-    with pytest.raises(errors.IdError, match="truth: 'user' holds 9223372036854775808, which exceeds Spark's largest integer"):
+    beyond = "truth: 'user' holds 9223372036854775808, which exceeds Spark's largest integer"
+    with pytest.raises(errors.IdError, match=beyond):
         atkay.evaluate(in_spark(spark, LISTS), far, "mrr")
     near = TRUTH.with_columns(user=pl.Series([1, 2, 2**63 - 1], dtype=pl.UInt64))
     assert_same(atkay.evaluate(in_spark(spark, LISTS), near, "mrr"), atkay.evaluate(LISTS, near, "mrr"))
