@@ -22,7 +22,7 @@ GROUPS = {
     "Beyond accuracy": "Novelty, diversity, popularity and calibration of each list. Most read a side table.",
     "Whole run": "One number for all lists together: coverage, concentration and fairness. No value per user.",
 }
-NO_VALUE = re.compile(r"no value|has none|undefined|do not count")
+NO_VALUE = re.compile(r"no value|has none|undefined|^Users .* do not count")
 DEPTH, K = 20, 10
 SYMBOLS = r"""
 Symbols: *k* cutoff; *i* rank in the list; rel\ :sub:`i` 1 if the item at rank *i* is relevant, else 0;
