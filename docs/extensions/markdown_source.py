@@ -6,7 +6,6 @@ Links between files of the repository lead to pages of the site, and the empty l
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 PAGES = {
@@ -16,8 +15,6 @@ PAGES = {
     "conformance/README.md": "/conformance.md",
 }
 TO_PAGE = re.compile(rf"\]\((?:\.\./)*({'|'.join(map(re.escape, PAGES))})(?:#[^)]*)?\)")
-MADE = re.compile(r"^\w+ <(benchmark|versioning)>\n", flags=re.MULTILINE)
-"""Entries of the index whose pages are not always there: ``make bench`` writes one of them."""
 TO_RECORDING = re.compile(r"\[([^\]]+)\]\(recorded/[^)]*\)")
 
 
@@ -28,11 +25,8 @@ def adapt(text: str) -> str:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    def there(entry: re.Match[str]) -> str:
-        return entry[0] if (Path(app.srcdir) / f"{entry[1]}.md").exists() else ""
-
     def edit(*event: Any) -> None:
-        event[-1][0] = MADE.sub(there, adapt(event[-1][0]))
+        event[-1][0] = adapt(event[-1][0])
 
     app.connect("source-read", edit)
     app.connect("include-read", edit)
