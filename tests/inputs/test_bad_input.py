@@ -38,7 +38,9 @@ def refused(error: type[AtkayError], message: str, recs: Any = RECS, truth: Any 
 def test_missing_columns() -> None:
     message = "recs: no column for the user; columns are 'usr', 'item', 'score'. Pass columns=Columns(user='usr')."
     refused(ColumnError, message, RECS.rename({"user": "usr"}))
-    message = "truth: no column for the item; columns are 'user', 'thing', 'relevance'. Pass columns=Columns(item="
+    message = (
+        "truth: no column for the item; columns are 'user', 'thing', 'relevance'. Pass columns=Columns(item='thing')."
+    )
     refused(ColumnError, message, truth=TRUTH.rename({"item": "thing"}))
     message = "recs: no column 'user_id'; columns are 'user', 'item', 'score'. Did you mean 'user'?"
     refused(ColumnError, message, columns=Columns(user="user_id"))

@@ -146,8 +146,9 @@ def _advice(table: str, role: str, names: Sequence[str], text: bool) -> str:
     header = f"put a header line above it, such as {kind.header or ','.join(roles[: len(names)])}"
     if data:
         return f"The first line of the file seems to be data: {header}."
-    advice = f"Pass {columns_argument(**{role: (usable or [*names, role])[0]})}"
-    has_usual_names = any(_plain(name) in _tiers(table, role) for name in names for role in kind.roles)
-    if text and not usable and not has_usual_names:
+    usual = [name for name in names if any(_plain(name) in _tiers(table, role) for role in kind.roles)]
+    others = [name for name in names if name not in usual]
+    advice = f"Pass {columns_argument(**{role: [*usable, *others, *names, role][0]})}"
+    if text and not usable and not usual:
         return f"If the first line of the file is data, {header}; if it holds names, p{advice[1:]}."
     return f"{advice}."
