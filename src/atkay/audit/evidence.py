@@ -108,7 +108,7 @@ class Evidence:
 
     @cached_property
     def duplicated(self) -> bool:
-        """Whether an item stands twice in a list, or in a user's truth."""
+        """Whether an item appears twice in a list, or in a user's truth."""
         return any(self._aligned(self.protocol).matched.repeated)
 
     @cached_property
@@ -323,7 +323,7 @@ def all_sums(
 
 
 def _measured(judged: Judged, metrics: Sequence[Metric], counted: Bools) -> tuple[Floats, dict[str, Any]]:
-    """Values and parts; NaN for a metric that cannot be averaged over ties where that is asked for."""
+    """Values and parts; NaN for a metric that does not support the chosen ties."""
     fit = [metric for metric in metrics if metric.averages or not judged.averaged]
     measured, parts = values_of(judged, fit, EVERYBODY, counted)
     if len(fit) == len(metrics):

@@ -267,7 +267,7 @@ class _State:
         return Worked(places, len(item), value, self._arithmetic(one, query, value))
 
     def _scores(self, query: int) -> dict[int, float]:
-        """The scores of a user's items; of an item that stands twice the better one."""
+        """The scores of a user's items; the better one of duplicates."""
         score, recs = self.aligned.score, self.aligned.recs
         if score is None:
             return {}

@@ -191,7 +191,7 @@ def _worse(result: Result, before: Result, path: Path, directions: Mapping[str, 
 
 
 def _is_worse(better: str, value: float, limit: float) -> bool:
-    """Whether a value falls short by more than rounding; one that is no number does, of any limit that is one."""
+    """Whether a value is worse than the limit by more than rounding; NaN is, unless the limit is NaN too."""
     from atkay.comparison.sheet import ROUNDING_SHARE
 
     if math.isnan(limit):

@@ -122,7 +122,7 @@ def _digits(difference: Difference) -> int:
 def _dissent(difference: Difference) -> list[str]:
     """The tests of the mean that disagree with the deciding one.
 
-    A p-value at its lower bound (so many permutations allow no smaller one) does not count as disagreement.
+    A p-value at the lower bound set by the permutations does not count as disagreement.
     """
     others = [
         name

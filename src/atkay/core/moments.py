@@ -126,7 +126,7 @@ class Sums:
         return cls(**record({"queries": count, "numbers": mapped(Moments.of_record)})(value))
 
     def fits(self, names: Sequence[str], pooled: Collection[str]) -> bool:
-        """Whether these are the sums of these numbers, some of them pooled, over so many queries."""
+        """Whether these are the sums of these metrics, some of them pooled, over that number of queries."""
         return list(self.numbers) == list(names) and all(
             moments.pooled == (name in pooled) and moments.users + moments.undefined <= self.queries
             for name, moments in self.numbers.items()

@@ -105,7 +105,7 @@ def ragged(rows: Sequence[Array]) -> ItemRows:
 def compressed(given: Any, table: str, *, add_up: bool = True) -> ItemRows:
     """A SciPy or torch sparse matrix of users x items, or (indptr, indices[, values]).
 
-    ``add_up``: entries of the same place are added up, as SciPy means them; otherwise an item may stand twice.
+    ``add_up``: entries of the same place are added up, as SciPy means them; otherwise an item may appear twice.
     """
     values = n_items = None
     if hasattr(given, "tocsr"):

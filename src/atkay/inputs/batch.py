@@ -73,8 +73,8 @@ def read_batch(
 ) -> Batch:
     """A batch in any of the forms that :meth:`atkay.Stream.update` takes.
 
-    ``precision``: the protocol's word for scores, which are rounded before anything else. ``depth``: where all items
-    have scores, no more than so many of each user are looked at, and what has the score of the last of them.
+    ``precision``: the protocol's word for scores, which are rounded before anything else. ``depth``: with scores of all
+    items, only the top ``depth`` of each user are used, and ties with the last of them.
     """
     if targets is None or (items is None and scores is None):
         raise InputError("update: pass update(items, targets) or update(scores=..., targets=...).")
@@ -244,7 +244,7 @@ def _graded(truth: ItemRows) -> ItemRows:
 
 
 def _best(score: Array, depth: int | None) -> ItemRows:
-    """All items that have a score, or so many of each user, the best, and those with the score of the last."""
+    """All items with a score, or the top of each user and ties with the last of them."""
     keep, width = score > -np.inf, score.shape[1]
     if depth is not None and depth < width:
         last = np.partition(score, width - depth, axis=1)[:, width - depth]

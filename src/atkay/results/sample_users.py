@@ -114,7 +114,7 @@ def choose(aligned: Aligned, judged: Judged, counted: Ints) -> Examples:
 
 
 def by_item(lists: Lists, values: Array | None, query: int, *, first: bool = False) -> dict[int, float]:
-    """The values of a query's items by code; of an item that stands twice the highest, or the first one."""
+    """The values of a query's items by code; the highest, or the first, of duplicates."""
     if values is None:
         return {}
     rows = slice(*lists.start[query : query + 2])

@@ -322,7 +322,7 @@ def check_fit(fits: Mapping[str, bool]) -> None:
 
 
 def _fitting(result: Result, given: Mapping[str, Any], n_rows: int) -> dict[str, bool]:
-    """Whether each part fits the others; ``given`` has what a dict would hide: order, and entries that stand twice."""
+    """Whether each part fits the others; ``given`` shows what a dict hides: order and duplicates."""
     single = [one for metric in result.metrics for one in metric.split()]
     names, of_run = [str(one) for one in single], {str(one) for one in single if isinstance(one, RunMetric)}
     pooled = {str(one) for one in single if is_pooled(one)}

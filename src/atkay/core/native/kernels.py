@@ -286,7 +286,7 @@ def exact_sums(one: Floats, other: Floats | None = None) -> list[int]:
     digits = np.zeros((len(one), SUM_DIGITS), np.int64)
     arguments = [(side.__array_interface__["data"][0], side.strides[0] // 8) for side in sides] + [(0, 0)]
     if call("exact_sums", *arguments[0], *arguments[1], *one.shape, threads(), address(digits, np.int64)):
-        raise OverflowError("a value is not finite, so there is no sum")
+        raise OverflowError("a value is not finite: the sum is undefined")
     lower = digits[:, :-1].astype("<u4")
     return [
         int.from_bytes(row.tobytes(), "little") + (int(last) << 32 * (SUM_DIGITS - 1))
@@ -318,7 +318,7 @@ def fingerprint(
 
 
 def _room(rows: int) -> Ints:
-    """Room for the numbers of some of so many rows. What is not written to takes no memory.
+    """A buffer for values of some of the rows. Pages not written to take no memory.
 
     NumPy asks for large pages, of which a few numbers here and there would fill most.
     """

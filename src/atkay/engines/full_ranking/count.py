@@ -85,7 +85,7 @@ class Ranks(NamedTuple):
         return cls(*torch.zeros((3, len(like)), dtype=torch.int64, device=like.device))
 
     def add(self, target: Tensor, score: Tensor, item: Tensor, targets: Targets, own: Tensor, sign: int = 1) -> None:
-        """Count more items: the target that each one is held against, and its score; ``own``: those of the targets."""
+        """Count more items: the target that each one is compared with, and its score; ``own``: those of the targets."""
         equal = score == own[target]
         for count, counted in zip(
             self, (score > own[target], equal, equal & (item < targets.item[target])), strict=True

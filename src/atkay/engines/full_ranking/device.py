@@ -31,7 +31,7 @@ STEEP = 0.5 - 0.0102
 """How far f is from 1/2 for a score that is as far from the target's as the slack."""
 
 LEAST = {1: 2.0**-23, 2: 2.0**-23 + 2.0**-21}
-"""What scores are off by on any device, by the number of pieces: three roundings where they are held against targets;
+"""What scores are off by on any device, by the number of pieces: three roundings when compared with targets;
 with two pieces, 2^-23 of a component on either side, and 2^-22 for rests times rests."""
 
 MARGIN = 1.25

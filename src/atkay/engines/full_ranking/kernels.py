@@ -203,7 +203,7 @@ def _pieces(
     user, item, inside, PIECE: tl.constexpr, LEFT: tl.constexpr, SIZE: tl.constexpr, D: tl.constexpr,
     LANES: tl.constexpr,
 ):  # fmt: skip
-    """What is in a piece when so many are left: itself and the one that was added to it."""
+    """The size of a piece after merging: itself and the one added to it."""
     if LEFT * SIZE == LANES:
         return _products(user, item, inside, PIECE, SIZE, D, LANES)
     else:
@@ -392,7 +392,7 @@ def compare(
     PAIRS: tl.constexpr,
     LISTED: tl.constexpr,
 ):
-    """Count some items one by one, held against all targets of a user: listed ones are taken out, a range is added."""
+    """Count single items against all targets of a user: listed ones are subtracted, a range is added."""
     user = tl.program_id(0).to(tl.int64)
     begin = tl.load(first_target + user)
     end = tl.load(first_target + user + 1)

@@ -1,4 +1,4 @@
-"""Truth and seen items as compressed rows, and what the ranks of the truth's items make of them: a Judged."""
+"""Truth and excluded items in CSR form, and a Judged from the ranks of the relevant items."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Written:
 
     @classmethod
     def of(cls, request: Request, recs: Table, truth: Table, types: Mapping[str, pl.DataType]) -> Written:
-        """The columns for what is asked for; ``types`` are those of the truth's columns."""
+        """The columns of the request; ``types`` are those of the truth's columns."""
         import pyarrow as pa
 
         groups = () if set(request.protocol.groups) <= set(truth.key) else request.protocol.groups

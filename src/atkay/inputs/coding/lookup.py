@@ -73,7 +73,7 @@ def grouped(
 ) -> tuple[Lists, Runs | None]:
     """The items by query, and the order of the rows that this took; None where they stand so, or for ``items_only``.
 
-    ``run``: each code stands for so many rows.
+    ``run``: the number of rows of each code.
     """
     stands = kernels.rising(code)
     if run is None and not stands:

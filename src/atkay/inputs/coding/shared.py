@@ -35,8 +35,8 @@ OVERLAP_WARNING_SHARE = 0.05
 KEPT_HASHES = 1024
 """Up to this many ids are counted exactly, more are estimated, to about 3 %."""
 FIXED_LENGTH, FIXED_LENGTH_USERS, FIXED_LENGTH_SHARE = 5, 20, 0.95
-"""Truth looks like ranked lists when so many users or more have it, and so large a share of them the same number of
-items, which is at least the first."""
+"""Truth looks like ranked lists if at least this many users have it, and at least this share of them the same number of
+items, which is FIXED_LENGTH or more."""
 VARYING_LENGTH_SHARE = 0.75
 """Lists look like truth when less than this share has the same length, or when each has one item."""
 
