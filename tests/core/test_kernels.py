@@ -298,5 +298,5 @@ class _Arrow:
 def test_what_is_no_column() -> None:
     import polars as pl
 
-    with pytest.raises(TypeError, match="no column of numbers or text"):
+    with pytest.raises(TypeError, match="not a column of numbers or text"):
         ArrowColumn(pl.Series([True, False]))

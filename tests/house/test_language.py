@@ -19,7 +19,7 @@ RETIRED = {  # what to look for: an example, and what to write instead
         "cannot read a set as a table",
     ),
     r"\b(held|holds?) (\S+ ){0,4}against\b": ("hold the lists against truth", "compare with"),
-    r"95 % interval": ("95 % interval 0.014 to 0.107", "95 % CI [+0.014, +0.107]"),
+    r"^95 % interval$|95 % interval (-?\d|\{)": ("95 % interval 0.014 to 0.107", "95 % CI [+0.014, +0.107]"),
     r"\breally (better|worse)\b": ("really better", "significantly better"),
     r"\bnumbers without meaning\b|\bhardly luck\b": ("numbers without meaning", "expected matches by chance"),
     r"\bprimitive recommender": ("a primitive recommender", "a reference recommender"),
@@ -31,7 +31,7 @@ RETIRED = {  # what to look for: an example, and what to write instead
     r"\b([Ss]omebody|one's own)\b": ("a number that somebody printed", "a reported number"),
     r"\bcompressed rows\b": ("as compressed rows", "as CSR"),
     r"\bstands? twice\b": ("item 'a' stands twice", "item 'a' appears twice"),
-    r"\b(not|is) asked for\b": ("'map' was not asked for", "'map' was not evaluated"),
+    r"\bnot asked for\b": ("'map' was not asked for", "'map' was not evaluated"),
     r"\bdoes not compare with\b|\bdo not compare with\b": ("does not compare with", "cannot be compared with"),
 }
 

@@ -45,11 +45,11 @@ class Runs:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The scores of the rows of lists, put in their order when asked for.
+    """The scores of the rows of lists, ordered on first use.
 
-    ``column`` stands in the order of the input, which ``moved`` brings to that of the lists; ``query`` has the query of
-    each given row where the scores themselves put the rows in order. That order is found where it is asked for, and
-    ``equal`` has the rows whose score is that of the row before in the same list.
+    ``column`` is in input order, which ``moved`` brings to that of the lists; ``query`` has the query of each given row
+    if the scores themselves order the rows. That order is computed on first use; ``equal`` has the rows whose score is
+    that of the previous row of the same list.
     """
 
     column: Array | ArrowColumn

@@ -58,14 +58,14 @@ def find(marked: Bools, item: Ints) -> Ints:
 
 
 def mark(ids: Ints | ArrowColumn, low: int, size: int) -> Bools:
-    """Which ids occur, of so many from ``low`` on."""
+    """Which ids occur in a range that starts at ``low``."""
     marks = np.zeros(size, bool)
     marks[np.asarray(ids) - low] = True
     return marks
 
 
 def codes(ids: Ints | ArrowColumn, low: int, size: int, lookup: Ints | None = None) -> Ints:
-    """The codes of ids, of which there are so many from ``low`` on, -1 for others: the place, or what stands there."""
+    """The codes of ids in a range that starts at ``low``, -1 for others: the offset, or the entry there."""
     ids = np.asarray(ids)
     place = np.where((ids >= low) & (ids < low + size), ids - low, -1)
     return place if lookup is None else np.where(place < 0, -1, lookup[place])
@@ -253,7 +253,7 @@ GOLDEN = 0x9E3779B97F4A7C15
 
 
 def units_per_code(base: int) -> int:
-    """How many units of so many choices each a code of one byte tells of."""
+    """How many units, each with this number of choices, fit into a code of one byte."""
     return max(n for n in range(1, 9) if base**n <= 256)
 
 

@@ -87,7 +87,7 @@ class ArrowColumn:
         if schema.release:
             schema.release(schema)
         if kind is None:
-            raise TypeError("this is no column of numbers or text that kernels take")
+            raise TypeError("not a column of numbers or text that kernels take")
         chunks = []
         while True:
             array = _Array()
