@@ -318,7 +318,7 @@ def check_protocols(results: Mapping[str, Result]) -> None:
             )
             raise ProtocolError(
                 f"compare: '{first}' and '{run}' were evaluated under different protocols: {differing}. "
-                "Evaluate both alike."
+                "Evaluate both with the same protocol."
             )
         if list(one.ids) != list(other.ids):
             raise IdError(

@@ -27,16 +27,16 @@ class AlphaNDCG(Metric):
     Conventions
     -----------
     alpha
-        What a topic loses each time it comes: 0 counts every topic of every hit in full, 1 each topic once. 0.5 in the
-        paper and at TREC.
+        What a topic loses each time it is repeated: 0 counts every topic of every hit in full, 1 each topic once. 0.5
+        in the paper and at TREC.
 
     The ideal list is made of all relevant items, listed or not: each place takes the one with the highest gain. Of
     equal gains the item with the last id comes first, ids compared as text ("9" before "10"), as in ndeval, the program
     of TREC's web track. Computing the best list is NP-hard, so this greedy one stands for it, as in the paper. Its
     value can depend on the order of ids, and now and then a list beats it and scores above 1.
 
-    All relevant items count alike, whatever their grade. A hit without a category is worth 0, and so is a list without
-    a hit. A user none of whose relevant items has a category has no value.
+    All relevant items count equally, whatever their grade. A hit without a category counts 0, and a list without a hit
+    scores 0. A user none of whose relevant items has a category has no value.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""AUC: how often a relevant item stands above an irrelevant one, where all candidates are listed."""
+"""AUC: how often a relevant item ranks above an irrelevant one, if all candidates are listed."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from atkay.metrics.metric import Definition, Floats, Judged, Ratio, divide, word
 def unlisted_field() -> Any:
     """The field that says what becomes of relevant items that the list does not have."""
     return word(
-        last="a relevant item that is not listed stands below everything",
-        skip="a relevant item that is not listed does not count",
+        last="an unlisted relevant item ranks below all listed ones",
+        skip="an unlisted relevant item does not count",
     )
 
 
 @dataclass(frozen=True)
 class AUC(Ratio):
-    """How often a relevant item stands above an irrelevant one.
+    """How often a relevant item ranks above an irrelevant one.
 
-    The pairs of a relevant and an irrelevant item in the right order, divided by all such pairs. Irrelevant are the
-    listed items that are no hits, N of them: the list is to hold all candidates, and there is no cutoff. A hit at
-    ``rank`` that is the list's ``nth`` has rank - nth irrelevant items above it and the others below:
-    ``Σ (N - (rank - nth)) / (R N)``. Where one item is relevant, among n candidates, this is (n - rank) / (n - 1).
+    The pairs of a relevant and an irrelevant item in the right order, divided by all such pairs. The N irrelevant items
+    are the listed items that are not hits: the list must hold all candidates, without a cutoff. A hit at ``rank`` that
+    is the list's ``nth`` has rank - nth irrelevant items above it and the others below: ``Σ (N - (rank - nth)) / (R
+    N)``. Where one item is relevant, among n candidates, this is (n - rank) / (n - 1).
 
     Conventions
     -----------
@@ -38,7 +38,7 @@ class AUC(Ratio):
         A user without a pair (nothing relevant, an empty list, or nothing irrelevant in it): ``skip`` gives no value;
         ``zero`` scores 0 (torchmetrics).
     average
-        ``users`` is the mean of the users' values; ``pooled`` counts every pair alike. Pairs are always of one user;
+        ``users`` is the mean of the users' values; ``pooled`` counts every pair equally. Pairs are always of one user;
         see :class:`GroupAUC` for other weights.
 
     Under the protocol's ``ties=expected`` a pair of equal scores counts as half in the right order.

@@ -12,12 +12,12 @@ from atkay.metrics.worked import added, bracketed, lesser
 
 @dataclass(frozen=True)
 class BPref(Metric):
-    """How rarely an item judged as not relevant stands above a relevant one.
+    """How rarely an item judged not relevant ranks above a relevant one.
 
     ``(1/R) Σ (1 - min(n, R) / min(N, R))`` over the hits of the top k, with n the judged non-relevant items above the
-    hit, N all of the user's judged non-relevant items and R the relevant ones. Items that the truth does not mention
-    play no part. Judged and not relevant is what the truth holds with grade 0, or below the protocol's
-    ``min_relevance``: with no such item every hit counts 1, and the value is recall, as in trec_eval.
+    hit, N all of the user's judged non-relevant items and R the relevant ones. Items outside the truth are ignored.
+    Judged not relevant means grade 0, or below the protocol's ``min_relevance``: without such items every hit counts 1,
+    and the value is recall, as in trec_eval.
 
     Conventions
     -----------

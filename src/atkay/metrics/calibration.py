@@ -21,7 +21,7 @@ WEIGHTS: dict[str, Callable[[Ints], Floats]] = {
 
 @dataclass(frozen=True)
 class Calibration(ListMetric):
-    """How far the categories of the list are from those of the user's history; 0 is the same proportions.
+    """How far the categories of the list are from those of the user's history; 0 for the same proportions.
 
     p_c is the share of category c in the user's training items, q_c its share in the top k; an item of several
     categories counts 1, in equal parts. It needs ``train`` and categories in ``features``.

@@ -10,7 +10,7 @@ from atkay.metrics.metric import Definition, Floats, Ints, Judged, RunMetric
 
 
 def times_listed(judged: Judged, cutoffs: tuple[int, ...]) -> Ints:
-    """In how many lists each item stands, up to each cutoff: cutoffs x items."""
+    """In how many lists each item appears, up to each cutoff: cutoffs x items."""
     places, n_items = judged.top(max(cutoffs)), judged.lists.n_items
     ordered = np.sort(cutoffs)
     # Each row is counted once, under the first cutoff that has it; wider ones then add up.
@@ -21,7 +21,7 @@ def times_listed(judged: Judged, cutoffs: tuple[int, ...]) -> Ints:
 
 @dataclass(frozen=True)
 class Coverage(RunMetric):
-    """The share of the catalogue that stands in at least one list.
+    """The share of the catalogue that appears in at least one list.
 
     ``|items in any top k| / |catalogue|``. It needs ``catalog``; a listed item that is not in the catalogue does not
     count.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DCG(Metric):
-    """How much relevance is shown, early places counting more.
+    """How much relevance the list shows, early ranks counting more.
 
     The sum of ``gain(grade) / discount(rank)`` over the hits in the top k.
 

@@ -11,7 +11,7 @@ from atkay.metrics.popularity import UNSEEN, information, unseen_field
 
 @dataclass(frozen=True)
 class EFD(EPC):
-    """How much news the relevant items of the list are: expected free discovery.
+    """How novel the relevant items of the list are: expected free discovery.
 
     ``Σ w(j) · rel_j · -log2(n_i / Σ n) / Σ w(j)`` over the items in the top k, with j the rank of item i, n_i the
     number of its training users and Σ n that of all training pairs. In bits. It needs ``train``.
@@ -22,7 +22,7 @@ class EFD(EPC):
         As in :class:`EPC`.
     unseen
         The value of an item without training users would be infinite. ``one`` counts it as if one user had it; ``skip``
-        leaves it out, of the divisor, too; ``zero`` counts it 0.
+        leaves it out, also from the divisor; ``zero`` counts it 0.
 
     An empty list scores 0, and has no value under ``relevance=listed``; so does one that ``skip`` leaves empty.
 
@@ -33,7 +33,7 @@ class EFD(EPC):
     Examples
     --------
     Of eight training pairs one has a, two have b; a is listed first and b second, and only a is relevant:
-    -log2(1/8) / log2(2) = 3, over 1 / log2(2) + 1 / log2(3) = 1.630930. At every place alike: 3 / 2.
+    -log2(1/8) / log2(2) = 3, over 1 / log2(2) + 1 / log2(3) = 1.630930. With ``discount=flat``: 3 / 2.
 
     >>> train = {"ann": ["x", "y", "z"], "bob": ["a", "b", "x"], "cat": ["b", "x"]}
     >>> result = atkay.evaluate({"ann": ["a", "b"]}, {"ann": ["a"]}, ["efd@2", "efd(discount=flat)@2"], train=train)

@@ -12,7 +12,7 @@ from atkay.metrics.metric import Definition, Floats, Ints, Judged, RunMetric, wo
 
 @dataclass(frozen=True)
 class Entropy(RunMetric):
-    """How many items share the places in the lists, as information: each doubling of equally shown items adds one bit.
+    """How evenly items share the lists, in bits: each doubling of equally shown items adds one bit.
 
     ``- sum p_i log2 p_i``, with p_i the share of all listed rows, each list cut at k, that name item i.
 
@@ -23,7 +23,7 @@ class Entropy(RunMetric):
         evenness): 1 where all items are shown equally often. It needs ``catalog``, and then an item outside of the
         catalogue does not count.
 
-    Where nothing is listed there is no value. A catalogue of one item has no ``share``.
+    Undefined if nothing is listed. A catalogue of one item has no ``share``.
 
     References
     ----------

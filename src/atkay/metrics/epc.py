@@ -18,7 +18,7 @@ WEIGHTS: dict[str, Callable[[Ints], Floats]] = {
 
 @dataclass(frozen=True)
 class EPC(Metric):
-    """How many of those who could have known a listed item did not: expected popularity complement.
+    """How unknown the relevant items of the list are: expected popularity complement.
 
     ``Σ w(j) · rel_j · (1 - n_i / |U|) / Σ w(j)`` over the items in the top k, with j the rank of item i, n_i the number
     of its training users and |U| that of all training users. It needs ``train``.
@@ -26,9 +26,9 @@ class EPC(Metric):
     Conventions
     -----------
     discount
-        ``log2`` has w(j) = 1 / log2(j + 1); ``flat`` has 1, every place alike.
+        ``log2`` has w(j) = 1 / log2(j + 1); ``flat`` has 1 for every rank.
     relevance
-        ``hits`` counts relevant items alone (rel is 1 or 0); ``listed`` counts all items, relevant or not: the novelty
+        ``hits`` counts relevant items only (rel is 1 or 0); ``listed`` counts all items, relevant or not: the novelty
         of the list by itself.
 
     An item without training users counts in full. An empty list scores 0, and has no value under ``relevance=listed``.
@@ -53,8 +53,8 @@ class EPC(Metric):
     aliases = ("expected_popularity_complement",)
     needs = ("train",)
 
-    discount: str = word(log2="1 / log2(rank + 1)", flat="every place alike")
-    relevance: str = word(hits="relevant items alone", listed="all items, relevant or not")
+    discount: str = word(log2="1 / log2(rank + 1)", flat="every rank has the same weight")
+    relevance: str = word(hits="relevant items only", listed="all items, relevant or not")
 
     @property
     def needs_truth(self) -> bool:  # type: ignore[override]  # a word decides
@@ -99,7 +99,7 @@ class EPC(Metric):
     def _in_words(self, words: str, term: str) -> Definition:
         weight = {"log2": "1 / log2(rank + 1)", "flat": "1"}[self.discount]
         about = ", 0 for an item that is not relevant" if self.relevance == "hits" else ""
-        how = f"weighted by {weight}" if self.discount == "log2" else "each place alike"
+        how = f"weighted by {weight}" if self.discount == "log2" else "with equal weights"
         rel = "rel · " if self.relevance == "hits" else ""
         return Definition(
             f"{words}{about}, averaged over the items of {self.top}, {how}", f"Σ w · {rel}{term} / Σ w, w = {weight}"

@@ -28,10 +28,10 @@ def running_product(factors: Floats, nth: Ints) -> Floats:
 
 @dataclass(frozen=True)
 class ERR(Metric):
-    """How soon a user who reads from the top and stops when satisfied is satisfied.
+    """How soon a user who scans the list from the top finds a satisfying item.
 
     ``Σ (1 / r) R_r Π_{i<r} (1 - R_i)`` over the ranks r of the top k, with ``R = (2^grade - 1) / 2^highest`` the
-    chance that an item of that grade satisfies: a good item makes what stands below it count less.
+    chance that an item of that grade satisfies: a good item makes those below it count less.
 
     Conventions
     -----------
@@ -40,7 +40,7 @@ class ERR(Metric):
         and not of the data at hand, so that runs and parts of users stay comparable. A higher grade counts as this one.
         Write ``err(highest=1)`` for truth without grades (then R is 1/2), ``err(highest=5)`` for five stars.
 
-    No hit scores 0. Even the best list stays below 1, as no item satisfies for certain.
+    No hit scores 0. Even the best list scores below 1, as no item satisfies for certain.
 
     References
     ----------

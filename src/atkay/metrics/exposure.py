@@ -18,7 +18,7 @@ BITS_PER_INTEGER = 30
 
 @dataclass(frozen=True)
 class Exposure(Grouped):
-    """How unevenly attention falls on groups of items: the exposure of the group that gets most over that of the least.
+    """How unevenly exposure is distributed over groups of items: the highest exposure over the lowest.
 
     The exposure of a place is ``1 / log2(1 + rank)``; that of a group is the sum over all places in the top k that show
     one of its items, divided as ``per`` says. An item of several groups counts in each.
@@ -35,11 +35,11 @@ class Exposure(Grouped):
         that an item of the group is relevant to a user (their disparate treatment: exposure in proportion to merit).
         ``listed`` divides by the places that show the group: are its items shown high or low, however often.
     of
-        ``ratio`` is highest / lowest, 1 where all groups fare alike and without a value where a group gets nothing;
-        ``inverse`` is lowest / highest, then 0; ``gap`` highest - lowest; ``highest`` and ``lowest`` are these
-        exposures themselves, which for two groups are all there is.
+        ``ratio`` is highest / lowest, 1 if all groups are equal, undefined if a group gets nothing; ``inverse`` is
+        lowest / highest, then 0; ``gap`` highest - lowest; ``highest`` and ``lowest`` are these exposures themselves,
+        which for two groups are all there is.
 
-    A group that would be divided by 0 does not count. Below two groups, or where nothing is listed, there is no value.
+    A group that would be divided by 0 does not count. Undefined with fewer than two groups, or if nothing is listed.
 
     References
     ----------

@@ -12,7 +12,7 @@ from atkay.metrics.metric import Definition, Floats, Ints, Judged, RunMetric, di
 
 @dataclass(frozen=True)
 class Gini(RunMetric):
-    """How unevenly the places in the lists are spread over the catalogue: 0 where every item gets as many.
+    """How unevenly the lists cover the catalogue: 0 if every item is shown equally often.
 
     ``sum (2j - n - 1) x_j / (n sum x)``, with x_j the number of lists that show item j, ordered from the rarest to the
     most frequent, over all n items of the catalogue: an item that is never listed counts with 0. It needs ``catalog``;
@@ -25,7 +25,7 @@ class Gini(RunMetric):
         by n - 1 instead, so that this scores 1 (Shani and Gunawardana 2011; RankSys and Elliot, which print 1 less this
         value).
 
-    Where nothing of the catalogue is listed there is no value. Of a catalogue of one item, ``n_less_1`` has none.
+    Undefined if nothing of the catalogue is listed. Of a catalogue of one item, ``n_less_1`` has none.
 
     References
     ----------
@@ -65,7 +65,7 @@ class Gini(RunMetric):
     def define(self) -> Definition:
         n = {"n": "n", "n_less_1": "(n - 1)"}[self.divisor]
         return Definition(
-            f"Gini coefficient of how many users are shown each of the n items of the catalogue in {self.top}; 0 where "
-            "all items are shown to as many",
+            f"Gini coefficient of how many users are shown each of the n items of the catalogue in {self.top}; "
+            f"0 if all are shown to the same number of users",
             f"Σ (2j - n - 1) x_j / ({n} Σ x)",
         )

@@ -12,7 +12,7 @@ from atkay.metrics.metric import Definition, Floats, Judged, word
 
 @dataclass(frozen=True)
 class GroupAUC(AUC):
-    """The mean of the users' AUC, users with more impressions counting more.
+    """The mean of the users' AUC, weighted by impressions.
 
     ``Σ w_u AUC_u / Σ w_u`` over the users that have an AUC (see :class:`AUC`), with the weight w_u that ``weight``
     names. In click prediction a user's list is what was shown, and the relevant items are the clicks.

@@ -11,7 +11,7 @@ from atkay.metrics.metric import WHOLE, Definition, Floats, Ints, Judged, RunMet
 
 @dataclass(frozen=True)
 class MedianRank(RunMetric):
-    """How far down the middle user has to look for the first relevant item.
+    """The rank at which the median user finds the first relevant item.
 
     The median, over the users with relevant items, of the rank of the first hit in the top k. With an even number of
     users it is the mean of the two middle ranks.
@@ -24,7 +24,7 @@ class MedianRank(RunMetric):
         empty list then stays beyond): for full rankings; ``skip``: such a user does not count, which flatters a run
         that misses much.
 
-    Users without a relevant item do not count, whatever the protocol says. Smaller is better.
+    Users without a relevant item do not count, whatever the protocol says. Lower is better.
 
     References
     ----------

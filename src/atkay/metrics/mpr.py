@@ -16,7 +16,7 @@ class MPR(Ratio):
     """How far down the list the relevant items stand on average, as a share of the list.
 
     ``Σ g (rank - 1) / (L - 1) / Σ g`` over the relevant items: 0 where they stand at the top, 1 at the bottom, 1/2
-    expected from a random order. The list is to hold all candidates, and there is no cutoff.
+    expected from a random order. The list must hold all candidates, without a cutoff.
 
     Conventions
     -----------
@@ -29,8 +29,7 @@ class MPR(Ratio):
         ``pooled`` sums over all users' items before dividing, as the paper does; ``users`` is the mean of the users'
         own values.
 
-    A list of one item has it at the top, 0. Under ``unlisted=skip`` a user without a hit has no value. Smaller is
-    better.
+    A list of one item has it at the top, 0. Under ``unlisted=skip`` a user without a hit has no value. Lower is better.
 
     References
     ----------

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NDCG(DCG):
-    """How close the list comes to the best possible order, graded relevance and early places counting more.
+    """How close the list comes to the ideal order, by graded relevance and with early ranks counting more.
 
     ``DCG / IDCG``, with DCG as in :class:`DCG` and IDCG the same sum for an ideal list.
 

@@ -10,7 +10,7 @@ from atkay.metrics.popularity import UNSEEN, information, mean_of_listed, unseen
 
 @dataclass(frozen=True)
 class Novelty(ListMetric):
-    """How surprising the listed items are by themselves: few people know them.
+    """How novel the listed items are: how few users know them.
 
     The mean of ``-log2(n_i / |U|)`` over the items in the top k, with n_i the number of training users of item i and
     |U| that of all training users. In bits: an item that every other user knows counts 1. It needs ``train``.

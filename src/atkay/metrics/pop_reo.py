@@ -13,7 +13,7 @@ from atkay.metrics.metric import Definition, Ints, Judged
 
 @dataclass(frozen=True)
 class PopREO(Parity):
-    """Whether popular and rare items have the same chance to be listed where they are relevant: 0 where they have.
+    """Whether popular and rare items are equally likely to be listed when relevant: 0 if they are.
 
     ``std(P) / mean(P)`` over the groups of items (the standard deviation of all groups, not of a sample), with P the
     share of the group's relevant items that the lists show in the top k, of all users together: its pooled recall. An
@@ -28,8 +28,8 @@ class PopREO(Parity):
         not count.
 
     All relevant items count; in the paper none of them is in the user's training data. A group without a relevant item
-    does not count. Below two groups, or without any hit in them, there is no value. It lies between 0 and, for G
-    groups, the root of G - 1.
+    does not count. Undefined with fewer than two groups, or without a hit in them. It lies between 0 and, for G groups,
+    the root of G - 1.
 
     References
     ----------

@@ -16,7 +16,7 @@ from atkay.metrics.metric import Definition, Ints, Judged, word
 
 @dataclass(frozen=True)
 class PopRSP(Parity):
-    """Whether popular and rare items have the same chance to be listed: 0 where they have.
+    """Whether popular and rare items are equally likely to be listed: 0 if they are.
 
     ``std(P) / mean(P)`` over the groups of items (the standard deviation of all groups, not of a sample), with P the
     chance that an item of the group stands in the top k of a user: listed places of the group, divided by users x items
@@ -33,8 +33,8 @@ class PopRSP(Parity):
         ``unseen`` leaves out, for each user, the items of the user in ``train``, listed or not, as the paper does: they
         are not up for recommendation. ``all`` leaves out nothing.
 
-    A group without an item that could be listed does not count. Below two groups, or where nothing is listed, there is
-    no value. It lies between 0 and, for G groups, the root of G - 1.
+    A group without an item that could be listed does not count. Undefined with fewer than two groups, or if nothing is
+    listed. It lies between 0 and, for G groups, the root of G - 1.
 
     References
     ----------
@@ -79,8 +79,8 @@ class PopRSP(Parity):
     def define(self) -> Definition:
         new = {"unseen": " that the user did not have in training", "all": ""}[self.items]
         return Definition(
-            f"standard deviation over mean, between {self.kinds}, of the chance that an item of the group{new} stands "
-            f"in {self.top} of a user",
+            f"standard deviation over mean, between {self.kinds}, of the chance that an item of the group{new} "
+            f"is in {self.top} of a user",
             "std P / mean P, P = Σ listed / Σ items",
         )
 

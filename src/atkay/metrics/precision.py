@@ -23,7 +23,7 @@ class Precision(Ratio):
         reach 1 (RecTools with ``r_precision=True``).
 
     average
-        ``users`` is the mean of the users' shares; ``pooled`` counts every shown item alike, whoever saw it.
+        ``users`` is the mean of the users' shares; ``pooled`` counts every shown item equally.
 
     Without a cutoff k is the list's own length. An empty list scores 0.
 

@@ -100,11 +100,11 @@ class Serendipity(Metric):
 
     kind: str = word(
         murakami="what the model likes more than a reference model, by ranks",
-        rectools="what stands higher in the list than by popularity",
+        rectools="what ranks higher than by popularity",
         ge="what a reference model does not list",
-        unexpectedness="what is not expected, relevant or not",
-        adamopoulos="what is not expected",
-        cosine="what is unlike the user's history",
+        unexpectedness="unexpected items, relevant or not",
+        adamopoulos="unexpected relevant items",
+        cosine="relevant items unlike the user's history",
     )
     per: str = word(
         listed="the items listed",

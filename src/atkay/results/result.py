@@ -399,8 +399,8 @@ class Result(Mapping[str, float]):
             return self
         if self.kept is None and "_brought" not in vars(self):
             raise RowsError(
-                f"{what} needs values per user, but this result only has sums. Evaluate lists and truth in one "
-                f"go: evaluate(recs, truth, ...)."
+                f"{what} needs values per user, but this result only has sums. Evaluate all users at once: "
+                f"evaluate(recs, truth, ...)."
             )
         return self._brought
 
