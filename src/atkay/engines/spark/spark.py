@@ -321,7 +321,7 @@ def _check_ties(request: Request, part: Part) -> None:
             raise ProtocolError(
                 f"the order of equal scores decides {population.tie_decided:,} of {population.evaluated:,} lists, and "
                 f"ties='{protocol.ties}' needs the order of the rows, which Spark does not keep. Choose "
-                "ties='expected' for the average over all orders, ties='item', or another word."
+                "ties='expected' for the average over all orders, ties='item', or another value."
             )
 
 
