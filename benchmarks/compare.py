@@ -12,6 +12,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -41,7 +42,8 @@ def main(tests: str = "t,permutation", share: str = "1") -> None:
     runs = results(int(USERS * float(share)))
     between = time.perf_counter()
     before = _peak()
-    comparison = atkay.compare(runs, test=tests.split(","))
+    chosen: Any = tests.split(",")
+    comparison = atkay.compare(runs, test=chosen)
     took = time.perf_counter() - between
     n = len(comparison.differences)
     print(f"evaluated in {between - began:.1f} s, peak {before:,} MB")

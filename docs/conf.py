@@ -40,7 +40,6 @@ nb_execution_timeout = 120
 autodoc_mock_imports = ["torch", "triton"]  # not needed to read signatures, and large
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
-autodoc_preserve_defaults = True
 warnings.filterwarnings("ignore", "Unknown section Conventions")  # it becomes a list in metric_pages.py
 numpydoc_show_class_members = False
 add_module_names = False

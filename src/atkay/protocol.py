@@ -6,15 +6,19 @@ import dataclasses
 import math
 import operator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from atkay.errors import ProtocolError, offer, shown
+from atkay.surface import Visible, describe
 from atkay.tables import FILTERS, SIDE, TABLES
 from atkay.text.phrases import argument
 from atkay.words import Word, checked, takes, word, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Unpack
+
+    from atkay.arguments import ProtocolArguments
 
 ARGUMENTS = (
     "metrics",
@@ -31,21 +35,23 @@ ARGUMENTS = (
 
 
 @dataclass(frozen=True)
-class Protocol:
+class Protocol(Visible):
     """Which users count, and how lists are read; part of every result.
 
     ``average_over`` names the columns of a coarser key. In the protocol of a result, ``exclude`` and ``candidates``
     describe the tables that filtered the lists.
     """
 
-    no_recs: str = word(
+    _internal = "changes check_filters chosen differing groups trait"
+
+    no_recs: Literal["zero", "skip", "error"] = word(
         "Users with truth but no list.",
         concerns="who",
         zero="a user with truth but no list scores as an empty list: 0 in most metrics",
         skip="a user with truth but no list is skipped",
         error="a user with truth but no list is an error",
     )
-    no_truth: str = word(
+    no_truth: Literal["skip", "zero", "one", "error", "judged"] = word(
         "Users with a list but no relevant item.",
         concerns="who",
         skip="a user with a list but no relevant item is skipped",
@@ -55,7 +61,9 @@ class Protocol:
         judged="a user with no relevant item scores 0 in metrics that need truth if the truth grades an item as not "
         "relevant, else does not count",
     )
-    ties: str = word(
+    ties: Literal[
+        "given", "item", "item_desc", "best", "worst", "random", "expected", "text", "text_desc", "reversed", "together"
+    ] = word(
         "Order of equal scores.",
         concerns="lists",
         given=Word("equal scores keep the input order", stays=True, needs_row_order=True),
@@ -78,37 +86,37 @@ class Protocol:
     (``needs_row_order``) and may be turned round (``turns``); or they are sorted ``by`` something, perhaps
     ``descending``; or all of them are taken in some way (``takes``), for which a metric needs a closed form.
     """
-    scores: str = word(
+    scores: Literal["exact", "float32"] = word(
         "Precision in which scores are compared.",
         concerns="scores",
         exact="scores are compared as they are",
         float32="scores are rounded to float32 first",
     )
-    nonpositive: str = word(
+    nonpositive: Literal["listed", "missed"] = word(
         "Items with a score of 0 or below.",
         concerns="lists",
         listed="an item counts as listed whatever its score",
         missed="a relevant item with a score of 0 or below counts as missed in precision, recall, map, mnap and mrr",
     )
-    gains: str = word(
+    gains: Literal["relevant", "positive"] = word(
         "Which grades count in dcg, ndcg and err.",
         concerns="lists",
         relevant="dcg, ndcg and err count the grades of relevant items",
         positive="dcg, ndcg and err count every grade above 0, whatever min_relevance says",
     )
-    duplicates: str = word(
+    duplicates: Literal["error", "first"] = word(
         "Items that appear twice in a list or in a user's truth.",
         concerns="task",
         error="an item twice in one list or in one user's truth is an error",
         first="an item twice in one list counts at its better rank; twice in one user's truth, by its first row",
     )
-    unjudged: str = word(
+    unjudged: Literal["irrelevant", "drop"] = word(
         "Listed items that the truth does not grade.",
         concerns="lists",
         irrelevant="an item that the truth does not grade is not relevant",
         drop="an item that the truth does not grade is removed from the list",
     )
-    unlisted: str = word(
+    unlisted: Literal["missed", "ignored"] = word(
         "Relevant items that are not listed.",
         concerns="lists",
         missed="a relevant item that is not listed counts as missed",
@@ -133,6 +141,8 @@ class Protocol:
         if isinstance(self.seed, bool) or not hasattr(self.seed, "__index__") or hasattr(self.seed, "shape"):
             raise ProtocolError(f"protocol: seed must be an integer, got {shown(self.seed)}.")
         object.__setattr__(self, "seed", operator.index(self.seed))
+        if self.seed.bit_length() > 64:
+            raise ProtocolError(f"protocol: seed must fit in 64 bits, got {shown(self.seed)}.")
         for name in FILTERS:
             if not isinstance(getattr(self, name), str | None):
                 raise ProtocolError(f"protocol: {name} is a table. Pass evaluate(..., {name}=...).")
@@ -150,7 +160,7 @@ class Protocol:
             return ()
         return self.average_over if isinstance(self.average_over, tuple) else (self.average_over,)
 
-    def with_fields(self, **fields: Any) -> Protocol:
+    def with_fields(self, **fields: Unpack[ProtocolArguments]) -> Protocol:
         """The same protocol with some fields set; an unknown field is an error."""
         known = [each.name for each in dataclasses.fields(self)]
         for name in fields:
@@ -160,7 +170,8 @@ class Protocol:
                 raise ProtocolError(f"{name}= is an argument of evaluate(...) and is not supported here.")
             if name not in known:
                 raise ProtocolError(f"evaluate: no argument '{name}'. {offer(name, [*ARGUMENTS, *known])}")
-        return dataclasses.replace(self, **fields) if fields else self
+        rest: dict[str, Any] = {**fields}
+        return dataclasses.replace(self, **rest) if rest else self
 
     def check_filters(self, tables: Mapping[str, Any]) -> None:
         """Check that filters described by a result's protocol are passed again."""
@@ -210,6 +221,8 @@ class Protocol:
             if getattr(self, name) != getattr(other, name) and name != "seed"
         ]
 
+
+describe(Protocol)(Protocol)
 
 CONCERNS = ("who", "task", "filters", "scores", "lists")
 """What a field concerns: who counts; the task, which is the caller's and no library's; which items may be listed; how

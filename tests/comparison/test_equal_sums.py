@@ -261,7 +261,7 @@ def test_one_large_value_hides_no_difference() -> None:
     truth = {0: {"a": 45, "b": 1}} | {user: {"a": 2, "b": 1} for user in range(1, 20)}
     before = {user: ["a", "b"] for user in range(20)}
     after = {0: ["a", "b"]} | {user: ["b", "a"] for user in range(1, 20)}
-    tests = ["t", "permutation", "sign", "wilcoxon", "bootstrap", "tukey", "randomised_tukey"]
+    tests: Any = ["t", "permutation", "sign", "wilcoxon", "bootstrap", "tukey", "randomised_tukey"]
     runs = {"before": before, "after": after, "same": before}
     with pytest.warns(NotMeanWarning):
         lost, same = atkay.compare(runs, truth, "dcg@2", baseline="before", test=tests)

@@ -228,6 +228,7 @@ def test_the_order_of_equal_scores(spark: Session) -> None:
     assert result["mrr"] == (1 / 3 + 1) / 2
     assert result.population.tied == 2
     # Item 1 comes first, or after item 3, or each with the chance 1/2.
+    ties: Any
     for ties, first in (("item", 1), ("worst", 1 / 2), ("expected", 3 / 4)):
         assert atkay.evaluate(lists, truth, "mrr", ties=ties)["mrr"] == (first + 1) / 2, ties
 

@@ -6,7 +6,7 @@ import dataclasses
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from unittest import mock
 
 import numpy as np
@@ -64,7 +64,7 @@ class Data:
 
 
 DATA = Data()
-TIES = "item"  # rows have no order in Spark
+TIES: Final = "item"  # rows have no order in Spark
 Engine = Callable[[Path], atkay.Result]
 
 

@@ -177,7 +177,7 @@ def same(found: atkay.Result, reference: atkay.Result) -> None:
 @pytest.mark.parametrize("seen", [False, True])
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("way", ["vectors", "scores", "blocks of scores"])
-def test_results_are_those_of_whole_lists(ties: str, seen: bool, way: str) -> None:
+def test_results_are_those_of_whole_lists(ties: Any, seen: bool, way: str) -> None:
     users, items, truth, out, scores = case()
     metrics = METRICS[:7] if ties in ("expected", "together") else METRICS  # the last two have no closed form
     reference = atkay.evaluate(
@@ -314,7 +314,7 @@ def test_cosine() -> None:
 
 
 @pytest.mark.parametrize(("precision", "bits"), [("tf32", 11), ("bfloat16", 8)])
-def test_a_lower_precision_ranks_rounded_vectors_and_says_what_it_does(precision: str, bits: int) -> None:
+def test_a_lower_precision_ranks_rounded_vectors_and_says_what_it_does(precision: Any, bits: int) -> None:
     users, items = normal(1, 40, 8), normal(2, 3000, 8)
     truth = (np.arange(41), np.arange(40) * 70)
 

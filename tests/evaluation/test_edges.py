@@ -364,7 +364,7 @@ def test_the_interval_of_a_pooled_number_is_over_groups() -> None:
 
 
 def test_a_protocol_from_a_result() -> None:
-    first = atkay.evaluate({1: [1, 2]}, {1: [2]}, "mrr", exclude=[1], ties="Item")
+    first = atkay.evaluate({1: [1, 2]}, {1: [2]}, "mrr", exclude=[1], ties="Item")  # type: ignore[arg-type]
     assert first.protocol.ties == "item"
     with pytest.raises(ProtocolError, match=r"does not hold exclude \(1 row of items\); pass exclude= again"):
         atkay.evaluate({1: [1, 2]}, {1: [2]}, "mrr", protocol=first.protocol)

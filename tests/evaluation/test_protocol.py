@@ -74,7 +74,7 @@ GRADES = {1: {"a": 1, "b": 2}}
         ("worst", "zcab"),
     ],
 )
-def test_ties(ties: str, order: str) -> None:
+def test_ties(ties: Any, order: str) -> None:
     """The ranks of a and b tell the order."""
     result = atkay.evaluate(TIED, GRADES, ["mrr", "mrr(target=best)"], ties=ties)
     first = min(order.index("a"), order.index("b")) + 1

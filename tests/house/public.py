@@ -1,12 +1,21 @@
-"""Writes src/atkay/__init__.pyi, from which type checkers learn the public names."""
+"""Writes what type checkers read: the public names, the keywords of public functions, the words of each field."""
 
 from __future__ import annotations
 
+import ast
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import atkay
+from atkay.tables import FILTERS, SIDE
+from atkay.words import words_of
 
-STUB = Path(__file__).parents[2] / "src" / "atkay" / "__init__.pyi"
+SRC = Path(__file__).parents[2] / "src" / "atkay"
+STUB = SRC / "__init__.pyi"
+ARGUMENTS = SRC / "arguments.py"
+WITH_WORDS = (SRC / "protocol.py", *sorted((SRC / "metrics").glob("*.py")))
 
 
 def stub() -> str:
@@ -28,5 +37,89 @@ def stub() -> str:
     )
 
 
+HEAD = '''"""The keywords of public functions, for type checkers alone. Written by tests/house/public.py."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    from atkay.comparison.compare import Correction, Family, Interval, TestName
+    from atkay.engines.full_ranking.full_ranking import Precision, Similarity
+    from atkay.inputs.columns import Columns
+    from atkay.metrics.sampled import Sampled
+    from atkay.protocol import Protocol
+'''
+
+
+def arguments() -> str:
+    """What ``**fields`` and the like stand for, as classes for ``Unpack``."""
+    every = {each.name: literal(words_of(each)) or str(each.type) for each in dataclasses.fields(atkay.Protocol)}
+    fields = without(every, FILTERS)
+    fields["average_over"] = "str | Sequence[str] | None"  # a list becomes a tuple
+    evaluated = keywords(atkay.evaluate)
+    general = {name: evaluated[name] for name in (*FILTERS, "columns", "dialect", "protocol")}
+    streamed = keywords(atkay.Stream)
+    library = f"Library = {literal(atkay.list_dialects())}\n"
+    classes = [
+        typed("ProtocolFields", "TypedDict", fields),
+        typed("ProtocolArguments", "ProtocolFields", {name: every[name] for name in FILTERS}),
+        typed("SideArguments", "TypedDict", {name: evaluated[name] for name in SIDE}),
+        typed("GeneralArguments", "ProtocolFields", general),
+        typed("WholeListArguments", "GeneralArguments, SideArguments", {}),
+        typed("EvaluateArguments", "WholeListArguments", without(evaluated, general, SIDE)),
+        typed("CompareArguments", "EvaluateArguments", keywords(atkay.compare)),
+        typed("FullRankingArguments", "ProtocolFields", keywords(atkay.FullRanking)),
+        typed("StreamArguments", "ProtocolFields, SideArguments", without(streamed, SIDE)),
+    ]
+    return "\n\n".join([HEAD, library, *classes])
+
+
+def keywords(function: Callable[..., Any]) -> dict[str, str]:
+    """The keywords that a function spells out itself, and their annotations."""
+    code: Any = vars(function).get("__init__", function)
+    return {name: code.__annotations__[name] for name in code.__kwdefaults__}
+
+
+def without(entries: Mapping[str, str], *names: Iterable[str]) -> dict[str, str]:
+    others = {name for several in names for name in several}
+    return {name: of for name, of in entries.items() if name not in others}
+
+
+def literal(words: Iterable[str]) -> str:
+    """The type of a field that takes one of the words; nothing where there are none."""
+    return f"Literal[{', '.join(map(repr, words))}]" if words else ""
+
+
+def typed(name: str, parents: str, entries: Mapping[str, str]) -> str:
+    total = "" if not entries else ", total=False"
+    body = [f"    {field}: {of}" for field, of in entries.items()] or ["    pass"]
+    return "\n".join([f"class {name}({parents}{total}):", *body, ""])
+
+
+def annotated(source: str) -> str:
+    """The source, in which each field that is declared with ``word(...)`` has its words as its type."""
+    lines = source.splitlines(keepends=True)
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line.encode()))
+    content = source.encode()
+    fields = [each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.AnnAssign)]
+    for field in sorted(fields, key=lambda each: each.lineno, reverse=True):
+        call, old = field.value, field.annotation
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "word":
+            words = [each.arg for each in call.keywords if each.arg and each.arg != "concerns"]
+            first = starts[old.lineno - 1] + old.col_offset
+            last = first + len((ast.get_source_segment(source, old) or "").encode())
+            content = content[:first] + literal(words).encode() + content[last:]
+    return content.decode()
+
+
 if __name__ == "__main__":
     STUB.write_text(stub())
+    for path in WITH_WORDS:
+        path.write_text(annotated(path.read_text()))
+    ARGUMENTS.write_text(arguments())

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import pkgutil
 import subprocess
 import sys
 
 import pytest
-from public import STUB, stub
+from public import ARGUMENTS, STUB, WITH_WORDS, annotated, arguments, stub
 
 import atkay
 
@@ -80,6 +81,13 @@ def test_the_public_surface() -> None:
 
 def test_type_checkers_know_the_public_names() -> None:
     assert sorted(STUB.read_text().split("\n")) == sorted(stub().split("\n")), "run `make format`"
+
+
+def test_type_checkers_know_the_keywords_and_words() -> None:
+    assert ast.dump(ast.parse(ARGUMENTS.read_text())) == ast.dump(ast.parse(arguments())), "run `make format`"
+    for path in WITH_WORDS:
+        source = path.read_text()
+        assert ast.dump(ast.parse(source)) == ast.dump(ast.parse(annotated(source))), f"{path}: run `make format`"
 
 
 def test_every_module_can_be_imported_by_its_name() -> None:

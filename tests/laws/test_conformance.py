@@ -457,7 +457,7 @@ def test_what_a_library_does_not_have() -> None:
     with pytest.raises(SpecError, match=r"unknown dialect 'rektools'\. Did you mean 'rectools'"):
         atkay.evaluate({1: ["a"]}, {1: ["a"]}, "mrr@3", dialect="rektools")
     with pytest.raises(ProtocolError, match=r"no argument 'dialekt'\. Did you mean 'dialect'"):
-        atkay.evaluate({1: ["a"]}, {1: ["a"]}, "mrr@3", dialekt="ranx")
+        atkay.evaluate({1: ["a"]}, {1: ["a"]}, "mrr@3", dialekt="ranx")  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_graded(spec: str, printed: float) -> None:
 
 
 @pytest.mark.parametrize(("ties", "printed"), [("item_desc", 0.5), ("item", 1.0), ("given", 1.0), ("worst", 0.5)])
-def test_tie(ties: str, printed: float) -> None:
+def test_tie(ties: Any, printed: float) -> None:
     result = atkay.evaluate({1: {"a": 0.7, "b": 0.7}}, {1: ["a"]}, "mrr", ties=ties)
     assert result["mrr"] == printed
 
@@ -182,7 +182,7 @@ def test_r_precision_counts_users_without_a_hit() -> None:
 
 
 @pytest.mark.parametrize(("word", "printed"), [("zero", 0.5), ("one", 1.0), ("skip", 1.0)])
-def test_empty_truth(word: str, printed: float) -> None:
+def test_empty_truth(word: Any, printed: float) -> None:
     result = atkay.evaluate({1: ["a"], 2: ["a"]}, {1: ["a"], 2: {"a": 0}} | {1: {"a": 1}}, "ndcg@1", no_truth=word)
     assert result["ndcg@1"] == printed
     assert result.summaries["ndcg@1"].users == (1 if word == "skip" else 2)

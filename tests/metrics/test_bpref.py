@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -27,7 +29,7 @@ def bpref(listed: list[int], grades: dict[int, float], per: str, least: float, k
 
 
 @given(lists_and_grades, st.sampled_from([None, 1.0, 2.0]), st.sampled_from(["irrelevant", "drop"]))
-def test_against_plain_loops(found: ListsAndGrades, least: float | None, unjudged: str) -> None:
+def test_against_plain_loops(found: ListsAndGrades, least: float | None, unjudged: Any) -> None:
     found = {**found, 99: ([0], {0: 3.0})}
     recs = {user: listed for user, (listed, _) in found.items()}
     truth = {user: grades for user, (_, grades) in found.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
@@ -51,7 +52,7 @@ def test_scikit_learn(scores: list[float], spec: str, value: float) -> None:
 
 
 @pytest.mark.parametrize(("ties", "value"), [("best", 1.0), ("worst", 0.5)])
-def test_scikit_learn_ties_lie_between_best_and_worst(ties: str, value: float) -> None:
+def test_scikit_learn_ties_lie_between_best_and_worst(ties: Any, value: float) -> None:
     # Scores 1 0 0 0 1: grades 10 and 5 tie for the first place. Best 10/10, worst 5/10; scikit-learn averages to 0.75.
     recs, truth = {1: dict(enumerate([1, 0, 0, 0, 1]))}, {1: dict(enumerate([10, 0, 0, 1, 5]))}
     spec = "ndcg(gain=linear)@1"

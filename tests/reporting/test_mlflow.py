@@ -101,7 +101,7 @@ def test_a_mean_that_is_undefined() -> None:
 @pytest.mark.parametrize("what", ["names", "intervals", "undefined"])
 def test_a_word_that_does_not_exist(result: atkay.Result, what: str) -> None:
     with pytest.raises(SpecError, match=f"to_dict: unknown value 'maybe' for {what}; choose "):
-        result.to_dict(**{what: "maybe"})
+        result.to_dict(**{what: "maybe"})  # type: ignore[arg-type]
 
 
 def test_plain_names_of_all_metrics_are_plain_and_their_own() -> None:

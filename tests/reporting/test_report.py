@@ -392,6 +392,7 @@ def test_the_call_gives_the_numbers_again() -> None:
 
 def test_what_the_page_says_besides(tmp_path: Path) -> None:
     tied = {user: dict.fromkeys(items, 1.0) for user, items in RUNS["base"].items()}
+    ties: Any
     for ties, said in (("given", True), ("expected", False)):
         atkay.report(atkay.evaluate(tied, TRUTH, "ndcg@5", ties=ties), tmp_path / "a.html")
         assert ("The order of equal scores decides" in (tmp_path / "a.html").read_text()) == said

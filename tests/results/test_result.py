@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -105,7 +106,7 @@ def _values(result: atkay.Result, users: list[int]) -> list[list[float]]:
 
 
 @pytest.mark.parametrize(("no_recs", "no_truth"), [("zero", "one"), ("skip", "zero")])
-def test_what_the_footer_says_is_what_users_score(no_recs: str, no_truth: str) -> None:
+def test_what_the_footer_says_is_what_users_score(no_recs: Any, no_truth: Any) -> None:
     # The same with an item of no worth in the lists that were missing, which is taken out, and with truth for all.
     with_list, taken_out = RUN | {user: [6] for user in NO_LIST}, {user: [6] for user in NO_LIST}
     all_truth = RELEVANT | {user: {6: 1} for user in NO_TRUTH}

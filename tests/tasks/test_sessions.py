@@ -43,7 +43,7 @@ def test_a_query_is_a_step() -> None:
         ("user", ((1 + 1 / 2 + 0) / 3 + 1 / 3) / 2, (2 / 3 + 1) / 2, "queries are averaged per user first"),
     ],
 )
-def test_averages(average: str, mrr: float, hit: float, said: str) -> None:
+def test_averages(average: Any, mrr: float, hit: float, said: str) -> None:
     for result in (
         next_item(EVENTS, average=average).evaluate(RECS, ["mrr@3", "hit@3"]),
         next_item(EVENTS).evaluate(RECS, ["mrr@3", "hit@3"], average=average),
@@ -74,7 +74,7 @@ def test_pooled() -> None:
     ("ties", "field", "mrr"),
     [("best", "optimistic", 1), ("worst", "pessimistic", 1 / 2), ("expected", "middle", (1 + 1 / 2) / 2)],
 )
-def test_the_tie_modes_of_the_field(ties: str, field: str, mrr: float) -> None:
+def test_the_tie_modes_of_the_field(ties: Any, field: str, mrr: float) -> None:
     tied = pl.DataFrame({"session": [2, 2], "step": [1, 1], "item": ["b", "a"], "score": [0.5, 0.5]})
     assert next_item(EVENTS).evaluate(tied, "mrr@2", ties=ties, no_recs="skip")["mrr@2"] == mrr, field
 

@@ -286,14 +286,14 @@ def test_train_reaches_the_metrics_that_need_it() -> None:
         (lambda: split_by_time(LOG.with_columns(pl.col("time").cast(pl.Datetime)), 5), "5 cannot be compared with"),
         (lambda: split_by_time(LOG, share=1.0), "share must be a number between 0 and 1, got 1.0"),
         (lambda: random_holdout(LOG, 20), "share must be a number between 0 and 1, got 20"),
-        (lambda: random_holdout(LOG, within="users"), "Did you mean 'user'?"),
+        (lambda: random_holdout(LOG, within="users"), "Did you mean 'user'?"),  # type: ignore[arg-type]
         (lambda: random_holdout(LOG, seed=-1), "seed must be a non-negative integer, got -1"),
         (lambda: leave_last_k_out(LOG, 0), "leave_last_k_out: k must be a positive integer, got 0"),
         (lambda: leave_last_k_out(LOG, 9), "no event left for the test"),
         (lambda: k_folds(LOG, 1), "k_folds: k must be an integer of at least 2, got 1"),
         (lambda: k_folds(LOG, over="users"), "5 folds need 5 users, but the log has 4. Choose a smaller k."),
         (lambda: k_folds(LOG, 8), "8 folds need 8 pairs, but the log has 7."),
-        (lambda: k_folds(LOG, over="items"), "unknown value 'items' for over"),
+        (lambda: k_folds(LOG, over="items"), "unknown value 'items' for over"),  # type: ignore[arg-type]
         (lambda: leave_last_out(LOG.drop("time")), "log: no column for the time"),
         (
             lambda: leave_last_out(LOG, columns=atkay.Columns(user=("user", "item"))),

@@ -146,9 +146,9 @@ def test_slices_and_candidates_are_passed_on() -> None:
 
 def test_mistakes_are_those_of_evaluate() -> None:
     with pytest.raises(AtkayError, match="no argument 'k'"):
-        TASK.evaluate(OLD, "mrr", k=3)
+        TASK.evaluate(OLD, "mrr", k=3)  # type: ignore[call-arg]
     with pytest.raises(AtkayError, match="Did you mean 'query'"):
-        TASK.evaluate(OLD, "mrr", average="queries")
+        TASK.evaluate(OLD, "mrr", average="queries")  # type: ignore[arg-type]
     with pytest.raises(AtkayError, match="recs and truth have ids of different types"):
         TASK.evaluate({"1": ["rye"]}, "mrr")
     with pytest.raises(AtkayError, match="average='session' needs a session in the log"):

@@ -21,7 +21,9 @@ from atkay.text.grid import Grid, Tabular
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Unpack
 
+    from atkay.arguments import GeneralArguments
     from atkay.metrics.metric import Metric
 
 
@@ -40,7 +42,9 @@ class Conventions(Tabular):
         return Grid(("library", *self.specs), rows, right=self.specs)
 
 
-def conventions(recs: Any, truth: Any, metrics: str | Metric | Iterable[str | Metric], **given: Any) -> Conventions:
+def conventions(
+    recs: Any, truth: Any, metrics: str | Metric | Iterable[str | Metric], **given: Unpack[GeneralArguments]
+) -> Conventions:
     """Compute metrics as every library would, with its own options and protocol.
 
     ``given`` are further arguments of :func:`evaluate`. Exclusions, candidates, thresholds, duplicates and groups apply
@@ -56,10 +60,11 @@ def conventions(recs: Any, truth: Any, metrics: str | Metric | Iterable[str | Me
     >>> round(found.values["atkay"]["map@5"], 4), round(found.values["replay-rec 0.22.0"]["map@5"], 4)
     (0.3778, 0.4533)
     """
-    columns, protocol = given.pop("columns", None), given.pop("protocol", None)
-    filters = {name: given.pop(name, None) for name in FILTERS}
-    request = Request.of(metrics, protocol, dialect=given.pop("dialect", None))
-    own = (protocol or Protocol()).with_fields(**given)
+    rest: dict[str, Any] = {**given}
+    columns, protocol = rest.pop("columns", None), rest.pop("protocol", None)
+    filters = {name: rest.pop(name, None) for name in FILTERS}
+    request = Request.of(metrics, protocol, dialect=rest.pop("dialect", None))
+    own = (protocol or Protocol()).with_fields(**rest)
     single = [one for metric in request.metrics for one in metric.split()]
     plain = {str(plain_words(one)): plain_words(one) for one in single if not (isinstance(one, RunMetric) or one.needs)}
     jobs: dict[Protocol, list[tuple[str, str, Metric]]] = {}

@@ -77,7 +77,7 @@ class Evidence:
     ) -> Evidence:
         """Read the tables, and find what the queries could be averaged over."""
         tables = read_tables({"recs": recs, "truth": truth, **(filters or {})}, protocol, columns)
-        described = {name: tables[name].described for name in FILTERS if name in tables}
+        described: dict[str, Any] = {name: tables[name].described for name in FILTERS if name in tables}
         evidence = cls(tables, protocol.with_fields(**described))
         if protocol.groups:
             return evidence

@@ -15,6 +15,7 @@ from atkay.audit.discrepancy import SAME, Change, Discrepancy, Example, Step, Wo
 from atkay.audit.variants import plain
 from atkay.dialects.dialect import Dialect, find_dialect
 from atkay.errors import AtkayError, ProtocolError, SpecError, TiesWarning, shown, who
+from atkay.evaluation.evaluate import evaluate
 from atkay.evaluation.finish import Setting, finish
 from atkay.evaluation.measure import measure_aligned
 from atkay.evaluation.request import Request
@@ -26,12 +27,15 @@ from atkay.metrics.spec import parse
 from atkay.metrics.worked import arithmetic
 from atkay.protocol import CONCERNS, Protocol, fields_about
 from atkay.results.sample_users import Place, by_item
+from atkay.surface import spell_out
 from atkay.tables import FILTERS, SIDE
 from atkay.words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Unpack
 
+    from atkay.arguments import ProtocolFields, WholeListArguments
     from atkay.core.types import Floats
     from atkay.inputs.coding.align import Aligned
     from atkay.inputs.table import Table
@@ -48,14 +52,15 @@ SHOWN = 20
 """Items shown of a list or of a user's truth."""
 
 
+@spell_out(evaluate, but=("slices", "sampled", "memory", "spill"))
 def explain(
     recs: Any,
     truth: Any,
     metric: str | Metric,
     theirs: str | Metric | Dialect,
     *,
-    their_protocol: Protocol | Mapping[str, Any] | None = None,
-    **given: Any,
+    their_protocol: Protocol | ProtocolFields | Mapping[str, Any] | None = None,
+    **given: Unpack[WholeListArguments],
 ) -> Discrepancy:
     """Explain why two numbers differ, one convention at a time.
 
@@ -93,18 +98,19 @@ def explain(
     for side in (metric, *(() if isinstance(theirs, Dialect) else (theirs,))):
         if not isinstance(side, str):
             parse(side)  # refuses what is no metric
+    rest: dict[str, Any] = {**given}
     for name in ("slices", "sampled"):
-        if given.pop(name, None) is not None:
+        if rest.pop(name, None) is not None:
             raise ProtocolError(f"explain: {name}= is not supported; it explains one mean over all users.")
-    columns, side = given.pop("columns", None), {name: given.pop(name, None) for name in SIDE}
-    filters = {name: given.pop(name, None) for name in FILTERS}
-    spoken, protocol = given.pop("dialect", None), given.pop("protocol", None)
+    columns, side = rest.pop("columns", None), {name: rest.pop(name, None) for name in SIDE}
+    filters = {name: rest.pop(name, None) for name in FILTERS}
+    spoken, protocol = rest.pop("dialect", None), rest.pop("protocol", None)
     if protocol is not None and not isinstance(protocol, Protocol):
         raise ProtocolError(f"explain: protocol must be a Protocol(...), got {shown(protocol)}.")
     here, there = None if spoken is None else find_dialect(spoken), _dialect(theirs)
     start, end, spec = _metrics(metric, theirs, here, there)
-    own = (protocol or Protocol()).with_fields(**given)
-    rules = own if here is None else next(iter(protocols(here, protocol, given, [metric]).values()))
+    own = (protocol or Protocol()).with_fields(**rest)
+    rules = own if here is None else next(iter(protocols(here, protocol, rest, [metric]).values()))
     ours = _Conventions(rules, start, filters)
     goal = _goal(rules if there is None else own_protocol(there, own, spec), end, filters, their_protocol)
     tables = {"recs": recs, "truth": truth, **side}

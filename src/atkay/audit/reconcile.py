@@ -27,14 +27,16 @@ from atkay.errors import ProtocolError, SpecError, number_of, shown
 from atkay.evaluation.request import Request
 from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
-from atkay.tables import FILTERS
+from atkay.surface import spell_out
 from atkay.text.grid import Grid, Tabular
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from typing import Unpack
 
     import polars as pl
 
+    from atkay.arguments import ProtocolFields
     from atkay.audit.evidence import Evidence
     from atkay.core.types import Floats
     from atkay.inputs.columns import Columns
@@ -175,6 +177,7 @@ class Reconciliation(Tabular):
         return Grid(header, rows, right=header[2:4])
 
 
+@spell_out(Protocol)
 def reconcile(
     recs: Any,
     truth: Any,
@@ -182,8 +185,10 @@ def reconcile(
     *,
     columns: Columns | Mapping[str, Columns] | None = None,
     train: Any = None,
+    exclude: Any = None,
+    candidates: Any = None,
     protocol: Protocol | None = None,
-    **fields: Any,
+    **fields: Unpack[ProtocolFields],
 ) -> Reconciliation:
     """Find the conventions behind reported numbers: options of the metrics, and a common protocol or that of a library.
 
@@ -201,9 +206,10 @@ def reconcile(
         set the tolerance.
     train
         The training interactions; the search tries with and without excluding them.
+    exclude, candidates
+        As for :func:`evaluate`; the search tries with and without them.
     protocol, **fields
-        The known part of the protocol, which is not searched; ``exclude`` and ``candidates`` are tried with and
-        without.
+        The known part of the protocol, which is not searched.
 
     Examples
     --------
@@ -218,8 +224,9 @@ def reconcile(
     from atkay.audit.evidence import Evidence
     from atkay.tables import SIDE
 
+    rest: dict[str, Any] = {**fields}
     for name in ("dialect", *SIDE, "slices", "sampled"):
-        if fields.pop(name, None) is not None:
+        if rest.pop(name, None) is not None:
             raise ProtocolError(f"reconcile: {name}= is not supported; it searches conventions of recs and truth only.")
     if not isinstance(reported, Mapping) or not reported:
         raise SpecError(
@@ -228,11 +235,12 @@ def reconcile(
     printed = {name: Printed.of(name, value) for name, value in reported.items()}
     named = {name: reconcilable(name) for name in printed}
     _refuse_twice(named)
-    filters = {name: table for name in FILTERS if (table := fields.pop(name, None)) is not None}
-    known = Request.of(list(named.values()), protocol).protocol.changes(Protocol()) | fields
+    given = {"exclude": exclude, "candidates": candidates}
+    filters = {name: table for name, table in given.items() if table is not None}
+    known = Request.of(list(named.values()), protocol).protocol.changes(Protocol()) | rest
     maybe = {} if train is None or "exclude" in filters else {"exclude": train}
     evidence = Evidence.read(recs, truth, Protocol().with_fields(**known), columns, filters | maybe)
-    base = evidence.protocol.with_fields(exclude=None) if maybe else evidence.protocol
+    base = dataclasses.replace(evidence.protocol, exclude=None) if maybe else evidence.protocol
     spoken = {name: spoken_of(metric, known, evidence, base) for name, metric in named.items()}
     candidates = {
         name: candidates_of(metric, printed[name], [meant for options in spoken[name].values() for meant, _ in options])

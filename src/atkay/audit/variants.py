@@ -20,16 +20,19 @@ from atkay.evaluation.spoken import meaning
 from atkay.metrics.metric import Metric, conventions
 from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
+from atkay.surface import spell_out
 from atkay.tables import FILTERS
 from atkay.text.grid import Grid, Tabular
 from atkay.words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Unpack
 
     import altair as alt
     import polars as pl
 
+    from atkay.arguments import EvaluateArguments
     from atkay.core.types import Floats
 
 
@@ -87,7 +90,8 @@ def digits(value: float, sign: str = "") -> str:
     return "–" if math.isnan(value) else f"{value:{sign}.4f}"
 
 
-def variants(recs: Any, truth: Any, metric: str | Metric, **given: Any) -> Variants:
+@spell_out(evaluate)
+def variants(recs: Any, truth: Any, metric: str | Metric, **given: Unpack[EvaluateArguments]) -> Variants:
     """Compute a metric under all its conventions, and name the libraries that use each.
 
     ``given`` are further arguments of :func:`evaluate`: protocol, columns, side tables; with a dialect the default is
@@ -102,13 +106,13 @@ def variants(recs: Any, truth: Any, metric: str | Metric, **given: Any) -> Varia
     ... # doctest: +ELLIPSIS
     {'map@3': 0.416..., 'map(per=capped)@3': 0.555..., 'map(per=places)@3': 0.722..., 'map(per=hits)@3': 0.833...}
     """
-    default, given = _spoken(metric, given)
+    default, settled = _spoken(metric, {**given})
     if len(default.cutoffs) > 1:
         raise SpecError(f"variants: name one cutoff at a time, got '{default}'. Write '{default.split()[0]}'.")
     every = [default, *(each for each in combinations(default) if each != default)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TiesWarning)
-        result = evaluate(recs, truth, every, **given)
+        result = evaluate(recs, truth, every, **settled)
     libraries: dict[str, list[str]] = {}
     for name, _, meant in meanings(default):
         libraries.setdefault(str(meant), []).append(name)

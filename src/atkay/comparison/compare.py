@@ -7,10 +7,10 @@ import math
 import operator
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -42,34 +42,42 @@ from atkay.evaluation.evaluate import evaluate
 from atkay.evaluation.request import USUAL
 from atkay.metrics.metric import Metric
 from atkay.metrics.spec import parse_all, separate
-from atkay.protocol import Protocol
 from atkay.results.result import Result
 from atkay.results.summary import Summary, summarise
+from atkay.surface import spell_out
 from atkay.text.phrases import argument, either
 from atkay.text.progress import Steps
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
+    from atkay.arguments import EvaluateArguments
     from atkay.comparison.sheet import Pair, Paired, Sheet
 
-INTERVALS = ("student", "percentile", "bca")
+TestName = Literal["t", "permutation", "bootstrap", "tukey", "randomised_tukey", "wilcoxon", "sign"]
+Correction = Literal["holm", "bonferroni", "bh", "none"]
+Family = Literal["all", "metric"]
+Interval = Literal["student", "percentile", "bca"]
+INTERVALS: tuple[Interval, ...] = get_args(Interval)
 SAVED = (".json", ".json.gz")
 """How the files of saved results end."""
 
 
+@spell_out(evaluate)
 def compare(
     runs: Mapping[str, Any],
     truth: Any = None,
     metrics: str | Metric | Iterable[str | Metric] | None = None,
     *,
     baseline: str | None = None,
-    test: str | Sequence[str] = ("t", "permutation"),
-    correction: str = "holm",
-    family: str = "all",
-    interval: str = "student",
+    test: TestName | Sequence[TestName] = ("t", "permutation"),
+    correction: Correction = "holm",
+    family: Family = "all",
+    interval: Interval = "student",
     min_effect: float | Mapping[str, float] | None = None,
     permutations: int = 10_000,
     rng: int = 7,
-    **given: Any,
+    **given: Unpack[EvaluateArguments],
 ) -> Comparison:
     """Compare runs: how large are the differences, and which are significant?
 
@@ -181,12 +189,10 @@ def _too_few_permutations(comparison: Comparison) -> Iterator[str]:
 
 def _check_arguments(given: Mapping[str, Any]) -> None:
     """For an unknown argument suggest those of compare first, then those of evaluate."""
-    own = [name for name in inspect.signature(compare).parameters if name != "given"]
-    passed = [name for name in inspect.signature(evaluate).parameters if name not in (*own, "recs", "fields")]
-    passed += [each.name for each in fields(Protocol)]
+    known = list(inspect.signature(compare).parameters)
     for name in given:
-        if name not in (*passed, "k"):  # of k, evaluate says where it goes
-            raise ProtocolError(f"compare: no argument '{name}'. {offer(name, [*own, *passed])}")
+        if name not in (*known, "k"):  # of k, evaluate says where it goes
+            raise ProtocolError(f"compare: no argument '{name}'. {offer(name, known)}")
 
 
 def _members(family: Sequence[Difference], test: str) -> int:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from atkay.comparison.sheet import ROUNDING_SHARE
 from atkay.comparison.tests import TESTS
@@ -19,6 +19,7 @@ from atkay.metrics.spec import parse
 from atkay.results.result import Numbers, cells, number_types
 from atkay.results.save import check_fit, load_record, metric_spec, save_record, summary
 from atkay.results.summary import Summary
+from atkay.surface import Visible
 from atkay.text.grid import Cell, Grid, Tables
 from atkay.text.printable import one_line
 
@@ -38,7 +39,7 @@ Means = Mapping[str, Mapping[str, Summary]]
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Visible):
     """The difference of two runs in one metric, ``run`` - ``against``, with its interval and tests.
 
     ``low`` and ``high`` are the 95 % confidence interval, ``deviation`` is the SD of the users' differences, and
@@ -122,6 +123,8 @@ class Comparison(Tables):
     per segment (:class:`Difference`). ``means[run][metric]`` is a :class:`Summary`; ``segment_means[slice, segment]``
     are the means per segment.
     """
+
+    _internal = "bold_legend difference_grid leaders legend mean_grid names threshold"
 
     runs: tuple[str, ...]
     baseline: str | None
@@ -406,7 +409,7 @@ class Comparison(Tables):
         ]
         return ["segments with the opposite effect:", *against] if against else ["no segment has the opposite effect"]
 
-    def plot(self, kind: str = "differences") -> alt.FacetChart:
+    def plot(self, kind: Literal["differences", "means"] = "differences") -> alt.FacetChart:
         """A chart of the "differences" or of the "means", each with its interval (Altair; ``atkay[report]``)."""
         from atkay.reporting.charts import plot_comparison
 

@@ -55,6 +55,8 @@ class Overlap(Tables, Mapping[str, float]):
     both runs that are tied and keep the input order.
     """
 
+    _internal = "ids query_values"
+
     query_values: Floats
     ids: Mapping[str, Any]
     k: int | None

@@ -38,13 +38,16 @@ from atkay.protocol import Protocol
 from atkay.results.packing import pack, unpack
 from atkay.results.result import Result
 from atkay.results.save import FIELDS, metric_spec
+from atkay.surface import Visible, spell_out
 from atkay.tables import FILTERS, SIDE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from typing import Unpack
 
     import polars as pl
 
+    from atkay.arguments import Library, ProtocolFields, SideArguments
     from atkay.core.types import Ints
     from atkay.inputs.batch import Batch
     from atkay.inputs.coding.align import Aligned
@@ -77,7 +80,7 @@ PART_FIELDS: dict[str, Reader] = {
 """Further fields of a stream that has users."""
 
 
-class Stream:
+class Stream(Visible):
     """Evaluate users in batches; streams merge exactly, in any order.
 
     A stream keeps sums over users and, for metrics of the whole run, counts per item; no per-user values. Sums are
@@ -115,6 +118,9 @@ class Stream:
     0.5
     """
 
+    _internal = "count"
+
+    @spell_out(Protocol, but=(*FILTERS, "average_over"))
     def __init__(
         self,
         metrics: str | Metric | Iterable[str | Metric] = USUAL,
@@ -124,9 +130,9 @@ class Stream:
         catalog: Any = None,
         features: Any = None,
         reference: Any = None,
-        dialect: str | None = None,
+        dialect: Library | str | None = None,
         protocol: Protocol | None = None,
-        **fields: Any,
+        **fields: Unpack[ProtocolFields],
     ) -> None:
         if strange := [name for name in OF_EVALUATE if name in fields]:
             raise ProtocolError(f"Stream: {listing(strange)} is not supported; use evaluate(recs, truth, ...).")
@@ -134,8 +140,9 @@ class Stream:
             if fields.get(name) is not None:
                 raise ProtocolError(f"Stream: {name} comes with each batch. Pass update(..., {name}=...).")
         tables = {"train": train, "catalog": catalog, "features": features, "reference": reference}
-        tables |= {name: fields.pop(name) for name in SIDE if name in fields}
-        request = Request.of(metrics, protocol, fields, dialect=dialect, tables=tables)
+        rest: dict[str, Any] = {**fields}
+        tables |= {name: rest.pop(name) for name in SIDE if name in rest}
+        request = Request.of(metrics, protocol, rest, dialect=dialect, tables=tables)
         if request.protocol.groups:
             raise ProtocolError(
                 "Stream: average_over is not supported: it needs all queries of a user at once. Use "
@@ -287,7 +294,7 @@ class Stream:
             raise PopulationError("compute: no data yet. Call update(...) first.")
         self._check_shared()
         taken_out = {"exclude": part.population.excluded, "candidates": part.population.outside}
-        described = {name: "items given with each batch" for name, count in taken_out.items() if count}
+        described: dict[str, Any] = {name: "items given with each batch" for name, count in taken_out.items() if count}
         setting = Setting(
             self.protocol.with_fields(**described),
             self._nobody,
@@ -325,7 +332,7 @@ class Stream:
         return pack(header, states)
 
     @classmethod
-    def from_bytes(cls, content: bytes, **tables: Any) -> Self:
+    def from_bytes(cls, content: bytes, **tables: Unpack[SideArguments]) -> Self:
         """Restore a stream; pass its side tables (train, ...) again."""
         if strange := [name for name in tables if name not in SIDE]:
             raise ProtocolError(

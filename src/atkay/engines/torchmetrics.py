@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypedDict
 
 from atkay.core.lock import Lock
 from atkay.engines.stream import Stream
@@ -18,23 +18,32 @@ from torchmetrics import Metric  # noqa: E402
 from torchmetrics.utilities.data import dim_zero_cat  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from typing import Unpack
 
     from torch import Tensor
 
+    from atkay.arguments import StreamArguments
     from atkay.metrics.metric import Metric as Spec
     from atkay.results.result import Result
 
-SETTINGS = (
-    "compute_on_cpu",
-    "compute_with_cache",
-    "dist_sync_fn",
-    "dist_sync_on_step",
-    "distributed_available_fn",
-    "process_group",
-    "sync_on_compute",
-)
-"""Arguments of torchmetrics itself."""
+
+class TorchmetricsSettings(TypedDict, total=False):
+    """Arguments of torchmetrics itself."""
+
+    compute_on_cpu: bool
+    compute_with_cache: bool
+    dist_sync_fn: Callable[..., Any] | None
+    dist_sync_on_step: bool
+    distributed_available_fn: Callable[..., Any] | None
+    process_group: Any
+    sync_on_compute: bool
+
+
+if TYPE_CHECKING:
+
+    class StreamMetricArguments(TorchmetricsSettings, StreamArguments):
+        """Arguments of Stream and of torchmetrics."""
 
 
 class StreamMetric(Metric):
@@ -63,9 +72,12 @@ class StreamMetric(Metric):
     full_state_update = False
     parts: list[Tensor] | Tensor
 
-    def __init__(self, metrics: str | Spec | Iterable[str | Spec] = USUAL, **given: Any) -> None:
-        super().__init__(**{name: given.pop(name) for name in SETTINGS if name in given})
-        self._stream = Stream(metrics, **given)
+    def __init__(
+        self, metrics: str | Spec | Iterable[str | Spec] = USUAL, **given: Unpack[StreamMetricArguments]
+    ) -> None:
+        rest: dict[str, Any] = {**given}
+        super().__init__(**{name: rest.pop(name) for name in TorchmetricsSettings.__annotations__ if name in rest})
+        self._stream = Stream(metrics, **rest)
         self._lock = Lock()
         # The bytes of streams: they stand one after the other wherever torchmetrics puts states together.
         self.add_state("parts", default=[], dist_reduce_fx="cat")

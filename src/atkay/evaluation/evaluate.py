@@ -7,20 +7,25 @@ from typing import TYPE_CHECKING, Any
 from atkay.errors import ProtocolError
 from atkay.evaluation.request import USUAL, Request
 from atkay.inputs.frames import is_spark
-from atkay.tables import TABLES
+from atkay.protocol import Protocol
+from atkay.surface import describe, spell_out
+from atkay.tables import FILTERS, TABLES
 from atkay.text.phrases import argument
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping
+    from typing import Unpack
 
+    from atkay.arguments import Library, ProtocolFields
     from atkay.inputs.columns import Columns
     from atkay.metrics.metric import Metric
     from atkay.metrics.sampled import Sampled
-    from atkay.protocol import Protocol
     from atkay.results.result import Result
 
 
+@describe(Protocol, but=FILTERS)
+@spell_out(Protocol)
 def evaluate(
     recs: Any,
     truth: Any,
@@ -35,11 +40,11 @@ def evaluate(
     features: Any = None,
     reference: Any = None,
     sampled: Sampled | None = None,
-    dialect: str | None = None,
+    dialect: Library | str | None = None,
     memory: str | int | None = None,
     spill: str | os.PathLike[str] | None = None,
     protocol: Protocol | None = None,
-    **fields: Any,
+    **fields: Unpack[ProtocolFields],
 ) -> Result:
     """Evaluate ranked lists against held-out truth.
 
@@ -94,8 +99,9 @@ def evaluate(
     """
     tables = {"recs": recs, "truth": truth, "exclude": exclude, "candidates": candidates, "train": train}
     tables |= {"catalog": catalog, "features": features, "reference": reference, "slices": slices}
-    tables |= {name: fields.pop(name) for name in TABLES if name in fields}
-    request = Request.of(metrics, protocol, fields, dialect=dialect, tables=tables, columns=columns, sampled=sampled)
+    rest: dict[str, Any] = {**fields}
+    tables |= {name: rest.pop(name) for name in TABLES if name in rest}
+    request = Request.of(metrics, protocol, rest, dialect=dialect, tables=tables, columns=columns, sampled=sampled)
     request.check()
     if is_spark(recs):
         from atkay.engines.spark.spark import evaluate_spark

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -75,10 +75,9 @@ class Setting:
         names = {str(one) for metric in request.metrics for one in metric.split()}
         if clash := set(tables["truth"].key) & names:
             raise ColumnError(f"truth: the column {listing(clash)} has the name of a requested metric. Rename it.")
+        described: dict[str, Any] = {name: tables[name].described for name in FILTERS if name in tables}
         return cls(
-            protocol=request.protocol.with_fields(
-                **{name: tables[name].described for name in FILTERS if name in tables}
-            ),
+            protocol=request.protocol.with_fields(**described),
             items=Judged.of_nobody(codes.items.size, None if codes.side is None else codes.side.of_items),
             codes=codes,
             tables=tables,

@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from atkay.errors import ColumnError, listing, offer, shown
+from atkay.surface import Visible
 from atkay.tables import ITEM, KINDS, ORDER, SESSION, TIME, USER
 from atkay.text.phrases import columns_argument
 
@@ -19,7 +20,7 @@ NUMBER = re.compile(r"[-+]?[0-9]*[.,]?[0-9]+(?:e[-+]?[0-9]+)?|[0-9]{4}-[0-9]{2}-
 
 
 @dataclass(frozen=True)
-class Columns:
+class Columns(Visible):
     """The names of the columns, where they differ from the usual ones.
 
     ``user`` may be several columns, such as ``("session_id", "step")``, which together identify a query. If one of
@@ -27,6 +28,8 @@ class Columns:
     pass a dict, ``columns={"recs": Columns(user="uid"), "truth": Columns(user="customer")}``. ``session``, ``order``
     and ``time`` are columns of the logs of ``atkay.tasks``.
     """
+
+    _internal = "key named"
 
     user: str | tuple[str, ...] | None = None
     item: str | None = None

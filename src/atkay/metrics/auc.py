@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -62,8 +62,8 @@ class AUC(Ratio):
     partial = True
     averages = True
 
-    unlisted: str = unlisted_field()
-    no_pair: str = word(
+    unlisted: Literal["last", "skip"] = unlisted_field()
+    no_pair: Literal["skip", "zero"] = word(
         skip="a user without a pair has no value",
         zero="a user without a pair scores 0",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -46,7 +47,7 @@ class BPref(Metric):
     name = "bpref"
     aliases = ("binary_preference",)
 
-    per: str = word(
+    per: Literal["capped", "relevant", "plus10"] = word(
         capped="the relevant items, or the judged non-relevant ones where those are fewer",
         relevant="the relevant items",
         plus10="the relevant items and ten more",

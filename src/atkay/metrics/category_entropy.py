@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -46,7 +47,9 @@ class CategoryEntropy(ListMetric):
     needs = ("features",)
     bounded = False
 
-    count: str = word(split="an item counts 1, in equal parts", each="an item counts 1 for each of its categories")
+    count: Literal["split", "each"] = word(
+        split="an item counts 1, in equal parts", each="an item counts 1 for each of its categories"
+    )
 
     def values(self, judged: Judged) -> Floats:
         categories, places = categories_of(judged, self), judged.top(max(self.cutoffs))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from atkay.judged import ties as expected
 from atkay.judged.judged import kept
@@ -53,8 +53,12 @@ class DCG(Metric):
     averages = True
     by_grade = True
 
-    gain: str = word(exp2="2^grade - 1", linear="the grade", binary="1", exp2_above="2^(grade - min_relevance + 1) - 1")
-    discount: str = word(log2="log2(rank + 1)", ln="the natural logarithm of rank + 1", jk="max(1, log2 rank)")
+    gain: Literal["exp2", "linear", "binary", "exp2_above"] = word(
+        exp2="2^grade - 1", linear="the grade", binary="1", exp2_above="2^(grade - min_relevance + 1) - 1"
+    )
+    discount: Literal["log2", "ln", "jk"] = word(
+        log2="log2(rank + 1)", ln="the natural logarithm of rank + 1", jk="max(1, log2 rank)"
+    )
 
     def values(self, judged: Judged) -> Floats:
         def work(cutoffs: Sequence[int]) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from atkay.metrics.epc import EPC
 from atkay.metrics.metric import Definition, Floats, Judged
@@ -45,7 +46,7 @@ class EFD(EPC):
     aliases = ("expected_free_discovery",)
     bounded = False
 
-    unseen: str = unseen_field()
+    unseen: Literal["one", "skip", "zero"] = unseen_field()
 
     def values(self, judged: Judged) -> Floats:
         return self._expected(judged, *information(judged, "interactions", self.unseen))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -42,7 +43,9 @@ class Entropy(RunMetric):
     name = "entropy"
     aliases = ("shannon_entropy", "item_entropy")
 
-    unit: str = word(bits="in bits", share="as a share of the highest entropy that the catalogue allows")
+    unit: Literal["bits", "share"] = word(
+        bits="in bits", share="as a share of the highest entropy that the catalogue allows"
+    )
 
     @property
     def needs(self) -> tuple[str, ...]:  # type: ignore[override]  # a word decides

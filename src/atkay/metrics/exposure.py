@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -60,16 +61,16 @@ class Exposure(Grouped):
     aliases = ("exposure_ratio", "group_exposure")
     by_item = True
 
-    groups: str = word(
+    groups: Literal["categories", "popularity"] = word(
         categories="the items of each category in features",
         popularity="the most popular items of train, and the rest",
     )
-    per: str = word(
+    per: Literal["items", "relevant", "listed"] = word(
         items="the users times the items of the group",
         relevant="the times that an item of the group is relevant to a user",
         listed="the places that show the group",
     )
-    of: str = word(
+    of: Literal["ratio", "inverse", "gap", "highest", "lowest"] = word(
         ratio="the highest exposure over the lowest",
         inverse="the lowest exposure over the highest",
         gap="the highest exposure less the lowest",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -45,8 +46,10 @@ class GroupAUC(AUC):
     name = "group_auc"
     aliases = ("gauc", "grouped_auc")
 
-    weight: str = word(listed="the listed items", relevant="the relevant items", pairs="the pairs")
-    average: str = word(
+    weight: Literal["listed", "relevant", "pairs"] = word(
+        listed="the listed items", relevant="the relevant items", pairs="the pairs"
+    )
+    average: Literal["pooled", "users"] = word(
         pooled="the sum of the users' weighted values over the sum of their weights",
         users="the mean of the users' values",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -44,7 +45,7 @@ class HitRate(Ratio):
     aliases = ("hr", "hit_rate", "hitrate", "hit_ratio", "success")
     averages = True
 
-    count: str = word(
+    count: Literal["any", "share", "number"] = word(
         any="1 where at least one item is relevant",
         share="the share of the listed items that are relevant",
         number="how many listed items are relevant",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -56,13 +57,13 @@ class ILD(ListMetric):
     name = "ild"
     aliases = ("intra_list_distance", "intra_list_diversity")
 
-    by: str = word(
+    by: Literal["features", "euclidean", "categories", "cooccurrence"] = word(
         features="1 - cosine of the items' vectors",
         euclidean="the Euclidean distance of the items' vectors",
         categories="1 - Jaccard similarity of the items' categories",
         cooccurrence="1 - shared training users over the geometric mean of both items' users",
     )
-    unknown: str = word(
+    unknown: Literal["skip", "apart"] = word(
         skip="pairs with an item of which nothing is known are left out",
         apart="an item of which nothing is known is at distance 1 from every other",
     )

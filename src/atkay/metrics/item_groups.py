@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -47,7 +48,7 @@ class Parity(Grouped):
 
     better = "lower"
 
-    groups: str = word(
+    groups: Literal["popularity", "categories"] = word(
         popularity="the most popular items of train, and the rest",
         categories="the items of each category in features",
     )

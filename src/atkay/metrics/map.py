@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -49,7 +50,7 @@ class MAP(Metric):
     averages = True
     by_score = True
 
-    per: str = word(
+    per: Literal["relevant", "capped", "hits", "k", "listed", "places"] = word(
         relevant="the relevant items",
         capped="the relevant items, or k where that is smaller",
         hits="the hits in the top k",

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from atkay.core.types import WHOLE, Bools, Floats, Ints
 from atkay.errors import SpecError, shown
 from atkay.judged.judged import Judged
 from atkay.metrics.worked import printed, quotient
+from atkay.surface import Visible
 from atkay.words import checked, word, words_of
 
 __all__ = [
@@ -50,12 +51,17 @@ class Definition(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Metric:
+class Metric(Visible):
     """A metric: its conventions, and the cutoffs at which it is taken.
 
     A subclass sets ``name`` and ``aliases``, declares its conventions with :func:`word` and :func:`number`, and
     writes ``values`` and ``define``. Its docstring is its reference page.
     """
+
+    _internal = (
+        "averages by_grade by_item by_length by_score cuts expression least looks_back needs_pairs partial "
+        "reach reads_lists top view"
+    )
 
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
@@ -175,7 +181,7 @@ class Metric:
 class Ratio(Metric):
     """A metric that is one count over another, so that users can be averaged or pooled."""
 
-    average: str = word(
+    average: Literal["users", "pooled"] = word(
         users="the mean of the users' values",
         pooled="the sum of the users' numerators over the sum of their denominators",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -50,9 +51,9 @@ class MPR(Ratio):
     better = "lower"
     partial = True
 
-    gain: str = word(linear="the grade", binary="1")
-    unlisted: str = unlisted_field()
-    average: str = word(
+    gain: Literal["linear", "binary"] = word(linear="the grade", binary="1")
+    unlisted: Literal["last", "skip"] = unlisted_field()
+    average: Literal["pooled", "users"] = word(
         pooled="the sum of the users' numerators over the sum of their denominators",
         users="the mean of the users' values",
     )

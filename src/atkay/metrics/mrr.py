@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -42,7 +43,7 @@ class MRR(Metric):
     averages = True
     by_score = True
 
-    target: str = word(
+    target: Literal["any", "best"] = word(
         any="the first relevant item",
         best="the item of the highest grade",
     )

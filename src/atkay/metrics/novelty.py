@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from atkay.metrics.metric import Definition, Floats, Judged, ListMetric, word
 from atkay.metrics.popularity import UNSEEN, information, mean_of_listed, unseen_field
@@ -46,8 +47,8 @@ class Novelty(ListMetric):
     needs = ("train",)
     bounded = False
 
-    of: str = word(users="the share of users", interactions="the share of interactions")
-    unseen: str = unseen_field()
+    of: Literal["users", "interactions"] = word(users="the share of users", interactions="the share of interactions")
+    unseen: Literal["one", "skip", "zero"] = unseen_field()
 
     def values(self, judged: Judged) -> Floats:
         bits, counted = information(judged, self.of, self.unseen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -55,7 +56,7 @@ class PopRSP(Parity):
     name = "pop_rsp"
     aliases = ("ranking_based_statistical_parity", "popularity_rsp")
 
-    items: str = word(unseen="the items that the user did not have in training", all="all items")
+    items: Literal["unseen", "all"] = word(unseen="the items that the user did not have in training", all="all items")
 
     @property
     def needs(self) -> tuple[str, ...]:  # type: ignore[override]  # a word decides

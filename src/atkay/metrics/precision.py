@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from atkay.metrics.metric import Definition, Floats, Ints, Judged, Ratio, word
 from atkay.metrics.worked import share_of_possible
@@ -46,7 +47,7 @@ class Precision(Ratio):
     averages = True
     by_score = True
 
-    per: str = word(
+    per: Literal["k", "listed", "capped"] = word(
         k="k, however short the list is",
         listed="the items that were listed",
         capped="k, or the number of relevant items where that is smaller",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -54,7 +54,9 @@ class RBP(Metric):
     aliases = ("rank_biased_precision",)
 
     p: float = patience()
-    gain: str = word(binary="1", linear="the grade, divided by the highest", grade="the grade")
+    gain: Literal["binary", "linear", "grade"] = word(
+        binary="1", linear="the grade, divided by the highest", grade="the grade"
+    )
     highest: float = highest_grade(1.0)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -44,7 +45,7 @@ class Recall(Ratio):
     averages = True
     by_score = True
 
-    per: str = word(
+    per: Literal["relevant", "capped"] = word(
         relevant="the relevant items",
         capped="the relevant items, or k where that is smaller",
     )

@@ -11,7 +11,7 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,13 +20,14 @@ from atkay.errors import InputError, ProtocolError, SpecError, shown, who
 from atkay.judged.judged import Judged
 from atkay.metrics.metric import Metric, Ratio, RunMetric
 from atkay.metrics.spec import parse_all
+from atkay.surface import Visible
 from atkay.words import checked, word, words_of
 
 RANKS_PER_BLOCK = 1 << 14
 
 
 @dataclass(frozen=True)
-class Sampled:
+class Sampled(Visible):
     """Declares that lists rank one relevant item among sampled negatives.
 
     ``catalog_size`` is the number of items n, ``negatives`` the number of sampled ones m, drawn uniformly. The
@@ -54,9 +55,11 @@ class Sampled:
     True
     """
 
+    _internal = "chances estimates gamma of_queries"
+
     catalog_size: int
     negatives: int
-    estimator: str = word(
+    estimator: Literal["none", "rank", "least_squares", "tradeoff"] = word(
         none="metrics on a sample of the catalogue, not corrected",
         rank="metrics at an unbiased estimate of the rank in the catalogue, from a sample of it",
         least_squares="least-squares estimates of metrics on the catalogue, from a sample of it",

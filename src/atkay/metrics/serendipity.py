@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -98,7 +99,7 @@ class Serendipity(Metric):
     reads_lists = True
     partial = True
 
-    kind: str = word(
+    kind: Literal["murakami", "rectools", "ge", "unexpectedness", "adamopoulos", "cosine"] = word(
         murakami="what the model likes more than a reference model, by ranks",
         rectools="what ranks higher than by popularity",
         ge="what a reference model does not list",
@@ -106,13 +107,17 @@ class Serendipity(Metric):
         adamopoulos="unexpected relevant items",
         cosine="relevant items unlike the user's history",
     )
-    per: str = word(
+    per: Literal["listed", "unexpected", "k"] = word(
         listed="the items listed",
         unexpected="the listed items outside the reference list, for ge",
         k="k, however short the list is",
     )
-    form: str = word(plain="each term as it is", ranked="each term times hits so far / rank, for murakami")
-    similarity: str = word(shared="from the training users of both items", features="from the items' vectors")
+    form: Literal["plain", "ranked"] = word(
+        plain="each term as it is", ranked="each term times hits so far / rank, for murakami"
+    )
+    similarity: Literal["shared", "features"] = word(
+        shared="from the training users of both items", features="from the items' vectors"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -43,7 +44,7 @@ class Surprisal(ListMetric):
     name = "surprisal"
     needs = ("train",)
 
-    per: str = word(listed="the items listed", k="k, however short the list is")
+    per: Literal["listed", "k"] = word(listed="the items listed", k="k, however short the list is")
 
     def values(self, judged: Judged) -> Floats:
         bits, _ = information(judged, "users")

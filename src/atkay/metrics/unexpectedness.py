@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -46,8 +47,10 @@ class Unexpectedness(ListMetric):
     name = "unexpectedness"
     needs = ("reference",)
 
-    expected: str = word(whole="all that the reference lists", top="the top k of the reference list")
-    per: str = word(listed="the items listed", k="k, an empty place being unexpected")
+    expected: Literal["whole", "top"] = word(
+        whole="all that the reference lists", top="the top k of the reference list"
+    )
+    per: Literal["listed", "k"] = word(listed="the items listed", k="k, an empty place being unexpected")
 
     def values(self, judged: Judged) -> Floats:
         places = judged.top(max(self.cutoffs))

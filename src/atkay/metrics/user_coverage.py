@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -43,7 +44,9 @@ class UserCoverage(Metric):
     needs_truth = False
     by_length = True
 
-    count: str = word(any="1 where at least one item is listed", full="1 where all places up to the cutoff are filled")
+    count: Literal["any", "full"] = word(
+        any="1 where at least one item is listed", full="1 where all places up to the cutoff are filled"
+    )
 
     def values(self, judged: Judged) -> Floats:
         least = [1 if self.count == "any" or k == WHOLE else k for k in self.cutoffs]

@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from atkay.core.forks import check_threads
 from atkay.errors import InputError, listing, need, number_of
+from atkay.evaluation.evaluate import evaluate
 from atkay.reporting.data import page_data
 from atkay.reporting.elements import as_script, element, written
 from atkay.reporting.sections import controls, sections
 from atkay.reporting.view import View, shown
+from atkay.surface import spell_out
+from atkay.tables import SIDE
 from atkay.text.files import check_target, write_whole
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
+    from typing import Unpack
 
+    from atkay.arguments import GeneralArguments
     from atkay.audit.conventions import Conventions
     from atkay.comparison.comparison import Comparison
     from atkay.results.result import Result
@@ -31,6 +36,7 @@ def need_packages() -> None:
     need("the report", "report", "altair", "vl_convert")
 
 
+@spell_out(evaluate, but=(*SIDE, "slices", "sampled", "memory", "spill"))
 def report(
     found: Result | Comparison,
     path: str | os.PathLike[str],
@@ -38,7 +44,7 @@ def report(
     title: str | None = None,
     recs: Any = None,
     truth: Any = None,
-    **given: Any,
+    **given: Unpack[GeneralArguments],
 ) -> None:
     """Write a report as one self-contained HTML page, which works offline, on a phone and on paper.
 

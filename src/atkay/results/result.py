@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from typing import Protocol as Interface
 
 import numpy as np
@@ -20,6 +20,7 @@ from atkay.metrics.metric import Definition, Metric, RunMetric, is_pooled
 from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
 from atkay.results.summary import Summary, means_of, summarise, units
+from atkay.surface import Visible
 from atkay.text.files import path_of
 from atkay.text.grid import Grid
 from atkay.text.printable import one_line
@@ -44,7 +45,7 @@ Segment = tuple[str, Any] | None
 
 
 @dataclass(frozen=True)
-class Population:
+class Population(Visible):
     """Counts of users and items in an evaluation.
 
     Users: ``evaluated`` enter the means; ``without_list`` have truth but no list, ``without_truth`` a list but no
@@ -59,6 +60,8 @@ class Population:
     weigh items by more than relevance (alpha_ndcg, epc, exposure, ...), any tie that starts there.
     ``tie_decided_long`` counts those with at least QUICKSORT_LENGTH items.
     """
+
+    _internal = "merge tie_decided_long"
 
     evaluated: int = 0
     without_list: int = 0
@@ -172,13 +175,18 @@ class Kept(Interface):
 
 
 @dataclass(frozen=True, eq=False)
-class Result(Mapping[str, float]):
+class Result(Visible, Mapping[str, float]):
     """The result of an evaluation: a table, and a mapping of metrics to means.
 
     ``result["ndcg@10"]`` is a mean; ``table`` adds intervals and counts; ``per_query`` has a row per user;
     ``population``, ``definitions`` and ``protocol`` describe the numbers. Streams keep only ``sums``: their results
     have no ``per_query``.
     """
+
+    _internal = (
+        "apart apart_words counted example_users examples groups ids kept means protocol_of query_values "
+        "ratios slice_summaries slicings sums whole whole_of whole_users with_rows"
+    )
 
     metrics: tuple[Metric, ...]
     query_values: Floats
@@ -422,7 +430,12 @@ class Result(Mapping[str, float]):
         return self.kept.frame()
 
     def to_dict(
-        self, *, names: str = "spec", intervals: str = "none", undefined: str = "nan", prefix: str = ""
+        self,
+        *,
+        names: Literal["spec", "plain"] = "spec",
+        intervals: Literal["none", "ends"] = "none",
+        undefined: Literal["nan", "drop"] = "nan",
+        prefix: str = "",
     ) -> dict[str, float]:
         """Metrics and means as plain floats, for any experiment tracker.
 
@@ -530,7 +543,7 @@ class Result(Mapping[str, float]):
         ]
         return Grid(("slice", "segment", "metric", *HEADER), rows, right=HEADER)
 
-    def plot(self, kind: str = "means") -> alt.LayerChart | alt.FacetChart:
+    def plot(self, kind: Literal["means", "curves"] = "means") -> alt.LayerChart | alt.FacetChart:
         """A chart of the "means" with their intervals, or of "curves" by cutoff (Altair; ``atkay[report]``)."""
         from atkay.reporting.charts import plot_result
 

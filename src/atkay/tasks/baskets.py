@@ -22,6 +22,8 @@ from atkay.tasks.task import SEEN, Task
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from atkay.tasks.task import Average, Seen
+
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class BasketTask(Task):
@@ -30,6 +32,8 @@ class BasketTask(Task):
     ``repeat`` and ``explore`` evaluate the same lists on a part of the basket: items ordered before, and items new to
     the user. Users whose basket has no such part are skipped.
     """
+
+    _internal = f"{Task._internal} repeats"
 
     repeats: pl.Series
     """Which rows of the truth name an item that the user had ordered before."""
@@ -75,8 +79,8 @@ def next_basket(
     *,
     last: int = 1,
     min_orders: int = 2,
-    seen: str = "keep",
-    average: str = "query",
+    seen: Seen = "keep",
+    average: Average = "query",
     columns: Columns | Mapping[str, Columns] | None = None,
 ) -> BasketTask:
     """Next-basket prediction: each user's last order is the truth.

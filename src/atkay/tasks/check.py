@@ -12,6 +12,7 @@ from atkay.inputs.coding.shared import nothing_shared
 from atkay.inputs.coding.types import same_types
 from atkay.inputs.read import read_recs
 from atkay.inputs.table import Table
+from atkay.surface import Visible
 from atkay.text.grid import Grid
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Check:
+class Check(Visible):
     """The findings; true if leaks could be checked and none was found."""
 
     findings: tuple[Finding, ...]

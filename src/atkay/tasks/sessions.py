@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from atkay.inputs.columns import Columns
+    from atkay.tasks.task import Average, Seen
 
 STEP = "step"
 
@@ -25,11 +26,11 @@ def next_item(
     *,
     train: Any = None,
     test_from: Any = None,
-    steps: str = "every",
+    steps: Literal["every", "last"] = "every",
     min_length: int = 2,
-    unseen: str = "keep",
-    seen: str = "keep",
-    average: str = "query",
+    unseen: Literal["keep", "drop"] = "keep",
+    seen: Seen = "keep",
+    average: Average = "query",
     columns: Columns | Mapping[str, Columns] | None = None,
 ) -> Task:
     """Next-item prediction in sessions: given the items so far, which one comes next?

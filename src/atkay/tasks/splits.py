@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from atkay.core.types import Bools, Hashes, Ints
     from atkay.inputs.columns import Columns
+    from atkay.tasks.task import Seen
 
     Named = Columns | Mapping[str, Columns] | None
 
@@ -33,7 +34,7 @@ def split_by_time(
     at: Any = None,
     *,
     share: float | None = None,
-    seen: str = "exclude",
+    seen: Seen = "exclude",
     columns: Named = None,
 ) -> Task:
     """Train on events before a time, test on those from then on.
@@ -66,7 +67,7 @@ def split_by_time(
     return _task("split by time", used, frame, held, pairs, seen, note, start=at)
 
 
-def leave_last_out(log: Any, *, seen: str = "exclude", columns: Named = None) -> Task:
+def leave_last_out(log: Any, *, seen: Seen = "exclude", columns: Named = None) -> Task:
     """Test on the last event of every user with at least two, train on the others.
 
     Simultaneous events keep the row order. The training data of one user may be later than the test of another:
@@ -82,7 +83,7 @@ def leave_last_out(log: Any, *, seen: str = "exclude", columns: Named = None) ->
     return leave_last_k_out(log, 1, seen=seen, columns=columns)
 
 
-def leave_last_k_out(log: Any, k: int, *, seen: str = "exclude", columns: Named = None) -> Task:
+def leave_last_k_out(log: Any, k: int, *, seen: Seen = "exclude", columns: Named = None) -> Task:
     """Test on the last k events of every user with more than k, train on the others.
 
     Simultaneous events keep the row order.
@@ -107,7 +108,13 @@ def leave_last_k_out(log: Any, k: int, *, seen: str = "exclude", columns: Named 
 
 
 def random_holdout(
-    log: Any, share: float = 0.2, *, within: str = "log", seed: int = 0, seen: str = "exclude", columns: Named = None
+    log: Any,
+    share: float = 0.2,
+    *,
+    within: Literal["log", "user"] = "log",
+    seed: int = 0,
+    seen: Seen = "exclude",
+    columns: Named = None,
 ) -> Task:
     """Test on a random share of the (user, item) pairs, train on the others.
 
@@ -134,7 +141,13 @@ def random_holdout(
 
 
 def k_folds(
-    log: Any, k: int = 5, *, over: str = "pairs", seed: int = 0, seen: str = "exclude", columns: Named = None
+    log: Any,
+    k: int = 5,
+    *,
+    over: Literal["pairs", "users"] = "pairs",
+    seed: int = 0,
+    seen: Seen = "exclude",
+    columns: Named = None,
 ) -> tuple[Task, ...]:
     """Test on each of k folds in turn, train on the others.
 
@@ -227,7 +240,7 @@ def _task(
     frame: pl.DataFrame,
     held: Bools,
     pairs: tuple[Ints, int],
-    seen: str,
+    seen: Seen,
     note: str,
     *,
     apart: bool = False,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import polars as pl
 
+from atkay.comparison.compare import compare
 from atkay.errors import ColumnError, InputError, RepeatsWarning, SpecError, SwappedWarning, listing, number_of, warn
 from atkay.evaluation.evaluate import evaluate
 from atkay.evaluation.request import USUAL
@@ -20,18 +20,24 @@ from atkay.inputs.read import columns_of
 from atkay.metrics.metric import Metric, Ratio
 from atkay.metrics.spec import parse_all
 from atkay.results.result import Result
+from atkay.surface import Visible, spell_out
 from atkay.tables import TABLES
 from atkay.tasks.log import word_of
 from atkay.text.phrases import columns_argument
 from atkay.text.printable import one_line
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
+    from atkay.arguments import CompareArguments, EvaluateArguments
     from atkay.comparison.comparison import Comparison
     from atkay.tasks.check import Check
 
 Specs = str | Metric | Iterable[str | Metric]
 
-AVERAGES = ("query", "session", "user", "pooled")
+Average = Literal["query", "session", "user", "pooled"]
+Seen = Literal["keep", "exclude"]
+AVERAGES: tuple[Average, ...] = get_args(Average)
 ITEMS = "items"
 """The column of a task's queries with what they may see."""
 SEEN = "events seen"
@@ -39,13 +45,15 @@ SEEN = "events seen"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Task:
+class Task(Visible):
     """Training data, queries and truth made from a log, and how lists are evaluated.
 
     ``train`` are the training events; ``queries`` the queries with the items a model may see; ``truth`` the items to
     predict. ``evaluate`` and ``compare`` use the task's exclusions and averaging; ``check`` finds leaks. Columns keep
     their names from the log; ``key`` names those of a query.
     """
+
+    _internal = "event owner past reach settled start"
 
     name: str
     train: pl.DataFrame
@@ -60,8 +68,8 @@ class Task:
     user: str | None = None
     session: str | None = None
     relevance: str | None = None
-    average: str = "query"
-    seen: str = "keep"
+    average: Average = "query"
+    seen: Seen = "keep"
     past: pl.DataFrame | None = None
     """The events that queries look back at; by default the training data."""
     reach: pl.DataFrame | None = None
@@ -74,7 +82,7 @@ class Task:
     """How the task was created, in words."""
 
     def __post_init__(self) -> None:
-        word_of(self.seen, "seen", ("keep", "exclude"))
+        word_of(self.seen, "seen", get_args(Seen))
         if ITEMS in (*self.key, self.user):
             raise ColumnError(
                 f"{self.name}: the column name '{ITEMS}' is reserved for the items that a query may see. Rename yours."
@@ -103,13 +111,14 @@ class Task:
         seen = self.queries.select(*self.key, pl.col(ITEMS).alias(self.item))
         return seen.explode(self.item, empty_as_null=False)
 
+    @spell_out(evaluate)
     def evaluate(
         self,
         recs: Any,
         metrics: Specs = USUAL,
         *,
-        average: str | None = None,
-        **given: Any,
+        average: Average | None = None,
+        **given: Unpack[EvaluateArguments],
     ) -> Result:
         """Evaluate lists with the task's protocol.
 
@@ -117,40 +126,48 @@ class Task:
         or user first), or "pooled" (numerators and denominators are summed first). Further arguments are those of
         :func:`atkay.evaluate`, and override the task's own.
         """
+        rest: dict[str, Any] = {**given}
         word = self.average if average is None else average
         level = self._level(word)
         metrics = _kept(metrics)
-        wanted = self._meant(metrics, given.get("dialect"))
+        wanted = self._meant(metrics, rest.get("dialect"))
         if word == "pooled":
             metrics = wanted = [_pooled(metric) for metric in wanted]
         own: dict[str, Any] = {"average_over": level} if level else {}
-        if self.no_truth is not None and not {"no_truth", "protocol"} & set(given):
+        if self.no_truth is not None and not {"no_truth", "protocol"} & set(rest):
             own["no_truth"] = self.no_truth
-        columns = self._columns(recs, given.pop("columns", None))
-        if self.seen == "exclude" and "exclude" not in given:
+        columns = self._columns(recs, rest.pop("columns", None))
+        if self.seen == "exclude" and "exclude" not in rest:
             seen = self.history.join(self.truth, on=self.key, how="semi")  # all others were learned from alone
             own["exclude"], columns["exclude"] = seen, self._names(seen)
         needing = [metric for metric in wanted if "train" in metric.needs]
-        if needing and "train" not in given:
+        if needing and "train" not in rest:
             own["train"] = self._learned(needing)
             columns["train"] = self._names(own["train"])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SwappedWarning)  # this truth is none of the user's making
-            return evaluate(recs, self.truth, metrics, columns=columns, **own | given)
+            return evaluate(recs, self.truth, metrics, columns=columns, **own | rest)
 
-    def compare(self, runs: Mapping[str, Any], metrics: Specs = USUAL, **given: Any) -> Comparison:
+    @spell_out(compare)
+    def compare(
+        self,
+        runs: Mapping[str, Any],
+        metrics: Specs = USUAL,
+        *,
+        average: Average | None = None,
+        **given: Unpack[CompareArguments],
+    ) -> Comparison:
         """Compare runs with the task's protocol, as ``atkay.compare`` does."""
-        from atkay.comparison.compare import compare
-
-        own = set(inspect.signature(compare).parameters) - {"runs", "truth", "metrics", "given"}
-        settings = {name: value for name, value in given.items() if name not in own}
+        own = compare.__kwdefaults__ or {}
+        rest: dict[str, Any] = {**given}
+        passed = {name: rest.pop(name) for name in own if name in rest}
         metrics, results = _kept(metrics), runs
         if isinstance(runs, Mapping):
             results = {
-                name: run if isinstance(run, Result) else self.evaluate(run, metrics, **settings)
+                name: run if isinstance(run, Result) else self.evaluate(run, metrics, average=average, **rest)
                 for name, run in runs.items()
             }
-        return compare(results, **{name: value for name, value in given.items() if name in own})
+        return compare(results, **passed)
 
     def check(self, recs: Any = None, *, columns: Columns | Mapping[str, Columns] | None = None) -> Check:
         """Check for leaks: true if there is none, for ``assert task.check()``.

@@ -11,6 +11,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from atkay.surface import Visible
 from atkay.text.files import is_terminal
 from atkay.text.printable import one_line
 
@@ -176,7 +177,7 @@ def _broken(row: list[str], widths: Sequence[int]) -> list[list[str]]:
     return list(map(list, itertools.zip_longest(*cells, fillvalue="")))
 
 
-class Tables:
+class Tables(Visible):
     """Whatever shows itself as tables and lines of text: in a terminal, a notebook, and Markdown."""
 
     def _parts(self, *, bold: bool) -> Sequence[Grid | Sequence[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -116,7 +116,9 @@ def _setting(
     setting = share(request, {**tables, **small}, room)
     sizes = {name: (len(source.select(source.names)), source.label) for name, source in whole.items()}
     sizes |= {name: (one.n_rows, one.source.label) for name, one in divided.items() if name in FILTERS}
-    described = {name: f"{number_of(count, 'row')} of {label}" for name, (count, label) in sizes.items()}
+    described: dict[str, Any] = {
+        name: f"{number_of(count, 'row')} of {label}" for name, (count, label) in sizes.items()
+    }
     columns = {name: table.used for name, table in tables.items()}
     protocol = setting.protocol.with_fields(**described)
     return replace(setting, protocol=protocol, columns=columns, whole=tuple(whole))

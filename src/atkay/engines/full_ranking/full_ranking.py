@@ -6,7 +6,7 @@ Items are counted block by block as their scores are computed, neither sorted no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -23,21 +23,25 @@ from atkay.evaluation.finish import Setting, finish
 from atkay.evaluation.judge import relevant_grades
 from atkay.evaluation.measure import measure_all
 from atkay.evaluation.request import USUAL, Request
+from atkay.protocol import Protocol
+from atkay.surface import Visible, spell_out
 from atkay.text.sizes import bytes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import Unpack
 
+    from atkay.arguments import FullRankingArguments, Library, ProtocolFields
     from atkay.core.types import Array
     from atkay.engines.full_ranking.device import Kernel
     from atkay.judged.judged import Judged
     from atkay.metrics.metric import Metric
-    from atkay.protocol import Protocol
     from atkay.results.result import Population, Result
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-PRECISIONS = ("float32", "tf32", "bfloat16")
-SIMILARITIES = ("dot", "cosine")
+Precision = Literal["float32", "tf32", "bfloat16"]
+Similarity = Literal["dot", "cosine"]
+PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
 LEAST_MEMORY = 1_000_000
 """The lower bound of ``memory``, in bytes."""
@@ -63,7 +67,7 @@ def full_ranking(
     score: Callable[[Tensor], Any] | None = None,
     user_bias: Any = None,
     item_bias: Any = None,
-    **options: Any,
+    **options: Unpack[FullRankingArguments],
 ) -> Result:
     """Rank all items for every user, exactly, and evaluate the ranks.
 
@@ -108,7 +112,7 @@ def full_ranking(
     return ranking.evaluate(user_vectors, item_vectors, user_bias=user_bias, item_bias=item_bias)
 
 
-class FullRanking:
+class FullRanking(Visible):
     """A validation set that is read once and used for many evaluations.
 
     Truth and excluded items stay on the device; only the ranks of the relevant items leave it.
@@ -147,30 +151,32 @@ class FullRanking:
     1.0
     """
 
+    @spell_out(Protocol, but=("candidates",))
     def __init__(
         self,
         truth: Any,
         metrics: str | Metric | Iterable[str | Metric] = USUAL,
         *,
         exclude: Any = None,
-        similarity: str = "dot",
-        precision: str = "float32",
+        similarity: Similarity = "dot",
+        precision: Precision = "float32",
         memory: int | str = "1GB",
         device: Any = None,
         ids: Any = None,
-        dialect: str | None = None,
+        dialect: Library | str | None = None,
         protocol: Protocol | None = None,
-        **fields: Any,
+        **fields: Unpack[ProtocolFields],
     ) -> None:
-        if fields.pop("candidates", None) is not None:
+        rest: dict[str, Any] = {**fields}
+        if rest.pop("candidates", None) is not None:
             raise ProtocolError(
                 "full_ranking: candidates= is not supported. Pass the vectors of these items only, or exclude "
                 "the others."
             )
-        self._request = Request.of(metrics, protocol, fields, dialect=dialect)
+        self._request = Request.of(metrics, protocol, rest, dialect=dialect)
         self._depth = list_depth(self._request)
         self._truth = Truth.read(truth, exclude, self._request.protocol.duplicates)
-        self._similarity = _one_of("similarity", similarity, SIMILARITIES)
+        self._similarity = _one_of("similarity", similarity, get_args(Similarity))
         self._precision = _one_of("precision", precision, PRECISIONS)
         self._memory = bytes_of(memory, LEAST_MEMORY)
         self._device = None if device is None else _device(device, None)
@@ -321,6 +327,9 @@ class FullRanking:
             engine=f"all {number_of(n_items, 'item')} ranked by {how}",
         )
         return finish(self._request, setting, [part])
+
+
+spell_out(FullRanking)(full_ranking)
 
 
 class Placed(NamedTuple):

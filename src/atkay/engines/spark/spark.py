@@ -119,7 +119,9 @@ def evaluate_spark(request: Request) -> Result:
     apart = {number: _with_any_order(rules) for number, rules in request.apart.items()}
     main = _with_any_order(request.protocol)
     judged_as = replace(request, protocol=main, apart=apart, columns=roles, tables={})
-    described = {name: f"{number_of(sizes[name], 'row')} of {table.label}" for name, table in filters.items()}
+    described: dict[str, Any] = {
+        name: f"{number_of(sizes[name], 'row')} of {table.label}" for name, table in filters.items()
+    }
     setting = share(judged_as, tables)
     setting = replace(setting, protocol=request.protocol.with_fields(**described), columns=columns, whole=tuple(whole))
     by = _divided_by(setting, {name: table for name, table in filters.items() if name in divided})

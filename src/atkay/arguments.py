@@ -1,0 +1,113 @@
+"""The keywords of public functions, for type checkers alone. Written by tests/house/public.py."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    from atkay.comparison.compare import Correction, Family, Interval, TestName
+    from atkay.engines.full_ranking.full_ranking import Precision, Similarity
+    from atkay.inputs.columns import Columns
+    from atkay.metrics.sampled import Sampled
+    from atkay.protocol import Protocol
+
+
+Library = Literal[
+    "cornac",
+    "elliot",
+    "ir_measures",
+    "lenskit",
+    "lightgbm",
+    "ranx",
+    "recbole",
+    "recommenders",
+    "recpack",
+    "rectools",
+    "replay",
+    "rs_metrics",
+    "sklearn",
+    "spark",
+    "tfranking",
+    "torchmetrics",
+    "trec_eval",
+    "xgboost",
+]
+
+
+class ProtocolFields(TypedDict, total=False):
+    no_recs: Literal["zero", "skip", "error"]
+    no_truth: Literal["skip", "zero", "one", "error", "judged"]
+    ties: Literal[
+        "given", "item", "item_desc", "best", "worst", "random", "expected", "text", "text_desc", "reversed", "together"
+    ]
+    scores: Literal["exact", "float32"]
+    nonpositive: Literal["listed", "missed"]
+    gains: Literal["relevant", "positive"]
+    duplicates: Literal["error", "first"]
+    unjudged: Literal["irrelevant", "drop"]
+    unlisted: Literal["missed", "ignored"]
+    min_relevance: float | None
+    average_over: str | Sequence[str] | None
+    seed: int
+
+
+class ProtocolArguments(ProtocolFields, total=False):
+    exclude: str | None
+    candidates: str | None
+
+
+class SideArguments(TypedDict, total=False):
+    train: Any
+    catalog: Any
+    features: Any
+    reference: Any
+
+
+class GeneralArguments(ProtocolFields, total=False):
+    exclude: Any
+    candidates: Any
+    columns: Columns | Mapping[str, Columns] | None
+    dialect: Library | str | None
+    protocol: Protocol | None
+
+
+class WholeListArguments(GeneralArguments, SideArguments):
+    pass
+
+
+class EvaluateArguments(WholeListArguments, total=False):
+    slices: Any
+    sampled: Sampled | None
+    memory: str | int | None
+    spill: str | os.PathLike[str] | None
+
+
+class CompareArguments(EvaluateArguments, total=False):
+    baseline: str | None
+    test: TestName | Sequence[TestName]
+    correction: Correction
+    family: Family
+    interval: Interval
+    min_effect: float | Mapping[str, float] | None
+    permutations: int
+    rng: int
+
+
+class FullRankingArguments(ProtocolFields, total=False):
+    exclude: Any
+    similarity: Similarity
+    precision: Precision
+    memory: int | str
+    device: Any
+    ids: Any
+    dialect: Library | str | None
+    protocol: Protocol | None
+
+
+class StreamArguments(ProtocolFields, SideArguments, total=False):
+    n_items: int | None
+    dialect: Library | str | None
+    protocol: Protocol | None
