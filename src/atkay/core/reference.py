@@ -196,7 +196,7 @@ EXACT_POWER = 2148
 def exact_sums(one: Floats, other: Floats | None = None) -> list[int]:
     """The exact sum of each row's values, or of the products of both rows' values, in units of 2^-2148."""
     if not all(side is None or np.isfinite(side).all() for side in (one, other)):
-        raise OverflowError("a value is not finite, so there is no sum")
+        raise OverflowError("a value is not finite: the sum is undefined")
     return [
         sum(map(_exact, row)) << (EXACT_POWER // 2)
         if other is None
