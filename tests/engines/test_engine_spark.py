@@ -317,7 +317,7 @@ def test_what_only_spark_refuses(spark: Session) -> None:
     twice = lists.join(lists.select("user"), "user").select("user", lists["item"], lists["item"], "score")
     with pytest.raises(errors.ColumnError, match="there are 2 columns 'item'"):
         atkay.evaluate(twice, TRUTH, "mrr", columns=Columns(item="item"))
-    with pytest.raises(errors.RowsError, match="are in no Spark frame"):
+    with pytest.raises(errors.RowsError, match="has no Spark frame"):
         atkay.evaluate(LISTS, TRUTH, "mrr").to_spark()
     pairs = pl.DataFrame({"user": [1, 2], "step": [1, 2], "item": [1, 2], "score": [1.0, 2.0]})
     outside: dict[str, Any] = {"exclude": pairs.select("user", "item"), "candidates": pairs.select("step", "item")}
