@@ -9,7 +9,7 @@ import polars as pl
 from atkay.core.native.arrow import ArrowColumn
 
 if TYPE_CHECKING:
-    from atkay.core.types import Array
+    from atkay.core.types import Array, Ints
 
 TYPES = (pl.Int32, pl.Int64, pl.Float32, pl.Float64)
 """Types of which kernels take several chunks."""
@@ -23,3 +23,9 @@ def in_place(column: pl.Series) -> Array | ArrowColumn:
     if column.dtype == pl.String or (column.n_chunks() > 1 and column.dtype in TYPES):
         return ArrowColumn(column)
     return column.to_numpy()
+
+
+def take_rows(column: pl.Series, rows: Ints) -> pl.Series:
+    """Some rows of a column. Of many chunks Polars would first make one."""
+    values = in_place(column) if column.dtype in TYPES else None
+    return pl.Series(column.name, values.take(rows)) if isinstance(values, ArrowColumn) else column[rows]

@@ -121,12 +121,16 @@ class ArrowColumn:
 
     def take(self, rows: Ints) -> Array:
         """The numbers of some rows."""
-        chunk = np.searchsorted(self.chunks["rows"].cumsum(), rows, side="right")
-        first, out = self.chunks["rows"].cumsum() - self.chunks["rows"], np.empty(len(rows), self.dtype)
-        for at in np.unique(chunk):
-            here, (_, length, data, _) = chunk == at, self.chunks[at].tolist()
+        end = self.chunks["rows"].cumsum()
+        chunk, out = np.searchsorted(end, rows, side="right"), np.empty(len(rows), self.dtype)
+        order = np.argsort(chunk, kind="stable") if (chunk[1:] < chunk[:-1]).any() else slice(None)
+        rows, edges = rows[order], np.searchsorted(chunk[order], np.arange(len(end) + 1))
+        taken = np.empty(len(rows), self.dtype)
+        for at, (_, length, data, _) in enumerate(self.chunks.tolist()):
+            here = slice(edges[at], edges[at + 1])
             values = (ctypes.c_char * (length * self.dtype.itemsize)).from_address(data)
-            out[here] = np.frombuffer(values, self.dtype)[rows[here] - first[at]]
+            taken[here] = np.frombuffer(values, self.dtype)[rows[here] - (end[at] - length)]
+        out[order] = taken
         return out
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:

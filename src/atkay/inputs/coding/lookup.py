@@ -14,7 +14,7 @@ from atkay.core.match import repeated
 from atkay.core.order import Runs, Scores, together
 from atkay.errors import IdError, listing
 from atkay.inputs.coding.vocabulary import Vocabulary, is_coded
-from atkay.inputs.in_place import in_place
+from atkay.inputs.in_place import in_place, take_rows
 
 if TYPE_CHECKING:
     from atkay.core.native.arrow import ArrowColumn
@@ -121,7 +121,7 @@ class KeyRuns:
             start = np.union1d(start, changes(column))
         if len(start) > rows // 4:
             return cls(ids, None)
-        return cls(tuple(column[start] for column in ids), np.diff(start, append=rows))
+        return cls(tuple(take_rows(column, start) for column in ids), np.diff(start, append=rows))
 
 
 def changes(column: pl.Series) -> Ints:
