@@ -47,7 +47,7 @@ def test_the_same_numbers_from_chunks(ids: pl.DataType, shuffled: bool) -> None:
     recs = recs.sample(fraction=1, shuffle=True, seed=3) if shuffled else recs
     pieces = pl.concat([recs[a : a + 7] for a in range(0, len(recs), 7)], rechunk=False)
     assert pieces.n_chunks() > 50
-    metrics = ["ndcg@5", "map", "mrr", "coverage@3"]
+    metrics = ["ndcg@5", "map", "mrr", "user_coverage@3"]
     whole, parts = (atkay.evaluate(each, truth, metrics, ties="item") for each in (recs.rechunk(), pieces))
     assert dict(parts) == dict(whole)
     assert parts.per_query.equals(whole.per_query)
