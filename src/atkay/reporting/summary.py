@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from atkay.results.summary import Summary
 
 SEGMENTS_NAMED = 3
-"""Segments with the opposite effect that are named."""
+"""Segments named in a sentence."""
 
 RUNS_NAMED = 5
 """Runs named in a sentence."""
@@ -75,13 +75,13 @@ def _of_comparison(view: View, comparison: Comparison) -> list[str]:
     lines += _leaders(view, first) if first else []
     movers = [each for each in comparison.movers if each.significant]
     if movers:
-        named = "; ".join(
-            f"{shown(each.slice)}: {shown(each.segment or '(none)')}, {each.metric}, {shown(each.run)} vs "
-            f"{shown(each.against)}: {each.verdict}"
-            for each in movers[:SEGMENTS_NAMED]
+        one = movers[0]
+        where = f"{shown(one.slice)}: {shown(one.segment or '(none)')}"
+        others = f", and {rest:,} more under Differences" if (rest := len(movers) - 1) else ""
+        lines.append(
+            f"A segment with the opposite effect: {where}, {one.metric}, {shown(one.run)} vs {shown(one.against)}: "
+            f"{one.verdict}{others}."
         )
-        more = f"; and {rest:,} more" if (rest := len(movers) - SEGMENTS_NAMED) > 0 else ""
-        lines.append(f"Segments with the opposite effect: {named}{more}.")
     return lines
 
 
