@@ -77,7 +77,7 @@ def _of_comparison(view: View, comparison: Comparison) -> list[str]:
     if movers:
         one = movers[0]
         where = f"{shown(one.slice)}: {shown(one.segment or '(none)')}"
-        others = f", and {rest:,} more under Differences" if (rest := len(movers) - 1) else ""
+        others = f", and {rest:,} more under Slices" if (rest := len(movers) - 1) else ""
         lines.append(
             f"A segment with the opposite effect: {where}, {one.metric}, {shown(one.run)} vs {shown(one.against)}: "
             f"{one.verdict}{others}."
@@ -153,7 +153,7 @@ def _against(comparison: Comparison, metric: str, against: str) -> list[str]:
     differences.sort(key=lambda each: (not each.significant, -abs(each.difference)))
     lines = [f"{shown(each.run)} vs {shown(each.against)}: {each.verdict}." for each in differences[:DIFFERENCES_NAMED]]
     rest = len(differences) - DIFFERENCES_NAMED
-    return [*lines, f"{rest:,} more under Differences."] if rest > 0 else lines
+    return [*lines, f"{rest:,} more under Slices."] if rest > 0 else lines
 
 
 def _leaders(view: View, overall: list[str]) -> list[str]:
