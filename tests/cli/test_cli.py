@@ -211,17 +211,45 @@ def test_gates_of_a_pipeline(here: Path) -> None:
     line = "evaluate recs.csv truth.csv -m hit@5"
     assert run(f"{line} --fail-under hit@5=0.75").exit_code == 0
     under = run(f"{line} --fail-under hit@5=0.76")
-    assert (under.exit_code, under.stderr) == (1, "atkay: hit@5 is 0.7500, the limit is 0.76\n")
+    assert (under.exit_code, under.stderr) == (1, "atkay: failed: hit@5 = 0.7500 is below 0.76 (--fail-under)\n")
     assert run(f"{line} --json before.json").exit_code == 0
     assert run(f"{line} --fail-if-worse-than before.json").exit_code == 0
     first = pl.read_csv("recs.csv").filter(pl.col("user") != "Cleo")
     first.write_csv("fewer.csv")  # Cleo, whose whole top 5 is relevant, is left without a list: 8 of 12
     worse = run("evaluate fewer.csv truth.csv -m hit@5 --fail-if-worse-than before.json")
-    assert (worse.exit_code, worse.stderr) == (1, "atkay: hit@5 is 0.6667, in 'before.json' it is 0.7500\n")
+    said = "atkay: failed: hit@5 = 0.6667, worse than 0.7500 in 'before.json'\n"
+    assert (worse.exit_code, worse.stderr) == (1, said)
     other = run(f"{line} --ties best --fail-if-worse-than before.json")
-    assert (other.exit_code, "ties is 'given' in 'before.json'" in other.stderr) == (2, True)
-    nothing = run("evaluate recs.csv truth.csv -m mrr --fail-if-worse-than before.json")
-    assert (nothing.exit_code, "has none of these metrics" in nothing.stderr) == (2, True)
+    assert other.exit_code == 2
+    assert other.stderr == (
+        "atkay: --fail-if-worse-than: 'before.json' and 'this run' were evaluated under different protocols: ties is "
+        "'given' in 'before.json' and 'best' in 'this run'. Evaluate both with the same protocol.\n"
+    )
+
+
+def test_a_baseline_without_one_of_the_metrics(here: Path) -> None:
+    assert run("evaluate recs.csv truth.csv -m hit@5,mrr --json before.json").exit_code == 0
+    assert run("evaluate recs.csv truth.csv -m mrr --fail-if-worse-than before.json").exit_code == 0
+    for dialect in ("", " --dialect ranx"):
+        lacks = run(f"evaluate recs.csv truth.csv -m mrr,map@5,ndcg@5{dialect} --fail-if-worse-than before.json")
+        assert (lacks.exit_code, lacks.stdout) == (2, "")
+        assert "--fail-if-worse-than: 'before.json' has no map" in lacks.stderr
+    plain = run("evaluate recs.csv truth.csv -m mrr,map@5,ndcg@5 --fail-if-worse-than before.json")
+    assert plain.stderr == (
+        "atkay: --fail-if-worse-than: 'before.json' has no map@5 and no ndcg@5; it has hit@5, mrr. Save it again with "
+        "the same -m.\n"
+    )
+
+
+def test_a_baseline_that_is_no_saved_result(here: Path) -> None:
+    Path("bad.json").write_text("{}")
+    for name, said in {
+        "nope.json": "no file 'nope.json'",
+        "bad.json": "'bad.json' is not a saved atkay result.",
+    }.items():
+        found = run(f"evaluate recs.csv truth.csv --fail-if-worse-than {name}")
+        assert (found.exit_code, found.stdout) == (2, "")
+        assert found.stderr.startswith(f"atkay: {said}")
 
 
 def test_less_is_better_for_some() -> None:
@@ -271,7 +299,7 @@ def test_a_gate_for_which_lower_is_better(here: Path) -> None:
     assert run(f"{line} --fail-under median_rank@5={value + 1}").exit_code == 0
     above = run(f"{line} --fail-under median_rank@5={value - 1}")
     assert above.exit_code == 1
-    assert above.stderr.endswith(f"the limit is {value - 1} (lower is better)\n")
+    assert above.stderr.endswith(f"is above {value - 1} (--fail-under; lower is better)\n")
 
 
 def test_the_baseline_of_a_comparison_is_a_run(here: Path) -> None:
@@ -369,8 +397,7 @@ def test_options_without_effect(here: Path) -> None:
             "the metric out."
         ),
         f"{many} --fail-if-worse-than truth.csv": (
-            "'truth.csv' is not a result saved by this version of atkay (no checksum). Write one with atkay evaluate "
-            "--json FILE."
+            "'truth.csv' is not a saved atkay result. Write one with atkay evaluate --json FILE."
         ),
         f"{one} -m serendipity@2": "needs --reference: the lists",
         "compare recs.csv other.csv --truth truth.csv -m serendipity@2": "needs --reference: the lists",

@@ -957,7 +957,7 @@ def test_saved_and_loaded(three: atkay.Comparison, tmp_path: Path) -> None:
     untested.save(tmp_path / "u.json")
     assert repr(atkay.Comparison.load(tmp_path / "u.json")) == repr(untested)
     (tmp_path / "c.json").write_text("{}")
-    with pytest.raises(SourceError, match="is not a comparison saved by this version"):
+    with pytest.raises(SourceError, match="is not a saved atkay comparison"):
         atkay.Comparison.load(tmp_path / "c.json")
 
 

@@ -258,11 +258,11 @@ def test_every_byte_counts(name: str, tmp_path: Path) -> None:
     for at in range(0, len(text), step):
         made = text[:at] + bytes([text[at] ^ 1]) + text[at + 1 :]
         path.write_bytes(gzip.compress(made) if name.endswith(".gz") else made)
-        with pytest.raises(SourceError, match=r"checksum|format"):
+        with pytest.raises(SourceError, match=r"checksum|format|is not a saved atkay"):
             atkay.Result.load(path)
     for end in range(0, len(content), step):
         path.write_bytes(content[:end])
-        with pytest.raises(SourceError, match=r"cannot load|no checksum"):
+        with pytest.raises(SourceError, match=r"cannot load|is not a saved atkay"):
             atkay.Result.load(path)
 
 
@@ -278,7 +278,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
 
     refused(
         json.dumps(record).encode(),
-        r"^'.*r.json' is not a result saved by this version of atkay \(no checksum\). Write one with result.save",
+        r"^'.*r.json' is not a saved atkay result. Write one with result.save",
     )
     refused(
         seal("result", record).replace(b"0.5", b"0.6", 1), "checksum does not match: the file was changed after saving"

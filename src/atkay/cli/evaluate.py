@@ -92,11 +92,14 @@ def command(
         raise Refused("--better is used by --fail-under and --fail-if-worse-than; give one of them.")
     before = Result.load(fail_if_worse_than) if fail_if_worse_than else None
     if not chosen["dialect"]:  # whose names are known when lists are evaluated
-        _directions(parse_all(separate(metrics or USUAL)), {}, better, before or ())
+        _check_baseline(
+            _directions(parse_all(separate(metrics or USUAL)), {}, better, before or ()), before, fail_if_worse_than
+        )
     # What is read in parts shows how far it is by itself.
     with contextlib.nullcontext() if chosen["memory"] else working("Evaluating"):
         result = atkay.evaluate(recs, truth, **options.given({"metrics": metrics, **chosen}))
     directions = _directions(result.metrics, result.names, better, before or ())
+    _check_baseline(directions, before, fail_if_worse_than)
     failed = _under(result, fail_under, directions)
     if before is not None and fail_if_worse_than is not None:
         failed += _worse(result, before, fail_if_worse_than, directions)
@@ -109,7 +112,7 @@ def command(
         result.save(saved)
     show(result, form)
     if failed:
-        raise Failed("; ".join(failed))
+        raise Failed(f"failed: {'; '.join(failed)}")
 
 
 def _write(result: Result, path: Path) -> None:
@@ -152,6 +155,15 @@ def _directions(
     return directions
 
 
+def _check_baseline(names: Iterable[str], before: Collection[str] | None, path: Path | None) -> None:
+    """A gate on a metric that the baseline lacks would let everything through."""
+    if before is not None and (missing := [name for name in names if name not in before]):
+        raise Refused(
+            f"--fail-if-worse-than: '{path}' has no {' and no '.join(missing)}; it has {', '.join(before)}. Save it "
+            "again with the same -m."
+        )
+
+
 def _under(result: Result, limits: dict[str, str], directions: Mapping[str, str]) -> list[str]:
     """What falls short of its limit; for a metric of which less is better, what exceeds it."""
     from atkay.metrics.spec import parse
@@ -167,8 +179,9 @@ def _under(result: Result, limits: dict[str, str], directions: Mapping[str, str]
         value = result[name]
         direction = directions[str(parse(result.names.get(name, name)))]
         if _is_worse(direction, value, limit):
-            why = " (lower is better)" if direction == "lower" else ""
-            failed.append(f"{name} is {_digits(value, limit)}, the limit is {text}{why}")
+            side, why = ("above", "; lower is better") if direction == "lower" else ("below", "")
+            side = "not at least" if math.isnan(value) else side
+            failed.append(f"{name} = {_digits(value, limit)} is {side} {text} (--fail-under{why})")
     return failed
 
 
@@ -176,16 +189,13 @@ def _worse(result: Result, before: Result, path: Path, directions: Mapping[str, 
     """What is worse than in a saved result that was computed in the same way."""
     from atkay.comparison.sheet import check_data, check_protocols
 
-    both = {path.name: before, "this one": result}
-    check_protocols(both)
-    check_data(both)
-    shared = [name for name in directions if name in before]
-    if not shared:
-        raise Refused(f"--fail-if-worse-than: '{path}' has none of these metrics; it has {', '.join(before)}.")
+    both = {path.name: before, "this run": result}
+    check_protocols(both, "--fail-if-worse-than")
+    check_data(both, "--fail-if-worse-than")
     return [
-        f"{name} is {_digits(result[name], before[name])}, in '{path.name}' it is {_digits(before[name], result[name])}"
-        + (" (lower is better)" if directions[name] == "lower" else "")
-        for name in shared
+        f"{name} = {_digits(result[name], before[name])}, worse than {_digits(before[name], result[name])} in "
+        f"'{path.name}'" + (" (lower is better)" if directions[name] == "lower" else "")
+        for name in directions
         if _is_worse(directions[name], result[name], before[name])
     ]
 

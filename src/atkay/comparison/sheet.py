@@ -307,7 +307,7 @@ def lay_out(results: Mapping[str, Result], metrics: Sequence[Metric]) -> Sheet:
     )
 
 
-def check_protocols(results: Mapping[str, Result]) -> None:
+def check_protocols(results: Mapping[str, Result], caller: str = "compare") -> None:
     """Results that were evaluated under different protocols do not compare."""
     (first, one), *others = results.items()
     for run, other in others:
@@ -317,17 +317,17 @@ def check_protocols(results: Mapping[str, Result]) -> None:
                 f"{name} is {mine!r} in '{first}' and {their!r} in '{run}'" for name, mine, their in differ
             )
             raise ProtocolError(
-                f"compare: '{first}' and '{run}' were evaluated under different protocols: {differing}. "
+                f"{caller}: '{first}' and '{run}' were evaluated under different protocols: {differing}. "
                 "Evaluate both with the same protocol."
             )
         if list(one.ids) != list(other.ids):
             raise IdError(
-                f"compare: '{first}' names a user by {listing(one.ids)}, '{run}' by {listing(other.ids)}. "
+                f"{caller}: '{first}' names a user by {listing(one.ids)}, '{run}' by {listing(other.ids)}. "
                 f"Name the same columns with {columns_argument(user=...)}."
             )
 
 
-def check_data(results: Mapping[str, Result]) -> None:
+def check_data(results: Mapping[str, Result], caller: str = "compare") -> None:
     """Nor do results on different data: all but the lists has to be the same."""
     (first, one), *others = results.items()
     for run, other in others:
@@ -335,7 +335,7 @@ def check_data(results: Mapping[str, Result]) -> None:
         for name in sorted(one.fingerprint.keys() & other.fingerprint.keys() - {"recs", *FILTERS}):
             if one.fingerprint[name] != other.fingerprint[name]:
                 raise InputError(
-                    f"compare: '{first}' and '{run}' were evaluated with a different {name}: the fingerprints are "
+                    f"{caller}: '{first}' and '{run}' were evaluated with a different {name}: the fingerprints are "
                     f"{one.fingerprint[name]} and {other.fingerprint[name]}. Evaluate both with the same {name}."
                 )
 

@@ -84,7 +84,7 @@ def unseal(kind: str, content: bytes) -> dict[str, Any]:
     """The record that was sealed, unchanged."""
     begin = CHECKSUM.match(content)
     if not begin:
-        raise _OtherFile(f"is not a {kind} saved by this version of atkay (no checksum)")
+        raise _OtherFile(f"is not a saved atkay {kind}")
     text = b"{" + content[begin.end() :].rstrip()
     if hashlib.sha256(text).hexdigest().encode() != begin[1]:
         raise ValueError("its checksum does not match: the file was changed after saving")
@@ -112,6 +112,8 @@ def load_record(path: str | os.PathLike[str], kind: str, read: Callable[[dict[st
         return read(unseal(kind, _decompressed(named.read_bytes())))
     except _OtherFile as error:
         raise SourceError(f"'{path}' {error}. {advice}") from error
+    except FileNotFoundError as error:
+        raise SourceError(f"no file '{path}'") from error
     except (OSError, EOFError, zlib.error, ValueError, TypeError, MemoryError) as error:
         why = str(error).rstrip(".") or "it does not fit into memory"
         raise SourceError(f"cannot load '{path}' as a saved {kind}: {why}. {advice}") from error
