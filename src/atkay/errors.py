@@ -265,14 +265,30 @@ def who(ids: Mapping[str, Any], query: int) -> str:
     return ", ".join(f"{name} {column[int(query)]!r}" for name, column in ids.items())
 
 
-def offer(given: object, known: Iterable[str], main: Iterable[str] | None = None) -> str:
-    """A sentence with the nearest known words or, where none is near, the main ones (by default all)."""
+def nearest(given: object, known: Iterable[str], cutoff: float = 0.6) -> list[str]:
+    """The known words nearest to what was given: one, several that are equally near, or none.
+
+    >>> nearest("recal", ["recall", "precision"]), nearest("ngcd", ["dcg", "ndcg"]), nearest("xyz", ["ndcg"])
+    (['recall'], ['ndcg'], [])
+    """
+    text = (given if isinstance(given, str) else shown(given)).lower()
+    scores = {word: _nearness(text, word.lower()) for word in known}
+    best = max(scores.values(), default=0.0)
+    return [word for word, score in scores.items() if score == best >= cutoff]
+
+
+def _nearness(one: str, other: str) -> float:
+    """From 0 to 1, which is the same word; the same letters in another order are next to it."""
+    same_letters = len(one) > 2 and sorted(one) == sorted(other)
+    return max(difflib.SequenceMatcher(None, one, other).ratio(), 0.95 if same_letters else 0.0)
+
+
+def offer(given: object, known: Iterable[str], *, available: bool = True) -> str:
+    """A sentence with the nearest known word or, where none is near, all of them if they are to be ``available``."""
     known = list(known)
-    text = given if isinstance(given, str) else shown(given)
-    near = difflib.get_close_matches(text.lower(), known, n=3, cutoff=0.6)
-    if near:
+    if near := nearest(given, known):
         return f"Did you mean {' or '.join(repr(word) for word in near)}?"
-    return f"Available: {listing(known if main is None else main)}."
+    return f"Available: {listing(known)}." if available else ""
 
 
 def unknown_value(given: object, name: str, words: Iterable[str]) -> str:
@@ -282,7 +298,7 @@ def unknown_value(given: object, name: str, words: Iterable[str]) -> str:
     "unknown value 'lin' for gain; choose exp2, linear or binary. Did you mean 'linear'?"
     """
     *others, last = words = list(words)
-    near = difflib.get_close_matches(given.lower(), words, n=1) if isinstance(given, str) else []
+    near = nearest(given, words) if isinstance(given, str) else []
     choices = f"{', '.join(others)} or {last}" if others else last
     return f"unknown value {shown(given)} for {name}; choose {choices}." + (
         f" Did you mean {near[0]!r}?" if near else ""

@@ -169,8 +169,11 @@ def test_columns(here: Path) -> None:
     unknown = run("evaluate odd.csv truth.csv -m mrr")
     assert unknown.exit_code == 2
     assert unknown.stderr == (
-        "atkay: recs: no column for the user; columns are 'who', 'what', 'score'. Pass --column user=who.\n"
+        "atkay: recs: no column for the user; columns are 'who', 'what', 'score'. Name it with --column "
+        "recs.user=NAME.\n"
     )
+    pl.read_csv("recs.csv").rename({"user": "usr"}).write_csv("odd.csv")
+    assert run("evaluate odd.csv truth.csv").stderr.endswith("Pass --column recs.user=usr.\n")
     wrong = run("evaluate odd.csv truth.csv --column people=who")
     assert (wrong.exit_code, "'people=who' is not [TABLE.]ROLE=NAME" in wrong.stderr) == (2, True)
 

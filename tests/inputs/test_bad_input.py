@@ -36,15 +36,28 @@ def refused(error: type[AtkayError], message: str, recs: Any = RECS, truth: Any 
 
 
 def test_missing_columns() -> None:
-    message = "recs: no column for the user; columns are 'usr', 'item', 'score'. Pass columns=Columns(user='usr')."
+    message = (
+        "recs: no column for the user; columns are 'usr', 'item', 'score'. Pass columns={'recs': Columns(user='usr')}."
+    )
     refused(ColumnError, message, RECS.rename({"user": "usr"}))
     message = (
-        "truth: no column for the item; columns are 'user', 'thing', 'relevance'. Pass columns=Columns(item='thing')."
+        "truth: no column for the item; columns are 'user', 'thing', 'relevance'. Name it with "
+        "columns={'truth': Columns(item=...)}."
     )
     refused(ColumnError, message, truth=TRUTH.rename({"item": "thing"}))
+    followed = atkay.evaluate(RECS, TRUTH.rename({"item": "thing"}), "mrr", columns={"truth": Columns(item="thing")})
+    assert followed["mrr"] == atkay.evaluate(RECS, TRUTH, "mrr")["mrr"]
+    both = {"recs": RECS.rename({"user": "usr"}), "truth": TRUTH.rename({"user": "usr"})}
+    refused(ColumnError, "columns are 'usr', 'item', 'score'. Pass columns=Columns(user='usr').", **both)
+    neither = {name: table.rename({"usr": "who"}) for name, table in both.items()}
+    refused(ColumnError, "columns are 'who', 'item', 'score'. Name it with columns=Columns(user=...).", **neither)
+    message = "columns are 'item', 'kind'. Name it with columns={'train': Columns(user=...)}."
+    refused(ColumnError, message, train=pl.DataFrame({"item": [10], "kind": ["a"]}))
     message = "recs: no column 'user_id'; columns are 'user', 'item', 'score'. Did you mean 'user'?"
     refused(ColumnError, message, columns=Columns(user="user_id"))
-    refused(ColumnError, "recs: no column 'prediction'", columns=Columns(score="prediction"))
+    with pytest.raises(ColumnError) as caught:
+        atkay.evaluate(RECS, TRUTH, columns=Columns(score="prediction"))
+    assert str(caught.value) == "recs: no column 'prediction'; columns are 'user', 'item', 'score'"
     refused(ColumnError, "recs: no column 'step'", columns=Columns(user=("user", "step")))
 
 

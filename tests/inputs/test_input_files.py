@@ -267,7 +267,7 @@ def test_advice_for_files_without_a_header_keeps_all_rows(
 def test_names_that_may_be_data(tmp_path: Path) -> None:
     told = message(ColumnError, write(tmp_path / "a.csv", "a,x\nb,y\n"))
     assert "If the first line of the file is data, put a header line above it, such as user,item; if it holds" in told
-    assert "pass columns=Columns(user='a')" in told
+    assert "if it holds names, pass columns=Columns(user=...)." in told
     told = message(ColumnError, {"b": ["y"]}, metric="coverage@1", catalog=write(tmp_path / "b.csv", "x\ny\nz\n"))
     assert "such as item; if it holds names, pass columns=Columns(item='x')." in told  # not two items out of three
     told = message(ColumnError, write(tmp_path / "c.csv", "a,a\nb,y\n"))

@@ -94,8 +94,11 @@ def test_a_name_is_given_once() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("ndgc@10", "unknown metric 'ndgc'. Did you mean 'ndcg'"),
-        ("xyzzy", "unknown metric 'xyzzy'. Available: '"),
+        ("ndgc@10", "unknown metric 'ndgc'. Did you mean 'ndcg'? atkay.list_metrics() lists all metrics."),
+        ("ngcd", "unknown metric 'ngcd'. Did you mean 'ndcg'? atkay.list_metrics() lists all metrics."),
+        ("recal@10", "unknown metric 'recal'. Did you mean 'recall'? atkay.list_metrics() lists all metrics."),
+        ("precison", "unknown metric 'precison'. Did you mean 'precision'? atkay.list_metrics() lists all metrics."),
+        ("xyzzy", "unknown metric 'xyzzy'. atkay.list_metrics() lists all metrics."),
         (
             "ndcg(gain=exp)@10",
             "ndcg: unknown value 'exp' for gain; choose exp2, linear, binary or exp2_above. Did you mean 'exp2'?",

@@ -244,7 +244,7 @@ def test_loading_what_is_no_result(content: str, tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(content)
     with pytest.raises(SourceError, match=r"'.*r.json' is not a saved atkay result"):
         atkay.Result.load(tmp_path / "r.json")
-    with pytest.raises(SourceError, match="no file .*missing.json"):
+    with pytest.raises(SourceError, match=r"^no file '.*missing.json'$"):
         atkay.Result.load(tmp_path / "missing.json")
 
 

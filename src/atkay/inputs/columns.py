@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from atkay.errors import ColumnError, listing, offer, shown
+from atkay.errors import ColumnError, listing, nearest, offer, shown
 from atkay.surface import Visible
 from atkay.tables import ITEM, KINDS, ORDER, SESSION, TIME, USER
 from atkay.text.phrases import columns_argument
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 NUMBER = re.compile(r"[-+]?[0-9]*[.,]?[0-9]+(?:e[-+]?[0-9]+)?|[0-9]{4}-[0-9]{2}-[0-9]{2}.*", re.IGNORECASE)
 """What data looks like and names of columns do not: numbers and dates."""
+
+NEAR = 0.7
+"""How near a column's name is to a usual one that it is suggested."""
 
 
 @dataclass(frozen=True)
@@ -100,15 +103,18 @@ def find(
     needed: bool,
     taken: Sequence[str] = (),
     text: bool = False,
+    beside: Sequence[str] | None = None,
 ) -> str | None:
     """The column that plays a role: the given one, or the only one whose name says so and that is not taken.
 
-    ``text``: the names are the first line of a file, which may be data.
+    ``text``: the names are the first line of a file, which may be data. ``beside``: the columns of the tables for
+    which one ``Columns`` would hold as well; None where there are none.
     """
     if given is not None:
         if given in names:
             return given
-        raise ColumnError(f"no column '{given}'; {_columns(names)}", advice=offer(given, names), table=table)
+        near = offer(given, names, available=False)
+        raise ColumnError(f"no column '{given}'; {_columns(names)}", advice=near, table=table)
     tiers = _tiers(table, role)
     candidates = [name for name in names if _plain(name) in tiers and name not in taken]
     if len(candidates) > 1:  # those of the first names that there are
@@ -117,7 +123,7 @@ def find(
     if len(candidates) > 1:
         raise ColumnError(
             f"{listing(candidates)} could each be the {role}",
-            advice=f"Pass {columns_argument(**{role: candidates[0]})}.",
+            advice=f"Pass {_argument(table, role, candidates[0], beside)}.",
             table=table,
         )
     if candidates:
@@ -126,7 +132,7 @@ def find(
         return None
     free = [name for name in names if name not in taken]
     raise ColumnError(
-        f"no column for the {role}; {_columns(names)}", advice=_advice(table, role, free, text), table=table
+        f"no column for the {role}; {_columns(names)}", advice=_advice(table, role, free, text, beside), table=table
     )
 
 
@@ -134,8 +140,21 @@ def _columns(names: Sequence[str]) -> str:
     return f"columns are {listing(names)}" if names else "there are no columns"
 
 
-def _advice(table: str, role: str, names: Sequence[str], text: bool) -> str:
-    usable = [name for name in names if role[:2] in name.lower()]
+def _argument(table: str, role: str, name: Any, beside: Sequence[str] | None) -> str:
+    """The argument that names a column: of all tables, or of this one alone where another has no such column."""
+    usual = _tiers(table, role)
+    here = beside is not None and (
+        any(_plain(other) in usual for other in beside) if name is ... else name not in beside
+    )
+    return columns_argument(table if here else "", **{role: name})
+
+
+def _nearest_columns(table: str, role: str, names: Sequence[str]) -> list[str]:
+    """Columns that are named nearly as is usual for the role."""
+    return [name for name in names if role in _plain(name) or nearest(_plain(name), _tiers(table, role), NEAR)]
+
+
+def _advice(table: str, role: str, names: Sequence[str], text: bool, beside: Sequence[str] | None) -> str:
     numbered = [str(at) for at in range(len(names))]  # how pandas writes columns that have no names
     data = any(NUMBER.fullmatch(name) for name in names) and [name for name in names if name] != numbered[: len(names)]
     if data and not text:
@@ -150,8 +169,8 @@ def _advice(table: str, role: str, names: Sequence[str], text: bool) -> str:
     if data:
         return f"The first line of the file seems to be data: {header}."
     usual = [name for name in names if any(_plain(name) in _tiers(table, role) for role in kind.roles)]
-    others = [name for name in names if name not in usual]
-    advice = f"Pass {columns_argument(**{role: [*usable, *others, *names, role][0]})}"
-    if text and not usable and not usual:
-        return f"If the first line of the file is data, {header}; if it holds names, p{advice[1:]}."
-    return f"{advice}."
+    near = _nearest_columns(table, role, [name for name in names if name not in usual])
+    advice = f"{_argument(table, role, near[0] if near else ..., beside)}."
+    if text and not near and not usual:
+        return f"If the first line of the file is data, {header}; if it holds names, pass {advice}"
+    return f"{'Pass' if near else 'Name it with'} {advice}"

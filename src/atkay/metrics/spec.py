@@ -15,9 +15,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from atkay.errors import SpecError, offer, shown
+from atkay.errors import SpecError, nearest, offer, shown
 from atkay.metrics.metric import PARSED, Metric, bad_cutoff, conventions
-from atkay.metrics.registry import by_alias, list_metrics
+from atkay.metrics.registry import by_alias
 from atkay.metrics.worked import printed
 from atkay.text.phrases import either
 from atkay.words import words_of
@@ -55,9 +55,10 @@ def parse(spec: str | Metric) -> Metric:
     name, chosen, cut = match.groups()
     cls = by_alias().get(re.sub(r"[\s-]+", "_", name.lower()))
     if cls is None:
-        near = offer(name[:80], by_alias(), list_metrics())
+        near = dict.fromkeys(by_alias()[alias].name for alias in nearest(name[:80], by_alias()))
+        meant = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
         raise SpecError(
-            f"unknown metric {shown(name)}. {near} {either('atkay.list_metrics()', '`atkay metrics`')} lists "
+            f"unknown metric {shown(name)}.{meant} {either('atkay.list_metrics()', '`atkay metrics`')} lists "
             f"all metrics."
         )
     metric = cls(**_parse_choices(cls, chosen), k=None if cut is None else _parse_cutoffs(cls.name, spec, cut))

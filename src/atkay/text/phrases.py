@@ -51,18 +51,28 @@ def argument(name: str, value: object = None) -> str:
     return either(f"{name}={value!r}" if isinstance(value, str) else f"{name}={text}", f"{option(name)} {text}")
 
 
-def columns_argument(**roles: Any) -> str:
+def columns_argument(table: str = "", /, **roles: Any) -> str:
     """The argument that names columns; ``...`` stands for a name that only the user knows, ``(...,)`` for several.
+
+    With a ``table`` the names are those of its columns alone.
 
     >>> columns_argument(user="uid"), columns_argument(score=...)
     ("columns=Columns(user='uid')", 'columns=Columns(score=...)')
     >>> with shell_syntax():
     ...     columns_argument(user="uid"), columns_argument(score=...)
     ('--column user=uid', '--column score=NAME')
+    >>> columns_argument("recs", user="uid")
+    "columns={'recs': Columns(user='uid')}"
+    >>> with shell_syntax():
+    ...     columns_argument("recs", user="uid")
+    '--column recs.user=uid'
     """
+    of = f"{table}." if table else ""
     python = ", ".join(f"{role}={_python_name(name)}" for role, name in roles.items())
-    shell = (f"--column {shlex.quote(f'{role}={_shell_name(name)}')}" for role, name in roles.items())
-    return either(f"columns=Columns({python})", " ".join(shell))
+    shell = (f"--column {shlex.quote(f'{of}{role}={_shell_name(name)}')}" for role, name in roles.items())
+    return either(
+        f"columns={{{table!r}: Columns({python})}}" if table else f"columns=Columns({python})", " ".join(shell)
+    )
 
 
 def _python_name(name: Any) -> str:
