@@ -251,7 +251,12 @@ TRUTH = pl.DataFrame({"user": [1, 2, 3], "item": [1, 2, 2], "relevance": [1.0, 2
     [
         (LISTS.with_columns(user=pl.Series([1, None, 2, 2])), TRUTH, {}, "recs: 'user' is missing in"),
         (LISTS, TRUTH.with_columns(item=pl.Series([1, None, 2])), {}, "truth: 'item' is missing in"),
-        (LISTS.with_columns(score=pl.Series([1.0, np.nan, 2.0, 2.0])), TRUTH, {}, "recs: 'score' holds nan in row"),
+        (
+            LISTS.with_columns(score=pl.Series([1.0, np.nan, 2.0, 2.0])),
+            TRUTH,
+            {},
+            "recs: 'score' is missing (NaN) in row",
+        ),
         (LISTS.drop("user"), TRUTH, {}, "recs: no column for the user; columns are 'item', 'score'"),
         (LISTS.with_columns(pl.col("user").cast(str)), TRUTH, {}, "recs and truth have ids of different types"),
         (LISTS.with_columns(pl.col("user") + 7), TRUTH, {}, "have no user in common"),
@@ -265,7 +270,7 @@ TRUTH = pl.DataFrame({"user": [1, 2, 3], "item": [1, 2, 2], "relevance": [1.0, 2
         (LISTS.rename({"score": "rating"}), TRUTH.rename({"relevance": "score"}), {}, "are recs and truth swapped"),
         (LISTS.with_columns(item=1), TRUTH, {}, "twice"),
         (LISTS.clear(), TRUTH, {}, "recs: .* has no rows"),
-        (LISTS.with_columns(score=pl.lit(None, pl.Float64)), TRUTH, {}, "recs: 'score' holds None"),
+        (LISTS.with_columns(score=pl.lit(None, pl.Float64)), TRUTH, {}, "recs: 'score' is missing"),
         (LISTS.select("user", "item", rank=pl.int_range(4) % 2), TRUTH, {}, "'rank' of user .*They start at 0: add 1"),
         (LISTS, TRUTH.with_columns(-pl.col("relevance")), {}, "Grades must be 0 .* or more"),
         (LISTS, TRUTH, {"no_recs": "error"}, "1 user with truth but no list, user 3"),

@@ -92,15 +92,20 @@ def test_nulls_in_ids(column: str) -> None:
     refused(IdError, "recs: 'user' is missing in row 1 (counting from 0), one of 2 such rows", text)
 
 
-@pytest.mark.parametrize(("bad", "shown"), [(math.nan, "nan"), (math.inf, "inf"), (-math.inf, "-inf"), (None, "None")])
+@pytest.mark.parametrize(
+    ("bad", "shown"),
+    [(math.nan, "is missing (NaN)"), (math.inf, "holds inf"), (-math.inf, "holds -inf"), (None, "is missing")],
+)
 def test_scores_that_are_no_numbers(bad: float | None, shown: str) -> None:
     broken = RECS.with_columns(score=pl.Series([0.9, bad, 0.5]))
-    message = f"recs: 'score' holds {shown} in row 1 (counting from 0). Scores must be finite numbers"
+    message = f"recs: 'score' {shown} in row 1 (counting from 0). Scores must be finite numbers"
     refused(OrderError, message, broken)
 
 
 def test_scores_that_are_text() -> None:
     refused(OrderError, "recs: 'score' holds 'high' in row 1", RECS.with_columns(score=pl.Series(["1", "high", "0"])))
+    message = "recs: 'score' is text, such as '1.47x': convert it to numbers."
+    refused(OrderError, message, RECS.with_columns(score=pl.Series(["1", "1.47x", "0.2x"])))
     dates = RECS.with_columns(score=pl.Series(["2026-01-01"] * 3).str.to_date())
     refused(OrderError, "recs: 'score' is of type Date. Scores must be numbers", dates)
 
@@ -108,13 +113,13 @@ def test_scores_that_are_text() -> None:
 def test_ids_of_different_types() -> None:
     text = TRUTH.with_columns(pl.col("item").cast(pl.String))
     message = (
-        "recs and truth have ids of different types: 'item' is Int64, such as 10, and 'item' is String, such as '10'. "
-        "Nothing would match."
+        "recs and truth have ids of different types: item ids are integers in recs, such as 10, and text in truth, "
+        "such as '10'. Convert one side, for instance recs['item'].astype(str) in pandas or .cast(pl.String) in Polars."
     )
     refused(IdError, message, truth=text)
     refused(
         IdError,
-        "'user' is Int64, such as 1, and 'user' is String",
+        "user ids are integers in recs, such as 1, and text in truth, such as '1'. Convert one side, for instance",
         truth=TRUTH.with_columns(pl.col("user").cast(pl.String)),
     )
     refused(IdError, "exclude and truth have ids of different types", exclude={"1": [10]})
@@ -219,8 +224,8 @@ def test_ranks_that_are_not_whole() -> None:
     ("grades", "message"),
     [
         ([1, -2], "truth: 'relevance' holds -2 in row 1 (counting from 0). Grades must be 0"),
-        ([1.0, math.nan], "truth: 'relevance' holds nan in row 1"),
-        ([None, 1], "truth: 'relevance' holds None in row 0"),
+        ([1.0, math.nan], "truth: 'relevance' is missing (NaN) in row 1"),
+        ([None, 1], "truth: 'relevance' is missing in row 0"),
         (["1", "good"], "truth: 'relevance' holds 'good' in row 1"),
     ],
 )

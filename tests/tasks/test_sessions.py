@@ -217,7 +217,7 @@ def test_times_as_text() -> None:
         (
             pl.col("time").replace(3, None),
             OrderError,
-            "'time' holds None in row 2 (counting from 0). Times must be finite",
+            "'time' is missing in row 2 (counting from 0). Times must be finite",
         ),
         (
             pl.lit("soon").alias("time"),

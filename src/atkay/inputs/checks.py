@@ -150,7 +150,10 @@ def bad_rows(
     """The error of a column's bad rows; braces in the ``problem`` stand for the first bad value."""
     row = bad.arg_max() or 0
     count = int(bad.sum())
-    return error(problem.format(values[row]), advice=advice, table=table, column=values.name, row=row, count=count)
+    first = values[row]
+    if first is None or first != first:  # NaN, which pandas writes where a value is missing
+        problem = "is missing" if first is None else "is missing (NaN)"
+    return error(problem.format(first), advice=advice, table=table, column=values.name, row=row, count=count)
 
 
 def check_numbers(values: pl.Series, error: type[InputError], table: str, use: str) -> pl.Series:
@@ -173,6 +176,9 @@ def check_numbers(values: pl.Series, error: type[InputError], table: str, use: s
         return read  # a value that is no number would have made the sum none
     bad = read.is_null() | ~read.is_finite() if read.dtype.is_float() else read.is_null()
     if bad.any():
+        if values.dtype == pl.String and (unread := (bad & values.is_not_null())).sum() > len(values) / 2:
+            example = shown(values[unread.arg_max() or 0])
+            raise error(f"is text, such as {example}: convert it to numbers.", table=table, column=values.name)
         advice = f"{use} must be finite numbers: drop these rows, or fill them in."
         raise bad_rows(error, values, bad, "holds {!r}", advice, table)
     return read

@@ -60,12 +60,30 @@ def _same(one: Table, other: Table, at: int, outside: bool) -> tuple[pl.Series, 
                 ids[here] = whole
     kinds = [kind(column) for column in ids]
     if kinds[0] != kinds[1]:
-        raise IdError(
-            f"{one.name} and {other.name} have ids of different types: '{ids[0].name}' is {ids[0].dtype}, such as "
-            f"{ids[0][0]!r}, and '{ids[1].name}' is {ids[1].dtype}, such as {ids[1][0]!r}. Nothing would match. "
-            "Convert one of them" + either(", for instance with frame.with_columns(pl.col(name).cast(pl.String)).", ".")
-        )
+        raise _different_types((one, other), ids, at)
     return ids[0], ids[1]
+
+
+def _different_types(tables: tuple[Table, Table], ids: list[pl.Series], at: int) -> IdError:
+    """The error of ids that are not of one type: which, on both sides, and how to convert them."""
+    key = tables[0].key
+    what = "item ids" if at >= len(key) else "user ids" if len(key) == 1 else f"values of '{key[at]}'"
+    here, there = (
+        f"{_in_words(column)} in {table.name}, such as {column[0]!r}" for table, column in zip(tables, ids, strict=True)
+    )
+    how = ""
+    if {_in_words(column) for column in ids} == {"integers", "text"}:
+        number = 0 if ids[0].dtype.is_integer() else 1
+        column = f"{tables[number].name}[{ids[number].name!r}]"
+        how = either(f", for instance {column}.astype(str) in pandas or .cast(pl.String) in Polars", "")
+    return IdError(
+        f"{tables[0].name} and {tables[1].name} have ids of different types: {what} are {here}, and {there}. Convert "
+        f"one side{how}."
+    )
+
+
+def _in_words(ids: pl.Series) -> str:
+    return "integers" if ids.dtype.is_integer() else "text" if ids.dtype == pl.String else f"of type {ids.dtype}"
 
 
 def kind(ids: pl.Series) -> str:
