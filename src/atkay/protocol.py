@@ -196,7 +196,7 @@ class Protocol(Visible):
         else:
             said["min_relevance"] = f"an item is relevant if its grade is at least {self.min_relevance:g}"
         if self.exclude is not None:
-            said["exclude"] = f"removed from the lists before ranking: {self.exclude}"
+            said["exclude"] = f"exclude: {self.exclude}"
         if self.candidates is not None:
             said["candidates"] = f"lists restricted to candidates: {self.candidates}"
         if self.groups:

@@ -197,7 +197,7 @@ def test_columns(here: Path) -> None:
         ("compare recs.csv other.csv --truth truth.csv --min-effect much", "neither a number nor METRIC=NUMBER"),
         ("reconcile recs.csv truth.csv map@5", "'map@5' is not METRIC=NUMBER"),
         ("explain recs.csv truth.csv map@5 --theirs nobody", "nobody"),
-        ("report recs.csv", "--truth is missing"),
+        ("report recs.csv truth.csv", "pass the relevant items with --truth FILE."),
         ("metrics nothing", "unknown metric 'nothing'"),
     ],
 )
@@ -416,3 +416,8 @@ def test_every_field_of_the_protocol_is_an_option_with_help() -> None:
     for each in dataclasses.fields(atkay.Protocol):
         assert f"--{each.name.replace('_', '-')} " in told
         assert each.metadata["help"].endswith(".")
+
+
+def test_the_list_of_metrics_is_plain_text() -> None:
+    assert "``" not in run("metrics").stdout
+    assert ":class:" not in run("metrics").stdout

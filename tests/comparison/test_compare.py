@@ -1053,3 +1053,9 @@ def test_a_comparison_is_corrected_over_all_its_differences() -> None:
     assert [d.corrected["t"] for d in found] == pytest.approx(holm_by_hand(p))
     by_metric = atkay.compare(runs, test="t", family="metric")
     assert [d.corrected["t"] for d in by_metric["mrr"]] == pytest.approx(holm_by_hand(p[:3]))
+
+
+def test_a_metric_that_was_not_compared() -> None:
+    found = atkay.compare({"a": {1: [1], 2: [2]}, "b": {1: [2], 2: [1]}}, {1: [1], 2: [1]}, "mrr")
+    with pytest.raises(atkay.errors.NumberError, match="'map@2' was not evaluated; this comparison has 'mrr'"):
+        found["map@2"]

@@ -279,4 +279,4 @@ def test_the_protocol_in_words() -> None:
 def test_exclude_is_described_in_the_result() -> None:
     result = atkay.evaluate(RECS, TRUTH, "mrr", exclude={"A": ["x", "q"]})
     assert result.protocol.exclude == "2 rows of a dict"
-    assert "removed from the lists before ranking: 2 rows of a dict" in repr(result)
+    assert repr(result).endswith("\nexclude: 2 rows of a dict; 1 listed item removed")

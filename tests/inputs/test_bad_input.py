@@ -73,6 +73,11 @@ def test_unknown_tables_in_columns() -> None:
     )
 
 
+def test_one_dimension() -> None:
+    refused(SourceError, "recs: pass a users x k array, got 1 dimension.", np.array([10, 11]))
+    refused(SourceError, "truth: got a Series; pass the frame.", truth=pd.Series([10, 11]))
+
+
 def test_empty_tables() -> None:
     refused(SourceError, "recs: a Polars frame has no rows", RECS.clear())
     refused(SourceError, "truth: a Polars frame has no rows", truth=TRUTH.clear())

@@ -149,3 +149,9 @@ def test_the_catalogue_lists_what_exists() -> None:
 def test_no_alias_means_two_metrics() -> None:
     names = [alias for cls in atkay.list_metrics().values() for alias in (cls.name, *cls.aliases)]
     assert len(names) == len(set(names))
+
+
+def test_a_cutoff_without_its_name() -> None:
+    cls: Any = type(atkay.parse("ndcg"))
+    with pytest.raises(SpecError, match=r"unknown value 10 for gain; .* For a cutoff write NDCG\(k=10\)\.$"):
+        cls(10)

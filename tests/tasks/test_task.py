@@ -64,7 +64,7 @@ def test_compare_takes_the_tasks_protocol_along() -> None:
     (one,) = found["mrr"]
     assert one.difference == pytest.approx((3 * 1 / 2 - 1 / 2) / 4)
     assert (one.wins, one.losses) == (3, 1)
-    assert "removed from the lists before ranking" in repr(found)
+    assert "exclude: " in repr(found)
     seen = {user: ["tea", "jam", *items] for user, items in NEW.items()}
     own = TASK.compare({"new": NEW, "seen": seen}, "mrr")
     assert own["mrr"][0].difference < 0  # of tea and jam a user has seen one, and the other stays

@@ -149,7 +149,7 @@ TASK = (
     [
         (
             RESULT,
-            "by_query columns definitions dialect engine fingerprint gaps get items keys load log_mlflow metrics names "
+            "columns definitions dialect engine fingerprint gaps get items keys load log_mlflow metrics names "
             "per_query plot population protocol readings sampled save slices summaries table to_dict to_latex "
             "to_markdown to_pandas to_polars to_spark values version",
         ),
@@ -165,7 +165,7 @@ TASK = (
         ),
         (
             COMPARISON,
-            "baseline correction differences family interval load mean_table means metrics min_effect movers notes "
+            "baseline correction differences family interval legend load mean_table means metrics min_effect movers notes "
             "permutations plot protocol results rng runs save segment_means segments slice_mean_table slices table "
             "tests to_dict to_json to_latex to_markdown to_pandas to_polars version",
         ),

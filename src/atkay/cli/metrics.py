@@ -29,6 +29,7 @@ def command(name: str | None, form: str) -> None:
     from atkay.metrics.metric import conventions
     from atkay.metrics.spec import parse
     from atkay.text.grid import Listing
+    from atkay.text.rst import plain_text
     from atkay.words import words_of
 
     if name is not None:
@@ -41,7 +42,7 @@ def command(name: str | None, form: str) -> None:
             name,
             ", ".join(cls.aliases),
             "; ".join(f"{each.name}={'|'.join(words_of(each))}" for each in conventions(cls) if words_of(each)),
-            (inspect.getdoc(cls) or "").split("\n")[0],
+            plain_text((inspect.getdoc(cls) or "").split("\n")[0]),
         )
         for name, cls in atkay.list_metrics().items()
     ]

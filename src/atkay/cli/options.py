@@ -31,6 +31,7 @@ Decorator = Callable[[Command], Command]
 
 ROLES = [each.name for each in dataclasses.fields(Columns)]
 COLUMN = f"Name a column: user=uid, truth.item=sku. Roles: {', '.join(ROLES)}."
+NO_TRUTH = "pass the relevant items with --truth FILE."
 RUN = "The run to compare the others with: its name or file. [default: the first]"
 
 
@@ -291,7 +292,7 @@ def evaluated(chosen: dict[str, Any]) -> Any:
         _refuse(chosen, how, f"has {done} it out, or pass lists.", f"have {done} them out, or pass lists.")
         return atkay.Result.load(path)
     if chosen["truth"] is None:
-        raise click.UsageError("--truth is missing: the file of relevant items.")
+        raise click.UsageError(NO_TRUTH)
     others = {name: value for name, value in chosen.items() if name not in ("runs", "truth", "baseline", *TESTS)}
     return atkay.evaluate(path, chosen["truth"], **given(others))
 
@@ -306,6 +307,8 @@ def compared(chosen: dict[str, Any], *, every_pair: bool) -> Any:
     """The comparison of the runs."""
     import atkay
 
+    if chosen["truth"] is None and not all(map(is_saved, chosen["runs"].values())):
+        raise click.UsageError(NO_TRUTH)
     arguments = given({name: value for name, value in chosen.items() if name != "runs"})
     arguments["baseline"] = _baseline(chosen["runs"], chosen["baseline"], every_pair=every_pair)
     if "min_effect" in arguments:

@@ -114,6 +114,12 @@ MOST_LETTERS = 26
 COUNTS = ("wins", "ties", "losses", "users", "left_out", "undefined")
 
 
+class _Differences(Numbers[tuple[Difference, ...]]):
+    """The differences by metric."""
+
+    holder = "comparison"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Tables):
     """Means, differences and verdicts of several runs; prints as a table and exports to LaTeX, Markdown, pandas and
@@ -124,7 +130,7 @@ class Comparison(Tables):
     are the means per segment.
     """
 
-    _internal = "bold_legend difference_grid leaders legend mean_grid names threshold"
+    _internal = "bold_legend difference_grid leaders mean_grid names threshold"
 
     runs: tuple[str, ...]
     baseline: str | None
@@ -175,7 +181,7 @@ class Comparison(Tables):
 
     @cached_property
     def _by_metric(self) -> Numbers[tuple[Difference, ...]]:
-        return Numbers((name, tuple(d for d in self.differences if d.metric == name)) for name in self.metrics)
+        return _Differences((name, tuple(d for d in self.differences if d.metric == name)) for name in self.metrics)
 
     @property
     def table(self) -> pl.DataFrame:

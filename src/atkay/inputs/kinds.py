@@ -33,6 +33,7 @@ def open_source(given: Any, table: str) -> Source:
     if is_from("pandas", "DataFrame", given):
         return read_pandas(given, table)
     if is_from("pandas", "Series", given):
+        _check_rows(given, table, "got a Series; pass the frame.")
         lists = table != "slices" and not any(map(is_list, set(map(type, given))))
         return read_lists(given.to_numpy(), table) if lists else read_mapping(dict(given), table)
     if isinstance(given, str | os.PathLike):
@@ -44,6 +45,8 @@ def open_source(given: Any, table: str) -> Source:
     given = as_array(given, table)
     if isinstance(given, np.ndarray) and (given.ndim != 1 or given.dtype.names):
         return (read_feature_array if KINDS[table].extra and given.ndim == 2 else read_array)(given, table)
+    if isinstance(given, np.ndarray):
+        _check_rows(given, table, "pass a users x k array, got 1 dimension.")
     if isinstance(given, Mapping):
         return read_mapping(given, table)
     if hasattr(given, "__arrow_c_stream__") and not isinstance(given, pl.Series):
@@ -56,3 +59,9 @@ def open_source(given: Any, table: str) -> Source:
         "or a path.",
         table=table,
     )
+
+
+def _check_rows(given: Any, table: str, problem: str) -> None:
+    """Lists and truth have a row of items for each user: one dimension of numbers has none."""
+    if table in ("recs", "truth") and len(given) and getattr(given.dtype, "kind", "O") in "iufb":
+        raise SourceError(problem, table=table)

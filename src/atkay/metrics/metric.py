@@ -251,7 +251,12 @@ def conventions(cls: type[Metric]) -> tuple[dataclasses.Field[Any], ...]:
 def _checked(metric: Metric, convention: dataclasses.Field[Any]) -> str | float:
     given = getattr(metric, convention.name)
     if words_of(convention):
-        return checked(metric.name, convention, given, SpecError)
+        try:
+            return checked(metric.name, convention, given, SpecError)
+        except SpecError as error:
+            if isinstance(given, int) and metric.cuts:
+                raise error.replace(note=f"For a cutoff write {type(metric).__name__}(k={given}).") from None
+            raise
     try:
         value = math.nan if isinstance(given, str) and not given.isascii() else float(given)
     except (TypeError, ValueError, OverflowError):

@@ -148,13 +148,16 @@ def _without_truth(protocol: Protocol, metrics: Sequence[Metric]) -> str:
 class Numbers(dict[str, T]):
     """A dict keyed by canonical spec; lookup accepts any name of a metric, or the metric."""
 
+    holder = "result"
+    """Whose numbers they are, for the error of one that is not there."""
+
     def __missing__(self, name: str | Metric) -> T:
         try:
             canonical = str(parse(name))
         except SpecError as error:
             raise NumberError(str(error)) from error
         if not super().__contains__(canonical):
-            raise NumberError(f"'{canonical}' was not evaluated; this result has {listing(self)}.")
+            raise NumberError(f"'{canonical}' was not evaluated; this {self.holder} has {listing(self)}.")
         return self[canonical]
 
     def __contains__(self, name: object) -> bool:
@@ -184,7 +187,7 @@ class Result(Visible, Mapping[str, float]):
     """
 
     _internal = (
-        "apart apart_words counted example_users examples groups ids kept means protocol_of query_values "
+        "apart apart_words by_query counted example_users examples groups ids kept means protocol_of query_values "
         "ratios slice_summaries slicings sums whole whole_of whole_users with_rows"
     )
 
@@ -512,7 +515,7 @@ class Result(Visible, Mapping[str, float]):
         spoken = [f"dialect: {self.dialect}"] if self.dialect else []
         return [
             *self.counted(),
-            *self.protocol.chosen(),
+            *map(self._with_removed, self.protocol.chosen()),
             *(f"{names}: {words}" for names, words in self.apart_words().items()),
             *self._over(),
             *([self.sampled.words] if self.sampled else []),
@@ -520,6 +523,11 @@ class Result(Visible, Mapping[str, float]):
             *([self.engine] if self.engine else []),
             *self.readings,
         ]
+
+    def _with_removed(self, words: str) -> str:
+        """Next to the size of the table of what to exclude: how many listed items it removed."""
+        removed = f"{words}; {number_of(self.population.excluded, 'listed item')} removed"
+        return removed if words == self.protocol.words().get("exclude") else words
 
     @property
     def _unit(self) -> str:
