@@ -103,11 +103,11 @@ def find(
     needed: bool,
     taken: Sequence[str] = (),
     text: bool = False,
-    beside: Sequence[str] | None = None,
+    other_columns: Sequence[str] | None = None,
 ) -> str | None:
     """The column that plays a role: the given one, or the only one whose name says so and that is not taken.
 
-    ``text``: the names are the first line of a file, which may be data. ``beside``: the columns of the tables for
+    ``text``: the names are the first line of a file, which may be data. ``other_columns``: those of the tables for
     which one ``Columns`` would hold as well; None where there are none.
     """
     if given is not None:
@@ -123,7 +123,7 @@ def find(
     if len(candidates) > 1:
         raise ColumnError(
             f"{listing(candidates)} could each be the {role}",
-            advice=f"Pass {_argument(table, role, candidates[0], beside)}.",
+            advice=f"Pass {_argument(table, role, candidates[0], other_columns)}.",
             table=table,
         )
     if candidates:
@@ -132,7 +132,9 @@ def find(
         return None
     free = [name for name in names if name not in taken]
     raise ColumnError(
-        f"no column for the {role}; {_columns(names)}", advice=_advice(table, role, free, text, beside), table=table
+        f"no column for the {role}; {_columns(names)}",
+        advice=_advice(table, role, free, text, other_columns),
+        table=table,
     )
 
 
@@ -140,11 +142,11 @@ def _columns(names: Sequence[str]) -> str:
     return f"columns are {listing(names)}" if names else "there are no columns"
 
 
-def _argument(table: str, role: str, name: Any, beside: Sequence[str] | None) -> str:
+def _argument(table: str, role: str, name: Any, other_columns: Sequence[str] | None) -> str:
     """The argument that names a column: of all tables, or of this one alone where another has no such column."""
     usual = _tiers(table, role)
-    here = beside is not None and (
-        any(_plain(other) in usual for other in beside) if name is ... else name not in beside
+    here = other_columns is not None and (
+        any(_plain(other) in usual for other in other_columns) if name is ... else name not in other_columns
     )
     return columns_argument(table if here else "", **{role: name})
 
@@ -154,7 +156,7 @@ def _nearest_columns(table: str, role: str, names: Sequence[str]) -> list[str]:
     return [name for name in names if role in _plain(name) or nearest(_plain(name), _tiers(table, role), NEAR)]
 
 
-def _advice(table: str, role: str, names: Sequence[str], text: bool, beside: Sequence[str] | None) -> str:
+def _advice(table: str, role: str, names: Sequence[str], text: bool, other_columns: Sequence[str] | None) -> str:
     numbered = [str(at) for at in range(len(names))]  # how pandas writes columns that have no names
     data = any(NUMBER.fullmatch(name) for name in names) and [name for name in names if name] != numbered[: len(names)]
     if data and not text:
@@ -170,7 +172,7 @@ def _advice(table: str, role: str, names: Sequence[str], text: bool, beside: Seq
         return f"The first line of the file seems to be data: {header}."
     usual = [name for name in names if any(_plain(name) in _tiers(table, role) for role in kind.roles)]
     near = _nearest_columns(table, role, [name for name in names if name not in usual])
-    advice = f"{_argument(table, role, near[0] if near else ..., beside)}."
+    advice = f"{_argument(table, role, near[0] if near else ..., other_columns)}."
     if text and not near and not usual:
         return f"If the first line of the file is data, {header}; if it holds names, pass {advice}"
     return f"{'Pass' if near else 'Name it with'} {advice}"

@@ -56,7 +56,7 @@ def read_tables(
     """
     sources = {name: open_source(given.get(name), name) for name in ("recs", "truth")}
     named = {name: source.names for name, source in sources.items() if source.columns is None}
-    sources = {name: _beside(source, named, name) for name, source in sources.items()}
+    sources = {name: _with_others(source, named, name) for name, source in sources.items()}
     if not part:
         check_swapped(sources, {name: columns_of(columns, name) for name in sources})
     tables = {
@@ -67,20 +67,20 @@ def read_tables(
     protocol.check_filters(given)
     for name in (*FILTERS, *SIDE):
         if given.get(name) is not None:
-            source = _beside(open_source(given[name], name), named, name)
+            source = _with_others(open_source(given[name], name), named, name)
             tables[name] = read_items(source, name, columns_of(columns, name))
     if given.get("slices") is not None:
         key = tables["truth"].key
-        source = _beside(open_source(given["slices"], "slices"), named, "slices")
+        source = _with_others(open_source(given["slices"], "slices"), named, "slices")
         tables["slices"] = read_slices(source, columns_of(columns, "slices"), key, protocol.groups)
     check_shapes(*(table for name, table in tables.items() if name != "truth"), tables["truth"])
     return tables
 
 
-def _beside(source: Source, named: Mapping[str, Sequence[str]], name: str) -> Source:
+def _with_others(source: Source, named: Mapping[str, Sequence[str]], name: str) -> Source:
     """A source that knows the columns that all the other named tables have."""
     others = [set(names) for other, names in named.items() if other != name]
-    return replace(source, beside=tuple(sorted(set.intersection(*others)))) if others else source
+    return replace(source, other_columns=tuple(sorted(set.intersection(*others)))) if others else source
 
 
 def read_recs(given: Any, columns: Columns, name: str = "recs", *, empty: bool = False) -> Table:
@@ -205,7 +205,7 @@ def find_roles(
                 needed=role in needed,
                 taken=named.named,
                 text=source.text,
-                beside=source.beside,
+                other_columns=source.other_columns,
             )
     return roles
 

@@ -44,7 +44,7 @@ class Source:
     """How many items there are, where an item is a column number."""
     ordered: bool = True
     """Whether the order of the rows means anything."""
-    beside: tuple[str, ...] | None = None
+    other_columns: tuple[str, ...] | None = None
     """The columns of the tables that are named together with this one, where there are any."""
     pieces: Pieces | None = None
     """Where it is not in memory."""
