@@ -254,7 +254,7 @@ def _checked(metric: Metric, convention: dataclasses.Field[Any]) -> str | float:
         try:
             return checked(metric.name, convention, given, SpecError)
         except SpecError as error:
-            if isinstance(given, int) and metric.cuts:
+            if type(given) is int and 1 <= given <= DEEPEST and metric.cuts:
                 raise error.replace(note=f"For a cutoff write {type(metric).__name__}(k={given}).") from None
             raise
     try:
