@@ -24,7 +24,8 @@ FORMULAS = {
     r"\quad R_i = \frac{2^{g_i} - 1}{2^{g_{\max}}}",
     "exposure": r"\frac{\max_G E_G}{\min_G E_G}, \quad E_G = \frac{1}{|U| \, |G|} "
     r"\sum_{i \in G} \frac{1}{\log_2(1 + \mathrm{rank}_i)}",
-    "f1": r"F_\beta@k = \frac{(1 + \beta^2) \, P \, R}{\beta^2 P + R}",
+    "f1": r"F_\beta@k = \frac{(1 + \beta^2) \; \mathrm{precision}@k \; \mathrm{recall}@k}"
+    r"{\beta^2 \; \mathrm{precision}@k + \mathrm{recall}@k}",
     "gini": r"\frac{\sum_{j=1}^{n} (2j - n - 1) \, x_j}{n \sum_{j=1}^{n} x_j}",
     "group_auc": r"\frac{\sum_u L_u \, \mathrm{AUC}_u}{\sum_u L_u}",
     "hit": r"\mathrm{hit}@k = \left[ " + HITS + r" > 0 \right]",

@@ -24,11 +24,16 @@ GROUPS = {
 }
 NO_VALUE = re.compile(r"no value|has none|undefined|^Users .* do not count")
 DEPTH, K = 20, 10
-SYMBOLS = r"""
-Symbols: *k* cutoff; *i* rank in the list; rel\ :sub:`i` 1 if the item at rank *i* is relevant, else 0;
-*g*\ :sub:`i` its grade; *R* relevant items of the user; *L* listed items after the cut; *n*\ :sub:`i` training users of
-item *i*; *U* users.
-"""
+SYMBOLS = {  # how each is found in a formula, and what it means
+    r"\bk\b|_k\b": "*k* cutoff",
+    r"\bi=1": "*i* rank in the list",
+    r"rel}_i": r"rel\ :sub:`i` 1 if the item at rank *i* is relevant, else 0",
+    r"\bg_i": r"*g*\ :sub:`i` grade of the item at rank *i*",
+    r"\bR\b": "*R* relevant items of the user",
+    r"\bL\b|\bL_u": "*L* listed items after the cut",
+    r"\bn_i\b": r"*n*\ :sub:`i` training users of item *i*",
+    r"\bU\b": "*U* users",
+}
 
 
 def setup(app: Any) -> dict[str, bool]:
@@ -106,7 +111,7 @@ def page(cls: type[Metric]) -> str:
     formula = FORMULAS.get(cls.name)
     parts.append(f".. math:: {formula}" if formula else f"``{cut(cls()).define().formula}``")
     parts += [table((), facts(cls), "25 75"), plot(cls)]
-    parts += [title("Definition", "-"), SYMBOLS, f".. autoclass:: {cls.__name__}"]
+    parts += [title("Definition", "-"), symbols(cls), f".. autoclass:: {cls.__name__}"]
     if rows := options(cls):
         parts += [
             title("Options", "-"),
@@ -121,6 +126,13 @@ def page(cls: type[Metric]) -> str:
             table(("dialect", "its name", "spec here"), rows, "20 40 40"),
         ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def symbols(cls: type[Metric]) -> str:
+    """The symbols that stand in the formulas of the page."""
+    formulas = " ".join([FORMULAS.get(cls.name, ""), *(row[3] for row in options(cls))])
+    used = [meaning for pattern, meaning in SYMBOLS.items() if re.search(pattern, formulas)]
+    return f"Symbols: {'; '.join(used)}." if used else ""
 
 
 def facts(cls: type[Metric]) -> list[tuple[str, str]]:

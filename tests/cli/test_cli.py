@@ -56,6 +56,13 @@ def test_examples_of_the_help(here: Path, line: str) -> None:
 def test_version_and_help() -> None:
     assert run("--version").stdout == f"atkay, version {atkay.__version__}\n"
     assert all(name in run("--help").stdout for name in COMMANDS)
+    assert "Where to write the report." in run("demo --help").stdout
+
+
+def test_metrics_say_what_they_measure() -> None:
+    said = "Average precision: the precision at the rank of each relevant item, averaged; early hits count more."
+    assert said in run("metrics map").stdout
+    assert "How early the first relevant item comes." in run("metrics mrr").stdout
 
 
 def test_help_stays_light() -> None:

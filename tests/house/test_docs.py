@@ -89,6 +89,17 @@ def test_formulas_are_those_of_metrics() -> None:
     assert set(formulas) <= set(atkay.list_metrics())
 
 
+def test_a_page_explains_the_symbols_of_its_formulas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(DOCS / "extensions"))
+    symbols = runpy.run_path(str(DOCS / "extensions" / "metric_pages.py"))["symbols"]
+    said = {name: re.findall(r"(?:: |; )\*?(\w+)", symbols(metric)) for name, metric in atkay.list_metrics().items()}
+    assert said["map"] == ["k", "i", "rel", "R", "L"]  # L in per=listed
+    assert said["ndcg"] == ["k", "i", "g"]
+    assert said["arp"] == ["i", "L", "n"]
+    assert said["epc"] == ["k", "i", "rel", "n", "U"]
+    assert symbols(atkay.list_metrics()["gini"]) == ""
+
+
 def test_the_readme_is_short_and_its_seconds_are_those_of_the_benchmark() -> None:
     text = README.read_text()
     assert len(text.splitlines()) <= 150

@@ -97,6 +97,7 @@ def test_in_a_shell_one_line_before_anything_is_read(tmp_path: Path) -> None:
 def test_the_demo_shows_everything_else(tmp_path: Path) -> None:
     done = run(SHELL.format(arguments="'demo'"), tmp_path, "altair", "vl_convert")
     assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[0].endswith(" items, and three recommenders. Which one is best?")
     assert "ndcg@10" in done.stdout
     assert done.stdout.endswith(f"\nNo report.html: {LINE}")
     assert not list(tmp_path.iterdir())

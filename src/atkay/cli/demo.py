@@ -19,7 +19,14 @@ LIBRARIES = ("trec_eval", "recommenders", "lightgbm", "lenskit", "elliot")
 
 
 @click.command("demo", short_help="See it work on a made-up shop.")
-@click.option("-o", "--output", type=options.Output(), default=Path("report.html"), show_default=True, help="The page.")
+@click.option(
+    "-o",
+    "--output",
+    type=options.Output(),
+    default=Path("report.html"),
+    show_default=True,
+    help="Where to write the report.",
+)
 @click.option("--data", type=click.Path(path_type=Path), help="Also write the tables as CSV files into this folder.")
 def command(output: Path, data: Path | None) -> None:
     """Evaluate, compare, explain and report, on data that are made up on the spot: nothing is needed.
@@ -36,7 +43,7 @@ def command(output: Path, data: Path | None) -> None:
     warnings.simplefilter("always", SpeedWarning)
     shop = sample()
     users, items = len(shop.users), len(shop.items)
-    click.echo(f"A made-up shop: {users:,} users, {items:,} items, and three recommenders. What is each worth?\n")
+    click.echo(f"A made-up shop: {users:,} users, {items:,} items, and three recommenders. Which one is best?\n")
     if data:
         _write(shop, data)
     comparison = atkay.compare(

@@ -14,7 +14,7 @@ from atkay.metrics.worked import added, bracketed, lesser, quotient
 
 @dataclass(frozen=True)
 class MAP(Metric):
-    """How early the relevant items come, all of them counted.
+    """Average precision: the precision at the rank of each relevant item, averaged; early hits count more.
 
     The sum of the precisions at the hits of the top k, ``1/l1 + 2/l2 + ... + h/lh`` for hits at ranks l1 < l2 < ...,
     divided by what ``per`` says. A user's value is AP, its mean MAP.

@@ -1,4 +1,4 @@
-"""Mean reciprocal rank: how far down the user has to look."""
+"""Mean reciprocal rank: how early the first relevant item comes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from atkay.metrics.metric import Definition, Floats, Judged, Metric, word
 
 @dataclass(frozen=True)
 class MRR(Metric):
-    """How far down the user has to look for the first relevant item.
+    """How early the first relevant item comes.
 
     ``1 / rank`` of the target in the top k, 0 if it is not there.
 
