@@ -255,7 +255,7 @@ TRUTH = pl.DataFrame({"user": [1, 2, 3], "item": [1, 2, 2], "relevance": [1.0, 2
             LISTS.with_columns(score=pl.Series([1.0, np.nan, 2.0, 2.0])),
             TRUTH,
             {},
-            "recs: 'score' is missing (NaN) in row",
+            "recs: 'score' is missing .NaN. in row",
         ),
         (LISTS.drop("user"), TRUTH, {}, "recs: no column for the user; columns are 'item', 'score'"),
         (LISTS.with_columns(pl.col("user").cast(str)), TRUTH, {}, "recs and truth have ids of different types"),
