@@ -16,7 +16,14 @@ from atkay.text.printable import printable
 @options.runs(least=1)
 @options.metrics
 @options.tests
-@click.option("-o", "--output", type=options.Output(), default=Path("report.html"), show_default=True, help="Where to write the report.")
+@click.option(
+    "-o",
+    "--output",
+    type=options.Output(),
+    default=Path("report.html"),
+    show_default=True,
+    help="Where to write the report.",
+)
 @click.option("--title", help="Title of the report.")
 @click.option("--slices", type=options.InputFile(), help="A segment for each user.")
 @options.protocol_of_runs
