@@ -36,7 +36,7 @@ def spell_out(source: Any, *, but: Iterable[str] = ()) -> Callable[[F], F]:
         own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
         known = {each.name for each in own} | set(but)
         more = [each for each in _keywords(source) if each.name not in known]
-        function.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+        function.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]  # inspect reads it
         return function
 
     return spelled_out

@@ -413,7 +413,7 @@ def test_what_is_known_comes_as_fields_or_as_a_protocol() -> None:
     with pytest.raises(ProtocolError, match=r"protocol must be a Protocol\(...\), got 'skip'"):
         atkay.reconcile(RECS, TRUTH, {"map@5": "0.4389"}, protocol="skip")  # type: ignore[arg-type]
     with pytest.raises(ProtocolError, match="no argument 'norecs'"):
-        atkay.reconcile(RECS, TRUTH, {"map@5": "0.4389"}, norecs="skip")  # type: ignore[call-arg]
+        atkay.reconcile(RECS, TRUTH, {"map@5": "0.4389"}, norecs="skip")  # type: ignore[call-arg]  # a typo
 
 
 def test_the_words_of_a_name_are_taken_at_their_word() -> None:

@@ -977,7 +977,7 @@ def test_charts_with_a_threshold_and_of_an_unknown_kind(three: atkay.Comparison)
     layers = dataclasses.replace(three, min_effect={"mrr": 0.1}).plot().to_dict()["spec"]["layer"]
     assert layers[0]["mark"]["type"] == "rect"
     with pytest.raises(SpecError, match="unknown value 'bars' for kind"):
-        three.plot("bars")  # type: ignore[arg-type]
+        three.plot("bars")  # type: ignore[arg-type]  # no kind
 
 
 # The same seed, the same digits; progress.

@@ -19,14 +19,7 @@ LIBRARIES = ("trec_eval", "recommenders", "lightgbm", "lenskit", "elliot")
 
 
 @click.command("demo", short_help="See it work on a made-up shop.")
-@click.option(
-    "-o",
-    "--output",
-    type=options.Output(),
-    default=Path("report.html"),
-    show_default=True,
-    help="Where to write the report.",
-)
+@options.page
 @click.option("--data", type=click.Path(path_type=Path), help="Also write the tables as CSV files into this folder.")
 def command(output: Path, data: Path | None) -> None:
     """Evaluate, compare, explain and report, on data that are made up on the spot: nothing is needed.

@@ -121,7 +121,7 @@ class Column(click.ParamType):  # type: ignore[type-arg]  # generic since click 
         return table, role, tuple(name.split(",")) if role == "user" and "," in name else name
 
 
-class Names(click.ParamType):  # type: ignore[type-arg]
+class Names(click.ParamType):  # type: ignore[type-arg]  # as above
     """Names with commas between them."""
 
     name = "name,..."
@@ -164,6 +164,15 @@ protocol = _together(
 
 protocol_of_runs = _together(click.option("--baseline", metavar="RUN", help=RUN), protocol)
 """The same where several runs are compared, with one of them as the baseline."""
+
+page = click.option(
+    "-o",
+    "--output",
+    type=Output(),
+    default=Path("report.html"),
+    show_default=True,
+    help="Where to write the report.",
+)
 
 metrics = click.option(
     "-m",

@@ -16,14 +16,7 @@ from atkay.text.printable import printable
 @options.runs(least=1)
 @options.metrics
 @options.tests
-@click.option(
-    "-o",
-    "--output",
-    type=options.Output(),
-    default=Path("report.html"),
-    show_default=True,
-    help="Where to write the report.",
-)
+@options.page
 @click.option("--title", help="Title of the report.")
 @click.option("--slices", type=options.InputFile(), help="A segment for each user.")
 @options.protocol_of_runs

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from atkay.core.native.library import LIBRARY, PROBLEM
 
+# Every public name of the one or the other module: a test sees that each kernel has its twin.
 if TYPE_CHECKING or LIBRARY is None:
     from atkay.core.reference import *  # noqa: F403
 else:

@@ -13,6 +13,7 @@ from atkay.inputs.batch import by_index
 from atkay.results.packing import split
 
 need("atkay.engines.torchmetrics", "torchmetrics", "torch", "torchmetrics")
+# Imported after the line that says what to install where they are missing.
 import torch  # noqa: E402
 from torchmetrics import Metric  # noqa: E402
 from torchmetrics.utilities.data import dim_zero_cat  # noqa: E402

@@ -174,7 +174,7 @@ def _bundle(rows: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema) as stream:
         stream.write_table(rows)
-    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
+    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]  # PyArrow has no types
 
 
 def unbundle(bundles: Iterable[pa.BinaryScalar]) -> pa.Table:
