@@ -45,7 +45,9 @@ def chunked(rng: np.random.Generator, values: Any) -> Any:
     if series.dtype not in (pl.Int32, pl.Int64, pl.Float32, pl.Float64, pl.String):
         return values
     edges = [0, *np.sort(rng.integers(0, len(series) + 1, rng.integers(0, 9))).tolist(), len(series)]
-    return ArrowColumn(pl.concat([series[a:b] for a, b in itertools.pairwise(edges)], rechunk=False))
+    # Each chunk has memory of its own: slices would lie one behind the other, and reading past an end would go unseen.
+    chunks = [pl.Series(series[a:b].to_list(), dtype=series.dtype) for a, b in itertools.pairwise(edges)]
+    return ArrowColumn(pl.concat(chunks, rechunk=False))
 
 
 def scores(rng: np.random.Generator, rows: int) -> Any:

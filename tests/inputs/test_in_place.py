@@ -16,7 +16,9 @@ TYPES = [pl.Int16, pl.Int32, pl.Int64, pl.UInt64, pl.Float32, pl.Float64, pl.Str
 
 def chunked(values: pl.Series, *lengths: int) -> pl.Series:
     edges = np.cumsum((0, *lengths))
-    return pl.concat([values[a:b] for a, b in pairwise(edges)], rechunk=False)
+    # From lists, so that each chunk has memory of its own.
+    chunks = [pl.Series(values.name, values[a:b].to_list(), values.dtype) for a, b in pairwise(edges)]
+    return pl.concat(chunks, rechunk=False)
 
 
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
@@ -45,7 +47,8 @@ def test_the_same_numbers_from_chunks(ids: pl.DataType, shuffled: bool) -> None:
     ).cast({"user": ids, "item": ids})
     truth = recs[::5].select("user", "item")
     recs = recs.sample(fraction=1, shuffle=True, seed=3) if shuffled else recs
-    pieces = pl.concat([recs[a : a + 7] for a in range(0, len(recs), 7)], rechunk=False)
+    chunks = [pl.DataFrame(recs[a : a + 7].to_dict(as_series=False), recs.schema) for a in range(0, len(recs), 7)]
+    pieces = pl.concat(chunks, rechunk=False)
     assert pieces.n_chunks() > 50
     metrics = ["ndcg@5", "map", "mrr", "user_coverage@3"]
     whole, parts = (atkay.evaluate(each, truth, metrics, ties="item") for each in (recs.rechunk(), pieces))
