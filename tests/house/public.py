@@ -14,7 +14,7 @@ from atkay.words import words_of
 
 SRC = Path(__file__).parents[2] / "src" / "atkay"
 STUB = SRC / "__init__.pyi"
-ARGUMENTS = SRC / "arguments.py"
+ARGUMENTS = SRC / "text" / "arguments.py"
 WITH_WORDS = (SRC / "protocol.py", *sorted((SRC / "metrics").glob("*.py")))
 
 

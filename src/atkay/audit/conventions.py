@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Unpack
 
-    from atkay.arguments import GeneralArguments
     from atkay.metrics.metric import Metric
+    from atkay.text.arguments import GeneralArguments
 
 
 @dataclass(frozen=True, repr=False)

@@ -27,20 +27,20 @@ from atkay.metrics.spec import parse
 from atkay.metrics.worked import arithmetic
 from atkay.protocol import CONCERNS, Protocol, fields_about
 from atkay.results.sample_users import Place, by_item
-from atkay.surface import spell_out
 from atkay.tables import FILTERS, SIDE
+from atkay.text.help import spell_out
 from atkay.words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Unpack
 
-    from atkay.arguments import ProtocolFields, WholeListArguments
     from atkay.core.types import Floats
     from atkay.inputs.coding.align import Aligned
     from atkay.inputs.table import Table
     from atkay.judged.judged import Judged
     from atkay.results.result import Result
+    from atkay.text.arguments import ProtocolFields, WholeListArguments
 
 UNSAID = {
     "average_over": "every query counts on its own",

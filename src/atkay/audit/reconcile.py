@@ -27,8 +27,8 @@ from atkay.errors import ProtocolError, SpecError, number_of, shown
 from atkay.evaluation.request import Request
 from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
-from atkay.surface import spell_out
 from atkay.text.grid import Grid, Tabular
+from atkay.text.help import spell_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from atkay.arguments import ProtocolFields
     from atkay.audit.evidence import Evidence
     from atkay.core.types import Floats
     from atkay.inputs.columns import Columns
     from atkay.metrics.metric import Metric
+    from atkay.text.arguments import ProtocolFields
 
 MEANS = {
     0.5: "no evidence; give more numbers or more digits",

@@ -20,9 +20,9 @@ from atkay.evaluation.spoken import meaning
 from atkay.metrics.metric import Metric, conventions
 from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
-from atkay.surface import spell_out
 from atkay.tables import FILTERS
 from atkay.text.grid import Grid, Tabular
+from atkay.text.help import spell_out
 from atkay.words import words_of
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    from atkay.arguments import EvaluateArguments
     from atkay.core.types import Floats
+    from atkay.text.arguments import EvaluateArguments
 
 
 class Variant(NamedTuple):

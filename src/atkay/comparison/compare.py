@@ -44,15 +44,15 @@ from atkay.metrics.metric import Metric
 from atkay.metrics.spec import parse_all, separate
 from atkay.results.result import Result
 from atkay.results.summary import Summary, summarise
-from atkay.surface import spell_out
+from atkay.text.help import spell_out
 from atkay.text.phrases import argument, either
 from atkay.text.progress import Steps
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from atkay.arguments import EvaluateArguments
     from atkay.comparison.sheet import Pair, Paired, Sheet
+    from atkay.text.arguments import EvaluateArguments
 
 TestName = Literal["t", "permutation", "bootstrap", "tukey", "randomised_tukey", "wilcoxon", "sign"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]

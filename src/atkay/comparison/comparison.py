@@ -19,8 +19,8 @@ from atkay.metrics.spec import parse
 from atkay.results.result import Numbers, cells, number_types
 from atkay.results.save import check_fit, load_record, metric_spec, save_record, summary
 from atkay.results.summary import Summary
-from atkay.surface import Visible
 from atkay.text.grid import Cell, Grid, Tables
+from atkay.text.help import Visible
 from atkay.text.printable import one_line
 
 if TYPE_CHECKING:

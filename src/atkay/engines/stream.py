@@ -38,8 +38,8 @@ from atkay.protocol import Protocol
 from atkay.results.packing import pack, unpack
 from atkay.results.result import Result
 from atkay.results.save import FIELDS, metric_spec
-from atkay.surface import Visible, spell_out
 from atkay.tables import FILTERS, SIDE
+from atkay.text.help import Visible, spell_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -47,12 +47,12 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from atkay.arguments import Library, ProtocolFields, SideArguments
     from atkay.core.types import Ints
     from atkay.inputs.batch import Batch
     from atkay.inputs.coding.align import Aligned
     from atkay.inputs.coding.shared import SharedCount
     from atkay.metrics.metric import Metric
+    from atkay.text.arguments import Library, ProtocolFields, SideArguments
 
 WHY_N_ITEMS = "Pass Stream(..., n_items=...); item codes run from 0 to n_items - 1."
 

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-    from atkay.arguments import StreamArguments
     from atkay.metrics.metric import Metric as Spec
     from atkay.results.result import Result
+    from atkay.text.arguments import StreamArguments
 
 
 class TorchmetricsSettings(TypedDict, total=False):

@@ -8,8 +8,8 @@ from atkay.errors import ProtocolError
 from atkay.evaluation.request import USUAL, Request
 from atkay.inputs.frames import is_spark
 from atkay.protocol import Protocol
-from atkay.surface import describe, spell_out
 from atkay.tables import FILTERS, TABLES
+from atkay.text.help import describe, spell_out
 from atkay.text.phrases import argument
 
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Unpack
 
-    from atkay.arguments import Library, ProtocolFields
     from atkay.inputs.columns import Columns
     from atkay.metrics.metric import Metric
     from atkay.metrics.sampled import Sampled
     from atkay.results.result import Result
+    from atkay.text.arguments import Library, ProtocolFields
 
 
 @describe(Protocol, but=FILTERS)

@@ -8,8 +8,8 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from atkay.errors import ColumnError, listing, nearest, offer, shown
-from atkay.surface import Visible
 from atkay.tables import ITEM, KINDS, ORDER, SESSION, TIME, USER
+from atkay.text.help import Visible
 from atkay.text.phrases import columns_argument
 
 if TYPE_CHECKING:

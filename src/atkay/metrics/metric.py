@@ -19,7 +19,7 @@ from atkay.core.types import WHOLE, Bools, Floats, Ints
 from atkay.errors import SpecError, shown
 from atkay.judged.judged import Judged
 from atkay.metrics.worked import printed, quotient
-from atkay.surface import Visible
+from atkay.text.help import Visible
 from atkay.words import checked, word, words_of
 
 __all__ = [
@@ -181,7 +181,7 @@ class Metric(Visible):
 class Ratio(Metric):
     """A metric that is one count over another, so that users can be averaged or pooled."""
 
-    average: Literal["users", "pooled"] = word(
+    average: Literal['users', 'pooled'] = word(
         users="the mean of the users' values",
         pooled="the sum of the users' numerators over the sum of their denominators",
     )

@@ -20,7 +20,7 @@ from atkay.errors import InputError, ProtocolError, SpecError, shown, who
 from atkay.judged.judged import Judged
 from atkay.metrics.metric import Metric, Ratio, RunMetric
 from atkay.metrics.spec import parse_all
-from atkay.surface import Visible
+from atkay.text.help import Visible
 from atkay.words import checked, word, words_of
 
 RANKS_PER_BLOCK = 1 << 14
@@ -59,7 +59,7 @@ class Sampled(Visible):
 
     catalog_size: int
     negatives: int
-    estimator: Literal["none", "rank", "least_squares", "tradeoff"] = word(
+    estimator: Literal['none', 'rank', 'least_squares', 'tradeoff'] = word(
         none="metrics on a sample of the catalogue, not corrected",
         rank="metrics at an unbiased estimate of the rank in the catalogue, from a sample of it",
         least_squares="least-squares estimates of metrics on the catalogue, from a sample of it",

@@ -13,19 +13,19 @@ from atkay.reporting.data import page_data
 from atkay.reporting.elements import as_script, element, written
 from atkay.reporting.sections import controls, sections
 from atkay.reporting.view import View, shown
-from atkay.surface import spell_out
 from atkay.tables import SIDE
 from atkay.text.files import check_target, write_whole
+from atkay.text.help import spell_out
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
     from typing import Unpack
 
-    from atkay.arguments import GeneralArguments
     from atkay.audit.conventions import Conventions
     from atkay.comparison.comparison import Comparison
     from atkay.results.result import Result
+    from atkay.text.arguments import GeneralArguments
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 """What a browser lets the page do: run what is in it, and ask for nothing. Vega compiles its expressions (eval)."""

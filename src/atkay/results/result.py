@@ -20,9 +20,9 @@ from atkay.metrics.metric import Definition, Metric, RunMetric, is_pooled
 from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
 from atkay.results.summary import Summary, means_of, summarise, units
-from atkay.surface import Visible
 from atkay.text.files import path_of
 from atkay.text.grid import Grid
+from atkay.text.help import Visible
 from atkay.text.printable import one_line
 
 if TYPE_CHECKING:

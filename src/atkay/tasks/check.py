@@ -12,8 +12,8 @@ from atkay.inputs.coding.shared import nothing_shared
 from atkay.inputs.coding.types import same_types
 from atkay.inputs.read import read_recs
 from atkay.inputs.table import Table
-from atkay.surface import Visible
 from atkay.text.grid import Grid
+from atkay.text.help import Visible
 
 if TYPE_CHECKING:
     from atkay.inputs.columns import Columns

@@ -20,18 +20,18 @@ from atkay.inputs.read import columns_of
 from atkay.metrics.metric import Metric, Ratio
 from atkay.metrics.spec import parse_all
 from atkay.results.result import Result
-from atkay.surface import Visible, spell_out
 from atkay.tables import TABLES
 from atkay.tasks.log import word_of
+from atkay.text.help import Visible, spell_out
 from atkay.text.phrases import columns_argument
 from atkay.text.printable import one_line
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from atkay.arguments import CompareArguments, EvaluateArguments
     from atkay.comparison.comparison import Comparison
     from atkay.tasks.check import Check
+    from atkay.text.arguments import CompareArguments, EvaluateArguments
 
 Specs = str | Metric | Iterable[str | Metric]
 

@@ -11,8 +11,8 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from atkay.surface import Visible
 from atkay.text.files import is_terminal
+from atkay.text.help import Visible
 from atkay.text.printable import one_line
 
 if TYPE_CHECKING:

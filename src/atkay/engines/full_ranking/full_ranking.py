@@ -24,19 +24,19 @@ from atkay.evaluation.judge import relevant_grades
 from atkay.evaluation.measure import measure_all
 from atkay.evaluation.request import USUAL, Request
 from atkay.protocol import Protocol
-from atkay.surface import Visible, spell_out
+from atkay.text.help import Visible, spell_out
 from atkay.text.sizes import bytes_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Unpack
 
-    from atkay.arguments import FullRankingArguments, Library, ProtocolFields
     from atkay.core.types import Array
     from atkay.engines.full_ranking.device import Kernel
     from atkay.judged.judged import Judged
     from atkay.metrics.metric import Metric
     from atkay.results.result import Population, Result
+    from atkay.text.arguments import FullRankingArguments, Library, ProtocolFields
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 Precision = Literal["float32", "tf32", "bfloat16"]

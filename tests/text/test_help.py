@@ -12,13 +12,14 @@ import polars as pl
 import pytest
 
 import atkay
-from atkay import arguments, tasks
+from atkay import tasks
 from atkay.comparison import compare as comparing
 from atkay.comparison.corrections import CORRECTIONS, FAMILIES
 from atkay.comparison.tests import TESTS
 from atkay.reporting.charts import KINDS
 from atkay.reporting.mlflow import WORDS
 from atkay.tables import FILTERS
+from atkay.text import arguments
 from atkay.words import words_of
 
 
