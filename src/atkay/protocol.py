@@ -44,14 +44,14 @@ class Protocol(Visible):
 
     _internal = "changes check_filters chosen differing groups trait"
 
-    no_recs: Literal['zero', 'skip', 'error'] = word(
+    no_recs: Literal["zero", "skip", "error"] = word(
         "Users with truth but no list.",
         concerns="who",
         zero="a user with truth but no list scores as an empty list: 0 in most metrics",
         skip="a user with truth but no list is skipped",
         error="a user with truth but no list is an error",
     )
-    no_truth: Literal['skip', 'zero', 'one', 'error', 'judged'] = word(
+    no_truth: Literal["skip", "zero", "one", "error", "judged"] = word(
         "Users with a list but no relevant item.",
         concerns="who",
         skip="a user with a list but no relevant item is skipped",
@@ -61,7 +61,9 @@ class Protocol(Visible):
         judged="a user with no relevant item scores 0 in metrics that need truth if the truth grades an item as not "
         "relevant, else does not count",
     )
-    ties: Literal['given', 'item', 'item_desc', 'best', 'worst', 'random', 'expected', 'text', 'text_desc', 'reversed', 'together'] = word(
+    ties: Literal[
+        "given", "item", "item_desc", "best", "worst", "random", "expected", "text", "text_desc", "reversed", "together"
+    ] = word(
         "Order of equal scores.",
         concerns="lists",
         given=Word("equal scores keep the input order", stays=True, needs_row_order=True),
@@ -84,37 +86,37 @@ class Protocol(Visible):
     (``needs_row_order``) and may be turned round (``turns``); or they are sorted ``by`` something, perhaps
     ``descending``; or all of them are taken in some way (``takes``), for which a metric needs a closed form.
     """
-    scores: Literal['exact', 'float32'] = word(
+    scores: Literal["exact", "float32"] = word(
         "Precision in which scores are compared.",
         concerns="scores",
         exact="scores are compared as they are",
         float32="scores are rounded to float32 first",
     )
-    nonpositive: Literal['listed', 'missed'] = word(
+    nonpositive: Literal["listed", "missed"] = word(
         "Items with a score of 0 or below.",
         concerns="lists",
         listed="an item counts as listed whatever its score",
         missed="a relevant item with a score of 0 or below counts as missed in precision, recall, map, mnap and mrr",
     )
-    gains: Literal['relevant', 'positive'] = word(
+    gains: Literal["relevant", "positive"] = word(
         "Which grades count in dcg, ndcg and err.",
         concerns="lists",
         relevant="dcg, ndcg and err count the grades of relevant items",
         positive="dcg, ndcg and err count every grade above 0, whatever min_relevance says",
     )
-    duplicates: Literal['error', 'first'] = word(
+    duplicates: Literal["error", "first"] = word(
         "Items that appear twice in a list or in a user's truth.",
         concerns="task",
         error="an item twice in one list or in one user's truth is an error",
         first="an item twice in one list counts at its better rank; twice in one user's truth, by its first row",
     )
-    unjudged: Literal['irrelevant', 'drop'] = word(
+    unjudged: Literal["irrelevant", "drop"] = word(
         "Listed items that the truth does not grade.",
         concerns="lists",
         irrelevant="an item that the truth does not grade is not relevant",
         drop="an item that the truth does not grade is removed from the list",
     )
-    unlisted: Literal['missed', 'ignored'] = word(
+    unlisted: Literal["missed", "ignored"] = word(
         "Relevant items that are not listed.",
         concerns="lists",
         missed="a relevant item that is not listed counts as missed",

@@ -63,7 +63,7 @@ class AUC(Ratio):
     averages = True
 
     unlisted: Literal["last", "skip"] = unlisted_field()
-    no_pair: Literal['skip', 'zero'] = word(
+    no_pair: Literal["skip", "zero"] = word(
         skip="a user without a pair has no value",
         zero="a user without a pair scores 0",
     )

@@ -47,7 +47,7 @@ class BPref(Metric):
     name = "bpref"
     aliases = ("binary_preference",)
 
-    per: Literal['capped', 'relevant', 'plus10'] = word(
+    per: Literal["capped", "relevant", "plus10"] = word(
         capped="the relevant items, or the judged non-relevant ones where those are fewer",
         relevant="the relevant items",
         plus10="the relevant items and ten more",

@@ -66,12 +66,12 @@ class Calibration(ListMetric):
     looks_back = True
     better = "lower"
 
-    distance: Literal['kl', 'js', 'hellinger'] = word(
+    distance: Literal["kl", "js", "hellinger"] = word(
         kl="Kullback-Leibler divergence in nats, smoothed by alpha",
         js="Jensen-Shannon divergence in nats",
         hellinger="Hellinger distance",
     )
-    weight: Literal['uniform', 'log2', 'reciprocal'] = word(
+    weight: Literal["uniform", "log2", "reciprocal"] = word(
         uniform="every listed item counts 1",
         log2="a listed item counts 1 / log2(rank + 1)",
         reciprocal="a listed item counts 1 / rank",

@@ -47,7 +47,7 @@ class CategoryEntropy(ListMetric):
     needs = ("features",)
     bounded = False
 
-    count: Literal['split', 'each'] = word(
+    count: Literal["split", "each"] = word(
         split="an item counts 1, in equal parts", each="an item counts 1 for each of its categories"
     )
 

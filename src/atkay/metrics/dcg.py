@@ -53,10 +53,10 @@ class DCG(Metric):
     averages = True
     by_grade = True
 
-    gain: Literal['exp2', 'linear', 'binary', 'exp2_above'] = word(
+    gain: Literal["exp2", "linear", "binary", "exp2_above"] = word(
         exp2="2^grade - 1", linear="the grade", binary="1", exp2_above="2^(grade - min_relevance + 1) - 1"
     )
-    discount: Literal['log2', 'ln', 'jk'] = word(
+    discount: Literal["log2", "ln", "jk"] = word(
         log2="log2(rank + 1)", ln="the natural logarithm of rank + 1", jk="max(1, log2 rank)"
     )
 

@@ -43,7 +43,7 @@ class Entropy(RunMetric):
     name = "entropy"
     aliases = ("shannon_entropy", "item_entropy")
 
-    unit: Literal['bits', 'share'] = word(
+    unit: Literal["bits", "share"] = word(
         bits="in bits", share="as a share of the highest entropy that the catalogue allows"
     )
 

@@ -54,8 +54,8 @@ class EPC(Metric):
     aliases = ("expected_popularity_complement",)
     needs = ("train",)
 
-    discount: Literal['log2', 'flat'] = word(log2="1 / log2(rank + 1)", flat="every rank has the same weight")
-    relevance: Literal['hits', 'listed'] = word(hits="relevant items only", listed="all items, relevant or not")
+    discount: Literal["log2", "flat"] = word(log2="1 / log2(rank + 1)", flat="every rank has the same weight")
+    relevance: Literal["hits", "listed"] = word(hits="relevant items only", listed="all items, relevant or not")
 
     @property
     def needs_truth(self) -> bool:  # type: ignore[override]  # a word decides

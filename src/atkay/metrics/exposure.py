@@ -61,16 +61,16 @@ class Exposure(Grouped):
     aliases = ("exposure_ratio", "group_exposure")
     by_item = True
 
-    groups: Literal['categories', 'popularity'] = word(
+    groups: Literal["categories", "popularity"] = word(
         categories="the items of each category in features",
         popularity="the most popular items of train, and the rest",
     )
-    per: Literal['items', 'relevant', 'listed'] = word(
+    per: Literal["items", "relevant", "listed"] = word(
         items="the users times the items of the group",
         relevant="the times that an item of the group is relevant to a user",
         listed="the places that show the group",
     )
-    of: Literal['ratio', 'inverse', 'gap', 'highest', 'lowest'] = word(
+    of: Literal["ratio", "inverse", "gap", "highest", "lowest"] = word(
         ratio="the highest exposure over the lowest",
         inverse="the lowest exposure over the highest",
         gap="the highest exposure less the lowest",

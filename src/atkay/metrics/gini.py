@@ -46,7 +46,7 @@ class Gini(RunMetric):
     aliases = ("gini_index", "gini_coefficient")
     needs = ("catalog",)
 
-    divisor: Literal['n', 'n_less_1'] = word(
+    divisor: Literal["n", "n_less_1"] = word(
         n="the number of items of the catalogue",
         n_less_1="one less, so that all places for one item score 1",
     )

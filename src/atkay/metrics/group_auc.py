@@ -46,10 +46,10 @@ class GroupAUC(AUC):
     name = "group_auc"
     aliases = ("gauc", "grouped_auc")
 
-    weight: Literal['listed', 'relevant', 'pairs'] = word(
+    weight: Literal["listed", "relevant", "pairs"] = word(
         listed="the listed items", relevant="the relevant items", pairs="the pairs"
     )
-    average: Literal['pooled', 'users'] = word(
+    average: Literal["pooled", "users"] = word(
         pooled="the sum of the users' weighted values over the sum of their weights",
         users="the mean of the users' values",
     )

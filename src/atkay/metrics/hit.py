@@ -45,7 +45,7 @@ class HitRate(Ratio):
     aliases = ("hr", "hit_rate", "hitrate", "hit_ratio", "success")
     averages = True
 
-    count: Literal['any', 'share', 'number'] = word(
+    count: Literal["any", "share", "number"] = word(
         any="1 where at least one item is relevant",
         share="the share of the listed items that are relevant",
         number="how many listed items are relevant",

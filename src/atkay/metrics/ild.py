@@ -57,13 +57,13 @@ class ILD(ListMetric):
     name = "ild"
     aliases = ("intra_list_distance", "intra_list_diversity")
 
-    by: Literal['features', 'euclidean', 'categories', 'cooccurrence'] = word(
+    by: Literal["features", "euclidean", "categories", "cooccurrence"] = word(
         features="1 - cosine of the items' vectors",
         euclidean="the Euclidean distance of the items' vectors",
         categories="1 - Jaccard similarity of the items' categories",
         cooccurrence="1 - shared training users over the geometric mean of both items' users",
     )
-    unknown: Literal['skip', 'apart'] = word(
+    unknown: Literal["skip", "apart"] = word(
         skip="pairs with an item of which nothing is known are left out",
         apart="an item of which nothing is known is at distance 1 from every other",
     )

@@ -46,7 +46,7 @@ class InterListDistance(RunMetric):
     name = "inter_list_distance"
     aliases = ("inter_list_diversity", "inter_user_diversity", "personalization")
 
-    per: Literal['k', 'listed'] = word(
+    per: Literal["k", "listed"] = word(
         k="the cutoff, or the longest list where nothing is cut",
         listed="the mean length of the lists after the cut",
     )

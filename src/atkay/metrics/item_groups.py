@@ -48,7 +48,7 @@ class Parity(Grouped):
 
     better = "lower"
 
-    groups: Literal['popularity', 'categories'] = word(
+    groups: Literal["popularity", "categories"] = word(
         popularity="the most popular items of train, and the rest",
         categories="the items of each category in features",
     )

@@ -50,7 +50,7 @@ class MAP(Metric):
     averages = True
     by_score = True
 
-    per: Literal['relevant', 'capped', 'hits', 'k', 'listed', 'places'] = word(
+    per: Literal["relevant", "capped", "hits", "k", "listed", "places"] = word(
         relevant="the relevant items",
         capped="the relevant items, or k where that is smaller",
         hits="the hits in the top k",

@@ -48,7 +48,7 @@ class MedianRank(RunMetric):
     least = 1.0
     bounded = False
 
-    missed: Literal['beyond', 'last', 'skip'] = word(
+    missed: Literal["beyond", "last", "skip"] = word(
         beyond="a user without a hit is below every rank",
         last="a user without a hit has rank k + 1, or one below the list's end",
         skip="a user without a hit does not count",

@@ -181,7 +181,7 @@ class Metric(Visible):
 class Ratio(Metric):
     """A metric that is one count over another, so that users can be averaged or pooled."""
 
-    average: Literal['users', 'pooled'] = word(
+    average: Literal["users", "pooled"] = word(
         users="the mean of the users' values",
         pooled="the sum of the users' numerators over the sum of their denominators",
     )

@@ -51,9 +51,9 @@ class MPR(Ratio):
     better = "lower"
     partial = True
 
-    gain: Literal['linear', 'binary'] = word(linear="the grade", binary="1")
+    gain: Literal["linear", "binary"] = word(linear="the grade", binary="1")
     unlisted: Literal["last", "skip"] = unlisted_field()
-    average: Literal['pooled', 'users'] = word(
+    average: Literal["pooled", "users"] = word(
         pooled="the sum of the users' numerators over the sum of their denominators",
         users="the mean of the users' values",
     )

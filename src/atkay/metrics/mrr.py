@@ -43,7 +43,7 @@ class MRR(Metric):
     averages = True
     by_score = True
 
-    target: Literal['any', 'best'] = word(
+    target: Literal["any", "best"] = word(
         any="the first relevant item",
         best="the item of the highest grade",
     )

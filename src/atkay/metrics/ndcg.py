@@ -56,7 +56,7 @@ class NDCG(DCG):
     name = "ndcg"
     aliases = ("normalized_dcg", "normalised_dcg", "normalized_discounted_cumulative_gain")
 
-    ideal: Literal['relevant', 'full', 'listed', 'uncut'] = word(
+    ideal: Literal["relevant", "full", "listed", "uncut"] = word(
         relevant="all relevant items, the best k",
         full="k items of grade 1",
         listed="the list itself, re-ordered",

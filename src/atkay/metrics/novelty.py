@@ -47,7 +47,7 @@ class Novelty(ListMetric):
     needs = ("train",)
     bounded = False
 
-    of: Literal['users', 'interactions'] = word(users="the share of users", interactions="the share of interactions")
+    of: Literal["users", "interactions"] = word(users="the share of users", interactions="the share of interactions")
     unseen: Literal["one", "skip", "zero"] = unseen_field()
 
     def values(self, judged: Judged) -> Floats:

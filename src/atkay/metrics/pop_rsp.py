@@ -56,7 +56,7 @@ class PopRSP(Parity):
     name = "pop_rsp"
     aliases = ("ranking_based_statistical_parity", "popularity_rsp")
 
-    items: Literal['unseen', 'all'] = word(unseen="the items that the user did not have in training", all="all items")
+    items: Literal["unseen", "all"] = word(unseen="the items that the user did not have in training", all="all items")
 
     @property
     def needs(self) -> tuple[str, ...]:  # type: ignore[override]  # a word decides

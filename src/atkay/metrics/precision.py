@@ -47,7 +47,7 @@ class Precision(Ratio):
     averages = True
     by_score = True
 
-    per: Literal['k', 'listed', 'capped'] = word(
+    per: Literal["k", "listed", "capped"] = word(
         k="k, however short the list is",
         listed="the items that were listed",
         capped="k, or the number of relevant items where that is smaller",

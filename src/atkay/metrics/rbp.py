@@ -54,7 +54,7 @@ class RBP(Metric):
     aliases = ("rank_biased_precision",)
 
     p: float = patience()
-    gain: Literal['binary', 'linear', 'grade'] = word(
+    gain: Literal["binary", "linear", "grade"] = word(
         binary="1", linear="the grade, divided by the highest", grade="the grade"
     )
     highest: float = highest_grade(1.0)

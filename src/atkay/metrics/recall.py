@@ -45,7 +45,7 @@ class Recall(Ratio):
     averages = True
     by_score = True
 
-    per: Literal['relevant', 'capped'] = word(
+    per: Literal["relevant", "capped"] = word(
         relevant="the relevant items",
         capped="the relevant items, or k where that is smaller",
     )

@@ -59,7 +59,7 @@ class Sampled(Visible):
 
     catalog_size: int
     negatives: int
-    estimator: Literal['none', 'rank', 'least_squares', 'tradeoff'] = word(
+    estimator: Literal["none", "rank", "least_squares", "tradeoff"] = word(
         none="metrics on a sample of the catalogue, not corrected",
         rank="metrics at an unbiased estimate of the rank in the catalogue, from a sample of it",
         least_squares="least-squares estimates of metrics on the catalogue, from a sample of it",

@@ -99,7 +99,7 @@ class Serendipity(Metric):
     reads_lists = True
     partial = True
 
-    kind: Literal['murakami', 'rectools', 'ge', 'unexpectedness', 'adamopoulos', 'cosine'] = word(
+    kind: Literal["murakami", "rectools", "ge", "unexpectedness", "adamopoulos", "cosine"] = word(
         murakami="what the model likes more than a reference model, by ranks",
         rectools="what ranks higher than by popularity",
         ge="what a reference model does not list",
@@ -107,15 +107,15 @@ class Serendipity(Metric):
         adamopoulos="unexpected relevant items",
         cosine="relevant items unlike the user's history",
     )
-    per: Literal['listed', 'unexpected', 'k'] = word(
+    per: Literal["listed", "unexpected", "k"] = word(
         listed="the items listed",
         unexpected="the listed items outside the reference list, for ge",
         k="k, however short the list is",
     )
-    form: Literal['plain', 'ranked'] = word(
+    form: Literal["plain", "ranked"] = word(
         plain="each term as it is", ranked="each term times hits so far / rank, for murakami"
     )
-    similarity: Literal['shared', 'features'] = word(
+    similarity: Literal["shared", "features"] = word(
         shared="from the training users of both items", features="from the items' vectors"
     )
 

@@ -44,7 +44,7 @@ class Surprisal(ListMetric):
     name = "surprisal"
     needs = ("train",)
 
-    per: Literal['listed', 'k'] = word(listed="the items listed", k="k, however short the list is")
+    per: Literal["listed", "k"] = word(listed="the items listed", k="k, however short the list is")
 
     def values(self, judged: Judged) -> Floats:
         bits, _ = information(judged, "users")

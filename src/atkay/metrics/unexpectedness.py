@@ -47,10 +47,10 @@ class Unexpectedness(ListMetric):
     name = "unexpectedness"
     needs = ("reference",)
 
-    expected: Literal['whole', 'top'] = word(
+    expected: Literal["whole", "top"] = word(
         whole="all that the reference lists", top="the top k of the reference list"
     )
-    per: Literal['listed', 'k'] = word(listed="the items listed", k="k, an empty place being unexpected")
+    per: Literal["listed", "k"] = word(listed="the items listed", k="k, an empty place being unexpected")
 
     def values(self, judged: Judged) -> Floats:
         places = judged.top(max(self.cutoffs))

@@ -44,7 +44,7 @@ class UserCoverage(Metric):
     needs_truth = False
     by_length = True
 
-    count: Literal['any', 'full'] = word(
+    count: Literal["any", "full"] = word(
         any="1 where at least one item is listed", full="1 where all places up to the cutoff are filled"
     )
 

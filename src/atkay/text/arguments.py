@@ -15,19 +15,40 @@ if TYPE_CHECKING:
     from atkay.protocol import Protocol
 
 
-Library = Literal['cornac', 'elliot', 'ir_measures', 'lenskit', 'lightgbm', 'ranx', 'recbole', 'recommenders', 'recpack', 'rectools', 'replay', 'rs_metrics', 'sklearn', 'spark', 'tfranking', 'torchmetrics', 'trec_eval', 'xgboost']
+Library = Literal[
+    "cornac",
+    "elliot",
+    "ir_measures",
+    "lenskit",
+    "lightgbm",
+    "ranx",
+    "recbole",
+    "recommenders",
+    "recpack",
+    "rectools",
+    "replay",
+    "rs_metrics",
+    "sklearn",
+    "spark",
+    "tfranking",
+    "torchmetrics",
+    "trec_eval",
+    "xgboost",
+]
 
 
 class ProtocolFields(TypedDict, total=False):
-    no_recs: Literal['zero', 'skip', 'error']
-    no_truth: Literal['skip', 'zero', 'one', 'error', 'judged']
-    ties: Literal['given', 'item', 'item_desc', 'best', 'worst', 'random', 'expected', 'text', 'text_desc', 'reversed', 'together']
-    scores: Literal['exact', 'float32']
-    nonpositive: Literal['listed', 'missed']
-    gains: Literal['relevant', 'positive']
-    duplicates: Literal['error', 'first']
-    unjudged: Literal['irrelevant', 'drop']
-    unlisted: Literal['missed', 'ignored']
+    no_recs: Literal["zero", "skip", "error"]
+    no_truth: Literal["skip", "zero", "one", "error", "judged"]
+    ties: Literal[
+        "given", "item", "item_desc", "best", "worst", "random", "expected", "text", "text_desc", "reversed", "together"
+    ]
+    scores: Literal["exact", "float32"]
+    nonpositive: Literal["listed", "missed"]
+    gains: Literal["relevant", "positive"]
+    duplicates: Literal["error", "first"]
+    unjudged: Literal["irrelevant", "drop"]
+    unlisted: Literal["missed", "ignored"]
     min_relevance: float | None
     average_over: str | Sequence[str] | None
     seed: int
