@@ -1,11 +1,10 @@
-"""Text files: encodings, lines, JSON Lines; which line is wrong, and what to do."""
+"""Text files: encodings and lines; which line is wrong, and what to do."""
 
 from __future__ import annotations
 
 import codecs
 import contextlib
 import gzip
-import json
 import re
 import zlib
 from typing import TYPE_CHECKING
@@ -13,12 +12,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from atkay.errors import SourceError
-from atkay.inputs.checks import mixed_types
 from atkay.inputs.paths import quoted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from atkay.inputs.formats.format import Files
 
 
 ENCODINGS = {
@@ -30,8 +30,6 @@ ENCODINGS = {
 """Encodings by the mark at the start of a file; UTF-32's begins with UTF-16's."""
 BYTES_SAMPLED = 64
 """Bytes at the start of a file without a mark that tell whether it is UTF-16."""
-JSON_TYPES: dict[type, str] = {str: "text", bool: "true or false", int: "numbers", float: "numbers"}
-JSON_TYPES |= {list: "lists", dict: "objects", type(None): "null"}
 
 
 def check_encoding(start: bytes, shown: Path, table: str) -> None:
@@ -51,7 +49,7 @@ def _convert(encoding: str) -> str:
     return f"Convert it, for instance with: iconv -f {encoding} -t UTF-8 OLD > NEW"
 
 
-def refuse_encoding(shown: Mapping[Path, Path], table: str) -> None:
+def refuse_encoding(shown: Files, table: str) -> None:
     """Name the first line that is not UTF-8."""
     for path, name in shown.items():
         for number, line in _byte_lines(path):
@@ -92,53 +90,9 @@ def lines(path: Path, n_rows: int | None = None) -> pl.LazyFrame:
     )
 
 
-def check_json_types(shown: Mapping[Path, Path], names: tuple[str, ...], table: str) -> None:
-    """Refuse columns of JSON Lines in which some values are text and some are not.
-
-    The reader makes text of all of them, so that 1 and "1" would be one id. What looks like such a value may be within
-    a nested object; only where there is one are the lines looked at closely.
-    """
-    keys = "|".join(re.escape(json.dumps(name, ensure_ascii=False)) for name in names)
-    other = pl.col("line").str.contains(rf"(?:{keys})\s*:\s*[-0-9tf\[{{]").any()
-    if any(lines(path).select(other).collect(engine="streaming").item() for path in shown):
-        refuse_json(shown, table, names)
-
-
-def refuse_json(shown: Mapping[Path, Path], table: str, names: tuple[str, ...] | None = None) -> None:
-    """Name the first line that is not a JSON object, or a column (of ``names``) with values of different types."""
-    first: dict[str, tuple[str, object, int]] = {}
-    for path, file in shown.items():
-        for number, line in _text_lines(path):
-            for name, value in _json_object(line, f"line {number:,} of {quoted(file)}", table).items():
-                if value is None or (names is not None and name not in names):
-                    continue
-                kind = JSON_TYPES[type(value)]
-                before, example, at = first.setdefault(name, (kind, value, number))
-                if kind != before:
-                    here = f"{json.dumps(value)[:40]} in line {number:,} of {quoted(file)}"
-                    raise mixed_types(
-                        table, name, f"{before} ({json.dumps(example)[:40]} in line {at:,}) and {kind} ({here})"
-                    )
-
-
-def _text_lines(path: Path) -> Iterator[tuple[int, str]]:
-    before = 0
-    for frame in lines(path).collect_batches():
-        for number, line in enumerate(frame.to_series(), start=before + 1):
-            if line and line.strip():
-                yield number, line
-        before += len(frame)
-
-
-def _json_object(line: str, where: str, table: str) -> dict[str, object]:
+def first_lines(path: Path) -> list[str]:
+    """The lines among the first 20 that are not empty; none of a broken file, which is named when it is read."""
     try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise SourceError(f"{where} is not JSON: {error}.", table=table) from error
-    if not isinstance(row, dict):
-        raise SourceError(
-            f"{where} holds {JSON_TYPES[type(row)]}",
-            advice='In JSON Lines each line is an object, such as {"user": 1, "item": 2}.',
-            table=table,
-        )
-    return row
+        return [line for line in lines(path, 20).collect().to_series() if line and line.strip()]
+    except (pl.exceptions.PolarsError, OSError):
+        return []
