@@ -17,7 +17,7 @@
         ├── ColumnError    a column is missing, or several could be meant
         ├── IdError        ids that are null, of different types on the two sides, or that have nothing in common
         ├── DuplicateError an item twice in one list, or twice in one user's truth
-        ├── SideError      a metric needs train, catalog, features or reference, and it is not given, or not enough
+        ├── SideError      a metric needs a side table (train, catalog, ...), and it is not given, or not enough
         ├── OrderError     scores or ranks that do not put a list in order, times that do not put a log in order
         └── RelevanceError grades that are missing, negative or not numbers
 
@@ -25,11 +25,13 @@
     ├── CategoriesWarning  a column of categories in which every item has its own
     ├── NotMeanWarning     a test that does not test the mean
     ├── OverlapWarning     two tables have no ids in common, or next to none
-    ├── RepeatsWarning seen items are excluded, but most relevant items were seen ├── PermutationsWarning too few
-    permutations for the number of comparisons ├── SampledWarning the numbers are of a sample of the catalogue ├──
-    SpeedWarning the compiled kernels are missing, so everything takes longer ├── SwappedWarning recs and truth look as
-    if they were swapped ├── TiesWarning the order of equal scores decides more than a few of the lists └──
-    UnusedWarning a column of numbers is not used, and may have been meant as scores or grades
+    ├── PermutationsWarning too few permutations for the number of comparisons
+    ├── RepeatsWarning     seen items are excluded, but most relevant items were seen
+    ├── SampledWarning     the numbers are of a sample of the catalogue
+    ├── SpeedWarning       the compiled kernels are missing, so everything takes longer
+    ├── SwappedWarning     recs and truth look as if they were swapped
+    ├── TiesWarning        the order of equal scores decides more than a few of the lists
+    └── UnusedWarning      a column of numbers is not used, and may have been meant as scores or grades
 
 Every message says what was wrong, where, what was given, and what to do. An error has the table, the column, the row,
 the number of such rows and the advice as fields.

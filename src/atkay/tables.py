@@ -111,7 +111,7 @@ TABLES: Mapping[str, TableKind] = {
     "features": TableKind(
         {"item": ITEM},
         "Categories or vectors of items.",
-        "a table of items with their categories or vectors",
+        "a table of items with their categories or vectors, or {item: ...}",
         side=True,
         extra="a category or a vector per item",
         header="item,category",
@@ -121,7 +121,7 @@ TABLES: Mapping[str, TableKind] = {
     "reference": TableKind(
         LISTS,
         "The lists of a reference recommender.",
-        "the lists of a reference recommender, such as the most popular items",
+        "the lists of a reference recommender, or one list for all users, such as the most popular items",
         side=True,
         value="score",
         for_everybody=True,

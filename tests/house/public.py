@@ -62,18 +62,18 @@ def arguments() -> str:
     fields["average_over"] = "str | Sequence[str] | None"  # a list becomes a tuple
     evaluated = keywords(atkay.evaluate)
     general = {name: evaluated[name] for name in (*FILTERS, "columns", "dialect", "protocol")}
-    streamed = keywords(atkay.Stream)
     library = f"Library = {literal(atkay.list_dialects())}\n"
     classes = [
         typed("ProtocolFields", "TypedDict", fields),
         typed("ProtocolArguments", "ProtocolFields", {name: every[name] for name in FILTERS}),
-        typed("SideArguments", "TypedDict", {name: evaluated[name] for name in SIDE}),
+        typed("SideArguments", "TypedDict", dict.fromkeys(SIDE, "Any")),
+        typed("TablesAndFields", "ProtocolFields, SideArguments", {}),
         typed("GeneralArguments", "ProtocolFields", general),
-        typed("WholeListArguments", "GeneralArguments, SideArguments", {}),
-        typed("EvaluateArguments", "WholeListArguments", without(evaluated, general, SIDE)),
+        typed("WholeListArguments", "TablesAndFields, GeneralArguments", {}),
+        typed("EvaluateArguments", "WholeListArguments", without(evaluated, general)),
         typed("CompareArguments", "EvaluateArguments", keywords(atkay.compare)),
         typed("FullRankingArguments", "ProtocolFields", keywords(atkay.FullRanking)),
-        typed("StreamArguments", "ProtocolFields, SideArguments", without(streamed, SIDE)),
+        typed("StreamArguments", "TablesAndFields", keywords(atkay.Stream)),
     ]
     return "\n\n".join([HEAD, library, *classes])
 

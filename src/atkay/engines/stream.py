@@ -39,7 +39,7 @@ from atkay.results.packing import pack, unpack
 from atkay.results.result import Result
 from atkay.results.save import FIELDS, metric_spec
 from atkay.tables import FILTERS, SIDE
-from atkay.text.help import Visible, spell_out
+from atkay.text.help import Visible, name_side_tables, spell_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from atkay.inputs.coding.align import Aligned
     from atkay.inputs.coding.shared import SharedCount
     from atkay.metrics.metric import Metric
-    from atkay.text.arguments import Library, ProtocolFields, SideArguments
+    from atkay.text.arguments import Library, SideArguments, TablesAndFields
 
 WHY_N_ITEMS = "Pass Stream(..., n_items=...); item codes run from 0 to n_items - 1."
 
@@ -80,6 +80,7 @@ PART_FIELDS: dict[str, Reader] = {
 """Further fields of a stream that has users."""
 
 
+@name_side_tables
 class Stream(Visible):
     """Evaluate users in batches; streams merge exactly, in any order.
 
@@ -94,7 +95,7 @@ class Stream(Visible):
     n_items
         The number of items; codes run from 0 to n_items - 1. Optional unless a metric of the whole run (such as
         coverage) or a table is given.
-    train, catalog, features, reference
+    **tables
         As for :func:`evaluate`, with item codes. The catalogue defaults to all n_items. With ``train``, or a
         ``reference`` per user, pass ``users`` to ``update``.
     dialect, protocol, **fields
@@ -120,28 +121,23 @@ class Stream(Visible):
 
     _internal = "count"
 
-    @spell_out(Protocol, but=(*FILTERS, "average_over"))
+    @spell_out(SIDE, Protocol, but=(*FILTERS, "average_over"))
     def __init__(
         self,
         metrics: str | Metric | Iterable[str | Metric] = USUAL,
         *,
         n_items: int | None = None,
-        train: Any = None,
-        catalog: Any = None,
-        features: Any = None,
-        reference: Any = None,
         dialect: Library | str | None = None,
         protocol: Protocol | None = None,
-        **fields: Unpack[ProtocolFields],
+        **fields: Unpack[TablesAndFields],
     ) -> None:
         if strange := [name for name in OF_EVALUATE if name in fields]:
             raise ProtocolError(f"Stream: {listing(strange)} is not supported; use evaluate(recs, truth, ...).")
         for name in FILTERS:
             if fields.get(name) is not None:
                 raise ProtocolError(f"Stream: {name} comes with each batch. Pass update(..., {name}=...).")
-        tables = {"train": train, "catalog": catalog, "features": features, "reference": reference}
         rest: dict[str, Any] = {**fields}
-        tables |= {name: rest.pop(name) for name in SIDE if name in rest}
+        tables = {name: rest.pop(name) for name in SIDE if name in rest}
         request = Request.of(metrics, protocol, rest, dialect=dialect, tables=tables)
         if request.protocol.groups:
             raise ProtocolError(
@@ -412,7 +408,7 @@ class Stream(Visible):
         own = self._header()
         for name in ("metrics", "protocol", "apart", "n_items", "side"):
             if own[name] != header.get(name):
-                what = {"side": "the side tables (train, catalog, features, reference)"}.get(name, name)
+                what = {"side": f"the side tables ({', '.join(SIDE)})"}.get(name, name)
                 raise InputError(
                     f"merge: the streams differ in {what}: {_difference(own[name], header.get(name))}. Make both "
                     "with the same arguments."

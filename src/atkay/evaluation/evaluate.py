@@ -8,8 +8,8 @@ from atkay.errors import ProtocolError
 from atkay.evaluation.request import USUAL, Request
 from atkay.inputs.frames import is_spark
 from atkay.protocol import Protocol
-from atkay.tables import FILTERS, TABLES
-from atkay.text.help import describe, spell_out
+from atkay.tables import FILTERS, SIDE, TABLES
+from atkay.text.help import describe, name_side_tables, spell_out
 from atkay.text.phrases import argument
 
 if TYPE_CHECKING:
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from atkay.metrics.metric import Metric
     from atkay.metrics.sampled import Sampled
     from atkay.results.result import Result
-    from atkay.text.arguments import Library, ProtocolFields
+    from atkay.text.arguments import Library, TablesAndFields
 
 
 @describe(Protocol, but=FILTERS)
-@spell_out(Protocol)
+@name_side_tables
+@spell_out(SIDE, Protocol)
 def evaluate(
     recs: Any,
     truth: Any,
@@ -35,16 +36,12 @@ def evaluate(
     slices: Any = None,
     exclude: Any = None,
     candidates: Any = None,
-    train: Any = None,
-    catalog: Any = None,
-    features: Any = None,
-    reference: Any = None,
     sampled: Sampled | None = None,
     dialect: Library | str | None = None,
     memory: str | int | None = None,
     spill: str | os.PathLike[str] | None = None,
     protocol: Protocol | None = None,
-    **fields: Unpack[ProtocolFields],
+    **fields: Unpack[TablesAndFields],
 ) -> Result:
     """Evaluate ranked lists against held-out truth.
 
@@ -67,9 +64,10 @@ def evaluate(
     exclude, candidates
         Items to remove from the lists before ranking, such as those already seen; and the only items to keep. Tables of
         users and items, ``{user: items}``, or a collection of items for all users.
-    train, catalog, features, reference
-        What some metrics need: the training interactions (users and items); all items; the categories or vectors of
-        items, as a table or ``{item: ...}``; the lists of a reference recommender, or one list for all users.
+    **tables
+        What some metrics need:
+
+        (each table)
     sampled
         ``Sampled(catalog_size=n, negatives=m)`` if the lists rank one relevant item among sampled negatives. The result
         says so, and can estimate the metrics on the whole catalogue.
@@ -97,8 +95,7 @@ def evaluate(
     >>> result.population.without_list
     1
     """
-    tables = {"recs": recs, "truth": truth, "exclude": exclude, "candidates": candidates, "train": train}
-    tables |= {"catalog": catalog, "features": features, "reference": reference, "slices": slices}
+    tables = {"recs": recs, "truth": truth, "exclude": exclude, "candidates": candidates, "slices": slices}
     rest: dict[str, Any] = {**fields}
     tables |= {name: rest.pop(name) for name in TABLES if name in rest}
     request = Request.of(metrics, protocol, rest, dialect=dialect, tables=tables, columns=columns, sampled=sampled)

@@ -11,11 +11,9 @@ import numpy as np
 from atkay.core.kernels import sums
 from atkay.core.lists import Lists, is_constant, rows_of
 from atkay.core.types import WHOLE, Bools, Floats, Ints
-from atkay.errors import ProtocolError, SideError, SpecError
+from atkay.errors import ProtocolError, SpecError
 from atkay.judged.axes import lists, per_hit, per_query
-from atkay.judged.side import Features, Side, Train
-from atkay.tables import TABLES
-from atkay.text.phrases import argument
+from atkay.judged.side import Side, WithSide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,7 +25,7 @@ Memo = dict[object, dict[int, Floats]]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Judged:
+class Judged(WithSide):
     """Lists matched with the truth.
 
     Per hit, ordered by query and rank: ``query``, ``rank`` (from 1), ``grade``, ``item`` (its code), ``nth``.
@@ -181,26 +179,6 @@ class Judged:
         return self if self.positive is None else self.without_hits(~self.positive)
 
     @property
-    def train(self) -> Train:
-        """The interactions that the models learned from."""
-        return _given(self.side.train if self.side else None, "train")
-
-    @property
-    def catalog(self) -> Bools:
-        """Which codes are items of the catalogue."""
-        return _given(self.side.catalog if self.side else None, "catalog")
-
-    @property
-    def features(self) -> Features:
-        """What is known of items."""
-        return _given(self.side.features if self.side else None, "features")
-
-    @property
-    def reference(self) -> Lists:
-        """The list of a reference recommender for each query, the best item first."""
-        return _given(self.side.reference if self.side else None, "reference")
-
-    @property
     def lists(self) -> Lists:
         """The whole lists, for metrics that cannot do without."""
         return _kept(self.ranking, "whole lists")
@@ -295,12 +273,6 @@ def kept(memo: Memo | None, what: object, cutoffs: Sequence[int], work: Callable
     if missing:
         columns.update(zip(missing, work(missing).T, strict=True))
     return np.array([columns[k] for k in cutoffs]).T
-
-
-def _given(what: T | None, name: str) -> T:
-    if what is None:
-        raise SideError(f"a metric needs {argument(name)}: {TABLES[name].meaning}.")
-    return what
 
 
 def _kept(what: T | None, name: str) -> T:

@@ -20,7 +20,8 @@ from atkay.core.kernels import fingerprint
 from atkay.core.lists import Lists
 from atkay.errors import SideError
 from atkay.judged.axes import lists
-from atkay.tables import SIDE
+from atkay.tables import SIDE, TABLES
+from atkay.text.phrases import argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -160,6 +161,28 @@ class Side:
             for each in fields(self)
             if "axis" in each.metadata and (table := getattr(self, each.name)) is not None
         ]
+
+
+def _needed(name: str) -> Any:
+    """A property that is one of the side tables, which a metric cannot do without."""
+
+    def table(judged: WithSide) -> Any:
+        given = getattr(judged.side, name, None)
+        if given is None:
+            raise SideError(f"a metric needs {argument(name)}: {TABLES[name].meaning}.")
+        return given
+
+    return property(table, doc=TABLES[name].help)
+
+
+class WithSide:
+    """The side tables as formulas read them."""
+
+    side: Side | None
+    train: Train = _needed("train")
+    catalog: Bools = _needed("catalog")
+    features: Features = _needed("features")
+    reference: Lists = _needed("reference")
 
 
 def side_fingerprints(side: Side | None, query: Hashes, item: Numbers) -> dict[str, Fingerprint]:

@@ -66,6 +66,10 @@ class SideArguments(TypedDict, total=False):
     reference: Any
 
 
+class TablesAndFields(ProtocolFields, SideArguments):
+    pass
+
+
 class GeneralArguments(ProtocolFields, total=False):
     exclude: Any
     candidates: Any
@@ -74,7 +78,7 @@ class GeneralArguments(ProtocolFields, total=False):
     protocol: Protocol | None
 
 
-class WholeListArguments(GeneralArguments, SideArguments):
+class WholeListArguments(TablesAndFields, GeneralArguments):
     pass
 
 
@@ -107,7 +111,7 @@ class FullRankingArguments(ProtocolFields, total=False):
     protocol: Protocol | None
 
 
-class StreamArguments(ProtocolFields, SideArguments, total=False):
+class StreamArguments(TablesAndFields, total=False):
     n_items: int | None
     dialect: Library | str | None
     protocol: Protocol | None

@@ -7,6 +7,7 @@ import inspect
 import textwrap
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
+from atkay.tables import SIDE, TABLES
 from atkay.words import words_of
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ class Visible:
         return sorted(name for name in super().__dir__() if not name.startswith("_") and name not in hidden)
 
 
-def spell_out(source: Any, *, but: Iterable[str] = ()) -> Callable[[F], F]:
-    """Show the keywords of ``source`` in place of ``**``, in the signature, and the fields of a dataclass in the help.
+def spell_out(*sources: Any, but: Iterable[str] = ()) -> Callable[[F], F]:
+    """Show keywords in place of ``**`` in the signature: those of a function, the fields of a dataclass, or names.
 
     The function itself keeps its ``**``: it can then say what was meant by a name that does not exist.
     """
@@ -35,7 +36,7 @@ def spell_out(source: Any, *, but: Iterable[str] = ()) -> Callable[[F], F]:
         signature = inspect.signature(function)
         own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
         known = {each.name for each in own} | set(but)
-        more = [each for each in _keywords(source) if each.name not in known]
+        more = [each for source in sources for each in _keywords(source) if each.name not in known]
         function.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]  # inspect reads it
         return function
 
@@ -56,7 +57,21 @@ def describe(cls: type, *, but: Iterable[str] = ()) -> Callable[[F], F]:
     return described
 
 
+def name_side_tables(documented: F) -> F:
+    """Put the names of the side tables into a docstring, for ``**tables``, and what each of them is."""
+    if documented.__doc__:
+        listed = "\n".join(f"    - ``{name}``: {TABLES[name].meaning}" for name in SIDE)
+        text = inspect.cleandoc(documented.__doc__)
+        documented.__doc__ = text.replace("**tables\n", f"{', '.join(SIDE)}\n").replace("    (each table)", listed)
+    return documented
+
+
 def _keywords(source: Any) -> Iterator[inspect.Parameter]:
+    if isinstance(source, tuple):
+        yield from (
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Any) for name in source
+        )
+        return
     if not dataclasses.is_dataclass(source):
         yield from (each for each in inspect.signature(source).parameters.values() if each.kind is each.KEYWORD_ONLY)
         return
