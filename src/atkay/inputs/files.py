@@ -17,7 +17,7 @@ from atkay.inputs.formats.columnar import ARROW, PARQUET
 from atkay.inputs.formats.delimited import CSV, TSV
 from atkay.inputs.formats.json_lines import JSON_LINES
 from atkay.inputs.formats.trec import TREC_QRELS, TREC_RUN
-from atkay.inputs.paths import Stored, find_files, local_path, quoted
+from atkay.inputs.paths import UNPACKED, Stored, find_files, local_path, quoted
 from atkay.inputs.table import Pieces, Source
 from atkay.inputs.text_files import check_encoding, first_lines, refuse_encoding
 
@@ -37,23 +37,24 @@ def open_file(given: str | os.PathLike[str], table: str) -> Source:
     """A file, a folder of files, or files by a pattern, as a source of columns.
 
     The format of a file is given by its suffix, or else by its content. Several files are one table, in the order of
-    their names. A pipe can be read once, so its content is kept in a temporary file for as long as the source is used.
+    their names. The content of a pipe, which can be read once, and of some compressed files is kept in temporary files
+    for as long as the source is used.
     """
     path = local_path(given, table)
     paths = find_files(path, table)
-    kept = Stored(path, table) if paths == [path] and path.is_fifo() else None
-    if kept is not None:
-        paths = [kept.path]
+    piped = paths == [path] and path.is_fifo()
+    kept = {each: Stored(each, table) for each in paths if piped or each.suffix.lower() in UNPACKED}
+    shown = {kept[each].path if each in kept else each: each for each in paths}
+    paths = [*shown]
     if len(paths) > 1:  # Spark writes an empty file where a partition has no rows
         paths = [each for each in paths if not _is_empty(each)] or paths[:1]
-    shown = {each: each if kept is None else path for each in paths}
-    formats = {each: _format_of(each, name, table) for each, name in shown.items()}
+    formats = {each: _format_of(each, shown[each], table) for each in paths}
     form = formats[paths[0]]
     form.refuse(path, table)
     if len(set(formats.values())) > 1:
         other = next(each for each in paths if formats[each] is not form)
         raise SourceError(
-            f"{quoted(paths[0])} is {form.name}, and {quoted(other)} is {formats[other].name}",
+            f"{quoted(shown[paths[0]])} is {form.name}, and {quoted(shown[other])} is {formats[other].name}",
             advice="All files of a table must be of one format.",
             table=table,
         )
@@ -67,7 +68,7 @@ def open_file(given: str | os.PathLike[str], table: str) -> Source:
     names = tuple(schemas[paths[0]].names())
     for each, schema in schemas.items():
         _refuse_twice(shown[each], () if form.typed else schema.names(), table)
-    _check_alike(schemas, table)
+    _check_alike({shown[each]: schema for each, schema in schemas.items()}, table)
     lazy = scans[0]
     whole = any(map(form.is_whole, paths))
     if len(paths) > 1:
@@ -100,7 +101,7 @@ def open_file(given: str | os.PathLike[str], table: str) -> Source:
 
     label = f"'{path.name}'" if len(paths) == 1 else f"'{path.name}' ({len(paths)} files)"
     pieces = None if whole else Pieces(scan, form.scan_together is not None, reading)
-    return Source(names, select, label=label, text=not form.typed, pieces=pieces, kept=kept)
+    return Source(names, select, label=label, text=not form.typed, pieces=pieces, kept=kept or None)
 
 
 def _is_empty(path: Path) -> bool:
@@ -124,8 +125,11 @@ def _format_of(path: Path, shown: Path, table: str) -> Format:
     form = _by_suffix(path) or next((one for one in FORMATS if one.starts and content.startswith(one.starts)), None)
     if form is None or form.is_text:
         check_encoding(start, shown, table)
-    if form is None and (lines := first_lines(path)):
-        form = next((one for one in FORMATS if one.guess(lines)), None)
+    if form in (None, TSV) and (lines := _first_lines(path, shown, table)):
+        claiming = (one for one in FORMATS if one.claim(lines, shown, table, form is TSV))
+        form = next(claiming, None) or form or next((one for one in FORMATS if one.guess(lines)), None)
+        for one in FORMATS if form is None else ():
+            one.question(lines, shown, table)
     if form is None:
         raise SourceError(
             f"cannot tell the format of {quoted(shown)}",
@@ -133,6 +137,13 @@ def _format_of(path: Path, shown: Path, table: str) -> Format:
             table=table,
         )
     return form
+
+
+def _first_lines(path: Path, shown: Path, table: str) -> list[str]:
+    try:
+        return first_lines(path)
+    except OSError as error:
+        raise SourceError(f"cannot read {quoted(shown)}: {error}", advice="Is it complete?", table=table) from error
 
 
 def _refuse_twice(path: Path, names: Sequence[str], table: str) -> None:

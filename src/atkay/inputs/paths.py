@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import bz2
 import glob
 import itertools
+import lzma
 import os
 import re
 import shutil
 import tempfile
 import weakref
 from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
 from atkay.errors import SourceError, shown
 from atkay.text.phrases import STANDARD_INPUT
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+UNPACKED: dict[str, Callable[[Path], IO[bytes]]] = {".bz2": bz2.open, ".xz": lzma.open}
+"""Kinds of compressed files that Polars does not read; it reads .gz and .zst by itself."""
 HIDDEN = (".", "_")
 """How names begin that Spark and Hadoop do not take for data, such as _SUCCESS."""
 
@@ -89,14 +97,19 @@ def _is_hidden(path: Path) -> bool:
 
 
 class Stored:
-    """The content of a pipe, which can be read once, as a file that is there for as long as this object."""
+    """The content of a pipe, which can be read once, or of a compressed file, as a file that is there for as long as
+    this object.
+    """
 
-    def __init__(self, pipe: Path, table: str) -> None:
+    def __init__(self, given: Path, table: str) -> None:
         folder = tempfile.mkdtemp(prefix="atkay-")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self.path = Path(folder, pipe.name)
+        unpack = UNPACKED.get(given.suffix.lower())
+        self.path = Path(folder, given.stem if unpack else given.name)
         try:
-            with pipe.open("rb") as source, self.path.open("wb") as target:
+            with unpack(given) if unpack else given.open("rb") as source, self.path.open("wb") as target:
                 shutil.copyfileobj(source, target)
-        except OSError as error:
-            raise SourceError(f"cannot read the pipe '{pipe}': {error.strerror}.", table=table) from error
+        except (OSError, EOFError, lzma.LZMAError) as error:
+            what, cause = "the file" if unpack else "the pipe", getattr(error, "strerror", None) or error
+            advice = "Is it complete? Unpack it, or make it again." if unpack else ""
+            raise SourceError(f"cannot read {what} '{given}': {cause}", advice=advice, table=table) from error

@@ -28,6 +28,8 @@ ENCODINGS = {
     codecs.BOM_UTF16_BE: "UTF-16",
 }
 """Encodings by the mark at the start of a file; UTF-32's begins with UTF-16's."""
+LINES_SAMPLED = 200
+"""Lines at the start of a file that tell what it is; a head of comments may be long."""
 BYTES_SAMPLED = 64
 """Bytes at the start of a file without a mark that tell whether it is UTF-16."""
 
@@ -91,8 +93,8 @@ def lines(path: Path, n_rows: int | None = None) -> pl.LazyFrame:
 
 
 def first_lines(path: Path) -> list[str]:
-    """The lines among the first 20 that are not empty; none of a broken file, which is named when it is read."""
+    """The first lines that are not empty; none of a file that is no text, which is named when it is read."""
     try:
-        return [line for line in lines(path, 20).collect().to_series() if line and line.strip()]
-    except (pl.exceptions.PolarsError, OSError):
+        return [line for line in lines(path, LINES_SAMPLED).collect().to_series() if line and line.strip()]
+    except pl.exceptions.PolarsError:
         return []

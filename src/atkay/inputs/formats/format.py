@@ -38,6 +38,12 @@ class Format:
     """The first bytes of a file, after a byte order mark."""
     guess: Callable[[Sequence[str]], bool] = _never
     """Whether the first lines of a file (none is empty) are of this format."""
+    claim: Callable[[Sequence[str], Path, str, bool], bool] = _never
+    """The same where the file's name and its table help to tell. Asked of TSV files, too (the last argument): there it
+    must be certain, because these begin with the names of columns.
+    """
+    question: Callable[[Sequence[str], Path, str], None] = _nothing
+    """Refuses lines that no format recognises, but that could be this one, by a question about them."""
     is_text: bool = True
     """Whether people can read it: its encoding is checked, and lines can be named."""
     typed: bool = True

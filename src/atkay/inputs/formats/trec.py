@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from atkay.errors import SourceError
+from atkay.inputs.columns import NUMBER
 from atkay.inputs.formats.format import Format
 from atkay.inputs.paths import quoted
-from atkay.inputs.text_files import lines
+from atkay.inputs.text_files import first_lines, lines
 from atkay.tables import KINDS
 
 if TYPE_CHECKING:
@@ -22,7 +24,12 @@ if TYPE_CHECKING:
 SWAPPED = "Are recs and truth swapped? Pass the run as recs and the qrels as truth."
 # Fields are separated by blanks and tabs, and by nothing else that Unicode calls space.
 FIELD, GAP = "[^ \\t]+", "[ \\t]+"
-_RUN = rf"(?<qid>{FIELD}){GAP}{FIELD}{GAP}(?<docno>{FIELD}){GAP}{FIELD}{GAP}(?<score>{FIELD}){GAP}{FIELD}"
+# A document id with a space in it shifts the fields behind it: its second half would be the rank. So the rank is a
+# number or a dash, and what comes before further text is a tag: it has a letter that no number has.
+_PLACE, _TAG = "(?:[-+]?[0-9.]+|-)", f"{FIELD[:-1]}*[A-DF-Za-df-z_]{FIELD[:-1]}*"
+_SCORED = rf"{GAP}(?<docno>{FIELD}){GAP}{_PLACE}{GAP}(?<score>{FIELD})"
+_RUN = rf"(?<qid>{FIELD}){GAP}{FIELD}{_SCORED}{GAP}(?:{FIELD}|{_TAG}{GAP}.*)"
+_RUN_WITHOUT_TAG = rf"(?<qid>{FIELD}){GAP}[Qq]?0{_SCORED}"
 _QRELS = rf"(?<qid>{FIELD}){GAP}{FIELD}{GAP}(?<docno>{FIELD}){GAP}(?<rel>{FIELD})"
 TREC = {"TREC run": (_RUN, ("qid", "docno", "score")), "TREC qrels": (_QRELS, ("qid", "docno", "rel"))}
 
@@ -45,20 +52,97 @@ def _refuse_judgments(path: Path, table: str) -> None:
         )
 
 
-def _guess(lines: Sequence[str], n_fields: int) -> bool:
-    """Whether a line is of a TREC file with ``n_fields`` fields."""
-    # The second field says nothing, and is nearly always "0" or "Q0". Without it four columns could be anything:
-    # MovieLens' u.data is four columns, too.
-    fields = re.split(GAP, lines[0].strip())
-    return len(fields) == n_fields and fields[1].upper() in ("0", "Q0")
+def _is_run(start: Sequence[str], _: Path, table: str, header: bool) -> bool:
+    """Whether the lines are those of a run; it may have no tag."""
+    rows = _rows(start)
+    if min(map(len, rows), default=0) < 5:
+        return False
+    ranked = _numbers(rows, 3, 4)
+    if _second_is_zero(rows, header):
+        return ranked or (len(rows[0]) > 5 and not header)
+    return table == "recs" and ranked and min(map(len, rows)) > 5 and _counts_up(rows)
+
+
+def _is_qrels(start: Sequence[str], path: Path, table: str, header: bool) -> bool:
+    """Whether the lines are those of qrels.
+
+    The second field says nothing, as in trec_eval, and is nearly always "0" or "Q0". Where it is something else the
+    others have to tell, for four columns could be anything: MovieLens' u.data is four columns, too.
+    """
+    rows = _rows(start)
+    judged = {len(row) for row in rows} == {4} and _numbers(rows, 3)
+    if rows and len(rows[0]) == 4 and _second_is_zero(rows, header):
+        return judged or not header
+    return judged and ("qrel" in path.name.lower() or (table == "truth" and _has_iterations(rows)))
+
+
+def _rows(start: Sequence[str]) -> list[list[str]]:
+    """The fields of lines, without comments."""
+    stripped = (line.strip(" \t\r") for line in start)
+    return [re.split(GAP, line) for line in stripped if line and not line.startswith("#")]
+
+
+def _second_is_zero(rows: Sequence[Sequence[str]], header: bool) -> bool:
+    """Whether the second field is what it nearly always is: in the first line, or in all where that may be a header."""
+    return all(len(row) > 1 and row[1].upper() in ("0", "Q0") for row in (rows if header else rows[:1]))
+
+
+def _numbers(rows: Sequence[Sequence[str]], *fields: int) -> bool:
+    """Whether some fields are numbers, or dates, in all rows."""
+    return all(len(row) > field and NUMBER.fullmatch(row[field]) for row in rows for field in fields)
+
+
+def _has_iterations(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the second of four fields numbers rounds of judging or subtopics, and the third names documents."""
+    documents = not any(NUMBER.fullmatch(row[2]) for row in rows)
+    return documents and _numbers(rows, 1) and len({row[1] for row in rows}) < len({row[2] for row in rows})
+
+
+def _counts_up(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the fourth field is the next rank wherever the first one stays the same."""
+    if not all(row[3].isdecimal() for row in rows):
+        return False
+    steps = {int(below[3]) - int(above[3]) for above, below in itertools.pairwise(rows) if above[0] == below[0]}
+    return steps == {1}
+
+
+def _no_question(*_: object) -> None:
+    """What is not recognised as a run is none."""
+
+
+def _ask_which(start: Sequence[str], path: Path, table: str) -> None:
+    """Ask about columns that have two readings, or hold judgments that are not qrels."""
+    rows = _rows(start)
+    widths = {len(row) for row in rows}
+    if widths == {4} and _numbers(rows, 0, 1, 2, 3):
+        raise SourceError(
+            f"the 4 columns of {quoted(path)} have two readings: query, iteration, document, relevance (TREC qrels); "
+            "or user, item, rating, time (as in MovieLens)",
+            advice="For the first, give it the suffix .qrels; for the second, put a header line above it: "
+            "user, item, rating, timestamp, with the separator of the file.",
+            table=table,
+        )
+    if widths == {5} and _numbers(rows, 2, 3, 4):
+        raise SourceError(
+            f"{quoted(path)} has 5 columns, as prels have: query, document, judgment, sampling method, probability. "
+            "These are a sample of judgments, weighted by their probabilities",
+            advice="To count each judgment alike, keep the first three columns under the header user,item,relevance.",
+            table=table,
+        )
 
 
 def _fields(path: Path, kind: str) -> pl.LazyFrame:
-    """The fields of each line of a TREC file, and its number; null where it has others."""
-    # The rank column of a run is left alone: trec_eval, and everybody who writes these files, goes by score.
+    """The fields of each line of a TREC file, and its number; null where it has others.
+
+    Empty lines, and comments, which begin with "#", are passed over.
+    """
+    # The rank column of a run is left alone: trec_eval, and everybody who writes these files, goes by score. So it may
+    # begin at 0, or be the same in all lines.
     pattern, names = TREC[kind]
+    if kind == "TREC run" and len(next(iter(_rows(first_lines(path))), ())) == 5:
+        pattern = _RUN_WITHOUT_TAG
     fields = pl.col("line").str.strip_chars(" \t\r").str.extract_groups(f"^{pattern}$")
-    filled = lines(path).with_row_index("number", offset=1).filter(pl.col("line").str.contains(r"\S"))
+    filled = lines(path).with_row_index("number", offset=1).filter(pl.col("line").str.contains(r"^\s*[^\s#]"))
     return filled.select("number", *(fields.struct.field(name) for name in names))
 
 
@@ -82,12 +166,19 @@ def _check_lines(shown: Files, table: str, kind: str) -> None:
             )
 
 
-def _format(kind: str, suffixes: tuple[str, ...], n_fields: int, refuse: Callable[[Path, str], None]) -> Format:
+def _format(
+    kind: str,
+    suffixes: tuple[str, ...],
+    claim: Callable[[Sequence[str], Path, str, bool], bool],
+    question: Callable[[Sequence[str], Path, str], None],
+    refuse: Callable[[Path, str], None],
+) -> Format:
     return Format(
         kind,
         suffixes,
         lambda path: _fields(path, kind).drop("number"),
-        guess=lambda lines: _guess(lines, n_fields),
+        claim=claim,
+        question=question,
         typed=False,
         bad=_is_bad(kind),
         check=lambda shown, _, table: _check_lines(shown, table, kind),
@@ -95,5 +186,5 @@ def _format(kind: str, suffixes: tuple[str, ...], n_fields: int, refuse: Callabl
     )
 
 
-TREC_RUN = _format("TREC run", (".run",), 6, _refuse_lists)
-TREC_QRELS = _format("TREC qrels", (".qrels", ".qrel"), 4, _refuse_judgments)
+TREC_RUN = _format("TREC run", (".run",), _is_run, _no_question, _refuse_lists)
+TREC_QRELS = _format("TREC qrels", (".qrels", ".qrel"), _is_qrels, _ask_which, _refuse_judgments)
