@@ -178,7 +178,7 @@ def test_it_reads_like_a_result() -> None:
         (
             {"run_b": pl.DataFrame({"user": [1, 1], "item": [1, 2], "rank": [2, 1], "score": [0.9, 0.1]})},
             OrderError,
-            "run_b: 'rank' and 'score' contradict each other for user 1",
+            "run_b: 'rank' and 'score' contradict each other: for user 1, rank 1 has score 0.1",
         ),
     ],
 )

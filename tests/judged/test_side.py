@@ -185,8 +185,17 @@ def test_reference(reference: Any) -> None:
     assert items == [["tea", "rye"], [], ["rye", "tea"]]
 
 
-def test_one_reference_for_everybody() -> None:
-    rows = aligned(reference=["rye", "tea"])
+@pytest.mark.parametrize(
+    "reference",
+    [
+        ["rye", "tea"],
+        pl.DataFrame({"item": ["tea", "rye"], "score": [0.1, 0.7]}),
+        pl.DataFrame({"item": ["tea", "rye"], "rank": [2, 1]}),
+    ],
+    ids=["list", "scores", "ranks"],
+)
+def test_one_reference_for_everybody(reference: Any) -> None:
+    rows = aligned(reference=reference)
     assert rows.side is not None
     assert rows.side.reference is not None
     assert names(rows, rows.side.reference.item) == ["rye", "tea"] * 3
@@ -226,6 +235,17 @@ def test_codes_of_lists_do_not_depend_on_what_else_is_given() -> None:
         ),
         ({"features": pl.DataFrame({"item": ["tea"], "x": [{"a": 1}]})}, InputError, "is of type Struct"),
         ({"reference": {"ann": ["tea", "tea"]}}, DuplicateError, "'tea' appears twice"),
+        (
+            {"reference": pl.DataFrame({"item": ["tea"], "rank": [2]})},
+            OrderError,
+            "reference: 'rank' of all users is 2; the ranks of a list of 1 must be 1 to 1, each once",
+        ),
+        (
+            {"reference": pl.DataFrame({"user": ["ann"] * 2, "item": ["a", "b"], "rank": [1, 2], "score": [3, 4]})},
+            OrderError,
+            "reference: 'rank' and 'score' contradict each other: for user 'ann', rank 1 has score 3 and rank 2 has "
+            "score 4. Name the one to use: columns={'reference': ",
+        ),
         (
             {"reference": pl.DataFrame({"user": ["ann"], "item": ["tea"], "rank": [2]})},
             OrderError,

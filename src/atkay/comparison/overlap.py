@@ -10,17 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atkay.core.kernels import match, steps
-from atkay.core.lists import Lists, Match, ScoreSteps, in_threads
-from atkay.core.match import repeated
-from atkay.core.order import by_rank, together
+from atkay.core.kernels import match
+from atkay.core.lists import Lists, Match, in_threads
+from atkay.core.order import Scores
 from atkay.core.types import WHOLE, Floats, Ints, is_integer, is_number
 from atkay.errors import (
-    DuplicateError,
     IdError,
     InputError,
     NumberError,
-    OrderError,
     SpecError,
     listing,
     number_of,
@@ -28,6 +25,7 @@ from atkay.errors import (
     shown,
     who,
 )
+from atkay.inputs.coding.ranking import Origin, rank_order, repeats
 from atkay.inputs.columns import Columns
 from atkay.metrics.metric import DEEPEST
 from atkay.metrics.worked import printed
@@ -197,7 +195,8 @@ def overlap(
     alone = int((other.length == 0).sum()), int((one.length == 0).sum())
     matched = match(one, other)
     if any(matched.repeated):
-        raise _duplicate(*((RUNS[0], one) if matched.repeated[0] else (RUNS[1], other)), items, ids)
+        run, lists = (RUNS[0], one) if matched.repeated[0] else (RUNS[1], other)
+        raise repeats(lists, items, lambda query: f"the list of {who(ids, query)}", run, "Drop them.")
     return Overlap(
         query_values=_compared(one, other, matched, WHOLE if k is None else int(k), float(p))[both],
         ids={name: column[both] for name, column in ids.items()},
@@ -222,6 +221,7 @@ def _columns_of(columns: Columns | Mapping[str, Columns] | None, name: str) -> C
 def _settled(one: Table, other: Table) -> tuple[dict[str, pl.Series], Vocabulary, list[Lists], int]:
     """The ids of all users, the codes of all items, the lists of either run, and how many rows are tied."""
     from atkay.inputs.checks import check_shapes
+    from atkay.inputs.coding.lookup import grouped, in_order
     from atkay.inputs.coding.types import same_types
     from atkay.inputs.coding.vocabulary import Vocabulary
 
@@ -237,45 +237,15 @@ def _settled(one: Table, other: Table) -> tuple[dict[str, pl.Series], Vocabulary
     items, item_codes = Vocabulary.of([table.ids[-1:] for table in tables])
     named = users.ids(np.arange(users.size)).rename(dict(zip(users.names, one.key, strict=True)))
     ids = {column.name: column for column in named.get_columns()}
-    rankings, n_tied = [], 0
+    rankings, tied = [], 0
     for table, user, item in zip(tables, user_codes, item_codes, strict=True):
-        score = None if table.score is None or table.rank is not None else table.score.to_numpy()
-        order, start, equal = together(user, users.size, score)
-        ranking = Lists(start, item[order], items.size)
-        if table.rank is not None:
-            ranking = _by_rank(table, ranking, order, ids)
-        rankings.append(ranking)
-        n_tied += ScoreSteps(-1, equal).n_tied
-    return ids, items, rankings, n_tied
-
-
-def _duplicate(run: str, lists: Lists, items: Vocabulary, ids: Mapping[str, Any]) -> DuplicateError:
-    again = repeated(lists)
-    item = items.ids(lists.item[again[:1]]).item()
-    whose = who(ids, lists.query_of(again[0]))
-    return DuplicateError(
-        f"{run}: item {item!r} appears twice in the list of {whose}; {len(again):,} of {len(lists):,} rows repeat an "
-        "item. Drop them."
-    )
-
-
-def _by_rank(table: Table, lists: Lists, order: Ints, ids: Mapping[str, Any]) -> Lists:
-    """Lists in the order of the ranks that the table gives, with which its scores must agree."""
-    from atkay.inputs.checks import not_ranks
-
-    assert table.rank is not None
-    ranks = table.rank.to_numpy()[order]
-    again, wrong = by_rank(lists, ranks)
-    if wrong >= 0:
-        raise not_ranks(lists, ranks, wrong, who(ids, wrong), table.name, table.used["rank"])
-    if table.score is not None and (rising := steps(lists, table.score.to_numpy()[order], again).rising) >= 0:
-        whose = who(ids, lists.query_of(rising))
-        rank, score = table.used["rank"], table.used["score"]
-        raise OrderError(
-            f"{table.name}: '{rank}' and '{score}' contradict each other for {whose}. Name the one to use: "
-            f"{columns_argument(rank=rank)} or {columns_argument(score=score)}."
-        )
-    return lists.reordered(again)
+        lists, moved = grouped(user, None, item, users.size, items.size)
+        score = None if table.score is None else Scores(table.score.to_numpy(), moved)
+        origin = Origin(table.name, table.used, lambda query: who(ids, query))
+        order, n_tied = rank_order(lists, in_order(table.rank, moved), score, origin)
+        rankings.append(lists.reordered(order))
+        tied += n_tied
+    return ids, items, rankings, tied
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from atkay.core.fingerprint import Fingerprint, item_fingerprint, numbers_of, scrambled
-from atkay.core.kernels import by_score, falling, fingerprint, match, steps, take
+from atkay.core.kernels import falling, fingerprint, match, steps, take
 from atkay.core.lists import Lists, is_constant, mask
 from atkay.core.match import repeated
-from atkay.core.order import Scores, by_rank
+from atkay.core.order import Scores
 from atkay.core.types import Array
-from atkay.errors import DuplicateError, OrderError, who
+from atkay.inputs.coding.ranking import Origin, rank_order, repeats
 from atkay.judged.judged import Judged
 from atkay.judged.side import side_fingerprints
 from atkay.results.result import Population
-from atkay.text.phrases import argument, columns_argument
+from atkay.text.phrases import argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -198,7 +198,11 @@ def _each_pair_once(aligned: Aligned, protocol: Protocol) -> tuple[Aligned, Matc
     if not any(matched.repeated):
         return aligned, matched
     if protocol.duplicates == "error":
-        raise _duplicate(aligned, "recs" if matched.repeated[0] else "truth")
+        table, lists, where = (
+            ("recs", aligned.recs, "list") if matched.repeated[0] else ("truth", aligned.truth, "truth")
+        )
+        advice = f"Drop them, or pass {argument('duplicates', 'first')} to keep the first of each."
+        raise repeats(lists, aligned.items, lambda query: f"the {where} of {aligned.whose(query)}", table, advice)
     if matched.repeated[0]:
         # Of an item that stands twice the better rank counts, so the lists are put in order first.
         order, _ = _order(aligned, replace(protocol, ties="given"), matched.row[:0], np.empty(0))
@@ -242,25 +246,13 @@ def missed_above(query: Ints, hit: Bools, n_queries: int) -> Ints:
 
 def _order(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> tuple[Ints | None, int]:
     """The rows in rank order, None where they stand in it, and how many are tied; ``row``, ``grade``: the hits."""
-    recs, score = aligned.recs, aligned.score
-    if aligned.rank is not None:
-        order, wrong = by_rank(recs, aligned.rank)
-        if wrong >= 0:
-            raise _not_ranks(aligned, wrong)
-        _agree(aligned, order)
-        return order, 0
-    if score is None:
-        return None, 0
-    score_steps = score.steps(recs)
-    falls = score_steps.rising < 0
-    if falls and (protocol.trait("ties", "stays") or not len(score_steps.equal)):
-        return None, score_steps.n_tied
-    order = by_score(recs, score.values, _tie_breaker(aligned, protocol, row, grade))
-    return order, (score_steps if falls else steps(recs, score.values, order)).n_tied
+    tie = None if protocol.trait("ties", "stays") else lambda: _tie_breaker(aligned, protocol, row, grade)
+    origin = Origin("recs", aligned.names, aligned.whose)
+    return rank_order(aligned.recs, aligned.rank, aligned.score, origin, tie)
 
 
-def _tie_breaker(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> Array | None:
-    """What equal scores are ordered by, the lowest first; None where they stay as they are."""
+def _tie_breaker(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> Array:
+    """What equal scores are ordered by, the lowest first."""
     recs = aligned.recs
 
     def of_grades() -> Array:
@@ -274,8 +266,6 @@ def _tie_breaker(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats)
         "grade": of_grades,
         "hash": lambda: scrambled(protocol.seed, aligned.query_numbers[recs.owner()], aligned.item_numbers(recs.item)),
     }
-    if protocol.trait("ties", "stays"):
-        return None
     key = keys[protocol.trait("ties", "by")]()
     return -key.astype(np.result_type(key, np.int64)) if protocol.trait("ties", "descending") else key
 
@@ -301,40 +291,3 @@ def _take_out(aligned: Aligned, protocol: Protocol, ranking: Lists, row: Ints) -
 def _within(ranking: Lists, rows: Lists | Bools) -> Bools:
     """Which listed rows are among the given ones."""
     return mask(match(ranking, rows).row, len(ranking)) if isinstance(rows, Lists) else rows[ranking.item]
-
-
-def _agree(aligned: Aligned, order: Ints | None) -> None:
-    """Where there are ranks and scores, a better rank has no lower score."""
-    if aligned.score is None or aligned.rank is None:
-        return
-    score, rank = aligned.score.values, aligned.rank
-    rising = steps(aligned.recs, score, order).rising
-    if rising >= 0:
-        rows = rising - 1, rising
-        above, below = rows if order is None else order[list(rows)]
-        whose = who(aligned.ids, aligned.recs.query_of(above))
-        names = aligned.names
-        raise OrderError(
-            f"recs: '{names['rank']}' and '{names['score']}' contradict each other: for {whose}, rank {rank[above]} "
-            f"has score {score[above]:g} and rank {rank[below]} has score {score[below]:g}. Name the one to use: "
-            f"{columns_argument(rank=names['rank'])} or {columns_argument(score=names['score'])}."
-        )
-
-
-def _not_ranks(aligned: Aligned, query: int) -> OrderError:
-    from atkay.inputs.checks import not_ranks
-
-    assert aligned.rank is not None
-    return not_ranks(aligned.recs, aligned.rank, query, who(aligned.ids, query), "recs", aligned.names["rank"])
-
-
-def _duplicate(aligned: Aligned, table: str) -> DuplicateError:
-    lists, where = (aligned.recs, "list") if table == "recs" else (aligned.truth, "truth")
-    again = repeated(lists)
-    item = aligned.items.ids(lists.item[again[:1]]).item()
-    whose = who(aligned.ids, lists.query_of(again[0]))
-    return DuplicateError(
-        f"item {item!r} appears twice in the {where} of {whose}; {len(again):,} of {len(lists):,} rows repeat an item",
-        advice=f"Drop them, or pass {argument('duplicates', 'first')} to keep the first of each.",
-        table=table,
-    )

@@ -30,8 +30,6 @@ from atkay.tables import RANK, RELEVANCE, SCORE
 from atkay.text.phrases import columns_argument
 
 if TYPE_CHECKING:
-    from atkay.core.lists import Lists
-    from atkay.core.types import Ints
     from atkay.inputs.table import Source, Table
 
 MIXED: dict[str, type[InputError]] = {"score": OrderError, "relevance": RelevanceError}
@@ -200,21 +198,6 @@ def check_ranks(rank: pl.Series, table: str) -> pl.Series:
     if len(odd):
         raise OrderError(f"holds {odd[0]}; ranks must be 1, 2, 3, ... in each list.", table=table, column=rank.name)
     return whole
-
-
-def not_ranks(lists: Lists, rank: Ints, query: int, whose: str, table: str, column: str) -> OrderError:
-    """The error of a list whose ranks are not 1, 2, 3, ...; ``rank`` is that of each row of the lists."""
-    ranks = np.sort(rank[lists.start[query] : lists.start[query + 1]])
-    first = ", ".join(map(str, ranks[:8])) + (", ..." if len(ranks) > 8 else "")
-    advice = "Renumber each list, or drop the column and order by score."
-    if (ranks == np.arange(len(ranks))).all():
-        advice = "They start at 0: add 1."
-    return OrderError(
-        f"of {whose} is {first}; the ranks of a list of {len(ranks)} must be 1 to {len(ranks)}, each once",
-        advice=advice,
-        table=table,
-        column=column,
-    )
 
 
 def check_grades(relevance: pl.Series, table: str = "truth") -> pl.Series:

@@ -87,12 +87,10 @@ def read_recs(given: Any, columns: Columns, name: str = "recs", *, empty: bool =
     """Lists: ordered by rank, by score, or as given. A reference may be one list for every user."""
     source = open_source(given, name)
     named = source.columns or columns
-    if KINDS[name].for_everybody and not {*named.key, *USER[0]} & {*source.names}:
-        _check_ordered(source, name)
-        return load(source, name, find_roles(source, name, named, ("item",)))[0]
+    everybody = KINDS[name].for_everybody and not {*named.key, *USER[0]} & {*source.names}
     # Naming one of them means that the other is not looked for.
     ordering = [role for role in ("rank", "score") if getattr(named, role)] or ["rank", "score"]
-    roles = find_roles(source, name, named, optional=ordering)
+    roles = find_roles(source, name, named, ("item",) if everybody else ("user", "item"), ordering)
     if not any(roles[role] for role in ordering):
         _check_ordered(source, name)
         if KINDS[name].ranked:

@@ -17,7 +17,7 @@ from atkay.core.types import check_tensor
 from atkay.engines.full_ranking import count as counting
 from atkay.engines.full_ranking.count import Excluded, Targets, Vectors
 from atkay.engines.full_ranking.lists import BYTES, Products, TieOrder, Tops, top_of_scores
-from atkay.engines.full_ranking.truth import Ranked, Truth, list_depth
+from atkay.engines.full_ranking.truth import Ranked, Truth, list_depth, tie_order
 from atkay.errors import DuplicateError, InputError, ProtocolError, a_type, number_of, shown, unknown_value
 from atkay.evaluation.finish import Setting, finish
 from atkay.evaluation.judge import relevant_grades
@@ -271,7 +271,7 @@ class FullRanking(Visible):
         orders = []
         for protocol in (each.protocol for each in self._request.by_protocol()):
             grade = relevant_grades(self._truth.grade, protocol.min_relevance)[self._truth.rows]
-            orders.append(TieOrder(protocol.ties, n_items, user, item, _moved(grade, user.device)))
+            orders.append(TieOrder(*tie_order(protocol), n_items, user, item, _moved(grade, user.device)))
         return orders
 
     def _effect(self, vectors: Vectors, place: Placed, above: Tensor) -> str:

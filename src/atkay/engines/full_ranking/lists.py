@@ -42,9 +42,10 @@ class Tops(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TieOrder:
-    """Equal scores in the order that a word of the protocol says; ``user``, ``item``, ``grade``: all graded pairs."""
+    """Equal scores in the order that the protocol says; ``user``, ``item``, ``grade``: all graded pairs."""
 
-    ties: str
+    by: str
+    descending: bool
     n_items: int
     user: Tensor
     item: Tensor
@@ -58,14 +59,13 @@ class TieOrder:
 
     def __call__(self, user: Tensor, item: Tensor) -> Tensor:
         """The places of pairs, which come by user and rising item, as equal scores of each user are to stand."""
-        if self.ties in ("item_desc", "reversed"):
-            return torch.arange(len(item) - 1, -1, -1, device=item.device)
-        if self.ties not in ("best", "worst") or not len(self.item):
-            return torch.arange(len(item), device=item.device)
+        if self.by == "item" or not len(self.item):
+            place = torch.arange(len(item), device=item.device)
+            return place.flip(0) if self.by == "item" and self.descending else place
         (known, grade), key = self._pairs, user * self.n_items + item
         at = torch.searchsorted(known, key).clamp(max=len(known) - 1)
         of_pair = torch.where(known[at] == key, grade[at], -1.0)  # as what is not relevant has
-        return of_pair.sort(descending=self.ties == "best", stable=True).indices
+        return of_pair.sort(descending=self.descending, stable=True).indices
 
 
 def top_of_scores(

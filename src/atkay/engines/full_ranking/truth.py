@@ -18,16 +18,21 @@ from atkay.inputs.arrays import compressed
 from atkay.inputs.coding.shared import grade_ends
 from atkay.judged.judged import Judged, within
 from atkay.judged.side import Side
+from atkay.protocol import Protocol
 from atkay.results.result import Population
+from atkay.words import Word, words_of
 
 if TYPE_CHECKING:
     import polars as pl
 
     from atkay.core.types import Bools, Floats, Ints
     from atkay.evaluation.request import Request
-    from atkay.protocol import Protocol
 
-TIES = ("given", "item", "item_desc", "reversed", "best", "worst", "expected", "together")
+TIES = tuple(
+    word
+    for word, meaning in words_of(Protocol.__dataclass_fields__["ties"]).items()
+    if not isinstance(meaning, Word) or meaning.traits.get("by") in (None, "item", "grade")
+)
 """What can be done about equal scores where they are counted and not listed."""
 
 
@@ -118,7 +123,7 @@ class Truth:
         query, item = self.targets
         least = protocol.min_relevance
         grade = relevant_grades(self.grade, least)
-        rank = _settled(protocol.ties, query, item, grade[self.rows], ranked)
+        rank = _settled(protocol, query, item, grade[self.rows], ranked)
         order = np.lexsort((rank, query))
         tied = None
         if (ranked.equal > 1).any() or level:
@@ -173,14 +178,18 @@ def _number(code: Ints) -> Any:
     return code.view(np.uint64)
 
 
-def _settled(ties: str, query: Ints, item: Ints, grade: Floats, ranked: Ranked) -> Ints:
+def tie_order(protocol: Protocol) -> tuple[str, bool]:
+    """What equal scores are ordered by, and whether descending; items come in the order of their columns."""
+    descending = protocol.trait("ties", "descending") or protocol.trait("ties", "turns")
+    return protocol.trait("ties", "by") or "item", bool(descending)
+
+
+def _settled(protocol: Protocol, query: Ints, item: Ints, grade: Floats, ranked: Ranked) -> Ints:
     """The rank of each target, from 1, with equal scores in the order that the word says."""
     above, equal, before, _ = ranked
-    if ties in ("item_desc", "reversed"):
-        return above + equal - before
-    if ties not in ("best", "worst"):
-        return above + before + 1
-    best = ties == "best"
+    by, best = tie_order(protocol)
+    if by == "item":
+        return above + (equal - before if best else before + 1)
     order = np.lexsort((item, -grade if best else grade, grade < 0, above, query))
     new = (np.diff(query[order], prepend=-1) != 0) | (np.diff(above[order], prepend=-1) != 0)
     group = np.cumsum(new) - 1

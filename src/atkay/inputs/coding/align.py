@@ -12,9 +12,9 @@ import polars as pl
 from atkay.core.fingerprint import id_numbers, scrambled
 from atkay.core.kernels import count, mark, match, rising
 from atkay.core.lists import Lists, Match
-from atkay.core.order import Runs, Scores
-from atkay.errors import IdError
-from atkay.inputs.coding.lookup import Keyed, KeyRuns, grouped, grouped_by_score, keyed_by
+from atkay.core.order import Scores
+from atkay.errors import IdError, who
+from atkay.inputs.coding.lookup import Keyed, KeyRuns, grouped, grouped_by_score, in_order, keyed_by
 from atkay.inputs.coding.shared import (
     NamedItems,
     SharedCount,
@@ -74,6 +74,10 @@ class Aligned:
     def ids(self) -> dict[str, pl.Series]:
         """The ids of the queries, by column."""
         return {column.name: column for column in self.queries.get_columns()}
+
+    def whose(self, query: int) -> str:
+        """A query in words."""
+        return who(self.ids, query)
 
     @cached_property
     def matched(self) -> Match:
@@ -190,7 +194,7 @@ def align_tables(
         user_codes[1], runs[1].length, of_rows[1], users.size, items.size, items_only=items_only
     )
     n_unknown = 0 if codes.in_truth[items.first :].all() else len(lists) - count(codes.in_truth, lists.item)
-    grade, extra = _in_order(truth.grade, truth_order), truth.extra
+    grade, extra = in_order(truth.grade, truth_order), truth.extra
     if extra is not None and truth_order is not None:
         extra = extra[truth_order.before(np.arange(len(extra)))]
     outside = {
@@ -222,7 +226,7 @@ def align_tables(
         truth=relevant,
         n_unknown=n_unknown,
         score=score,
-        rank=_in_order(recs.rank, order),
+        rank=in_order(recs.rank, order),
         grade=grade,
         **{name: each.rows for name, each in outside.items()},
         extra=extra,
@@ -249,12 +253,6 @@ def _common(queries: pl.DataFrame, rows: Mapping[str, Lists], *, ordered: bool, 
         lengths={} if ordered else {name: lengths_of(of.length) for name, of in rows.items()},
         **shared,
     )
-
-
-def _in_order(column: pl.Series | None, order: Runs | None) -> Any:
-    if column is None:
-        return None
-    return column.to_numpy() if order is None else order.take(column.to_numpy())
 
 
 class Outside(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -89,6 +89,13 @@ def grouped(
     order, _, _ = together(code, n_queries)
     moved = Runs((np.cumsum(run) - run)[order], np.concatenate(([0], np.cumsum(run[order]))), run)
     return Lists.of(length, moved.take(item), n_items), moved
+
+
+def in_order(column: pl.Series | None, order: Runs | None) -> Any:
+    """The values of a column row by row of the lists; None where there are none."""
+    if column is None:
+        return None
+    return column.to_numpy() if order is None else order.take(column.to_numpy())
 
 
 def grouped_by_score(

@@ -9,13 +9,12 @@ import numpy as np
 import polars as pl
 
 from atkay.core.cooccurrence import Pairs
-from atkay.core.kernels import by_score
 from atkay.core.lists import Lists, mask
 from atkay.core.match import repeated
-from atkay.core.order import by_rank, together
+from atkay.core.order import Scores, together
 from atkay.errors import CategoriesWarning, DuplicateError, InputError, listing, warn, who
-from atkay.inputs.checks import not_ranks
-from atkay.inputs.coding.lookup import Keyed
+from atkay.inputs.coding.lookup import Keyed, in_order
+from atkay.inputs.coding.ranking import Origin, rank_order, repeats
 from atkay.inputs.coding.vocabulary import Vocabulary
 from atkay.judged.side import Features, Side, Train
 
@@ -190,23 +189,16 @@ def _numbers(column: pl.Series) -> Floats:
 
 def _reference(table: Table, item: Ints, items: Vocabulary, keyed: Keyed | None) -> Lists:
     """The reference's lists, the best item first."""
-    lists = Lists.of(np.array([len(item)]), item, items.size) if keyed is None else keyed.lists
-    column = table.score if table.rank is None else table.rank
-    if keyed is not None and column is not None:
-        values = column.to_numpy() if keyed.order is None else keyed.order.take(column.to_numpy())
-        if table.rank is None:
-            place: Ints | None = by_score(lists, values)
-        else:
-            place, wrong = by_rank(lists, values)
-            if wrong >= 0:
-                ids = dict(zip(table.key, keyed.users.all_ids(), strict=True))
-                raise not_ranks(lists, values, wrong, who(ids, wrong), table.name, table.used["rank"])
-        lists = lists.reordered(place)
-    again = repeated(lists)
-    if len(again):
-        raise DuplicateError(
-            f"item {items.ids(lists.item[again[:1]]).item()!r} appears twice in one list",
-            advice="Drop one of them.",
-            table="reference",
-        )
+    lists, moved = Lists.of(np.array([len(item)]), item, items.size), None
+    if keyed is not None:
+        lists, moved = keyed.lists, keyed.order
+
+    def whose(query: int) -> str:
+        return "all users" if keyed is None else who(dict(zip(table.key, keyed.users.all_ids(), strict=True)), query)
+
+    score = None if table.score is None else Scores(table.score.to_numpy(), moved)
+    order, _ = rank_order(lists, in_order(table.rank, moved), score, Origin("reference", table.used, whose))
+    lists = lists.reordered(order)
+    if len(repeated(lists)):
+        raise repeats(lists, items, lambda query: f"the list of {whose(query)}", "reference", "Drop one of them.")
     return lists
