@@ -29,9 +29,27 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """One worker runs all that needs Spark, so that one JVM starts, and begins with it; other tests go one by one."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class OneJVM(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+        def _split_scope(self, nodeid: str) -> str:
+            return "spark" if _needs_spark(nodeid) else nodeid
+
+    return OneJVM(config, log)
+
+
+def _needs_spark(nodeid: str) -> bool:
+    """The one thing that is known of a test before it is handed out is its name."""
+    return "spark" in nodeid.lower()
+
+
 @pytest.fixture
-def spark() -> Any:
+def spark(request: pytest.FixtureRequest) -> Any:
     """The session of this machine; the first test starts it."""
+    assert _needs_spark(request.node.nodeid), "name a test that uses Spark after it: another worker would start a JVM"
     pytest.importorskip("pyspark", reason="the extra 'spark' is not installed")
     from atkay.engines.spark.spark import check_java, local_session
 
