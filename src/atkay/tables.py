@@ -22,13 +22,15 @@ USER = _names(
 )
 ITEM = _names(
     "item item_id iid item_idx doc doc_id docno document document_id product product_id movie movie_id article "
-    "article_id track track_id asin sku"
+    "article_id track track_id asin sku corpus_id"
 )
 SCORE = _names("score scores prediction pred predicted predicted_score similarity sim logit", "rating relevance")
 RANK = _names("rank position")
 RELEVANCE = _names("relevance rel grade rating label gain judgment judgement", "score")
 SESSION = _names("session session_id sid visit visit_id")
 ORDER = _names("order order_id basket basket_id transaction transaction_id invoice invoice_id cart cart_id")
+BESIDE = {"query": ("qid", "queryid"), "docid": ("docno",)}
+"""Names that mean something else next to another one: the text of a query next to its id, PyTerrier's own numbers."""
 TIME = _names(
     "time timestamp ts datetime date event_time order_time order_date order_number transaction_timestamp "
     "transaction_date created_at"
@@ -100,7 +102,7 @@ TABLES: Mapping[str, TableKind] = {
         may_miss=True,
     ),
     "catalog": TableKind(
-        {"item": ITEM},
+        {"item": (*ITEM, ("id",))},
         "All items that could be recommended.",
         "all items that could be recommended",
         side=True,

@@ -61,11 +61,14 @@ def test_by_rank(length: list[int], seed: int) -> None:
     assert wrong == -1
     assert straight is None
     expected = np.lexsort((rank, lists.owner()))
+    from_zero, none_wrong = by_rank(lists, rank - 1)
+    assert (none_wrong, from_zero is None) == (-1, order is None)
+    assert from_zero is None or from_zero.tolist() == expected.tolist()
     assert (order if order is not None else np.arange(len(rank))).tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize(
-    ("rank", "query"), [([1, 2, 1, 3], 2), ([1, 1, 1, 2], 0), ([1, 2, 0, 1], 2), ([1, 2, 2, 2], 2)]
+    ("rank", "query"), [([1, 2, 1, 3], 2), ([1, 1, 1, 2], 0), ([1, 2, 0, 1], 0), ([0, 1, 1, 2], 2), ([1, 2, 2, 2], 2)]
 )
 def test_by_rank_names_a_query_whose_ranks_are_wrong(rank: list[int], query: int) -> None:
     assert by_rank(lists_of([2, 0, 2]), np.array(rank)) == (None, query)

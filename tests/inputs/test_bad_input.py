@@ -202,11 +202,8 @@ def test_rank_and_score_in_conflict() -> None:
 @pytest.mark.parametrize(
     ("ranks", "message"),
     [
-        (
-            [0, 1, 0],
-            "recs: 'rank' of user 1 is 0, 1; the ranks of a list of 2 must be 1 to 2, each once. They start at "
-            "0: add 1.",
-        ),
+        ([0, 2, 0], "recs: 'rank' of user 1 is 0, 2; the ranks of a list of 2 must be 0 to 1, each once. Renumber"),
+        ([0, 1, 1], "'rank' of user 2 is 1; the ranks of a list of 1 must be 0 to 0"),
         ([1, 3, 1], "'rank' of user 1 is 1, 3; the ranks of a list of 2 must be 1 to 2, each once. Renumber each list"),
         ([1, 1, 1], "'rank' of user 1 is 1, 1;"),
         ([1, 2, 2], "'rank' of user 2 is 2; the ranks of a list of 1 must be 1 to 1"),

@@ -227,6 +227,7 @@ def test_columns_in_the_wrong_place(engine: dict[str, Any]) -> None:
 @pytest.mark.parametrize("engine", ENGINES, ids=["memory", "files"])
 def test_a_score_in_the_truth(engine: dict[str, Any]) -> None:
     truth = TRUTH.with_columns(score=pl.lit(2.0))
+    quietly(RECS.with_columns(pl.col("score") + 0.5), truth, "mrr", **engine)  # no grades look like that
     with pytest.warns(SwappedWarning, match=r"truth: 'score' is read as the grades, and recs has 'score', too\."):
         atkay.evaluate(RECS, truth, "mrr", **engine)
     quietly(RECS, truth, "mrr", columns={"truth": Columns(relevance="score")}, **engine)

@@ -101,8 +101,10 @@ def together(query: Ints, n_queries: int, score: Array | ArrowColumn | None = No
 def by_rank(lists: Lists, rank: Ints) -> tuple[Ints | None, int]:
     """The rows of each list by rank, None where they stand so, and a query whose ranks are not 1..n, or -1.
 
-    A row's place follows from its rank: there is nothing to sort.
+    A row's place follows from its rank: there is nothing to sort. All ranks may also be numbered from 0.
     """
+    if len(rank) and rank.min() == 0:
+        rank = rank + 1
     wrong = np.flatnonzero((rank < 1) | (rank > np.repeat(lists.length, lists.length)))
     if len(wrong):
         return None, lists.query_of(int(wrong[0]))

@@ -174,8 +174,11 @@ def _readings(setting: Setting, part: Part) -> tuple[str, ...]:
     for name in ("recs", "reference"):
         used = setting.columns.get(name, {})
         column = used.get("rank", used.get("score"))
-        if column is not None and (len({"rank", "score"} & {*used}) > 1 or column.lower() not in ("rank", "score")):
-            messages.append(f"{name} ordered by column '{column}'")
+        ranks = None if column is None or name not in setting.tables else setting.tables[name].rank
+        first = "" if ranks is None or ranks.min() != 0 else ", numbered from 0"
+        both = len({"rank", "score"} & {*used}) > 1
+        if column is not None and (both or first or column.lower() not in ("rank", "score")):
+            messages.append(f"{name} ordered by column '{column}'{first}")
     if common is not None and common.grades is not None and common.grades[2]:
         truth = setting.tables["truth"]
         where = "the values of truth" if truth.label in WITHOUT_COLUMNS else f"column '{truth.used['relevance']}'"

@@ -247,7 +247,7 @@ def check_swapped(sources: Mapping[str, Source], columns: Mapping[str, Columns])
                 else f"leave {listing(order['truth'])} out of truth."
             )
         )
-    if score:
+    if score and not _unlike(sources, score[0], named_like(order["recs"], SCORE[0])):
         has = f"{listing(order['recs'])}, too" if order["recs"] else "neither a score nor a rank"
         warn(
             f"truth: '{score[0]}' is read as the grades, and recs has {has}. Are recs and truth swapped, or is "
@@ -255,6 +255,17 @@ def check_swapped(sources: Mapping[str, Source], columns: Mapping[str, Columns])
             f"drop the column.",
             SwappedWarning,
         )
+
+
+def _unlike(sources: Mapping[str, Source], grade: str, scores: Sequence[str]) -> bool:
+    """Whether truth's column holds whole numbers, as grades are, and the first of recs' scores does not."""
+    if not scores:
+        return False
+    pairs = zip(("truth", "recs"), (grade, scores[0]), strict=True)
+    columns = (sources[name].select([column]).get_column(column).head(ROWS_SAMPLED) for name, column in pairs)
+    numbers = (column.cast(pl.Float64, strict=False) for column in columns)
+    whole = [bool((column == column.floor()).fill_null(False).all()) for column in numbers]
+    return whole == [True, False]
 
 
 def warn_unused(source: Source, table: str, role: str, used: Sequence[str | None], instead: str) -> None:

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from atkay.errors import ColumnError, listing, nearest, offer, shown
-from atkay.tables import ITEM, KINDS, ORDER, SESSION, TIME, USER
+from atkay.tables import BESIDE, ITEM, KINDS, ORDER, SESSION, TIME, USER
 from atkay.text.help import Visible
 from atkay.text.phrases import columns_argument
 
@@ -117,6 +117,9 @@ def find(
         raise ColumnError(f"no column '{given}'; {_columns(names)}", advice=near, table=table)
     tiers = _tiers(table, role)
     candidates = [name for name in names if _plain(name) in tiers and name not in taken]
+    if len(candidates) > 1:
+        plain = set(map(_plain, candidates))
+        candidates = [name for name in candidates if plain.isdisjoint(BESIDE.get(_plain(name), ()))]
     if len(candidates) > 1:  # those of the first names that there are
         first = min(tiers[_plain(name)] for name in candidates)
         candidates = [name for name in candidates if tiers[_plain(name)] == first]

@@ -69,13 +69,11 @@ def repeats(lists: Lists, items: Vocabulary, where: Callable[[int], str], table:
 def _not_ranks(lists: Lists, rank: Ints, query: int, origin: Origin) -> OrderError:
     ranks = np.sort(rank[lists.start[query] : lists.start[query + 1]])
     first = ", ".join(map(str, ranks[:8])) + (", ..." if len(ranks) > 8 else "")
-    advice = "Renumber each list, or drop the column and order by score."
-    if (ranks == np.arange(len(ranks))).all():
-        advice = "They start at 0: add 1."
+    base, size = 0 if rank.min() == 0 else 1, len(ranks)
     return OrderError(
-        f"of {origin.whose(query)} is {first}; the ranks of a list of {len(ranks)} must be 1 to {len(ranks)}, each "
+        f"of {origin.whose(query)} is {first}; the ranks of a list of {size} must be {base} to {size - 1 + base}, each "
         "once",
-        advice=advice,
+        advice="Renumber each list, or drop the column and order by score.",
         table=origin.table,
         column=origin.columns["rank"],
     )
