@@ -7,6 +7,7 @@ import contextlib
 import functools
 import re
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,9 +16,13 @@ import polars as pl
 from atkay.errors import ColumnError, SourceError, listing
 from atkay.inputs.formats.columnar import ARROW, PARQUET
 from atkay.inputs.formats.delimited import CSV, TSV
+from atkay.inputs.formats.json_document import JSON, is_json_lines
 from atkay.inputs.formats.json_lines import JSON_LINES
+from atkay.inputs.formats.predictions import PREDICTIONS
+from atkay.inputs.formats.svmlight import SVMLIGHT
 from atkay.inputs.formats.trec import TREC_QRELS, TREC_RUN
 from atkay.inputs.paths import UNPACKED, Stored, find_files, local_path, quoted
+from atkay.inputs.splits import table_in
 from atkay.inputs.table import Pieces, Source
 from atkay.inputs.text_files import check_encoding, first_lines, refuse_encoding
 
@@ -27,7 +32,7 @@ if TYPE_CHECKING:
 
     from atkay.inputs.formats.format import Files, Format
 
-FORMATS: tuple[Format, ...] = (PARQUET, ARROW, JSON_LINES, TREC_RUN, TREC_QRELS, CSV, TSV)
+FORMATS: tuple[Format, ...] = (PARQUET, ARROW, JSON, JSON_LINES, TREC_RUN, TREC_QRELS, SVMLIGHT, PREDICTIONS, CSV, TSV)
 """All formats. Where no suffix tells, the first one that recognises a file's content takes it."""
 COMPRESSED = (".gz", ".zst")
 """Suffixes in front of which the format's stands."""
@@ -40,7 +45,7 @@ def open_file(given: str | os.PathLike[str], table: str) -> Source:
     their names. The content of a pipe, which can be read once, and of some compressed files is kept in temporary files
     for as long as the source is used.
     """
-    path = local_path(given, table)
+    path = table_in(local_path(given, table), table)
     paths = find_files(path, table)
     piped = paths == [path] and path.is_fifo()
     kept = {each: Stored(each, table) for each in paths if piped or each.suffix.lower() in UNPACKED}
@@ -62,6 +67,9 @@ def open_file(given: str | os.PathLike[str], table: str) -> Source:
     def reading() -> contextlib.AbstractContextManager[None]:
         return _reading(path, shown, form, table)
 
+    if form.read is not None:
+        with reading():
+            return replace(form.read(shown, table), kept=kept)
     with reading():
         scans = [form.scan(each) for each in paths]
         schemas = {each: scan.collect_schema() for each, scan in zip(paths, scans, strict=True)}
@@ -136,7 +144,7 @@ def _format_of(path: Path, shown: Path, table: str) -> Format:
             advice=f"Supported formats: {', '.join(one.name for one in FORMATS)}; give it the suffix of one of them.",
             table=table,
         )
-    return form
+    return JSON_LINES if form is JSON and is_json_lines(path) else form
 
 
 def _first_lines(path: Path, shown: Path, table: str) -> list[str]:

@@ -13,8 +13,11 @@ from atkay.core.forks import check_threads
 from atkay.errors import SourceError, a_type
 from atkay.inputs.arrays import as_array, read_array, read_feature_array, read_sparse
 from atkay.inputs.checks import is_list
+from atkay.inputs.documents import read_document
 from atkay.inputs.frames import is_from, is_spark, read_arrow, read_lazy, read_pandas, read_spark
+from atkay.inputs.libraries import held, read_tuples
 from atkay.inputs.mappings import read_lists, read_mapping
+from atkay.inputs.predictions import read_predictions
 from atkay.inputs.table import Source, frame_source
 from atkay.tables import KINDS
 
@@ -32,6 +35,9 @@ def open_source(given: Any, table: str) -> Source:
         return frame_source(given)
     if is_from("pandas", "DataFrame", given):
         return read_pandas(given, table)
+    given = held(given, table)
+    if table == "recs" and (predictions := read_predictions(given)) is not None:
+        return predictions
     if is_from("pandas", "Series", given):
         _check_rows(given, table, "got a Series; pass the frame.")
         lists = table != "slices" and not any(map(is_list, set(map(type, given))))
@@ -47,12 +53,14 @@ def open_source(given: Any, table: str) -> Source:
         return (read_feature_array if KINDS[table].extra and given.ndim == 2 else read_array)(given, table)
     if isinstance(given, np.ndarray):
         _check_rows(given, table, "pass a users x k array, got 1 dimension.")
+    if isinstance(given, Mapping | list) and (document := read_document(given, table, "a document")) is not None:
+        return document
     if isinstance(given, Mapping):
         return read_mapping(given, table)
     if hasattr(given, "__arrow_c_stream__") and not isinstance(given, pl.Series):
         return read_arrow(given, table)
     if is_list(type(given)):
-        return read_lists(given, table)
+        return read_tuples(given, table) or read_lists(given, table)
     raise SourceError(
         f"cannot read {a_type(given)} as a table",
         advice="Pass a Polars, pandas or Arrow table, {user: items}, a users x k array, a SciPy sparse matrix, "

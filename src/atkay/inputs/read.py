@@ -20,6 +20,7 @@ from atkay.inputs.checks import (
 )
 from atkay.inputs.columns import Columns, find
 from atkay.inputs.kinds import open_source
+from atkay.inputs.predictions import is_predictions, lists_of_predictions
 from atkay.inputs.table import Source, Table
 from atkay.tables import FILTERS, KINDS, LOGS, SIDE, TABLES, USER
 from atkay.text.phrases import argument, columns_argument, either
@@ -55,6 +56,7 @@ def read_tables(
     ``part``: these are some of the users, who may have no lists, or no truth.
     """
     sources = {name: open_source(given.get(name), name) for name in ("recs", "truth")}
+    sources |= settled_predictions(sources["recs"], sources["truth"], columns)
     named = {name: source.names for name, source in sources.items() if source.columns is None}
     sources = {name: _with_others(source, named, name) for name, source in sources.items()}
     if not part:
@@ -75,6 +77,16 @@ def read_tables(
         tables["slices"] = read_slices(source, columns_of(columns, "slices"), key, protocol.groups)
     check_shapes(*(table for name, table in tables.items() if name != "truth"), tables["truth"])
     return tables
+
+
+def settled_predictions(
+    recs: Source, truth: Source, columns: Columns | Mapping[str, Columns] | None
+) -> dict[str, Source]:
+    """The lists, where what was given are scores of the rows of the truth; nothing otherwise."""
+    if not is_predictions(recs):
+        return {}
+    roles = find_roles(truth, "truth", truth.columns or columns_of(columns, "truth"), optional=("relevance",))
+    return {"recs": lists_of_predictions(recs, truth, roles)}
 
 
 def _with_others(source: Source, named: Mapping[str, Sequence[str]], name: str) -> Source:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -107,3 +107,13 @@ def frame_source(frame: pl.DataFrame, label: str = "a Polars frame", **about: An
     return Source(
         tuple(frame.columns), lambda names: pl.DataFrame([frame.get_column(name) for name in names]), label, **about
     )
+
+
+def as_text(source: Source) -> Source:
+    """The same with its numbers as text, as from a file without types: keys of JSON are text whatever they mean."""
+
+    def select(names: Sequence[str]) -> pl.DataFrame:
+        frame = source.select(names).fill_nan(None)  # which would be the text "NaN"
+        return frame.with_columns(pl.selectors.numeric().cast(pl.String))
+
+    return replace(source, select=select, text=True)

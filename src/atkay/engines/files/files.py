@@ -30,7 +30,7 @@ from atkay.evaluation.measure import measure_tables
 from atkay.inputs.checks import ROWS_SAMPLED, as_ids
 from atkay.inputs.coding.types import fitting
 from atkay.inputs.coding.vocabulary import Vocabulary, fits
-from atkay.inputs.read import columns_of, read_items, read_recs, read_tables, read_truth
+from atkay.inputs.read import columns_of, read_items, read_recs, read_tables, read_truth, settled_predictions
 from atkay.inputs.table import Table
 from atkay.tables import FILTERS, SIDE
 from atkay.text.progress import Steps
@@ -55,6 +55,8 @@ def evaluate_files(request: Request, memory: str | int, spill: str | PathLike[st
     budget = bytes_of(memory)
     divisible = [name for name in ("recs", "truth", *FILTERS) if name in request.tables]
     sources = {name: opened(request.tables[name], name) for name in divisible}
+    joined = settled_predictions(sources["recs"], sources["truth"], request.columns)
+    sources |= {name: opened(source, name) for name, source in joined.items()}
     first = {**request.tables, **{name: first_rows(source) for name, source in sources.items()}}
     tables = _read_first(lambda: read_tables(first, request.protocol, request.columns), sources)
     divided = divide_tables(sources, tables)

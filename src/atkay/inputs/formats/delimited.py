@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SEPARATORS = "\t,;|"
+QUEPID = "query,docid,rating"
+"""Quepid's header. It also writes queries and documents that nobody has rated."""
 
 
 def _guess(lines: Sequence[str]) -> bool:
@@ -26,7 +28,8 @@ def _scan(path: Path, separators: str) -> pl.LazyFrame:
     # Everything is read as text: a type that is guessed from the first rows would turn "007" into 7.
     header = next(iter(first_lines(path)), "")
     separator = next((char for char in separators if char in header), separators[0])
-    return pl.scan_csv(path, separator=separator, infer_schema=False, glob=False)
+    scan = pl.scan_csv(path, separator=separator, infer_schema=False, glob=False)
+    return scan.drop_nulls("rating") if header.strip() == QUEPID else scan
 
 
 CSV = Format("CSV", (".csv",), lambda path: _scan(path, ",;\t|"), guess=_guess, typed=False, blank_lines=True)

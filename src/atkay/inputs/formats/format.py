@@ -11,12 +11,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from atkay.inputs.table import Source
+
     Files = Mapping[Path, Path]
     """The files of a table, and how messages name each."""
 
 
 def _nothing(*_: object) -> None:
     """There is nothing to check."""
+
+
+def _no_columns(_: Path) -> pl.LazyFrame:
+    """What is read in another way has none to scan."""
+    return pl.LazyFrame()
 
 
 def _never(*_: object) -> bool:
@@ -33,7 +40,10 @@ class Format:
 
     name: str
     suffixes: tuple[str, ...]
-    scan: Callable[[Path], pl.LazyFrame]
+    scan: Callable[[Path], pl.LazyFrame] = _no_columns
+    """The columns of a file."""
+    read: Callable[[Files, str], Source] | None = None
+    """Reads all files of a table, in place of ``scan``, where these are no rows of columns."""
     starts: tuple[bytes, ...] = ()
     """The first bytes of a file, after a byte order mark."""
     guess: Callable[[Sequence[str]], bool] = _never

@@ -94,4 +94,4 @@ def _json_object(line: str, where: str, table: str) -> dict[str, object]:
     return row
 
 
-JSON_LINES = Format("JSON Lines", (".jsonl", ".ndjson"), _scan, starts=(b"{",), check=_check_types, blame=_blame)
+JSON_LINES = Format("JSON Lines", (".jsonl", ".ndjson"), _scan, check=_check_types, blame=_blame)

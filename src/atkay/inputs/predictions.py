@@ -1,0 +1,58 @@
+"""Predictions: a column of scores, one for each row of a truth that grades all candidates, as lists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from atkay.errors import SourceError
+from atkay.inputs.arrays import as_array
+from atkay.inputs.columns import Columns, named_like
+from atkay.inputs.table import as_text, frame_source
+from atkay.tables import SCORE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from atkay.inputs.table import Source
+
+
+def read_predictions(given: Any) -> Source | None:
+    """One dimension of floats: no ids, and so scores."""
+    if isinstance(given, pl.DataFrame) or getattr(given, "dtype", None) is None or getattr(given, "ndim", 1) != 1:
+        return None
+    values = np.asarray(as_array(given, "recs")) if len(given) else np.empty(0, int)
+    if values.dtype.kind != "f":
+        return None
+    return frame_source(pl.DataFrame({"prediction": values}), "an array")
+
+
+def is_predictions(source: Source) -> bool:
+    """Whether scores are all there is: the rows of the truth say whose they are, and of which item."""
+    return len(source.names) == 1 and bool(named_like(source.names, SCORE[0])) and source.ordered
+
+
+def lists_of_predictions(recs: Source, truth: Source, roles: Mapping[str, str | None]) -> Source:
+    """The lists; ``roles``: the columns of the truth."""
+    if truth.columns is not None or roles["relevance"] is None or not truth.ordered:
+        raise SourceError(
+            f"{recs.label} holds scores alone, one after the other, and {truth.label} has no rows of grades to which "
+            "they could belong",
+            advice="Pass a users x k array, a table of users, items and scores, or a truth with a row of user, item "
+            "and grade for each score.",
+            table="recs",
+        )
+    named = {role: name for role, name in roles.items() if name is not None and role != "relevance"}
+    rows, score = truth.select([*named.values()]), recs.select(recs.names).to_series()
+    if len(rows) != len(score):
+        raise SourceError(
+            f"{recs.label} holds {len(score):,} scores, but {truth.label} has {len(rows):,} rows",
+            advice="Predictions belong to the rows of the truth, one to each, in the same order.",
+            table="recs",
+        )
+    key = tuple(name for role, name in named.items() if role.startswith("user"))
+    frame = pl.DataFrame([*rows.get_columns(), score.alias("score")])
+    lists = frame_source(frame, recs.label, columns=Columns(user=key, item=named["item"], score="score"))
+    return as_text(lists) if truth.text else lists
