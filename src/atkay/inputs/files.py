@@ -16,7 +16,7 @@ import polars as pl
 from atkay.errors import ColumnError, SourceError, listing
 from atkay.inputs.formats.columnar import ARROW, PARQUET
 from atkay.inputs.formats.delimited import CSV, TSV
-from atkay.inputs.formats.json_document import JSON, is_json_lines
+from atkay.inputs.formats.json_document import JSON, LZ4, is_json_lines
 from atkay.inputs.formats.json_lines import JSON_LINES
 from atkay.inputs.formats.predictions import PREDICTIONS
 from atkay.inputs.formats.svmlight import SVMLIGHT
@@ -32,7 +32,19 @@ if TYPE_CHECKING:
 
     from atkay.inputs.formats.format import Files, Format
 
-FORMATS: tuple[Format, ...] = (PARQUET, ARROW, JSON, JSON_LINES, TREC_RUN, TREC_QRELS, SVMLIGHT, PREDICTIONS, CSV, TSV)
+FORMATS: tuple[Format, ...] = (
+    PARQUET,
+    ARROW,
+    JSON,
+    JSON_LINES,
+    TREC_RUN,
+    TREC_QRELS,
+    SVMLIGHT,
+    PREDICTIONS,
+    CSV,
+    TSV,
+    LZ4,
+)
 """All formats. Where no suffix tells, the first one that recognises a file's content takes it."""
 COMPRESSED = (".gz", ".zst")
 """Suffixes in front of which the format's stands."""
@@ -139,9 +151,10 @@ def _format_of(path: Path, shown: Path, table: str) -> Format:
         for one in FORMATS if form is None else ():
             one.question(lines, shown, table)
     if form is None:
+        readable = ", ".join(one.name for one in FORMATS if one is not LZ4)
         raise SourceError(
             f"cannot tell the format of {quoted(shown)}",
-            advice=f"Supported formats: {', '.join(one.name for one in FORMATS)}; give it the suffix of one of them.",
+            advice=f"Supported formats: {readable}; give it the suffix of one of them.",
             table=table,
         )
     return JSON_LINES if form is JSON and is_json_lines(path) else form

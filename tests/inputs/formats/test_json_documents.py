@@ -54,6 +54,12 @@ def test_compressed_and_marked(tmp_path: Path) -> None:
     refused(SourceError, "recs: cannot read '.*cut.json.gz'", tmp_path / "cut.json.gz")
 
 
+def test_lz4(tmp_path: Path) -> None:
+    """The reader of it would be one more package, and ranx has it."""
+    (tmp_path / "run.lz4").write_bytes(b"\x04\x22\x4d\x18")
+    refused(SourceError, r"is compressed with LZ4, .* pass ranx.Run.from_file\('.*run.lz4'\)", tmp_path / "run.lz4")
+
+
 def test_lists_in_their_order(tmp_path: Path) -> None:
     agrees(written(tmp_path / "run.json", {query: list(scores) for query, scores in RUN.items()}))
 

@@ -58,6 +58,13 @@ class Dataset:
         return iter(RUN_ROWS)
 
 
+class Qrels:
+    """As ``dataset.qrels``: rows, and no length."""
+
+    def __iter__(self) -> Iterator[TrecQrel]:
+        return iter(QREL_ROWS)
+
+
 class Held:
     """As ranx' Qrels and Run: numba's dicts inside, and a method that copies them."""
 
@@ -72,6 +79,8 @@ def test_ir_datasets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Dataset, "__module__", "ir_datasets.datasets.base")
     agrees(Dataset(), Dataset())
     agrees(RUN, Dataset())
+    monkeypatch.setattr(Qrels, "__module__", "ir_datasets.datasets.base")
+    agrees(RUN, Qrels())
 
 
 def test_ranx(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,7 +94,7 @@ def test_sizes_of_queries_in_a_file_beside(suffix: str, memory: str | None, tmp_
         ("0.8\n0.9\n\n0.1\n0.7\n", "line 3 of '.*' is '', not a number"),
         ("0.8\n0.9\n0.1\ninf\n", "recs"),
         ("0.8\n0.9\nnan\n0.7\n", "recs"),
-        ("0.8\n0.9\n0.1\n" + "0.1\n" * 30 + "much\n", "line 34 of '.*' is 'much', not a number"),
+        ("0.8\n0.9\n0.1\n" + "0.1\n" * 200 + "much\n", "line 204 of '.*' is 'much', not a number"),
     ],
 )
 def test_predictions_that_do_not_fit(text: str, message: str, memory: str | None, tmp_path: Path) -> None:

@@ -174,4 +174,13 @@ def _rows(columns: dict[str, Any]) -> Any:
     return columns
 
 
+def _refuse_lz4(path: Path, table: str) -> None:
+    raise SourceError(
+        f"{quoted(path)} is compressed with LZ4, which is not read",
+        advice=f"If ranx wrote it, pass ranx.Run.from_file('{path}').",
+        table=table,
+    )
+
+
 JSON = Format("JSON", (".json",), starts=(b"{", b"["), read=_read)
+LZ4 = Format("LZ4", (".lz4",), is_text=False, refuse=_refuse_lz4)
