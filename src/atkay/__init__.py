@@ -19,7 +19,7 @@ HOMES = {
     "FullRanking": "engines.full_ranking.full_ranking",
     "Metric": "metrics.metric",
     "Overlap": "comparison.overlap",
-    "Population": "results.result",
+    "Population": "results.population",
     "Protocol": "protocol",
     "Result": "results.result",
     "Sampled": "metrics.sampled",

@@ -62,7 +62,7 @@ from atkay.metrics.unexpectedness import Unexpectedness as Unexpectedness
 from atkay.metrics.user_coverage import UserCoverage as UserCoverage
 from atkay.protocol import Protocol as Protocol
 from atkay.reporting.report import report as report
-from atkay.results.result import Population as Population
+from atkay.results.population import Population as Population
 from atkay.results.result import Result as Result
 
 HOMES: dict[str, str]

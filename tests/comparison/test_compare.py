@@ -18,8 +18,8 @@ from scipy import stats
 
 import atkay
 from atkay.comparison import permutation
-from atkay.comparison.comparison import Difference
 from atkay.comparison.corrections import benjamini_hochberg, bonferroni, corrected, holm
+from atkay.comparison.difference import Difference
 from atkay.comparison.power import chance, detectable, needed
 from atkay.comparison.verdict import finding
 from atkay.core.types import Slicing

@@ -13,7 +13,7 @@ import pytest
 
 import atkay
 from atkay.cli.output import FORMS
-from atkay.comparison.comparison import Difference
+from atkay.comparison.difference import Difference
 from atkay.core.types import Slicing
 from atkay.errors import NotMeanWarning
 from atkay.reporting.charts import colour_of

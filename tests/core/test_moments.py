@@ -25,7 +25,7 @@ from atkay.evaluation.part import Part
 from atkay.evaluation.request import Request
 from atkay.inputs.coding.segments import slice_queries
 from atkay.inputs.read import read_tables
-from atkay.results.result import Population
+from atkay.results.population import Population
 from atkay.results.save import seal, unseal
 from atkay.results.summary import summarise
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-    from atkay.comparison.compare import Correction, Family, Interval, TestName
+    from atkay.comparison.procedure import Correction, Family, Interval, TestName
     from atkay.engines.full_ranking.full_ranking import Precision, Similarity
     from atkay.inputs.columns import Columns
     from atkay.metrics.sampled import Sampled

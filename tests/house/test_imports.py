@@ -53,7 +53,7 @@ assert parse("mrr").values(judged).tolist() == [[0.5]]
 from atkay.evaluation.finish import Setting, finish
 from atkay.evaluation.measure import measure
 from atkay.evaluation.request import Request
-from atkay.results.result import Population
+from atkay.results.population import Population
 request = Request.of("mrr")
 part = measure(judged, Population(listed=2, unknown=1), request, ids={"user": np.array([7])})
 result = finish(request, Setting(request.protocol, judged), [part])

@@ -17,7 +17,8 @@ import atkay
 from atkay.errors import InputError
 from atkay.reporting.reproduce import call
 from atkay.reporting.view import View
-from atkay.results.result import Population, Result
+from atkay.results.population import Population
+from atkay.results.result import Result
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Dialog, Page

@@ -13,7 +13,7 @@ import pytest
 
 import atkay
 from atkay import tasks
-from atkay.comparison import compare as comparing
+from atkay.comparison import procedure
 from atkay.comparison.corrections import CORRECTIONS, FAMILIES
 from atkay.comparison.tests import TESTS
 from atkay.reporting.charts import KINDS
@@ -42,9 +42,9 @@ def test_the_type_of_a_field_has_its_words(cls: type) -> None:
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        (comparing.TestName, TESTS),
-        (comparing.Correction, CORRECTIONS),
-        (comparing.Family, FAMILIES),
+        (procedure.TestName, TESTS),
+        (procedure.Correction, CORRECTIONS),
+        (procedure.Family, FAMILIES),
         *(
             (inspect.signature(atkay.Result.to_dict).parameters[name].annotation, words)
             for name, words in WORDS.items()

@@ -9,18 +9,17 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from atkay.comparison.difference import COUNTS, NUMBERS, Difference, counts, effect, p_value
 from atkay.comparison.sheet import ROUNDING_SHARE
 from atkay.comparison.tests import TESTS
-from atkay.comparison.verdict import CORRECTION_NAMES, LEVEL, OPPOSITE, signed, size, verdict, way
-from atkay.core.schema import Form, count, listed, mapped, maybe, number, one_of, probability, record, text
+from atkay.comparison.verdict import CORRECTION_NAMES, LEVEL, signed, way
 from atkay.errors import need
 from atkay.metrics.metric import Metric, RunMetric
 from atkay.metrics.spec import parse
-from atkay.results.result import Numbers, cells, number_types
-from atkay.results.save import check_fit, load_record, metric_spec, save_record, summary
-from atkay.results.summary import Summary
+from atkay.results.numbers import Numbers
+from atkay.results.save import load_record, save_record
+from atkay.results.summary import Summary, cells, number_types
 from atkay.text.grid import Cell, Grid, Tables
-from atkay.text.help import Visible
 from atkay.text.printable import one_line
 
 if TYPE_CHECKING:
@@ -38,80 +37,10 @@ Means = Mapping[str, Mapping[str, Summary]]
 """The summary of each metric: ``means[run][metric]``."""
 
 
-@dataclass(frozen=True)
-class Difference(Visible):
-    """The difference of two runs in one metric, ``run`` - ``against``, with its interval and tests.
-
-    ``low`` and ``high`` are the 95 % confidence interval, ``deviation`` is the SD of the users' differences, and
-    ``effect`` the difference divided by it (d_z). ``wins``, ``ties`` and ``losses`` count the users for whom ``run``
-    is better, equal and worse (higher, equal and lower for a metric without direction); None for pooled metrics and
-    metrics of the whole run. ``users`` are paired; ``left_out`` are in only one of the two runs, ``undefined`` have no
-    value in one of them. ``p`` and ``corrected`` hold a p-value per test; ``lowest`` names the tests whose p-value
-    is the smallest that the permutations allow; ``opposite`` the tests of something other than the mean that find the
-    opposite. ``finding`` is the conclusion of the first test that has a p-value. ``base`` is the mean of ``against``,
-    and ``correction`` the correction for multiple testing.
-    """
-
-    metric: str
-    run: str
-    against: str
-    better: str
-    difference: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
-    deviation: float = math.nan
-    effect: float = math.nan
-    wins: int | None = None
-    ties: int | None = None
-    losses: int | None = None
-    users: int = 0
-    left_out: int = 0
-    undefined: int = 0
-    p: Mapping[str, float] = field(default_factory=dict)
-    corrected: Mapping[str, float] = field(default_factory=dict)
-    finding: str = "not tested"
-    slice: str | None = None
-    segment: str | None = None
-    lowest: tuple[str, ...] = ()
-    opposite: tuple[str, ...] = ()
-    base: float = field(default=math.nan, compare=False, repr=False)
-    correction: str = field(default="none", compare=False, repr=False)
-
-    @property
-    def decided_by(self) -> str | None:
-        """The deciding test: the first that has a p-value."""
-        return next((name for name, p in self.p.items() if not math.isnan(p)), None)
-
-    @property
-    def significant(self) -> bool:
-        """Whether the corrected p-value of the deciding test is below the level."""
-        return self.corrected.get(self.decided_by or "", 1.0) < LEVEL and not self.contradicted
-
-    @property
-    def contradicted(self) -> bool:
-        """Whether the deciding test is significant in the direction opposite to the mean."""
-        return self.decided_by in self.opposite and self.corrected[self.decided_by] < LEVEL
-
-    @property
-    def verdict(self) -> str:
-        """The conclusion in one line."""
-        return verdict(self)
-
-    def standing(self, run: str) -> str:
-        """How ``run`` compares with the other run: "better", "worse", "higher", "lower", or empty if not significant.
-
-        Every mark, colour and count of significant differences derives from this word.
-        """
-        word = way(self.better, self.difference) if self.significant else ""
-        return word if run == self.run else OPPOSITE[word]
-
-
-NUMBERS = ("difference", "low", "high", "deviation", "effect")
 MARKS = {"better": "*", "worse": "†", "higher": "↑", "lower": "↓"}
 """The mark behind a mean, by its comparison with the baseline."""
 MOST_LETTERS = 26
 """More runs than this are marked by numbers."""
-COUNTS = ("wins", "ties", "losses", "users", "left_out", "undefined")
 
 
 class _Differences(Numbers[tuple[Difference, ...]]):
@@ -238,7 +167,9 @@ class Comparison(Tables):
         segment_means = [
             {"slice": name, "segment": segment, "means": means} for (name, segment), means in self.segment_means.items()
         ]
-        content: dict[str, Any] = _FILE.write({**vars(self), "atkay": self.version, "segment_means": segment_means})
+        from atkay.comparison.saved import FILE
+
+        content: dict[str, Any] = FILE.write({**vars(self), "atkay": self.version, "segment_means": segment_means})
         return content
 
     def to_json(self) -> str:
@@ -252,7 +183,9 @@ class Comparison(Tables):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Comparison:
         """Load a saved comparison."""
-        return load_record(path, "comparison", _comparison)
+        from atkay.comparison.saved import comparison_of
+
+        return load_record(path, "comparison", comparison_of)
 
     def to_latex(self) -> str:
         """The means as a LaTeX table (booktabs): best in bold, superscript marks for significant differences."""
@@ -390,8 +323,8 @@ class Comparison(Tables):
                 each.run,
                 each.against,
                 each.verdict,
-                _effect(each),
-                _counts(each),
+                effect(each),
+                counts(each),
                 f"{each.users:,}" if each.users or math.isnan(each.difference) else "–",  # of the whole run
                 *(p_value(each.corrected[name]) for name in self.tests),
             )
@@ -420,29 +353,6 @@ class Comparison(Tables):
         from atkay.reporting.charts import plot_comparison
 
         return plot_comparison(self, kind)
-
-
-def p_value(p: float) -> str:
-    """A p-value as it is printed."""
-    if math.isnan(p):
-        return "–"
-    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
-
-
-def _effect(difference: Difference) -> str:
-    """The effect size, with a word where the difference is significant."""
-    if math.isnan(difference.effect):
-        return "–"
-    return f"{difference.effect:.2f}" + (f" ({size(difference.effect)})" if difference.significant else "")
-
-
-def _counts(difference: Difference) -> str:
-    """Wins, ties and losses; higher, equal and lower for a metric without direction."""
-    if difference.wins is None:
-        return "–"
-    if difference.better == "neither":
-        return f"{difference.wins:,} higher/{difference.ties:,} equal/{difference.losses:,} lower"
-    return f"{difference.wins:,}/{difference.ties:,}/{difference.losses:,}"
 
 
 def best(means: Mapping[str, Summary], better: str) -> list[str]:
@@ -493,96 +403,3 @@ def _mean_frame(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> pl.DataF
 
 def _lines(means: Means) -> list[tuple[Any, ...]]:
     return [(run, name, *numbers) for run, of_run in means.items() for name, numbers in of_run.items()]
-
-
-def _difference(read: dict[str, Any]) -> Difference:
-    counted = {read[name] is None for name in ("wins", "ties", "losses")}
-    if len(counted) > 1 or math.isnan(read["low"]) != math.isnan(read["high"]):
-        raise ValueError("wins, ties and losses, and both ends of the interval, must be given together")
-    return Difference(
-        **{name: value for name, value in read.items() if name != "verdict"}
-    )  # it follows from the others
-
-
-_OF_DIFFERENCE = record(
-    {
-        **dict.fromkeys(("metric", "run", "against"), text),
-        "better": one_of(("higher", "lower", "neither")),
-        **dict.fromkeys(NUMBERS, number),
-        **dict.fromkeys(COUNTS, count),
-        **dict.fromkeys(("wins", "ties", "losses"), maybe(count)),
-        **dict.fromkeys(("p", "corrected"), mapped(probability)),
-        "finding": text,
-        **dict.fromkeys(("slice", "segment"), maybe(text)),
-        **dict.fromkeys(("lowest", "opposite"), listed(one_of(TESTS))),
-        "verdict": text,
-    }
-)
-_DIFFERENCE = Form(
-    lambda value: _difference(_OF_DIFFERENCE(value)),
-    lambda each: _OF_DIFFERENCE.write({**vars(each), "verdict": each.verdict}),
-)
-_MEANS = mapped(mapped(summary))
-_FILE = record(
-    {
-        "atkay": text,
-        "baseline": maybe(text),
-        **dict.fromkeys(("correction", "family", "interval"), text),
-        **dict.fromkeys(("permutations", "rng"), count),
-        **dict.fromkeys(("runs", "metrics", "tests", "notes"), listed(text)),
-        "min_effect": mapped(number),
-        "protocol": mapped(text),
-        "names": mapped(lambda value: str(metric_spec(value))),
-        "means": _MEANS,
-        "segment_means": listed(record({"slice": text, "segment": maybe(text), "means": _MEANS})),
-        "differences": listed(_DIFFERENCE),
-        "segments": listed(_DIFFERENCE),
-    }
-)
-"""The file, field by field; verdicts are included for readers without atkay."""
-
-
-def _comparison(content: dict[str, Any]) -> Comparison:
-    """A comparison from its file, checked for consistency."""
-    from atkay.comparison.compare import Procedure
-
-    read = _FILE(content)
-    Procedure.of(
-        *(read[name] for name in ("baseline", "tests", "correction", "family", "interval", "permutations", "rng"))
-    )
-    version, of_segments = read.pop("atkay"), read.pop("segment_means")
-    segment_means = {(each["slice"], each["segment"]): each["means"] for each in of_segments}
-    comparison = Comparison(**read, segment_means=segment_means, version=version)
-    metrics = {name: metric_spec(name) for name in comparison.metrics}
-    runs, tests, differences = comparison.runs, list(comparison.tests), comparison.differences
-    pairs = {(each.metric, each.run, each.against) for each in differences}
-
-    def fits(each: Difference) -> bool:
-        directed = each.metric in metrics and each.better == metrics[each.metric].better
-        tested = list(each.p) == list(each.corrected) == tests and {*each.lowest, *each.opposite} <= {*tests}
-        return directed and tested and {each.run, each.against} <= {*runs} and each.run != each.against
-
-    check_fit(
-        {
-            "runs": 0 < len(runs) == len({*runs}) and comparison.baseline in (None, *runs),
-            "tests": 0 < len(tests) == len({*tests}),
-            "metrics": 0 < len(metrics) == len(comparison.metrics)
-            and all(len(metric.cutoffs) == 1 for metric in metrics.values()),
-            "min_effect": {*comparison.min_effect} <= {*metrics},
-            "means": tuple(comparison.means) == runs,
-            "segment_means": len(segment_means) == len(of_segments)
-            and all({*means} <= {*runs} for means in segment_means.values()),
-            "metrics of means": all(
-                list(of_run) == list(metrics)
-                for means in (comparison.means, *segment_means.values())
-                for of_run in means.values()
-            ),
-            "differences": len(pairs) == len(differences)
-            and all(fits(each) and each.slice is each.segment is None for each in differences),
-            "segments": all(
-                fits(each) and each.slice is not None and (each.metric, each.run, each.against) in pairs
-                for each in comparison.segments
-            ),
-        }
-    )
-    return comparison

@@ -29,8 +29,7 @@ from atkay.inputs.coding.ranking import Origin, rank_order, repeats
 from atkay.inputs.columns import Columns
 from atkay.metrics.metric import DEEPEST
 from atkay.metrics.worked import printed
-from atkay.results.result import HEADER, cells, number_types
-from atkay.results.summary import Summary, mean, summarise
+from atkay.results.summary import HEADER, Summary, cells, mean, number_types, summarise
 from atkay.text.grid import Grid, Tables
 from atkay.text.phrases import columns_argument
 

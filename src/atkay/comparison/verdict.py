@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from atkay.comparison.tests import TESTS
 
 if TYPE_CHECKING:
-    from atkay.comparison.comparison import Difference
+    from atkay.comparison.difference import Difference
 
 LEVEL = 0.05
 """Below this corrected p-value a difference is significant."""

@@ -24,7 +24,8 @@ from atkay.evaluation.part import Part, join
 from atkay.evaluation.request import Request
 from atkay.judged.judged import Judged
 from atkay.metrics.metric import RunMetric
-from atkay.results.result import Population, Result
+from atkay.results.population import Population
+from atkay.results.result import Result
 from atkay.tables import FILTERS
 from atkay.text.phrases import argument, columns_argument
 

@@ -16,7 +16,7 @@ from atkay.core.types import Array
 from atkay.inputs.coding.ranking import Origin, rank_order, repeats
 from atkay.judged.judged import Judged
 from atkay.judged.side import side_fingerprints
-from atkay.results.result import Population
+from atkay.results.population import Population
 from atkay.text.phrases import argument
 
 if TYPE_CHECKING:

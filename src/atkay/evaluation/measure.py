@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from atkay.inputs.coding.align import Aligned
     from atkay.judged.judged import Judged
     from atkay.protocol import Protocol
-    from atkay.results.result import Population, Segment
+    from atkay.results.population import Population
+    from atkay.results.result import Segment
 
 QUERIES_PER_BLOCK = 1 << 20
 """Queries per block when measuring hits, to limit the memory of intermediate arrays."""

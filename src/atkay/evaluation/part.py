@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from atkay.core.fingerprint import Fingerprint
     from atkay.core.types import Floats, Ints, Slicing
     from atkay.inputs.coding.shared import SharedIds
-    from atkay.results.result import Population, Segment
+    from atkay.results.population import Population
+    from atkay.results.result import Segment
 
 K = TypeVar("K")
 T = TypeVar("T")

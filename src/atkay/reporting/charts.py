@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     import altair as alt
 
     from atkay.audit.variants import Variants
-    from atkay.comparison.comparison import Comparison, Difference
+    from atkay.comparison.comparison import Comparison
+    from atkay.comparison.difference import Difference
     from atkay.metrics.metric import Metric
     from atkay.results.result import Result
 

@@ -14,7 +14,7 @@ from atkay.reporting.view import View, shown
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from atkay.comparison.comparison import Difference
+    from atkay.comparison.difference import Difference
     from atkay.core.types import Floats
     from atkay.metrics.metric import Metric
     from atkay.results.result import Result

@@ -10,7 +10,7 @@ from atkay.reporting.elements import bullets, details, element, paragraphs, tabl
 from atkay.reporting.reproduce import call
 from atkay.reporting.summary import sentences, warnings
 from atkay.reporting.view import View, shown
-from atkay.results.result import HEADER, cells
+from atkay.results.summary import HEADER, cells
 from atkay.text.grid import Cell
 
 if TYPE_CHECKING:

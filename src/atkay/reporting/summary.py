@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from atkay.comparison.comparison import best, p_value
+from atkay.comparison.comparison import best
+from atkay.comparison.difference import p_value
 from atkay.errors import number_of
 from atkay.evaluation.finish import TIE_WARNING_SHARE
 from atkay.metrics.metric import RunMetric
@@ -14,7 +15,8 @@ from atkay.reporting.view import View, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from atkay.comparison.comparison import Comparison, Difference
+    from atkay.comparison.comparison import Comparison
+    from atkay.comparison.difference import Difference
     from atkay.metrics.metric import Metric
     from atkay.results.result import Result
     from atkay.results.summary import Summary

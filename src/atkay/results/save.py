@@ -40,7 +40,8 @@ from atkay.metrics.metric import Definition, Metric, RunMetric, is_pooled
 from atkay.metrics.sampled import Sampled
 from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
-from atkay.results.result import Population, Result, Segment
+from atkay.results.population import Population
+from atkay.results.result import Result, Segment
 from atkay.results.summary import RATIO_SIDES, Summary
 from atkay.tables import FILTERS
 from atkay.text.files import path_of, write_whole

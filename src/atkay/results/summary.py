@@ -121,3 +121,19 @@ def interval(mean: float, deviation: float, n: int) -> tuple[float, float]:
 
     half = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * deviation / math.sqrt(n)
     return mean - half, mean + half
+
+
+HEADER = ("mean", "95 % CI", "SD", "users", "undefined")
+
+
+def number_types() -> dict[str, Any]:
+    from atkay.core.forks import polars as pl
+
+    return {name: pl.Int64 if name in ("users", "undefined") else pl.Float64 for name in Summary._fields}
+
+
+def cells(summary: Summary) -> tuple[str, ...]:
+    interval = "–" if math.isnan(summary.low) else f"[{summary.low:.4f}, {summary.high:.4f}]"
+    deviation = "–" if math.isnan(summary.deviation) else f"{summary.deviation:.4f}"
+    mean = "–" if math.isnan(summary.mean) else f"{summary.mean:.4f}"
+    return mean, interval, deviation, f"{summary.users:,}", f"{summary.undefined:,}"

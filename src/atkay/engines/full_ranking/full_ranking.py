@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from atkay.engines.full_ranking.device import Kernel
     from atkay.judged.judged import Judged
     from atkay.metrics.metric import Metric
-    from atkay.results.result import Population, Result
+    from atkay.results.population import Population
+    from atkay.results.result import Result
     from atkay.text.arguments import FullRankingArguments, Library, ProtocolFields
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)

@@ -19,7 +19,7 @@ from atkay.inputs.coding.shared import grade_ends
 from atkay.judged.judged import Judged, within
 from atkay.judged.side import Side
 from atkay.protocol import Protocol
-from atkay.results.result import Population
+from atkay.results.population import Population
 from atkay.words import Word, words_of
 
 if TYPE_CHECKING:

@@ -1,0 +1,164 @@
+"""Run table: the means of runs and their differences, before correction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from atkay.comparison.comparison import Means
+from atkay.comparison.difference import Difference
+from atkay.comparison.sheet import ROUNDING_SHARE
+from atkay.comparison.tests import TESTS
+from atkay.comparison.trial import Key, Trial
+from atkay.comparison.verdict import LEVEL
+from atkay.core.lists import in_threads
+from atkay.core.types import Ints
+from atkay.metrics.metric import Metric
+from atkay.results.summary import Summary, summarise
+from atkay.text.progress import Steps
+
+if TYPE_CHECKING:
+    from atkay.comparison.procedure import Procedure
+    from atkay.comparison.sheet import Pair, Paired, Sheet
+    from atkay.results.result import Result
+
+
+@dataclass(frozen=True, eq=False)
+class RunTable:
+    """The means of the runs and their differences, of all users or of a segment, before correction."""
+
+    results: Mapping[str, Result]
+    metrics: tuple[Metric, ...]
+    sheet: Sheet
+    pairs: Sequence[Pair]
+    procedure: Procedure
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the runs."""
+        return list(self.results)
+
+    @cached_property
+    def steps(self) -> Steps:
+        """The progress of the tests."""
+        tables = 1 + sum(len(np.unique(slicing.code)) for slicing in self.sheet.slicings)
+        return Steps("comparing", tables * (len(self.procedure.tests) + (self.procedure.interval != "student")))
+
+    @cached_property
+    def means(self) -> Means:
+        """The means of all users."""
+        return {
+            run: {str(metric): result.summaries[str(metric)] for metric in self.metrics}
+            for run, result in self.results.items()
+        }
+
+    @cached_property
+    def segment_means(self) -> dict[tuple[str, str | None], dict[str, dict[str, Summary]]]:
+        """The means of each segment, for the runs that have users in it."""
+        names = list(map(str, self.metrics))
+        means: dict[tuple[str, str | None], dict[str, dict[str, Summary]]] = {}
+        for run, result in self.results.items():
+            summaries = {(slicing, segment, name): each for slicing, segment, name, each in result.slice_summaries}
+            for where in dict.fromkeys(key[:2] for key in summaries):
+                means.setdefault(where, {})[run] = {name: summaries[*where, name] for name in names}
+        return means
+
+    def of_slices(self) -> Iterator[list[list[Difference]]]:
+        """The differences of each segment, slice by slice."""
+        for at, slicing in enumerate(self.sheet.slicings, start=1):
+            yield [
+                [
+                    replace(each, slice=slicing.name, segment=segment)
+                    for each in self.differences((at, code), rows, self.segment_means[slicing.name, segment])
+                ]
+                for code, segment in enumerate(slicing.segments)
+                if len(rows := np.flatnonzero(slicing.code == code))
+            ]
+
+    def differences(self, key: Key, rows: Ints | None = None, means: Means | None = None) -> list[Difference]:
+        """The differences of all queries, or of some."""
+        order = list(map(str, self.metrics))
+        paired = self.sheet.paired(rows)
+        whole = [
+            self._of_run(metric, pair, self.means if means is None else means)
+            for metric in self.metrics
+            if metric not in self.sheet.metrics
+            for pair in self.pairs
+        ]
+        return sorted(whole + (self._tested(paired, key) if paired else []), key=lambda each: order.index(each.metric))
+
+    def _tested(self, paired: Sequence[Paired], key: Key) -> list[Difference]:
+        """The differences of some units, metric by metric and pair by pair."""
+        procedure, ends, p = self.procedure, None, {}
+        spread = "bootstrap" in procedure.tests
+        trial = Trial(paired, self.pairs, procedure.permutations, procedure.rng, key, self.steps, spread)
+        if procedure.interval != "student":
+            ends = trial.drawn.intervals(procedure.interval)
+            self.steps.next()
+        for name in procedure.tests:
+            p[name] = TESTS[name].p_values(trial)
+            self.steps.next()
+
+        def of_place(place: tuple[int, int]) -> Difference:
+            each, pair = paired[place[0]], self.pairs[place[1]]
+            difference = self._described(each, pair)
+            if ends is not None and difference.deviation > 0:
+                difference = replace(difference, low=float(ends[0][place]), high=float(ends[1][place]))
+            of_tests = {name: float(values[place]) for name, values in p.items()}
+            lowest = (name for name, value in of_tests.items() if TESTS[name].random and value <= procedure.lowest)
+            opposite = (
+                name for name, value in of_tests.items() if value < LEVEL and _contradicts(name, each, pair, difference)
+            )
+            return replace(difference, p=of_tests, lowest=tuple(lowest), opposite=tuple(opposite))
+
+        return in_threads(of_place, list(np.ndindex(len(paired), len(self.pairs))))
+
+    def _described(self, paired: Paired, pair: Pair) -> Difference:
+        difference = paired.difference(pair)
+        summary = summarise(difference.values)
+        summary = summary._replace(mean=difference.beyond_rounding(summary.mean))
+        if summary.users > 1 and difference.alike:  # no spread to judge by
+            summary = summary._replace(low=math.nan, high=math.nan, deviation=0.0)
+        wins = ties = losses = None
+        if paired.below is None:
+            moved = np.sign(difference.values) * (-1 if paired.metric.better == "lower" else 1)
+            wins, ties, losses = (int((moved == way).sum()) for way in (1, 0, -1))
+        there = paired.there[:, pair]
+        both, either = (paired.units(np.asarray(queries)) for queries in (there.all(axis=1), there.any(axis=1)))
+        return replace(
+            self._undecided(paired.metric, pair),
+            difference=summary.mean,
+            low=summary.low,
+            high=summary.high,
+            deviation=summary.deviation,
+            effect=summary.mean / summary.deviation if summary.deviation > 0 else math.nan,
+            wins=wins,
+            ties=ties,
+            losses=losses,
+            users=summary.users,
+            left_out=int((either & ~both).sum()),
+            undefined=int(both.sum()) - summary.users,
+        )
+
+    def _undecided(self, metric: Metric, pair: Pair) -> Difference:
+        against, run = (self.names[at] for at in pair)
+        return Difference(metric=str(metric), run=run, against=against, better=metric.better)
+
+    def _of_run(self, metric: Metric, pair: Pair, means: Means) -> Difference:
+        """The difference of a metric of the whole run, which has no per-user values and no test."""
+        runs = [self.names[at] for at in pair]
+        first, second = (means[run][str(metric)].mean if run in means else math.nan for run in runs)
+        difference = 0.0 if abs(second - first) <= ROUNDING_SHARE * max(abs(first), abs(second)) else second - first
+        untested = dict.fromkeys(self.procedure.tests, math.nan)
+        return replace(self._undecided(metric, pair), difference=difference, p=untested)
+
+
+def _contradicts(test: str, paired: Paired, pair: Pair, difference: Difference) -> bool:
+    """Whether a test of something other than the mean favours the other run."""
+    leaning = TESTS[test].leaning
+    return leaning is not None and leaning(paired.difference(pair)) * difference.difference <= 0
