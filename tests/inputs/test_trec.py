@@ -181,11 +181,16 @@ def test_any_layout(
     assert outcome(path) == outcome(qrels)
 
 
-def test_two_readings() -> None:
-    refused("the 4 columns of", FILES / "u.data", {"196": ["242"]})
+def test_two_readings(tmp_path: Path) -> None:
+    (tmp_path / "judged").write_text("196\t242\t3\t2\n186\t302\t3\t1\n")
+    refused("the 4 columns of", tmp_path / "judged", {"196": ["242"]})
     refused(
-        "query, iteration, document, relevance (TREC qrels); or user, item, rating, time", {"1": [1]}, FILES / "u.data"
+        "query, iteration, document, relevance (TREC qrels); or user, item, rating, time",
+        {"1": [1]},
+        tmp_path / "judged",
     )
+    # A time in the fourth column leaves one reading.
+    assert numbers({"196": ["242"], "22": ["1"]}, FILES / "u.data") == [1 / 3, 1 / 3]  # the first of three users
 
 
 def test_numbers_for_documents_are_qrels_by_their_name(tmp_path: Path) -> None:

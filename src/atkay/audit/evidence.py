@@ -24,8 +24,7 @@ from atkay.evaluation.judge import judge
 from atkay.evaluation.measure import score_missing, values_of, who_counts
 from atkay.inputs.coding.align import align_tables
 from atkay.inputs.coding.segments import group_queries
-from atkay.inputs.kinds import open_source
-from atkay.inputs.read import columns_of, read_tables, read_truth
+from atkay.inputs.read import columns_of, opened, read_tables, read_truth
 from atkay.judged.judged import Judged, Memo
 from atkay.metrics.metric import is_pooled
 from atkay.protocol import Protocol
@@ -82,7 +81,8 @@ class Evidence:
         if protocol.groups:
             return evidence
         key, used = tables["truth"].key, tables["truth"].used.values()
-        names = [name for name in open_source(truth, "truth").names if name not in used][:COLUMNS]
+        there = opened(truth, "truth", columns_of(columns, "truth")).names
+        names = [name for name in there if name not in used][:COLUMNS]
         if names:
             tables["truth"] = read_truth(truth, columns_of(columns, "truth"), names)
         names += key if len(key) > 1 else ()

@@ -31,6 +31,7 @@ Decorator = Callable[[Command], Command]
 
 ROLES = [each.name for each in dataclasses.fields(Columns)]
 COLUMN = f"Name a column: user=uid, truth.item=sku. Roles: {', '.join(ROLES)}."
+NO_HEADER = "Text files begin with data: their columns are column_1, column_2, ... [default: the first lines tell]"
 NO_TRUTH = "pass the relevant items with --truth FILE."
 RUN = "The run to compare the others with: its name or file. [default: the first]"
 
@@ -157,6 +158,7 @@ tables = _together(click.argument("recs", type=InputFile()), click.argument("tru
 protocol = _together(
     click.option("--dialect", metavar="NAME", help="Follow the conventions of another library; see `atkay dialects`."),
     click.option("--column", "columns", type=Column(), multiple=True, help=COLUMN),
+    click.option("--no-header", is_flag=True, default=None, help=NO_HEADER),
     *(_field(each) for each in dataclasses.fields(Protocol)),
     *(click.option(f"--{name}", type=InputFile(), help=TABLES[name].help) for name in SIDE),
 )
@@ -218,9 +220,10 @@ tests = _together(
 def given(chosen: dict[str, Any]) -> dict[str, Any]:
     """What was chosen, as arguments of evaluate."""
     arguments = {name: value for name, value in chosen.items() if value is not None}
-    if named := arguments.pop("columns", ()):
+    named, header = arguments.pop("columns", ()), {"header": "none"} if arguments.pop("no_header", None) else {}
+    if named or header:
         arguments["columns"] = {
-            table: Columns(**{role: name for where, role, name in named if where in ("", table)})
+            table: Columns(**header | {role: name for where, role, name in named if where in ("", table)})
             for table in (*TABLES, *LOGS)
         }
     return arguments
@@ -279,7 +282,7 @@ def lists_again(chosen: dict[str, Any], recs: Any) -> dict[str, Any]:
     """Lists and truth as a report takes them for the numbers of other libraries; nothing where they are not given."""
     if not recs or chosen["truth"] is None:
         return {}
-    used = ("columns", "dialect", *(each.name for each in dataclasses.fields(Protocol)))
+    used = ("columns", "no_header", "dialect", *(each.name for each in dataclasses.fields(Protocol)))
     others = {name: value for name, value in chosen.items() if name in used}
     return {"recs": recs, "truth": chosen["truth"], **given(others)}
 

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 MIXED: dict[str, type[InputError]] = {"score": OrderError, "relevance": RelevanceError}
 """Columns of numbers, and the error of one that holds something else, too."""
+DECIMAL_COMMA = r"^[-+]?[0-9]*(?:,[0-9]+)?(?:[eE][-+]?[0-9]+)?$"
+PERHAPS_THOUSANDS = r"^[-+]?[1-9][0-9]{0,2},[0-9]{3}$"
+"""1,234 is a bit more than one, or more than a thousand."""
 CANONICAL_INTEGER = r"^(?:0|-?[1-9][0-9]{0,18})$"
 COLUMNS_SAMPLED, ROWS_SAMPLED = 5, 1000
 """Columns without a role, and rows of them, that are looked at: could they have been meant?"""
@@ -109,6 +112,20 @@ def number(column: str, dtype: type[pl.DataType]) -> pl.Expr:
     return pl.col(column).str.strip_chars().cast(dtype, strict=False)
 
 
+def comma_number(column: str) -> pl.Expr:
+    """Text as numbers with a decimal comma, null where it is none."""
+    text = pl.col(column).str.strip_chars()
+    return pl.when(text.str.contains(DECIMAL_COMMA)).then(
+        text.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+    )
+
+
+def has_decimal_comma(column: str) -> pl.Expr:
+    """Whether a comma among numbers is certainly a decimal one: in 0,75 and 12,5, not in 1,234."""
+    text = pl.col(column).str.strip_chars()
+    return (text.str.contains(",", literal=True) & ~text.str.contains(PERHAPS_THOUSANDS)).any()
+
+
 def as_ids(ids: pl.Series, table: str) -> pl.Series:
     """Ids as integers, text or dates; whole floats, which pandas makes of integers, become integers again."""
     dtype = ids.dtype
@@ -161,6 +178,8 @@ def check_numbers(values: pl.Series, error: type[InputError], table: str, use: s
         text = values.to_frame()
         whole = text.select(number(values.name, pl.Int64)).to_series()  # beyond 2^53 floats would merge whole numbers
         read = text.select(number(values.name, pl.Float64)).to_series() if whole.null_count() else whole
+        if read.null_count() > values.null_count():
+            read = _with_commas(text, read, error, table)
     if values.dtype == pl.Boolean:
         read = values.cast(pl.UInt8)
     if not read.dtype.is_numeric():
@@ -180,6 +199,20 @@ def check_numbers(values: pl.Series, error: type[InputError], table: str, use: s
         advice = f"{use} must be finite numbers: drop these rows, or fill them in."
         raise bad_rows(error, values, bad, "holds {!r}", advice, table)
     return read
+
+
+def _with_commas(text: pl.DataFrame, read: pl.Series, error: type[InputError], table: str) -> pl.Series:
+    """Numbers with decimal commas where all of the text is such numbers, else what was ``read`` without."""
+    values = text.to_series()
+    commas = text.select(comma_number(values.name)).to_series()
+    if commas.null_count() > values.null_count():
+        return read
+    if text.select(has_decimal_comma(values.name)).item():
+        return commas
+    doubtful = values.str.contains(",", literal=True)
+    problem = "holds {!r}, of which the comma may be a decimal one or separate thousands"
+    advice = "Write the numbers with a decimal point, or without separators."
+    raise bad_rows(error, values, doubtful, problem, advice, table)
 
 
 def check_scores(score: pl.Series, table: str) -> pl.Series:

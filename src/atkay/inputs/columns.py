@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from atkay.errors import ColumnError, listing, nearest, offer, shown
+from atkay.errors import ColumnError, listing, nearest, offer, shown, unknown_value
 from atkay.tables import BESIDE, ITEM, KINDS, ORDER, SESSION, TIME, USER
 from atkay.text.help import Visible
-from atkay.text.phrases import columns_argument
+from atkay.text.phrases import columns_argument, either
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 NUMBER = re.compile(r"[-+]?[0-9]*[.,]?[0-9]+(?:e[-+]?[0-9]+)?|[0-9]{4}-[0-9]{2}-[0-9]{2}.*", re.IGNORECASE)
 """What data looks like and names of columns do not: numbers and dates."""
+
+HEADERS = ("first", "none")
+"""Which line of a text file has the names of its columns."""
 
 NEAR = 0.7
 """How near a column's name is to a usual one that it is suggested."""
@@ -29,7 +32,8 @@ class Columns(Visible):
     ``user`` may be several columns, such as ``("session_id", "step")``, which together identify a query. If one of
     ``score`` and ``rank`` is named, the other is ignored. One ``Columns`` applies to all tables; for different names
     pass a dict, ``columns={"recs": Columns(user="uid"), "truth": Columns(user="customer")}``. ``session``, ``order``
-    and ``time`` are columns of the logs of ``atkay.tasks``.
+    and ``time`` are columns of the logs of ``atkay.tasks``. ``header`` says whether text
+    files name their columns in the "first" line, or in "none": then they are ``column_1``, ``column_2``, ...
     """
 
     _internal = "key named"
@@ -42,11 +46,14 @@ class Columns(Visible):
     session: str | None = None
     order: str | None = None
     time: str | None = None
+    header: Literal["first", "none"] | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.user, list | tuple):
             object.__setattr__(self, "user", tuple(self.user))
         named = self.named
+        if self.header is not None and not (isinstance(self.header, str) and self.header in HEADERS):
+            raise ColumnError(f"columns: {unknown_value(self.header, 'header', HEADERS)}")
         if not all(isinstance(name, str) for name in named):
             raise ColumnError(f"columns: column names must be strings, got {', '.join(map(shown, named))}.")
         if len(set(named)) < len(named):
@@ -92,6 +99,16 @@ def names_an_id_or_time(name: str) -> bool:
 def names_a_column(name: str) -> bool:
     """Whether a column of that name would be found by itself as a user or an item."""
     return bool(named_like([name], (*USER[0], *ITEM[0])))
+
+
+@cache
+def _usual() -> set[str]:
+    return {_plain(name) for kind in KINDS.values() for tiers in kind.roles.values() for tier in tiers for name in tier}
+
+
+def names_a_role(name: str) -> bool:
+    """Whether it is the usual name of a column of any role."""
+    return _plain(name) in _usual()
 
 
 def find(
@@ -170,7 +187,9 @@ def _advice(table: str, role: str, names: Sequence[str], text: bool, other_colum
         )
     kind = KINDS[table]
     roles = [role for role in kind.roles if role != "rank"] if len(names) > 1 else [role]
+    headless = columns_argument("" if other_columns is None else table, header="none")
     header = f"put a header line above it, such as {kind.header or ','.join(roles[: len(names)])}"
+    header = f"pass {either(headless, '--no-header')}, or {header}"
     if data:
         return f"The first line of the file seems to be data: {header}."
     usual = [name for name in names if any(_plain(name) in _tiers(table, role) for role in kind.roles)]

@@ -22,8 +22,8 @@ from atkay.inputs.table import Source, frame_source
 from atkay.tables import KINDS
 
 
-def open_source(given: Any, table: str) -> Source:
-    """The columns of whatever was given."""
+def open_source(given: Any, table: str, header: str | None = None) -> Source:
+    """The columns of whatever was given; ``header`` is that of text files."""
     check_threads()
     if isinstance(given, Source):
         return given
@@ -45,7 +45,7 @@ def open_source(given: Any, table: str) -> Source:
     if isinstance(given, str | os.PathLike):
         from atkay.inputs.files import open_file
 
-        return open_file(given, table)
+        return open_file(given, table, header)
     if hasattr(given, "tocsr"):
         return read_sparse(given, table)
     given = as_array(given, table)

@@ -30,7 +30,7 @@ def read_log(
     The ``needed`` roles must be there, the ``optional`` ones may. Ids of a file without types are integers where all of
     a column are.
     """
-    source = open_source(given, name)
+    source = open_source(given, name, columns.header)
     named = source.columns or columns
     if len(named.key) > 1:
         raise ColumnError(f"a log must identify users by one column, got {listing(named.key)}.", table=name)

@@ -97,16 +97,20 @@ def _is_hidden(path: Path) -> bool:
 
 
 class Stored:
-    """The content of a pipe, which can be read once, or of a compressed file, as a file that is there for as long as
-    this object.
+    """What cannot be read where it is, as a file that is there for as long as this object: the content of a pipe, of a
+    compressed file, or of a text file in another encoding, which ``write`` writes.
     """
 
-    def __init__(self, given: Path, table: str) -> None:
+    def __init__(self, given: Path, table: str, write: Callable[[Path], None] | None = None) -> None:
         folder = tempfile.mkdtemp(prefix="atkay-")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         unpack = UNPACKED.get(given.suffix.lower())
-        self.path = Path(folder, given.stem if unpack else given.name)
+        unpacked = unpack or (write and given.suffix.lower() == ".gz")
+        self.path = Path(folder, given.stem if unpacked else given.name)
         try:
+            if write:
+                write(self.path)
+                return
             with unpack(given) if unpack else given.open("rb") as source, self.path.open("wb") as target:
                 shutil.copyfileobj(source, target)
         except (OSError, EOFError, lzma.LZMAError) as error:

@@ -20,6 +20,7 @@ from atkay.inputs.checks import (
 )
 from atkay.inputs.columns import Columns, find
 from atkay.inputs.kinds import open_source
+from atkay.inputs.positions import by_position
 from atkay.inputs.predictions import is_predictions, lists_of_predictions
 from atkay.inputs.table import Source, Table
 from atkay.tables import FILTERS, KINDS, LOGS, SIDE, TABLES, USER
@@ -44,6 +45,12 @@ def columns_of(columns: Columns | Mapping[str, Columns] | None, table: str) -> C
     return columns.get(table, Columns())
 
 
+def opened(given: Any, table: str, columns: Columns) -> Source:
+    """The columns of whatever was given; those of a file without a header have their roles by position."""
+    source = open_source(given, table, columns.header)
+    return by_position(source, table, columns) if source.headless and source.columns is None else source
+
+
 def read_tables(
     given: Mapping[str, Any],
     protocol: Protocol,
@@ -55,7 +62,7 @@ def read_tables(
 
     ``part``: these are some of the users, who may have no lists, or no truth.
     """
-    sources = {name: open_source(given.get(name), name) for name in ("recs", "truth")}
+    sources = {name: opened(given.get(name), name, columns_of(columns, name)) for name in ("recs", "truth")}
     sources |= settled_predictions(sources["recs"], sources["truth"], columns)
     named = {name: source.names for name, source in sources.items() if source.columns is None}
     sources = {name: _with_others(source, named, name) for name, source in sources.items()}
@@ -69,11 +76,11 @@ def read_tables(
     protocol.check_filters(given)
     for name in (*FILTERS, *SIDE):
         if given.get(name) is not None:
-            source = _with_others(open_source(given[name], name), named, name)
+            source = _with_others(opened(given[name], name, columns_of(columns, name)), named, name)
             tables[name] = read_items(source, name, columns_of(columns, name))
     if given.get("slices") is not None:
         key = tables["truth"].key
-        source = _with_others(open_source(given["slices"], "slices"), named, "slices")
+        source = _with_others(opened(given["slices"], "slices", columns_of(columns, "slices")), named, "slices")
         tables["slices"] = read_slices(source, columns_of(columns, "slices"), key, protocol.groups)
     check_shapes(*(table for name, table in tables.items() if name != "truth"), tables["truth"])
     return tables
@@ -97,7 +104,7 @@ def _with_others(source: Source, named: Mapping[str, Sequence[str]], name: str) 
 
 def read_recs(given: Any, columns: Columns, name: str = "recs", *, empty: bool = False) -> Table:
     """Lists: ordered by rank, by score, or as given. A reference may be one list for every user."""
-    source = open_source(given, name)
+    source = opened(given, name, columns)
     named = source.columns or columns
     everybody = KINDS[name].for_everybody and not {*named.key, *USER[0]} & {*source.names}
     # Naming one of them means that the other is not looked for.
@@ -129,7 +136,7 @@ def _check_ordered(source: Source, name: str) -> None:
 
 def read_truth(given: Any, columns: Columns, extra: Sequence[str] = (), *, empty: bool = False) -> Table:
     """What is relevant to whom, with grades where there are any; ``extra`` columns are taken along."""
-    source = open_source(given, "truth")
+    source = opened(given, "truth", columns)
     named = source.columns or columns
     roles = find_roles(source, "truth", named, optional=("relevance",))
     missing = [name for name in extra if name not in source.names]
@@ -151,7 +158,7 @@ def read_items(given: Any, name: str, columns: Columns) -> Table:
     kind = KINDS[name]
     if "rank" in kind.roles:
         return read_recs(given, columns, name)
-    source = open_source(given, name)
+    source = opened(given, name, columns)
     others = dict.fromkeys({"user", "score", "rank", "relevance"} - kind.roles.keys())
     named = replace(_as_far_as_there(source.columns or columns, source), **others)
     only = len(source.names) == 1
@@ -171,7 +178,7 @@ def read_items(given: Any, name: str, columns: Columns) -> Table:
 
 def read_slices(given: Any, columns: Columns, *keys: tuple[str, ...]) -> Table:
     """A user, named by any of the keys, and in every other column the segment it belongs to."""
-    source = open_source(given, "slices")
+    source = opened(given, "slices", columns)
     named = _as_far_as_there(source.columns or columns, source)
     for key in keys:
         if named.user is None and key and set(key) <= set(source.names):

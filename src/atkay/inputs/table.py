@@ -36,6 +36,8 @@ class Source:
     label: str
     text: bool = False
     """All columns are text, because the file has no types."""
+    headless: bool = False
+    """The file has no header: columns are column_1, column_2, ..."""
     columns: Columns | None = None
     """The roles of the columns, where the kind of object settles them."""
     n_rows: int | None = None
@@ -50,6 +52,8 @@ class Source:
     """Where it is not in memory."""
     kept: object = None
     """What must not be removed while the source is in use."""
+    readings: Sequence[str] = ()
+    """How it was read, where that could be otherwise; complete when it has been."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,8 @@ class Table:
 def roles_of(table: str, columns: Iterable[str], key: tuple[str, ...] = ("user",)) -> Columns:
     """The roles of columns that are named after them."""
     value = KINDS[table].value
-    return Columns(user=key or None, item="item", **({value: value} if value in columns else {}))
+    named: dict[str, Any] = {value: value} if value in columns else {}
+    return Columns(user=key or None, item="item", **named)
 
 
 def source_of(

@@ -248,7 +248,8 @@ class Task(Visible):
     def _columns(self, recs: Any, given: Any) -> dict[str, Columns]:
         """The names of the columns in every table; those of the lists are theirs, or found by themselves."""
         columns = {name: columns_of(given, name) for name in TABLES}
-        there, listed = open_source(recs, "recs").names, columns["recs"]
+        listed = columns["recs"]
+        there = open_source(recs, "recs", listed.header).names
         user = listed.user or (self.key if len(self.key) > 1 or self.key[0] in there else None)
         columns["recs"] = replace(listed, user=user, item=listed.item or (self.item if self.item in there else None))
         columns["truth"] = Columns(user=self.key, item=self.item, relevance=self.relevance)

@@ -135,8 +135,8 @@ def test_what_is_no_run(text: str, error: type[AtkayError], message: str, tmp_pa
 
 
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:
-    (tmp_path / "run.json").write_bytes('{"q1": {"é": 1}}'.encode("cp1252"))
-    refused(SourceError, "line 1 of '.*run.json' is not UTF-8", tmp_path / "run.json")
+    (tmp_path / "run.json").write_bytes('{"q1": {"é'.encode() + 'é": 1}}'.encode("cp1252"))
+    refused(SourceError, "line 1 of '.*run.json' is neither UTF-8 nor Latin-1", tmp_path / "run.json")
 
 
 def test_several_documents(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from atkay.engines.files.partition import (
     first_rows,
     has_more,
     in_order,
-    opened,
+    in_pieces,
     parts_needed,
     spilled,
 )
@@ -54,9 +54,9 @@ def evaluate_files(request: Request, memory: str | int, spill: str | PathLike[st
     """The result of :func:`atkay.evaluate` from tables that are read in parts; see there."""
     budget = bytes_of(memory)
     divisible = [name for name in ("recs", "truth", *FILTERS) if name in request.tables]
-    sources = {name: opened(request.tables[name], name) for name in divisible}
+    sources = {name: in_pieces(request.tables[name], name, columns_of(request.columns, name)) for name in divisible}
     joined = settled_predictions(sources["recs"], sources["truth"], request.columns)
-    sources |= {name: opened(source, name) for name, source in joined.items()}
+    sources |= {name: in_pieces(source, name, columns_of(request.columns, name)) for name, source in joined.items()}
     first = {**request.tables, **{name: first_rows(source) for name, source in sources.items()}}
     tables = _read_first(lambda: read_tables(first, request.protocol, request.columns), sources)
     divided = divide_tables(sources, tables)

@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 
 from atkay.engines.files.spill import refusing
-from atkay.inputs.checks import ROWS_SAMPLED, integer, number
+from atkay.inputs.checks import ROWS_SAMPLED, comma_number, has_decimal_comma, integer, number
 from atkay.inputs.coding.types import warn_misfits
-from atkay.inputs.kinds import open_source
+from atkay.inputs.read import opened
 from atkay.inputs.table import Pieces, Source
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from atkay.core.types import Ints
+    from atkay.inputs.columns import Columns
     from atkay.inputs.table import Table
     from atkay.text.progress import Steps
 
@@ -32,9 +33,9 @@ MOST_PARTS = 4096
 WIDE_INTEGERS = (pl.UInt64, pl.Int128, pl.UInt128)
 
 
-def opened(given: Any, name: str) -> Source:
+def in_pieces(given: Any, name: str, columns: Columns) -> Source:
     """A table that can be read piece by piece; what is in memory is one piece."""
-    source = open_source(given, name)
+    source = opened(given, name, columns)
     if source.pieces is not None:
         return source
     return replace(source, pieces=Pieces(lambda chosen: source.select(chosen).lazy(), skips=True))
@@ -167,7 +168,7 @@ class _Survey:
 
     n_rows: int
     misfits: Mapping[str, int] = field(default_factory=dict)
-    score: type[pl.DataType] | None = None
+    score: pl.Expr | None = None
 
 
 def _survey(one: Divided) -> _Survey:
@@ -175,12 +176,17 @@ def _survey(one: Divided) -> _Survey:
         return _Survey(*one.ask(pl.len()))
     ids = [*one.table.key, one.item]
     score = one.table.used.get("score")
-    kinds: tuple[type[pl.DataType], ...] = (pl.Int64, pl.Float64)
+    forms: tuple[pl.Expr, ...] = ()
     expressions = [integer(name).null_count().alias(f"id {at}") for at, name in enumerate(ids)]
     if score is not None:
-        expressions += [number(score, kind).null_count().alias(str(kind)) for kind in kinds]
+        forms = (number(score, pl.Int64), number(score, pl.Float64), comma_number(score))
+        expressions += [form.null_count().alias(f"form {at}") for at, form in enumerate(forms)]
+        expressions.append(has_decimal_comma(score))
     n_rows, *odd = one.ask(pl.len().alias("rows"), *expressions)
-    fits = [kind for kind, count in zip(kinds, odd[len(ids) :], strict=False) if not count]
+    *of_forms, commas = odd[len(ids) :] or (True,)
+    fits = [form for form, count in zip(forms, of_forms, strict=True) if not count]
+    if len(fits) == 1 and of_forms[-1] == 0 and not commas:  # 1,234 everywhere: a part asks, as all of it would
+        fits = []
     return _Survey(n_rows, dict(zip(ids, odd, strict=False)), fits[0] if fits else None)
 
 
@@ -203,7 +209,7 @@ def _typed(one: Divided, whole: Sequence[bool], survey: _Survey, *, outside: boo
     ids = [name for name, integers in zip(_ids(one), whole, strict=True) if integers]
     typed = {name: integer(name) for name in ids}
     if survey.score is not None:
-        typed[one.table.used["score"]] = number(one.table.used["score"], survey.score)
+        typed[one.table.used["score"]] = survey.score
     return replace(one, typed=typed, needed=tuple(ids) if outside else ())
 
 

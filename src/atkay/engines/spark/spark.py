@@ -236,7 +236,7 @@ def _with_items(table: Table, frame: DataFrame) -> tuple[Table, int]:
 
 def _roles(table: Table) -> Columns:
     """Which column is what, said rather than found."""
-    used = {role: name for role, name in table.used.items() if not role.startswith("user")}
+    used: dict[str, Any] = {role: name for role, name in table.used.items() if not role.startswith("user")}
     return Columns(user=table.key, **used)
 
 

@@ -70,5 +70,10 @@ class Format:
     """Refuses, with its line, what the reader takes without complaint: files, columns of text that are used, table."""
     blame: Callable[[Files, str], None] = _nothing
     """Names the first wrong line of files that could not be read, if it finds one."""
+    header: Callable[[Path], str] | None = None
+    """Whether the first line has the names of the columns, "first", or is data, "none"; "unknown" if that is unclear.
+    None: names are part of the format."""
+    scan_headless: Callable[[Path], pl.LazyFrame] | None = None
+    """Scans a file without a header: columns are column_1, column_2, ..."""
     refuse: Callable[[Path, str], None] = _nothing
     """Refuses the format for a table."""

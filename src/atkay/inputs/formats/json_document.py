@@ -18,7 +18,7 @@ from atkay.inputs.formats.format import Format
 from atkay.inputs.mappings import read_lists, read_mapping
 from atkay.inputs.paths import quoted
 from atkay.inputs.table import Source, as_text, roles_of, source_of
-from atkay.inputs.text_files import lines, refuse_encoding
+from atkay.inputs.text_files import lines
 from atkay.tables import KINDS
 
 if TYPE_CHECKING:
@@ -77,9 +77,8 @@ def _read(shown: Files, table: str) -> Source:
     try:
         content = _content(path)
         source = _read_run(content, table, name) or _read_any(_parsed(content.decode(), name, table), name, table)
-    except UnicodeDecodeError:
-        refuse_encoding(shown, table)
-        raise
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{quoted(name)} is not UTF-8: {error}.", table=table) from error
     except (EOFError, zlib.error) as error:
         raise SourceError(f"cannot read {quoted(name)}: {error}", advice="Is it complete?", table=table) from error
     return replace(as_text(source), label=f"'{name.name}'")
