@@ -116,12 +116,16 @@ def test_match(seed: int, threads: int, n_items: int, once: bool) -> None:
     queries = int(rng.integers(0, 200))
     lists, truth = (drawn(rng, queries, n_items=min(n_items, 2**30), once=once) for _ in range(2))
     lists, truth = (Lists(each.start, each.item, n_items) for each in (lists, truth))
+    names = rng.integers(0, 2**63, n_items).astype(np.uint64) if n_items == 40 else None
+    numbers = (names, 3, None)[seed % 3]
     with on(threads):
-        native = kernels.match(lists, truth)
-    plain = reference.match(lists, truth)
+        native = kernels.match(lists, truth, numbers)
+    plain = reference.match(lists, truth, numbers)
     assert native.repeated == plain.repeated
+    if numbers is not None:
+        assert native.hashes.tolist() == plain.hashes.tolist()
     if not any(plain.repeated):
-        for one, other in zip(native[:3], plain[:3], strict=True):
+        for one, other in zip(native[:4], plain[:4], strict=True):
             assert one.tolist() == other.tolist()
 
 
@@ -222,6 +226,10 @@ def test_fingerprint(seed: int, threads: int, ranked: bool, graded: bool, named:
     numbers = names if named else int(rng.integers(-5, 5))
     with on(threads):
         native = kernels.fingerprint(lists, query, numbers, grade, ranked=ranked)
+        of_lists = kernels.match(lists, lists, numbers).hashes
+        assert kernels.fingerprint(lists, query, numbers, ranked=True) == kernels.fingerprint(
+            lists, query, numbers, ranked=True, hashes=of_lists
+        )
     assert native == reference.fingerprint(lists, query, numbers, grade, ranked=ranked)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from atkay.core.types import Array, Bools, Ints
+from atkay.core.types import Array, Bools, Hashes, Ints
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -100,13 +100,17 @@ class Lists:
 class Match(NamedTuple):
     """Rows of lists whose pair of query and item stands in the truth: ``row`` there is ``at`` here; ``row`` rises.
 
-    ``repeated`` says for either side whether it has a pair twice; then the rows are not to be trusted.
+    ``rank`` is the row's place in its list, from 1. ``repeated`` says for either side whether it has a pair twice; then
+    the rows are not to be trusted. ``hashes`` has a number per list, where these were asked for: the sum of its items'
+    numbers, each times a number of its place.
     """
 
     query: Ints
     row: Ints
     at: Ints
+    rank: Ints
     repeated: tuple[bool, bool]
+    hashes: Hashes | None = None
 
 
 class ScoreSteps(NamedTuple):

@@ -81,7 +81,7 @@ def take_runs(values: Array, first: Ints, start: Ints) -> Array:
     return values.take(np.repeat(first - start[:-1], np.diff(start)) + np.arange(start[-1]))
 
 
-def match(lists: Lists, truth: Lists) -> Match:
+def match(lists: Lists, truth: Lists, numbers: Hashes | int | None = None) -> Match:
     """The listed rows that the truth has, and which of its rows they are."""
     n_items = max(lists.n_items, truth.n_items)
     pair, truth_pair = (side.owner() * np.int64(n_items) + side.item for side in (lists, truth))
@@ -92,7 +92,9 @@ def match(lists: Lists, truth: Lists) -> Match:
     row = np.flatnonzero(sorted_pair[place] == pair) if len(order) else order
     at = order[place[row]]
     repeated = len(np.unique(pair)) < len(pair), len(np.unique(truth_pair)) < len(truth_pair)
-    return Match(truth.owner()[at], row, at, repeated)
+    query = truth.owner()[at]
+    hashes = None if numbers is None else _ranked(lists, lists.item.astype(np.int64), numbers)
+    return Match(query, row, at, row - lists.start[query] + 1, repeated, hashes)
 
 
 def depth(score: Array) -> Hashes:
@@ -222,27 +224,48 @@ def mix(bits: Hashes) -> Hashes:
     return bits
 
 
+def place_numbers(lists: Lists) -> Hashes:
+    """A number for each place of the longest list."""
+    return mix(np.arange(int(lists.length.max(initial=0)), dtype=np.uint64))
+
+
+def _ranked(lists: Lists, item: Ints, numbers: Hashes | int) -> Hashes:
+    """Per list the sum of its items' numbers, each times that of its place; the items themselves without a table."""
+    number = item.view(np.uint64) if isinstance(numbers, int) else numbers.take(item)
+    place = np.arange(len(item)) - np.repeat(lists.start[:-1], lists.length)
+    running = np.concatenate((np.zeros(1, np.uint64), np.cumsum(number * place_numbers(lists).take(place))))
+    return running[lists.start[1:]] - running[lists.start[:-1]]
+
+
 def fingerprint(
-    lists: Lists, query: Hashes, numbers: Hashes | int, grade: Floats | None = None, *, ranked: bool = False
+    lists: Lists,
+    query: Hashes,
+    numbers: Hashes | int,
+    grade: Floats | None = None,
+    *,
+    ranked: bool = False,
+    hashes: Hashes | None = None,
 ) -> int:
     """A hash of all rows: their order counts within a list where it is ranked, that of the lists never.
 
     ``query`` has a number per query, ``numbers`` that of each item's code, or what a code is less than its id. A ranked
     list is the sum of its items' numbers, each times a number of its place; any other the sum of its rows' hashes, in
-    which a grade of 1 is the same as none. Unsigned sums wrap around, losing nothing.
+    which a grade of 1 is the same as none. Unsigned sums wrap around, losing nothing. ``hashes``: those of ranked lists,
+    as :func:`match` has them, which need not be computed again.
     """
     filled = np.flatnonzero(lists.length)
     if not len(filled):
         return 0
     item = lists.item.astype(np.int64)
-    number = (item + numbers).view(np.uint64) if isinstance(numbers, int) else numbers.take(item)
+    item = item + numbers if isinstance(numbers, int) else item
     if ranked:
-        rows = number * mix((np.arange(len(item)) - np.repeat(lists.start[:-1], lists.length)).astype(np.uint64))
+        of_list = _ranked(lists, item, numbers)[filled]
     else:
+        number = item.view(np.uint64) if isinstance(numbers, int) else numbers.take(item)
         rows = mix(number ^ np.uint64(1))
         if grade is not None:
             rows = np.where(grade == 1, rows, mix(rows ^ grade.astype(float).view(np.uint64)))
-    of_list = np.add.reduceat(rows, lists.start[filled])
+        of_list = np.add.reduceat(rows, lists.start[filled])
     return int(mix(mix(mix(query[filled] ^ np.uint64(2)) ^ of_list) ^ lists.length[filled].astype(np.uint64)).sum())
 
 

@@ -44,7 +44,8 @@ class Settled(NamedTuple):
         aligned = self.aligned
         query, item = aligned.query_numbers, aligned.items.numbering
         fingerprints = {"truth": Fingerprint(fingerprint(aligned.truth, query, item, aligned.grade))}
-        fingerprints["recs"] = Fingerprint(fingerprint(self.ranking, query, item, ranked=True))
+        hashes = aligned.matched.hashes if self.ranking is aligned.recs else None
+        fingerprints["recs"] = Fingerprint(fingerprint(self.ranking, query, item, ranked=True, hashes=hashes))
         for name, rows in (("exclude", aligned.exclude), ("candidates", aligned.candidates)):
             if isinstance(rows, Lists):
                 fingerprints[name] = Fingerprint(fingerprint(rows, query, item))
@@ -79,7 +80,7 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
     equal = steps(ranking, scores()).equal if n_tied else None
     all_count = protocol.nonpositive == "listed" or aligned.score is None
     positive = None if all_count else np.asarray(scores()[row] > 0)
-    rank = row - ranking.start[query] + 1
+    rank = matched.rank if order is None and gone is None else row - ranking.start[query] + 1
     tied = None if equal is None else _group_of(equal, row, ranking.start[query])
     if tied is not None and protocol.ties == "together":
         rank = tied[0] + tied[1]

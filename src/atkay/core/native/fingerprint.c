@@ -5,7 +5,7 @@ typedef struct {
     const int64_t *start;
     const void *item;
     int64_t wide, low, queries, parts;
-    const uint64_t *numbers, *query, *places;
+    const uint64_t *numbers, *query, *places, *hash;
     const double *grade;
     uint64_t *of_part;
 } Hashing;
@@ -31,6 +31,11 @@ static uint64_t hash_ranked(const Hashing *job, int64_t begin, int64_t end) {
     return sum;
 }
 
+/* Where codes are less than the ids, that adds to each row the same number times its place's. */
+INLINE uint64_t hash_given(const Hashing *job, int64_t query, int64_t rows) {
+    return job->hash[query] + (job->numbers ? 0 : (uint64_t)job->low * job->places[rows]);
+}
+
 static uint64_t hash_set(const Hashing *job, int64_t begin, int64_t end) {
     uint64_t sum = 0, bits;
     for (int64_t r = begin; r < end; r++) {
@@ -49,18 +54,22 @@ static void hash_part(void *given, int64_t part, int64_t thread) {
     for (int64_t q = query_edge(job->start, job->queries, part, job->parts); q < last; q++) {
         int64_t begin = job->start[q], end = job->start[q + 1];
         if (begin == end) continue;
-        uint64_t of_list = job->places ? hash_ranked(job, begin, end) : hash_set(job, begin, end);
+        uint64_t of_list = job->hash     ? hash_given(job, q, end - begin)
+                           : job->places ? hash_ranked(job, begin, end)
+                                         : hash_set(job, begin, end);
         sum += mix(mix(mix(job->query[q] ^ 2) ^ of_list) ^ (uint64_t)(end - begin));
     }
     job->of_part[part] = sum;
 }
 
 /* The sum of a hash per list. A ranked list is the sum of its items' numbers, each times that of its place; any other
- * that of its rows' hashes (places: NULL), in which a grade of 1 is the same as none. Sums wrap around, losing nothing. */
+ * that of its rows' hashes (places: NULL), in which a grade of 1 is the same as none. Sums wrap around, losing nothing.
+ * hash (or NULL): those of ranked lists as match has them; then places has the running sums, from 0. */
 KERNEL int64_t fingerprint(const int64_t *start, int64_t queries, const void *item, int64_t wide, int64_t low,
-                           const uint64_t *numbers, const uint64_t *query, const uint64_t *places, const double *grade,
-                           int64_t threads, uint64_t *out) {
-    Hashing job = {start, item, wide, low, queries, parts_of(start[queries], threads), numbers, query, places, grade, NULL};
+                           const uint64_t *numbers, const uint64_t *query, const uint64_t *places, const uint64_t *hash,
+                           const double *grade, int64_t threads, uint64_t *out) {
+    int64_t parts = parts_of(hash ? queries : start[queries], threads);
+    Hashing job = {start, item, wide, low, queries, parts, numbers, query, places, hash, grade, NULL};
     job.of_part = calloc((size_t)job.parts, sizeof *job.of_part);
     if (!job.of_part) return OUT_OF_MEMORY;
     share(job.parts, threads, hash_part, &job);

@@ -112,14 +112,15 @@ def take_runs(values: Array, first: Ints, start: Ints) -> Array:
     return out
 
 
-def match(lists: Lists, truth: Lists) -> Match:
+def match(lists: Lists, truth: Lists, numbers: Hashes | int | None = None) -> Match:
     n_items = max(lists.n_items, truth.n_items)
     item, truth_item = _integers(lists.item), _integers(truth.item)
     if item.dtype != truth_item.dtype:
         narrow = np.int32 if n_items <= 1 << 31 and item.dtype == np.int32 else np.int64
         item, truth_item = item.astype(narrow, copy=False), truth_item.astype(narrow, copy=False)
-    query, row, at = (np.empty(len(truth), np.int64) for _ in range(3))
-    repeated = np.empty(2, np.int64)
+    out, repeated = np.empty(4 * len(truth), np.int64), np.empty(2, np.int64)
+    hashes = None if numbers is None else np.empty(lists.n_queries, np.uint64)
+    places = None if numbers is None else reference.place_numbers(lists)
     hits = call(
         f"match_{_suffix(item)}",
         _start(lists),
@@ -128,10 +129,16 @@ def match(lists: Lists, truth: Lists) -> Match:
         address(truth_item, item.dtype),
         lists.n_queries,
         n_items,
+        address(numbers, np.uint64) if isinstance(numbers, np.ndarray) else 0,
+        0 if places is None else address(places, np.uint64),
         threads(),
-        *(address(each, np.int64) for each in (query, row, at, repeated)),
+        address(out, np.int64),
+        address(repeated, np.int64),
+        0 if hashes is None else address(hashes, np.uint64),
     )
-    return Match(query[:hits].copy(), row[:hits].copy(), at[:hits].copy(), (bool(repeated[0]), bool(repeated[1])))
+    # Pages of the rest were not written to, and take no memory.
+    query, row, at, rank = out[: 4 * hits].reshape(4, hits)
+    return Match(query, row, at, rank, (bool(repeated[0]), bool(repeated[1])), hashes)
 
 
 def steps(lists: Lists, score: Array | ArrowColumn, order: Ints | None = None) -> ScoreSteps:
@@ -295,10 +302,18 @@ def exact_sums(one: Floats, other: Floats | None = None) -> list[int]:
 
 
 def fingerprint(
-    lists: Lists, query: Hashes, numbers: Hashes | int, grade: Floats | None = None, *, ranked: bool = False
+    lists: Lists,
+    query: Hashes,
+    numbers: Hashes | int,
+    grade: Floats | None = None,
+    *,
+    ranked: bool = False,
+    hashes: Hashes | None = None,
 ) -> int:
     item, query, out = _integers(lists.item), np.ascontiguousarray(query), np.empty(1, np.uint64)
-    places = reference.mix(np.arange(int(lists.length.max(initial=0)) if ranked else 0, dtype=np.uint64))
+    places = reference.place_numbers(lists) if ranked else None
+    if hashes is not None and places is not None:
+        places = np.concatenate((np.zeros(1, np.uint64), np.cumsum(places)))
     grade = None if grade is None or ranked else np.ascontiguousarray(grade, np.float64)
     call(
         "fingerprint",
@@ -309,7 +324,8 @@ def fingerprint(
         numbers if isinstance(numbers, int) else 0,
         0 if isinstance(numbers, int) else address(numbers, np.uint64),
         address(query, np.uint64),
-        address(places, np.uint64) if ranked else 0,
+        0 if places is None else address(places, np.uint64),
+        0 if hashes is None else address(hashes, np.uint64),
         0 if grade is None else address(grade, np.float64),
         threads(),
         address(out, np.uint64),

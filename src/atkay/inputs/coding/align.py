@@ -82,7 +82,7 @@ class Aligned:
     @cached_property
     def matched(self) -> Match:
         """The listed rows that the truth grades; the same for every protocol."""
-        return match(self.recs, self.truth)
+        return match(self.recs, self.truth, self.items.numbering)
 
     @cached_property
     def query_numbers(self) -> Hashes:
