@@ -185,10 +185,14 @@ def assign(target: Floats, source: Floats) -> None:
     target[...] = source
 
 
-def divide(numerator: Array, denominator: Array, empty: float = 0.0) -> Floats:
-    """The quotient, and ``empty`` where the denominator is 0."""
+def divide(numerator: Array, denominator: Array, empty: float = 0.0, out: Floats | None = None) -> Floats:
+    """The quotient, and ``empty`` where the denominator is 0; written to ``out`` where that is given."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(denominator == 0, empty, numerator / denominator)
+        quotient: Floats = np.where(denominator == 0, empty, numerator / denominator)
+    if out is None:
+        return quotient
+    out[...] = quotient
+    return out
 
 
 EXACT_POWER = 2148
@@ -234,7 +238,8 @@ def _ranked(lists: Lists, item: Ints, numbers: Hashes | int) -> Hashes:
     number = item.view(np.uint64) if isinstance(numbers, int) else numbers.take(item)
     place = np.arange(len(item)) - np.repeat(lists.start[:-1], lists.length)
     running = np.concatenate((np.zeros(1, np.uint64), np.cumsum(number * place_numbers(lists).take(place))))
-    return running[lists.start[1:]] - running[lists.start[:-1]]
+    hashes: Hashes = running[lists.start[1:]] - running[lists.start[:-1]]
+    return hashes
 
 
 def fingerprint(

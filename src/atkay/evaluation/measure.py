@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atkay.core.kernels import assign
+from atkay.core.kernels import assign, divide
 from atkay.core.lists import in_threads, ranges
 from atkay.core.moments import divides
 from atkay.core.types import QUICKSORT_LENGTH, Bools, Floats, Ints, Slicing
@@ -249,17 +249,22 @@ def values_of(
     def of_block(block: tuple[int, int], *, lists: bool) -> None:
         part = judged if block == (0, judged.n_queries) else judged.part(*block)
         here = counted[slice(*block)]
-        chosen = slice(None) if here.all() else here
+        whole = bool(here.all())
+        chosen = slice(None) if whole else here
         for metric, first, last in zip(metrics, column[:-1], column[1:], strict=True):
             if metric.reads_lists == lists:
-                of_queries = metric.values(metric.view(part))
-                assign(values[place[block[0]] : place[block[1]], first:last], of_queries[chosen])
+                view, target = metric.view(part), values[place[block[0]] : place[block[1]], first:last]
+                sides = metric.sides(view) if whole else None
+                if sides is None:
+                    assign(target, metric.values(view)[chosen])
+                else:
+                    divide(*sides, out=target)
         for metric in pooled:
             if metric.reads_lists == lists:
-                for one, *sides in zip(
+                for one, *pooled_sides in zip(
                     metric.split(), *(side.T for side in metric.ratio(metric.view(part))), strict=True
                 ):
-                    for out, of_queries in zip(ratios[str(one)], sides, strict=True):
+                    for out, of_queries in zip(ratios[str(one)], pooled_sides, strict=True):
                         out[place[block[0]] : place[block[1]]] = of_queries[chosen]
 
     for block in ranges(judged.n_queries, QUERIES_PER_BLOCK):

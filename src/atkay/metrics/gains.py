@@ -97,7 +97,10 @@ def best_sums(
         # Summed in rank order as `total` does it, so that a perfect list scores 1 to the last bit.
         places = np.arange(1, judged.n_relevant.max(initial=0) + 1)
         running = np.concatenate(([0.0], np.cumsum(worth[:1] / discount(places))))
-        return running[judged.capped(cutoffs)]
+        ideal = np.empty((len(cutoffs), judged.n_queries))
+        for row, k in zip(ideal, cutoffs, strict=True):
+            np.take(running[np.minimum(np.arange(len(running)), k)], judged.n_relevant, out=row, mode="clip")
+        return ideal.T
     deepest = min(max(cutoffs), int(judged.n_relevant.max(initial=0)))
     return along_lists(judged.edges, worth, discount(np.arange(1, deepest + 1)), cutoffs)
 

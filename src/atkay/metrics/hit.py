@@ -62,7 +62,7 @@ class HitRate(Ratio):
         if self.count == "share":
             return hits, judged.listed(self.cutoffs)
         if self.count == "any":
-            hits = expected.any_hit(judged, self.cutoffs) if judged.averaged else (hits > 0).astype(float)
+            hits = expected.any_hit(judged, self.cutoffs) if judged.averaged else np.minimum(hits, 1.0)
         return hits, np.broadcast_to(1.0, hits.shape)
 
     def expression(self, judged: Judged) -> str:

@@ -62,11 +62,16 @@ class MAP(Metric):
     def values(self, judged: Judged) -> Floats:
         if self.per == "places":
             return self._at_all_places(judged)
+        sides = self.sides(judged)
+        return expected.precisions_per_hit(judged, self.cutoffs) if sides is None else divide(*sides)
+
+    def sides(self, judged: Judged) -> tuple[Floats, Floats | Ints] | None:
+        """The precisions at the hits, and what their sum is divided by."""
+        if self.per == "places" or (judged.averaged and self.per == "hits"):
+            return None
         if judged.averaged:
-            if self.per == "hits":
-                return expected.precisions_per_hit(judged, self.cutoffs)
-            return divide(expected.precisions(judged, self.cutoffs), self._per(judged))
-        return divide(judged.total(judged.upto / judged.rank, self.cutoffs), self._per(judged))
+            return expected.precisions(judged, self.cutoffs), self._per(judged)
+        return judged.total(judged.upto / judged.rank, self.cutoffs), self._per(judged)
 
     def _at_all_places(self, judged: Judged) -> Floats:
         """The mean of the precisions at all k places: a hit at rank l adds 1/l + 1/(l+1) + ... + 1/k to their sum.

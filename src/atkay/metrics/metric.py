@@ -60,7 +60,7 @@ class Metric(Visible):
 
     _internal = (
         "averages by_grade by_item by_length by_score cuts expression least looks_back needs_pairs partial "
-        "reach reads_lists top view"
+        "reach reads_lists sides top view"
     )
 
     name: ClassVar[str]
@@ -135,6 +135,13 @@ class Metric(Visible):
         """One value per query and cutoff, of a :meth:`view`; NaN where the metric is undefined."""
         raise NotImplementedError
 
+    def sides(self, judged: Judged) -> tuple[Floats, Floats | Ints] | None:
+        """Numerators and denominators, where values are their quotients and 0 where there is nothing to divide by.
+
+        Then these can be divided where the values are to stand, without a copy.
+        """
+        return None
+
     def define(self) -> Definition:
         """The number in words and as a formula, for one cutoff."""
         raise NotImplementedError
@@ -193,6 +200,10 @@ class Ratio(Metric):
     def values(self, judged: Judged) -> Floats:
         """The numerator over the denominator, and 0 where that is 0."""
         return divide(*self.ratio(judged))
+
+    def sides(self, judged: Judged) -> tuple[Floats, Floats | Ints] | None:
+        """The ratio, unless a subclass makes something else of it."""
+        return self.ratio(judged) if type(self).values is Ratio.values else None
 
     def expression(self, judged: Judged) -> str:
         """The numerator over the denominator."""

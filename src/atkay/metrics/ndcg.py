@@ -74,7 +74,11 @@ class NDCG(DCG):
         return WHOLE if self.ideal == "listed" else super().reach
 
     def values(self, judged: Judged) -> Floats:
-        return divide(super().values(judged), self._ideal(judged))
+        return divide(*self.sides(judged))
+
+    def sides(self, judged: Judged) -> tuple[Floats, Floats]:
+        """DCG and IDCG."""
+        return super().values(judged), self._ideal(judged)
 
     def _ideal(self, judged: Judged) -> Floats:
         gain = functools.partial(gains, self.gain, threshold=judged.threshold)

@@ -268,12 +268,14 @@ def assign(target: Floats, source: Floats) -> None:
     call("copy_rows", places[0], rows.strides[0] // 8, *rows.shape, to.strides[0] // 8, threads(), places[1])
 
 
-def divide(numerator: Array, denominator: Array, empty: float = 0.0) -> Floats:
+def divide(numerator: Array, denominator: Array, empty: float = 0.0, out: Floats | None = None) -> Floats:
     shape = np.broadcast_shapes(numerator.shape, denominator.shape)
     above, below = (np.broadcast_to(each, shape) for each in (numerator, denominator))
     if len(shape) != 2 or above.dtype != np.float64 or below.dtype not in (np.float64, np.int64):
-        return reference.divide(numerator, denominator, empty)
-    out, other = np.empty(shape[::-1]), np.array(empty)
+        return reference.divide(numerator, denominator, empty, out)
+    rows, other = np.empty(shape[::-1]) if out is None else out.T, np.array(empty)
+    if rows.shape != shape[::-1] or rows.dtype != np.float64 or rows.strides[1] != 8:
+        return reference.divide(numerator, denominator, empty, out)
     call(
         "divide",
         *_steps(above),
@@ -282,10 +284,11 @@ def divide(numerator: Array, denominator: Array, empty: float = 0.0) -> Floats:
         *_steps(below)[1:],
         *shape[::-1],
         address(other, np.float64),
+        rows.strides[0] // 8,
         threads(),
-        address(out, np.float64),
+        rows.__array_interface__["data"][0],
     )
-    return out.T
+    return rows.T
 
 
 def exact_sums(one: Floats, other: Floats | None = None) -> list[int]:

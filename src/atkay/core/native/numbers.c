@@ -274,6 +274,7 @@ typedef struct {
     int64_t whole, rows, columns, parts;                 /* whole: the denominators are integers */
     int64_t row_step, column_step, low_row, low_column;  /* from one to the next, of numerators and of denominators */
     double empty, *out;
+    int64_t out_step;
 } Division;
 
 static void divide_part(void *given, int64_t part, int64_t thread) {
@@ -285,7 +286,7 @@ static void divide_part(void *given, int64_t part, int64_t thread) {
     for (int64_t row = 0; row < job->rows; row++) {
         const double *R above = job->numerator + row * job->row_step, *R below = job->denominator;
         const int64_t *R whole = job->denominator;
-        double *R out = job->out + row * job->columns;
+        double *R out = job->out + row * job->out_step;
         below += row * job->low_row, whole += row * job->low_row;
         for (int64_t column = first; column < last; column++) {
             double by = job->whole ? (double)whole[column * low_step] : below[column * low_step];
@@ -295,12 +296,12 @@ static void divide_part(void *given, int64_t part, int64_t thread) {
 }
 
 /* Numerators over denominators, row by row and column by column, and empty where a denominator is 0. Steps are counted in
- * numbers of 8 bytes; a step of 0 is the same number again. */
+ * numbers of 8 bytes; a step of 0 is the same number again. out_step: from row to row of out. */
 KERNEL int64_t divide(const double *numerator, int64_t row_step, int64_t column_step, const void *denominator,
                       int64_t whole, int64_t low_row, int64_t low_column, int64_t rows, int64_t columns,
-                      const double *empty, int64_t threads, double *out) {
+                      const double *empty, int64_t out_step, int64_t threads, double *out) {
     Division job = {numerator, denominator, whole, rows, columns, parts_of(rows * columns, threads), row_step, column_step,
-                    low_row, low_column, *empty, out};
+                    low_row, low_column, *empty, out, out_step};
     share(job.parts, threads, divide_part, &job);
     return 0;
 }
