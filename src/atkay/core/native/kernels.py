@@ -73,7 +73,7 @@ def find(marked: Bools, item: Ints) -> Ints:
 
 def mark(ids: Ints | ArrowColumn, low: int, size: int) -> Bools:
     marks = np.zeros(size, bool)
-    _call_ids("mark", ids, low, threads(), address(marks, np.bool_))
+    _call_ids("mark", ids, low, size, threads(), address(marks, np.bool_))
     return marks
 
 

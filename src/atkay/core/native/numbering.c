@@ -21,9 +21,9 @@ INLINE Key key_of_text(const uint8_t *letters, uint64_t length) {
     return key;
 }
 
-INLINE Key key_at(const Chunk *R ids, int64_t row) {
+INLINE Key key_at(const Chunk *R ids, int64_t row, int64_t kind) {
     Key key;
-    switch (ids->kind) {
+    switch (kind) {
     case INT64: return (Key){(uint64_t)((const int64_t *)ids->data)[row], 0};
     case INT32: return (Key){(uint64_t)(int64_t)((const int32_t *)ids->data)[row], 0};
     case VIEWS:
@@ -63,7 +63,8 @@ INLINE uint64_t hash_of(Key key, int text) {
     return scatter(hash ^ bits) >> 16;
 }
 
-/* Codes in the order in which ids are first seen. A slot is 0, or a code + 1. */
+/* Codes in the order in which ids are first seen. A slot is 0, or a code + 1; at most a quarter of them is taken, and at
+ * least an eighth of a large table, so that it stays in the cache. */
 typedef struct {
     uint32_t *slots;
     Key *keys;
@@ -93,7 +94,7 @@ static int resize(Codebook *book, int64_t size, int text) {
 
 /* The code of a key, a new one where it was not seen; -1 where there is no memory. */
 INLINE int64_t code_of(Codebook *R book, Key key, int64_t place, int text) {
-    if (4 * (book->n + 1) > book->size && (book->n >= INT32_MAX / 2 || !resize(book, 4 * book->size, text))) return -1;
+    if (4 * (book->n + 1) > book->size && (book->n >= INT32_MAX / 2 || !resize(book, 2 * book->size, text))) return -1;
     uint64_t mask = (uint64_t)book->size - 1, at = hash_of(key, text) & mask;
     for (uint32_t slot; (slot = book->slots[at]); at = (at + 1) & mask)
         if (same_key(book->keys[slot - 1], key, text)) return slot - 1;
@@ -110,19 +111,53 @@ typedef struct {
     Codebook *books, all;
 } Numbering;
 
+#define KEYS_AT_ONCE 32
+
+/* Number some rows: step by step for a few of them at once, so that the memory for all is on its way while none waits
+ * for another. Mostly the first slot has the id; the others are searched one by one. */
+INLINE int number_rows(Codebook *R book, const Chunk *R ids, int64_t first, int64_t last, int64_t column, int32_t *R codes,
+                       int64_t kind) {
+    int text = kind >= VIEWS, enough = 1;
+    for (int64_t row = first; enough && row < last; row += KEYS_AT_ONCE) {
+        int64_t n = least(last - row, KEYS_AT_ONCE);
+        const uint32_t *R slots = book->slots;
+        const Key *R keys = book->keys;
+        uint64_t mask = (uint64_t)book->size - 1;
+        Key key[KEYS_AT_ONCE];
+        uint32_t code[KEYS_AT_ONCE], other[KEYS_AT_ONCE];
+        int64_t others = 0;
+        for (int64_t r = 0; r < n; r++) key[r] = key_at(ids, row + r, kind);
+        for (int64_t r = 0; r < n; r++) code[r] = slots[hash_of(key[r], text) & mask];
+        for (int64_t r = 0; r < n; r++) { /* an empty slot is looked up as code 0, which has another key */
+            uint32_t at = code[r] - (code[r] > 0);
+            codes[row + r] = (int32_t)at;
+            other[others] = (uint32_t)r;
+            others += !(text ? same_key(keys[at], key[r], text) : keys[at].low == key[r].low);
+        }
+        for (int64_t r = 0; enough && r < others; r++) {
+            int64_t here = code_of(book, key[other[r]], column << 48 | (row + other[r]), text);
+            enough = here >= 0;
+            codes[row + other[r]] = (int32_t)here;
+        }
+    }
+    return enough;
+}
+
 static void number_chunk(void *given, int64_t chunk, int64_t thread) {
     Numbering *job = given;
     Codebook *book = job->books + chunk;
-    int text = job->text, enough = resize(book, LEAST_SLOTS, text);
+    int enough = resize(book, LEAST_SLOTS, job->text);
     (void)thread;
     for (int64_t c = 0; enough && c < job->n_columns; c++) {
-        const Chunk ids = job->columns[c];
-        int32_t *R codes = job->codes[c];
-        int64_t last = edge_of(ids.rows, chunk + 1, job->chunks);
-        for (int64_t r = edge_of(ids.rows, chunk, job->chunks); r < last; r++) {
-            int64_t code = code_of(book, key_at(&ids, r), c << 48 | r, text);
-            if (code < 0) enough = 0;
-            codes[r] = (int32_t)code;
+        const Chunk *ids = job->columns + c;
+        int64_t first = edge_of(ids->rows, chunk, job->chunks), last = edge_of(ids->rows, chunk + 1, job->chunks);
+        if (first < last && !book->n) enough = code_of(book, key_at(ids, first, ids->kind), c << 48 | first, job->text) >= 0;
+        switch (ids->kind) { /* a function for each kind, which need not ask for it row by row */
+        case INT32: enough = enough && number_rows(book, ids, first, last, c, job->codes[c], INT32); break;
+        case INT64: enough = enough && number_rows(book, ids, first, last, c, job->codes[c], INT64); break;
+        case VIEWS: enough = enough && number_rows(book, ids, first, last, c, job->codes[c], VIEWS); break;
+        case LARGE_TEXT: enough = enough && number_rows(book, ids, first, last, c, job->codes[c], LARGE_TEXT); break;
+        default: enough = enough && number_rows(book, ids, first, last, c, job->codes[c], TEXT);
         }
     }
     if (!enough) __atomic_store_n(&job->failed, 1, __ATOMIC_RELAXED);
@@ -208,10 +243,11 @@ static void text_changes_part(void *given, int64_t part, int64_t thread) {
     Pieces *job = given;
     const Piece *piece = job->pieces + part;
     int64_t n = 0;
-    Key before = part ? key_at(piece[-1].chunk, piece[-1].begin + piece[-1].rows - 1) : key_at(piece->chunk, piece->begin);
+    Key before = part ? key_at(piece[-1].chunk, piece[-1].begin + piece[-1].rows - 1, piece[-1].chunk->kind)
+                      : key_at(piece->chunk, piece->begin, piece->chunk->kind);
     (void)thread;
     for (int64_t r = 0; r < piece->rows; r++) {
-        Key here = key_at(piece->chunk, piece->begin + r);
+        Key here = key_at(piece->chunk, piece->begin + r, piece->chunk->kind);
         if (!same_key(here, before, 1)) job->row[piece->first + n++] = piece->first + r;
         before = here;
     }
