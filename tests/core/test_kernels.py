@@ -191,6 +191,11 @@ def test_divide(seed: int, threads: int, whole: bool, wide: bool) -> None:
     with on(threads):
         for denominator in (below, np.broadcast_to(below, above.shape), np.broadcast_to(2.0, above.shape)):
             native, plain = (of.divide(above, denominator, np.nan) for of in (kernels, reference))
+            for of in (kernels, reference):
+                whole_matrix = np.ones((queries, columns + 2), order="F")
+                assert of.divide(above, denominator, np.nan, whole_matrix[:, 1:-1]).base is not None
+                assert np.array_equal(whole_matrix[:, 1:-1], plain, True)
+                assert (whole_matrix[:, [0, -1]] == 1).all()
             assert native.tobytes() == np.ascontiguousarray(plain).tobytes() or np.array_equal(native, plain, True)
 
 
@@ -255,6 +260,8 @@ def test_columns_and_lists_of_numbers(seed: int, threads: int) -> None:
         for of, target in zip((kernels, reference), targets, strict=True):
             of.assign(target[:, 1:4], source)
         assert targets[0].tolist() == targets[1].tolist()
+        group = np.repeat(rng.integers(0, 9, 30), rng.integers(0, 40, 30))
+        assert kernels.within(group).tolist() == reference.within(group).tolist()
         for ids in (np.sort(lists.item), lists.item):
             assert kernels.rising(ids) == reference.rising(ids)
         for odd in ([], [np.nan], [np.inf], [-np.inf]):

@@ -175,6 +175,12 @@ def along_lists(start: Ints, values: Floats, divisor: Floats, cutoffs: Sequence[
     return sums(np.repeat(np.arange(len(length)), length)[inside], place[inside], worth, cutoffs, len(length))
 
 
+def within(group: Ints) -> Ints:
+    """The place of each row among those with the same number, from 1; these stand together."""
+    first = np.flatnonzero(np.concatenate((np.ones(min(len(group), 1), bool), group[1:] != group[:-1])))
+    return np.arange(1, len(group) + 1) - np.repeat(first, np.diff(first, append=len(group)))
+
+
 def finite(values: Array | ArrowColumn) -> bool:
     """Whether all numbers are finite."""
     return bool(np.isfinite(np.asarray(values)).all())
@@ -255,8 +261,8 @@ def fingerprint(
 
     ``query`` has a number per query, ``numbers`` that of each item's code, or what a code is less than its id. A ranked
     list is the sum of its items' numbers, each times a number of its place; any other the sum of its rows' hashes, in
-    which a grade of 1 is the same as none. Unsigned sums wrap around, losing nothing. ``hashes``: those of ranked lists,
-    as :func:`match` has them, which need not be computed again.
+    which a grade of 1 is the same as none. Unsigned sums wrap around, losing nothing. ``hashes``: those of ranked
+    lists, as :func:`match` has them, which need not be computed again.
     """
     filled = np.flatnonzero(lists.length)
     if not len(filled):

@@ -150,7 +150,7 @@ def find_hits(
         query=query,
         rank=rank,
         grade=grade[at],
-        item=truth.item[at].astype(np.int64),
+        item=take(truth.item, at).astype(np.int64, copy=False),
         n_relevant=relevant.length,
         grades=best_first(relevant, grade_of),
         tied=tied,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from atkay.core.kernels import within
 from atkay.core.order import Scores
 from atkay.errors import IdError, InputError, OrderError, RelevanceError, a_type
 from atkay.inputs.arrays import PADDING, ItemRows, as_array, compressed, matrix, padded, ragged
-from atkay.judged.judged import within
 
 if TYPE_CHECKING:
     import polars as pl
@@ -116,7 +116,7 @@ def by_index(scores: Any, grades: Any, indexes: Any, precision: str) -> Batch:
         )
     order = np.argsort(index, kind="stable")
     length = np.unique(index, return_counts=True)[1].astype(np.int64)
-    code = within(np.repeat(np.arange(len(length)), length), len(length)) - 1
+    code = within(np.repeat(np.arange(len(length)), length)) - 1
     of_item = _scores(score[order][None], precision)[0]
     recs = ItemRows(length, code, of_item).where(of_item > -np.inf)
     return Batch(recs, _graded(ItemRows(length, code, grade[order])), None, None, int(length.max(initial=1)))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from atkay.core.kernels import take
 from atkay.core.native.arrow import ArrowColumn
 
 if TYPE_CHECKING:
@@ -27,5 +28,7 @@ def in_place(column: pl.Series) -> Array | ArrowColumn:
 
 def take_rows(column: pl.Series, rows: Ints) -> pl.Series:
     """Some rows of a column. Of many chunks Polars would first make one."""
-    values = in_place(column) if column.dtype in TYPES else None
-    return pl.Series(column.name, values.take(rows)) if isinstance(values, ArrowColumn) else column[rows]
+    if column.dtype not in TYPES:
+        return column[rows]
+    values = in_place(column)
+    return pl.Series(column.name, values.take(rows) if isinstance(values, ArrowColumn) else take(values, rows))

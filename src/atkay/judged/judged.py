@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from atkay.core.kernels import sums
+from atkay.core.kernels import sums, within
 from atkay.core.lists import Lists, is_constant, rows_of
 from atkay.core.types import WHOLE, Bools, Floats, Ints
 from atkay.errors import ProtocolError, SpecError
@@ -74,7 +74,7 @@ class Judged(WithSide):
     @cached_property
     def nth(self) -> Ints:
         """Which hit of its list each hit is, from 1."""
-        return within(self.query, self.n_queries)
+        return within(self.query)
 
     @cached_property
     def best_hits(self) -> Floats:
@@ -200,7 +200,7 @@ class Judged(WithSide):
             lists = self.lists
             length = np.minimum(lists.length, k)
             query = np.repeat(np.arange(lists.n_queries), length)
-            rank = within(query, lists.n_queries)
+            rank = within(query)
             item = lists.item if k >= lists.length.max(initial=0) else lists.item.take(lists.start[query] + rank - 1)
             self._top.update(k=k, places=Places(query, rank, item))
         places: Places = self._top["places"]
@@ -295,9 +295,3 @@ class Places(NamedTuple):
 def _column(cutoffs: Sequence[int]) -> Ints:
     """The cutoffs as the first axis, turned round afterwards: a cutoff's values then lie together."""
     return np.array(cutoffs, dtype=np.int64)[:, None]
-
-
-def within(group: Ints, n_groups: int) -> Ints:
-    """The place of each element in its group, from 1; the elements of a group stand together."""
-    size = np.bincount(group, minlength=n_groups)
-    return np.arange(1, len(group) + 1) - np.repeat(np.cumsum(size) - size, size)

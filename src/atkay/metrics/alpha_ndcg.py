@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from atkay.core.kernels import within
 from atkay.core.lists import Lists, rows_of
-from atkay.judged.judged import within
 from atkay.metrics.categories import added, categories_of, cells, in_blocks, masks, spread
 from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric, number
 
@@ -82,7 +82,7 @@ class AlphaNDCG(Metric):
         key = judged.query.take(hit) * categories.n_items + category
         order = np.argsort(key, kind="stable")  # hits of a query with the same category together, by rank
         hit, key = hit.take(order), key.take(order)
-        before = within(np.cumsum(np.diff(key, prepend=-1) != 0) - 1, len(key)) - 1
+        before = within(key) - 1
         # Multiplied up as in the ideal, and a hit's topics are added up in the order of categories there and here.
         left: Floats = np.cumprod(np.append(1.0, np.full(int(before.max(initial=0)), 1 - self.alpha)))
         return added(hit, left.take(before), len(judged.item))

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from atkay.core.lists import rows_of
+from atkay.core.fingerprint import HASH_MODULUS
+from atkay.core.lists import mask, rows_of
 from atkay.judged.judged import Judged
 from atkay.metrics.worked import arithmetic
 from atkay.text.printable import one_line
@@ -95,12 +96,15 @@ def choose(aligned: Aligned, judged: Judged, counted: Ints) -> Examples:
     there = counted[judged.n_relevant[counted] > 0]
     number = aligned.query_numbers[there]
     if len(there) > USERS_KEPT:
-        lowest = np.argpartition(number, USERS_KEPT)[:USERS_KEPT]
+        limit = min(8 * USERS_KEPT * HASH_MODULUS // len(there), HASH_MODULUS - 1)
+        low = np.flatnonzero(number <= np.uint64(limit))  # nearly always enough
+        low = low if len(low) > USERS_KEPT else np.arange(len(there))
+        lowest = low[np.argpartition(number[low], USERS_KEPT)[:USERS_KEPT]]
         there, number = there[lowest], number[lowest]
     chosen = there[np.argsort(number, kind="stable")]
     small = replace(judged, side=None).pick(chosen)  # what is known of all items is too much to keep
     given, given_truth, score = aligned.recs.pick(chosen), aligned.truth.pick(chosen), aligned.score
-    codes = np.unique(np.concatenate((small.lists.item, small.relevant.item)))
+    codes = np.flatnonzero(mask(np.concatenate((small.lists.item, small.relevant.item)), aligned.items.size))
     return Examples(
         rows=np.searchsorted(counted, chosen),
         judged=small,

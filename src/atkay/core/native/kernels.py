@@ -252,6 +252,13 @@ def along_lists(start: Ints, values: Floats, divisor: Floats, cutoffs: Sequence[
     return out.T if len(cutoff) == len(cutoffs) and (np.diff(places) == 1).all() else out[places].T
 
 
+def within(group: Ints) -> Ints:
+    group = np.ascontiguousarray(group, np.int64)
+    out = np.empty(len(group), np.int64)
+    call("within", address(group, np.int64), len(group), threads(), address(out, np.int64))
+    return out
+
+
 def finite(values: Array | ArrowColumn) -> bool:
     if values.dtype != np.float64 or not (isinstance(values, ArrowColumn) or values.flags.c_contiguous):
         return reference.finite(values)

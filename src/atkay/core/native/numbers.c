@@ -266,6 +266,33 @@ KERNEL int64_t exact_sums(const double *one, int64_t stride, const double *other
     return result;
 }
 
+/* ---- within: places in groups ---------------------------------------------------------------------------------------- */
+
+typedef struct {
+    const int64_t *group;
+    int64_t rows, parts, *out;
+} Within;
+
+static void within_part(void *given, int64_t part, int64_t thread) {
+    Within *job = given;
+    const int64_t *R group = job->group;
+    int64_t *R out = job->out;
+    int64_t first = edge_of(job->rows, part, job->parts), last = edge_of(job->rows, part + 1, job->parts), place = 1;
+    (void)thread;
+    for (int64_t r = first; r > 0 && r < last && group[r - 1] == group[r]; r--) place++; /* those before the part */
+    for (int64_t r = first; r < last; r++) {
+        if (r > first) place = group[r] == group[r - 1] ? place + 1 : 1;
+        out[r] = place;
+    }
+}
+
+/* The place of each row among those with the same number, from 1; these stand together. */
+KERNEL int64_t within(const int64_t *group, int64_t rows, int64_t threads, int64_t *out) {
+    Within job = {group, rows, parts_of(rows, threads), out};
+    share(job.parts, threads, within_part, &job);
+    return 0;
+}
+
 /* ---- divide: quotients, and something else where there is nothing to divide by --------------------------------------- */
 
 typedef struct {

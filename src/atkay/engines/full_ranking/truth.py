@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from atkay.core.fingerprint import Fingerprint, id_numbers, scrambled
-from atkay.core.kernels import fingerprint, match
+from atkay.core.kernels import fingerprint, match, within
 from atkay.core.lists import Lists, mask
 from atkay.core.match import repeated
 from atkay.errors import DuplicateError, InputError, ProtocolError, RelevanceError, listing
 from atkay.evaluation.judge import find_hits, relevant_grades
 from atkay.inputs.arrays import compressed
 from atkay.inputs.coding.shared import grade_ends
-from atkay.judged.judged import Judged, within
+from atkay.judged.judged import Judged
 from atkay.judged.side import Side
 from atkay.protocol import Protocol
 from atkay.results.population import Population
@@ -195,7 +195,7 @@ def _settled(protocol: Protocol, query: Ints, item: Ints, grade: Floats, ranked:
     group = np.cumsum(new) - 1
     n_groups = int(group[-1]) + 1 if len(group) else 0
     place, relevant = np.empty_like(above), np.empty_like(above)
-    place[order] = within(group, n_groups)
+    place[order] = within(group)
     relevant[order] = np.bincount(group, grade[order] >= 0, n_groups).astype(np.int64)[group]
     if best:
         return above + np.where(grade >= 0, place, equal)
