@@ -77,6 +77,20 @@ def test_forks_that_work(before: str, inside: str) -> None:
     assert forked(before, inside) == "0.75\n"
 
 
+def test_kernels_after_a_fork() -> None:
+    """The threads that wait for the next kernel are lost with the fork, and started again."""
+    before = """
+os.environ["ATKAY_THREADS"] = "3"
+import numpy as np
+from atkay.core import kernels
+falling = np.arange(400_000)[::-1] // 7  # enough rows for several threads
+def places():
+    return kernels.within(falling).sum(), kernels.span(falling)[1]
+result = places()
+"""
+    assert forked(before, "[places() == result for _ in range(3)]") == "[True, True, True]\n"
+
+
 def test_other_processes_are_left_alone() -> None:
     """What is started by fork and exec has threads of its own."""
     inside = "import atkay; print(atkay.evaluate({1: [2]}, {1: [2]}, 'mrr')['mrr'])"

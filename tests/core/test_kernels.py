@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -211,6 +212,20 @@ def test_exact_sums(seed: int, threads: int) -> None:
         assert kernels.exact_sums(one) == reference.exact_sums(one)
         assert kernels.exact_sums(one, other) == reference.exact_sums(one, other)
         assert kernels.exact_sums(one.T.copy().T, one) == reference.exact_sums(one, one)
+
+
+def test_calls_at_the_same_time() -> None:
+    """Several threads of Python share the threads of the kernels."""
+    groups = [np.repeat(np.arange(500) + nth, 1 + nth) for nth in range(8)]
+
+    def of(group: Any) -> tuple[Any, Any]:
+        for _ in range(20):
+            result = kernels.within(group).tolist(), kernels.span(group)
+        return result
+
+    with on(5), ThreadPoolExecutor(4) as pool:
+        native = list(pool.map(of, groups))
+    assert native == [(reference.within(group).tolist(), reference.span(group)) for group in groups]
 
 
 def test_what_is_not_finite_has_no_sum() -> None:

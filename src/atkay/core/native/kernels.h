@@ -49,7 +49,7 @@ typedef struct {
     const void *data, *more;
 } Chunk;
 
-enum { INT32, INT64, FLOAT32, FLOAT64, VIEWS, LARGE_TEXT, TEXT };
+enum { KIND_INT32, KIND_INT64, KIND_FLOAT32, KIND_FLOAT64, KIND_VIEWS, KIND_LARGE_TEXT, KIND_TEXT };
 
 /* At least one row of a chunk, from begin on; first is the number of that row in the column. */
 typedef struct {

@@ -24,16 +24,16 @@ INLINE Key key_of_text(const uint8_t *letters, uint64_t length) {
 INLINE Key key_at(const Chunk *R ids, int64_t row, int64_t kind) {
     Key key;
     switch (kind) {
-    case INT64: return (Key){(uint64_t)((const int64_t *)ids->data)[row], 0};
-    case INT32: return (Key){(uint64_t)(int64_t)((const int32_t *)ids->data)[row], 0};
-    case VIEWS:
+    case KIND_INT64: return (Key){(uint64_t)((const int64_t *)ids->data)[row], 0};
+    case KIND_INT32: return (Key){(uint64_t)(int64_t)((const int32_t *)ids->data)[row], 0};
+    case KIND_VIEWS:
         memcpy(&key, (const uint8_t *)ids->data + 16 * row, 16);
         if ((uint32_t)key.low > LETTERS_IN_PLACE) { /* the number of a buffer and the place in it, in 4 bytes each */
             const uint8_t *buffer = ((const uint8_t *const *)ids->more)[(uint32_t)key.high];
             key.high = (uint64_t)(uintptr_t)(buffer + (key.high >> 32));
         }
         return key;
-    case LARGE_TEXT: {
+    case KIND_LARGE_TEXT: {
         const int64_t *start = (const int64_t *)ids->more + row;
         return key_of_text((const uint8_t *)ids->data + start[0], (uint64_t)(start[1] - start[0]));
     }
@@ -117,7 +117,7 @@ typedef struct {
  * for another. Mostly the first slot has the id; the others are searched one by one. */
 INLINE int number_rows(Codebook *R book, const Chunk *R ids, int64_t first, int64_t last, int64_t column, int32_t *R codes,
                        int64_t kind) {
-    int text = kind >= VIEWS, enough = 1;
+    int text = kind >= KIND_VIEWS, enough = 1;
     for (int64_t row = first; enough && row < last; row += KEYS_AT_ONCE) {
         int64_t n = least(last - row, KEYS_AT_ONCE);
         const uint32_t *R slots = book->slots;
@@ -153,11 +153,11 @@ static void number_chunk(void *given, int64_t chunk, int64_t thread) {
         int64_t first = edge_of(ids->rows, chunk, job->chunks), last = edge_of(ids->rows, chunk + 1, job->chunks);
         if (first < last && !book->n) enough = code_of(book, key_at(ids, first, ids->kind), c << 48 | first, job->text) >= 0;
         switch (ids->kind) { /* a function for each kind, which need not ask for it row by row */
-        case INT32: enough = enough && number_rows(book, ids, first, last, c, job->codes[c], INT32); break;
-        case INT64: enough = enough && number_rows(book, ids, first, last, c, job->codes[c], INT64); break;
-        case VIEWS: enough = enough && number_rows(book, ids, first, last, c, job->codes[c], VIEWS); break;
-        case LARGE_TEXT: enough = enough && number_rows(book, ids, first, last, c, job->codes[c], LARGE_TEXT); break;
-        default: enough = enough && number_rows(book, ids, first, last, c, job->codes[c], TEXT);
+        case KIND_INT32: enough = enough && number_rows(book, ids, first, last, c, job->codes[c], KIND_INT32); break;
+        case KIND_INT64: enough = enough && number_rows(book, ids, first, last, c, job->codes[c], KIND_INT64); break;
+        case KIND_VIEWS: enough = enough && number_rows(book, ids, first, last, c, job->codes[c], KIND_VIEWS); break;
+        case KIND_LARGE_TEXT: enough = enough && number_rows(book, ids, first, last, c, job->codes[c], KIND_LARGE_TEXT); break;
+        default: enough = enough && number_rows(book, ids, first, last, c, job->codes[c], KIND_TEXT);
         }
     }
     if (!enough) __atomic_store_n(&job->failed, 1, __ATOMIC_RELAXED);
@@ -199,7 +199,7 @@ KERNEL int64_t number_ids(const Chunk *columns, const int64_t *codes, int64_t n_
         job->columns[c] = columns[c];
         rows += columns[c].rows;
     }
-    job->text = columns[0].kind >= VIEWS;
+    job->text = columns[0].kind >= KIND_VIEWS;
     job->chunks = least(threads, parts_of(rows, threads));
     job->books = calloc((size_t)job->chunks, sizeof *job->books);
     if (!job->books) return forget_numbering(job);

@@ -8,14 +8,14 @@ typedef struct {
 } Column;
 
 INLINE int64_t integer_at(Column column, int64_t row) {
-    return column.kind == INT32 ? ((const int32_t *)column.data)[row] : ((const int64_t *)column.data)[row];
+    return column.kind == KIND_INT32 ? ((const int32_t *)column.data)[row] : ((const int64_t *)column.data)[row];
 }
 
 INLINE uint64_t depth_at(Column column, int64_t row) {
     switch (column.kind) {
-    case INT32: return depth_i64(((const int32_t *)column.data)[row]);
-    case INT64: return depth_i64(((const int64_t *)column.data)[row]);
-    case FLOAT32: return depth_f64(((const float *)column.data)[row]);
+    case KIND_INT32: return depth_i64(((const int32_t *)column.data)[row]);
+    case KIND_INT64: return depth_i64(((const int64_t *)column.data)[row]);
+    case KIND_FLOAT32: return depth_f64(((const float *)column.data)[row]);
     default: return depth_f64(((const double *)column.data)[row]);
     }
 }
@@ -41,7 +41,7 @@ static Column stretch(const Scores *scores, int64_t row, int64_t *end) {
         else high = middle;
     }
     const Chunk *chunk = scores->chunks + low;
-    int64_t width = chunk->kind == INT32 || chunk->kind == FLOAT32 ? 4 : 8;
+    int64_t width = chunk->kind == KIND_INT32 || chunk->kind == KIND_FLOAT32 ? 4 : 8;
     *end = least(*end, scores->first[low + 1]);
     return (Column){(const void *)((uintptr_t)chunk->data - (uintptr_t)(scores->first[low] * width)), chunk->kind};
 }
@@ -63,9 +63,9 @@ typedef struct {
 static int all_fall(Column score, int64_t begin, int64_t end) {
     int64_t odd = 0;
     switch (score.kind) {
-    case INT32: FALLS(int32_t); break;
-    case INT64: FALLS(int64_t); break;
-    case FLOAT32: FALLS(float); break;
+    case KIND_INT32: FALLS(int32_t); break;
+    case KIND_INT64: FALLS(int64_t); break;
+    case KIND_FLOAT32: FALLS(float); break;
     default: FALLS(double);
     }
     return !odd;

@@ -7,6 +7,24 @@
  * word and a column for each resample. Columns are worked on as many at a time as fit in a line of the cache.
  */
 #include "kernels.h"
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+/* Whether this processor has AVX2, and the system keeps its registers. What compilers offer needs a part of their own
+ * library that not every linker finds. */
+static int has_avx2(void) {
+    static int known; /* 0: not looked yet, 1: no, 2: yes */
+    int answer = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    if (!answer) {
+        unsigned a, b, c = 0, d, kept = 0, more = 0;
+        if (__get_cpuid(1, &a, &b, &c, &d) && (c >> 27 & 1)) __asm__("xgetbv" : "=a"(kept), "=d"(d) : "c"(0));
+        if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) more = b;
+        answer = (kept & 6) == 6 && (more >> 5 & 1) ? 2 : 1;
+        __atomic_store_n(&known, answer, __ATOMIC_RELAXED);
+    }
+    return answer == 2;
+}
+#endif
 
 #define LINE 64
 #define MOST_CODES 256

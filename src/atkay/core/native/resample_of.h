@@ -84,7 +84,7 @@ __attribute__((target("avx2"))) static void NAMED(tile_avx2)(const Choices *job,
 /* The sums of some columns and resamples. Vectors of any length add the same: additions are those of each column alone. */
 static void NAMED(tile)(void *job, int64_t task, int64_t thread) {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2")) {
+    if (has_avx2()) {
         NAMED(tile_avx2)(job, task, thread);
         return;
     }
