@@ -274,8 +274,10 @@ def _named(least: int) -> Callable[[Any, Any, Sequence[str]], dict[str, str]]:
 
 
 def is_saved(path: str) -> bool:
-    """Whether a file is a saved result."""
-    return path.removesuffix(".gz").endswith(".json")
+    """Whether a file is a saved result, and not JSON with lists."""
+    from atkay.results import save
+
+    return save.is_saved(path)
 
 
 def lists_again(chosen: dict[str, Any], recs: Any) -> dict[str, Any]:

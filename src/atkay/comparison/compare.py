@@ -40,6 +40,7 @@ from atkay.evaluation.request import USUAL
 from atkay.metrics.metric import Metric
 from atkay.metrics.spec import parse_all, separate
 from atkay.results.result import Result
+from atkay.results.save import is_saved
 from atkay.text.help import spell_out
 from atkay.text.phrases import either
 
@@ -48,9 +49,6 @@ if TYPE_CHECKING:
 
     from atkay.comparison.sheet import Pair, Sheet
     from atkay.text.arguments import EvaluateArguments
-
-SAVED = (".json", ".json.gz")
-"""How the files of saved results end."""
 
 
 @spell_out(evaluate)
@@ -259,7 +257,7 @@ def _meant(specs: Iterable[Any], names: Mapping[str, str]) -> tuple[Metric, ...]
 def _ready(run: Any) -> Result | None:
     if isinstance(run, Result):
         return run
-    if isinstance(run, str | os.PathLike) and str(run).lower().endswith(SAVED):
+    if isinstance(run, str | os.PathLike) and is_saved(run):
         return Result.load(Path(run))
     return None
 

@@ -27,6 +27,12 @@ def read_document(given: Any, table: str, label: str, what: str = "") -> Source 
     if not {"user", "item"} <= KINDS[table].roles.keys() or not isinstance(given, Mapping | list):
         return None
     what = what or label
+    if isinstance(given, Mapping) and str(given.get("format")).startswith("atkay "):
+        raise SourceError(
+            f"{what} is a saved {str(given['format']).split()[1]} of atkay, which holds numbers, not lists",
+            advice="Pass it to compare(), or load it with atkay.Result.load(path).",
+            table=table,
+        )
     try:
         predictions = _mteb(given, what, table)
         nested = judgment_lists(given, what, table) or search_responses(given, what, table)

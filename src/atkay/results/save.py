@@ -13,6 +13,7 @@ import math
 import re
 import zlib
 from dataclasses import fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -51,7 +52,6 @@ from atkay.text.sizes import size_in_words
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     import polars as pl
 
@@ -62,6 +62,9 @@ FORMAT = 2
 
 CHECKSUM = re.compile(rb'\{"checksum": "([0-9a-f]{64})", ')
 """What a file begins with. The checksum is that of the text without it: of "{" and all that follows here."""
+
+BEGIN = b'{"checksum": "'
+"""The first bytes of it."""
 
 LARGEST_BYTES, LARGEST_RATIO = 1 << 30, 200
 """Bytes that a compressed file may unpack to, and how many times its size where that is more."""
@@ -97,6 +100,18 @@ def unseal(kind: str, content: bytes) -> dict[str, Any]:
     if is_format != f"atkay {kind} {FORMAT}":
         raise ValueError(f"its format is {is_format!r}, but this version reads 'atkay {kind} {FORMAT}'")
     return dict(record)
+
+
+def is_saved(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as one that was saved."""
+    named = Path(path)
+    try:
+        if not named.is_file():  # a pipe can be read only once
+            return False
+        with gzip.open(named) if named.name.endswith(".gz") else named.open("rb") as file:
+            return file.read(len(BEGIN)) == BEGIN
+    except (OSError, EOFError, ValueError, zlib.error):
+        return False
 
 
 def save_record(path: str | os.PathLike[str], kind: str, record: Mapping[str, Any]) -> None:

@@ -193,3 +193,18 @@ def test_json_lines_under_another_name(tmp_path: Path) -> None:
     agrees(tmp_path / "run.json", tmp_path / "qrels")
     (tmp_path / "one").write_text('{"user": "q2", "item": "d4", "score": 1}\n')
     assert atkay.evaluate(tmp_path / "one", {"q2": ["d4"]}, "mrr")["mrr"] == 1
+
+
+# Results of ours are JSON, too.
+
+
+@pytest.mark.parametrize("suffix", [".json", ".json.gz"])
+def test_lists_and_saved_results_side_by_side(suffix: str, tmp_path: Path) -> None:
+    lists, saved = tmp_path / f"lists{suffix}", tmp_path / f"saved{suffix}"
+    content = json.dumps(RUN).encode()
+    lists.write_bytes(gzip.compress(content) if suffix.endswith("gz") else content)
+    atkay.evaluate(RUN, QRELS, METRICS).save(saved)
+    runs = {"lists": lists, "saved": saved}
+    comparison = atkay.compare(runs, written(tmp_path / "qrels.json", QRELS), METRICS)
+    assert comparison.results["lists"]["mrr"] == comparison.results["saved"]["mrr"] == (1 / 2 + 1) / 2
+    refused(SourceError, "recs: '.*saved.json.*' is a saved result of atkay, which holds numbers, not lists", saved)

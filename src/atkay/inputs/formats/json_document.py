@@ -119,8 +119,8 @@ def _unescaped(keys: pl.Series) -> pl.Series:
     escaped = keys.str.contains("\\", literal=True)
     if not escaped.any():
         return keys
-    names = keys.filter(escaped).unique()
-    return keys.replace(names, pl.Series([json.loads(f'"{name}"') for name in names], dtype=pl.String))
+    plain = json.loads('["' + '","'.join(keys.filter(escaped)) + '"]')
+    return keys.scatter(escaped.arg_true(), pl.Series(plain, dtype=pl.String))
 
 
 def _parsed(content: str, name: Path, table: str) -> Any:
