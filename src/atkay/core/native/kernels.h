@@ -73,6 +73,10 @@ int64_t each_piece(const Chunk *chunks, int64_t n_chunks, int64_t threads, Work 
 /* Memory for rows, in large pages where the system has them: to touch small ones for the first time takes long. */
 void *rows_memory(size_t bytes);
 
+/* Give back the part of such memory, bytes long in all, that lies between two places, and is not needed any more: the next
+ * call goes on where this one ends. What is in it is lost. */
+void give_back(void *memory, size_t bytes, size_t from, size_t to);
+
 INLINE int64_t least(int64_t one, int64_t other) { return one < other ? one : other; }
 
 /* The finishing steps of splitmix64: every bit of the input moves about half the bits of the output. */

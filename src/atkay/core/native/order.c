@@ -272,6 +272,8 @@ typedef struct {
     int64_t largest, counters;
     int64_t *start, *equal, *n_equal;
     int32_t *items;
+    uint8_t *done;               /* of each bin */
+    int64_t given_back, giving;  /* bins whose memory was given back; whether a thread is at it */
 } Grouping;
 
 static void count_chunk(void *given, int64_t chunk, int64_t thread) {
@@ -336,6 +338,18 @@ static void finish_list(Row *R rows, Row *R spare, int64_t n) {
         }
 }
 
+/* A bin is done: its rows are not needed any more, which makes room for the items. */
+static void give_back_bins(Grouping *job, int64_t bin) {
+    __atomic_store_n(job->done + bin, 1, __ATOMIC_RELEASE);
+    if (__atomic_exchange_n(&job->giving, 1, __ATOMIC_ACQUIRE)) return;
+    int64_t first = job->given_back, last = first;
+    while (last < job->bins && __atomic_load_n(job->done + last, __ATOMIC_ACQUIRE)) last++;
+    job->given_back = last;
+    give_back(job->dealt, (size_t)job->rows * sizeof(Row), (size_t)job->edge[first] * sizeof(Row),
+              (size_t)job->edge[last] * sizeof(Row));
+    __atomic_store_n(&job->giving, 0, __ATOMIC_RELEASE);
+}
+
 /* Put a bin in order: 22 bits of the depths by counting, then the queries by counting, then what differs in later bits. */
 static void arrange_bin(void *given, int64_t bin, int64_t thread) {
     Grouping *job = given;
@@ -368,6 +382,7 @@ static void arrange_bin(void *given, int64_t bin, int64_t thread) {
         }
     }
     if (job->n_equal) job->n_equal[bin] = equal;
+    give_back_bins(job, bin);
 }
 
 /* The items of each query, by falling score where there are scores (else NULL), then in the order of the rows, and where
@@ -389,10 +404,11 @@ KERNEL int64_t arrange(const void *query, int64_t query_kind, int64_t low, int64
     job->place = calloc((size_t)(job->chunks * job->bins), sizeof *job->place);
     job->edge = malloc((size_t)(job->bins + 1) * sizeof *job->edge);
     job->n_equal = calloc((size_t)job->bins, sizeof *job->n_equal);
+    job->done = calloc((size_t)job->bins, sizeof *job->done);
     job->dealt = rows_memory((size_t)job->rows * sizeof *job->dealt);
     job->count = malloc((size_t)(job->counters * workers) * sizeof *job->count);
     int opened = open_scores(&job->score, score, score_chunks);
-    if (opened && job->place && job->edge && job->n_equal && job->dealt && job->count) {
+    if (opened && job->place && job->edge && job->n_equal && job->done && job->dealt && job->count) {
         share(job->chunks, threads, count_chunk, job);
         int64_t before = 0;
         for (int64_t bin = 0; bin < job->bins; bin++) {
@@ -415,7 +431,7 @@ KERNEL int64_t arrange(const void *query, int64_t query_kind, int64_t low, int64
             }
         }
     }
-    free(job->place), free(job->edge), free(job->n_equal), free(job->dealt), free(job->spare), free(job->count);
+    free(job->place), free(job->edge), free(job->n_equal), free(job->done), free(job->dealt), free(job->spare), free(job->count);
     free(job->score.first);
     return result;
 }

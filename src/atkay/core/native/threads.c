@@ -186,12 +186,22 @@ int64_t each_piece(const Chunk *chunks, int64_t n_chunks, int64_t threads, Work 
     return n;
 }
 
+#define LARGE_PAGE ((size_t)1 << 21)
+
+void give_back(void *memory, size_t bytes, size_t from, size_t to) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    from &= ~(LARGE_PAGE - 1), to &= ~(LARGE_PAGE - 1); /* the rest of a page goes with what follows */
+    if (bytes >= 2 * LARGE_PAGE && from < to) madvise((char *)memory + from, to - from, MADV_DONTNEED);
+#else
+    (void)memory, (void)bytes, (void)from, (void)to;
+#endif
+}
+
 void *rows_memory(size_t bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-    const size_t page = (size_t)1 << 21;
     void *memory;
-    if (bytes >= 2 * page) {
-        if (posix_memalign(&memory, page, bytes)) return NULL;
+    if (bytes >= 2 * LARGE_PAGE) {
+        if (posix_memalign(&memory, LARGE_PAGE, bytes)) return NULL;
         madvise(memory, bytes, MADV_HUGEPAGE);
         return memory;
     }
