@@ -160,10 +160,12 @@ def distinct(rows: Sequence[tuple[Any, Any, float]]) -> list[tuple[Any, Any, flo
 @st.composite
 def rules(draw: st.DrawFn) -> Rules:
     """A protocol; a word that refuses whatever is not perfect is drawn seldom, or nothing else would be seen."""
-    words = {}
+    words: dict[str, Any] = {}
     for name, every in WORDS.items():
         often = [word for word in every if word != "error"]
         words[name] = draw(st.sampled_from([*often, *often, *often, *every]))
+    if words["ties"] not in ("expected", "together", "random"):
+        words["depth"] = draw(st.sampled_from([None, None, None, 1, 2, 4]))
     return Rules(**words, min_relevance=draw(st.sampled_from([None, None, 0.0, 0.5, 1.0, 2.0])))
 
 
@@ -175,7 +177,9 @@ def scenarios(draw: st.DrawFn, *, kinds: Sequence[str] = tuple(KINDS), n_metrics
     row = st.lists(st.tuples(users, items, scores), max_size=24)
     listed, graded = draw(row), draw(st.lists(st.tuples(users, items, grades), max_size=20))
     if not repeats:
-        listed, graded = distinct(listed), distinct(graded)
+        listed = distinct(listed)
+    if not repeats and protocol.raters in ("one", "error"):
+        graded = distinct(graded)
     listed += [(ANCHOR, 0, 1.0), (ANCHOR, 5, 0.25), (ANCHOR, 3, 0.25)]
     graded += [(ANCHOR, 0, 3.0), (ANCHOR, 3, 1.0)]
     pairs = st.sets(st.tuples(users, items), max_size=10)

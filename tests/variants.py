@@ -63,7 +63,7 @@ ANCHOR = 99
 
 users, items = st.integers(0, 5), st.integers(0, 7)
 scores = st.sampled_from([-2.0, -0.5, 0.0, 0.25, 0.25, 1.0, 3.5])
-grades = st.sampled_from([0.0, 1.0, 1.0, 2.0, 3.0, 0.5])
+grades = st.sampled_from([0.0, 1.0, 1.0, 2.0, 3.0, 0.5, -1.0, -2.0])
 
 
 @st.composite

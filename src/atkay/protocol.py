@@ -116,6 +116,26 @@ class Protocol(Visible):
         irrelevant="an item that the truth does not grade is not relevant",
         drop="an item that the truth does not grade is removed from the list",
     )
+    negative: Literal["irrelevant", "unjudged", "error"] = word(
+        "Grades below 0.",
+        concerns="lists",
+        irrelevant="an item with a grade below 0 is judged and not relevant",
+        unjudged="an item with a grade below 0 counts as not graded",
+        error="a grade below 0 is an error",
+    )
+    raters: Literal["one", "mean", "median", "majority", "error"] = word(
+        "Several grades of one user and item.",
+        concerns="task",
+        one="a user and an item have one grade; further ones are read as duplicates says",
+        mean="several grades of a user and an item are averaged",
+        median="of several grades of a user and an item the median counts",
+        majority="of several grades of a user and an item the most frequent one counts, of equally frequent ones the "
+        "lowest",
+        error="several grades of a user and an item are an error",
+    )
+    depth: int | None = field(
+        default=None, metadata=takes("integer", "Number of items to which each list is read.", "task")
+    )
     unlisted: Literal["missed", "ignored"] = word(
         "Relevant items that are not listed.",
         concerns="lists",
@@ -143,6 +163,8 @@ class Protocol(Visible):
         object.__setattr__(self, "seed", operator.index(self.seed))
         if self.seed.bit_length() > 64:
             raise ProtocolError(f"protocol: seed must fit in 64 bits, got {shown(self.seed)}.")
+        if self.depth is not None:
+            object.__setattr__(self, "depth", _depth(self.depth, self.ties, bool(self.trait("ties", "takes"))))
         for name in FILTERS:
             if not isinstance(getattr(self, name), str | None):
                 raise ProtocolError(f"protocol: {name} is a table. Pass evaluate(..., {name}=...).")
@@ -195,6 +217,8 @@ class Protocol(Visible):
             said["min_relevance"] = "an item is relevant if its grade is above 0"
         else:
             said["min_relevance"] = f"an item is relevant if its grade is at least {self.min_relevance:g}"
+        if self.depth is not None:
+            said["depth"] = f"lists are read to a depth of {self.depth}"
         if self.exclude is not None:
             said["exclude"] = f"exclude: {self.exclude}"
         if self.candidates is not None:
@@ -233,6 +257,22 @@ def fields_about(*concerns: str) -> list[str]:
     """The fields that concern one of these, in this order."""
     every = dataclasses.fields(Protocol)
     return [each.name for concern in concerns for each in every if each.metadata["concerns"] == concern]
+
+
+def _depth(given: object, ties: str, averages: bool) -> int:
+    if (
+        isinstance(given, bool)
+        or not hasattr(given, "__index__")
+        or hasattr(given, "shape")
+        or operator.index(given) < 1
+    ):
+        raise ProtocolError(f"protocol: depth must be a positive integer, got {shown(given)}.")
+    if averages:
+        raise ProtocolError(
+            f"protocol: depth cuts lists, perhaps between equal scores, and ties={ties!r} gives these no order. Choose "
+            "another word for ties, or a cutoff of the metric in place of depth: 'ndcg@10'."
+        )
+    return operator.index(given)
 
 
 def _threshold(given: object) -> float:

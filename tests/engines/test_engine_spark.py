@@ -272,7 +272,7 @@ TRUTH = pl.DataFrame({"user": [1, 2, 3], "item": [1, 2, 2], "relevance": [1.0, 2
         (LISTS.clear(), TRUTH, {}, "recs: .* has no rows"),
         (LISTS.with_columns(score=pl.lit(None, pl.Float64)), TRUTH, {}, "recs: 'score' is missing"),
         (LISTS.select("user", "item", rank=pl.int_range(4) % 2 * 2), TRUTH, {}, "'rank' of user .* is 0, 2; the ranks"),
-        (LISTS, TRUTH.with_columns(-pl.col("relevance")), {}, "Grades must be 0 .* or more"),
+        (LISTS, TRUTH.with_columns(-pl.col("relevance")), {"negative": "error"}, "grades are below 0"),
         (LISTS, TRUTH, {"no_recs": "error"}, "1 user with truth but no list, user 3"),
         (LISTS, TRUTH, {"exclude": {"a": ["b"]}}, "exclude and truth have ids of different types"),
         (LISTS, TRUTH, {"slices": {"a": "b"}}, "slices and truth have ids of different types"),

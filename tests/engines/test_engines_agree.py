@@ -134,7 +134,9 @@ Given = dict[str, Any]
 def requests(draw: st.DrawFn) -> tuple[list[Metric], Given]:
     """A few metrics, words of the protocol that go with them, the tables they need, and items to exclude."""
     chosen = draw(st.sets(st.sampled_from(sorted(WORDS))))
-    words = {name: draw(st.sampled_from(WORDS[name])) for name in sorted(chosen)}
+    words: Given = {name: draw(st.sampled_from(WORDS[name])) for name in sorted(chosen)}
+    if words.get("ties") not in ("expected", "together") and draw(st.booleans()):
+        words["depth"] = draw(st.integers(1, 3))
     able = [metric for metric in CUT_ALIKE if metric.averages or words.get("ties") not in ("expected", "together")]
     metrics = draw(st.lists(st.sampled_from(able), min_size=1, max_size=4, unique_by=str))
     needed = {name for metric in metrics for name in metric.needs}

@@ -374,7 +374,7 @@ USER, ITEMS, TRUTH = np.ones((2, 3)), np.ones((4, 3)), ([0, 1, 2], [3, 0])
         ({"truth": ([0, 1, 2], [3.5, 0])}, SourceError, "do not fit together"),
         ({"truth": ([0, 1, 2], [3, -1])}, InputError, "item codes must be at least 0"),
         ({"truth": ([0, 1, 2], [3, 0], [1.0])}, SourceError, "1 values for 2 indices"),
-        ({"truth": ([0, 1, 2], [3, 0], [1.0, -1])}, RelevanceError, "grades must be numbers of at least 0"),
+        ({"truth": ([0, 1, 2], [3, 0], [1.0, np.inf])}, RelevanceError, "grades must be finite numbers"),
         ({"truth": ([0, 2, 2], [3, 3])}, DuplicateError, "item 3 appears twice in the truth of user 0"),
         ({"exclude": ([0, 1], [3])}, InputError, "exclude has 1 users and truth 2"),
         ({"ids": ["a"]}, InputError, "1 id for 2 users"),

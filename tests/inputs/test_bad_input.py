@@ -225,7 +225,6 @@ def test_ranks_that_are_not_whole() -> None:
 @pytest.mark.parametrize(
     ("grades", "message"),
     [
-        ([1, -2], "truth: 'relevance' holds -2 in row 1 (counting from 0). Grades must be 0"),
         ([1.0, math.nan], "truth: 'relevance' is missing (NaN) in row 1"),
         ([None, 1], "truth: 'relevance' is missing in row 0"),
         (["1", "good"], "truth: 'relevance' holds 'good' in row 1"),

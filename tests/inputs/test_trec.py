@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import atkay
-from atkay.errors import AtkayError, SourceError
+from atkay.errors import AtkayError, DuplicateError, SourceError
 
 FILES = Path(__file__).parent / "formats" / "trec"
 PAIR = ["mrr", "map"]
@@ -203,6 +203,11 @@ def test_numbers_for_documents_are_qrels_by_their_name(tmp_path: Path) -> None:
 
 def test_prels() -> None:
     refused("has 5 columns, as prels have", {"1": ["clueweb09-en0000-12-00001"]}, FILES / "prels.txt")
+
+
+def test_subtopics_have_two_readings() -> None:
+    with pytest.raises(DuplicateError, match=r"several people graded .* raters='mean'.* second field is a subtopic"):
+        atkay.evaluate({"1": ["clueweb09-en0003-55-31884"]}, FILES / "ndeval.txt", "map")
 
 
 @pytest.mark.parametrize(

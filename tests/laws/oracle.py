@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import statistics
 import struct
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -38,6 +39,8 @@ WORDS: dict[str, tuple[str, ...]] = {
     "gains": ("relevant", "positive"),
     "duplicates": ("error", "first"),
     "unjudged": ("irrelevant", "drop"),
+    "negative": ("irrelevant", "unjudged", "error"),
+    "raters": ("one", "mean", "median", "majority", "error"),
     "unlisted": ("missed", "ignored"),
 }
 """The protocol's words, the default first."""
@@ -45,7 +48,7 @@ WORDS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Rules:
-    """A protocol; min_relevance stands for itself."""
+    """A protocol; min_relevance and depth stand for themselves."""
 
     no_recs: str = "zero"
     no_truth: str = "skip"
@@ -55,8 +58,11 @@ class Rules:
     gains: str = "relevant"
     duplicates: str = "error"
     unjudged: str = "irrelevant"
+    negative: str = "irrelevant"
+    raters: str = "one"
     unlisted: str = "missed"
     min_relevance: float | None = None
+    depth: int | None = None
 
     def __post_init__(self) -> None:
         for name, words in WORDS.items():
@@ -106,6 +112,28 @@ def first_of_each(rows: list[tuple[Item, float]], duplicates: str) -> dict[Item,
         elif duplicates == "error":
             raise Refused(f"item {item!r} occurs twice")
     return kept
+
+
+def settled_truth(rows: list[tuple[Item, float]], rules: Rules) -> dict[Item, float]:
+    """One grade of each item that somebody judged."""
+    if rules.negative == "error" and any(grade < 0 for _, grade in rows):
+        raise Refused("a grade below 0")
+    if rules.negative == "unjudged":
+        rows = [(item, grade) for item, grade in rows if grade >= 0]
+    if rules.raters == "one":
+        return first_of_each(rows, rules.duplicates)
+    grades: dict[Item, list[float]] = {}
+    for item, grade in rows:
+        grades.setdefault(item, []).append(grade)
+    if rules.raters == "error" and any(len(each) > 1 for each in grades.values()):
+        raise Refused("an item graded twice")
+    settle: dict[str, Callable[[list[float]], float]] = {
+        "error": max,
+        "mean": statistics.fmean,
+        "median": statistics.median,
+        "majority": lambda each: min(statistics.multimode(each)),
+    }
+    return {item: settle[rules.raters](each) for item, each in grades.items()}
 
 
 def rounded(score: float, scores: str) -> float:
@@ -202,7 +230,7 @@ def judge(data: Data, rules: Rules) -> Judged:
     count: Counter[str] = Counter(listed=len(data.recs))
     count["unknown"] = sum(item not in known_items for _, item, _ in data.recs)
     for user in {**lists, **truths}:
-        judged = first_of_each(truths.get(user, []), rules.duplicates)
+        judged = settled_truth(truths.get(user, []), rules)
         relevant = {item: grade for item, grade in judged.items() if is_relevant(grade, rules.min_relevance)}
         positive = {item: grade for item, grade in judged.items() if grade > 0}
         rows = [(item, rounded(score, rules.scores)) for item, score in lists.get(user, [])]
@@ -213,12 +241,17 @@ def judge(data: Data, rules: Rules) -> Judged:
         scores = Counter(ranked.values())
         count["tied"] += sum(n for n in scores.values() if n > 1)
 
-        kept = []
+        kept, place = [], 0
         for item, score in ranked.items():
             if (user, item) in data.exclude:
                 count["excluded"] += 1
-            elif data.candidates is not None and (user, item) not in data.candidates:
+                continue
+            if data.candidates is not None and (user, item) not in data.candidates:
                 count["outside"] += 1
+                continue
+            place += 1
+            if rules.depth is not None and place > rules.depth:
+                count["beyond"] += 1
             elif rules.unjudged == "drop" and item not in judged:
                 count["unjudged"] += 1
             else:
@@ -240,13 +273,14 @@ def judge(data: Data, rules: Rules) -> Judged:
         count["emptied"] += has_list and not kept
         count["relevant"] += len(relevant)
         count["hits"] += sum(entry.grade is not None for entry in kept)
-        counted = who_counts(has_list, has_truth, nonrelevant > 0, rules)
+        unjudged = rules.negative == "unjudged" and any(grade < 0 for _, grade in truths.get(user, []))
+        counted = who_counts(has_list, has_truth, nonrelevant > 0 or unjudged, rules)
         count["evaluated"] += counted
         queries.append(Query(user, orders, relevant, nonrelevant, has_list, counted, positive))
     if not count["evaluated"]:
         raise Refused("nobody is left to evaluate")
     names = ("evaluated", "without_list", "without_truth", "emptied", "relevant", "hits", "listed", "unknown")
-    gone = ("excluded", "outside", "unjudged", "duplicated", "tied")
+    gone = ("excluded", "outside", "beyond", "unjudged", "duplicated", "tied")
     return Judged(queries, {name: count[name] for name in (*names, *gone)})
 
 

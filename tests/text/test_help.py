@@ -156,13 +156,13 @@ TASK = (
         ),
         (
             RESULT.population,
-            "duplicated emptied evaluated excluded hits listed outside relevant sentences tie_decided tied unjudged "
-            "unknown without_list without_truth",
+            "beyond duplicated emptied evaluated excluded hits listed outside relevant sentences tie_decided tied "
+            "unjudged unknown without_list without_truth",
         ),
         (
             RESULT.protocol,
-            "average_over candidates duplicates exclude gains min_relevance no_recs no_truth nonpositive scores seed "
-            "ties unjudged unlisted with_fields words",
+            "average_over candidates depth duplicates exclude gains min_relevance negative no_recs no_truth "
+            "nonpositive raters scores seed ties unjudged unlisted with_fields words",
         ),
         (
             COMPARISON,

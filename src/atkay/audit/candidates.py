@@ -153,6 +153,8 @@ def spoken_of(
             except AtkayError:
                 continue
             [metric], settled = request.metrics, request.protocol
+            if evidence.negative and settled.negative == "error":
+                continue
             if "min_relevance" not in known and _changes_nothing(settled.min_relevance, metric, evidence):
                 settled = settled.with_fields(min_relevance=None, gains="relevant")
             meanings.setdefault((library, fields), []).append((metric, settled.with_fields(**same)))
@@ -230,11 +232,16 @@ def _choices(evidence: Evidence, base: Protocol) -> dict[str, list[dict[str, Any
     words: dict[str, list[Any]] = {
         "no_recs": ["skip"],
         "no_truth": ["zero", "one", "judged"],
-        "ties": [word for word in TIES if word not in (base.ties, "random")],
+        "ties": [
+            word
+            for word, meaning in TIES.items()
+            if word not in (base.ties, "random") and not (base.depth and getattr(meaning, "traits", {}).get("takes"))
+        ],
         "scores": ["float32"] if score is not None and str(score.dtype) == "Float64" else [],
         "nonpositive": ["missed"] if score is not None and (score.to_numpy() <= 0).any() else [],
         "unlisted": ["ignored"],
         "unjudged": ["drop"],
+        "negative": ["unjudged"] if evidence.negative and base.negative != "unjudged" else [],
         "min_relevance": [0.0] * evidence.zeros + evidence.levels[1:LEVELS],
         "gains": ["positive"] if base.min_relevance is not None else [],
         "average_over": list(evidence.coarser),

@@ -118,6 +118,12 @@ class Evidence:
         return [] if grade is None else grade.filter(grade > 0).unique().sort().to_list()
 
     @cached_property
+    def negative(self) -> bool:
+        """Whether the truth has grades below 0."""
+        grade = self.tables["truth"].grade
+        return grade is not None and bool((grade < 0).any())
+
+    @cached_property
     def zeros(self) -> bool:
         """Whether the truth has a grade of 0."""
         grade = self.tables["truth"].grade
@@ -204,9 +210,11 @@ def content(judged: Judged) -> Content:
     tied = judged.tied if judged.averaged and judged.tied is not None else ()
     facts = (judged.query, judged.rank, judged.grade, judged.n_listed, judged.answered, *judged.nonrelevant, *tied)
     positive = () if judged.positive is None or judged.positive.all() else (judged.positive,)
+    unjudged = () if judged.n_unjudged is None else (judged.n_unjudged,)
     truth = _digest(judged.n_relevant, judged.grades, np.array([judged.threshold]))
     graded = () if judged.graded is None else content(judged.graded)
-    return truth, _digest(np.array([len(tied), len(positive)]), *facts, *positive), *graded
+    kinds = np.array([len(tied), len(positive), len(unjudged)])
+    return truth, _digest(kinds, *facts, *positive, *unjudged), *graded
 
 
 def _digest(*arrays: Array) -> bytes:

@@ -46,6 +46,7 @@ UNSAID = {
     "average_over": "every query counts on its own",
     "exclude": "no items are removed from the lists",
     "candidates": "all items stay in the lists",
+    "depth": "lists are read to their end",
     "seed": "no randomness",
 }
 SHOWN = 20

@@ -32,6 +32,12 @@ DIALECT = Dialect(
         "RBP(rel={rel})": "rbp; min_relevance={rel}",
         "RBP(rel={rel},p={p})": "rbp(p={p}); min_relevance={rel}",
     },
-    protocol={"no_truth": "judged", "ties": "text_desc", "scores": "float32", "gains": "positive"},
+    protocol={
+        "no_truth": "judged",
+        "ties": "text_desc",
+        "scores": "float32",
+        "gains": "positive",
+        "negative": "unjudged",
+    },
     note="The beta of its SetF is the square of beta here. Its RBP takes rows in input order and ignores their scores.",
 )

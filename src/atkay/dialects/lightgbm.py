@@ -9,5 +9,5 @@ DIALECT = Dialect(
     library="lightgbm",
     version="4.7.0",
     metrics=("map(per=capped)", "ndcg"),
-    protocol={"no_recs": "skip", "no_truth": "one", "unlisted": "ignored"},
+    protocol={"no_recs": "skip", "no_truth": "one", "unlisted": "ignored", "negative": "error"},
 )

@@ -16,7 +16,7 @@ DIALECT = Dialect(
         "average_precision_score": "map",
         "label_ranking_average_precision_score": "map; no_truth=one",
     },
-    protocol={"no_recs": "skip", "no_truth": "zero", "ties": "expected", "unlisted": "ignored"},
+    protocol={"no_recs": "skip", "no_truth": "zero", "ties": "expected", "unlisted": "ignored", "negative": "error"},
     uncut=("map",),
     note="Its average precision uses the whole list. Its roc_auc_score is NaN for users without a pair.",
 )

@@ -32,6 +32,7 @@ DIALECT = Dialect(
         "no_recs": "skip",
         "no_truth": "zero",
         "ties": "expected",
+        "negative": "error",
         "unlisted": "ignored",
         "nonpositive": "missed",
         "scores": "float32",

@@ -20,7 +20,14 @@ DIALECT = Dialect(
         "set_recall": "recall",
         "set_F": "f1",
     },
-    protocol={"no_recs": "skip", "no_truth": "judged", "ties": "text_desc", "scores": "float32", "gains": "positive"},
+    protocol={
+        "no_recs": "skip",
+        "no_truth": "judged",
+        "ties": "text_desc",
+        "scores": "float32",
+        "gains": "positive",
+        "negative": "unjudged",
+    },
     uncut=("mrr",),
     note="recip_rank uses the whole list. ndcg counts every grade above 0, whatever the relevance level (-l) is.",
 )

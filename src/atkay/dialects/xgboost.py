@@ -16,6 +16,6 @@ DIALECT = Dialect(
         "map@{k}-": "map@{k}; no_truth=zero",
         "map-": "map; no_truth=zero",
     },
-    protocol={"no_recs": "skip", "no_truth": "one", "unlisted": "ignored", "scores": "float32"},
+    protocol={"no_recs": "skip", "no_truth": "one", "unlisted": "ignored", "scores": "float32", "negative": "error"},
     cutoff=32,
 )

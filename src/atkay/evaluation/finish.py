@@ -99,7 +99,7 @@ def finish(request: Request, setting: Setting, parts: Sequence[Part]) -> Result:
         raise PopulationError(
             "no user to evaluate: no user has both a list and a relevant item. Are all grades "
             + (
-                "0?"
+                "0 or below?"
                 if protocol.min_relevance is None
                 else f"below {argument('min_relevance', protocol.min_relevance)}?"
             )
@@ -183,9 +183,15 @@ def _readings(setting: Setting, part: Part) -> tuple[str, ...]:
     if common is not None and common.grades is not None and common.grades[2]:
         truth = setting.tables["truth"]
         where = "the values of truth" if truth.label in WITHOUT_COLUMNS else f"column '{truth.used['relevance']}'"
-        messages.append(f"grades from {where}: {common.grades[0]:g} to {common.grades[1]:g}")
+        messages.append(read_grades(where, *common.grades[:2], setting.protocol))
     side = setting.items.side
     return (*messages, *(() if side is None or side.features is None else side.features.readings))
+
+
+def read_grades(where: str, low: float, high: float, protocol: Protocol) -> str:
+    """Which grades there are, and what those below 0 mean."""
+    below = {"irrelevant": "not relevant", "unjudged": "not judged"}.get(protocol.negative, "")
+    return f"grades from {where}: {low:g} to {high:g}" + (f"; below 0: {below}" if low < 0 else "")
 
 
 def _warn(request: Request, protocol: Protocol, population: Population) -> None:

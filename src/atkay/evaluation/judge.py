@@ -13,6 +13,8 @@ from atkay.core.lists import Lists, is_constant, mask
 from atkay.core.match import repeated
 from atkay.core.order import Scores
 from atkay.core.types import Array
+from atkay.errors import RelevanceError
+from atkay.evaluation.raters import one_grade_each, unjudged_rows
 from atkay.inputs.coding.ranking import Origin, rank_order, repeats
 from atkay.judged.judged import Judged
 from atkay.judged.side import side_fingerprints
@@ -20,10 +22,11 @@ from atkay.results.population import Population
 from atkay.text.phrases import argument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from atkay.core.lists import Match
     from atkay.core.types import Bools, Floats, Ints
+    from atkay.errors import DuplicateError
     from atkay.inputs.coding.align import Aligned
     from atkay.protocol import Protocol
 
@@ -35,6 +38,8 @@ class Settled(NamedTuple):
     rows: Population
     aligned: Aligned
     ranking: Lists
+    given: Aligned
+    """The rows as they came, grades that nobody gave included."""
 
     def fingerprints(self) -> dict[str, Fingerprint]:
         """What tells two inputs apart, in whatever form and order of rows they came.
@@ -43,7 +48,8 @@ class Settled(NamedTuple):
         """
         aligned = self.aligned
         query, item = aligned.query_numbers, aligned.items.numbering
-        fingerprints = {"truth": Fingerprint(fingerprint(aligned.truth, query, item, aligned.grade))}
+        truth = aligned if self.judged.n_unjudged is None else self.given
+        fingerprints = {"truth": Fingerprint(fingerprint(truth.truth, query, item, truth.grade))}
         hashes = aligned.matched.hashes if self.ranking is aligned.recs else None
         fingerprints["recs"] = Fingerprint(fingerprint(self.ranking, query, item, ranked=True, hashes=hashes))
         for name, rows in (("exclude", aligned.exclude), ("candidates", aligned.candidates)):
@@ -56,7 +62,14 @@ class Settled(NamedTuple):
 
 def judge(given: Aligned, protocol: Protocol) -> Settled:
     """The lists in order, filtered, and their hits."""
-    aligned, matched = _each_pair_once(_turned(given) if protocol.trait("ties", "turns") else given, protocol)
+    aligned = _turned(given) if protocol.trait("ties", "turns") else given
+    _refuse_negative(aligned, protocol)
+    n_unjudged, unjudged = None, unjudged_rows(aligned.grade, protocol)
+    if unjudged is not None:
+        assert aligned.grade is not None
+        n_unjudged = np.bincount(aligned.truth.owner()[unjudged], minlength=aligned.truth.n_queries)
+        aligned = replace(aligned, truth=aligned.truth.only(~unjudged), grade=aligned.grade[~unjudged])
+    aligned, matched = _each_pair_once(aligned, protocol)
     query, row, at = matched.query, matched.row, matched.at
     grade = _grades(aligned, protocol.min_relevance)
     order, n_tied = _order(aligned, protocol, row, grade[at])
@@ -100,6 +113,7 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
             ranking=ranking,
             side=aligned.side,
             level=None if equal is None else _places(ranking, equal),
+            n_unjudged=n_unjudged,
         )
 
     judged = replace(hits(grade), threshold=protocol.min_relevance or 0.0)
@@ -112,7 +126,7 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
         duplicated=len(given.recs) - len(aligned.recs),
         **counts,
     )
-    return Settled(judged, rows, aligned, before)
+    return Settled(judged, rows, aligned, before, given)
 
 
 def find_hits(
@@ -198,12 +212,10 @@ def _each_pair_once(aligned: Aligned, protocol: Protocol) -> tuple[Aligned, Matc
     matched = aligned.matched
     if not any(matched.repeated):
         return aligned, matched
-    if protocol.duplicates == "error":
-        table, lists, where = (
-            ("recs", aligned.recs, "list") if matched.repeated[0] else ("truth", aligned.truth, "truth")
-        )
-        advice = f"Drop them, or pass {argument('duplicates', 'first')} to keep the first of each."
-        raise repeats(lists, aligned.items, lambda query: f"the {where} of {aligned.whose(query)}", table, advice)
+    settling = protocol.duplicates if protocol.raters == "one" else protocol.raters
+    for table, twice, word in zip(("recs", "truth"), matched.repeated, (protocol.duplicates, settling), strict=True):
+        if twice and word == "error":
+            raise _duplicate(aligned, table)
     if matched.repeated[0]:
         # Of an item that stands twice the better rank counts, so the lists are put in order first.
         order, _ = _order(aligned, replace(protocol, ties="given"), matched.row[:0], np.empty(0))
@@ -213,9 +225,9 @@ def _each_pair_once(aligned: Aligned, protocol: Protocol) -> tuple[Aligned, Matc
         once = ~mask(repeated(recs), len(recs))
         kept = None if score is None else Scores(score[once])
         aligned = replace(aligned, recs=recs.only(once), score=kept, rank=None)
-    once = ~mask(repeated(aligned.truth), len(aligned.truth))
-    grade = None if aligned.grade is None else aligned.grade[once]
-    aligned = replace(aligned, truth=aligned.truth.only(once), grade=grade)
+    if matched.repeated[1]:
+        truth, grade = one_grade_each(aligned.truth, aligned.grade, protocol.raters)
+        aligned = replace(aligned, truth=truth, grade=grade)
     return aligned, aligned.matched
 
 
@@ -278,6 +290,8 @@ def _take_out(aligned: Aligned, protocol: Protocol, ranking: Lists, row: Ints) -
         drops["excluded"] = _within(ranking, aligned.exclude)
     if aligned.candidates is not None:
         drops["outside"] = ~_within(ranking, aligned.candidates)
+    if protocol.depth is not None:
+        drops["beyond"] = _beyond(ranking, [*drops.values()], protocol.depth)
     if protocol.unjudged == "drop":
         drops["unjudged"] = ~mask(row, len(ranking))
     if not drops:
@@ -289,6 +303,40 @@ def _take_out(aligned: Aligned, protocol: Protocol, ranking: Lists, row: Ints) -
     return gone, counts
 
 
+def _beyond(ranking: Lists, drops: Sequence[Bools], depth: int) -> Bools:
+    """The rows that stand below the first ``depth`` of their list, not counting those that are dropped."""
+    kept = ~np.logical_or.reduce(drops) if drops else np.ones(len(ranking), bool)
+    place = np.concatenate(([0], np.cumsum(kept)))
+    before_list = np.repeat(place[ranking.start[:-1]], np.diff(ranking.start))
+    below: Bools = place[1:] - before_list > depth
+    return below
+
+
 def _within(ranking: Lists, rows: Lists | Bools) -> Bools:
     """Which listed rows are among the given ones."""
     return mask(match(ranking, rows).row, len(ranking)) if isinstance(rows, Lists) else rows[ranking.item]
+
+
+def _refuse_negative(aligned: Aligned, protocol: Protocol) -> None:
+    if protocol.negative != "error" or aligned.grade is None or not (below := aligned.grade < 0).any():
+        return
+    row = int(np.argmax(below))
+    item = aligned.items.ids(aligned.truth.item[[row]]).item()
+    raise RelevanceError(
+        f"item {item!r} of {aligned.whose(aligned.truth.query_of(row))} has the grade {aligned.grade[row]:g}; "
+        f"{int(below.sum()):,} of {len(below):,} grades are below 0",
+        advice=f"Fix the grades, or pass {argument('negative', 'irrelevant')} or {argument('negative', 'unjudged')}.",
+        table="truth",
+    )
+
+
+def _duplicate(aligned: Aligned, table: str) -> DuplicateError:
+    lists, where = (aligned.recs, "list") if table == "recs" else (aligned.truth, "truth")
+    advice = f"Drop them, or pass {argument('duplicates', 'first')} to keep the first of each."
+    if table == "truth":
+        advice += f" If several people graded them, pass {argument('raters', 'mean')}."
+        if aligned.truth_names.get("item") == "docno":  # of a qrels file
+            advice += (
+                " If the second field is a subtopic, as in ndeval's qrels, see 'Subtopics' on the page about trec_eval."
+            )
+    return repeats(lists, aligned.items, lambda query: f"the {where} of {aligned.whose(query)}", table, advice)

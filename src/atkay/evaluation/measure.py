@@ -202,7 +202,8 @@ def who_counts(judged: Judged, protocol: Protocol, ids: Mapping[str, Any]) -> Bo
         if word == "judged":
             # Without a list, too, where such users count at all.
             without_truth = queries | (~truth & (protocol.no_recs == "zero"))
-            counted = counted | (without_truth & (judged.nonrelevant[0] > 0))
+            unjudged = 0 if judged.n_unjudged is None else judged.n_unjudged
+            counted = counted | (without_truth & (judged.nonrelevant[0] + unjudged > 0))
     return counted
 
 

@@ -238,8 +238,8 @@ def _scores(given: Any, precision: str) -> Array:
 
 
 def _graded(truth: ItemRows) -> ItemRows:
-    if truth.value is not None and ((truth.value < 0).any() or not np.isfinite(truth.value).all()):
-        raise RelevanceError("update: targets holds a grade that is negative or not finite; grades must be 0 or more.")
+    if truth.value is not None and not np.isfinite(truth.value).all():
+        raise RelevanceError("update: targets holds a grade that is not finite.")
     return truth
 
 

@@ -234,12 +234,8 @@ def check_ranks(rank: pl.Series, table: str) -> pl.Series:
 
 
 def check_grades(relevance: pl.Series, table: str = "truth") -> pl.Series:
-    """Grades as numbers of at least 0."""
-    grade = check_numbers(relevance, RelevanceError, table, "Grades").cast(pl.Float64)
-    if (negative := grade < 0).any():
-        advice = "Grades must be 0 (judged, not relevant) or more: set negative grades to 0, or drop these rows."
-        raise bad_rows(RelevanceError, relevance, negative, "holds {}", advice, table)
-    return grade
+    """Grades as numbers; what those below 0 mean the protocol says."""
+    return check_numbers(relevance, RelevanceError, table, "Grades").cast(pl.Float64)
 
 
 def check_shapes(*tables: Table) -> None:

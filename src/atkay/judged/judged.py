@@ -37,6 +37,7 @@ class Judged(WithSide):
     many of them stand above each hit. ``tied`` has the group of equal scores of each hit: how many items come before
     it, and how many it has; ``level`` the places of each list, from 0, whose item has the score of the one before: a
     cutoff there cuts through equal scores. ``averaged`` says that values are averages over all orders of equal scores.
+    ``n_unjudged`` counts items that the truth names without judging them, where there are any.
     ``positive`` tells which hits have a score above 0, where some metrics leave out the others. ``threshold`` is the
     grade from which an item is relevant, 0 where any grade above 0 is. ``graded`` has the same lists with every grade
     above 0 as relevant, where metrics of grades see these and others do not. Where many metrics are measured,
@@ -60,6 +61,7 @@ class Judged(WithSide):
     averaged: bool = False
     n_nonrelevant: Ints | None = per_query(optional=True)
     nonrelevant_above: Ints | None = per_hit(optional=True)
+    n_unjudged: Ints | None = per_query(optional=True)
     positive: Bools | None = per_hit(optional=True)
     threshold: float = 0.0
     graded: Judged | None = lists()

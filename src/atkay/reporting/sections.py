@@ -36,6 +36,7 @@ COUNTS = {
     "tied": "of these, tied with another item",
     "excluded": "removed: excluded",
     "outside": "removed: not a candidate",
+    "beyond": "removed: beyond the depth",
     "unjudged": "removed: not judged",
     "duplicated": "removed: duplicates",
     "tie_decided": "lists whose values depend on the order of ties",

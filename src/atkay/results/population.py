@@ -23,7 +23,7 @@ class Population(Visible):
 
     Rows: ``relevant`` items in the truth of all users, and ``hits`` among them; ``listed`` items as given. Of these,
     ``unknown`` are not in the truth of any user, ``tied`` share their score with another item of the list, and
-    ``duplicated``, ``excluded``, ``outside`` (not a candidate) and ``unjudged`` were removed.
+    ``duplicated``, ``excluded``, ``outside`` (not a candidate), ``beyond`` (the depth) and ``unjudged`` were removed.
 
     ``tie_decided`` counts the lists whose values depend on the order of ties: a tie starts within the deepest cutoff
     and holds items of different relevance, or a cutoff of a metric of whole lists goes through it; for metrics that
@@ -43,6 +43,7 @@ class Population(Visible):
     unknown: int = 0
     excluded: int = 0
     outside: int = 0
+    beyond: int = 0
     unjudged: int = 0
     duplicated: int = 0
     tied: int = 0
@@ -77,6 +78,7 @@ class Population(Visible):
             for count, what in (
                 (self.excluded, "excluded"),
                 (self.outside, "outside the candidates"),
+                (self.beyond, "beyond the depth"),
                 (self.unjudged, "unjudged items dropped"),
                 (self.duplicated, "duplicates dropped"),
                 (self.tied, f"tied (ties={protocol.ties})"),

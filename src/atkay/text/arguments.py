@@ -48,6 +48,9 @@ class ProtocolFields(TypedDict, total=False):
     gains: Literal["relevant", "positive"]
     duplicates: Literal["error", "first"]
     unjudged: Literal["irrelevant", "drop"]
+    negative: Literal["irrelevant", "unjudged", "error"]
+    raters: Literal["one", "mean", "median", "majority", "error"]
+    depth: int | None
     unlisted: Literal["missed", "ignored"]
     min_relevance: float | None
     average_over: str | Sequence[str] | None

@@ -176,7 +176,7 @@ class FullRanking(Visible):
             )
         self._request = Request.of(metrics, protocol, rest, dialect=dialect)
         self._depth = list_depth(self._request)
-        self._truth = Truth.read(truth, exclude, self._request.protocol.duplicates)
+        self._truth = Truth.read(truth, exclude, self._request.protocol)
         self._similarity = _one_of("similarity", similarity, get_args(Similarity))
         self._precision = _one_of("precision", precision, PRECISIONS)
         self._memory = bytes_of(memory, LEAST_MEMORY)
@@ -315,7 +315,7 @@ class FullRanking(Visible):
 
         def judge_as(protocol: Protocol) -> tuple[Judged, Population]:
             judged = truth.judged(protocol, ranked, n_items, *of_protocol.get(protocol, ()))
-            return judged, truth.counts(ranked, n_items)
+            return judged, truth.counts(ranked, n_items, protocol.depth)
 
         part, judged = measure_all(self._request, judge_as, ids={"user": self._ids})
         if truth.seen is not None:
@@ -324,7 +324,7 @@ class FullRanking(Visible):
             protocol,
             judged,
             fingerprint=truth.fingerprints(self._ids),
-            readings=truth.readings,
+            readings=truth.readings(protocol),
             engine=f"all {number_of(n_items, 'item')} ranked by {how}",
         )
         return finish(self._request, setting, [part])

@@ -13,7 +13,9 @@ from atkay.core.kernels import fingerprint, match, within
 from atkay.core.lists import Lists, mask
 from atkay.core.match import repeated
 from atkay.errors import DuplicateError, InputError, ProtocolError, RelevanceError, listing
+from atkay.evaluation.finish import read_grades
 from atkay.evaluation.judge import find_hits, relevant_grades
+from atkay.evaluation.raters import one_grade_each, unjudged_rows
 from atkay.inputs.arrays import compressed
 from atkay.inputs.coding.shared import grade_ends
 from atkay.judged.judged import Judged
@@ -56,12 +58,17 @@ class Truth:
     seen: Lists | None
 
     @classmethod
-    def read(cls, truth: Any, exclude: Any, duplicates: str) -> Truth:
-        """Truth and seen items, each pair once; ``duplicates`` as in the protocol."""
+    def read(cls, truth: Any, exclude: Any, protocol: Protocol) -> Truth:
+        """Truth and seen items, each pair once, as the protocol says."""
         rows = compressed(truth, "truth", add_up=False)
         grades = np.ones(len(rows.item)) if rows.value is None else rows.value.astype(float)
-        if not (np.isfinite(grades) & (grades >= 0)).all():
-            raise RelevanceError("truth: grades must be numbers of at least 0. Drop irrelevant items, or grade them 0.")
+        if not np.isfinite(grades).all():
+            raise RelevanceError("truth: grades must be finite numbers.")
+        if protocol.negative == "error" and (below := int(np.count_nonzero(grades < 0))):
+            raise RelevanceError(
+                f"truth: {below:,} of {len(grades):,} grades are below 0. Fix them, or pass negative='irrelevant' or "
+                "negative='unjudged'."
+            )
         n_items, seen = rows.width, None
         if exclude is not None:
             other = compressed(exclude, "exclude", add_up=False)
@@ -74,20 +81,27 @@ class Truth:
             seen = seen.only(~mask(repeated(seen), len(seen)))
         wanted = rows.lists(n_items)
         again = repeated(wanted)
-        if len(again) and duplicates == "error":
+        if len(again) and (protocol.duplicates if protocol.raters == "one" else protocol.raters) == "error":
             raise DuplicateError(
                 f"truth: item {wanted.item[again[0]]} appears twice in the truth of user {wanted.query_of(again[0])}; "
                 f"{len(again):,} of {len(wanted):,} rows repeat an item. Drop them, or pass duplicates='first' to keep "
                 "the first of each."
             )
-        once = ~mask(again, len(wanted))
-        return cls(wanted.only(once), grades[once], seen)
+        if len(again):
+            unjudged = unjudged_rows(grades, protocol)
+            if unjudged is not None:  # what others judged counts; where nobody did the pair stays, as one that is named
+                pair = wanted.owner() * n_items + wanted.item
+                kept = ~(unjudged & np.isin(pair, pair[~unjudged]))
+                wanted, grades = wanted.only(kept), grades[kept]
+            wanted, settled = one_grade_each(wanted, grades, protocol.raters)
+            assert settled is not None
+            grades = settled
+        return cls(wanted, grades, seen)
 
-    @property
-    def readings(self) -> tuple[str, ...]:
+    def readings(self, protocol: Protocol) -> tuple[str, ...]:
         """The grades, where there are others than 0 and 1."""
         ends = grade_ends(self.grade)
-        return (f"grades from the values of truth: {ends[0]:g} to {ends[1]:g}",) if ends and ends[2] else ()
+        return (read_grades("the values of truth", *ends[:2], protocol),) if ends and ends[2] else ()
 
     @property
     def n_users(self) -> int:
@@ -120,11 +134,23 @@ class Truth:
         self, protocol: Protocol, ranked: Ranked, n_items: int, lists: Lists | None = None, level: Lists | None = None
     ) -> Judged:
         """The hits: all relevant items that are ranked, where they stand in the list of all items."""
+        if (unjudged := unjudged_rows(self.grade, protocol)) is not None:
+            judged_only = Truth(self.wanted.only(~unjudged), self.grade[~unjudged], self.seen)
+            of_judged = Ranked._make(each[~unjudged[self.rows]] for each in ranked)
+            judged = judged_only.judged(protocol, of_judged, n_items, lists, level)
+            named = np.bincount(self.wanted.owner()[unjudged], minlength=self.n_users)
+            return replace(judged, n_unjudged=named)
         query, item = self.targets
         least = protocol.min_relevance
         grade = relevant_grades(self.grade, least)
         rank = _settled(protocol, query, item, grade[self.rows], ranked)
         order = np.lexsort((rank, query))
+        n_listed = n_items - self.n_seen
+        if protocol.depth is not None:
+            order = order[rank[order] <= protocol.depth]
+            n_listed = np.minimum(n_listed, protocol.depth)
+            lists = None if lists is None else lists.only(within(lists.owner()) <= protocol.depth)
+            level = None if level is None else level.only(level.item < protocol.depth)
         tied = None
         if (ranked.equal > 1).any() or level:
             tied = ranked.above[order], ranked.equal[order]
@@ -141,7 +167,7 @@ class Truth:
                 rank[order],
                 tied=tied,
                 positive=None if protocol.nonpositive == "listed" else ranked.positive[order],
-                n_listed=n_items - self.n_seen,
+                n_listed=n_listed,
                 answered=np.full(self.n_users, n_items > 0),
                 ranking=Lists(np.zeros(self.n_users + 1, np.int64), item[:0], n_items) if lists is None else lists,
                 side=Side(n_items, catalog=np.ones(n_items, bool)),
@@ -153,7 +179,7 @@ class Truth:
             judged = replace(judged, graded=hits(relevant_grades(self.grade, None)))
         return judged
 
-    def counts(self, ranked: Ranked, n_items: int) -> Population:
+    def counts(self, ranked: Ranked, n_items: int, depth: int | None) -> Population:
         """The lists are all items for all users; of ties, those with an item of the truth are known."""
         groups = np.stack((self.targets[0], ranked.above, ranked.equal))[:, ranked.equal > 1]
         return Population(
@@ -161,6 +187,7 @@ class Truth:
             unknown=self.n_users * (n_items - len(np.unique(self.wanted.item))),
             tied=int(np.unique(groups, axis=1)[2].sum()),
             excluded=int(self.n_seen.sum()),
+            beyond=0 if depth is None else int(np.maximum(n_items - self.n_seen - depth, 0).sum()),
         )
 
     def fingerprints(self, ids: Ints | pl.Series) -> dict[str, str]:

@@ -238,7 +238,7 @@ def _judged(request: Request, setting: Setting, tables: dict[str, pl.DataFrame])
     for name in ("truth",) if settled else ("recs", "truth"):
         roles = request.columns[name]
         tables[name] = tables[name].sort(*roles.key, roles.item or "")
-    if request.protocol.duplicates == "first":
+    if request.protocol.duplicates == "first" and request.protocol.raters == "one":
         _check_first(tables["truth"], request.columns["truth"])
     return measure_tables(request, setting, tables)
 

@@ -65,6 +65,8 @@ class Aligned:
     side: Side | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     """The names of the lists' columns, for messages."""
+    truth_names: Mapping[str, str] = field(default_factory=dict)
+    """The names of the truth's columns."""
     common: SharedIds | None = None
     """What the tables share with each other."""
     codes: Codes | None = None
@@ -231,6 +233,7 @@ def align_tables(
         **{name: each.rows for name, each in outside.items()},
         extra=extra,
         names=recs.used,
+        truth_names=truth.used,
         side=side,
         common=common,
         codes=codes,
