@@ -304,7 +304,7 @@ def test_what_is_warned_of_in_memory_is_warned_of(spark: Session) -> None:
             side: dict[str, Any] = {name: ranked}
             with pytest.warns(errors.OverlapWarning, match=message):
                 result = atkay.evaluate(lists, truth, "new_to_user@5" if name == "train" else "mrr", **side)
-            assert result.readings == ("grades from column 'rating': 3 to 3",)
+            assert result.readings[-1] == "grades 3 to 3 from 'rating'; relevant from 3"
         with pytest.warns(errors.OverlapWarning, match="have no item in common"):
             assert atkay.evaluate(lists, truth.with_columns(pl.col("item") + 99), "mrr")["mrr"] == 0
         with pytest.raises(errors.IdError, match="exclude has no user in common"):

@@ -27,6 +27,8 @@ from atkay.errors import (
 )
 
 N = 150
+READ = "recs: user, item, score (1,200 rows); truth: user, item (150 rows)"
+"""What is said of RECS, eight rows for each of the 150 users, and of TRUTH, which has one for each."""
 RECS = pl.DataFrame(
     [(f"u{user}", f"i{(user + rank * rank) % 120}", -rank) for user in range(N) for rank in range(8)],
     schema=["user", "item", "score"],
@@ -325,44 +327,55 @@ def test_names_are_no_categories() -> None:
     films = films.with_columns(genres=pl.Series(["Drama", "Drama|War", "Comedy"] * 10))
     with pytest.warns(CategoriesWarning, match=r"'title' is read as categories, but no two of 30 items share one"):
         result = atkay.evaluate(RECS, TRUTH, "ild(by=categories)@5", features=films)
-    assert result.readings == ("categories from features' columns 'title', 'genres' (split at '|')",)
+    assert result.readings == (READ, "categories from features' columns 'title', 'genres' (split at '|')")
     quietly(RECS, TRUTH, "ild(by=categories)@5", features=films.drop("title"))
 
 
 @pytest.mark.parametrize("engine", ENGINES, ids=["memory", "files"])
 def test_grades_are_named(engine: dict[str, Any], tmp_path: Path) -> None:
     truth = TRUTH.with_columns(rating=pl.Series(np.arange(N) % 10 / 2 + 0.5))
-    words = "grades from column 'rating': 0.5 to 5"
+    words = "grades 0.5 to 5 from 'rating'; relevant from 0.5; gain 2^grade - 1"
     result = quietly(RECS, truth, "ndcg@5", **engine)
-    assert result.readings == (words,)
+    assert result.readings == (READ.replace("item (150", "item, grade 'rating' (150"), words)
     assert words in repr(result)
-    assert "grades from column &#x27;rating&#x27;: 0.5 to 5" in result._repr_html_()
+    assert words.replace("'", "&#x27;") in result._repr_html_()
     result.save(tmp_path / "r.json")
     assert words in repr(atkay.Result.load(tmp_path / "r.json"))
     assert words in atkay.compare({"a": RECS, "b": RECS}, truth, "ndcg@5", **engine).notes
     atkay.report(result, tmp_path / "r.html")
-    assert "grades from column 'rating': 0.5 to 5" in (tmp_path / "r.html").read_text()
+    assert words in (tmp_path / "r.html").read_text()
     for values in (1, 0.0, np.arange(N) % 2):
         plain = TRUTH.with_columns(rating=pl.Series(np.maximum(np.full(N, values), np.arange(N) == 3)))
-        assert quietly(RECS, plain, "ndcg@5", **engine).readings == ()
+        assert len(quietly(RECS, plain, "ndcg@5", **engine).readings) == 1  # grades of 0 and 1 are none
     half = TRUTH.with_columns(label=pl.Series([0.0, 0.5, 1.0] * (N // 3)))
-    assert quietly(RECS, half, "ndcg@5", **engine).readings == ("grades from column 'label': 0 to 1",)
+    words = "grades 0 to 1 from 'label'; relevant above 0; gain 2^grade - 1"
+    assert quietly(RECS, half, "ndcg@5", **engine).readings[1:] == (words,)
+    words = "grades 0 to 1 from 'label'; relevant from 0.5"
+    assert quietly(RECS, half, "mrr", min_relevance=0.5, **engine).readings[1:] == (words,)
+    metrics = ["ndcg@5", "dcg(gain=linear)@5"]  # of which each has a gain of its own
+    words = "grades 0 to 1 from 'label'; relevant above 0"
+    assert quietly(RECS, half, metrics, **engine).readings[1:] == (words,)
 
 
 def test_grades_without_a_column() -> None:
     counts = sp.csr_matrix(np.array([[3, 0, 1], [0, 7, 0]]))
-    assert atkay.evaluate([[0, 1], [1, 2]], counts, "ndcg@2").readings == ("grades from the values of truth: 1 to 7",)
-    assert atkay.evaluate({1: ["a"]}, {1: {"a": 3}}, "ndcg@2").readings == ("grades from the values of truth: 3 to 3",)
+    assert atkay.evaluate([[0, 1], [1, 2]], counts, "ndcg@2").readings == (
+        "grades 1 to 7 from the values of truth; relevant from 1; gain 2^grade - 1",
+    )
+    assert atkay.evaluate({1: ["a"]}, {1: {"a": 3}}, "ndcg@2").readings == (
+        "grades 3 to 3 from the values of truth; relevant from 3; gain 2^grade - 1",
+    )
 
 
 def test_the_order_is_named() -> None:
-    assert quietly(RECS, TRUTH, "mrr").readings == ()
+    assert quietly(RECS, TRUTH, "mrr").readings == (READ,)
+    assert quietly(RECS.rename({"user": "uid"}), TRUTH, "mrr").readings == (READ.replace("user", "user 'uid'", 1),)
     for name in ("rating", "prediction", "sim"):
         renamed = RECS.rename({"score": name})
-        assert quietly(renamed, TRUTH, "mrr").readings == (f"recs ordered by column '{name}'",)
+        assert quietly(renamed, TRUTH, "mrr").readings == (READ.replace("score", f"score '{name}'"),)
     both = RECS.with_columns(rank=1 - pl.col("score"))
     result = quietly(both, TRUTH, "mrr")
-    assert result.readings == ("recs ordered by column 'rank'",)
+    assert result.readings[1:] == ("recs ordered by column 'rank'",)
     other = atkay.compare({"a": both, "b": RECS}, TRUTH, "mrr")
     assert "a: recs ordered by column 'rank'" in other.notes
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from atkay.results.population import Population
 from atkay.results.result import Result
 from atkay.tables import FILTERS
 from atkay.text.phrases import argument, columns_argument
+from atkay.words import words_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -129,7 +130,7 @@ def finish(request: Request, setting: Setting, parts: Sequence[Part]) -> Result:
             for number, rules in request.apart.items()
         },
         sampled=request.sampled,
-        readings=setting.readings or _readings(setting, part),
+        readings=setting.readings or _readings(request, setting, part),
         engine=setting.engine,
     )
 
@@ -169,29 +170,59 @@ def _of_run(metrics: Sequence[Metric], states: Mapping[str, Ints], items: Judged
     return numbers
 
 
-def _readings(setting: Setting, part: Part) -> tuple[str, ...]:
-    """Which columns decided the order of the lists, the grades and the categories, where that could be otherwise."""
-    messages, common = [], part.common
+def _readings(request: Request, setting: Setting, part: Part) -> tuple[str, ...]:
+    """Which columns of how many rows were read, and what decided the order of the lists, the grades and categories."""
+    messages, common = [_tables_read(setting, {} if part.common is None else part.common.rows)], part.common
+    messages += dict.fromkeys(words for table in setting.tables.values() for words in table.readings)
     for name in ("recs", "reference"):
         used = setting.columns.get(name, {})
         column = used.get("rank", used.get("score"))
         ranks = None if column is None or name not in setting.tables else setting.tables[name].rank
         first = "" if ranks is None or ranks.min() != 0 else ", numbered from 0"
-        both = len({"rank", "score"} & {*used}) > 1
-        if column is not None and (both or first or column.lower() not in ("rank", "score")):
+        if column is not None and (first or len({"rank", "score"} & {*used}) > 1):
             messages.append(f"{name} ordered by column '{column}'{first}")
     if common is not None and common.grades is not None and common.grades[2]:
-        truth = setting.tables["truth"]
-        where = "the values of truth" if truth.label in WITHOUT_COLUMNS else f"column '{truth.used['relevance']}'"
-        messages.append(read_grades(where, *common.grades[:2], setting.protocol))
+        truth, (low, high, _) = setting.tables["truth"], common.grades
+        where = "the values of truth" if truth.label in WITHOUT_COLUMNS else f"'{truth.used['relevance']}'"
+        grades = read_grades(where, low, high, setting.protocol)
+        messages.append("; ".join([grades, *_use_of_grades(request, low)]))
     side = setting.items.side
-    return (*messages, *(() if side is None or side.features is None else side.features.readings))
+    return (*filter(None, messages), *(() if side is None or side.features is None else side.features.readings))
+
+
+def _tables_read(setting: Setting, rows: Mapping[str, int]) -> str:
+    """Which columns lists and truth were read from, where these have columns, and how many rows."""
+    parts = []
+    for name in ("recs", "truth"):
+        used, table = setting.columns.get(name), setting.tables.get(name)
+        if used and table is not None and table.label not in WITHOUT_COLUMNS:
+            roles = {column: "grade" if role == "relevance" else role.split()[0] for role, column in used.items()}
+            columns = ", ".join(role if role == column else f"{role} '{column}'" for column, role in roles.items())
+            parts.append(f"{name}: {columns}" + (f" ({number_of(rows[name], 'row')})" if name in rows else ""))
+    return "; ".join(parts)
+
+
+def _use_of_grades(request: Request, lowest: float) -> list[str]:
+    """From which grade an item is relevant, and what grades are worth, where that is the same for all metrics."""
+    words = []
+    thresholds = {each.min_relevance for each in request.protocols}
+    if len(thresholds) == 1:
+        least = thresholds.pop()
+        least = max(lowest, 0.0) or None if least is None else least
+        words.append("relevant above 0" if least is None else f"relevant from {least:g}")
+    worths = {
+        words_of(each)[getattr(metric, each.name)]
+        for metric in request.metrics
+        for each in fields(metric)
+        if each.name == "gain" and words_of(each)
+    }
+    return [*words, *(f"gain {worth}" for worth in worths if len(worths) == 1)]
 
 
 def read_grades(where: str, low: float, high: float, protocol: Protocol) -> str:
     """Which grades there are, and what those below 0 mean."""
     below = {"irrelevant": "not relevant", "unjudged": "not judged"}.get(protocol.negative, "")
-    return f"grades from {where}: {low:g} to {high:g}" + (f"; below 0: {below}" if low < 0 else "")
+    return f"grades {low:g} to {high:g} from {where}" + (f"; below 0: {below}" if low < 0 else "")
 
 
 def _warn(request: Request, protocol: Protocol, population: Population) -> None:

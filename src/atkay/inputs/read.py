@@ -248,7 +248,15 @@ def load(
     ids = tuple(as_ids(frame[name], table) for role, name in used.items() if role == "item" or role.startswith("user"))
     key = tuple(name for role, name in used.items() if role.startswith("user"))
     return Table(
-        table, source.label, key, ids, used, text=source.text, n_rows=source.n_rows, n_items=source.n_items
+        table,
+        source.label,
+        key,
+        ids,
+        used,
+        text=source.text,
+        n_rows=source.n_rows,
+        n_items=source.n_items,
+        readings=tuple(source.readings),
     ), frame
 
 

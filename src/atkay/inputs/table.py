@@ -77,6 +77,8 @@ class Table:
     rank: pl.Series | None = None
     grade: pl.Series | None = None
     extra: pl.DataFrame | None = None
+    readings: tuple[str, ...] = ()
+    """How it was read, where that could be otherwise."""
 
     def __len__(self) -> int:
         return len(self.ids[0])

@@ -253,6 +253,7 @@ def _common(queries: pl.DataFrame, rows: Mapping[str, Lists], *, ordered: bool, 
             for name, queries_there in there.items()
             if np.count_nonzero(queries_there) > np.count_nonzero(both)
         },
+        rows={name: len(of) for name, of in rows.items()},
         lengths={} if ordered else {name: lengths_of(of.length) for name, of in rows.items()},
         **shared,
     )

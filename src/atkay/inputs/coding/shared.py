@@ -174,6 +174,9 @@ class SharedIds:
     grades: tuple[float, float, bool] | None = None
     """The lowest and the highest grade of the truth, where it has any, and whether there are others than 0 and 1."""
 
+    rows: Mapping[str, int] = field(default_factory=dict)
+    """The rows of lists and of truth."""
+
     def merge(self, other: SharedIds) -> SharedIds:
         """What both parts of the queries have."""
         ends = [each for each in (self.grades, other.grades) if each is not None]
@@ -188,6 +191,7 @@ class SharedIds:
             (min(low for low, *_ in ends), max(high for _, high, _ in ends), any(graded for *_, graded in ends))
             if ends
             else None,
+            {name: count + other.rows[name] for name, count in self.rows.items()},
         )
 
     def record(self) -> dict[str, Any]:
