@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 ARGUMENTS = (
     "metrics",
     "columns",
+    "users",
     "slices",
     *SIDE,
     "sampled",

@@ -24,6 +24,12 @@ ITEM = _names(
     "item item_id iid item_idx doc doc_id docno document document_id product product_id movie movie_id article "
     "article_id track track_id asin sku corpus_id"
 )
+LISTED = (
+    "items item_ids item_list recommendations recommended recommended_items recs predictions prediction predicted "
+    "ranking ranked_items top_items docs doc_ids documents products product_ids movies movie_ids articles article_ids "
+    "tracks track_ids"
+).split()
+"""Usual names of a column that holds a list of items per user."""
 SCORE = _names("score scores prediction pred predicted predicted_score similarity sim logit", "rating relevance")
 RANK = _names("rank position")
 RELEVANCE = _names("relevance rel grade rating label gain judgment judgement", "score")

@@ -315,8 +315,8 @@ def test_torch_tensors() -> None:
 
 def test_tensors_that_are_no_arrays() -> None:
     torch = pytest.importorskip("torch", reason="needs torch")
-    with pytest.raises(InputError, match=r"targets: cannot read a sparse_coo tensor.*to_dense"):
-        atkay.Stream("mrr").update([[1]], torch.eye(3)[:1].to_sparse())
+    with pytest.raises(InputError, match=r"scores: cannot read a sparse_coo tensor.*to_dense"):
+        atkay.Stream("mrr").update(scores=torch.eye(3)[:1].to_sparse(), targets=[[1]])
     with pytest.raises(
         InputError, match=r"scores: NumPy has no type for a tensor of torch.float8_e4m3fn.*tensor.float\(\)"
     ):

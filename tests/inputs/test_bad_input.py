@@ -157,7 +157,7 @@ def test_ids_that_are_no_ids() -> None:
         RECS.with_columns(user=pl.Series([True, False, True])),
     )
     refused(
-        IdError, "is of type List(Int64), which cannot be an id", RECS.with_columns(item=pl.Series([[1], [2], [3]]))
+        IdError, "is of type List(Int64), which cannot be an id", RECS.with_columns(user=pl.Series([[1], [2], [3]]))
     )
 
 
@@ -248,7 +248,7 @@ def test_objects_that_are_no_tables() -> None:
     refused(SourceError, "truth: the value of user 'u' is an int", {"u": [1]}, {"u": 1})
     refused(SourceError, "recs: the value of user 1 is a set; a set has no order", {1: {10, 11}})
     refused(SourceError, "recs: some users have a dict and some a list", {1: [10], 2: {11: 0.5}})
-    refused(SourceError, "an array of users x k must hold item ids, got", np.array([[0.5, 0.25]]), [[1]])
+    refused(SourceError, "got 1e+16, which a float cannot", np.array([[1e16, np.nan]]), [[1]])
     refused(SourceError, "recs has 2 rows and truth 3; users are row numbers", np.array([[1], [2]]), [[1], [2], [3]])
 
 

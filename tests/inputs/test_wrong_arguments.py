@@ -143,7 +143,8 @@ def test_matrices_of_different_shapes() -> None:
 def test_arrays_of_other_kinds() -> None:
     lists = [[0, 1], [1, 0]]
     assert atkay.evaluate(np.matrix(lists), [[1], [1]], "mrr")["mrr"] == 0.75
-    assert atkay.evaluate(np.array(lists, np.longdouble), [[1], [1]], "mrr")["mrr"] == 0.75
+    wide = np.array([[0, 1], [1, np.nan]], np.longdouble)
+    assert atkay.evaluate(wide, [[1], [1]], "mrr")["mrr"] == 0.75
     stream = atkay.Stream("mrr")
     stream.update(np.matrix(lists), np.matrix([[1], [1]]))
     assert stream.compute()["mrr"] == 0.75
@@ -161,13 +162,14 @@ def test_tensors() -> None:
     lists = torch.tensor([[0, 1], [1, 0]])
     truth = [[1], [1]]
     assert atkay.evaluate(lists, truth, "mrr")["mrr"] == 0.75
-    assert atkay.evaluate(lists.double().requires_grad_(), truth, "mrr")["mrr"] == 0.75
+    scores = torch.tensor([[0.5, 0.25], [0.25, 0.5]], requires_grad=True)
+    assert atkay.evaluate(scores, truth, "mrr")["mrr"] == 0.75
+    assert atkay.evaluate(scores, torch.eye(2).roll(1, 0)[:1].repeat(2, 1).to_sparse(), "mrr")["mrr"] == 0.75
+    assert atkay.evaluate(scores.to_sparse_csr(), truth, "mrr")["mrr"] == 0.75
     assert atkay.evaluate({0: lists[0], 1: lists[1]}, {0: [1], 1: [1]}, "mrr")["mrr"] == 0.75
-    with pytest.raises(SourceError, match=r"an array of users x k must hold item ids, got 0\.5"):
-        atkay.evaluate(lists / 2, truth, "mrr")
+    with pytest.raises(InputError, match=r"floats without fractions could be item ids, or a matrix of scores"):
+        atkay.evaluate(lists.double(), truth, "mrr")
     for tensor, message in {
-        lists.float().to_sparse(): "recs: cannot read a sparse_coo tensor. Pass a dense one",
-        lists.float().to_sparse_csr(): "recs: cannot read a sparse_csr tensor",
         lists.to("meta"): "recs: a tensor on the meta device holds no values",
         torch.tensor(1): "got shape",
     }.items():
@@ -178,9 +180,11 @@ def test_tensors() -> None:
     vectors = np.eye(2)
     sparse = torch.eye(2).to_sparse()
     assert atkay.full_ranking(vectors, vectors, sparse, "mrr")["mrr"] == 1
-    for given in (lists, torch.tensor(1), lists.to("meta")):
-        with pytest.raises(SourceError, match="truth: cannot read a Tensor as CSR"):
-            atkay.full_ranking(vectors, vectors, given, "mrr")
+    assert atkay.full_ranking(vectors, vectors, torch.tensor([[0], [1]]), "mrr")["mrr"] == 1
+    with pytest.raises(SourceError, match="truth: cannot read a Tensor as CSR"):
+        atkay.full_ranking(vectors, vectors, torch.tensor(1), "mrr")
+    with pytest.raises(SourceError, match="truth: a tensor on the meta device"):
+        atkay.full_ranking(vectors, vectors, lists.to("meta"), "mrr")
     with pytest.raises(SourceError, match="user_vectors: cannot read a sparse_coo tensor"):
         atkay.full_ranking(sparse, vectors, ([0, 1, 2], [0, 1]), "mrr")
     for device in ("tpu", "", 10**30, object()):

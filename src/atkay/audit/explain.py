@@ -103,7 +103,8 @@ def explain(
     for name in ("slices", "sampled"):
         if rest.pop(name, None) is not None:
             raise ProtocolError(f"explain: {name}= is not supported; it explains one mean over all users.")
-    columns, side = rest.pop("columns", None), {name: rest.pop(name, None) for name in SIDE}
+    columns, users = rest.pop("columns", None), rest.pop("users", None)
+    side = {name: rest.pop(name, None) for name in SIDE}
     filters = {name: rest.pop(name, None) for name in FILTERS}
     spoken, protocol = rest.pop("dialect", None), rest.pop("protocol", None)
     if protocol is not None and not isinstance(protocol, Protocol):
@@ -125,7 +126,7 @@ def explain(
         key = (*ids, rules.groups, rules.min_relevance, rules.scores)
         request = Request((at.metric,), rules, tables={**tables, **at.filters}, columns=columns)
         if key not in kept:
-            read = read_tables(request.tables, rules, columns)
+            read = read_tables(request.tables, rules, columns, users=users)
             kept[key] = read, align_tables(read, rules, metrics=(start, end))
         read, aligned = kept[key]
         assert aligned.codes is not None

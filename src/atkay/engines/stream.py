@@ -13,7 +13,6 @@ from atkay import __version__
 from atkay.core.lock import Lock
 from atkay.core.moments import Sums
 from atkay.core.schema import Reader, count, listed, mapped, maybe, record, text
-from atkay.core.types import WHOLE
 from atkay.errors import (
     InputError,
     PopulationError,
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
 WHY_N_ITEMS = "Pass Stream(..., n_items=...); item codes run from 0 to n_items - 1."
 
 
-OF_EVALUATE = ("columns", "slices", "sampled", "memory", "spill")
+OF_EVALUATE = ("columns", "users", "slices", "sampled", "memory", "spill")
 """Arguments of evaluate that a stream does not support."""
 
 HEADER_FIELDS: dict[str, Reader] = {
@@ -220,18 +219,11 @@ class Stream(Visible):
                 exclude=exclude,
                 candidates=candidates,
                 n_items=self._n_items,
-                depth=self._depth,
+                depth=self._request.depth,
                 precision=self.protocol.scores,
             ),
             None if users is None else read_users(users),
         )
-
-    @property
-    def _depth(self) -> int | None:
-        """The depth to which lists matter; None for whole lists."""
-        deepest = max(metric.reach for metric in self.metrics)
-        further = any(each.unjudged == "drop" or each.unlisted == "ignored" for each in self._request.protocols)
-        return None if deepest == WHOLE or further else deepest
 
     def count(self, batch: Batch, users: pl.Series | None = None) -> None:
         """Add the users of a batch."""

@@ -33,6 +33,7 @@ def evaluate(
     metrics: str | Metric | Iterable[str | Metric] = USUAL,
     *,
     columns: Columns | Mapping[str, Columns] | None = None,
+    users: Any = None,
     slices: Any = None,
     exclude: Any = None,
     candidates: Any = None,
@@ -49,9 +50,10 @@ def evaluate(
     ----------
     recs
         The ranked lists: a table (Polars, pandas, Arrow) with a row per user and item, in order or with a ``rank`` or
-        ``score`` column; ``{user: [items]}`` or ``{user: {item: score}}``; a users x k array of items, padded with -1;
-        a SciPy sparse matrix of scores; the path of a file (CSV, TSV, Parquet, Arrow, JSON Lines, TREC run), a folder
-        or a pattern such as ``"recs/*.parquet"``; or a Spark frame, which is evaluated in its cluster.
+        ``score`` column, or with a list per user; ``{user: [items]}`` or ``{user: {item: score}}``; a users x k array
+        of items, padded with -1, or ``(items, scores)``; a users x items matrix of scores, dense or sparse; the path of
+        a file (CSV, TSV, Parquet, Arrow, JSON Lines, TREC run), a folder or a pattern such as ``"recs/*.parquet"``; or
+        a Spark frame, which is evaluated in its cluster.
     truth
         The relevant items, in any of these forms, with grades in place of scores (TREC qrels included).
     metrics
@@ -59,6 +61,9 @@ def evaluate(
         map, mrr, recall, precision and hit at 10; with a dialect, those of them that the library has.
     columns
         The names of the columns, where they differ from the usual ones.
+    users
+        The ids of the rows of ``recs``, where it is an array or a list of lists, and of other arrays with as many rows.
+        Rows of longer ones, such as the truth of all users, are user numbers.
     slices
         A table with a segment for each user, or ``{user: segment}``: adds every metric per segment.
     exclude, candidates
@@ -98,8 +103,15 @@ def evaluate(
     tables = {"recs": recs, "truth": truth, "exclude": exclude, "candidates": candidates, "slices": slices}
     rest: dict[str, Any] = {**fields}
     tables |= {name: rest.pop(name) for name in TABLES if name in rest}
-    request = Request.of(metrics, protocol, rest, dialect=dialect, tables=tables, columns=columns, sampled=sampled)
+    request = Request.of(
+        metrics, protocol, rest, dialect=dialect, tables=tables, columns=columns, users=users, sampled=sampled
+    )
     request.check()
+    if users is not None and (memory is not None or is_spark(recs)):
+        raise ProtocolError(
+            f"evaluate: {argument('users')} names the rows of arrays in memory; files and Spark frames name their "
+            "users themselves."
+        )
     if is_spark(recs):
         from atkay.engines.spark.spark import evaluate_spark
 

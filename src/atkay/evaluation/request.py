@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from atkay.core.types import WHOLE
 from atkay.errors import ProtocolError, SideError, listing, shown
 from atkay.metrics.metric import Metric
 from atkay.metrics.registry import list_metrics
@@ -37,6 +38,8 @@ class Request:
     """The numbers that are counted under another protocol."""
     tables: Mapping[str, Any] = field(default_factory=dict)
     columns: Columns | Mapping[str, Columns] | None = None
+    users: Any = None
+    """The ids of the rows of arrays."""
     sampled: Sampled | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     dialect: str | None = None
@@ -51,6 +54,7 @@ class Request:
         dialect: str | None = None,
         tables: Mapping[str, Any] | None = None,
         columns: Columns | Mapping[str, Columns] | None = None,
+        users: Any = None,
         sampled: Sampled | None = None,
     ) -> Request:
         """What the arguments of a call ask for; tables that are None were not given."""
@@ -85,6 +89,7 @@ class Request:
                 if table is not None or name in ("recs", "truth")  # which are refused when they are read
             },
             columns=columns,
+            users=users,
             sampled=sampled,
             names=names,
             dialect=title,
@@ -98,6 +103,13 @@ class Request:
     def protocols(self) -> tuple[Protocol, ...]:
         """The main protocol, and those of the numbers that are counted otherwise."""
         return self.protocol, *dict.fromkeys(self.apart.values())
+
+    @property
+    def depth(self) -> int | None:
+        """The depth to which lists matter; None for whole lists."""
+        deepest = max(metric.reach for metric in self.metrics)
+        further = any(each.unjudged == "drop" or each.unlisted == "ignored" for each in self.protocols)
+        return None if deepest == WHOLE or further else deepest
 
     def check(self, *implied: str) -> None:
         """Every metric has the tables that it needs, given or ``implied``, and a closed form where ties need one."""

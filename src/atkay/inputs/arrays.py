@@ -1,14 +1,20 @@
-"""Arrays: every form of items by user, as rows of items: padded, a matrix, sparse, ragged lists, a tensor."""
+"""Arrays: every form of items by user, as rows of items: padded, a matrix, sparse, ragged lists, a tensor.
+
+One rule holds for evaluate, Stream and full_ranking. Integers are item ids, padded with -1; booleans are a matrix with
+a column per item; floats with fractions or infinities are such a matrix, too: of scores (lists) or of grades (truth).
+Whole floats with NaN at the ends of rows are ids, as pandas writes them; of truth that is mostly 0, grades. What could
+be either is refused with both readings, rather than guessed.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from atkay.core.lists import Lists
+from atkay.core.lists import Lists, in_threads
 from atkay.core.types import is_tensor, tensor_array
-from atkay.errors import InputError, SourceError, a_type
+from atkay.errors import InputError, OrderError, SourceError, a_type
 from atkay.inputs.columns import Columns
 from atkay.tables import KINDS
 
@@ -20,6 +26,15 @@ if TYPE_CHECKING:
 
 PADDING = -1
 """Fills up a short list."""
+ENTRIES_PER_BLOCK = 1 << 20
+"""Entries of a matrix that are looked at together."""
+ROWS_SAMPLED = 64
+"""Rows that tell whether all of them are worth a look."""
+NARROW = 2
+"""Columns of an array in which a row of 0 and 1 may still be two ids."""
+
+Use = Literal["lists", "grades", "members"]
+"""What the values of a matrix are: scores, grades, or whether the item is meant at all."""
 
 
 class ItemRows(NamedTuple):
@@ -64,11 +79,174 @@ class ItemRows(NamedTuple):
         return self._replace(length=length, item=self.item[keep], value=value)
 
 
+def use_of(table: str) -> Use:
+    """What a matrix says of the items of a table."""
+    uses: dict[str, Use] = {"score": "lists", "relevance": "grades"}
+    return uses.get(KINDS[table].value, "members")
+
+
 def as_array(given: Any, name: str) -> Any:
-    """A tensor, which shares its memory where it can, or a NumPy matrix as an array; anything else as it is."""
+    """A tensor or an array of another library as an array, which shares its memory where it can; else as it is."""
     if isinstance(given, np.matrix):
         return np.asarray(given)  # a row of a matrix is a matrix again
-    return tensor_array(given, name) if is_tensor(given) else given
+    if is_tensor(given):
+        return tensor_array(given, name)
+    if isinstance(given, np.ndarray) or not (hasattr(given, "__dlpack__") and hasattr(given, "shape")):
+        return given
+    try:
+        return np.from_dlpack(given)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        cause = str(error).strip().split("\n")[0].rstrip(".")
+        raise SourceError(
+            f"cannot read {a_type(given)} by DLPack: {cause}",
+            advice="Copy it to the CPU, as numbers that NumPy has: numpy.asarray(array), cupy.asnumpy(array).",
+            table=name,
+        ) from error
+
+
+def is_sparse(given: Any) -> bool:
+    """Whether it is a sparse matrix of SciPy or of torch."""
+    return hasattr(given, "tocsr") or (is_tensor(given) and str(given.layout).startswith("torch.sparse"))
+
+
+def item_rows(given: Any, use: Use, name: str, n_items: int | None = None) -> ItemRows:
+    """The items of each row of an array with two dimensions; ``n_items`` is how many there are, where it is known."""
+    if is_sparse(given):
+        return compressed(given, name)
+    if is_matrix(given, use, name, n_items):
+        filled = np.ma.filled(given, 0)
+        return matrix(filled, filled != 0)
+    return _whole(padded(given.astype(float) if given.dtype == np.longdouble else given), name)
+
+
+def is_matrix(given: Array, use: Use, name: str, n_items: int | None = None) -> bool:
+    """Whether the columns of an array are items; otherwise its values are."""
+    kind, width = given.dtype.kind, given.shape[1]
+    if kind == "b" and use == "lists":
+        raise OrderError("a matrix of booleans has no order", advice=f"Pass {_FORMS[use]}.", table=name)
+    if kind in "iu" and width > NARROW and (problem := _not_ids(np.ma.getdata(given))):
+        advice = f"If they are ids, pad short rows with -1. {_OTHERWISE[use]}"
+        raise InputError(f"an array of integers holds item ids, but {problem}", advice=advice, table=name)
+    if kind != "f":
+        return kind == "b"
+    if any(_has_fractions(block) for block in _blocks(given)) or (n_items == width and use != "lists"):
+        return True
+    values, gap = np.ma.getdata(given), np.ma.getmaskarray(given) | np.isnan(given)
+    if gap.any():
+        if _is_padded(values, gap):
+            return False
+        problem = "with NaN within rows, or values that repeat"
+        advice = f"Pad ids with -1, at the end of each row. {_OTHERWISE[use]}"
+    else:
+        if use != "lists" and np.count_nonzero(values) < values.size / 2:
+            return True
+        problem, advice = "without fractions", f"If they are ids, pass array.astype(int). {_OTHERWISE[use]}"
+    raise InputError(
+        f"floats {problem} could be item ids, or a matrix of {_VALUES[use]} with a column per item",
+        advice=advice,
+        table=name,
+    )
+
+
+_VALUES: dict[Use, str] = {"lists": "scores", "grades": "grades", "members": "0 and 1"}
+_FORMS: dict[Use, str] = {"lists": "users x k item ids, best first, or scores of all items as floats"}
+_OTHERWISE: dict[Use, str] = {
+    "lists": "If they are scores of all items, pass (None, array).",
+    "grades": "If they are a matrix with a column per item, pass array.astype(bool), or of grades, "
+    "scipy.sparse.csr_array(array).",
+    "members": "If they are a matrix with a column per item, pass array.astype(bool).",
+}
+
+
+def _blocks(given: Array) -> list[Array]:
+    rows = max(1, ENTRIES_PER_BLOCK // max(1, given.shape[1]))
+    return [given[begin : begin + rows] for begin in range(0, len(given), rows)]
+
+
+def _not_ids(values: Array) -> str:
+    """Why integers are hardly ids: an id is in a row once."""
+    few = values[:ROWS_SAMPLED]
+    if not few.size or few.min() < 0:
+        return ""
+    if few.max() <= 1 and values.min() >= 0 and values.max() <= 1:
+        return "this one has only values 0 and 1"
+    repeat = all((np.count_nonzero(each == 0, axis=1) > 1).all() for each in (few, values))
+    return "every row of this one repeats 0" if repeat else ""
+
+
+def _has_fractions(values: Array) -> bool:
+    with np.errstate(invalid="ignore"):
+        odd = (values != np.floor(values)) & ~np.isnan(values) | np.isinf(values)
+    return bool(np.ma.filled(odd, False).any())
+
+
+def _is_padded(values: Array, gap: Bools) -> bool:
+    """Whether gaps fill up rows, whose other values differ, as ids do."""
+    if (gap[:, :-1] & ~gap[:, 1:] & (values[:, 1:] != PADDING)).any():
+        return False
+    ordered = np.sort(np.where(gap | (values == PADDING), np.nan, values), axis=1)
+    return not (ordered[:, 1:] == ordered[:, :-1]).any()
+
+
+def _whole(rows: ItemRows, name: str) -> ItemRows:
+    """Ids that are whole floats as the integers that they were."""
+    if rows.item.dtype.kind != "f":
+        return rows
+    far = rows.item[np.abs(rows.item) >= 2.0 ** (np.finfo(rows.item.dtype).nmant + 1)]
+    if len(far):
+        raise SourceError(
+            f"an array of users x k must hold item ids, got {far[0]}, which a float cannot represent exactly",
+            advice="Pass integers.",
+            table=name,
+        )
+    return rows._replace(item=rows.item.astype(np.int64))
+
+
+def check_scores(score: Array, name: str) -> Array:
+    """Scores of users x items, of which none is NaN or infinite; -inf is an item that is not listed."""
+    score = np.ma.filled(score, -np.inf) if np.ma.is_masked(score) else np.ma.getdata(score)
+    if score.ndim != 2 or score.dtype.kind not in "iuf":
+        raise OrderError(
+            f"scores must be a users x items array of numbers, got {score.dtype} of shape {score.shape}.", table=name
+        )
+    if score.dtype.kind == "f" and not score.max(initial=0) < np.inf:  # neither infinite nor NaN
+        user, place = np.argwhere(~(score < np.inf))[0]
+        raise OrderError(
+            f"scores[{user}, {place}] is {score[user, place]}, which cannot be ranked",
+            advice="Use -inf for items that must not be listed.",
+            table=name,
+        )
+    return score
+
+
+def best(score: Array, depth: int | Ints | None) -> ItemRows:
+    """All items with a score, or the top of each user and ties with the last of them.
+
+    ``depth`` is one for all users or one for each. Users are taken in blocks, so that copies of scores stay small.
+    """
+    n_users, width = score.shape
+    if depth is None or not n_users or np.min(depth) >= width:
+        return matrix(score, score > -np.inf)
+    depths = np.broadcast_to(np.clip(depth, 1, width), n_users)
+    order = np.argsort(depths, kind="stable")  # users that need about as much
+    rows = max(1, ENTRIES_PER_BLOCK // width)
+
+    def top(begin: int) -> tuple[Ints, Array, Array]:
+        users = order[begin : begin + rows]
+        block, deep = score[users], depths[users]
+        most = int(deep[-1])
+        last = np.partition(block, width - most, axis=1)[:, width - most :]
+        if deep[0] < most:
+            last = np.sort(last, axis=1)
+        keep = block >= last[np.arange(len(block)), most - deep, None]
+        keep &= block > -np.inf
+        return np.count_nonzero(keep, axis=1), np.nonzero(keep)[1], block[keep]
+
+    lengths, items, values = zip(*in_threads(top, range(0, n_users, rows)), strict=True)
+    length: Ints = np.empty(n_users, np.int64)
+    length[order] = np.concatenate(lengths)
+    back = np.argsort(np.repeat(order, length[order]), kind="stable")
+    return ItemRows(length, np.concatenate(items)[back], np.concatenate(values)[back], width)
 
 
 def padded(given: Array) -> ItemRows:
@@ -157,7 +335,7 @@ def _numbers(given: Any, table: str) -> Array:
 
 
 def read_array(given: np.ndarray[Any, Any], table: str) -> Source:
-    """A row of item ids per user."""
+    """A row per user: of item ids, or with a column per item."""
     if given.dtype.names:
         raise SourceError(
             f"cannot read an array with named fields ({', '.join(given.dtype.names)}) as a table",
@@ -168,22 +346,76 @@ def read_array(given: np.ndarray[Any, Any], table: str) -> Source:
         raise SourceError(
             f"an array must have a row per user and a column per rank, got shape {given.shape}.", table=table
         )
-    rows = padded(given.astype(float) if given.dtype == np.longdouble else given)
-    if rows.item.dtype.kind == "f":
-        item, exact_below = rows.item, 2.0 ** (np.finfo(rows.item.dtype).nmant + 1)  # for whole numbers
-        odd = item[~((item == np.floor(item)) & (np.abs(item) < exact_below))]
-        if len(odd):
-            raise SourceError(
-                f"an array of users x k must hold item ids, got {odd[0]}",
-                advice="Pass scores of all items as a SciPy sparse matrix, or as {user: {item: score}}.",
-                table=table,
-            )
-        rows = rows._replace(item=item.astype(np.int64))
+    use = use_of(table)
+    if use == "lists" and is_matrix(given, use, table):
+        return read_scores(given, table)
+    return item_rows(given, use, table).source(table, "an array")
+
+
+def read_scores(given: Any, table: str) -> Source:
+    """Scores of all items, of which a call reads the top."""
+    from atkay.inputs.table import Source
+
+    score = check_scores(np.asanyarray(as_array(given, table)), table)
+
+    def top(depth: int | Ints | None) -> Source:
+        return best(score, depth).source(table, "an array")
+
+    return Source(
+        ("user", "item", "score"),
+        lambda names: top(None).select(names),
+        "an array",
+        columns=Columns(user="user", item="item", score="score"),
+        n_rows=len(score),
+        n_items=score.shape[1],
+        top=top,
+    )
+
+
+def is_pair(given: Any) -> bool:
+    """Whether it is (ids, scores): two arrays with a row per user, of which the first may be None, for all items."""
+    if not isinstance(given, tuple) or len(given) != 2:
+        return False
+    return all(getattr(each, "ndim", 0) == 2 and not is_sparse(each) for each in given if each is not None) and (
+        given[1] is not None
+    )
+
+
+def read_pair(given: tuple[Any, Any], table: str) -> Source:
+    """Items and their scores, as libraries return them together; without items the scores of all items."""
+    if given[0] is None:
+        return read_scores(given[1], table)
+    item, score = (np.asanyarray(as_array(each, table)) for each in given)
+    if item.dtype.kind == "f" and score.dtype.kind in "iu":
+        raise SourceError(
+            "a tuple of two arrays is (ids, scores), but the first holds floats and the second integers",
+            advice="Swap them; where the floats are distances, pass the ids alone, best first.",
+            table=table,
+        )
+    if item.shape != score.shape or score.dtype.kind != "f":
+        raise SourceError(
+            f"a tuple of two arrays is (ids, scores), two arrays of one shape, the scores as floats; got {item.dtype} "
+            f"of shape {item.shape} and {score.dtype} of shape {score.shape}.",
+            table=table,
+        )
+    there = _there(np.ma.getdata(item)) & ~np.ma.getmaskarray(item)
+    # What libraries write where they have too few items.
+    there &= (score > np.finfo(score.dtype).min) | np.isnan(score)
+    with np.errstate(invalid="ignore"):
+        steps = np.diff(score, axis=1)[there[:, 1:] & there[:, :-1]]
+    if (steps > 0).any() and (steps >= 0).all():
+        raise OrderError(
+            "(ids, scores) has scores that rise along every row: are they distances, of which the lowest is best?",
+            advice="If so, pass the ids alone, best first; if the best item stands last, pass (ids[:, ::-1], "
+            "scores[:, ::-1]).",
+            table=table,
+        )
+    rows = _whole(ItemRows(np.count_nonzero(there, axis=1), item[there], score[there]), table)
     return rows.source(table, "an array")
 
 
 def read_sparse(given: Any, table: str) -> Source:
-    """A SciPy sparse matrix of users x items."""
+    """A sparse matrix of users x items, of SciPy or torch."""
     if given.ndim != 2:
         raise SourceError(
             f"a sparse matrix must have a row per user and a column per item, got shape {given.shape}.",

@@ -11,7 +11,7 @@ import numpy as np
 from atkay.core.kernels import within
 from atkay.core.order import Scores
 from atkay.errors import IdError, InputError, OrderError, RelevanceError, a_type
-from atkay.inputs.arrays import PADDING, ItemRows, as_array, compressed, matrix, padded, ragged
+from atkay.inputs.arrays import PADDING, ItemRows, as_array, best, check_scores, is_sparse, item_rows, ragged
 
 if TYPE_CHECKING:
     import polars as pl
@@ -94,8 +94,7 @@ def read_batch(
     truth = _graded(item_codes(targets, "targets", n_items, n_users))
     if recs is None:
         assert score is not None
-        gone = 0 if seen is None else int(seen.length.max(initial=0))
-        recs = _best(score, None if depth is None or only is not None else depth + gone)
+        recs = best(score, None if depth is None or only is not None else depth + (0 if seen is None else seen.length))
     if n_items is None:
         n_items = max(1, *(rows.width for rows in (recs, truth, seen, only) if rows is not None))
     return Batch(recs, truth, seen, only, n_items)
@@ -159,8 +158,9 @@ def array(given: Any, name: str, call: str = "update") -> Any:
 
 def item_codes(given: Any, name: str, n_items: int | None, n_users: int | None = None) -> ItemRows:
     """Item codes by user, in any form; ``n_users`` is how many there must be."""
-    given = array(given, name)
-    has_type = hasattr(given, "tocsr") or (isinstance(given, np.ndarray) and given.dtype != object)
+    if not is_sparse(given):
+        given = array(given, name)
+    has_type = is_sparse(given) or (isinstance(given, np.ndarray) and given.dtype != object)
     rows = _read_rows(given, name, n_items) if has_type else _read_lists(given, name)
     if n_users not in (None, len(rows.length)):
         raise InputError(f"update: {name} has {len(rows.length):,} rows for {n_users:,} users.")
@@ -185,24 +185,17 @@ def item_codes(given: Any, name: str, n_items: int | None, n_users: int | None =
 
 
 def _read_rows(given: Any, name: str, n_items: int | None) -> ItemRows:
-    """The rows of an array, whose whole numbers are codes and whose columns are items otherwise."""
-    is_sparse = hasattr(given, "tocsr")
-    if given.ndim == 1 and given.dtype.kind in "iu" and not is_sparse:
+    """The rows of an array, whose values or whose columns are items."""
+    sparse = is_sparse(given)
+    if not sparse and given.ndim == 1 and given.dtype.kind in "iu":
         given = given[:, None]  # one item for each user
-    if given.ndim != 2 or given.dtype.kind not in "biuf":
-        raise InputError(f"update: {name} has type {given.dtype} and shape {given.shape}; pass {FORMS}.")
-    if given.dtype.kind in "iu" and not is_sparse:
-        if given.shape[1] == n_items and given.shape[1] > 2 and given.size and given.min() >= 0 and given.max() <= 1:
-            raise InputError(
-                f"update: {name} has a column for each item and only values 0 and 1, but integers are read as "
-                f"item codes. Pass the matrix as booleans or floats."
-            )
-        return padded(given)
-    if n_items not in (None, given.shape[1]):
+    if given.ndim != 2 or (not sparse and given.dtype.kind not in "biuf"):
+        raise InputError(f"update: {name} has type {given.dtype} and shape {tuple(given.shape)}; pass {FORMS}.")
+    if n_items not in (None, given.shape[1]) and (sparse or given.dtype.kind in "bf"):
         raise InputError(
             f"update: {name} is a matrix with {given.shape[1]:,} columns for {n_items:,} items. Pass {FORMS}."
         )
-    return compressed(given, f"update: {name}") if is_sparse else matrix(given, given != 0)
+    return item_rows(given, "grades" if name == "targets" else "members", f"update: {name}", n_items)
 
 
 def _read_lists(given: Any, name: str) -> ItemRows:
@@ -224,16 +217,7 @@ def _scores(given: Any, precision: str) -> Array:
         score = np.asarray(given)
     except ValueError:
         raise OrderError("update: the rows of scores have different lengths; pass an array.") from None
-    if score.ndim != 2 or score.dtype.kind not in "iuf":
-        raise OrderError(
-            f"update: scores must be a users x items array of numbers, got {score.dtype} of shape {score.shape}."
-        )
-    if score.dtype.kind == "f" and not score.max(initial=0) < np.inf:  # neither infinite nor NaN
-        user, place = np.argwhere(~(score < np.inf))[0]
-        raise OrderError(
-            f"update: scores[{user}, {place}] is {score[user, place]}, which cannot be ranked. Use -inf for "
-            f"items that must not be listed."
-        )
+    score = check_scores(score, "update")
     return score.astype(np.float32) if precision == "float32" else score
 
 
@@ -241,15 +225,6 @@ def _graded(truth: ItemRows) -> ItemRows:
     if truth.value is not None and not np.isfinite(truth.value).all():
         raise RelevanceError("update: targets holds a grade that is not finite.")
     return truth
-
-
-def _best(score: Array, depth: int | None) -> ItemRows:
-    """All items with a score, or the top of each user and ties with the last of them."""
-    keep, width = score > -np.inf, score.shape[1]
-    if depth is not None and depth < width:
-        last = np.partition(score, width - depth, axis=1)[:, width - depth]
-        keep &= score >= last[:, None]
-    return matrix(score, keep)
 
 
 def _ranked(given: Any, score: Array | None, n_items: int | None) -> ItemRows:
@@ -260,7 +235,7 @@ def _ranked(given: Any, score: Array | None, n_items: int | None) -> ItemRows:
             f"update: items is {'a list' if shape is None else f'of shape {shape}'} and scores of shape {score.shape}; "
             "both must be arrays of the same shape."
         )
-    if kind in "bf" or hasattr(given, "tocsr"):
+    if kind in "bf" or is_sparse(given):
         raise InputError(
             f"update: items must be a users x k array of item codes, got type {given.dtype}. Pass scores of all "
             f"items as scores=."

@@ -20,6 +20,7 @@ from atkay.inputs.formats.delimited import CSV, TSV
 from atkay.inputs.formats.json_document import JSON, LZ4, is_json_lines
 from atkay.inputs.formats.json_lines import JSON_LINES
 from atkay.inputs.formats.predictions import PREDICTIONS
+from atkay.inputs.formats.recommenders import MOVIELENS, RECBOLE
 from atkay.inputs.formats.svmlight import SVMLIGHT
 from atkay.inputs.formats.trec import TREC_QRELS, TREC_RUN
 from atkay.inputs.paths import UNPACKED, Stored, find_files, local_path, quoted
@@ -42,6 +43,8 @@ FORMATS: tuple[Format, ...] = (
     TREC_RUN,
     TREC_QRELS,
     SVMLIGHT,
+    RECBOLE,
+    MOVIELENS,
     PREDICTIONS,
     CSV,
     TSV,
@@ -185,6 +188,7 @@ def _source(path: Path, files: _Files) -> Source:
         label=label,
         text=not form.typed,
         headless=headless,
+        dtype=schemas[paths[0]].__getitem__,
         pieces=None if whole else Pieces(scan, form.scan_together is not None, reading),
         kept=files.kept or None,
         readings=files.readings,

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from atkay.errors import ColumnError, InputError, SourceError, a_type, need
-from atkay.inputs.checks import series
+from atkay.inputs.checks import ROWS_SAMPLED, is_list, series
+from atkay.inputs.mappings import chained
 from atkay.inputs.table import Pieces, Source, frame_source
 from atkay.tables import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+PAIR = ("item", "score")
+"""What a tuple holds whose fields have no names."""
 
 
 def read_lazy(given: pl.LazyFrame, table: str) -> Source:
@@ -36,8 +42,9 @@ def read_lazy(given: pl.LazyFrame, table: str) -> Source:
             return given.select(chosen).collect()
 
     with reading():
-        names = tuple(given.collect_schema().names())
-    return Source(names, select, "a Polars frame", pieces=Pieces(given.select, reading=reading))
+        schema = given.collect_schema()
+    pieces = Pieces(given.select, reading=reading)
+    return Source(tuple(schema), select, "a Polars frame", dtype=schema.__getitem__, pieces=pieces)
 
 
 def is_from(package: str, name: str, given: Any) -> bool:
@@ -60,8 +67,19 @@ def read_spark(given: Any, table: str) -> Source:
             table=table,
         )
     return Source(
-        tuple(given.columns), lambda names: collect_spark(given, table, names), "a Spark frame", ordered=False
+        tuple(given.columns),
+        lambda names: collect_spark(given, table, names),
+        "a Spark frame",
+        ordered=False,
+        dtype=spark_types(given),
     )
+
+
+def spark_types(frame: Any) -> Callable[[str], pl.DataType] | None:
+    """The types of columns, where some of them hold lists."""
+    if not any(name == "array" or name.startswith("array<") for _, name in frame.dtypes):
+        return None
+    return as_polars(frame.limit(0).toArrow()).schema.__getitem__
 
 
 def collect_spark(frame: Any, table: str, names: Sequence[str]) -> pl.DataFrame:
@@ -110,16 +128,49 @@ def read_pandas(given: Any, table: str) -> Source:
                 )
         return pl.DataFrame([_pandas_column(name, given.iloc[:, names.index(name)], table) for name in chosen])
 
-    return Source(tuple(dict.fromkeys(names)), select, "a pandas frame")
+    def dtype(name: str) -> pl.DataType:
+        return _pandas_column(name, given.iloc[:ROWS_SAMPLED, names.index(name)], table).dtype
+
+    return Source(tuple(dict.fromkeys(names)), select, "a pandas frame", dtype=dtype)
 
 
 def _pandas_column(name: str, values: Any, table: str) -> pl.Series:
+    if values.dtype == object and any(map(is_list, set(map(type, values)))):
+        return _lists(name, values.tolist(), table)
     try:
         return series(name, values, table)
     except InputError:
         if not isinstance(values.dtype, np.dtype):  # text and categories, which Polars reads with PyArrow
             need(f"{table}: column '{name}' of type {values.dtype} in a pandas frame", "pandas", "pyarrow")
         raise
+
+
+def _lists(name: str, values: list[Any], table: str) -> pl.Series:
+    """A column of lists: of items, or of tuples, Spark's rows or dicts, which become structs."""
+    lists = [one if is_list(type(one)) else () for one in values]
+    length = list(map(len, lists))
+    first = next(chain.from_iterable(lists), None)
+    if isinstance(first, tuple | Mapping):
+        entries = list(chain.from_iterable(lists))
+        if isinstance(first, Mapping):
+            columns = {key: [each.get(key) for each in entries] for key in map(str, first)}
+        else:
+            names = getattr(first, "__fields__", getattr(first, "_fields", PAIR))
+            if {len(each) for each in entries} != {len(names)}:
+                raise SourceError(
+                    "holds tuples of another length than 2",
+                    advice="Write [(item, score), ...], or [item, ...].",
+                    table=table,
+                    column=name,
+                )
+            columns = dict(zip(names, map(list, zip(*entries, strict=True)), strict=True))
+        flat = pl.DataFrame([series(key, column, table) for key, column in columns.items()]).to_struct(name)
+    else:
+        flat = chained(name, lists, table)
+    rows = pl.DataFrame({"row": np.repeat(np.arange(len(lists)), length), name: flat})
+    gathered = rows.group_by("row", maintain_order=True).agg(pl.col(name))
+    every = pl.DataFrame({"row": np.arange(len(lists))})
+    return every.join(gathered, on="row", how="left", maintain_order="left").get_column(name)
 
 
 def read_arrow(given: Any, table: str) -> Source:
@@ -130,3 +181,19 @@ def read_arrow(given: Any, table: str) -> Source:
         cause = str(error).strip().split("\n")[0]
         raise SourceError(f"cannot read {a_type(given)} as an Arrow table: {cause}", table=table) from error
     return frame_source(frame, "an Arrow table")
+
+
+def read_interchange(given: Any, table: str) -> Source:
+    """A frame of a library that has the dataframe interchange protocol, and no Arrow."""
+    need(f"{table}: a frame of {type(given).__module__.split('.')[0]}", "pandas", "pyarrow")
+    from pyarrow.interchange import from_dataframe
+
+    try:
+        return read_arrow(from_dataframe(given), table)
+    except (NotImplementedError, RuntimeError, TypeError, ValueError) as error:
+        cause = str(error).strip().split("\n")[0].rstrip(".")
+        raise SourceError(
+            f"cannot read {a_type(given)} by the dataframe interchange protocol: {cause}",
+            advice="Pass a pandas or Arrow table of it.",
+            table=table,
+        ) from error

@@ -11,10 +11,19 @@ import polars as pl
 
 from atkay.core.forks import check_threads
 from atkay.errors import SourceError, a_type
-from atkay.inputs.arrays import as_array, read_array, read_feature_array, read_sparse
+from atkay.inputs.arrays import (
+    as_array,
+    is_pair,
+    is_sparse,
+    read_array,
+    read_feature_array,
+    read_pair,
+    read_sparse,
+    use_of,
+)
 from atkay.inputs.checks import is_list
 from atkay.inputs.documents import read_document
-from atkay.inputs.frames import is_from, is_spark, read_arrow, read_lazy, read_pandas, read_spark
+from atkay.inputs.frames import is_from, is_spark, read_arrow, read_interchange, read_lazy, read_pandas, read_spark
 from atkay.inputs.libraries import held, read_tuples
 from atkay.inputs.mappings import read_lists, read_mapping
 from atkay.inputs.predictions import read_predictions
@@ -27,6 +36,7 @@ def open_source(given: Any, table: str, header: str | None = None) -> Source:
     check_threads()
     if isinstance(given, Source):
         return given
+    given = held(given, table)
     if is_spark(given):
         return read_spark(given, table)
     if isinstance(given, pl.LazyFrame):
@@ -35,7 +45,6 @@ def open_source(given: Any, table: str, header: str | None = None) -> Source:
         return frame_source(given)
     if is_from("pandas", "DataFrame", given):
         return read_pandas(given, table)
-    given = held(given, table)
     if table == "recs" and (predictions := read_predictions(given)) is not None:
         return predictions
     if is_from("pandas", "Series", given):
@@ -46,8 +55,10 @@ def open_source(given: Any, table: str, header: str | None = None) -> Source:
         from atkay.inputs.files import open_file
 
         return open_file(given, table, header)
-    if hasattr(given, "tocsr"):
+    if is_sparse(given):
         return read_sparse(given, table)
+    if use_of(table) == "lists" and is_pair(given):
+        return read_pair(given, table)
     given = as_array(given, table)
     if isinstance(given, np.ndarray) and (given.ndim != 1 or given.dtype.names):
         return (read_feature_array if KINDS[table].extra and given.ndim == 2 else read_array)(given, table)
@@ -59,6 +70,8 @@ def open_source(given: Any, table: str, header: str | None = None) -> Source:
         return read_mapping(given, table)
     if hasattr(given, "__arrow_c_stream__") and not isinstance(given, pl.Series):
         return read_arrow(given, table)
+    if hasattr(given, "__dataframe__"):
+        return read_interchange(given, table)
     if is_list(type(given)):
         return read_tuples(given, table) or read_lists(given, table)
     raise SourceError(

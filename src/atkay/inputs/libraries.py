@@ -1,16 +1,18 @@
-"""Libraries: what objects of retrieval libraries hold, and rows as named tuples."""
+"""Libraries: what objects of other libraries hold, and rows as named tuples; none of them is imported."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from atkay.errors import SourceError, a_type
+from atkay.errors import OrderError, SourceError, a_type
 from atkay.inputs.checks import series
 from atkay.inputs.table import Source, frame_source
+from atkay.tables import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,17 +36,51 @@ def _elastic(given: Any, _: str) -> Any:
     return getattr(given, "body", given)
 
 
+def _lenskit(given: Any, table: str) -> Any:
+    """Item lists of users, a collection or a dict of them."""
+    if isinstance(given, dict):
+        given = sys.modules["lenskit.data"].ItemListCollection.from_dict(given, key="user_id")
+    if not hasattr(given, "to_df"):
+        return given
+    if not hasattr(given, "key_fields"):
+        raise SourceError("an ItemList has no user", advice="Pass {user: item_list}.", table=table)
+    frame = given.to_df()
+    if KINDS[table].ranked and not {"rank", "score"} & {*frame.columns}:
+        raise OrderError(
+            "the item lists have neither an order nor scores", advice="Pass ItemList(..., ordered=True).", table=table
+        )
+    return frame
+
+
+def _rectools(given: Any, table: str) -> Any:
+    """A data set, with the ids that it was made of."""
+    if hasattr(given, "get_raw_interactions"):
+        return given.get_raw_interactions()
+    if type(given).__name__ == "Interactions":
+        raise SourceError(
+            "Interactions of RecTools hold internal ids, and lists usually hold external ones",
+            advice="Pass dataset.get_raw_interactions() for external ids; if all tables have internal ones, "
+            "interactions.df.",
+            table=table,
+        )
+    return given
+
+
 HELD: dict[str, Callable[[Any, str], Any]] = {
     "ranx": _ranx,
     "ir_datasets": _ir_datasets,
     "elastic_transport": _elastic,
+    "lenskit": _lenskit,
+    "rectools": _rectools,
 }
 """What the objects of a package hold."""
 
 
 def held(given: Any, table: str) -> Any:
     """What an object of a library holds; anything else as it is."""
-    holds = HELD.get(type(given).__module__.partition(".")[0])
+    first = next(iter(given.values())) if type(given) is dict and given else given
+    package = type(first).__module__.partition(".")[0]
+    holds = HELD.get(package) if first is given or package == "lenskit" else None
     if isinstance(given, Iterator):
         raise SourceError(
             f"cannot read {a_type(given)}, which can be read only once", advice="Pass list(...) of it.", table=table

@@ -105,16 +105,17 @@ def _from_lists(
         ) from error
     row = np.repeat(np.arange(len(lists)), lengths)
     columns = {name: series.gather(row) for name, series in key.items()}
-    columns["item"] = _chained("item", lists, table)
+    columns["item"] = chained("item", lists, table)
     if mappings and (value := KINDS[table].value):
-        columns[value] = _chained(value, list(map(methodcaller("values"), lists)), table)
+        columns[value] = chained(value, list(map(methodcaller("values"), lists)), table)
     if n_rows is not None and columns["item"].dtype.is_integer():
         there = columns["item"] != PADDING
         columns = {name: series.filter(there) for name, series in columns.items()}
     return source_of(columns, roles_of(table, columns, tuple(key)), label, n_rows)
 
 
-def _chained(name: str, lists: list[Any], table: str) -> pl.Series:
+def chained(name: str, lists: list[Any], table: str) -> pl.Series:
+    """The entries of all lists as one column."""
     if set(map(type, lists)) == {np.ndarray}:
         filled = list(filter(len, lists)) or lists[:1]  # an empty array is of floats, and would make all so
         if len(set(map(attrgetter("dtype.kind"), filled))) == 1 and set(map(np.ndim, filled)) == {1}:

@@ -20,6 +20,8 @@ from atkay.inputs.checks import (
 )
 from atkay.inputs.columns import Columns, find
 from atkay.inputs.kinds import open_source
+from atkay.inputs.nested import flat
+from atkay.inputs.numbered import with_ids, with_top
 from atkay.inputs.positions import by_position
 from atkay.inputs.predictions import is_predictions, lists_of_predictions
 from atkay.inputs.table import Source, Table
@@ -46,9 +48,14 @@ def columns_of(columns: Columns | Mapping[str, Columns] | None, table: str) -> C
 
 
 def opened(given: Any, table: str, columns: Columns) -> Source:
-    """The columns of whatever was given; those of a file without a header have their roles by position."""
+    """The columns of whatever was given; those of a file without a header have their roles by position.
+
+    A row per user with a list of items is a row per item.
+    """
     source = open_source(given, table, columns.header)
-    return by_position(source, table, columns) if source.headless and source.columns is None else source
+    if source.headless and source.columns is None:
+        return by_position(source, table, columns)
+    return flat(source, table, columns)
 
 
 def read_tables(
@@ -57,12 +64,27 @@ def read_tables(
     columns: Columns | Mapping[str, Columns] | None = None,
     *,
     part: bool = False,
+    users: Any = None,
+    depth: int | None = None,
 ) -> dict[str, Table]:
     """All tables that were given, by name; what is None was not given.
 
-    ``part``: these are some of the users, who may have no lists, or no truth.
+    ``part``: these are some of the users, who may have no lists, or no truth. ``users``: the ids of the rows of arrays.
+    ``depth``: how much of each list is needed, where there are scores of all items; None for whole lists.
     """
-    sources = {name: opened(given.get(name), name, columns_of(columns, name)) for name in ("recs", "truth")}
+    protocol.check_filters(given)
+    names = [name for name in (*FILTERS, *SIDE, "slices") if given.get(name) is not None]
+    every = {name: opened(given.get(name), name, columns_of(columns, name)) for name in ("recs", "truth", *names)}
+    without = None if "candidates" in every else depth
+    every["recs"] = with_top(
+        every["recs"],
+        every.get("exclude"),
+        without,
+        lambda source: read_items(source, "exclude", columns_of(columns, "exclude")),
+    )
+    if users is not None:
+        every = with_ids(every, users)
+    sources = {name: every[name] for name in ("recs", "truth")}
     sources |= settled_predictions(sources["recs"], sources["truth"], columns)
     named = {name: source.names for name, source in sources.items() if source.columns is None}
     sources = {name: _with_others(source, named, name) for name, source in sources.items()}
@@ -73,14 +95,13 @@ def read_tables(
         "truth": read_truth(sources["truth"], columns_of(columns, "truth"), protocol.groups, empty=part),
     }
     check_threshold(tables["truth"], protocol.min_relevance)
-    protocol.check_filters(given)
-    for name in (*FILTERS, *SIDE):
-        if given.get(name) is not None:
-            source = _with_others(opened(given[name], name, columns_of(columns, name)), named, name)
+    for name in names:
+        if name != "slices":
+            source = _with_others(every[name], named, name)
             tables[name] = read_items(source, name, columns_of(columns, name))
-    if given.get("slices") is not None:
+    if "slices" in every:
         key = tables["truth"].key
-        source = _with_others(opened(given["slices"], "slices", columns_of(columns, "slices")), named, "slices")
+        source = _with_others(every["slices"], named, "slices")
         tables["slices"] = read_slices(source, columns_of(columns, "slices"), key, protocol.groups)
     check_shapes(*(table for name, table in tables.items() if name != "truth"), tables["truth"])
     return tables
@@ -212,7 +233,9 @@ def find_roles(
     """The columns of some roles; several may name the user."""
     roles: dict[str, str | None] = {}
     for role in (*needed, *optional):
-        given = named.key if role == "user" else (getattr(named, role),)
+        given = (
+            named.key if role == "user" else (getattr(named, role) if role not in source.roles else source.roles[role],)
+        )
         for nth, name in enumerate(given or (None,), start=1):
             roles[role if len(given) < 2 else f"{role} {nth}"] = find(
                 table,
@@ -220,7 +243,7 @@ def find_roles(
                 name,
                 source.names,
                 needed=role in needed,
-                taken=named.named,
+                taken=(*named.named, *source.roles.values()),
                 text=source.text,
                 other_columns=source.other_columns,
             )

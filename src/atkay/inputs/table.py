@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -50,6 +50,12 @@ class Source:
     """The columns of the tables that are named together with this one, where there are any."""
     pieces: Pieces | None = None
     """Where it is not in memory."""
+    dtype: Callable[[str], pl.DataType] | None = None
+    """The type of a column, where it can be told without reading all of it."""
+    roles: Mapping[str, str] = field(default_factory=dict)
+    """The columns whose roles their place tells, such as the items of a list per user."""
+    top: Callable[[Any], Source] | None = None
+    """Where there is a score of every item: the same source with the top of each list, as deep as is asked for."""
     kept: object = None
     """What must not be removed while the source is in use."""
     readings: Sequence[str] = ()
@@ -112,7 +118,11 @@ def source_of(
 def frame_source(frame: pl.DataFrame, label: str = "a Polars frame", **about: Any) -> Source:
     """The columns of a frame, which are there already: a query for them would take longer than the rest of a call."""
     return Source(
-        tuple(frame.columns), lambda names: pl.DataFrame([frame.get_column(name) for name in names]), label, **about
+        tuple(frame.columns),
+        lambda names: pl.DataFrame([frame.get_column(name) for name in names]),
+        label,
+        dtype=lambda name: frame.get_column(name).dtype,
+        **about,
     )
 
 

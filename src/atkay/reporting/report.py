@@ -36,7 +36,7 @@ def need_packages() -> None:
     need("the report", "report", "altair", "vl_convert")
 
 
-@spell_out(evaluate, but=(*SIDE, "slices", "sampled", "memory", "spill"))
+@spell_out(evaluate, but=(*SIDE, "users", "slices", "sampled", "memory", "spill"))
 def report(
     found: Result | Comparison,
     path: str | os.PathLike[str],

@@ -86,6 +86,7 @@ class WholeListArguments(TablesAndFields, GeneralArguments):
 
 
 class EvaluateArguments(WholeListArguments, total=False):
+    users: Any
     slices: Any
     sampled: Sampled | None
     memory: str | int | None

@@ -122,7 +122,8 @@ class FullRanking(Visible):
     ----------
     truth
         The relevant items of each user, a row per user: a SciPy sparse matrix or a torch sparse CSR tensor, whose
-        values are grades, or ``(indptr, indices)`` or ``(indptr, indices, grades)``.
+        values are grades, ``(indptr, indices)`` or ``(indptr, indices, grades)``, or an array: item codes padded with
+        -1, booleans, or grades as floats.
     metrics, dialect, protocol, **fields
         As for :func:`evaluate`. Metrics of whole lists need a cutoff. The catalogue is all items; ``train``,
         ``features`` and ``reference`` are not supported.

@@ -16,7 +16,7 @@ from atkay.errors import DuplicateError, InputError, ProtocolError, RelevanceErr
 from atkay.evaluation.finish import read_grades
 from atkay.evaluation.judge import find_hits, relevant_grades
 from atkay.evaluation.raters import one_grade_each, unjudged_rows
-from atkay.inputs.arrays import compressed
+from atkay.inputs.arrays import ItemRows, Use, as_array, compressed, is_sparse, item_rows
 from atkay.inputs.coding.shared import grade_ends
 from atkay.judged.judged import Judged
 from atkay.judged.side import Side
@@ -60,7 +60,7 @@ class Truth:
     @classmethod
     def read(cls, truth: Any, exclude: Any, protocol: Protocol) -> Truth:
         """Truth and seen items, each pair once, as the protocol says."""
-        rows = compressed(truth, "truth", add_up=False)
+        rows = _rows(truth, "grades", "truth")
         grades = np.ones(len(rows.item)) if rows.value is None else rows.value.astype(float)
         if not np.isfinite(grades).all():
             raise RelevanceError("truth: grades must be finite numbers.")
@@ -71,7 +71,7 @@ class Truth:
             )
         n_items, seen = rows.width, None
         if exclude is not None:
-            other = compressed(exclude, "exclude", add_up=False)
+            other = _rows(exclude, "members", "exclude")
             if len(other.length) != len(rows.length):
                 raise InputError(
                     f"exclude has {len(other.length):,} users and truth {len(rows.length):,}. Both need a row per user."
@@ -199,6 +199,17 @@ class Truth:
         if self.seen is not None:
             fingerprints["exclude"] = str(Fingerprint(fingerprint(self.seen, query, 0)))
         return fingerprints
+
+
+def _rows(given: Any, use: Use, name: str) -> ItemRows:
+    """Items in CSR form, or in an array with a row per user."""
+    array = given if is_sparse(given) else as_array(given, name)
+    if not isinstance(array, np.ndarray) or array.ndim != 2 or array.dtype.kind not in "biuf":
+        return compressed(given, name, add_up=False)
+    rows = item_rows(array, use, name)
+    if len(rows.item) and rows.item.min() < 0:
+        raise InputError(f"item codes must be at least 0, got {rows.item.min()}.", table=name)
+    return rows
 
 
 def _number(code: Ints) -> Any:

@@ -42,7 +42,8 @@ from atkay.inputs.coding.lookup import keyed_by
 from atkay.inputs.coding.types import check_keys, check_numbered, fitting, same_types
 from atkay.inputs.columns import Columns
 from atkay.inputs.frames import as_polars, collect_spark, is_spark, spark_column
-from atkay.inputs.read import read_tables
+from atkay.inputs.nested import flat_frame
+from atkay.inputs.read import columns_of, read_tables
 from atkay.inputs.table import Source, Table
 from atkay.tables import FILTERS
 
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
     from atkay.evaluation.part import Part
     from atkay.evaluation.request import Request
+    from atkay.inputs.nested import ListColumn
     from atkay.protocol import Protocol
     from atkay.results.result import Result
 
@@ -153,7 +155,11 @@ def _read(
     """
     groups = request.protocol.groups
     each = {name: request.tables[name] for name in ("recs", "truth", *FILTERS) if name in request.tables}
-    seen = {name: _some_rows(table, name) if is_spark(table) else table for name, table in each.items()}
+    lists: dict[str, ListColumn | None] = {}
+    for name, table in each.items():
+        if is_spark(table):
+            each[name], lists[name] = flat_frame(table, name, columns_of(request.columns, name))
+    seen = {name: _some_rows(each[name], name, nested) for name, nested in lists.items()}
     tables = read_tables({**request.tables, **seen}, request.protocol, request.columns)
     check_keys(tables["recs"], tables["truth"])
     tables["recs"], tables["truth"] = same_types(tables["recs"], tables["truth"])
@@ -177,7 +183,7 @@ def _read(
     return tables, divided, whole
 
 
-def _some_rows(frame: DataFrame, name: str) -> Source:
+def _some_rows(frame: DataFrame, name: str, nested: ListColumn | None) -> Source:
     """The first rows of a frame, those without gaps if there are any: all rows are looked at where they are judged."""
 
     def select(names: Sequence[str]) -> pl.DataFrame:
@@ -185,7 +191,8 @@ def _some_rows(frame: DataFrame, name: str) -> Source:
         full = rows.with_columns(pl.selectors.float().fill_nan(None)).drop_nulls()
         return full if len(full) else rows
 
-    return Source(tuple(frame.columns), select, "a Spark frame", ordered=False)
+    source = Source(tuple(frame.columns), select, "a Spark frame", ordered=False)
+    return source if nested is None else replace(source, roles=nested.roles)
 
 
 def _written_out(table: Table) -> pl.DataFrame:

@@ -93,7 +93,7 @@ def kind(ids: pl.Series) -> str:
 
 def check_numbered(table: Table, truth: Table) -> None:
     """Where a table's users are row numbers, those of the truth are, too."""
-    if table.label == "lists" and truth.n_rows is None:
+    if table.label == "lists" and table.n_rows is not None and truth.n_rows is None:
         raise SourceError(
             "lists without users are numbered, but truth has named users",
             advice="Pass {user: [items]}, or a table of pairs.",
