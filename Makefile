@@ -87,7 +87,7 @@ test: $(KERNELS) $(WHEELS)/ready $(TEST_LOWEST)  ## all tests, and a part of the
 test-deep: $(KERNELS)  ## many more examples of the fuzz and the laws, other ones each time, and what takes long
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 -m deep
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 tests/engines/test_fuzz_engines.py \
-		tests/inputs/test_fuzz_inputs.py tests/laws tests/audit/test_reconcile.py
+		tests/engines/test_engines_agree.py tests/inputs/test_fuzz_inputs.py tests/laws tests/audit/test_reconcile.py
 	HYPOTHESIS_PROFILE=deep $(MAKE) test-native
 
 # A sanitizer has to be loaded before Python, and writes its report where pytest must not catch it.

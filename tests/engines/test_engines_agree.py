@@ -22,6 +22,7 @@ from atkay.evaluation.measure import measure_tables
 from atkay.metrics.metric import Metric
 from atkay.protocol import Protocol
 from atkay.words import words_of
+from scenarios import examples
 from variants import Row, every_variant, grades, items, recs_frame, rows, scores, side, truth_frame, users
 
 USERS, ITEMS, LISTED = 60, 40, 12
@@ -178,6 +179,7 @@ def outcome(evaluate: Callable[[], atkay.Result]) -> dict[Any, Any] | type[Excep
 
 
 @pytest.mark.parametrize("engine", ["files", "stream"])
+@examples(15, 400)
 @given(
     recs=rows(scores, 0.0),
     truth=rows(grades, 3.0),

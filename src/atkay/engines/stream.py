@@ -245,8 +245,11 @@ class Stream(Visible):
             raise InputError(
                 f"update: users has {len(users):,} ids, but the batch has {batch.n_users:,} rows. Pass one id per row."
             )
-        if users is None and any(each.trait("ties", "by") == "hash" for each in self._request.protocols):
-            raise InputError("update: ties='random' depends on the users' ids. Pass users=, or choose another value.")
+        by_hash = [each.ties for each in self._request.protocols if each.trait("ties", "by") == "hash"]
+        if users is None and by_hash:
+            raise InputError(
+                f"update: ties='{by_hash[0]}' depends on the users' ids. Pass users=, or choose another value."
+            )
         aligned = batch.align(users)
         if self._side is not None:
             side, shared = self._side.of_batch(aligned.queries.get_column("user"), named=users is not None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 import os
 from collections.abc import Iterator, Mapping
@@ -22,12 +21,10 @@ from atkay.results.numbers import Numbers
 from atkay.results.population import Population
 from atkay.results.summary import HEADER, Summary, cells, means_of, number_types, summarise, units
 from atkay.text.files import path_of
-from atkay.text.grid import Grid
-from atkay.text.help import Visible
-from atkay.text.printable import one_line
+from atkay.text.grid import Grid, Tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     import altair as alt
     import pandas as pd
@@ -55,8 +52,8 @@ class Kept(Interface):
         """The values per user, where they are."""
 
 
-@dataclass(frozen=True, eq=False)
-class Result(Visible, Mapping[str, float]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Result(Tables, Mapping[str, float]):
     """The result of an evaluation: a table, and a mapping of metrics to means.
 
     ``result["ndcg@10"]`` is a mean; ``table`` adds intervals and counts; ``per_query`` has a row per user;
@@ -363,12 +360,8 @@ class Result(Visible, Mapping[str, float]):
         """The tables of metrics and segments in LaTeX (booktabs)."""
         return "\n\n".join(grid.latex() for grid in self._grids())
 
-    def __repr__(self) -> str:
-        return "\n\n".join([*(grid.text() for grid in self._grids()), "\n".join(map(one_line, self._notes()))])
-
-    def _repr_html_(self) -> str:
-        tables = "\n".join(grid.html() for grid in self._grids())
-        return tables + "<p>" + "<br>".join(html.escape(one_line(note)) for note in self._notes()) + "</p>"
+    def _parts(self, *, bold: bool) -> list[Grid | Sequence[str]]:
+        return [*self._grids(), self._notes()]
 
     def _grids(self) -> list[Grid]:
         """The tables of metrics and, with slices, of segments."""
