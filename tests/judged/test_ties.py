@@ -218,9 +218,10 @@ def test_lists_whose_values_move_with_the_order_of_ties_are_counted() -> None:
     truth = {0: {0: 1.0, 1: 1.0, 4: 2.0}, ANCHOR: {0: 1.0}}
     orders = [0, 1, 2, 3, 4], [4, 3, 1, 0, 2]
     runs = [{0: dict.fromkeys(order, 0.5), ANCHOR: {0: 1.0, 7: 0.5}} for order in orders]
-    moved = set()
+    tables, moved = side(), set()
     for metric in every_variant(None, 1, 2):
-        one, other = (atkay.evaluate(recs, truth, metric, **side()) for recs in runs)
+        needed = {name: tables[name] for name in metric.needs}
+        one, other = (atkay.evaluate(recs, truth, metric, **needed) for recs in runs)
         decided = one.population.tie_decided
         assert decided == other.population.tie_decided
         if not np.allclose([*one.values()], [*other.values()], rtol=1e-12, atol=0, equal_nan=True):
