@@ -97,7 +97,7 @@ def test_the_help_of_evaluate_describes_every_parameter() -> None:
         (tasks.Task.evaluate, set()),
         (tasks.Task.compare, set()),
         (atkay.explain, {"slices", "sampled", "memory", "spill"}),
-        (atkay.report, {"slices", "sampled", "memory", "spill", "train", "catalog", "features", "reference"}),
+        (atkay.report, {"users", "slices", "sampled", "memory", "spill", "train", "catalog", "features", "reference"}),
     ],
 )
 def test_who_passes_keywords_on_to_evaluate_shows_them(function: Callable[..., Any], missing: set[str]) -> None:
