@@ -185,6 +185,8 @@ class Protocol(Visible):
 
     def with_fields(self, **fields: Unpack[ProtocolArguments]) -> Protocol:
         """The same protocol with some fields set; an unknown field is an error."""
+        if not fields:
+            return self
         known = [each.name for each in dataclasses.fields(self)]
         for name in fields:
             if name == "k":
@@ -194,7 +196,7 @@ class Protocol(Visible):
             if name not in known:
                 raise ProtocolError(f"evaluate: no argument '{name}'. {offer(name, [*ARGUMENTS, *known])}")
         rest: dict[str, Any] = {**fields}
-        return dataclasses.replace(self, **rest) if rest else self
+        return dataclasses.replace(self, **rest)
 
     def check_filters(self, tables: Mapping[str, Any]) -> None:
         """Check that filters described by a result's protocol are passed again."""

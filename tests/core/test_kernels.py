@@ -312,6 +312,44 @@ def test_numbering(seed: int, threads: int, form: str) -> None:
         assert kernels.changes(columns[0]).tolist() == reference.changes(columns[0]).tolist()
 
 
+@pytest.mark.parametrize("prefix", ["", "item-", "a prefix of more than 12 letters "])
+@pytest.mark.parametrize("form", ["views", "large"])
+@given(seed=seeds, threads=workers)
+def test_order_and_numbers_of_text(seed: int, threads: int, form: str, prefix: str) -> None:
+    rng = np.random.default_rng(seed)
+    near = [
+        "",
+        "a",
+        "a\0",
+        "a\0\0b",
+        "b" * 8,
+        "b" * 9,
+        "b" * 8 + "a",
+        "ß",
+        "\ud7ff",
+        "\U00010000",
+        "\uffff",
+        "x" * 30,
+        "x" * 31,
+    ]
+    texts = [prefix + near[n] if n < len(near) else f"{prefix}{n}" for n in rng.integers(0, 300, rng.integers(0, 90))]
+    if form == "views":
+        pl = pytest.importorskip("polars")
+        text = chunked(rng, pl.Series(texts, dtype=pl.String))
+        column = ArrowColumn(text) if isinstance(text, pl.Series) else text
+    else:
+        pa = pytest.importorskip("pyarrow")
+        column = ArrowColumn(_Arrow(pa.array(texts, pa.large_string())))
+    by_bytes = sorted(range(len(texts)), key=lambda row: texts[row].encode())
+    hashes = [sum((byte + 1) * 0x100000001B3 ** (at + 1) for at, byte in enumerate(each.encode())) for each in texts]
+    length = [len(each.encode()) for each in texts]
+    mixed = reference.mix(np.array([hashed % 2**64 ^ n for hashed, n in zip(hashes, length, strict=True)], np.uint64))
+    for of in (kernels, reference):
+        with on(threads):
+            assert of.order_text(column).tolist() == by_bytes
+            assert of.text_numbers(column).tolist() == mixed.tolist()
+
+
 class _Arrow:
     """An array of Arrow as the stream that frames give."""
 

@@ -33,17 +33,24 @@ near = st.lists(st.integers(-50, 50), min_size=1, max_size=30)
 far = st.lists(st.integers(-(2**63), 2**63 - 1) | st.sampled_from([0, 2**40, -(2**50)]), min_size=1, max_size=30)
 
 
-@given(one=near | far, other=near | far, dense=st.booleans())
-def test_integers(one: list[object], other: list[object], dense: bool) -> None:
-    check(one, other, dense=dense)
+few = st.sampled_from([0, 2000])
+"""How many ids are numbered by Python and not by a kernel."""
+
+
+@given(one=near | far, other=near | far, dense=st.booleans(), few=few)
+def test_integers(one: list[object], other: list[object], dense: bool, few: int) -> None:
+    with patch("atkay.inputs.coding.vocabulary.FEW_ROWS", few):
+        check(one, other, dense=dense)
 
 
 @given(
     one=st.lists(st.text(max_size=3), min_size=1, max_size=30),
     other=st.lists(st.text(max_size=3), min_size=1, max_size=30),
+    few=few,
 )
-def test_text(one: list[object], other: list[object]) -> None:
-    vocabulary = check(one, other, dense=True, dtype=pl.String)
+def test_text(one: list[object], other: list[object], few: int) -> None:
+    with patch("atkay.inputs.coding.vocabulary.FEW_ROWS", few):
+        vocabulary = check(one, other, dense=True, dtype=pl.String)
     unknown = vocabulary.codes((pl.Series(["never seen before"]),))
     assert not vocabulary.known(unknown).any()
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from atkay.core.kernels import text_numbers
+from atkay.core.native.arrow import ArrowColumn
 from atkay.core.reference import mix
 from atkay.core.types import Hashes
 
@@ -15,11 +17,6 @@ if TYPE_CHECKING:
     from atkay.core.types import Ints
 
 HASH_MODULUS = 1 << 64
-
-SMALL_ROWS = 1000
-"""The lengths of fewer texts than this are counted one by one: a query of Polars would take longer."""
-
-_BASE = 0x100000001B3  # odd, so that its powers never vanish
 
 
 class Fingerprint(NamedTuple):
@@ -49,18 +46,7 @@ def id_numbers(ids: pl.Series) -> Hashes:
         wide = narrow.is_null().to_numpy()
         return np.where(wide, id_numbers(ids.cast(pl.String)), narrow.fill_null(0).to_numpy().view(np.uint64))
     text = ids.bin.encode("hex") if ids.dtype == pl.Binary else ids.cast(pl.String)
-    words = text.to_list()
-    if len(words) < SMALL_ROWS:
-        length = np.array([len(word.encode()) for word in words], np.int64)
-    else:
-        length = text.str.len_bytes().to_numpy().astype(np.int64)
-    data = np.frombuffer("".join(words).encode(), np.uint8).astype(np.uint64)
-    end = np.cumsum(length)
-    place = np.arange(len(data)) - np.repeat(end - length, length)
-    powers = np.cumprod(np.full(length.max(initial=0), _BASE, np.uint64))
-    # Sums of unsigned integers wrap around and lose nothing, so a difference of running sums is exact.
-    running = np.concatenate((np.zeros(1, np.uint64), np.cumsum((data + np.uint64(1)) * powers[place])))
-    return mix((running[end] - running[end - length]) ^ length.astype(np.uint64))
+    return text_numbers(ArrowColumn(text))
 
 
 def scrambled(seed: int, *parts: Hashes) -> Hashes:

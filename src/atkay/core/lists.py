@@ -35,7 +35,9 @@ class Lists:
     @classmethod
     def of(cls, length: Ints, item: Ints, n_items: int) -> Self:
         """Lists of the given lengths."""
-        return cls(np.concatenate(([0], np.cumsum(length))), item, n_items)
+        start = np.zeros(len(length) + 1, np.int64)
+        np.cumsum(length, out=start[1:])
+        return cls(start, item, n_items)
 
     def __len__(self) -> int:
         return len(self.item)

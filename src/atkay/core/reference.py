@@ -47,6 +47,29 @@ def number_ids(columns: Sequence[Ints | ArrowColumn], place_of: Callable[[Ints, 
     return [np.array([code[value] for value in column.tolist()], np.int64) for column in listed]
 
 
+def order_text(texts: ArrowColumn) -> Ints:
+    """The rows of texts in the order of these; equal ones keep theirs."""
+    words = np.asarray(texts).tolist()
+    return np.array(sorted(range(len(words)), key=words.__getitem__), np.int64)
+
+
+TEXT_BASE = 0x100000001B3
+"""Odd, so that its powers never vanish."""
+
+
+def text_numbers(texts: ArrowColumn) -> Hashes:
+    """A hash per text: its bytes plus 1, each times a power of the base, added up; then mixed with the length."""
+    words = np.asarray(texts).tolist()
+    length = np.array([len(word.encode()) for word in words], np.int64)
+    data = np.frombuffer("".join(words).encode(), np.uint8).astype(np.uint64)
+    end = np.cumsum(length)
+    place = np.arange(len(data)) - np.repeat(end - length, length)
+    powers = np.cumprod(np.full(length.max(initial=0), TEXT_BASE, np.uint64))
+    # Sums of unsigned integers wrap around and lose nothing, so a difference of running sums is exact.
+    running = np.concatenate((np.zeros(1, np.uint64), np.cumsum((data + np.uint64(1)) * powers[place])))
+    return mix((running[end] - running[end - length]) ^ length.astype(np.uint64))
+
+
 def count(marked: Bools, item: Ints) -> int:
     """How many of the items are marked."""
     return int(np.count_nonzero(marked.take(item)))

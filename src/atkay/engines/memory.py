@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -36,4 +35,4 @@ def evaluate_memory(request: Request) -> Result:
     part, judged, _ = measure_aligned(request, setting, align)
     examples = partial(choose, first, judged, part.rows)
     # Of small tables users are chosen when a report asks; large ones are not kept for that.
-    return replace(finish(request, setting, [part]), examples=examples if len(first.recs) <= ROWS_KEPT else examples())
+    return finish(request, setting, [part], examples if len(first.recs) <= ROWS_KEPT else examples())

@@ -31,13 +31,14 @@ from atkay.text.phrases import argument, columns_argument
 from atkay.words import words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from atkay.core.types import Ints
     from atkay.inputs.coding.align import Codes
     from atkay.inputs.table import Table
     from atkay.metrics.metric import Metric
     from atkay.protocol import Protocol
+    from atkay.results.sample_users import Examples
 
 TIE_WARNING_SHARE = 0.01
 """Warn when ties decide more than this share of lists."""
@@ -74,7 +75,7 @@ class Setting:
 
         for protocol in request.protocols[1:]:
             check_threshold(tables["truth"], protocol.min_relevance)
-        names = {str(one) for metric in request.metrics for one in metric.split()}
+        names = {name for metric in request.metrics for name in metric.numbers}
         if clash := set(tables["truth"].key) & names:
             raise ColumnError(f"truth: the column {listing(clash)} has the name of a requested metric. Rename it.")
         described: dict[str, Any] = {name: tables[name].described for name in FILTERS if name in tables}
@@ -87,8 +88,13 @@ class Setting:
         )
 
 
-def finish(request: Request, setting: Setting, parts: Sequence[Part]) -> Result:
-    """The result of all parts."""
+def finish(
+    request: Request,
+    setting: Setting,
+    parts: Sequence[Part],
+    examples: Examples | Callable[[], Examples] | None = None,
+) -> Result:
+    """The result of all parts; ``examples`` are a few users in full, or what chooses them."""
     part, protocol = join(parts), setting.protocol
     if setting.codes is not None and part.common is not None:
         from atkay.inputs.coding.shared import check_shared
@@ -130,6 +136,7 @@ def finish(request: Request, setting: Setting, parts: Sequence[Part]) -> Result:
             for number, rules in request.apart.items()
         },
         sampled=request.sampled,
+        examples=examples,
         readings=setting.readings or _readings(request, setting, part),
         engine=setting.engine,
     )

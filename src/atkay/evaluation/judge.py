@@ -98,7 +98,7 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
     if tied is not None and protocol.ties == "together":
         rank = tied[0] + tied[1]
 
-    def hits(grade: Floats) -> Judged:
+    def hits(grade: Floats, threshold: float = 0.0) -> Judged:
         return find_hits(
             aligned.truth,
             grade,
@@ -109,6 +109,7 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
             tied=tied,
             positive=positive,
             n_listed=ranking.length,
+            threshold=threshold,
             answered=aligned.recs.length > 0,
             ranking=ranking,
             side=aligned.side,
@@ -116,7 +117,7 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
             n_unjudged=n_unjudged,
         )
 
-    judged = replace(hits(grade), threshold=protocol.min_relevance or 0.0)
+    judged = hits(grade, protocol.min_relevance or 0.0)
     if protocol.gains == "positive" and protocol.min_relevance is not None:
         judged = replace(judged, graded=hits(_grades(aligned, None)))
     rows = Population(

@@ -82,7 +82,7 @@ def measure(
     return Part(
         rows=chosen_rows,
         ids=dict(ids) if counted.all() else {name: column[chosen_rows] for name, column in ids.items()},
-        names=tuple(str(one) for metric in by_query for one in metric.split()),
+        names=tuple(name for metric in by_query for name in metric.numbers),
         values=values,
         ratios=ratios,
         population=_population(judged, counted, rows, decided(judged, metrics) & counted),
@@ -121,7 +121,7 @@ def _side_by_side(request: Request, parts: Sequence[Part], ids: Mapping[str, Any
     """The numbers of the same queries under several protocols; who does not count in a number has no value there."""
     rows = np.unique(np.concatenate([part.rows for part in parts]))
     of_users = [metric for metric in request.metrics if not isinstance(metric, RunMetric)]
-    names = tuple(str(one) for metric in of_users for one in metric.split())
+    names = tuple(name for metric in of_users for name in metric.numbers)
     values = np.full((len(names), len(rows)), np.nan).T
     ratios: dict[str, tuple[Floats, Floats]] = {}
     states: dict[Segment, dict[str, Ints]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -37,6 +38,12 @@ MIXED: dict[str, type[InputError]] = {"score": OrderError, "relevance": Relevanc
 DECIMAL_COMMA = r"^[-+]?[0-9]*(?:,[0-9]+)?(?:[eE][-+]?[0-9]+)?$"
 PERHAPS_THOUSANDS = r"^[-+]?[1-9][0-9]{0,2},[0-9]{3}$"
 """1,234 is a bit more than one, or more than a thousand."""
+USUAL_NUMBERS = frozenset({pl.Int32, pl.Int64, pl.Float32, pl.Float64})
+"""The types of scores and grades that stay as they are."""
+USUAL_IDS = frozenset({pl.Int32, pl.Int64, pl.String})
+"""The types of ids that stay as they are."""
+UNREADABLE = (TypeError, ValueError, OverflowError, AttributeError, RuntimeError, pl.exceptions.PolarsError)
+"""What Polars raises where values are no column."""
 CANONICAL_INTEGER = r"^(?:0|-?[1-9][0-9]{0,18})$"
 COLUMNS_SAMPLED, ROWS_SAMPLED = 5, 1000
 """Columns without a role, and rows of them, that are looked at: could they have been meant?"""
@@ -47,6 +54,9 @@ def series(name: str, values: Any, table: str) -> pl.Series:
     if isinstance(values, np.ndarray) and values.dtype == object:
         values = values.tolist()
     wide = False
+    if isinstance(values, list) and values and type(values[0]) is str:
+        with contextlib.suppress(*UNREADABLE):  # else it is looked at why
+            return pl.Series(name, values, pl.String)
     if name in ("user", "item") and isinstance(values, list) and any(map(is_list, set(map(type, values)))):
         raise IdError(
             f"holds {shown(next(filter(is_nested, values)))}",
@@ -59,7 +69,7 @@ def series(name: str, values: Any, table: str) -> pl.Series:
         # Next to numbers True would be 1.
         if name in MIXED or not isinstance(values, list) or not column.dtype.is_numeric() or not _has_bools(values):
             return column
-    except (TypeError, ValueError, OverflowError, AttributeError, RuntimeError, pl.exceptions.PolarsError):
+    except UNREADABLE:
         kinds = set(map(type, values))
         if all(issubclass(kind, int | float | np.number | np.bool_) for kind in kinds):
             wide = any(int(value).bit_length() > 53 for value in values if isinstance(value, int | np.integer))
@@ -129,6 +139,8 @@ def has_decimal_comma(column: str) -> pl.Expr:
 def as_ids(ids: pl.Series, table: str) -> pl.Series:
     """Ids as integers, text or dates; whole floats, which pandas makes of integers, become integers again."""
     dtype = ids.dtype
+    if dtype in USUAL_IDS and not ids.null_count():
+        return ids
     if dtype.is_float():
         ids = ids.fill_nan(None)
     if ids.null_count() and len(ids):
@@ -173,6 +185,9 @@ def bad_rows(
 
 def check_numbers(values: pl.Series, error: type[InputError], table: str, use: str) -> pl.Series:
     """Numbers without gaps; text, as from a file without types, is read as numbers."""
+    dtype = values.dtype
+    if dtype in USUAL_NUMBERS and not values.null_count() and (dtype.is_integer() or finite(in_place(values))):
+        return values
     read = values
     if values.dtype == pl.String:
         text = values.to_frame()
@@ -218,7 +233,8 @@ def _with_commas(text: pl.DataFrame, read: pl.Series, error: type[InputError], t
 def check_scores(score: pl.Series, table: str) -> pl.Series:
     """Scores as finite numbers that NumPy has."""
     score = check_numbers(score, OrderError, table, "Scores")
-    if score.dtype.is_decimal() or score.dtype in (pl.Int128, pl.UInt128):
+    dtype = score.dtype
+    if dtype not in USUAL_NUMBERS and (dtype.is_decimal() or dtype in (pl.Int128, pl.UInt128)):
         return score.rank("dense").cast(pl.Int64)  # NumPy has no such numbers; their order is all that counts
     return score
 

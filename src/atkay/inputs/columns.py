@@ -87,8 +87,13 @@ def _tiers(table: str, role: str) -> dict[str, int]:
 
 def named_like(names: Sequence[str], aliases: Sequence[str]) -> list[str]:
     """The names that are one of the aliases, however they are spelt."""
+    return [*_named_like(tuple(names), tuple(aliases))]
+
+
+@lru_cache(maxsize=256)
+def _named_like(names: tuple[str, ...], aliases: tuple[str, ...]) -> tuple[str, ...]:
     plain = set(map(_plain, aliases))
-    return [name for name in names if _plain(name) in plain]
+    return tuple(name for name in names if _plain(name) in plain)
 
 
 def names_an_id_or_time(name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from atkay.core.kernels import take
@@ -29,6 +30,6 @@ def in_place(column: pl.Series) -> Array | ArrowColumn:
 def take_rows(column: pl.Series, rows: Ints) -> pl.Series:
     """Some rows of a column. Of many chunks Polars would first make one."""
     if column.dtype not in TYPES:
-        return column[rows]
+        return column[pl.Series(rows.astype(np.uint32))] if len(column) < 1 << 32 else column[rows]
     values = in_place(column)
     return pl.Series(column.name, values.take(rows) if isinstance(values, ArrowColumn) else take(values, rows))

@@ -33,16 +33,16 @@ from atkay.tables import KINDS
 
 def open_source(given: Any, table: str, header: str | None = None) -> Source:
     """The columns of whatever was given; ``header`` is that of text files."""
-    check_threads()
     if isinstance(given, Source):
         return given
+    check_threads()
     given = held(given, table)
+    if isinstance(given, pl.DataFrame):
+        return frame_source(given)
     if is_spark(given):
         return read_spark(given, table)
     if isinstance(given, pl.LazyFrame):
         return read_lazy(given, table)
-    if isinstance(given, pl.DataFrame):
-        return frame_source(given)
     if is_from("pandas", "DataFrame", given):
         return read_pandas(given, table)
     if table == "recs" and (predictions := read_predictions(given)) is not None:

@@ -14,8 +14,12 @@ from atkay.errors import IdError, SourceError, a_type
 from atkay.inputs.arrays import PADDING, as_array
 from atkay.inputs.checks import is_list, series
 from atkay.inputs.columns import Columns
+from atkay.inputs.in_place import take_rows
 from atkay.inputs.table import Source, roles_of, source_of
 from atkay.tables import ITEM, KINDS, USER
+
+PLAIN = {dict, list, tuple, set, frozenset}
+"""Types of collections that are no arrays."""
 
 
 def read_mapping(given: Mapping[Any, Any], table: str) -> Source:
@@ -80,8 +84,9 @@ def _same_numbers(values: Any) -> list[Any]:
 def _from_lists(
     key: Mapping[str, pl.Series], lists: list[Any], table: str, label: str, n_rows: int | None = None
 ) -> Source:
-    lists = [as_array(one, table) for one in lists]
-    kinds = set(map(type, lists))
+    if not (kinds := set(map(type, lists))) <= PLAIN:
+        lists = [as_array(one, table) for one in lists]
+        kinds = set(map(type, lists))
     wrong = {kind for kind in kinds if not is_list(kind) or (KINDS[table].ranked and issubclass(kind, set | frozenset))}
     if wrong:
         at, one = next((at, one) for at, one in enumerate(lists) if type(one) in wrong)
@@ -104,7 +109,7 @@ def _from_lists(
             "a user's items must be a list, not a single value", advice="Write {user: [items]}.", table=table
         ) from error
     row = np.repeat(np.arange(len(lists)), lengths)
-    columns = {name: series.gather(row) for name, series in key.items()}
+    columns = {name: take_rows(series, row) for name, series in key.items()}
     columns["item"] = chained("item", lists, table)
     if mappings and (value := KINDS[table].value):
         columns[value] = chained(value, list(map(methodcaller("values"), lists)), table)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -32,19 +33,22 @@ if TYPE_CHECKING:
     from atkay.protocol import Protocol
 
 
+USUAL_COLUMNS = Columns()
+
+
 def columns_of(columns: Columns | Mapping[str, Columns] | None, table: str) -> Columns:
     """The column names that hold for one table."""
     if columns is None:
-        return Columns()
+        return USUAL_COLUMNS
     if isinstance(columns, Columns):
         return columns
     if not isinstance(columns, Mapping) or not set(columns) <= {*TABLES, *LOGS}:
         raise InputError(
             f"columns: pass Columns(...), or a dict of them for some of {listing(TABLES)}; got {shown(columns)}."
         )
-    if not isinstance(columns.get(table, Columns()), Columns):
+    if not isinstance(columns.get(table, USUAL_COLUMNS), Columns):
         raise InputError(f"columns: pass Columns(...) for {table}, got {shown(columns[table])}.")
-    return columns.get(table, Columns())
+    return columns.get(table, USUAL_COLUMNS)
 
 
 def opened(given: Any, table: str, columns: Columns) -> Source:
@@ -136,11 +140,11 @@ def read_recs(given: Any, columns: Columns, name: str = "recs", *, empty: bool =
         if KINDS[name].ranked:
             warn_unused(source, name, "score", [*roles.values()], "each list keeps the row order")
     table, frame = load(source, name, roles, empty=empty)
-    rank, score = (None if roles.get(role) is None else frame[roles[role] or ""] for role in ("rank", "score"))
+    used = table.used
     return replace(
         table,
-        rank=None if rank is None else check_ranks(rank, name),
-        score=None if score is None else check_scores(score, name),
+        rank=check_ranks(frame[used["rank"]], name) if "rank" in used else None,
+        score=check_scores(frame[used["score"]], name) if "score" in used else None,
     )
 
 
@@ -231,21 +235,35 @@ def find_roles(
     source: Source, table: str, named: Columns, needed: Sequence[str] = ("user", "item"), optional: Sequence[str] = ()
 ) -> dict[str, str | None]:
     """The columns of some roles; several may name the user."""
+    names = table, source.names, source.other_columns, source.text
+    return {**_find_roles(*names, named, tuple(source.roles.items()), tuple(needed), tuple(optional))}
+
+
+@lru_cache(maxsize=256)
+def _find_roles(
+    table: str,
+    names: tuple[str, ...],
+    other_columns: tuple[str, ...] | None,
+    text: bool,
+    named: Columns,
+    by_place: tuple[tuple[str, str], ...],
+    needed: tuple[str, ...],
+    optional: tuple[str, ...],
+) -> Mapping[str, str | None]:
     roles: dict[str, str | None] = {}
+    settled = dict(by_place)
     for role in (*needed, *optional):
-        given = (
-            named.key if role == "user" else (getattr(named, role) if role not in source.roles else source.roles[role],)
-        )
+        given = named.key if role == "user" else (settled.get(role, getattr(named, role)),)
         for nth, name in enumerate(given or (None,), start=1):
             roles[role if len(given) < 2 else f"{role} {nth}"] = find(
                 table,
                 role,
                 name,
-                source.names,
+                names,
                 needed=role in needed,
-                taken=(*named.named, *source.roles.values()),
-                text=source.text,
-                other_columns=source.other_columns,
+                taken=(*named.named, *settled.values()),
+                text=text,
+                other_columns=other_columns,
             )
     return roles
 
@@ -268,8 +286,9 @@ def load(
     if len(frame) == 0 and not empty:
         advice = "There is nothing to evaluate" if table in ("recs", "truth") else f"Leave {table} out, or pass rows"
         raise SourceError(f"{source.label} has no rows", advice=f"{advice}.", table=table)
-    ids = tuple(as_ids(frame[name], table) for role, name in used.items() if role == "item" or role.startswith("user"))
-    key = tuple(name for role, name in used.items() if role.startswith("user"))
+    key = tuple([name for role, name in used.items() if role.startswith("user")])
+    named = [*key, used["item"]] if "item" in used else key
+    ids = tuple([as_ids(frame[name], table) for name in named])
     return Table(
         table,
         source.label,

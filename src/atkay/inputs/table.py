@@ -111,8 +111,17 @@ def source_of(
     columns: Mapping[str, Any], roles: Columns, label: str, n_rows: int | None = None, n_items: int | None = None
 ) -> Source:
     """Columns that are in memory, with their roles."""
-    frame = pl.DataFrame([pl.Series(name, values) for name, values in columns.items()])
-    return frame_source(frame, label, columns=roles, n_rows=n_rows, n_items=n_items)
+    series = {
+        name: values if isinstance(values, pl.Series) else pl.Series(name, values) for name, values in columns.items()
+    }
+    return Source(
+        tuple(series),
+        lambda names: pl.DataFrame([series[name] for name in names]),
+        label,
+        columns=roles,
+        n_rows=n_rows,
+        n_items=n_items,
+    )
 
 
 def frame_source(frame: pl.DataFrame, label: str = "a Polars frame", **about: Any) -> Source:

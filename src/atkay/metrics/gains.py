@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -58,8 +59,17 @@ DISCOUNTS: dict[str, Callable[[Ints], Floats]] = {
 
 def gains(name: str, grade: Floats, threshold: float = 0.0) -> Floats:
     """What the grades are worth; ``threshold`` is the lowest grade that is relevant."""
-    if len(grade) > 1 and is_constant(grade):
-        return np.broadcast_to(gains(name, grade[:1], threshold), grade.shape)
+    if len(grade) and is_constant(grade):
+        return np.broadcast_to(_gain(name, float(grade[0]), threshold), grade.shape)
+    return _gains(name, grade, threshold)
+
+
+@lru_cache(maxsize=256)
+def _gain(name: str, grade: float, threshold: float) -> float:
+    return float(_gains(name, np.array([grade]), threshold)[0])
+
+
+def _gains(name: str, grade: Floats, threshold: float) -> Floats:
     power = grade - threshold + 1 if name == "exp2_above" else grade
     if name.startswith("exp2") and power.max(initial=0) > LARGEST_EXPONENT:
         raise RelevanceError(
@@ -73,7 +83,7 @@ def gains(name: str, grade: Floats, threshold: float = 0.0) -> Floats:
 
 def distinct_gain(name: str, grade: Floats, threshold: float = 0.0) -> str | float:
     """What tells the gain from others: its name, or where all grades are the same what they are worth."""
-    return float(gains(name, grade[:1], threshold)[0]) if len(grade) and is_constant(grade) else name
+    return _gain(name, float(grade[0]), threshold) if len(grade) and is_constant(grade) else name
 
 
 def check_weights(grade: Floats) -> None:

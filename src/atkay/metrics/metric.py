@@ -33,6 +33,8 @@ BY_ALIAS: dict[str, type[Metric]] = {}
 
 PARSED: dict[str, Metric] = {}
 """Specs that were read already; a new metric may take one of their names."""
+PARSED_TOGETHER: dict[tuple[Any, ...], tuple[Metric, ...]] = {}
+"""The same for the specs of a call."""
 
 DEEPEST = 10_000_000
 """The largest cutoff: some ideals are summed down to it."""
@@ -59,7 +61,7 @@ class Metric(Visible):
     """
 
     _internal = (
-        "averages by_grade by_item by_length by_score cuts expression least looks_back needs_pairs partial "
+        "averages by_grade by_item by_length by_score cuts expression least looks_back needs_pairs numbers partial "
         "reach reads_lists sides top view"
     )
 
@@ -106,6 +108,7 @@ class Metric(Visible):
                 raise SpecError(f"{cls.__qualname__}: the name '{alias}' is already used by {other.__qualname__}.")
         BY_ALIAS.update(dict.fromkeys(names, cls))
         PARSED.clear()
+        PARSED_TOGETHER.clear()
 
     def __post_init__(self) -> None:
         for convention in conventions(type(self)):
@@ -172,6 +175,11 @@ class Metric(Visible):
 
     def __str__(self) -> str:
         return self._spec
+
+    @cached_property
+    def numbers(self) -> tuple[str, ...]:
+        """The specs of its numbers, one for each cutoff."""
+        return tuple(map(str, self.split()))
 
     @cached_property
     def _spec(self) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from atkay.errors import SpecError, nearest, offer, shown
-from atkay.metrics.metric import PARSED, Metric, bad_cutoff, conventions
+from atkay.metrics.metric import PARSED, PARSED_TOGETHER, Metric, bad_cutoff, conventions
 from atkay.metrics.registry import by_alias
 from atkay.metrics.worked import printed
 from atkay.text.phrases import either
@@ -134,9 +134,22 @@ def separate(specs: str | Metric | Iterable[str | Metric]) -> list[Any]:
 
 def parse_all(specs: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
     """The metrics of specs, each number once."""
+    parts = separate(specs)
+    if not all(isinstance(part, str) for part in parts):
+        return _each_once(map(parse, parts))
+    together = tuple(parts)
+    if together not in PARSED_TOGETHER:
+        metrics = _each_once(map(parse, parts))
+        if len(PARSED_TOGETHER) >= SPECS_KEPT:
+            PARSED_TOGETHER.clear()
+        PARSED_TOGETHER[together] = metrics
+    return PARSED_TOGETHER[together]
+
+
+def _each_once(parsed: Iterable[Metric]) -> tuple[Metric, ...]:
     metrics: list[Metric] = []
     seen: set[Metric] = set()
-    for metric in map(parse, separate(specs)):
+    for metric in parsed:
         single = metric.split()
         fresh = tuple(k for k, one in zip(metric.cutoffs, single, strict=True) if one not in seen)
         seen.update(single)

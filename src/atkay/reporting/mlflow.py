@@ -49,11 +49,11 @@ def flat(
         if name in out:
             raise SpecError(f"to_dict: two metrics share the name '{name}'. Pass names='spec', or log them separately.")
         out[name] = float(value)
-    return {f"{prefix}{name}": value for name, value in out.items() if undefined == "nan" or not math.isnan(value)}
+    return {prefix + name: value for name, value in out.items() if undefined == "nan" or not math.isnan(value)}
 
 
 def _numbers(result: Result, names: str, intervals: str) -> Iterator[tuple[str, float]]:
-    for spec, mean in result.items():
+    for spec, mean in (result if result.names else result.means).items():
         name = plain_name(spec) if names == "plain" else spec
         yield name, mean
         if intervals == "ends":

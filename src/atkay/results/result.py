@@ -110,7 +110,7 @@ class Result(Tables, Mapping[str, float]):
 
     @cached_property
     def _single(self) -> dict[str, Metric]:
-        return {str(one): one for metric in self.metrics for one in metric.split()}
+        return {name: one for metric in self.metrics for name, one in zip(metric.numbers, metric.split(), strict=True)}
 
     def __getitem__(self, name: str | Metric) -> float:
         return self.means[self.names.get(str(name), str(name))]

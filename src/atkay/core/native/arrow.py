@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from atkay.core.native.library import address
 from atkay.core.types import Array, Ints
 
 KINDS = {np.dtype(kind): number for number, kind in enumerate((np.int32, np.int64, np.float32, np.float64))}
@@ -147,4 +148,4 @@ def chunks_of(values: Array | ArrowColumn) -> Array:
     """Where the chunks of a column lie; those of an array, which is in one piece, are one."""
     if isinstance(values, ArrowColumn):
         return values.chunks
-    return np.array([(KINDS[values.dtype], len(values), values.__array_interface__["data"][0], 0)], CHUNK)
+    return np.array([(KINDS[values.dtype], len(values), address(values, values.dtype), 0)], CHUNK)

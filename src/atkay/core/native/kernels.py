@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from atkay.core import reference
 from atkay.core.lists import Lists, Match, ScoreSteps
 from atkay.core.native.arrow import CHUNK, KINDS, ArrowColumn, chunks_of
-from atkay.core.native.library import address, call
+from atkay.core.native.library import address, begin, call
 from atkay.core.threads import threads
 
 if TYPE_CHECKING:
@@ -21,12 +22,23 @@ if TYPE_CHECKING:
 MOST_CUTOFFS = 64
 SUM_DIGITS = 134
 
+NARROW_AND_WIDE = (np.dtype(np.int64), np.dtype(np.int32))
+
+SUFFIXES = {np.dtype(object): "text", np.dtype(np.int32): "i32"}
+"""What the kernels of a type of ids are called; those of any other type take integers of 8 bytes."""
+
+SMALL_SIZE = 4096
+"""NumPy copies or divides fewer values than this sooner than a kernel is called."""
+
+FEW_IDS = 4096
+"""NumPy looks through fewer integers than this sooner than a kernel is called."""
+
 ROWS_IN_SMALL_PAGES = 1 << 17
 """Smaller arrays are allocated as usual."""
 
 
 def span(ids: Ints | ArrowColumn) -> tuple[int, int]:
-    if ids.dtype == np.uint64:
+    if ids.dtype == np.uint64 or _few(ids):
         return reference.span(ids)
     ends = np.empty(2, np.int64)
     _call_ids("span", ids, threads(), address(ends, np.int64))
@@ -39,21 +51,22 @@ def changes(ids: Ints | ArrowColumn) -> Ints:
 
 
 def rising(ids: Ints) -> bool:
-    return bool(_call_ids("rising", ids, threads()))
+    return reference.rising(ids) if _few(ids) else bool(_call_ids("rising", ids, threads()))
 
 
 def number_ids(columns: Sequence[Ints | ArrowColumn], place_of: Callable[[Ints, Ints], Ints]) -> list[Ints]:
     kept = [_integers(column) for column in columns]
     codes = [np.empty(len(column), np.int32) for column in kept]
     by_column = [chunks_of(column) for column in kept]
-    chunks, of = np.concatenate(by_column), np.repeat(np.arange(len(kept)), [len(each) for each in by_column])
+    chunks = np.concatenate([each.view(np.int64) for each in by_column]).view(CHUNK)
+    of = np.repeat(np.arange(len(kept)), [len(each) for each in by_column])
     first = np.concatenate([each["rows"].cumsum() - each["rows"] for each in by_column])
     outs = np.array([address(each, np.int32) for each in codes], np.int64)[of] + 4 * first
     numbering = call("number_ids", address(chunks, CHUNK), address(outs, np.int64), len(chunks), threads())
     if not numbering:
         raise MemoryError("number_ids: there is not enough memory")
     try:
-        chunk, row = (np.empty(call("numbered", numbering), np.int64) for _ in range(2))
+        chunk, row = np.empty((2, call("numbered", numbering)), np.int64)
         call("first_seen", numbering, address(chunk, np.int64), address(row, np.int64))
         place = np.ascontiguousarray(place_of(of[chunk], first[chunk] + row), np.int32)
         call("write_codes", numbering, address(place, np.int32), threads())
@@ -62,8 +75,23 @@ def number_ids(columns: Sequence[Ints | ArrowColumn], place_of: Callable[[Ints, 
     return codes  # type: ignore[return-value]  # narrow
 
 
+def order_text(texts: ArrowColumn) -> Ints:
+    order = np.empty(len(texts), np.int64)
+    call("order_text", address(texts.chunks, CHUNK), len(texts.chunks), address(order, np.int64))
+    return order
+
+
+def text_numbers(texts: ArrowColumn) -> Hashes:
+    numbers = np.empty(len(texts), np.uint64)
+    chunks = texts.chunks
+    call(
+        "text_numbers", address(chunks, CHUNK), len(chunks), reference.TEXT_BASE, threads(), address(numbers, np.uint64)
+    )
+    return numbers
+
+
 def count(marked: Bools, item: Ints) -> int:
-    return _call_ids("count", item, threads(), marked=marked)
+    return reference.count(marked, item) if _few(item) else _call_ids("count", item, threads(), marked=marked)
 
 
 def find(marked: Bools, item: Ints) -> Ints:
@@ -72,6 +100,8 @@ def find(marked: Bools, item: Ints) -> Ints:
 
 
 def mark(ids: Ints | ArrowColumn, low: int, size: int) -> Bools:
+    if _few(ids):
+        return reference.mark(ids, low, size)
     marks = np.zeros(size, bool)
     _call_ids("mark", ids, low, size, threads(), address(marks, np.bool_))
     return marks
@@ -87,13 +117,17 @@ def codes(ids: Ints | ArrowColumn, low: int, size: int, lookup: Ints | None = No
     return out  # type: ignore[return-value]  # narrow
 
 
+def _few(ids: Ints | ArrowColumn) -> bool:
+    """Whether NumPy is done with integers before a kernel is called."""
+    return isinstance(ids, np.ndarray) and ids.size < FEW_IDS
+
+
 def _call_ids(name: str, ids: Ints | ArrowColumn, *arguments: int, marked: Bools | None = None) -> int:
     """Call a kernel for a column of ids."""
     ids = _integers(ids)
     chunks = chunks_of(ids)
-    kind = "text" if ids.dtype == object else "i32" if ids.dtype == np.int32 else "i64"
     before = () if marked is None else (address(marked, np.bool_),)
-    return call(f"{name}_{kind}", *before, address(chunks, CHUNK), len(chunks), *arguments)
+    return call(f"{name}_{SUFFIXES.get(ids.dtype, 'i64')}", *before, address(chunks, CHUNK), len(chunks), *arguments)
 
 
 def take(values: Array, order: Ints) -> Array:
@@ -212,10 +246,8 @@ def arrange(
 def sums(query: Ints, rank: Ints, weights: Floats | None, cutoffs: Sequence[int], n_queries: int) -> Floats:
     if len(cutoffs) > MOST_CUTOFFS:
         return reference.sums(query, rank, weights, cutoffs, n_queries)
-    cutoff, out = np.array(cutoffs, np.int64), np.empty((len(cutoffs), n_queries))
-    column = np.argsort(cutoff)
-    cutoff = cutoff[column]
-    query, rank = (np.ascontiguousarray(each, np.int64) for each in (query, rank))
+    (cutoff, column), out = _rising_cutoffs(tuple(cutoffs)), np.empty((len(cutoffs), n_queries))
+    query, rank = np.ascontiguousarray(query, np.int64), np.ascontiguousarray(rank, np.int64)
     weights = None if weights is None else np.ascontiguousarray(weights, np.float64)
     unsorted = call(
         "sums",
@@ -231,6 +263,14 @@ def sums(query: Ints, rank: Ints, weights: Floats | None, cutoffs: Sequence[int]
         address(out, np.float64),
     )
     return reference.sums(query, rank, weights, cutoffs, n_queries) if unsorted else out.T
+
+
+@lru_cache(maxsize=64)
+def _rising_cutoffs(cutoffs: tuple[int, ...]) -> tuple[Ints, Ints]:
+    """The cutoffs in rising order, and which of the given ones each is."""
+    cutoff = np.array(cutoffs, np.int64)
+    column = np.argsort(cutoff)
+    return cutoff[column], column
 
 
 def along_lists(start: Ints, values: Floats, divisor: Floats, cutoffs: Sequence[int]) -> Floats:
@@ -260,24 +300,30 @@ def within(group: Ints) -> Ints:
 
 
 def finite(values: Array | ArrowColumn) -> bool:
-    if values.dtype != np.float64 or not (isinstance(values, ArrowColumn) or values.flags.c_contiguous):
+    if values.dtype != np.float64 or _few(values) or not (isinstance(values, ArrowColumn) or values.flags.c_contiguous):
         return reference.finite(values)
     chunks = chunks_of(values)
     return bool(call("all_finite", address(chunks, CHUNK), len(chunks), threads()))
 
 
 def assign(target: Floats, source: Floats) -> None:
+    if target.size < SMALL_SIZE:
+        return reference.assign(target, source)
     rows, to = source.T, target.T
     in_rows = rows.dtype == to.dtype == np.float64 and {side.strides[1] for side in (rows, to)} == {8}
     if not in_rows or rows.shape != to.shape or not to.size:
         return reference.assign(target, source)
-    places = [side.__array_interface__["data"][0] for side in (rows, to)]
+    places = [begin(side) for side in (rows, to)]
     call("copy_rows", places[0], rows.strides[0] // 8, *rows.shape, to.strides[0] // 8, threads(), places[1])
 
 
 def divide(numerator: Array, denominator: Array, empty: float = 0.0, out: Floats | None = None) -> Floats:
-    shape = np.broadcast_shapes(numerator.shape, denominator.shape)
-    above, below = (np.broadcast_to(each, shape) for each in (numerator, denominator))
+    if numerator.size < SMALL_SIZE and denominator.size < SMALL_SIZE:
+        return reference.divide(numerator, denominator, empty, out)
+    above, below, shape = numerator, denominator, numerator.shape
+    if denominator.shape != shape:
+        shape = np.broadcast_shapes(shape, denominator.shape)
+        above, below = np.broadcast_to(numerator, shape), np.broadcast_to(denominator, shape)
     if len(shape) != 2 or above.dtype != np.float64 or below.dtype not in (np.float64, np.int64):
         return reference.divide(numerator, denominator, empty, out)
     rows, other = np.empty(shape[::-1]) if out is None else out.T, np.array(empty)
@@ -286,14 +332,14 @@ def divide(numerator: Array, denominator: Array, empty: float = 0.0, out: Floats
     call(
         "divide",
         *_steps(above),
-        below.__array_interface__["data"][0],
+        begin(below),
         int(below.dtype == np.int64),
         *_steps(below)[1:],
         *shape[::-1],
         address(other, np.float64),
         rows.strides[0] // 8,
         threads(),
-        rows.__array_interface__["data"][0],
+        begin(rows),
     )
     return rows.T
 
@@ -301,13 +347,13 @@ def divide(numerator: Array, denominator: Array, empty: float = 0.0, out: Floats
 def exact_sums(one: Floats, other: Floats | None = None) -> list[int]:
     sides = [_rows_in_one_piece(side) for side in (one, *(() if other is None else (other,)))]
     digits = np.zeros((len(one), SUM_DIGITS), np.int64)
-    arguments = [(side.__array_interface__["data"][0], side.strides[0] // 8) for side in sides] + [(0, 0)]
+    arguments = [(begin(side), side.strides[0] // 8) for side in sides] + [(0, 0)]
     if call("exact_sums", *arguments[0], *arguments[1], *one.shape, threads(), address(digits, np.int64)):
         raise OverflowError("a value is not finite: the sum is undefined")
-    lower = digits[:, :-1].astype("<u4")
+    lower, width = digits[:, :-1].astype("<u4").tobytes(), 4 * (SUM_DIGITS - 1)
     return [
-        int.from_bytes(row.tobytes(), "little") + (int(last) << 32 * (SUM_DIGITS - 1))
-        for row, last in zip(lower, digits[:, -1], strict=True)
+        int.from_bytes(lower[row * width : (row + 1) * width], "little") + (last << 8 * width)
+        for row, last in enumerate(digits[:, -1].tolist())
     ]
 
 
@@ -355,7 +401,8 @@ def _room(rows: int) -> Ints:
 
 def _start(lists: Lists, *columns: Array | ArrowColumn) -> int:
     """Where the starts of lists lie, which are as long as they say."""
-    if lists.start[-1] != len(lists.item) or any(len(column) != len(lists.item) for column in columns):
+    rows = len(lists.item)
+    if lists.start[-1] != rows or [column for column in columns if len(column) != rows]:
         raise ValueError(f"lists of {lists.start[-1]} rows have {len(lists.item)} items, and columns as long as these")
     return address(lists.start, np.int64)
 
@@ -373,7 +420,7 @@ def _integers(values: Any) -> Any:
     """Integers of 4 or 8 bytes in one piece; a column where it lies."""
     if isinstance(values, ArrowColumn):
         return values
-    return np.ascontiguousarray(values, values.dtype if values.dtype in (np.int32, np.int64) else np.int64)
+    return np.ascontiguousarray(values, values.dtype if values.dtype in NARROW_AND_WIDE else np.int64)
 
 
 def _scores(values: Any) -> Any:
@@ -389,7 +436,7 @@ def _scores(values: Any) -> Any:
 
 def _steps(values: Array) -> tuple[int, int, int]:
     """Where a matrix of numbers of 8 bytes begins, and how far it is to the next column, and to the next row."""
-    place: int = values.__array_interface__["data"][0]
+    place: int = begin(values)
     return place, values.strides[1] // 8, values.strides[0] // 8
 
 

@@ -42,19 +42,35 @@ def load() -> tuple[ctypes.CDLL | None, str | None]:
 LIBRARY, PROBLEM = load()
 
 
-def address(array: Array, *types: Any) -> int:
-    """Where an array lies, which is of one of the types and in one piece."""
-    if array.dtype not in types or not array.flags.c_contiguous:
-        raise TypeError(f"a kernel takes {' or '.join(map(str, map(np.dtype, types)))} in one piece, not {array.dtype}")
+from_buffer: Any = ctypes.c_char.from_buffer
+
+
+def address(array: Array, kind: Any) -> int:
+    """Where an array lies, which is of that type and in one piece."""
+    if array.dtype != kind or not array.flags.c_contiguous:
+        raise TypeError(f"a kernel takes {np.dtype(kind)} in one piece, not {array.dtype}")
+    if array.flags.writeable and array.size:  # then ctypes is five times as fast as NumPy
+        return ctypes.addressof(from_buffer(array))
+    return begin(array)
+
+
+def begin(array: Array) -> int:
+    """Where the first value of an array lies, which may have gaps."""
     place: int = array.__array_interface__["data"][0]
     return place
 
 
+FUNCTIONS: dict[str, Any] = {}
+"""The kernels that were called already."""
+
+
 def call(name: str, *arguments: int) -> int:
     """What a kernel returns; its last argument but its results is the number of threads."""
-    function = getattr(LIBRARY, name)
-    if function.argtypes is None:
+    function = FUNCTIONS.get(name)
+    if function is None:
+        function = getattr(LIBRARY, name)
         function.argtypes, function.restype = [ctypes.c_int64] * len(arguments), ctypes.c_int64
+        FUNCTIONS[name] = function
     result: int = function(*arguments)
     if result == OUT_OF_MEMORY:
         raise MemoryError(f"{name}: there is not enough memory")

@@ -1,4 +1,4 @@
-/* Numbering: codes 0, 1, 2, ... for ids of 64 bits or of text, where they lie. */
+/* Numbering: codes 0, 1, 2, ... for ids of 64 bits or of text, where they lie. Text has an order and a hash, too. */
 #include "kernels.h"
 
 /* An id in 16 bytes: an integer; or the length of a text in 4 bytes, then its letters where these are at most 12, else
@@ -258,4 +258,110 @@ static void text_changes_part(void *given, int64_t part, int64_t thread) {
 KERNEL int64_t changes_text(const Chunk *chunks, int64_t n_chunks, int64_t threads, int64_t *row) {
     Pieces job = {.row = row};
     return each_piece(chunks, n_chunks, threads, text_changes_part, &job);
+}
+
+/* ---- order: text by its bytes, which is the order of its code points ---------------------------------------------------- */
+
+/* A text, and the eight bytes that follow what all texts begin with, the first one the highest. */
+typedef struct {
+    uint64_t head;
+    const uint8_t *letters;
+    uint32_t length, row;
+} Text;
+
+INLINE Text text_at(const Chunk *R ids, int64_t row) {
+    Text text = {0};
+    switch (ids->kind) {
+    case KIND_VIEWS: {
+        const uint8_t *view = (const uint8_t *)ids->data + 16 * row;
+        uint32_t place[2];
+        memcpy(&text.length, view, 4), memcpy(place, view + 8, 8);
+        text.letters = text.length <= LETTERS_IN_PLACE ? view + 4 : ((const uint8_t *const *)ids->more)[place[0]] + place[1];
+        return text;
+    }
+    case KIND_LARGE_TEXT: {
+        const int64_t *start = (const int64_t *)ids->more + row;
+        text.letters = (const uint8_t *)ids->data + start[0], text.length = (uint32_t)(start[1] - start[0]);
+        return text;
+    }
+    default: {
+        const int32_t *start = (const int32_t *)ids->more + row;
+        text.letters = (const uint8_t *)ids->data + start[0], text.length = (uint32_t)(start[1] - start[0]);
+        return text;
+    }
+    }
+}
+
+static int later(const void *one, const void *other) {
+    const Text *a = one, *b = other;
+    uint32_t both = a->length < b->length ? a->length : b->length;
+    int differ = both ? memcmp(a->letters, b->letters, both) : 0;
+    if (!differ) differ = (a->length > b->length) - (a->length < b->length);
+    return differ ? differ : (a->row > b->row) - (a->row < b->row);
+}
+
+/* By the bytes of the heads, the last one first; a byte that all texts share is passed over. */
+static Text *by_heads(Text *R from, Text *R to, int64_t n) {
+    for (int shift = 0; shift < 64; shift += 8) {
+        int64_t place[257] = {0};
+        for (int64_t t = 0; t < n; t++) place[(from[t].head >> shift & 255) + 1]++;
+        if (place[(from[0].head >> shift & 255) + 1] == n) continue;
+        for (int digit = 0; digit < 256; digit++) place[digit + 1] += place[digit];
+        for (int64_t t = 0; t < n; t++) to[place[from[t].head >> shift & 255]++] = from[t];
+        Text *swapped = from;
+        from = to, to = swapped;
+    }
+    return from;
+}
+
+/* The rows of some texts, fewer than 2^31, in the order of the texts; equal ones keep theirs. */
+KERNEL int64_t order_text(const Chunk *chunks, int64_t n_chunks, int64_t *order) {
+    int64_t n = 0, common = INT64_MAX;
+    for (int64_t c = 0; c < n_chunks; c++) n += chunks[c].rows;
+    if (!n) return 0;
+    Text *texts = malloc((size_t)n * 2 * sizeof *texts);
+    if (!texts) return OUT_OF_MEMORY;
+    for (int64_t c = 0, row = 0; c < n_chunks; c++)
+        for (int64_t r = 0; r < chunks[c].rows; r++, row++) {
+            texts[row] = text_at(chunks + c, r), texts[row].row = (uint32_t)row;
+            common = least(common, texts[row].length);
+            for (int64_t at = 0; at < common; at++)
+                if (texts[row].letters[at] != texts[0].letters[at]) common = at;
+        }
+    for (int64_t t = 0; t < n; t++)
+        for (int64_t at = common; at < common + 8; at++)
+            texts[t].head = texts[t].head << 8 | (at < texts[t].length ? texts[t].letters[at] : 0);
+    const Text *sorted = by_heads(texts, texts + n, n);
+    for (int64_t begin = 0, end; begin < n; begin = end) {
+        for (end = begin + 1; end < n && sorted[end].head == sorted[begin].head;) end++;
+        if (end > begin + 1) qsort((Text *)sorted + begin, (size_t)(end - begin), sizeof *sorted, later);
+    }
+    for (int64_t t = 0; t < n; t++) order[t] = sorted[t].row;
+    free(texts);
+    return 0;
+}
+
+/* ---- numbers: a hash of each text, the same on every machine ------------------------------------------------------------ */
+
+typedef struct {
+    Pieces of;
+    uint64_t base, *numbers;
+} Hashed;
+
+static void text_numbers_part(void *given, int64_t part, int64_t thread) {
+    Hashed *job = given;
+    const Piece *piece = job->of.pieces + part;
+    (void)thread;
+    for (int64_t r = 0; r < piece->rows; r++) {
+        Text text = text_at(piece->chunk, piece->begin + r);
+        uint64_t sum = 0;
+        for (int64_t at = text.length; at-- > 0;) sum = (sum + text.letters[at] + 1) * job->base;
+        job->numbers[piece->first + r] = mix(sum ^ text.length);
+    }
+}
+
+/* A number per text: its bytes plus 1, each times a power of the base, added up; then mixed with the length. */
+KERNEL int64_t text_numbers(const Chunk *chunks, int64_t n_chunks, int64_t base, int64_t threads, uint64_t *numbers) {
+    Hashed job = {.base = (uint64_t)base, .numbers = numbers};
+    return each_piece(chunks, n_chunks, threads, text_numbers_part, &job.of);
 }

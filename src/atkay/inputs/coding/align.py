@@ -185,12 +185,15 @@ def align_tables(
     else:
         of_rows = [codes.of_rows(table) for table in (recs, truth)]
     items = codes.items
-    score, order = None if recs.score is None else Scores(in_place(recs.score)), None
-    if score is not None and recs.rank is None and runs[0].length is None and not rising(user_codes[0]):
-        lists, score = grouped_by_score(user_codes[0], of_rows[0], users.size, items.size, score.column)
+    column, order = None if recs.score is None else in_place(recs.score), None
+    score: Scores | None = None
+    stands = rising(user_codes[0])
+    if column is not None and recs.rank is None and runs[0].length is None and not stands:
+        lists, score = grouped_by_score(user_codes[0], of_rows[0], users.size, items.size, column)
     else:
-        lists, order = grouped(user_codes[0], runs[0].length, of_rows[0], users.size, items.size)
-        score = None if score is None else replace(score, moved=order)
+        lists, order = grouped(user_codes[0], runs[0].length, of_rows[0], users.size, items.size, stands=stands)
+        if column is not None:
+            score = Scores(column, moved=order)
     items_only = truth.grade is None and truth.extra is None
     relevant, truth_order = grouped(
         user_codes[1], runs[1].length, of_rows[1], users.size, items.size, items_only=items_only

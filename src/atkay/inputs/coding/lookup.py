@@ -25,6 +25,10 @@ ROWS_SAMPLED = 10_000
 """Rows sampled to tell whether those of a user are contiguous."""
 
 
+FEW_INTEGERS, FEW_TEXTS = 10_000, 2_000
+"""Each row of so few ids is looked at by itself: that takes less than to find out which are the same."""
+
+
 @dataclass(frozen=True, eq=False)
 class Keyed:
     """The items of each user of a table; the last list is empty, for all other users."""
@@ -69,13 +73,20 @@ def keyed_by(table: Table, queries: pl.DataFrame, groups: tuple[str, ...]) -> pl
 
 
 def grouped(
-    code: Ints, run: Ints | None, item: Ints, n_queries: int, n_items: int, *, items_only: bool = False
+    code: Ints,
+    run: Ints | None,
+    item: Ints,
+    n_queries: int,
+    n_items: int,
+    *,
+    items_only: bool = False,
+    stands: bool | None = None,
 ) -> tuple[Lists, Runs | None]:
     """The items by query, and the order of the rows that this took; None where they stand so, or for ``items_only``.
 
-    ``run``: the number of rows of each code.
+    ``run``: the number of rows of each code. ``stands``: whether codes rise, where that is known.
     """
-    stands = kernels.rising(code)
+    stands = kernels.rising(code) if stands is None else stands
     if run is None and not stands:
         if items_only:
             start, items, _ = kernels.arrange(code, 0, n_queries, item, n_items)
@@ -121,7 +132,10 @@ class KeyRuns:
     def of(cls, ids: tuple[pl.Series, ...]) -> KeyRuns:
         """The runs of some columns."""
         rows = len(ids[0])
-        if not rows or (rows > ROWS_SAMPLED and len(changes(ids[0][:ROWS_SAMPLED])) > ROWS_SAMPLED // 4):
+        few = FEW_INTEGERS if ids[0].dtype.is_integer() else FEW_TEXTS
+        if not rows or (rows <= few and len(ids) == 1):
+            return cls(ids, None)
+        if rows > ROWS_SAMPLED and len(changes(ids[0][:ROWS_SAMPLED])) > ROWS_SAMPLED // 4:
             return cls(ids, None)
         start = np.concatenate(([0], changes(ids[0])))
         for column in ids[1:]:

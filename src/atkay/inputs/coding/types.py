@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -36,6 +38,8 @@ def same_types(one: Table, other: Table, *, outside: bool = False) -> tuple[Tabl
     """
     pairs = [_same(one, other, at, outside) for at in range(min(len(one.ids), len(other.ids)))]
     ids = tuple(here for here, _ in pairs)
+    if all(map(operator.is_, itertools.chain(*pairs), itertools.chain(*zip(one.ids, other.ids, strict=False)))):
+        return one, other
     if outside and any(column.null_count() for column in ids):
         there = (
             ~pl.DataFrame([column.alias(str(at)) for at, column in enumerate(ids)])
@@ -49,6 +53,8 @@ def same_types(one: Table, other: Table, *, outside: bool = False) -> tuple[Tabl
 
 def _same(one: Table, other: Table, at: int, outside: bool) -> tuple[pl.Series, pl.Series]:
     ids = [one.ids[at], other.ids[at]]
+    if not (one.text or other.text) and ids[0].dtype == ids[1].dtype:
+        return ids[0], ids[1]
     text = [table.text and column.dtype == pl.String for table, column in zip((one, other), ids, strict=True)]
     if all(text):
         both = [integers(column) for column in ids]

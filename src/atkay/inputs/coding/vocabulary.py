@@ -12,19 +12,24 @@ import polars as pl
 from atkay.core import kernels
 from atkay.core.fingerprint import Numbers, id_numbers, numbers_of
 from atkay.core.lists import in_threads, ranges
-from atkay.inputs.in_place import in_place
+from atkay.core.native.arrow import ArrowColumn
+from atkay.inputs.in_place import in_place, take_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from atkay.core.types import Bools, Hashes, Ints
+    from atkay.core.types import Array, Bools, Hashes, Ints
 
 Ids = tuple[pl.Series, ...]
 
-SMALL_ROWS = 1000
-"""Fewer ids than this are sorted by Python: a query of Polars would take longer."""
-WIDE = (pl.UInt64, pl.Int128, pl.UInt128)
+CODED = frozenset({pl.String, pl.Int64, pl.Int32})
+"""The usual types of ids, which a kernel numbers."""
+WIDE = frozenset({pl.UInt64, pl.Int128, pl.UInt128})
 """Integers that need not fit into 64 bits with a sign."""
+FEW_ROWS = 2000
+"""Python numbers fewer ids than this before a kernel has been told where they lie."""
+LEAST_ROOM = 1 << 16
+"""A range of codes may be this long for a handful of ids: to look through it takes less than to number them."""
 ROWS_PER_SLICE = 1 << 20
 """Rows of a column that a thread looks up at a time."""
 
@@ -59,9 +64,9 @@ class Vocabulary:
         columns = [_common_type(ids) for ids in zip(*tables, strict=True)]
         tables = list(zip(*columns, strict=True))
         if len(columns) == 1 and columns[0][0].dtype.is_integer() and any(map(len, columns[0])):
-            vocabulary = cls._of_integers(columns[0], names, room, dense=dense)
-            if vocabulary is not None:
-                return vocabulary, [vocabulary.codes(ids) for ids in tables]
+            coded = cls._of_integers(columns[0], names, room, dense=dense)
+            if coded is not None:
+                return coded
         if len(columns) == 1 and is_coded(columns[0][0].dtype):
             return cls._of_one(columns[0], names)
         return cls._of_any(tables, names)
@@ -69,20 +74,35 @@ class Vocabulary:
     @classmethod
     def _of_one(cls, columns: list[pl.Series], names: tuple[str, ...]) -> tuple[Vocabulary, list[Ints]]:
         """Text, or integers that are far apart."""
-        table = pl.DataFrame()
+        if sum(map(len, columns)) <= FEW_ROWS:
+            lists = [column.to_list() for column in columns]
+            ids = sorted(set().union(*lists))
+            code_of = dict(zip(ids, range(len(ids)), strict=True))
+            table = pl.Series(names[0], ids, columns[0].dtype).to_frame()
+            codes = [np.fromiter(map(code_of.__getitem__, each), np.int32, len(each)) for each in lists]
+            return cls(len(table), names, table=table), codes  # type: ignore[return-value]  # narrow
+        return cls._of_many(columns, names)
 
-        def place_of(column: Ints, row: Ints) -> Ints:
+    @classmethod
+    def _of_many(cls, columns: list[pl.Series], names: tuple[str, ...]) -> tuple[Vocabulary, list[Ints]]:
+        """The same by a kernel."""
+        table: pl.DataFrame | None = None
+
+        def place_of(of: Ints, row: Ints) -> Ints:
             nonlocal table
-            seen = [np.flatnonzero(column == at) for at in range(len(columns))]
-            ids = pl.concat([each[row[new]] for each, new in zip(columns, seen, strict=True)]).alias(names[0])
+            seen = [np.flatnonzero(of == at) for at in range(len(columns))]
+            ids = pl.concat([take_rows(each, row[new]) for each, new in zip(columns, seen, strict=True)]).alias(
+                names[0]
+            )
             order = np.concatenate(seen)
             by_id = _sorting(ids)
-            table = pl.DataFrame([pl.Series("code", np.arange(len(ids), dtype=np.uint32)), ids[by_id]])
+            table = take_rows(ids, by_id).to_frame()
             place = np.empty(len(order), np.int64)
             place[order[by_id]] = np.arange(len(order))
             return place
 
         codes = kernels.number_ids([in_place(column) for column in columns], place_of)
+        assert table is not None
         return cls(len(table), names, table=table), codes
 
     @classmethod
@@ -92,36 +112,40 @@ class Vocabulary:
         table = _distinct(tables[by_length[0]], names)
         codes: dict[int, Ints] = {}
         for at in by_length:
-            codes[at] = cls(len(table), names, table=table.with_row_index("code")).codes(tables[at])
+            codes[at] = cls(len(table), names, table=table).codes(tables[at])
             if len(new := np.flatnonzero(codes[at] < 0)):
                 rest = tuple(column.gather(new) for column in tables[at])
                 table = pl.concat((table, _distinct(rest, names)))
-                codes[at][new] = cls(len(table), names, table=table.with_row_index("code")).codes(rest)
+                codes[at][new] = cls(len(table), names, table=table).codes(rest)
         table = table.with_row_index("number").sort(names)
         place = np.empty(len(table), np.int32 if len(table) < 1 << 31 else np.int64)
         place[table.get_column("number").to_numpy()] = np.arange(len(table))
-        numbered = cls(len(table), names, table=table.drop("number").with_row_index("code"))
+        numbered = cls(len(table), names, table=table.drop("number"))
         return numbered, [kernels.take(place, codes[at].astype(np.int64)) for at in range(len(tables))]
 
     @classmethod
     def _of_integers(
         cls, columns: list[pl.Series], names: tuple[str, ...], room: int | None, *, dense: bool
-    ) -> Vocabulary | None:
+    ) -> tuple[Vocabulary, list[Ints]] | None:
         """Integers as their own codes; None where they are too far apart."""
-        low, high = _span(columns)
-        room = 4 * sum(map(len, columns)) + 1024 if room is None else room
+        dtype = columns[0].dtype
+        wide = dtype in WIDE
+        ids = [] if wide else [in_place(column) for column in columns]
+        low, high = _span_of_wide(columns) if wide else _span(ids)
+        room = 4 * sum(map(len, columns)) + LEAST_ROOM if room is None else room
         if high - low >= room or not fits(low) or not fits(high):
             return None
-        dtype = columns[0].dtype
+        ids = [in_place(_narrow(column)) for column in columns] if wide else ids
         if not dense:
             base = min(low, 0) if low <= high - low else low  # ids that start near 0 are codes as they are
-            return cls(high - base + 1, names, dtype, base, first=low - base)
-        present = np.zeros(high - low + 1, bool)
-        for column in columns:
-            present |= kernels.mark(in_place(_narrow(column, low)), low, len(present))
-        if present.all():
-            return cls(len(present), names, dtype, low)
-        return cls(int(present.sum()), names, dtype, low, lookup=np.where(present, np.cumsum(present) - 1, -1))
+            vocabulary = cls(high - base + 1, names, dtype, base, first=low - base)
+        else:
+            present = np.zeros(high - low + 1, bool)
+            for column in ids:
+                present |= kernels.mark(column, low, len(present))
+            lookup = None if present.all() else np.where(present, np.cumsum(present) - 1, -1)
+            vocabulary = cls(int(np.count_nonzero(present)), names, dtype, low, lookup=lookup)
+        return vocabulary, [vocabulary._codes_of_integers(column) for column in ids]
 
     def codes(self, ids: Ids) -> Ints:
         """The codes of ids, and something that is no code where an id is unknown."""
@@ -135,15 +159,23 @@ class Vocabulary:
             slices = ranges(len(ids[0]), ROWS_PER_SLICE)
             parts = in_threads(lambda b: self._codes_of_any(tuple(each[slice(*b)] for each in ids)), slices)
             return np.concatenate(parts)
-        if self.lookup is None and self.low == 0 and ids[0].dtype not in WIDE and ids[0].n_chunks() == 1:
-            return ids[0].to_numpy()
+        return self._codes_of_integers(in_place(_narrow(ids[0], self.low - 1)))
+
+    def _codes_of_integers(self, ids: Array | ArrowColumn) -> Ints:
+        if self.lookup is None and self.low == 0 and isinstance(ids, np.ndarray):
+            return ids
         span = self.size if self.lookup is None else len(self.lookup)
-        return kernels.codes(in_place(_narrow(ids[0], self.low - 1)), self.low, span, self.lookup)
+        return kernels.codes(ids, self.low, span, self.lookup)
 
     def _codes_of_any(self, ids: Ids) -> Ints:
         assert self.table is not None
         frame = _frame(ids, self.names).cast({name: self.table.schema[name] for name in self.names}, strict=False)
-        return self._narrow(frame.join(self.table, on=self.names, how="left", maintain_order="left"))
+        return self._narrow(frame.join(self._coded, on=self.names, how="left", maintain_order="left"))
+
+    @cached_property
+    def _coded(self) -> pl.DataFrame:
+        assert self.table is not None
+        return self.table.with_row_index("code")
 
     def _narrow(self, coded: pl.DataFrame) -> Ints:
         """The codes that were found, -1 for none, in no wider integers than it takes."""
@@ -171,16 +203,14 @@ class Vocabulary:
 
     def all_ids(self) -> pl.DataFrame:
         """The ids of all codes."""
-        if self.table is None:
-            return self.ids(np.arange(self.size))
-        return pl.DataFrame([self.table.get_column(name) for name in self.names])
+        return self.ids(np.arange(self.size)) if self.table is None else self.table
 
     def ids(self, codes: Ints) -> pl.DataFrame:
         """The ids of codes."""
         if self.table is not None:
             return pl.DataFrame([self.table.get_column(name)[codes] for name in self.names])
         place = codes if self.lookup is None else np.flatnonzero(self.lookup >= 0)[codes]
-        return pl.DataFrame({self.names[0]: pl.Series(place + self.low).cast(self.dtype or pl.Int64)})
+        return pl.DataFrame([pl.Series(self.names[0], place + self.low).cast(self.dtype or pl.Int64)])
 
 
 def _frame(ids: Ids, names: tuple[str, ...]) -> pl.DataFrame:
@@ -194,15 +224,15 @@ def _distinct(ids: Ids, names: tuple[str, ...]) -> pl.DataFrame:
 
 
 def _sorting(ids: pl.Series) -> Ints:
-    """The rows of ids in the order of the ids."""
-    if len(ids) < SMALL_ROWS:
-        return np.array(sorted(range(len(ids)), key=ids.to_list().__getitem__), np.int64)
-    return ids.arg_sort().to_numpy().astype(np.int64)
+    """The rows of different ids in the order of the ids."""
+    if len(ids) > ROWS_PER_SLICE:
+        return ids.arg_sort().to_numpy().astype(np.int64)  # in threads
+    return kernels.order_text(ArrowColumn(ids)) if ids.dtype == pl.String else np.argsort(ids.to_numpy())
 
 
 def is_coded(dtype: pl.DataType) -> bool:
     """Whether a kernel numbers ids of this type."""
-    return dtype == pl.String or (dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128))
+    return dtype in CODED or (dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128))
 
 
 def _place_in_first(column: Ints, row: Ints) -> Ints:
@@ -215,17 +245,18 @@ def fits(value: int) -> bool:
     return -(2**62) < value < 2**62
 
 
-def _span(columns: Sequence[pl.Series]) -> tuple[int, int]:
+def _span(columns: Sequence[Array | ArrowColumn]) -> tuple[int, int]:
     """The lowest and the highest of integer ids."""
+    lows, highs = zip(*[kernels.span(column) for column in columns if len(column)], strict=True)
+    return min(lows), max(highs)
+
+
+def _span_of_wide(columns: Sequence[pl.Series]) -> tuple[int, int]:
     columns = [column for column in columns if len(column)]
-    if any(column.dtype in WIDE for column in columns):
-        return min(int(c.min()) for c in columns), max(int(c.max()) for c in columns)  # type: ignore[arg-type]  # not null
-
-    ends = [kernels.span(in_place(column)) for column in columns]
-    return min(low for low, _ in ends), max(high for _, high in ends)
+    return min(int(c.min()) for c in columns), max(int(c.max()) for c in columns)  # type: ignore[arg-type]  # not null
 
 
-def _narrow(ids: pl.Series, other: int) -> pl.Series:
+def _narrow(ids: pl.Series, other: int = 0) -> pl.Series:
     """Integer ids in 64 bits with a sign, and another number for those that do not fit."""
     return ids.cast(pl.Int64, strict=False).fill_null(other) if ids.dtype in WIDE else ids
 
@@ -233,7 +264,7 @@ def _narrow(ids: pl.Series, other: int) -> pl.Series:
 def _common_type(columns: tuple[pl.Series, ...]) -> list[pl.Series]:
     """Columns of the same type: integers of different widths become the widest that is needed."""
     dtypes = [column.dtype for column in columns]
-    if len(set(dtypes)) == 1:
+    if all(dtype == dtypes[0] for dtype in dtypes[1:]):
         return list(columns)
     if all(dtype.is_integer() for dtype in dtypes):
         wide = pl.Int128 if any(dtype in (pl.Int128, pl.UInt64) for dtype in dtypes) else pl.Int64
