@@ -112,7 +112,8 @@ def source_of(
 ) -> Source:
     """Columns that are in memory, with their roles."""
     series = {
-        name: values if isinstance(values, pl.Series) else pl.Series(name, values) for name, values in columns.items()
+        name: values.alias(name) if isinstance(values, pl.Series) else pl.Series(name, values)
+        for name, values in columns.items()
     }
     return Source(
         tuple(series),
