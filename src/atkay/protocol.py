@@ -267,7 +267,7 @@ def _depth(given: object, ties: str, averages: bool) -> int:
         isinstance(given, bool)
         or not hasattr(given, "__index__")
         or hasattr(given, "shape")
-        or operator.index(given) < 1
+        or not 0 < operator.index(given) < 1 << 63
     ):
         raise ProtocolError(f"protocol: depth must be a positive integer, got {shown(given)}.")
     if averages:

@@ -125,12 +125,14 @@ def read_users(given: Any, call: str = "update", name: str = "users") -> pl.Seri
     """The users' ids, integers, text or dates, as in tables; ``call`` takes them as ``name``."""
     import polars as pl
 
-    from atkay.inputs.checks import as_ids
+    from atkay.inputs.checks import as_ids, is_nested
 
     ids = array(given, name, call)
     if isinstance(ids, np.ndarray) and (ids.ndim != 1 or ids.dtype == object):
         ids = ids.tolist()
     try:
+        if isinstance(ids, list) and any(map(is_nested, ids)):  # which Polars would look into, however deep they are
+            raise TypeError
         column = pl.Series(name, ids)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
         raise IdError(
