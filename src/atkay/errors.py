@@ -26,6 +26,7 @@
     ├── NotMeanWarning     a test that does not test the mean
     ├── OverlapWarning     two tables have no ids in common, or next to none
     ├── PermutationsWarning too few permutations for the number of comparisons
+    ├── RelevanceWarning   grades look like star ratings, of which the poor ones count as relevant
     ├── RepeatsWarning     seen items are excluded, but most relevant items were seen
     ├── SampledWarning     the numbers are of a sample of the catalogue
     ├── SpeedWarning       the compiled kernels are missing, so everything takes longer
@@ -113,6 +114,10 @@ class NotMeanWarning(AtkayWarning):
 
 class OverlapWarning(AtkayWarning):
     """Two tables have no users or items in common, or next to none."""
+
+
+class RelevanceWarning(AtkayWarning):
+    """Grades look like star ratings, and every rated item counts as relevant."""
 
 
 class RepeatsWarning(AtkayWarning):

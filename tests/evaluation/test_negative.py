@@ -94,8 +94,8 @@ def test_the_result_says_so() -> None:
         str(atkay.evaluate(RECS, TRUTH, "map", **words))  # type: ignore[arg-type]  # words of the protocol
         for words in ({}, {"negative": "unjudged"})
     )
-    assert "; below 0: not relevant; relevant above 0" in default
-    assert "; below 0: not judged; relevant above 0" in unjudged
+    assert "grades -3 to 2 from the values of truth; below 0: not relevant; relevant above 0" in default
+    assert "grades -3 to 2 from the values of truth; below 0: not judged; relevant above 0" in unjudged
 
 
 def test_the_same_truth_has_one_fingerprint() -> None:

@@ -284,7 +284,15 @@ def test_arrays_and_logs_like_movielens_are_quiet() -> None:
     train, truth = log[: len(log) // 2], log[len(log) // 2 :]
     popular = train["item"].value_counts(sort=True)[:50].select("item", score=-pl.int_range(pl.len()))
     recs = truth.select("user").unique().join(popular, how="cross")
-    quietly(recs, truth, ["ndcg@10", "novelty@10"], train=train, exclude=train, catalog=log.select("item").unique())
+    quietly(
+        recs,
+        truth,
+        ["ndcg@10", "novelty@10"],
+        train=train,
+        exclude=train,
+        catalog=log.select("item").unique(),
+        min_relevance=4,
+    )
 
 
 # Columns that decide a number
@@ -335,13 +343,13 @@ def test_names_are_no_categories() -> None:
 def test_grades_are_named(engine: dict[str, Any], tmp_path: Path) -> None:
     truth = TRUTH.with_columns(rating=pl.Series(np.arange(N) % 10 / 2 + 0.5))
     words = "grades 0.5 to 5 from 'rating'; relevant from 0.5; gain 2^grade - 1"
-    result = quietly(RECS, truth, "ndcg@5", **engine)
+    result = quietly(RECS, truth, "ndcg@5", min_relevance=0.5, **engine)
     assert result.readings == (READ.replace("item (150", "item, grade 'rating' (150"), words)
     assert words in repr(result)
     assert words.replace("'", "&#x27;") in result._repr_html_()
     result.save(tmp_path / "r.json")
     assert words in repr(atkay.Result.load(tmp_path / "r.json"))
-    assert words in atkay.compare({"a": RECS, "b": RECS}, truth, "ndcg@5", **engine).notes
+    assert words in atkay.compare({"a": RECS, "b": RECS}, truth, "ndcg@5", min_relevance=0.5, **engine).notes
     atkay.report(result, tmp_path / "r.html")
     assert words in (tmp_path / "r.html").read_text()
     for values in (1, 0.0, np.arange(N) % 2):

@@ -31,7 +31,7 @@ def text_of(rows: Any, separator: str = ",", end: str = "\n") -> str:
 
 def read(path: Path, content: str | bytes, truth: Any = TRUTH, **given: Any) -> atkay.Result:
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return atkay.evaluate(path, truth, "mrr", **given)
+    return atkay.evaluate(path, truth, "mrr", min_relevance=1, **given)
 
 
 def refused(error: type[AtkayError], message: str, path: Path, content: str, truth: Any = TRUTH, **given: Any) -> None:
@@ -133,9 +133,9 @@ def test_files_of_a_folder_begin_alike(tmp_path: Path) -> None:
     (tmp_path / "recs/a.csv").write_text(FORMS["comma.csv"])
     (tmp_path / "recs/b.csv").write_text("33,101,0.5\n")
     with pytest.raises(AtkayError, match=r"a\.csv' has a header line, and '.*b\.csv' has none"):
-        atkay.evaluate(tmp_path / "recs", TRUTH, "mrr")
+        atkay.evaluate(tmp_path / "recs", TRUTH, "mrr", min_relevance=1)
     (tmp_path / "recs/a.csv").write_text(FORMS["bare.csv"])
-    assert atkay.evaluate(tmp_path / "recs", TRUTH, "mrr").population.listed == 6
+    assert atkay.evaluate(tmp_path / "recs", TRUTH, "mrr", min_relevance=1).population.listed == 6
 
 
 @MEMORY

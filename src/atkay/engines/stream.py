@@ -29,6 +29,7 @@ from atkay.evaluation.measure import measure_all
 from atkay.evaluation.part import Part
 from atkay.evaluation.request import USUAL, Request
 from atkay.inputs.batch import read_batch, read_users
+from atkay.inputs.coding.grades import Grades
 from atkay.inputs.coding.stream_side import StreamSide
 from atkay.judged.judged import Judged
 from atkay.metrics.metric import RunMetric, is_pooled
@@ -166,6 +167,7 @@ class Stream(Visible):
         )
         self._part: Part | None = None  # is replaced, never changed: whoever reads it once has a consistent state
         self._shared: dict[str, SharedCount] = {}  # how many users the side tables name so far; replaced, too
+        self._grades: Grades | None = None
         self._lock = Lock()
 
     @property
@@ -234,10 +236,11 @@ class Stream(Visible):
             )
         aligned = self._aligned(batch, users)
         part, _ = measure_all(self._request, lambda protocol: judge(aligned, protocol)[:2], ids=aligned.ids)
-        self._add(part.sum())
+        self._add(part.sum(), Grades.of(aligned.grade))
 
-    def _add(self, part: Part) -> None:
+    def _add(self, part: Part, grades: Grades | None) -> None:
         with self._lock:
+            self._grades = grades if self._grades is None else self._grades.merge(grades)
             self._part = part if self._part is None else self._part.merge(part)
 
     def _aligned(self, batch: Batch, users: pl.Series | None) -> Aligned:
@@ -266,14 +269,14 @@ class Stream(Visible):
         """Add the users of another stream, or of its bytes; it must have the same metrics and other users."""
         if isinstance(other, Stream):
             self._check_same(other._header())
-            part = other._part
+            part, grades = other._part, other._grades
             self._add_shared(other._shared)
         else:
             read = _read(other)
             self._check_same(read.header)
-            part = self._restored(read)
+            part, grades = self._restored(read), None
         if part is not None:
-            self._add(part)
+            self._add(part, grades)
 
     def compute(self) -> Result:
         """The result so far, with intervals and counts.
@@ -290,6 +293,7 @@ class Stream(Visible):
             self.protocol.with_fields(**described),
             self._nobody,
             fingerprint={} if self._side is None else self._side.fingerprint,
+            grades=self._grades,
         )
         return finish(self._request, setting, [part])
 
@@ -306,7 +310,7 @@ class Stream(Visible):
     def reset(self) -> None:
         """Remove all users."""
         with self._lock:
-            self._part, self._shared = None, {}
+            self._part, self._shared, self._grades = None, {}, None
 
     def to_bytes(self) -> bytes:
         """The state in a few portable bytes, the same for any order of the users.

@@ -13,6 +13,7 @@ from atkay.errors import (
     InputError,
     OverlapWarning,
     PopulationError,
+    RelevanceWarning,
     SampledWarning,
     TiesWarning,
     listing,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from atkay.core.types import Ints
     from atkay.inputs.coding.align import Codes
+    from atkay.inputs.coding.grades import Grades
     from atkay.inputs.table import Table
     from atkay.metrics.metric import Metric
     from atkay.protocol import Protocol
@@ -64,6 +66,8 @@ class Setting:
     fingerprint: Mapping[str, str] = field(default_factory=dict)
     """What tells tables apart that no part has."""
     readings: tuple[str, ...] = ()
+    grades: Grades | None = None
+    """The grades of the truth, where no part knows them."""
     engine: str | None = None
     whole: tuple[str, ...] = ()
     """Of exclude and candidates, what every part has whole."""
@@ -113,6 +117,7 @@ def finish(
         )
     groups, slicings = _groups_and_slicings(setting, part)
     _warn(request, protocol, part.population)
+    _warn_of_ratings(request, setting.grades if part.common is None else part.common.grades)
     whole = {segment: _of_run(request.metrics, states, setting.items) for segment, states in part.states.items()}
     return Result(
         metrics=request.metrics,
@@ -188,11 +193,11 @@ def _readings(request: Request, setting: Setting, part: Part) -> tuple[str, ...]
         first = "" if ranks is None or ranks.min() != 0 else ", numbered from 0"
         if column is not None and (first or len({"rank", "score"} & {*used}) > 1):
             messages.append(f"{name} ordered by column '{column}'{first}")
-    if common is not None and common.grades is not None and common.grades[2]:
-        truth, (low, high, _) = setting.tables["truth"], common.grades
+    if common is not None and common.grades is not None and common.grades.graded:
+        truth = setting.tables["truth"]
         where = "the values of truth" if truth.label in WITHOUT_COLUMNS else f"'{truth.used['relevance']}'"
-        grades = read_grades(where, low, high, setting.protocol)
-        messages.append("; ".join([grades, *_use_of_grades(request, low)]))
+        grades = read_grades(where, common.grades, setting.protocol)
+        messages.append("; ".join([grades, *_use_of_grades(request, common.grades.low)]))
     side = setting.items.side
     return (*filter(None, messages), *(() if side is None or side.features is None else side.features.readings))
 
@@ -226,10 +231,10 @@ def _use_of_grades(request: Request, lowest: float) -> list[str]:
     return [*words, *(f"gain {worth}" for worth in worths if len(worths) == 1)]
 
 
-def read_grades(where: str, low: float, high: float, protocol: Protocol) -> str:
+def read_grades(where: str, grades: Grades, protocol: Protocol) -> str:
     """Which grades there are, and what those below 0 mean."""
     below = {"irrelevant": "not relevant", "unjudged": "not judged"}.get(protocol.negative, "")
-    return f"grades {low:g} to {high:g} from {where}" + (f"; below 0: {below}" if low < 0 else "")
+    return f"grades {grades.low:g} to {grades.high:g} from {where}" + (f"; below 0: {below}" if grades.low < 0 else "")
 
 
 def _warn(request: Request, protocol: Protocol, population: Population) -> None:
@@ -275,6 +280,23 @@ def _warn(request: Request, protocol: Protocol, population: Population) -> None:
             "differently.",
             SampledWarning,
         )
+
+
+def _warn_of_ratings(request: Request, grades: Grades | None) -> None:
+    """Warn where grades look like star ratings, and it was not said from which on an item is relevant."""
+    poor = None if grades is None else grades.poor()
+    concerned = [each for each in request.by_protocol() if any(metric.needs_truth for metric in each.metrics)]
+    if grades is None or poor is None or all(each.protocol.min_relevance is not None for each in concerned):
+        return
+    values = [f"{value:g}" for value in poor.values]
+    rated = " and ".join(values) if len(values) < 3 else f"{values[0]} to {values[-1]}"
+    warn(
+        f"truth: the grades {grades.low:g} to {grades.high:g} look like star ratings, and every rated item counts as "
+        f"relevant, also the {poor.rated:,} ({100 * poor.rated / poor.of:.2g} %) rated {rated}. Pass "
+        f"{argument('min_relevance', poor.liked)} to count liked items alone, or "
+        f"{argument('min_relevance', grades.low)} to say that all count.",
+        RelevanceWarning,
+    )
 
 
 def _unstable(request: Request, protocol: Protocol, population: Population) -> str:

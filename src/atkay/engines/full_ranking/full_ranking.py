@@ -326,6 +326,7 @@ class FullRanking(Visible):
             judged,
             fingerprint=truth.fingerprints(self._ids),
             readings=truth.readings(protocol),
+            grades=truth.grades,
             engine=f"all {number_of(n_items, 'item')} ranked by {how}",
         )
         return finish(self._request, setting, [part])

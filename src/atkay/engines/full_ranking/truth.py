@@ -17,7 +17,7 @@ from atkay.evaluation.finish import read_grades
 from atkay.evaluation.judge import find_hits, relevant_grades
 from atkay.evaluation.raters import one_grade_each, unjudged_rows
 from atkay.inputs.arrays import ItemRows, Use, as_array, compressed, is_sparse, item_rows
-from atkay.inputs.coding.shared import grade_ends
+from atkay.inputs.coding.grades import Grades
 from atkay.judged.judged import Judged
 from atkay.judged.side import Side
 from atkay.protocol import Protocol
@@ -100,8 +100,13 @@ class Truth:
 
     def readings(self, protocol: Protocol) -> tuple[str, ...]:
         """The grades, where there are others than 0 and 1."""
-        ends = grade_ends(self.grade)
-        return (read_grades("the values of truth", *ends[:2], protocol),) if ends and ends[2] else ()
+        grades = self.grades
+        return (read_grades("the values of truth", grades, protocol),) if grades and grades.graded else ()
+
+    @cached_property
+    def grades(self) -> Grades | None:
+        """Which grades there are."""
+        return Grades.of(self.grade)
 
     @property
     def n_users(self) -> int:

@@ -14,13 +14,13 @@ from atkay.core.kernels import count, mark, match, rising
 from atkay.core.lists import Lists, Match
 from atkay.core.order import Scores
 from atkay.errors import IdError, who
+from atkay.inputs.coding.grades import Grades
 from atkay.inputs.coding.lookup import Keyed, KeyRuns, grouped, grouped_by_score, in_order, keyed_by
 from atkay.inputs.coding.shared import (
     NamedItems,
     SharedCount,
     SharedIds,
     check_items,
-    grade_ends,
     in_words,
     lengths_of,
 )
@@ -221,7 +221,7 @@ def align_tables(
         {"recs": lists, "truth": relevant},
         users=shared,
         items={name: each.items for name, each in outside.items() if each.items is not None},
-        grades=grade_ends(grade),
+        grades=Grades.of(grade),
         ordered=recs.rank is not None or score is not None,
     )
     return Aligned(

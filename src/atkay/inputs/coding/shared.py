@@ -12,6 +12,7 @@ from atkay.core.fingerprint import id_numbers
 from atkay.core.lists import mask
 from atkay.core.reference import mix
 from atkay.errors import IdError, OverlapWarning, SwappedWarning, warn
+from atkay.inputs.coding.grades import Grades
 from atkay.tables import TABLES
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from atkay.core.types import Bools, Floats, Hashes, Ints
+    from atkay.core.types import Bools, Hashes, Ints
     from atkay.inputs.coding.align import Codes
     from atkay.inputs.coding.lookup import Keyed
     from atkay.inputs.coding.vocabulary import Vocabulary
@@ -171,15 +172,12 @@ class SharedIds:
     users: Mapping[str, SharedCount] = field(default_factory=dict)
     items: Mapping[str, NamedItems] = field(default_factory=dict)
     lengths: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
-    grades: tuple[float, float, bool] | None = None
-    """The lowest and the highest grade of the truth, where it has any, and whether there are others than 0 and 1."""
-
+    grades: Grades | None = None
     rows: Mapping[str, int] = field(default_factory=dict)
     """The rows of lists and of truth."""
 
     def merge(self, other: SharedIds) -> SharedIds:
         """What both parts of the queries have."""
-        ends = [each for each in (self.grades, other.grades) if each is not None]
         return SharedIds(
             self.queries + other.queries,
             self.lists + other.lists,
@@ -188,9 +186,7 @@ class SharedIds:
             {name: each.merge(other.users[name]) for name, each in self.users.items()},
             {name: each.merge(other.items[name]) for name, each in self.items.items()},
             {name: Counter(each) + Counter(other.lengths[name]) for name, each in self.lengths.items()},
-            (min(low for low, *_ in ends), max(high for _, high, _ in ends), any(graded for *_, graded in ends))
-            if ends
-            else None,
+            other.grades if self.grades is None else self.grades.merge(other.grades),
             {name: count + other.rows[name] for name, count in self.rows.items()},
         )
 
@@ -218,18 +214,9 @@ class SharedIds:
                 for name, strange in record["items"].items()
             },
             "lengths": {name: dict(each) for name, each in record["lengths"].items()},
-            "grades": None if record["grades"] is None else tuple(record["grades"]),
+            "grades": None if record["grades"] is None else Grades.of_record(record["grades"]),
         }
         return cls(**{**record, **parts})
-
-
-def grade_ends(grade: Floats | None) -> tuple[float, float, bool] | None:
-    """The lowest and the highest grade, and whether there are others than 0 and 1."""
-    if grade is None or not len(grade):
-        return None
-    low, high = float(grade.min()), float(grade.max())
-    graded = not {low, high} <= {0.0, 1.0} or bool(low < high and ((grade > 0) & (grade < 1)).any())
-    return low, high, graded
 
 
 def lengths_of(length: Ints) -> dict[int, int]:
