@@ -2,9 +2,9 @@
 
     python conformance/read_qrels.py FOLDER [PATTERN]
 
-Each file is evaluated against the lists of its own relevant documents, the best first. Then nDCG is 1, and there are as
-many queries and relevant documents as the plain loop below finds, which reads lines as trec_eval 10 does: four fields
-between white space, the second ignored, and "#" begins a comment.
+The rows of each file are those that the plain loop below finds, which reads lines as trec_eval 10 does: four fields
+between white space, the second ignored, and "#" begins a comment. And nDCG of the lists of a file's own relevant
+documents, the best first, is 1.
 """
 
 from __future__ import annotations
@@ -15,32 +15,45 @@ from collections import Counter
 from pathlib import Path
 
 import atkay
+from atkay.inputs.kinds import open_source
+
+COLUMNS = ("qid", "docno", "rel")
 
 
-def relevant_documents(path: Path) -> dict[str, list[str]]:
-    """The documents with a grade above 0 of each query, the best first."""
-    grades: dict[str, list[tuple[float, str]]] = {}
+class OtherFormatError(ValueError):
+    """The file is none of qrels."""
+
+
+def judgments(path: Path) -> list[tuple[str, str, float]]:
+    """Query, document and grade of each line."""
+    rows = []
     for line in path.read_text(encoding="utf-8-sig").split("\n"):
         if line.strip() and not line.lstrip().startswith("#"):
             query, _, document, grade = line.split()
-            if float(grade) > 0:
-                grades.setdefault(query, []).append((-float(grade), document))
-    return {query: [*dict.fromkeys(document for _, document in sorted(rows))] for query, rows in grades.items()}
+            rows.append((query, document, float(grade)))
+    return rows
 
 
 def problem(path: Path) -> str:
     """What is wrong with how the file was read; empty where nothing is."""
-    recs = relevant_documents(path)
+    rows = judgments(path)
+    recs: dict[str, list[str]] = {}
+    for query, document, grade in sorted(rows, key=lambda row: -row[2]):
+        if grade > 0:
+            recs.setdefault(query, []).append(document)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", atkay.errors.AtkayWarning)
         try:
-            result = atkay.evaluate(recs, path, "ndcg")
+            source = open_source(path, "truth")
+            if source.names != COLUMNS:
+                raise OtherFormatError(f"the columns are {', '.join(source.names)}")
+            read = source.select(COLUMNS).rows()
+            ndcg = atkay.evaluate(recs, path, "ndcg")["ndcg"] if recs else 1.0
         except atkay.errors.AtkayError as error:
             return f"refused: {error}"
-    expected = {"evaluated": len(recs), "relevant": sum(map(len, recs.values()))}
-    found = {"evaluated": result.population.evaluated, "relevant": result.population.relevant}
-    if found != expected or abs(result["ndcg"] - 1) > 1e-12:
-        return f"WRONG: nDCG {result['ndcg']:.6f}, {found}; expected 1, {expected}"
+    different = [pair for pair in zip(read, rows, strict=False) if (*pair[0][:2], float(pair[0][2])) != pair[1]]
+    if len(read) != len(rows) or different or abs(ndcg - 1) > 1e-12:
+        return f"WRONG: nDCG {ndcg:.6f}, {len(read)} rows of {len(rows)}; {different[:1]}"
     return ""
 
 
