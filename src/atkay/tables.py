@@ -18,7 +18,8 @@ def _names(*tiers: str) -> Aliases:
 
 USER = _names(
     "user user_id uid user_idx query query_id qid topic topic_id session session_id customer customer_id visitor "
-    "visitor_id member_id account_id household_id"
+    "visitor_id member_id account_id household_id",
+    "query_text",
 )
 ITEM = _names(
     "item item_id iid item_idx doc doc_id docno document document_id product product_id movie movie_id article "
@@ -31,7 +32,7 @@ LISTED = (
 ).split()
 """Usual names of a column that holds a list of items per user."""
 SCORE = _names("score scores prediction pred predicted predicted_score similarity sim logit", "rating relevance")
-RANK = _names("rank position")
+RANK = _names("rank position", "doc_position")
 RELEVANCE = _names("relevance rel grade rating label gain judgment judgement", "score")
 SESSION = _names("session session_id sid visit visit_id")
 ORDER = _names("order order_id basket basket_id transaction transaction_id invoice invoice_id cart cart_id")

@@ -38,6 +38,27 @@ def test_tabs_and_hashes_within_ids() -> None:
     assert numbers(recs, FILES / "miracl.tsv") == [0.25, 0.25]
 
 
+@pytest.mark.parametrize(
+    ("name", "queries"),
+    {
+        "anserini_bright.txt": {
+            "Lemma_kit/sum_1.json": ["proofs/part_10.txt", "proofs/part_2.txt"],
+            "Lemma_kit/limit_2.json": ["proofs/part_7.txt"],
+        },
+        "anserini_entities.txt": {
+            "INEX_LD-1": ["<wiki:Été_(saison)>", "<wiki:École_d%27art>"],
+            "enwiki:Salt%20Lake/History": ["<wiki:東京>"],
+        },
+        "anserini_fire.txt": {"225": ["en.3.407.31.2008.11.28", "filename.txt"], "226": ["XIE20000917.0024"]},
+        "anserini_m_beir.txt": {"8:41": ["8:40", "8:379"], "8:42": ["7:14"]},
+        "anserini_pages.qrels": {"1090": ["6471", "6472"], "1091": ["6480"]},
+    }.items(),
+)
+def test_ids_of_the_qrels_that_anserini_ships(name: str, queries: dict[str, list[str]]) -> None:
+    """The first query has its relevant document at rank 2, the second at rank 1; each has one."""
+    assert numbers(queries, FILES / name) == [(1 / 2 + 1) / 2, (1 / 2 + 1) / 2]
+
+
 def test_comments_and_text_after_the_tag() -> None:
     # 301: a relevant document at rank 2, the only one: 1/2 and 1/2. 302: at rank 1, one of two: 1 and 1/2.
     assert numbers(FILES / "metadata.run", FILES / "robust.qrels") == [0.75, 0.5]

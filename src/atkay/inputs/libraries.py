@@ -26,7 +26,7 @@ def _ranx(given: Any, _: str) -> Any:
 def _ir_datasets(given: Any, table: str) -> Any:
     """A data set, or its ``qrels`` and ``scoreddocs``: rows that are read anew each time."""
     rows = getattr(given, "qrels_iter" if table == "truth" else "scoreddocs_iter", None)
-    if rows is None and not hasattr(given, "__len__"):
+    if rows is None and not isinstance(given, tuple):
         rows = getattr(given, "__iter__", None)
     return given if rows is None else list(rows())
 

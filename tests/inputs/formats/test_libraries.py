@@ -59,7 +59,10 @@ class Dataset:
 
 
 class Qrels:
-    """As ``dataset.qrels``: rows, and no length."""
+    """As ``dataset.qrels``: rows, which it can count."""
+
+    def __len__(self) -> int:
+        return len(QREL_ROWS)
 
     def __iter__(self) -> Iterator[TrecQrel]:
         return iter(QREL_ROWS)
