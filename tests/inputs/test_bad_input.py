@@ -119,7 +119,8 @@ def test_ids_of_different_types() -> None:
     text = TRUTH.with_columns(pl.col("item").cast(pl.String))
     message = (
         "recs and truth have ids of different types: item ids are integers in recs, such as 10, and text in truth, "
-        "such as '10'. Convert one side, for instance recs['item'].astype(str) in pandas or .cast(pl.String) in Polars."
+        "such as '10'. Convert one side, for instance with "
+        "recs = recs.with_columns(pl.col('item').cast(pl.String))."
     )
     refused(IdError, message, truth=text)
     refused(

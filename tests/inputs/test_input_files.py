@@ -255,6 +255,8 @@ def test_names_that_may_be_data(tmp_path: Path) -> None:
     told = message(ColumnError, write(tmp_path / "c.csv", "a,a\nb,y\n"))
     assert "if the first line is data, pass columns=Columns(header='none')" in told
     told = message(ColumnError, pl.DataFrame({"u1": ["a"], "0.5": [1.0]}))
-    assert "read the file again with header=None (pandas) or has_header=False (Polars)" in told
+    assert "read the file again with has_header=False, and name the columns" in told
+    told = message(ColumnError, pd.DataFrame({"u1": ["a"], "0.5": [1.0]}))
+    assert "read the file again with header=None, and name the columns" in told
     told = message(ColumnError, write(tmp_path / "d.csv", "0,1,2\na,x,1\n"))  # as pandas writes columns without names
     assert "pass columns=Columns(user=...)" in told

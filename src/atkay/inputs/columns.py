@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from atkay.errors import ColumnError, listing, nearest, offer, shown, unknown_value
 from atkay.tables import BESIDE, ITEM, KINDS, ORDER, SESSION, TIME, USER
 from atkay.text.help import Visible
-from atkay.text.phrases import columns_argument, either
+from atkay.text.phrases import columns_argument, either, in_library
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,11 +126,12 @@ def find(
     taken: Sequence[str] = (),
     text: bool = False,
     other_columns: Sequence[str] | None = None,
+    label: str = "",
 ) -> str | None:
     """The column that plays a role: the given one, or the only one whose name says so and that is not taken.
 
     ``text``: the names are the first line of a file, which may be data. ``other_columns``: those of the tables for
-    which one ``Columns`` would hold as well; None where there are none.
+    which one ``Columns`` would hold as well; None where there are none. ``label``: what the table is called.
     """
     if given is not None:
         if given in names:
@@ -158,7 +159,7 @@ def find(
     free = [name for name in names if name not in taken]
     raise ColumnError(
         f"no column for the {role}; {_columns(names)}",
-        advice=_advice(table, role, free, text, other_columns),
+        advice=_advice(table, role, free, text, other_columns, label),
         table=table,
     )
 
@@ -181,14 +182,16 @@ def _nearest_columns(table: str, role: str, names: Sequence[str]) -> list[str]:
     return [name for name in names if role in _plain(name) or nearest(_plain(name), _tiers(table, role), NEAR)]
 
 
-def _advice(table: str, role: str, names: Sequence[str], text: bool, other_columns: Sequence[str] | None) -> str:
+def _advice(
+    table: str, role: str, names: Sequence[str], text: bool, other_columns: Sequence[str] | None, label: str
+) -> str:
     numbered = [str(at) for at in range(len(names))]  # how pandas writes columns that have no names
     data = any(NUMBER.fullmatch(name) for name in names) and [name for name in names if name] != numbered[: len(names)]
     if data and not text:
+        how = in_library(label, pandas="with header=None", Polars="with has_header=False") or "without a header"
         return (
-            "The first row of data seems to have been read as column names: read the file again with "
-            "header=None (pandas) "
-            "or has_header=False (Polars), and name the columns."
+            f"The first row of data seems to have been read as column names: read the file again {how}, and name the "
+            "columns."
         )
     kind = KINDS[table]
     roles = [role for role in kind.roles if role != "rank"] if len(names) > 1 else [role]

@@ -12,7 +12,7 @@ from atkay.inputs.checks import as_ids, bad_rows, check_grades, check_numbers, t
 from atkay.inputs.kinds import open_source
 from atkay.inputs.nested import flat
 from atkay.inputs.read import find_roles, load
-from atkay.text.phrases import either
+from atkay.text.phrases import in_library
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ def read_log(
     checked = []
     for role, column in table.used.items():
         if role == "time":
-            checked.append(times(frame[column], name))
+            checked.append(times(frame[column], name, source.label))
         elif role == "relevance":
             checked.append(check_grades(frame[column], name))
         else:
@@ -49,11 +49,11 @@ def read_log(
     return table.used, pl.DataFrame(checked)
 
 
-def times(given: pl.Series, table: str) -> pl.Series:
+def times(given: pl.Series, table: str, label: str = "") -> pl.Series:
     """Times as dates, as instants or as numbers; text is read as one of these."""
     read = given
     if given.dtype == pl.String and given.cast(pl.Float64, strict=False).null_count():
-        read = _instants(given.str.strip_chars(), table)
+        read = _instants(given.str.strip_chars(), table, label)
     if read.dtype.is_numeric() or read.dtype == pl.String:
         return check_numbers(read, OrderError, table, "Times")
     if not read.dtype.is_temporal():
@@ -66,15 +66,19 @@ def times(given: pl.Series, table: str) -> pl.Series:
     return read
 
 
-def _instants(text: pl.Series, table: str) -> pl.Series:
+def _instants(text: pl.Series, table: str, label: str) -> pl.Series:
     """Text as instants, or as dates; null where it is neither."""
     fields = [text.str.extract(YEAR_LAST, group).cast(pl.Int8) for group in (1, 2)]
     if fields[0].count() and not any((field > 12).any() for field in fields):
         example = text.filter(fields[0].is_not_null())[0]
+        how = in_library(
+            label,
+            pandas=f"pandas.to_datetime({table}[{text.name!r}], format='%m/%d/%Y')",
+            Polars=f"{table}.with_columns(pl.col({text.name!r}).str.to_date('%m/%d/%Y'))",
+        )
         raise OrderError(
             f"{table}: '{text.name}' holds dates such as '{example}', in which the day or the month may come first. "
-            "Convert the column"
-            + either(", for instance with frame.with_columns(pl.col(name).str.to_date('%m/%d/%Y')).", ".")
+            "Convert the column" + (how and f", for instance with {how}") + "."
         )
     instants = pl.Series(text.name, [None], pl.Date).new_from_index(0, len(text))
     for kind in (pl.Datetime("us"), pl.Date):

@@ -16,7 +16,7 @@ from atkay.inputs.columns import find, named_like
 from atkay.inputs.frames import spark_column, spark_types
 from atkay.inputs.table import Pieces
 from atkay.tables import ITEM, KINDS, LISTED
-from atkay.text.phrases import columns_argument
+from atkay.text.phrases import columns_argument, in_library
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -203,10 +203,16 @@ def _is_split(source: Source, nested: ListColumn, table: str) -> bool:
     else:
         n_filled, n_several = source.select([nested.column]).select(*counts).row(0)
     if 0 < n_several < n_filled:
+        how = in_library(
+            source.label,
+            pandas=f"{table}[{nested.column!r}].str.split()",
+            Polars=f"{table}.with_columns(pl.col({nested.column!r}).str.split(' '))",
+        )
         raise InputError(
             f"has blanks in {n_several:,} of {n_filled:,} rows: they could separate items, or be part of an id",
-            advice="Name the column 'item' if each row holds one id; if it holds several, make it a list, for instance "
-            f"with frame.with_columns(polars.col('{nested.column}').str.split(' ')).",
+            advice="Name the column 'item' if each row holds one id; if it holds several, make it a list"
+            + (how and f", for instance with {how}")
+            + ".",
             table=table,
             column=nested.column,
         )

@@ -235,13 +235,14 @@ def find_roles(
     source: Source, table: str, named: Columns, needed: Sequence[str] = ("user", "item"), optional: Sequence[str] = ()
 ) -> dict[str, str | None]:
     """The columns of some roles; several may name the user."""
-    names = table, source.names, source.other_columns, source.text
+    names = table, source.label, source.names, source.other_columns, source.text
     return {**_find_roles(*names, named, tuple(source.roles.items()), tuple(needed), tuple(optional))}
 
 
 @lru_cache(maxsize=256)
 def _find_roles(
     table: str,
+    label: str,
     names: tuple[str, ...],
     other_columns: tuple[str, ...] | None,
     text: bool,
@@ -264,6 +265,7 @@ def _find_roles(
                 taken=(*named.named, *settled.values()),
                 text=text,
                 other_columns=other_columns,
+                label=label,
             )
     return roles
 

@@ -31,6 +31,18 @@ def either(python: str, shell: str) -> str:
     return shell if _in_shell else python
 
 
+def in_library(label: str, **examples: str) -> str:
+    """The example for what a table is called, such as "a pandas frame"; none in the shell, or of another kind of table.
+
+    >>> in_library("a pandas frame", pandas=".astype(str)", Polars=".cast(pl.String)")
+    '.astype(str)'
+    >>> in_library("lists", pandas=".astype(str)", Polars=".cast(pl.String)")
+    ''
+    """
+    names = {f"a {library}{kind}": code for library, code in examples.items() for kind in (" frame", "")}
+    return either(names.get(label, ""), "")
+
+
 def option(name: str) -> str:
     """The shell's option for an argument."""
     return "--" + name.replace("_", "-")

@@ -14,7 +14,7 @@ from atkay.inputs.checks import integers
 from atkay.inputs.coding.lookup import keyed_by
 from atkay.inputs.coding.shared import OVERLAP_WARNING_SHARE, in_words
 from atkay.tables import SIDE
-from atkay.text.phrases import columns_argument, either
+from atkay.text.phrases import columns_argument, in_library
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,12 +80,25 @@ def _different_types(tables: tuple[Table, Table], ids: list[pl.Series], at: int)
     how = ""
     if {_in_words(column) for column in ids} == {"integers", "text"}:
         number = 0 if ids[0].dtype.is_integer() else 1
-        column = f"{tables[number].name}[{ids[number].name!r}]"
-        how = either(f", for instance {column}.astype(str) in pandas or .cast(pl.String) in Polars", "")
+        how = _to_text(tables[number], ids[number].name, of_item=at >= len(key))
     return IdError(
         f"{tables[0].name} and {tables[1].name} have ids of different types: {what} are {here}, and {there}. Convert "
         f"one side{how}."
     )
+
+
+def _to_text(table: Table, column: str, *, of_item: bool) -> str:
+    """How ids become text in the library that the table is from."""
+    name = table.name
+    code = in_library(
+        table.label,
+        pandas=f"{name}[{column!r}] = {name}[{column!r}].astype(str)",
+        Polars=f"{name} = {name}.with_columns(pl.col({column!r}).cast(pl.String))",
+        dict="str(item) for each item"
+        if of_item
+        else f"{name} = {{str(user): items for user, items in {name}.items()}}",
+    )
+    return code and f", for instance with {code}"
 
 
 def _in_words(ids: pl.Series) -> str:
