@@ -292,7 +292,7 @@ def test_lists_with_an_item_twice() -> None:
 @examples(6, 400)
 @given(random=st.randoms(use_true_random=False))
 def test_numbers_are_those_of_evaluate(random: Random) -> None:
-    """Ties, grades and zeros, users that lack one side, scores below zero, orders of users, single precision."""
+    """Ties, grades of every sign, users that lack one side, scores below zero, orders of users, single precision."""
     users, items = range(12), list("abcdefgh")
     rows = [
         (user // 2, user, item, random.choice([-1, 0, 1, 1 + 1e-9, 2]))
@@ -301,33 +301,42 @@ def test_numbers_are_those_of_evaluate(random: Random) -> None:
         for item in random.sample(items, random.randint(1, 6))
     ]
     known = [
-        (user // 2, user, item, random.choice([0, 1, 2, 3]))
+        (user // 2, user, item, random.choice([-1, 0, 1, 2, 3]))
         for user in users
         if random.random() < 0.8
         for item in random.sample(items, random.randint(1, 4))
     ]
+    raters: Any = random.choice(["one", "mean"])
+    if raters == "mean":
+        again = random.sample(known, len(known) // 3)
+        known += [(person, user, item, random.choice([0, 3])) for person, user, item, _ in again]
     key = ["person", "user"]
     recs = pl.DataFrame([*rows, (9, 99, "a", 1.0)], schema=[*key, "item", "score"], orient="row")
     truth = pl.DataFrame([*known, (9, 99, "a", 3)], schema=[*key, "item", "relevance"], orient="row")
     columns, seen = atkay.Columns(user=("person", "user")), {"item": items[:3]}
-    evidence = Evidence.read(recs, truth, Protocol(), columns, {"exclude": seen["item"]})
+    evidence = Evidence.read(recs, truth, Protocol(raters=raters), columns, {"exclude": seen["item"]})
     asked = parse_all(
-        "map@3,5,ndcg@3,precision(average=pooled)@3,recall(average=pooled)@3,auc,mrr,ndcg(ideal=listed)@2"
+        "map@3,5,ndcg@3,precision(average=pooled)@3,recall(average=pooled)@3,auc,mrr,ndcg(ideal=listed)@2,bpref,"
+        "ndcg(gain=linear)@3,dcg(gain=binary)@2,ndcg(gain=exp2_above,ideal=full)@3"
     )
+    ties: list[Any] = ["given", "item_desc", "expected", "worst", "random"]
     protocols = [
         Protocol(
             no_recs=random.choice(["zero", "skip"]),
             no_truth=random.choice(["zero", "skip", "one", "judged"]),
-            ties=random.choice(["given", "item_desc", "expected", "worst", "random"]),
+            ties=word,
             scores=random.choice(["exact", "float32"]),
             nonpositive=random.choice(["listed", "missed"]),
             unlisted=random.choice(["missed", "ignored"]),
             unjudged=random.choice(["irrelevant", "drop"]),
+            negative=random.choice(["irrelevant", "unjudged"]),
+            depth=None if word == "expected" else random.choice([None, None, 2]),
+            raters=raters,
             min_relevance=random.choice([None, 2]),
             average_over=random.choice([None, "person"]),
             exclude=random.choice([None, evidence.protocol.exclude]),
         )
-        for _ in range(5)
+        for word in random.choices(ties, k=5)
     ]
     for protocol, values in evidence.numbers(asked, protocols):
         fits = [metric for metric in asked if metric.averages or protocol.ties != "expected"]

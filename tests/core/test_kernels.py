@@ -200,6 +200,27 @@ def test_divide(seed: int, threads: int, whole: bool, wide: bool) -> None:
             assert native.tobytes() == np.ascontiguousarray(plain).tobytes() or np.array_equal(native, plain, True)
 
 
+@given(seed=seeds, threads=workers, in_order=st.sampled_from("CF"))
+def test_group_sums(seed: int, threads: int, in_order: Any) -> None:
+    rng = np.random.default_rng(seed)
+    rows, columns, groups = int(rng.integers(0, 50)), int(rng.integers(0, 11)), int(rng.integers(1, 5))
+    values = np.where(rng.random((rows, columns)) < 0.2, np.nan, rng.normal(size=(rows, columns)))
+    values, group = np.asarray(values, order=in_order), rng.integers(-1, groups, rows)
+    with on(threads):
+        for native, plain in zip(*(of.group_sums(values, group, groups) for of in (kernels, reference)), strict=True):
+            assert native.shape == plain.shape == (groups, columns)
+            assert native.tobytes() == plain.tobytes()
+
+
+def test_group_sums_by_hand() -> None:
+    # Group 1: 2 + 8, with one number less in the second column; group 0 has no row; the row of group -1 is left out.
+    values = np.array([[2.0, np.nan], [4.0, 5.0], [8.0, 16.0]])
+    for of in (kernels, reference):
+        sums, counts = of.group_sums(values, np.array([1, -1, 1]), 2)
+        assert sums.tolist() == [[0, 0], [10, 16]]
+        assert counts.tolist() == [[0, 0], [2, 1]]
+
+
 @given(seed=seeds, threads=workers)
 def test_exact_sums(seed: int, threads: int) -> None:
     rng = np.random.default_rng(seed)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from atkay.core.kernels import by_score, steps
 from atkay.core.lists import Lists
-from atkay.core.order import by_rank, together
+from atkay.core.order import Moved, by_rank, together
 
 close = st.integers(0, 5).map(lambda n: float(np.nextafter(1.0, 2.0, dtype=float)) if n == 0 else 1.0 + n * 2.0**-52)
 floats = st.floats(allow_nan=False, allow_infinity=False) | close | st.sampled_from([0.0, -0.0, 5e-324, -5e-324, 1e308])
@@ -49,6 +49,19 @@ def test_by_score(length: list[int], data: st.DataObject, kind: str, tie: bool) 
     assert score_steps.equal.tolist() == [
         row for row in range(1, n) if owner[row] == owner[row - 1] and ordered[row] == ordered[row - 1]
     ]
+
+
+@given(length=lengths, seed=st.integers(0, 999))
+def test_only_ties_move(length: list[int], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    lists = lists_of(length)
+    score = np.concatenate([np.empty(0), *(-np.sort(rng.integers(0, 3, n)).astype(float) for n in length)])
+    breaker = rng.integers(-2, 3, len(lists))
+    order, equal = by_score(lists, score, breaker), steps(lists, score).equal
+    if len(equal):
+        moved = Moved.among_equal(equal, breaker.take)
+        assert moved.take(lists.item).tolist() == lists.item[order].tolist()
+        assert moved.take(lists.item)[moved.places(np.arange(len(lists)))].tolist() == lists.item.tolist()
 
 
 @given(length=lengths, seed=st.integers(0, 999))

@@ -18,14 +18,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from atkay.audit.candidates import POPULATION
+from atkay.core.kernels import group_sums
 from atkay.core.lists import is_constant
 from atkay.errors import InputError, PopulationError
 from atkay.evaluation.judge import judge
-from atkay.evaluation.measure import score_missing, values_of, who_counts
+from atkay.evaluation.measure import decided, score_missing, values_of, who_counts
 from atkay.inputs.coding.align import align_tables
 from atkay.inputs.coding.segments import group_queries
 from atkay.inputs.read import columns_of, opened, read_tables, read_truth
 from atkay.judged.judged import Judged, Memo
+from atkay.metrics.dcg import DCG
 from atkay.metrics.metric import is_pooled
 from atkay.protocol import Protocol
 from atkay.tables import FILTERS
@@ -166,8 +168,7 @@ class Evidence:
         """The numbers, one per metric and cutoff, under each protocol; NaN where there is none."""
         alike: dict[Protocol, list[Protocol]] = {}
         for protocol in protocols:
-            reading = protocol.with_fields(**{name: getattr(USUAL, name) for name in POPULATION})
-            alike.setdefault(reading, []).append(protocol)
+            alike.setdefault(self._reading(protocol), []).append(protocol)
         done: dict[tuple[Any, ...], Floats] = {}
         recent = Recent()
         for reading, judged, hits in _ahead(self._read, sorted(alike, key=_seen_grades)):
@@ -178,6 +179,41 @@ class Evidence:
             sums = all_sums(judged, hits, metrics, groupings, recent)
             done |= {key: sums[each.groups].means(each) for key, each in fresh.items()}
             yield from ((each, done[key]) for key, each in zip(keys, same_lists, strict=True))
+
+    def _reading(self, protocol: Protocol) -> Protocol:
+        """How a protocol reads the lists: one protocol for all that find the same hits at the same ranks.
+
+        Where equal scores decide nothing, all orders of them find the same. Equal in float32 includes equal, so one of
+        these orders is that of the exact scores.
+        """
+        reading = protocol.with_fields(**{name: getattr(USUAL, name) for name in POPULATION})
+        if reading.trait("ties", "takes") or self._ties_decide(reading):
+            return reading
+        exact = USUAL.scores if reading.nonpositive == USUAL.nonpositive else reading.scores
+        return reading.with_fields(ties=USUAL.ties, seed=USUAL.seed, scores=exact)
+
+    def _ties_decide(self, reading: Protocol) -> bool:
+        """Whether the order of equal scores may change the hits.
+
+        It cannot where no list has items of different grades, or with and without one, at the same score. Whatever its
+        grade, an item with one counts here; so do those that are taken out later.
+        """
+        if reading.depth is not None or reading.raters != USUAL.raters:
+            return True
+        if reading.scores not in self._deciding:
+            every_grade = Protocol(scores=reading.scores, min_relevance=0.0, duplicates="first")
+            aligned = self._aligned(every_grade)
+            if aligned.grade is not None and self.negative:  # numbers of the grades, from 0
+                grade = np.unique(aligned.grade, return_inverse=True)[1].astype(float)
+                aligned = dataclasses.replace(aligned, grade=grade)
+            of_hits = [DCG()]  # reads the whole list, and does not tell equal grades apart
+            decides = any(aligned.matched.repeated) or bool(decided(judge(aligned, every_grade)[0], of_hits).any())
+            self._deciding[reading.scores] = decides
+        return self._deciding[reading.scores]
+
+    @cached_property
+    def _deciding(self) -> dict[str, bool]:
+        return {}
 
     def _read(self, reading: Protocol) -> tuple[Protocol, Judged, Content]:
         judged = judge(self._aligned(reading), reading)[0]
@@ -249,8 +285,8 @@ class Recent:
 class KindSums:
     """Values of queries, added up over those of one kind and group: rows x numbers.
 
-    A kind is whether there is truth, a list, and an item that was judged and is not relevant. ``rows`` has such a query
-    for every row, from which it can be seen who counts.
+    A kind is whether there is truth, a list, and an item that the truth names and that is not relevant. ``rows`` has
+    such a query for every row, from which it can be seen who counts.
     """
 
     metrics: Sequence[Metric]
@@ -281,7 +317,8 @@ class KindSums:
             score_missing(values, parts, self.metrics, protocol, self.rows.n_relevant[counted] == 0)
             weight = np.where(np.isnan(values), 0.0, self.defined[counted])
             group, n_groups = self.group[counted], self.group.max() + 1
-            of_group = _added(np.nan_to_num(values) * weight, group, n_groups) / _added(weight, group, n_groups)
+            sums = (group_sums(each, group, n_groups)[0] for each in (np.nan_to_num(values) * weight, weight))
+            of_group = np.divide(*sums)
             there = ~np.isnan(of_group)
             means: Floats = np.where(there, of_group, 0.0).sum(axis=0) / there.sum(axis=0)
             means[self.pooled] = [above.sum() / below.sum() for above, below in parts.values()]
@@ -299,35 +336,38 @@ def all_sums(
     if not groupings:
         return {}
     # Whoever counts under any protocol: with no_truth=judged also who has neither a list nor a relevant item.
-    counted = who_counts(judged, EVERYBODY, {}) | (judged.nonrelevant[0] > 0)
-    kind = 4 * (judged.n_relevant > 0) + 2 * judged.answered + (judged.nonrelevant[0] > 0)
-    rows = {over: np.unique((8 * group + kind)[counted], return_inverse=True) for over, group in groupings.items()}
-    total: dict[tuple[str, ...], list[Floats]] = {over: [] for over in groupings}
-    defined: dict[tuple[str, ...], list[Floats]] = {over: [] for over in groupings}
+    counted = who_counts(judged, EVERYBODY, {}) | judged.has_nonrelevant
+    kind = 4 * (judged.n_relevant > 0) + 2 * judged.answered + judged.has_nonrelevant
+    rows: dict[tuple[str, ...], tuple[Ints, Ints]] = {}
+    for over, group in groupings.items():
+        codes, of_counted = np.unique((8 * group + kind)[counted], return_inverse=True)
+        rows[over] = codes, np.full(len(counted), -1)
+        rows[over][1][counted] = of_counted
+    sums: dict[tuple[str, ...], list[tuple[Floats, Floats]]] = {over: [] for over in groupings}
     parts: dict[tuple[str, ...], dict[str, Any]] = {over: {} for over in groupings}
-    chosen = slice(None) if counted.all() else counted
     graded = dataclasses.replace(judged.graded or judged, of_hits={}, of_truth=recent.of_truth(hits[-2]))
-    for by_grade, alike in itertools.groupby(metrics, lambda metric: metric.by_grade):
+    plain = graded if judged.graded is None else dataclasses.replace(judged, of_hits={})
+    plainest = [metric.plainest(graded if metric.by_grade else plain) for metric in metrics]
+    measured = list(dict.fromkeys(plainest))
+    for by_grade, alike in itertools.groupby(measured, lambda metric: metric.by_grade):
         # Metrics of grades may see the same under many protocols.
-        seen, of = (graded, hits[-2:]) if by_grade else (judged, hits[:2])
+        seen, of = (graded, hits[-2:]) if by_grade else (plain, hits[:2])
         of_kind = tuple(alike)
         for first in range(0, len(of_kind), AT_ONCE):
             values, sides = recent.measured(seen, of, of_kind[first : first + AT_ONCE])
-            there = ~np.isnan(values[chosen])
-            known = np.where(there, values[chosen], 0.0)
             for over, (codes, row) in rows.items():
-                total[over].append(_added(known, row, len(codes)))
-                defined[over].append(_added(there, row, len(codes)))
+                sums[over].append(group_sums(values, row, len(codes)))
                 parts[over] |= {
-                    name: tuple(_added(side[chosen, None], row, len(codes))[:, 0] for side in both)
+                    name: tuple(group_sums(side[:, None], row, len(codes))[0][:, 0] for side in both)
                     for name, both in sides.items()
                 }
-    return {
-        over: KindSums(
-            metrics, _queries(codes % 8), codes // 8, np.hstack(total[over]), np.hstack(defined[over]), parts[over]
-        )
-        for over, (codes, _) in rows.items()
-    }
+    first_column = dict(zip(measured, np.cumsum([0, *(len(metric.cutoffs) for metric in measured)]), strict=False))
+    column = np.concatenate([first_column[metric] + np.arange(len(metric.cutoffs)) for metric in plainest])
+    result = {}
+    for over, (codes, _) in rows.items():
+        total, defined = (np.hstack(blocks)[:, column] for blocks in zip(*sums[over], strict=True))
+        result[over] = KindSums(metrics, _queries(codes % 8), codes // 8, total, defined, parts[over])
+    return result
 
 
 def _measured(judged: Judged, metrics: Sequence[Metric], counted: Bools) -> tuple[Floats, dict[str, Any]]:
@@ -342,13 +382,6 @@ def _measured(judged: Judged, metrics: Sequence[Metric], counted: Bools) -> tupl
     nothing = np.zeros(len(measured))
     names = [str(one) for metric in metrics if is_pooled(metric) for one in metric.split()]
     return values, {name: parts.get(name, (nothing, nothing)) for name in names}
-
-
-def _added(values: Floats | Bools, row: Ints, n_rows: int) -> Floats:
-    """The sums of the rows with the same number, column by column."""
-    if values.dtype == bool and values.all():
-        return np.repeat(np.bincount(row, minlength=n_rows)[:, None], values.shape[1], axis=1).astype(float)
-    return np.array([np.bincount(row, weights=column, minlength=n_rows) for column in values.T]).T
 
 
 def _queries(kind: Ints) -> Judged:

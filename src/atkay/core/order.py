@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from atkay.core.kernels import arrange, find, steps, take, take_runs
 from atkay.core.lists import Lists, ScoreSteps, mask, rows_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from atkay.core.native.arrow import ArrowColumn
     from atkay.core.types import Array, Ints
 
@@ -41,6 +43,32 @@ class Runs:
         before = Lists.of(self.given, lists.item, lists.n_items)
         score_steps = steps(before, score)
         return score_steps.rising < 0 and not len(score_steps.equal)
+
+
+class Moved(NamedTuple):
+    """Rows that change places within their lists: the row from ``source[n]`` goes to ``place[n]``, which rises."""
+
+    place: Ints
+    source: Ints
+
+    @classmethod
+    def among_equal(cls, equal: Ints, key: Callable[[Ints], Array]) -> Self:
+        """Groups of equal scores by a key, the lowest first; ``equal``: the rows with the score of the row before."""
+        first = equal[np.diff(equal, prepend=-1) != 1] - 1
+        place = np.union1d(equal, first)
+        group = np.searchsorted(first, place, side="right")
+        return cls(place, place[np.lexsort((key(place), group))])
+
+    def take(self, values: Array) -> Array:
+        """The values in this order."""
+        out = values.copy()
+        out[self.place] = values[self.source]
+        return out
+
+    def places(self, rows: Ints) -> Ints:
+        """Where some rows go."""
+        at = np.minimum(np.searchsorted(self.place, rows), len(self.place) - 1)
+        return np.where(self.place[at] == rows, self.place[np.argsort(self.source)[at]], rows)
 
 
 @dataclass(frozen=True, eq=False)

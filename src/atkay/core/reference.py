@@ -204,6 +204,16 @@ def within(group: Ints) -> Ints:
     return np.arange(1, len(group) + 1) - np.repeat(first, np.diff(first, append=len(group)))
 
 
+def group_sums(values: Floats, group: Ints, n_groups: int) -> tuple[Floats, Floats]:
+    """The sum of each group's rows and how many there are, groups x columns; NaN counts nowhere, nor does group -1."""
+    there = ~np.isnan(values) & (group >= 0)[:, None]
+    columns = list(zip(values.T, there.T, strict=True))
+    sums = [np.bincount(group[rows], column[rows], n_groups) for column, rows in columns]
+    counts = [np.bincount(group[rows], minlength=n_groups) for _, rows in columns]
+    shape = len(columns), n_groups
+    return np.array(sums, float).reshape(shape).T, np.array(counts, float).reshape(shape).T
+
+
 def finite(values: Array | ArrowColumn) -> bool:
     """Whether all numbers are finite."""
     return bool(np.isfinite(np.asarray(values)).all())

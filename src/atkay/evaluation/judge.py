@@ -11,7 +11,7 @@ from atkay.core.fingerprint import Fingerprint, item_fingerprint, numbers_of, sc
 from atkay.core.kernels import falling, fingerprint, match, steps, take
 from atkay.core.lists import Lists, is_constant, mask
 from atkay.core.match import repeated
-from atkay.core.order import Scores
+from atkay.core.order import Moved, Scores
 from atkay.core.types import Array
 from atkay.errors import RelevanceError
 from atkay.evaluation.raters import one_grade_each, unjudged_rows
@@ -22,13 +22,16 @@ from atkay.results.population import Population
 from atkay.text.phrases import argument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from atkay.core.lists import Match
     from atkay.core.types import Bools, Floats, Ints
     from atkay.errors import DuplicateError
     from atkay.inputs.coding.align import Aligned
     from atkay.protocol import Protocol
+
+MOVED_SHARE = 0.1
+"""With fewer rows than this share in ties, only these are put in order."""
 
 
 class Settled(NamedTuple):
@@ -73,27 +76,34 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
     query, row, at = matched.query, matched.row, matched.at
     grade = _grades(aligned, protocol.min_relevance)
     order, n_tied = _order(aligned, protocol, row, grade[at])
-    ranking = before = aligned.recs.reordered(order)
-    if order is not None:
+    if isinstance(order, Moved):
+        ranking = replace(aligned.recs, item=order.take(aligned.recs.item))
+        row = order.places(row)
+        rising = np.argsort(row, kind="stable")
+        row, at = row[rising], at[rising]
+    else:
+        ranking = aligned.recs.reordered(order)
+    before = ranking
+    if isinstance(order, np.ndarray):
         place = np.flatnonzero(mask(row, len(order))[order])  # where the graded rows have come to stand
         at = at[np.searchsorted(row, order[place])]
         row, query = place, aligned.truth.owner().take(at)
-    gone, counts = _take_out(aligned, protocol, ranking, row)
-    if gone is not None:
-        stays = ~gone[row]
-        row, at, query = row[stays] - np.cumsum(gone)[row[stays]], at[stays], query[stays]
-        ranking = ranking.only(~gone)
+    taken = _take_out(aligned, protocol, ranking, row)
+    ranking, row, kept = taken.ranking, taken.row, taken.kept
+    at, query = at[taken.graded], query[taken.graded]
 
     def scores() -> Array:
         """The scores of the ranking's rows."""
         assert aligned.score is not None
-        values = aligned.score.values if order is None else take(aligned.score.values, order)
-        return values if gone is None else values[~gone]
+        # What moved among equal scores takes none along.
+        values = take(aligned.score.values, order) if isinstance(order, np.ndarray) else aligned.score.values
+        return values[kept]
 
     equal = steps(ranking, scores()).equal if n_tied else None
     all_count = protocol.nonpositive == "listed" or aligned.score is None
     positive = None if all_count else np.asarray(scores()[row] > 0)
-    rank = matched.rank if order is None and gone is None else row - ranking.start[query] + 1
+    as_matched = order is None and ranking is before
+    rank = matched.rank if as_matched else row - ranking.start[query] + 1
     tied = None if equal is None else _group_of(equal, row, ranking.start[query])
     if tied is not None and protocol.ties == "together":
         rank = tied[0] + tied[1]
@@ -125,7 +135,7 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
         unknown=given.n_unknown,
         tied=n_tied,
         duplicated=len(given.recs) - len(aligned.recs),
-        **counts,
+        **taken.counts,
     )
     return Settled(judged, rows, aligned, before, given)
 
@@ -220,6 +230,7 @@ def _each_pair_once(aligned: Aligned, protocol: Protocol) -> tuple[Aligned, Matc
     if matched.repeated[0]:
         # Of an item that stands twice the better rank counts, so the lists are put in order first.
         order, _ = _order(aligned, replace(protocol, ties="given"), matched.row[:0], np.empty(0))
+        assert not isinstance(order, Moved)  # they keep the order that was given
         recs = aligned.recs.reordered(order)
         score = None if aligned.score is None or aligned.rank is not None else aligned.score.values
         score = score if score is None or order is None else score[order]
@@ -258,55 +269,96 @@ def missed_above(query: Ints, hit: Bools, n_queries: int) -> Ints:
     return above
 
 
-def _order(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> tuple[Ints | None, int]:
+def _order(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> tuple[Ints | Moved | None, int]:
     """The rows in rank order, None where they stand in it, and how many are tied; ``row``, ``grade``: the hits."""
-    tie = None if protocol.trait("ties", "stays") else lambda: _tie_breaker(aligned, protocol, row, grade)
+    recs, score = aligned.recs, aligned.score
+    key = None if protocol.trait("ties", "stays") else _tie_breaker(aligned, protocol, row, grade)
+    if key is not None and score is not None and aligned.rank is None:
+        score_steps = score.steps(recs)
+        if score_steps.rising < 0 and 0 < len(score_steps.equal) < MOVED_SHARE * len(recs):
+            return Moved.among_equal(score_steps.equal, key), score_steps.n_tied
     origin = Origin("recs", aligned.names, aligned.whose)
-    return rank_order(aligned.recs, aligned.rank, aligned.score, origin, tie)
+    return rank_order(recs, aligned.rank, score, origin, None if key is None else lambda: key(None))
 
 
-def _tie_breaker(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> Array:
-    """What equal scores are ordered by, the lowest first."""
+def _tie_breaker(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> Callable[[Ints | None], Array]:
+    """What equal scores are ordered by, the lowest first, of some rows or all."""
     recs = aligned.recs
 
-    def of_grades() -> Array:
+    def of_grades(rows: Ints | None) -> Array:
         of_row = np.full(len(recs), -1.0)
         of_row[row] = grade
-        return of_row
+        return of_row if rows is None else of_row[rows]
 
-    keys: dict[str, Callable[[], Array]] = {
-        "item": lambda: recs.item,
-        "text": lambda: aligned.items.text_order().take(recs.item),
+    def owner(rows: Ints | None) -> Ints:
+        return recs.owner() if rows is None else np.searchsorted(recs.start, rows, side="right") - 1
+
+    def item(rows: Ints | None) -> Ints:
+        return recs.item if rows is None else recs.item[rows]
+
+    keys: dict[str, Callable[[Ints | None], Array]] = {
+        "item": item,
+        "text": lambda rows: aligned.items.text_order().take(item(rows)),
         "grade": of_grades,
-        "hash": lambda: scrambled(protocol.seed, aligned.query_numbers[recs.owner()], aligned.item_numbers(recs.item)),
+        "hash": lambda rows: scrambled(
+            protocol.seed, aligned.query_numbers[owner(rows)], aligned.item_numbers(item(rows))
+        ),
     }
-    key = keys[protocol.trait("ties", "by")]()
-    return -key.astype(np.result_type(key, np.int64)) if protocol.trait("ties", "descending") else key
+    key = keys[protocol.trait("ties", "by")]
+    if not protocol.trait("ties", "descending"):
+        return key
+
+    def descending(rows: Ints | None) -> Array:
+        values = key(rows)
+        return -values.astype(np.result_type(values, np.int64))
+
+    return descending
 
 
-def _take_out(aligned: Aligned, protocol: Protocol, ranking: Lists, row: Ints) -> tuple[Bools | None, dict[str, int]]:
-    """The rows that must not stand in the lists, None where all may, and how many; ``row``: those the truth grades."""
-    drops: dict[str, Bools] = {}
+class Taken(NamedTuple):
+    """What is left of the lists, and how many rows were taken out for each reason."""
+
+    ranking: Lists
+    row: Ints
+    """The rows that the truth grades."""
+    kept: Bools | Ints | slice
+    """Which rows are left."""
+    graded: Bools | slice
+    """Which of the rows that the truth grades are left."""
+    counts: dict[str, int]
+
+
+def _take_out(aligned: Aligned, protocol: Protocol, ranking: Lists, row: Ints) -> Taken:
+    """Take the rows that must not be there out of the lists; ``row``: those that the truth grades."""
+    gone: Bools | None = None
+    counts: dict[str, int] = {}
+
+    def drop(why: str, out: Bools) -> None:
+        nonlocal gone
+        counts[why] = int(np.count_nonzero(out if gone is None else out & ~gone))
+        gone = out if gone is None else gone | out
+
     if aligned.exclude is not None:
-        drops["excluded"] = _within(ranking, aligned.exclude)
+        drop("excluded", _within(ranking, aligned.exclude))
     if aligned.candidates is not None:
-        drops["outside"] = ~_within(ranking, aligned.candidates)
+        drop("outside", ~_within(ranking, aligned.candidates))
     if protocol.depth is not None:
-        drops["beyond"] = _beyond(ranking, [*drops.values()], protocol.depth)
-    if protocol.unjudged == "drop":
-        drops["unjudged"] = ~mask(row, len(ranking))
-    if not drops:
-        return None, {}
-    gone, counts = np.zeros(len(ranking), bool), {}
-    for why, rows in drops.items():
-        counts[why] = int(np.count_nonzero(rows & ~gone))
-        gone |= rows
-    return gone, counts
+        drop("beyond", _beyond(ranking, gone, protocol.depth))
+    every = slice(None)
+    graded = every if gone is None else ~gone[row]
+    if protocol.unjudged == "drop":  # the rows that are left are known: to go through all of them would take longest
+        left = row[graded]
+        counts["unjudged"] = len(ranking) - sum(counts.values()) - len(left)
+        start = np.searchsorted(left, ranking.start)
+        return Taken(Lists(start, ranking.item[left], ranking.n_items), np.arange(len(left)), left, graded, counts)
+    if gone is None:
+        return Taken(ranking, row, every, every, counts)
+    return Taken(ranking.only(~gone), row[graded] - np.cumsum(gone)[row[graded]], ~gone, graded, counts)
 
 
-def _beyond(ranking: Lists, drops: Sequence[Bools], depth: int) -> Bools:
-    """The rows that stand below the first ``depth`` of their list, not counting those that are dropped."""
-    kept = ~np.logical_or.reduce(drops) if drops else np.ones(len(ranking), bool)
+def _beyond(ranking: Lists, gone: Bools | None, depth: int) -> Bools:
+    """The rows that stand below the first ``depth`` of their list, not counting those that are gone."""
+    kept = np.ones(len(ranking), bool) if gone is None else ~gone
     place = np.concatenate(([0], np.cumsum(kept)))
     before_list = np.repeat(place[ranking.start[:-1]], np.diff(ranking.start))
     below: Bools = place[1:] - before_list > depth

@@ -202,8 +202,7 @@ def who_counts(judged: Judged, protocol: Protocol, ids: Mapping[str, Any]) -> Bo
         if word == "judged":
             # Without a list, too, where such users count at all.
             without_truth = queries | (~truth & (protocol.no_recs == "zero"))
-            unjudged = 0 if judged.n_unjudged is None else judged.n_unjudged
-            counted = counted | (without_truth & (judged.nonrelevant[0] + unjudged > 0))
+            counted = counted | (without_truth & judged.has_nonrelevant)
     return counted
 
 

@@ -178,7 +178,9 @@ class Judged(WithSide):
     @cached_property
     def above_zero(self) -> Judged:
         """The same without the hits whose score is 0 or below, where some metrics leave these out."""
-        return self if self.positive is None else self.without_hits(~self.positive)
+        if self.positive is None:
+            return self
+        return replace(self.without_hits(~self.positive), of_hits=None if self.of_hits is None else {})
 
     @property
     def lists(self) -> Lists:
@@ -195,6 +197,13 @@ class Judged(WithSide):
         """Judged items that are not relevant: how many each query has, and how many of them stand above each hit."""
         what = "judged items that are not relevant"
         return _kept(self.n_nonrelevant, what), _kept(self.nonrelevant_above, what)
+
+    @property
+    def has_nonrelevant(self) -> Bools:
+        """The queries whose truth names an item that is not relevant, with a judgement of it or without."""
+        unjudged = 0 if self.n_unjudged is None else self.n_unjudged
+        named: Bools = self.nonrelevant[0] + unjudged > 0
+        return named
 
     def top(self, k: int) -> Places:
         """Query, rank and item of what stands in the top k of every list; the last one asked for is kept."""

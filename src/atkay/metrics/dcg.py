@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from atkay.judged import ties as expected
 from atkay.judged.judged import kept
@@ -69,6 +69,16 @@ class DCG(Metric):
 
         gain = distinct_gain(self.gain, judged.grade, judged.threshold)
         return kept(judged.of_hits, (self.discount, gain), self.cutoffs, work)
+
+    def plainest(self, judged: Judged) -> Self:
+        """Where all grades are 1, gains are alike; ``exp2_above`` is worth more, or less, for an ideal of grade 1."""
+
+        def worth(gain: str) -> list[str | float]:
+            return [distinct_gain(gain, grades, judged.threshold) for grades in (judged.grade, judged.grades)]
+
+        alike: tuple[Literal["exp2", "linear"], ...] = ("exp2", "linear")
+        first = next((gain for gain in alike if worth(gain) == worth(self.gain)), self.gain)
+        return self if self.gain == "exp2_above" else replace(self, gain=first)
 
     def expression(self, judged: Judged) -> str:
         top = judged.rank <= self.cutoffs[0]

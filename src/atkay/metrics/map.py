@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from atkay.judged import ties as expected
+from atkay.judged.judged import kept
 from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric, divide, word
 from atkay.metrics.worked import added, bracketed, lesser, quotient
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True)
@@ -69,9 +73,13 @@ class MAP(Metric):
         """The precisions at the hits, and what their sum is divided by."""
         if self.per == "places" or (judged.averaged and self.per == "hits"):
             return None
-        if judged.averaged:
-            return expected.precisions(judged, self.cutoffs), self._per(judged)
-        return judged.total(judged.upto / judged.rank, self.cutoffs), self._per(judged)
+
+        def work(cutoffs: Sequence[int]) -> Floats:
+            if judged.averaged:
+                return expected.precisions(judged, cutoffs)
+            return judged.total(judged.upto / judged.rank, cutoffs)
+
+        return kept(judged.of_hits, "precisions", self.cutoffs, work), self._per(judged)
 
     def _at_all_places(self, judged: Judged) -> Floats:
         """The mean of the precisions at all k places: a hit at rank l adds 1/l + 1/(l+1) + ... + 1/k to their sum.

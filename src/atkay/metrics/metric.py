@@ -149,6 +149,10 @@ class Metric(Visible):
         """The number in words and as a formula, for one cutoff."""
         raise NotImplementedError
 
+    def plainest(self, judged: Judged) -> Self:
+        """The first of its variants that has the same values on these lists, where that is known beforehand."""
+        return self
+
     def expression(self, judged: Judged) -> str:
         """The arithmetic of the value of the one query, at the one cutoff; empty where it is not written out.
 

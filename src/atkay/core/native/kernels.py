@@ -299,6 +299,24 @@ def within(group: Ints) -> Ints:
     return out
 
 
+def group_sums(values: Floats, group: Ints, n_groups: int) -> tuple[Floats, Floats]:
+    columns, group = _rows_in_one_piece(values.T), np.ascontiguousarray(group, np.int64)
+    sums, counts = np.empty((len(columns), n_groups)), np.empty((len(columns), n_groups))
+    call(
+        "group_sums",
+        begin(columns),
+        columns.strides[0] // 8,
+        len(columns),
+        address(group, np.int64),
+        len(group),
+        n_groups,
+        threads(),
+        address(sums, np.float64),
+        address(counts, np.float64),
+    )
+    return sums.T, counts.T
+
+
 def finite(values: Array | ArrowColumn) -> bool:
     if values.dtype != np.float64 or _few(values) or not (isinstance(values, ArrowColumn) or values.flags.c_contiguous):
         return reference.finite(values)

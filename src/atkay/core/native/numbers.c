@@ -408,3 +408,52 @@ KERNEL int64_t along_lists(const int64_t *start, int64_t queries, const double *
     share(job.parts, threads, along_lists_part, &job);
     return 0;
 }
+
+/* ---- sums of groups -------------------------------------------------------------------------------------------------- */
+
+#define AT_ONCE 4 /* columns, so that an addition does not wait for the one before */
+
+typedef struct {
+    const double *values;
+    const int64_t *group;
+    int64_t step, rows, columns, groups;
+    double *sums, *counts;
+    int64_t failed;
+} Grouping;
+
+static void group_part(void *given, int64_t part, int64_t thread) {
+    Grouping *job = given;
+    int64_t first = part * AT_ONCE, width = least(AT_ONCE, job->columns - first);
+    double *R sum = calloc((size_t)(job->groups * 2 * AT_ONCE) + 1, sizeof *sum);
+    const double *column[AT_ONCE];
+    (void)thread;
+    if (!sum) {
+        __atomic_store_n(&job->failed, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    for (int64_t c = 0; c < AT_ONCE; c++) column[c] = job->values + (first + least(c, width - 1)) * job->step;
+    for (int64_t row = 0; row < job->rows; row++) {
+        if (job->group[row] < 0) continue;
+        double *R to = sum + job->group[row] * 2 * AT_ONCE;
+        for (int64_t c = 0; c < AT_ONCE; c++) {
+            double value = column[c][row];
+            to[c] += value == value ? value : 0.0, to[AT_ONCE + c] += value == value ? 1.0 : 0.0;
+        }
+    }
+    for (int64_t c = 0; c < width; c++)
+        for (int64_t g = 0; g < job->groups; g++) {
+            job->sums[(first + c) * job->groups + g] = sum[g * 2 * AT_ONCE + c];
+            job->counts[(first + c) * job->groups + g] = sum[g * 2 * AT_ONCE + AT_ONCE + c];
+        }
+    free(sum);
+}
+
+/* For each column and group the sum of the rows that are not NaN, in their order, and how many these are; a row of group
+ * -1 counts nowhere. Steps from column to column are counted in numbers; sums and counts have a row for each column. */
+KERNEL int64_t group_sums(const double *values, int64_t step, int64_t columns, const int64_t *group, int64_t rows,
+                          int64_t groups, int64_t threads, double *sums, double *counts) {
+    Grouping job = {values, group, step, rows, columns, groups, sums, counts, 0};
+    int64_t parts = (columns + AT_ONCE - 1) / AT_ONCE;
+    share(parts, parts_of(rows * columns, threads) > 1 ? threads : 1, group_part, &job);
+    return job.failed ? OUT_OF_MEMORY : 0;
+}

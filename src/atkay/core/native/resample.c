@@ -54,6 +54,8 @@ typedef struct {
 #define UNIT_AT (CHOICE_AT + MOST_CODES)
 #define SUMS_AT (UNIT_AT + 8 * CODES_PER_WORD)
 
+#define AHEAD 32 /* units whose rows are fetched beforehand */
+
 #define VALUE double
 #define SUM double
 #define NAMED(name) name##_f64

@@ -10,7 +10,9 @@ INLINE void NAMED(choose)(const Choices *R job, int64_t unit, int64_t column, SU
     int64_t width = least(WIDTH, job->columns - column);
     memset(choice, 0, (size_t)job->base * LINE);
     if (unit >= job->units) return;
-    const VALUE *R row = (const VALUE *)job->values + unit * job->alternatives * job->columns + column;
+    int64_t step = job->alternatives * job->columns;
+    const VALUE *R row = (const VALUE *)job->values + unit * step + column;
+    __builtin_prefetch(row + least(AHEAD, job->units - 1 - unit) * step); /* too far apart for the machine to foresee */
     for (int64_t digit = 0; digit < job->base; digit++)
         for (int64_t c = 0; c < width; c++)
             choice[digit * WIDTH + c] = job->alternatives == 1 ? (SUM)digit * row[c] : row[digit * job->columns + c];
@@ -41,8 +43,10 @@ INLINE void NAMED(look_up)(const SUM *R table, const uint64_t *R codes, int64_t 
         NAMED(Half) *R sum = (NAMED(Half) *)(sums + r * WIDTH);
         NAMED(Half) left = sum[0], right = sum[1];
         uint64_t code = codes[r];
-        for (int64_t n = 0; n < CODES_PER_WORD; n++, code >>= 8) {
-            const NAMED(Half) *R line = (const NAMED(Half) *)(table + (n * MOST_CODES + (int64_t)(code & 255)) * WIDTH);
+        for (int64_t n = 0; n < CODES_PER_WORD; n++) {
+            /* Byte n, times the length of a line. */
+            uint64_t place = (n ? code >> (8 * n - 6) : code << 6) & (MOST_CODES - 1) * LINE;
+            const NAMED(Half) *R line = (const NAMED(Half) *)((const char *)table + n * MOST_CODES * LINE + place);
             left += line[0], right += line[1];
         }
         sum[0] = left, sum[1] = right;
