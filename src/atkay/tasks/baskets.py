@@ -22,6 +22,7 @@ from atkay.tasks.task import SEEN, Task
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from atkay.core.types import Bools, Ints
     from atkay.tasks.task import Average, Seen
 
 
@@ -132,7 +133,7 @@ def next_basket(
     basket, n_baskets = Sequences.of_codes(owner, users.size).pairs(frame[order])
     pair, n_pairs = Sequences.of_codes(basket, n_baskets).pairs(frame[item])
     if n_pairs < len(pair):  # each item once in an order
-        kept = np.sort(first_rows(pair, n_pairs))
+        kept = np.flatnonzero(mask(first_rows(pair, n_pairs), len(pair)))
         frame, owner, basket = frame[kept], owner[kept], basket[kept]
     oldest = Sequences.of_codes(basket, n_baskets, frame[time])
     began = frame[time].gather(oldest.row[oldest.start[:-1]])
@@ -148,10 +149,8 @@ def next_basket(
     frame = frame.with_columns(began.gather(basket), pl.Series(_PLACE, place[basket]))
     rows_held = held[basket]
     truth = frame.filter(rows_held)
-    line_of_rows = Sequences.of_codes(owner, users.size, frame[_PLACE])
-    pair, n_pairs = line_of_rows.pairs(frame[item])
-    first = line_of_rows.row[first_rows(pair[line_of_rows.row], n_pairs)]  # the row of the item's first order
-    repeated = place[basket[first]][pair[rows_held]] < truth[_PLACE].to_numpy()
+    pair, n_pairs = Sequences.of_codes(owner, users.size).pairs(frame[item])
+    repeated = _before(pair[~rows_held], pair[rows_held], truth[_PLACE].to_numpy(), n_pairs)
     key = (user,) if last == 1 else (user, order)
     names = (user, order, item, time)
     users_held = number_of(int(np.count_nonzero(mask(owner_of[held], users.size))), "user")
@@ -178,6 +177,14 @@ def next_basket(
 
 
 _PLACE = "place of the order"
+
+
+def _before(known: Ints, wanted: Ints, place: Ints, n_pairs: int) -> Bools:
+    """Which wanted pairs are known, or wanted in an order of a lower place, too."""
+    first = np.zeros(n_pairs, place.dtype)
+    falling = np.argsort(-place, kind="stable")
+    first[wanted[falling]] = place[falling]  # what is assigned last stays
+    return mask(known, n_pairs)[wanted] | (first[wanted] < place)
 
 
 def _reach(frame: pl.DataFrame, truth: pl.DataFrame, key: tuple[str, ...]) -> pl.DataFrame:
