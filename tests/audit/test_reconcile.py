@@ -16,11 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import atkay
+from atkay.audit.candidates import protocols_of
 from atkay.audit.evidence import Evidence
 from atkay.errors import PopulationError, ProtocolError, SpecError
 from atkay.evaluation.request import Request
 from atkay.metrics.spec import parse_all
 from atkay.protocol import Protocol
+from atkay.words import words_of
 from scenarios import examples
 
 FOLDER = Path(__file__).parents[2] / "conformance"
@@ -268,6 +270,38 @@ def test_every_word_for_ties_is_tried() -> None:
     for word, relevant, number in (("reversed", ["d"], "0.333333"), ("together", ["d", "a"], "0.500000")):
         found = atkay.reconcile(recs, {1: relevant}, {"map": number})
         assert {"ties": word} in [each.protocol for each in found]
+
+
+def test_every_field_is_tried_or_about_the_task() -> None:
+    """Scores of either sign, tied; grades of either sign and 0; two users of each group: every field matters."""
+    scored = {1: {"a": 1.0, "b": 1.0, "c": 0.0}, 2: {"a": 1.0}, 3: {"b": 1.0}}
+    recs = pl.DataFrame([(*row, score) for *row, score in _rows(scored)], ["user", "item", "score"], orient="row")
+    graded = {1: {"a": 1, "b": 3, "c": -1}, 2: {"a": 0, "b": 2}, 3: {"a": 1}}
+    known = [(user, item, grade, user == 3) for user, item, grade in _rows(graded)]
+    truth = pl.DataFrame(known, ["user", "item", "relevance", "new"], orient="row")
+    evidence = Evidence.read(recs, truth, Protocol(min_relevance=1), None, {"exclude": ["a"], "candidates": ["a", "b"]})
+    protocols = protocols_of(evidence, evidence.protocol, {"min_relevance"})
+    fields = dataclasses.fields(Protocol)
+    tried = {each.name: {getattr(protocol, each.name) for protocol in protocols} for each in fields}
+    about = {each.name: each.metadata["concerns"] for each in fields}
+    for each in fields:
+        if words_of(each) and about[each.name] != "task":
+            assert tried[each.name] == {*words_of(each)} - {"error"}
+    alone = {name for name, values in tried.items() if len(values) == 1}
+    assert alone == {"duplicates", "raters", "depth", "min_relevance"}
+    assert {about[name] for name in alone} == {"task"}
+
+
+@pytest.mark.parametrize("protocol", [Protocol(), Protocol(depth=2)])
+def test_words_that_do_not_go_with_a_depth_are_not_tried(protocol: Protocol) -> None:
+    recs = pl.DataFrame({"user": [1, 1, 1], "item": list("abc"), "score": [1, 1, 1]})
+    evidence = Evidence.read(recs, {1: ["a"]}, protocol)
+    ties = {each.ties for each in protocols_of(evidence, evidence.protocol, {"depth"})}
+    assert ("expected" in ties, "together" in ties, "best" in ties) == (not protocol.depth, not protocol.depth, True)
+
+
+def _rows(table: dict[int, dict[str, Any]]) -> list[tuple[int, str, Any]]:
+    return [(user, item, value) for user, items in table.items() for item, value in items.items()]
 
 
 def test_numbers_at_full_precision() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from atkay.audit.variants import combinations, plain
 from atkay.dialects.dialect import list_dialects
-from atkay.errors import AtkayError, SpecError, shown
+from atkay.errors import AtkayError, ProtocolError, SpecError, shown
 from atkay.evaluation.request import Request
 from atkay.evaluation.spoken import meaning, names_of
 from atkay.metrics.metric import Metric, RunMetric
@@ -43,7 +43,8 @@ READING, AT_ONCE = 2, 3
 LEVELS = 10
 """The lowest grades are tried as the threshold, up to this many."""
 
-TIES = next(words_of(each) for each in dataclasses.fields(Protocol) if each.name == "ties")
+REFUSING = "error"
+"""The word of any field by which data are refused: nothing was printed."""
 
 SEEDS = (0, 1, 42)
 
@@ -57,6 +58,22 @@ EXACT = 1e-9
 
 POPULATION = (*fields_about("who"), "average_over")
 """Fields that decide which users count, and leave the lists unchanged."""
+
+ORDER = (
+    "no_recs",
+    "no_truth",
+    "ties",
+    "scores",
+    "nonpositive",
+    "unlisted",
+    "unjudged",
+    "negative",
+    "min_relevance",
+    "gains",
+    "average_over",
+    *FILTERS,
+)
+"""Where changes of two fields give the same numbers, that of the later one is named; any other field comes first."""
 
 
 class Candidate(NamedTuple):
@@ -226,30 +243,42 @@ def protocols_of(evidence: Evidence, base: Protocol, fixed: set[str]) -> list[Pr
 
 
 def _choices(evidence: Evidence, base: Protocol) -> dict[str, list[dict[str, Any]]]:
-    """The alternatives of each protocol field that make a difference on this data."""
+    """The alternatives of each protocol field that make a difference on this data.
+
+    Every word of a field is one, unless the field is about the task, which is known, or the word refuses data.
+    """
     score = evidence.tables["recs"].score if evidence.tables["recs"].rank is None else None
-    used = [name for name in FILTERS if name in evidence.tables]
-    words: dict[str, list[Any]] = {
-        "no_recs": ["skip"],
-        "no_truth": ["zero", "one", "judged"],
-        "ties": [
-            word
-            for word, meaning in TIES.items()
-            if word not in (base.ties, "random") and not (base.depth and getattr(meaning, "traits", {}).get("takes"))
-        ],
-        "scores": ["float32"] if score is not None and str(score.dtype) == "Float64" else [],
-        "nonpositive": ["missed"] if score is not None and (score.to_numpy() <= 0).any() else [],
-        "unlisted": ["ignored"],
-        "unjudged": ["drop"],
-        "negative": ["unjudged"] if evidence.negative and base.negative != "unjudged" else [],
-        "min_relevance": [0.0] * evidence.zeros + evidence.levels[1:LEVELS],
-        "gains": ["positive"] if base.min_relevance is not None else [],
-        "average_over": list(evidence.coarser),
-        **{name: [None if getattr(base, name) else getattr(evidence.protocol, name)] for name in used},
+    matters = {
+        "ties": score is not None and evidence.tied(base.with_fields(duplicates="first")),
+        "scores": score is not None and str(score.dtype) == "Float64",
+        "nonpositive": score is not None and bool((score.to_numpy() <= 0).any()),
+        "negative": evidence.negative,
+        "gains": base.min_relevance is not None,
     }
-    choices = {name: [{name: word} for word in others] for name, others in words.items()}
-    choices["min_relevance"] += [{"min_relevance": level, "gains": "positive"} for level in evidence.levels[1:LEVELS]]
-    choices["ties"] += [{"ties": "random", "seed": seed} for seed in SEEDS]
-    if score is None or not evidence.tied(base.with_fields(duplicates="first")):
-        del choices["ties"]
-    return choices
+    choices = {name: _words(name, base) for name in fields_about("who", "scores", "lists") if matters.get(name, True)}
+    levels = evidence.levels[1:LEVELS]
+    choices["min_relevance"] = [{"min_relevance": level} for level in [0.0] * evidence.zeros + levels]
+    choices["min_relevance"] += [{"min_relevance": level, "gains": "positive"} for level in levels]
+    choices["average_over"] = [{"average_over": name} for name in evidence.coarser]
+    for name in FILTERS:
+        if name in evidence.tables:
+            choices[name] = [{name: None if getattr(base, name) else getattr(evidence.protocol, name)}]
+    places = {name: place for place, name in enumerate(ORDER)}
+    return dict(sorted(choices.items(), key=lambda choice: places.get(choice[0], -1)))
+
+
+def _words(name: str, base: Protocol) -> list[dict[str, Any]]:
+    """The other words of a field that go with the rest of the protocol; what needs a seed comes last, with several."""
+    words: list[dict[str, Any]] = []
+    seeded: list[dict[str, Any]] = []
+    for word in words_of(Protocol.__dataclass_fields__[name]):
+        fields: dict[str, Any] = {name: word}
+        try:
+            changed = base.with_fields(**fields)
+        except ProtocolError:
+            continue
+        if changed.trait(name, "by") == "hash":
+            seeded += [fields | {"seed": seed} for seed in SEEDS]
+        elif changed != base and word != REFUSING:
+            words.append(fields)
+    return words + seeded
