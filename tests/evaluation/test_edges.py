@@ -191,8 +191,8 @@ def test_floats_that_cannot_tell_ids_apart() -> None:
     frame = pl.DataFrame({"user": [1], "item": [2.0**53 + 2]})
     refused(IdError, "which a float cannot represent exactly", frame, {1: [5]})
     refused(IdError, "which a float", frame.with_columns(pl.lit(2.0**25).cast(pl.Float32).alias("item")), {1: [5]})
-    refused(SourceError, "must hold item ids, got inf", np.array([[1.0, np.inf]]), [[1]])
-    refused(SourceError, "must hold item ids, got", np.array([[1.0, 2.0**60]]), [[1]])
+    refused(OrderError, "scores[0, 1] is inf, which cannot be ranked", np.array([[1.0, np.inf]]), [[1]])
+    refused(InputError, "without fractions", np.array([[1.0, 2.0**60]]), [[1]])
 
 
 def test_ids_of_other_kinds() -> None:
