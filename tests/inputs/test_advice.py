@@ -47,7 +47,7 @@ def test_other_tables_and_the_shell(tmp_path: Path) -> None:
     for name, rows in (("recs", ROWS), ("truth", {**ROWS, "user": ["1", "2"]})):
         pl.DataFrame(rows).write_parquet(tmp_path / f"{name}.parquet")
     paths = [str(tmp_path / f"{name}.parquet") for name in ("recs", "truth")]
-    assert advised(*paths).endswith("Convert one side.")
+    assert advised(paths[0], paths[1]).endswith("Convert one side.")
     result = CliRunner().invoke(app, ["evaluate", *paths], prog_name="atkay")
     assert result.stderr.endswith("Convert one side.\n")
 
