@@ -194,6 +194,8 @@ def align_tables(
         lists, order = grouped(user_codes[0], runs[0].length, of_rows[0], users.size, items.size, stands=stands)
         if column is not None:
             score = Scores(column, moved=order)
+    lengths = [run.length for run in runs]
+    copied = _may_be_copied(recs, truth) and all(np.array_equal(*pair) for pair in (user_codes, of_rows, lengths))
     items_only = truth.grade is None and truth.extra is None
     relevant, truth_order = grouped(
         user_codes[1], runs[1].length, of_rows[1], users.size, items.size, items_only=items_only
@@ -223,6 +225,7 @@ def align_tables(
         items={name: each.items for name, each in outside.items() if each.items is not None},
         grades=Grades.of(grade),
         ordered=recs.rank is not None or score is not None,
+        copied=int(np.count_nonzero(relevant.length > 1)) if copied else None,
     )
     return Aligned(
         queries=queries,
@@ -241,6 +244,12 @@ def align_tables(
         common=common,
         codes=codes,
     )
+
+
+def _may_be_copied(recs: Table, truth: Table) -> bool:
+    """Whether nothing but the rows themselves tells lists from truth."""
+    ordered, grade = recs.rank is not None or recs.score is not None, truth.grade
+    return len(recs) == len(truth) and not ordered and (grade is None or grade.min() == grade.max())
 
 
 def _common(queries: pl.DataFrame, rows: Mapping[str, Lists], *, ordered: bool, **shared: Any) -> SharedIds:

@@ -11,9 +11,10 @@ import numpy as np
 from atkay.core.fingerprint import id_numbers
 from atkay.core.lists import mask
 from atkay.core.reference import mix
-from atkay.errors import IdError, OverlapWarning, SwappedWarning, warn
+from atkay.errors import IdError, InputError, OverlapWarning, SwappedWarning, warn
 from atkay.inputs.coding.grades import Grades
 from atkay.tables import TABLES
+from atkay.text.phrases import columns_argument
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,6 +39,8 @@ KEPT_HASHES = 1024
 FIXED_LENGTH, FIXED_LENGTH_USERS, FIXED_LENGTH_SHARE = 5, 20, 0.95
 """Truth looks like ranked lists if at least this many users have it, and at least this share of them the same number of
 items, which is FIXED_LENGTH or more."""
+COPIED_USERS = 10
+"""Lists that equal the truth of at least this many users with several items are the truth: no model is that good."""
 VARYING_LENGTH_SHARE = 0.75
 """Lists look like truth when less than this share has the same length, or when each has one item."""
 
@@ -175,6 +178,8 @@ class SharedIds:
     grades: Grades | None = None
     rows: Mapping[str, int] = field(default_factory=dict)
     """The rows of lists and of truth."""
+    copied: int | None = None
+    """How many users with several items there are, where lists and truth hold the same rows; None where not."""
 
     def merge(self, other: SharedIds) -> SharedIds:
         """What both parts of the queries have."""
@@ -188,6 +193,7 @@ class SharedIds:
             {name: Counter(each) + Counter(other.lengths[name]) for name, each in self.lengths.items()},
             other.grades if self.grades is None else self.grades.merge(other.grades),
             {name: count + other.rows[name] for name, count in self.rows.items()},
+            None if self.copied is None or other.copied is None else self.copied + other.copied,
         )
 
     def record(self) -> dict[str, Any]:
@@ -246,6 +252,11 @@ def check_shared(
             check_users(name, shared)
     for name, named in common.items.items():
         check_items(name, named, codes)
+    if common.copied is not None and common.copied >= COPIED_USERS:
+        raise InputError(
+            "recs and truth hold the same rows: is one of them passed twice, or are the two swapped?",
+            advice=f"To evaluate perfect lists, add ranks to recs and name them with {columns_argument(rank=...)}.",
+        )
     _check_lengths(common.lengths)
 
 
