@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from atkay.errors import ColumnError, listing, nearest, offer, shown, unknown_value
+from atkay.errors import ColumnError, a_type, listing, nearest, offer, shown, unknown_value
 from atkay.tables import BESIDE, ITEM, KINDS, ORDER, SESSION, TIME, USER
 from atkay.text.help import Visible
 from atkay.text.phrases import columns_argument, either, in_library
@@ -71,6 +73,22 @@ class Columns(Visible):
         if self.user is None:
             return ()
         return self.user if isinstance(self.user, tuple) else (self.user,)
+
+
+def check_header(given: Mapping[str, Any], columns: Columns | Mapping[str, Columns] | None) -> None:
+    """Only files have no header. One ``Columns`` may be meant for one of several tables."""
+    frames = {name: table for name, table in given.items() if not isinstance(table, str | os.PathLike)}
+    if isinstance(columns, Columns):
+        wrong = [*frames][:1] if columns.header == "none" and len(frames) == len(given) else []
+    else:
+        headers = columns.items() if isinstance(columns, Mapping) else ()
+        wrong = [name for name, each in headers if getattr(each, "header", None) == "none" and name in frames]
+    if wrong:
+        raise ColumnError(
+            f"header='none' is for text files, got {a_type(frames[wrong[0]])}",
+            advice=f"Name the columns instead, such as {columns_argument(user=..., item=...)}.",
+            table=wrong[0],
+        )
 
 
 @lru_cache(maxsize=1024)
