@@ -176,6 +176,69 @@ def test_lists_that_are_refused(recs: Any, error: type[Exception], message: str)
         atkay.evaluate(recs, GRADES, "mrr")
 
 
+# In each of them b has the larger number, so it stands at rank 1 and is the only relevant item.
+NUMBERED: dict[str, Any] = {
+    "dicts in pandas": pd.DataFrame({"user": [1, 2], "items": [{"a": 1.0, "b": 2.0}, None]}),
+    "dicts in pandas, a missing one": pd.DataFrame({"user": [1, 2], "items": [{"a": 1.0, "b": 2.0}, np.nan]}),
+    "pairs in a dict": {1: [("a", 1.0), ("b", 2.0)], 2: []},
+    "pairs in lists": [[], [("a", 1.0), ("b", 2.0)]],
+}
+
+
+@pytest.mark.parametrize("form", NUMBERED)
+def test_numbers_within_lists_order_them(form: str) -> None:
+    assert atkay.evaluate(NUMBERED[form], {1: ["b"]}, "mrr")["mrr"] == 1
+
+
+@pytest.mark.parametrize("form", NUMBERED)
+def test_numbers_within_lists_are_grades_of_truth(form: str) -> None:
+    # b alone has a grade of at least 2, and stands at rank 2.
+    assert atkay.evaluate({1: ["a", "b"]}, NUMBERED[form], "mrr", min_relevance=2)["mrr"] == 1 / 2
+
+
+def test_sets_and_missing_lists_in_pandas() -> None:
+    truth = pd.DataFrame({"user": [1, 2], "items": [{"b", "c"}, {"a"}]})
+    missing = pd.DataFrame({"user": [1, 2], "items": [["a", "b"], np.nan]})
+    # User 1 finds b at rank 2, user 2 has no list.
+    assert atkay.evaluate(missing, truth, "mrr")["mrr"] == (1 / 2 + 0) / 2
+
+
+def test_lists_of_pandas_that_begin_late() -> None:
+    recs = pd.DataFrame({"user": range(1101), "items": [None] * 1100 + [["a", "b"]]})
+    assert atkay.evaluate(recs, {1100: ["b"]}, "mrr")["mrr"] == 1 / 2
+
+
+FRAME = pd.DataFrame({"item": ["a"], "score": [0.5]})
+
+
+@pytest.mark.parametrize(
+    ("recs", "message"),
+    [
+        (
+            pd.DataFrame({"user": [1, 2, 3], "items": [["a"], None, "b"]}),
+            r"recs: 'items' holds a str; a list of items is needed in row 2 \(counting from 0\)\. Give every row a "
+            "list; None stands for no items",
+        ),
+        (
+            pd.DataFrame({"user": [1, 2], "items": [["a"], {"b"}]}),
+            r"recs: 'items' holds a set; a set has no order in row 1",
+        ),
+        (
+            pd.DataFrame({"user": [1, 2], "items": [["a"], {"b": 1.0}]}),
+            "recs: some users have a dict and some a list",
+        ),
+        *(
+            ({1: frame}, "recs: the value of user 1 is a DataFrame; .*Add a column 'user' to each of the frames")
+            for frame in (FRAME, pl.DataFrame(FRAME))
+        ),
+        ({1: [("a", 1.0), "bc"]}, "holds tuples of another length than 2"),
+    ],
+)
+def test_what_is_no_list_is_refused(recs: Any, message: str) -> None:
+    with pytest.raises(SourceError, match=message):
+        atkay.evaluate(recs, {1: ["a"]}, "mrr")
+
+
 def test_ids_with_blanks_stay_whole() -> None:
     """A column of one item is not split, whatever its values hold."""
     recs = pl.DataFrame({"user": [1, 1, 2], "item": ["green tea", "rye", "green tea"]})

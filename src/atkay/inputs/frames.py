@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from contextlib import contextmanager
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,15 +12,12 @@ import polars as pl
 
 from atkay.errors import ColumnError, InputError, SourceError, a_type, need
 from atkay.inputs.checks import ROWS_SAMPLED, is_list, series
-from atkay.inputs.mappings import chained
+from atkay.inputs.mappings import as_lists, entries
 from atkay.inputs.table import Pieces, Source, frame_source
 from atkay.tables import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-PAIR = ("item", "score")
-"""What a tuple holds whose fields have no names."""
 
 
 def read_lazy(given: pl.LazyFrame, table: str) -> Source:
@@ -129,14 +125,18 @@ def read_pandas(given: Any, table: str) -> Source:
         return pl.DataFrame([_pandas_column(name, given.iloc[:, names.index(name)], table) for name in chosen])
 
     def dtype(name: str) -> pl.DataType:
-        return _pandas_column(name, given.iloc[:ROWS_SAMPLED, names.index(name)], table).dtype
+        column = given.iloc[:, names.index(name)]
+        sample = column.iloc[:ROWS_SAMPLED]
+        if sample.dtype == object and sample.isna().all():  # lists may begin further down
+            sample = column.dropna().iloc[:ROWS_SAMPLED]
+        return _pandas_column(name, sample, table).dtype
 
     return Source(tuple(dict.fromkeys(names)), select, "a pandas frame", dtype=dtype)
 
 
 def _pandas_column(name: str, values: Any, table: str) -> pl.Series:
     if values.dtype == object and any(map(is_list, set(map(type, values)))):
-        return _lists(name, values.tolist(), table)
+        return _lists(name, values, table)
     try:
         return series(name, values, table)
     except InputError:
@@ -145,29 +145,16 @@ def _pandas_column(name: str, values: Any, table: str) -> pl.Series:
         raise
 
 
-def _lists(name: str, values: list[Any], table: str) -> pl.Series:
-    """A column of lists: of items, or of tuples, Spark's rows or dicts, which become structs."""
-    lists = [one if is_list(type(one)) else () for one in values]
-    length = list(map(len, lists))
-    first = next(chain.from_iterable(lists), None)
-    if isinstance(first, tuple | Mapping):
-        entries = list(chain.from_iterable(lists))
-        if isinstance(first, Mapping):
-            columns = {key: [each.get(key) for each in entries] for key in map(str, first)}
-        else:
-            names = getattr(first, "__fields__", getattr(first, "_fields", PAIR))
-            if {len(each) for each in entries} != {len(names)}:
-                raise SourceError(
-                    "holds tuples of another length than 2",
-                    advice="Write [(item, score), ...], or [item, ...].",
-                    table=table,
-                    column=name,
-                )
-            columns = dict(zip(names, map(list, zip(*entries, strict=True)), strict=True))
-        flat = pl.DataFrame([series(key, column, table) for key, column in columns.items()]).to_struct(name)
-    else:
-        flat = chained(name, lists, table)
-    rows = pl.DataFrame({"row": np.repeat(np.arange(len(lists)), length), name: flat})
+def _lists(name: str, values: Any, table: str) -> pl.Series:
+    """A column of lists: of items, or of structs, made of tuples, Spark's rows or dicts, {item: score} among them."""
+    cells, missing = values.tolist(), values.isna().tolist()
+    first = next(one for one in cells if is_list(type(one)))
+    empty: Any = {} if isinstance(first, Mapping) else ()
+    lists = [empty if gone else one for one, gone in zip(cells, missing, strict=True)]
+    lists = as_lists(lists, table, column=name)
+    columns = entries(name, lists, table)
+    flat = columns[name] if {*columns} == {name} else pl.DataFrame(columns).to_struct(name)
+    rows = pl.DataFrame({"row": np.repeat(np.arange(len(lists)), list(map(len, lists))), name: flat})
     gathered = rows.group_by("row", maintain_order=True).agg(pl.col(name))
     every = pl.DataFrame({"row": np.arange(len(lists))})
     return every.join(gathered, on="row", how="left", maintain_order="left").get_column(name)

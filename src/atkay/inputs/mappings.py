@@ -1,11 +1,11 @@
-"""Mappings and lists: {user: items}, {user: {item: number}}, a list of items per user."""
+"""Mappings and lists: {user: items}, {user: {item: number}}, {user: [(item, number)]}, a list of items per user."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import chain
 from operator import attrgetter, methodcaller
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -18,8 +18,16 @@ from atkay.inputs.in_place import take_rows
 from atkay.inputs.table import Source, roles_of, source_of
 from atkay.tables import ITEM, KINDS, USER
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 PLAIN = {dict, list, tuple, set, frozenset}
 """Types of collections that are no arrays."""
+
+
+def is_table(kind: type) -> bool:
+    """Whether objects of a type are frames or tables of a library, which have a length and are no list."""
+    return issubclass(kind, pl.DataFrame) or hasattr(kind, "__dataframe__")
 
 
 def read_mapping(given: Mapping[Any, Any], table: str) -> Source:
@@ -84,24 +92,10 @@ def _same_numbers(values: Any) -> list[Any]:
 def _from_lists(
     key: Mapping[str, pl.Series], lists: list[Any], table: str, label: str, n_rows: int | None = None
 ) -> Source:
-    if not (kinds := set(map(type, lists))) <= PLAIN:
-        lists = [as_array(one, table) for one in lists]
-        kinds = set(map(type, lists))
-    wrong = {kind for kind in kinds if not is_list(kind) or (KINDS[table].ranked and issubclass(kind, set | frozenset))}
-    if wrong:
-        at, one = next((at, one) for at, one in enumerate(lists) if type(one) in wrong)
-        who = ", ".join(repr(series[at]) for series in key.values())
-        why = "a set has no order" if isinstance(one, set | frozenset) else "a list of items is needed"
-        raise SourceError(
-            f"the value of user {who} is {a_type(one)}; {why}",
-            advice=f"Write {{user: [items]}}, or {{user: {{item: {KINDS[table].value or 'score'}}}}}.",
-            table=table,
-        )
-    mappings = {kind for kind in kinds if issubclass(kind, Mapping)}
-    if mappings and kinds != mappings:
-        raise SourceError("some users have a dict and some a list; use one form for all.", table=table)
-    if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
-        lists = [one.compressed() if isinstance(one, np.ma.MaskedArray) else one for one in lists]
+    def whose(at: int) -> str:
+        return f"the value of user {', '.join(repr(series[at]) for series in key.values())} is"
+
+    lists = as_lists(lists, table, whose)
     try:
         lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
     except TypeError as error:  # an array without dimensions has no length
@@ -110,13 +104,71 @@ def _from_lists(
         ) from error
     row = np.repeat(np.arange(len(lists)), lengths)
     columns = {name: take_rows(series, row) for name, series in key.items()}
-    columns["item"] = chained("item", lists, table)
-    if mappings and (value := KINDS[table].value):
-        columns[value] = chained(value, list(map(methodcaller("values"), lists)), table)
+    columns |= entries("item", lists, table)
     if n_rows is not None and columns["item"].dtype.is_integer():
         there = columns["item"] != PADDING
         columns = {name: series.filter(there) for name, series in columns.items()}
     return source_of(columns, roles_of(table, columns, tuple(key)), label, n_rows)
+
+
+def as_lists(lists: list[Any], table: str, whose: Callable[[int], str] | None = None, column: str = "") -> list[Any]:
+    """The same, arrays of other libraries as NumPy's; refused where one is no list, or has no order and needs one.
+
+    They are the values of a dict, of which ``whose`` tells the key, or a ``column`` of a frame.
+    """
+    if not (kinds := set(map(type, lists))) <= PLAIN:
+        lists = [one if is_table(type(one)) else as_array(one, table) for one in lists]
+        kinds = set(map(type, lists))
+    unordered = (set, frozenset) if KINDS[table].ranked else ()
+    wrong = {kind for kind in kinds if not is_list(kind) or is_table(kind) or issubclass(kind, unordered)}
+    if wrong:
+        at, one = next((at, one) for at, one in enumerate(lists) if type(one) in wrong)
+        why = "a set has no order" if isinstance(one, set | frozenset) else "a list of items is needed"
+        advice = f"Write {{user: [items]}}, or {{user: {{item: {KINDS[table].value or 'score'}}}}}."
+        if is_table(type(one)):
+            advice = "Add a column 'user' to each of the frames, and concatenate them into one."
+        raise SourceError(
+            f"{whose(at) if whose else 'holds'} {a_type(one)}; {why}",
+            advice="Give every row a list; None stands for no items." if column else advice,
+            table=table,
+            column=column or None,
+            row=at if column else None,
+            count=sum(type(one) in wrong for one in lists),
+        )
+    mappings = {kind for kind in kinds if issubclass(kind, Mapping)}
+    if mappings and kinds != mappings:
+        raise SourceError(
+            "some users have a dict and some a list; use one form for all.",
+            table=table,
+        )
+    if any(issubclass(kind, np.ma.MaskedArray) for kind in kinds):
+        lists = [one.compressed() if isinstance(one, np.ma.MaskedArray) else one for one in lists]
+    return lists
+
+
+def entries(name: str, lists: list[Any], table: str) -> dict[str, pl.Series]:
+    """The entries of all lists as columns: items and their numbers, fields of Spark's rows or dicts, or plain items."""
+    if lists and isinstance(lists[0], Mapping):
+        value = KINDS[table].value
+        numbers = {value: chained(value, list(map(methodcaller("values"), lists)), table)} if value else {}
+        return {"item": chained("item", lists, table), **numbers}
+    first = next(chain.from_iterable(lists), None)
+    if not isinstance(first, tuple | Mapping) or (name == "item" and isinstance(first, Mapping)):
+        return {name: chained(name, lists, table)}
+    every = list(chain.from_iterable(lists))
+    if isinstance(first, Mapping):
+        columns = {key: [each.get(key) for each in every] for key in map(str, first)}
+    else:
+        names = getattr(first, "__fields__", getattr(first, "_fields", ("item", KINDS[table].value or "score")))
+        if {len(each) if isinstance(each, tuple) else 1 for each in every} != {len(names)}:
+            raise SourceError(
+                "holds tuples of another length than 2",
+                advice="Write [(item, score), ...], or [item, ...].",
+                table=table,
+                column=name,
+            )
+        columns = dict(zip(names, map(list, zip(*every, strict=True)), strict=True))
+    return {key: series(key, column, table) for key, column in columns.items()}
 
 
 def chained(name: str, lists: list[Any], table: str) -> pl.Series:
