@@ -15,30 +15,12 @@ from small_case import QRELS, RUN, agrees, rows
 BEIR = ("query-id", "corpus-id", "score")
 
 
-@pytest.mark.parametrize("memory", [None, "1GB"])
-def test_beir(memory: str | None, tmp_path: Path) -> None:
-    """On the truth's side the score is the grade, and nobody is asked whether it is."""
-    for name, lists in (("test.tsv", QRELS), ("run.tsv", RUN)):
-        pl.DataFrame(rows(lists, *BEIR)).write_csv(tmp_path / name, separator="\t")
-    assert (tmp_path / "test.tsv").read_text().startswith("query-id\tcorpus-id\tscore\nq1\td1\t2\n")
-    agrees(tmp_path / "run.tsv", tmp_path / "test.tsv", memory=memory)
-    agrees(RUN, tmp_path / "test.tsv", memory=memory)
-
-
 def test_beir_the_wrong_way_round() -> None:
     qrels, run = (pl.DataFrame(rows(lists, *BEIR)) for lists in (QRELS, RUN))
     with pytest.warns(SwappedWarning, match="Are recs and truth swapped"):
         atkay.evaluate(qrels, run, "mrr")
     with pytest.warns(SwappedWarning, match="Are recs and truth swapped"):  # both of whole numbers: nothing tells
         atkay.evaluate(run.with_columns((pl.col("score") * 10).round()), qrels, "mrr")
-
-
-def test_beir_corpus_as_catalog(tmp_path: Path) -> None:
-    """d1, d2, d4 and d5 of five documents are listed."""
-    corpus = [f'{{"_id": "d{n}", "title": "T{n}", "text": "a text", "metadata": {{}}}}\n' for n in range(1, 6)]
-    (tmp_path / "corpus.jsonl").write_text("".join(corpus))
-    result = atkay.evaluate(RUN, QRELS, "item_coverage", catalog=tmp_path / "corpus.jsonl")
-    assert result["item_coverage"] == 4 / 5
 
 
 def pyterrier(lists: dict[str, dict[str, float]]) -> pd.DataFrame:
