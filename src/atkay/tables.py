@@ -25,13 +25,18 @@ ITEM = _names(
     "item item_id iid item_idx doc doc_id docno document document_id product product_id movie movie_id article "
     "article_id track track_id asin sku corpus_id"
 )
-LISTED = (
-    "items item_ids item_list recommendations recommended recommended_items recs predictions prediction predicted "
-    "ranking ranked_items top_items docs doc_ids documents products product_ids movies movie_ids articles article_ids "
-    "tracks track_ids"
-).split()
-"""Usual names of a column that holds a list of items per user."""
-SCORE = _names("score scores prediction pred predicted predicted_score similarity sim logit", "rating relevance")
+_LISTED = (
+    "items item_ids item_list docs doc_ids documents products product_ids movies movie_ids articles article_ids tracks "
+    "track_ids"
+)
+_SHOWN = (
+    "recommendations recommended recommended_items recs predictions prediction predicted predicted_items ranking "
+    "ranked_items top_items"
+)
+LISTED = _names(_LISTED, _SHOWN)
+"""Names of a column that holds a list of items per user: those that say nothing else come first."""
+_RELEVANT = "actual actuals ground_truth truth relevant relevant_items true_items"
+SCORE = _names("score scores prediction pred predicted predicted_score est similarity sim logit", "rating relevance")
 RANK = _names("rank position", "doc_position")
 RELEVANCE = _names("relevance rel grade rating label gain judgment judgement", "score")
 SESSION = _names("session session_id sid visit visit_id")
@@ -59,6 +64,8 @@ class TableKind:
     roles: Mapping[str, Aliases]
     help: str
     meaning: str = ""
+    listed: Aliases = LISTED
+    """Usual names of a column that holds a list of items per user."""
     side: bool = False
     """A side table that metrics may need."""
     ranked: bool = False
@@ -81,8 +88,13 @@ LISTS = {"user": USER, "item": ITEM, "rank": RANK, "score": SCORE}
 PAIRS = {"user": USER, "item": ITEM}
 
 TABLES: Mapping[str, TableKind] = {
-    "recs": TableKind(LISTS, "The ranked lists.", ranked=True, value="score"),
-    "truth": TableKind(PAIRS | {"relevance": RELEVANCE}, "The relevant items of each user.", value="relevance"),
+    "recs": TableKind(LISTS, "The ranked lists.", listed=_names(f"{_LISTED} {_SHOWN}"), ranked=True, value="score"),
+    "truth": TableKind(
+        PAIRS | {"relevance": RELEVANCE},
+        "The relevant items of each user.",
+        listed=_names(f"{_LISTED} {_RELEVANT}", _SHOWN),
+        value="relevance",
+    ),
     "exclude": TableKind(
         PAIRS,
         "Items to remove from each user's list, such as those seen before.",
@@ -131,6 +143,7 @@ TABLES: Mapping[str, TableKind] = {
         LISTS,
         "The lists of a reference recommender.",
         "the lists of a reference recommender, or one list for all users, such as the most popular items",
+        listed=_names(f"{_LISTED} {_SHOWN}"),
         side=True,
         value="score",
         for_everybody=True,

@@ -196,6 +196,26 @@ def test_numbers_within_lists_are_grades_of_truth(form: str) -> None:
     assert atkay.evaluate({1: ["a", "b"]}, NUMBERED[form], "mrr", min_relevance=2)["mrr"] == 1 / 2
 
 
+@pytest.mark.parametrize(
+    ("relevant", "shown"),
+    [("actual", "predicted"), ("ground_truth", "recommendations"), ("relevant_items", "predictions")],
+)
+def test_one_frame_with_both_sides(relevant: str, shown: str) -> None:
+    # User 1 finds 1 at rank 2, user 2 finds nothing.
+    frame = pl.DataFrame({"user": [1, 2], relevant: [[1], [2]], shown: [[3, 1], [4, 5]]})
+    assert atkay.evaluate(frame, frame, "mrr")["mrr"] == (1 / 2 + 0) / 2
+    unknown = frame.rename({relevant: "bought"})
+    with pytest.raises(ColumnError, match=rf"truth: 'bought', '{shown}' could each be the lists of items"):
+        atkay.evaluate(frame, unknown, "mrr")
+    named = {"truth": Columns(item="bought")}
+    assert atkay.evaluate(unknown, unknown, "mrr", columns=named)["mrr"] == (1 / 2 + 0) / 2
+
+
+def test_truth_in_the_form_of_a_submission() -> None:
+    frame = pl.DataFrame({"user": [1, 2], "prediction": [[1], [2]]})
+    assert atkay.evaluate({1: [3, 1], 2: [4, 5]}, frame, "mrr")["mrr"] == (1 / 2 + 0) / 2
+
+
 def test_sets_and_missing_lists_in_pandas() -> None:
     truth = pd.DataFrame({"user": [1, 2], "items": [{"b", "c"}, {"a"}]})
     missing = pd.DataFrame({"user": [1, 2], "items": [["a", "b"], np.nan]})

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from atkay.errors import ColumnError, InputError, SourceError, listing
-from atkay.inputs.columns import find, named_like
+from atkay.inputs.columns import find, named_like, names_an_id_or_time
 from atkay.inputs.frames import spark_column, spark_types
 from atkay.inputs.table import Pieces
-from atkay.tables import ITEM, KINDS, LISTED
+from atkay.tables import ITEM, KINDS
 from atkay.text.phrases import columns_argument, in_library
 
 if TYPE_CHECKING:
@@ -99,9 +99,14 @@ def find_nested(
     if column is None and _finds(names, named):
         column = find(table, "item", None, names, needed=False, taken=named.named)
     if column is None:
-        usual = [name for name in named_like(names, LISTED) if name not in named.named]
-        lists = [name for name in usual if _holds_lists(dtype(name))]
-        lists = lists or [name for name in usual if dtype(name) == pl.String]
+        for tier, listed in enumerate(KINDS[table].listed):
+            usual = [name for name in named_like(names, listed) if name not in named.named]
+            lists = [name for name in usual if _holds_lists(dtype(name))]
+            lists = lists or [name for name in usual if dtype(name) == pl.String]
+            if lists and tier:  # what recs would take is truth only where there is nothing else
+                lists = [*_others(names, dtype, dtype(lists[0]) == pl.String, table, named, lists), *lists]
+            if lists:
+                break
         if len(lists) > 1:
             raise ColumnError(
                 f"{listing(lists)} could each be the lists of items",
@@ -125,6 +130,23 @@ def find_nested(
 def _finds(names: Sequence[str], named: Columns) -> bool:
     """Whether one column alone has a name of an item; of several the usual question is asked later."""
     return len([name for name in named_like(names, ITEM[0]) if name not in named.named]) == 1
+
+
+def _others(
+    names: Sequence[str],
+    dtype: Callable[[str], pl.DataType],
+    text: bool,
+    table: str,
+    named: Columns,
+    taken: Sequence[str],
+) -> list[str]:
+    """Other columns of lists, or of text, that play no role and could hold the items."""
+    free = [name for name in names if name not in (*taken, *named.named) and not names_an_id_or_time(name)]
+    return [
+        name
+        for name in free
+        if not _has_role(name, table, named) and (dtype(name) == pl.String if text else _holds_lists(dtype(name)))
+    ]
 
 
 def _holds_lists(dtype: pl.DataType) -> bool:
