@@ -294,3 +294,16 @@ def test_blocks_of_scores(monkeypatch: pytest.MonkeyPatch) -> None:
         begin += length
     assert whole.length.tolist() == blocks.length.tolist()
     assert whole.item.tolist() == blocks.item.tolist()
+
+
+def test_scores_that_tie_in_single_precision_are_all_read() -> None:
+    """Items 2 and 4 of the first user are at rank 3, and tie after rounding to float32 alone."""
+    scores = np.array([[2.25, 1.5, 0.5, 0.1, 0.5 + 1e-12], [5.5, 4, 3, 2, 1]])
+    truth = {0: [2], 1: [0]}
+    # After rounding item 2 comes first of the two, at rank 3: (1/3 + 1) / 2; before it item 4 does: (0 + 1) / 2.
+    for precision, mean in (("float32", 2 / 3), ("exact", 1 / 2)):
+        result = atkay.evaluate(scores, truth, "mrr@3", scores=precision, ties="item")  # type: ignore[arg-type]  # a word
+        assert float(result["mrr@3"]) == pytest.approx(mean), precision
+        stream = atkay.Stream("mrr@3", scores=precision, ties="item")  # type: ignore[arg-type]  # a word
+        stream.update(scores=scores, targets=[[2], [0]])
+        assert float(stream.compute()["mrr@3"]) == pytest.approx(mean), precision

@@ -24,7 +24,14 @@ ROWS_KEPT = 100_000
 
 def evaluate_memory(request: Request) -> Result:
     """The result of :func:`atkay.evaluate` for tables that fit into memory."""
-    tables = read_tables(request.tables, request.protocol, request.columns, users=request.users, depth=request.depth)
+    tables = read_tables(
+        request.tables,
+        request.protocol,
+        request.columns,
+        users=request.users,
+        depth=request.depth,
+        precision=request.precision,
+    )
     first = align_tables(tables, request.protocol, metrics=request.metrics)
     assert first.codes is not None
     setting = Setting.of(request, first.codes, tables)

@@ -115,6 +115,11 @@ class Request:
         further = any(each.unjudged == "drop" or each.unlisted == "ignored" for each in self.protocols)
         return None if deepest == WHOLE or further else deepest
 
+    @property
+    def precision(self) -> str:
+        """The coarsest precision in which scores are compared."""
+        return "float32" if any(each.scores == "float32" for each in self.protocols) else "exact"
+
     def check(self, *implied: str) -> None:
         """Every metric has the tables that it needs, given or ``implied``, and a closed form where ties need one."""
         for metric in self.metrics:

@@ -219,10 +219,11 @@ def check_scores(score: Array, name: str) -> Array:
     return score
 
 
-def best(score: Array, depth: int | Ints | None) -> ItemRows:
+def best(score: Array, depth: int | Ints | None, precision: str = "exact") -> ItemRows:
     """All items with a score, or the top of each user and ties with the last of them.
 
-    ``depth`` is one for all users or one for each. Users are taken in blocks, so that copies of scores stay small.
+    ``depth`` is one for all users or one for each. ``precision``: the coarsest in which scores will be compared, where
+    more of them may tie with the last. Users are taken in blocks, so that copies of scores stay small.
     """
     n_users, width = score.shape
     if depth is None or not n_users or np.min(depth) >= width:
@@ -235,10 +236,11 @@ def best(score: Array, depth: int | Ints | None) -> ItemRows:
         users = order[begin : begin + rows]
         block, deep = score[users], depths[users]
         most = int(deep[-1])
-        last = np.partition(block, width - most, axis=1)[:, width - most :]
+        near = rounded(block, precision)
+        last = np.partition(near, width - most, axis=1)[:, width - most :]
         if deep[0] < most:
             last = np.sort(last, axis=1)
-        keep = block >= last[np.arange(len(block)), most - deep, None]
+        keep = near >= last[np.arange(len(block)), most - deep, None]
         keep &= block > -np.inf
         return np.count_nonzero(keep, axis=1), np.nonzero(keep)[1], block[keep]
 
@@ -247,6 +249,12 @@ def best(score: Array, depth: int | Ints | None) -> ItemRows:
     length[order] = np.concatenate(lengths)
     back = np.argsort(np.repeat(order, length[order]), kind="stable")
     return ItemRows(length, np.concatenate(items)[back], np.concatenate(values)[back], width)
+
+
+def rounded(score: Array, precision: str) -> Array:
+    """Scores as the protocol's word for their precision says."""
+    with np.errstate(over="ignore"):  # beyond float32 they tie
+        return score.astype(np.float32, copy=False) if precision == "float32" else score
 
 
 def padded(given: Array) -> ItemRows:
@@ -358,12 +366,12 @@ def read_scores(given: Any, table: str) -> Source:
 
     score = check_scores(np.asanyarray(as_array(given, table)), table)
 
-    def top(depth: int | Ints | None) -> Source:
-        return best(score, depth).source(table, "an array")
+    def top(depth: int | Ints | None, precision: str) -> Source:
+        return best(score, depth, precision).source(table, "an array")
 
     return Source(
         ("user", "item", "score"),
-        lambda names: top(None).select(names),
+        lambda names: top(None, "exact").select(names),
         "an array",
         columns=Columns(user="user", item="item", score="score"),
         n_rows=len(score),

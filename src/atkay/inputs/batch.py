@@ -11,7 +11,7 @@ import numpy as np
 from atkay.core.kernels import within
 from atkay.core.order import Scores
 from atkay.errors import IdError, InputError, OrderError, RelevanceError, a_type
-from atkay.inputs.arrays import PADDING, ItemRows, as_array, best, check_scores, is_sparse, item_rows, ragged
+from atkay.inputs.arrays import PADDING, ItemRows, as_array, best, check_scores, is_sparse, item_rows, ragged, rounded
 
 if TYPE_CHECKING:
     import polars as pl
@@ -220,7 +220,7 @@ def _scores(given: Any, precision: str) -> Array:
     except ValueError:
         raise OrderError("update: the rows of scores have different lengths; pass an array.") from None
     score = check_scores(score, "update")
-    return score.astype(np.float32) if precision == "float32" else score
+    return rounded(score, precision)
 
 
 def _graded(truth: ItemRows) -> ItemRows:

@@ -68,7 +68,13 @@ def _with_ids(source: Source, ids: pl.Series, table: str) -> Source:
     return replace(source, select=select, n_rows=None)
 
 
-def with_top(recs: Source, exclude: Source | None, depth: int | None, read: Callable[[Source], Table]) -> Source:
+def with_top(
+    recs: Source,
+    exclude: Source | None,
+    depth: int | None,
+    read: Callable[[Source], Table],
+    precision: str = "exact",
+) -> Source:
     """Scores of all items as the top of each list: as deep as metrics look, after the items that are excluded."""
     if recs.top is None:
         return recs
@@ -81,4 +87,4 @@ def with_top(recs: Source, exclude: Source | None, depth: int | None, read: Call
             gone = int(rows["len"].max() or 0)  # type: ignore[arg-type]  # a column of counts
             if exclude.n_rows is not None and exclude.n_rows == recs.n_rows:
                 gone = np.bincount(table.ids[0].to_numpy(), minlength=exclude.n_rows)
-    return recs.top(None if depth is None else depth + gone)
+    return recs.top(None if depth is None else depth + gone, precision)

@@ -70,11 +70,13 @@ def read_tables(
     part: bool = False,
     users: Any = None,
     depth: int | None = None,
+    precision: str = "exact",
 ) -> dict[str, Table]:
     """All tables that were given, by name; what is None was not given.
 
     ``part``: these are some of the users, who may have no lists, or no truth. ``users``: the ids of the rows of arrays.
     ``depth``: how much of each list is needed, where there are scores of all items; None for whole lists.
+    ``precision``: the coarsest in which these are compared.
     """
     protocol.check_filters(given)
     names = [name for name in (*FILTERS, *SIDE, "slices") if given.get(name) is not None]
@@ -85,6 +87,7 @@ def read_tables(
         every.get("exclude"),
         without,
         lambda source: read_items(source, "exclude", columns_of(columns, "exclude")),
+        precision,
     )
     if users is not None:
         every = with_ids(every, users)

@@ -54,8 +54,8 @@ class Source:
     """The type of a column, where it can be told without reading all of it."""
     roles: Mapping[str, str] = field(default_factory=dict)
     """The columns whose roles their place tells, such as the items of a list per user."""
-    top: Callable[[Any], Source] | None = None
-    """Where there is a score of every item: the same source with the top of each list, as deep as is asked for."""
+    top: Callable[[Any, str], Source] | None = None
+    """Where there is a score of every item: the same with the top of each list, as deep and precise as asked for."""
     kept: object = None
     """What must not be removed while the source is in use."""
     readings: Sequence[str] = ()
