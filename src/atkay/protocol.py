@@ -6,7 +6,9 @@ import dataclasses
 import math
 import operator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeGuard
+
+import numpy as np
 
 from atkay.errors import ProtocolError, offer, shown
 from atkay.tables import FILTERS, SIDE, TABLES
@@ -159,7 +161,7 @@ class Protocol(Visible):
                 object.__setattr__(self, each.name, checked("protocol", each, getattr(self, each.name), ProtocolError))
         if self.min_relevance is not None:
             object.__setattr__(self, "min_relevance", _threshold(self.min_relevance))
-        if isinstance(self.seed, bool) or not hasattr(self.seed, "__index__") or hasattr(self.seed, "shape"):
+        if not _is_integer(self.seed):
             raise ProtocolError(f"protocol: seed must be an integer, got {shown(self.seed)}.")
         object.__setattr__(self, "seed", operator.index(self.seed))
         if self.seed.bit_length() > 64:
@@ -262,13 +264,15 @@ def fields_about(*concerns: str) -> list[str]:
     return [each.name for concern in concerns for each in every if each.metadata["concerns"] == concern]
 
 
+def _is_integer(given: object) -> TypeGuard[SupportsIndex]:
+    """Whether it is an integer, of NumPy perhaps; an array of one is none."""
+    if isinstance(given, bool) or not hasattr(given, "__index__"):
+        return False
+    return isinstance(given, np.integer) or not hasattr(given, "shape")
+
+
 def _depth(given: object, ties: str, averages: bool) -> int:
-    if (
-        isinstance(given, bool)
-        or not hasattr(given, "__index__")
-        or hasattr(given, "shape")
-        or not 0 < operator.index(given) < 1 << 63
-    ):
+    if not _is_integer(given) or not 0 < operator.index(given) < 1 << 63:
         raise ProtocolError(f"protocol: depth must be a positive integer, got {shown(given)}.")
     if averages:
         raise ProtocolError(

@@ -246,6 +246,8 @@ def test_average_over_needs_one_group_per_query() -> None:
         ),
         ({"min_relevance": "high"}, "got 'high'"),
         ({"seed": 1.5}, "seed must be an integer"),
+        ({"seed": np.array(5)}, "seed must be an integer"),
+        ({"depth": np.array([5])}, "depth must be a positive integer"),
         ({"k": 10}, "the cutoff is part of the metric: write 'ndcg@10'"),
         ({"metric": "mrr"}, "evaluate: no argument 'metric'. Did you mean 'metrics'?"),
         ({"protocol": {"ties": "item"}}, "protocol must be a Protocol(...), got {'ties': 'item'}"),
@@ -280,3 +282,7 @@ def test_exclude_is_described_in_the_result() -> None:
     result = atkay.evaluate(RECS, TRUTH, "mrr", exclude={"A": ["x", "q"]})
     assert result.protocol.exclude == "2 rows of a dict"
     assert repr(result).endswith("\nexclude: 2 rows of a dict; 1 listed item removed")
+
+
+def test_integers_of_numpy() -> None:
+    assert Protocol(depth=np.int64(5), seed=np.uint8(7)) == Protocol(depth=5, seed=7)  # type: ignore[arg-type]  # integers, too
