@@ -203,8 +203,29 @@ ASKED: dict[str, tuple[Any, Any, str]] = {
     "NaN within rows": (np.array([[3.0, np.nan, 2]]), [[1]], "recs: floats with NaN within rows"),
     "a pivot of ratings": ([[1]], np.array([[4.0, np.nan, 4.0]]), "truth: floats with NaN within rows, or values that"),
     "0 and 1": ([[1], [2]], np.array([[0, 1, 1], [1, 0, 1]]), "truth: .* this one has only values 0 and 1"),
-    "grades as integers": ([[1], [2]], np.array([[0, 3, 0], [4, 0, 0]]), "truth: .* every row of this one repeats 0"),
-    "padded with 0": (np.array([[3, 0, 0], [4, 0, 0]]), [[1], [2]], "recs: .* every row of this one repeats 0"),
+    "grades as integers": ([[1], [2]], np.array([[0, 3, 0], [4, 0, 0]]), "truth: .* row 0 of this one repeats 0"),
+    "grades of one row without 0": (
+        [[1], [2]],
+        np.array([[1, 3, 2, 5, 4], [0, 0, 5, 0, 1]]),
+        "truth: .* row 1 of this one repeats 0.* array.astype.bool., or of grades, scipy.sparse.csr_array.array.",
+    ),
+    "grades without 0": (
+        [[1], [2]],
+        np.array([[1, 3, 2, 5, 4], [3, 3, 5, 2, 1]]),
+        "truth: .* row 1 of this one repeats 3",
+    ),
+    "triples": (
+        np.array([[0, 1, 0.9], [0, 2, 0.8], [1, 0, 0.7]]),
+        [[1], [0]],
+        r"recs: an array of three columns.* could be rows of user, item and score, or a matrix",
+    ),
+    "triples of truth": (
+        [[1], [0]],
+        np.array([[0, 1, 4.5], [1, 0, 3.0]]),
+        r"truth: an array of three columns.* user, item and relevance, or a matrix",
+    ),
+    "padded with 0": (np.array([[3, 0, 0], [4, 0, 0]]), [[1], [2]], "recs: .* row 0 of this one repeats 0"),
+    "rows padded with 0": (np.array([[3, 1, 2], [4, 0, 0]]), [[1], [2]], "recs: .* row 1 of this one repeats 0"),
 }
 
 
@@ -213,7 +234,7 @@ def test_what_could_be_ids_or_a_matrix(case: str) -> None:
     recs, truth, message = ASKED[case]
     with pytest.raises(InputError, match=message) as refused:
         atkay.evaluate(recs, truth, "mrr")
-    assert "If they are ids" in str(refused.value) or "Pad ids" in str(refused.value)
+    assert any(each in str(refused.value) for each in ("If they are ids", "Pad ids", "If they are rows"))
     targets = truth if isinstance(truth, np.ndarray) else None
     if targets is not None:  # a stream has the same rule
         with pytest.raises(InputError, match=message.replace("truth", "update: targets")):
@@ -307,3 +328,26 @@ def test_scores_that_tie_in_single_precision_are_all_read() -> None:
         stream = atkay.Stream("mrr@3", scores=precision, ties="item")  # type: ignore[arg-type]  # a word
         stream.update(scores=scores, targets=[[2], [0]])
         assert float(stream.compute()["mrr@3"]) == pytest.approx(mean), precision
+
+
+def test_the_answer_for_a_matrix_with_gaps_leaves_these_out() -> None:
+    # Item 0 is relevant to user 0, item 2 to user 1; the lists begin with 1, so both are found at rank 2.
+    gaps = np.array([[4.0, np.nan, np.nan], [np.nan, np.nan, 4.0]])
+    pivot = np.vstack([gaps, [[np.nan, 4.0, 4.0]]])
+    with pytest.raises(InputError, match=r"pass numpy.nan_to_num\(array\).astype\(bool\), or of grades, .*csr_array"):
+        atkay.evaluate([[1, 0], [1, 2], [0, 1]], pivot, "mrr")
+    recs = [[1, 0], [1, 2], [0, 1]]
+    for truth in (np.nan_to_num(pivot).astype(bool), sp.csr_array(np.nan_to_num(pivot))):
+        assert atkay.evaluate(recs, truth, "mrr")["mrr"] == 1 / 2
+    masked = np.ma.masked_invalid(pivot)
+    with pytest.raises(InputError, match=r"numpy.nan_to_num\(array.filled\(0\)\).astype"):
+        atkay.evaluate(recs, masked, "mrr")
+
+
+def test_one_column_of_scores() -> None:
+    """Keras returns predictions as a column; the pairs are (0, a), (0, b), (1, a), (1, b)."""
+    truth = pl.DataFrame({"user": [0, 0, 1, 1], "item": ["a", "b", "a", "b"], "relevance": [1, 0, 1, 0]})
+    predictions = np.array([[0.9], [0.1], [0.2], [0.8]])
+    with pytest.raises(InputError, match=r"recs: an array of shape \(4, 1\) could be .* pass predictions.ravel\(\)"):
+        atkay.evaluate(predictions, truth, "mrr")
+    assert atkay.evaluate(predictions.ravel(), truth, "mrr")["mrr"] == (1 + 1 / 2) / 2

@@ -124,23 +124,33 @@ def is_matrix(given: Array, use: Use, name: str, n_items: int | None = None) -> 
     kind, width = given.dtype.kind, given.shape[1]
     if kind == "b" and use == "lists":
         raise OrderError("a matrix of booleans has no order", advice=f"Pass {_FORMS[use]}.", table=name)
-    if kind in "iu" and width > NARROW and (problem := _not_ids(np.ma.getdata(given))):
-        advice = f"If they are ids, pad short rows with -1. {_OTHERWISE[use]}"
+    if kind in "iu" and width > NARROW and (problem := _not_ids(np.ma.getdata(given), use)):
+        advice = f"If they are ids, pad short rows with -1. {_otherwise(use, given)}"
         raise InputError(f"an array of integers holds item ids, but {problem}", advice=advice, table=name)
     if kind != "f":
         return kind == "b"
-    if any(_has_fractions(block) for block in _blocks(given)) or (n_items == width and use != "lists"):
+    if any(_has_fractions(block) for block in _blocks(given)):
+        if n_items is None and _are_triples(given):
+            raise InputError(
+                f"an array of three columns, of which the first two hold integers, could be rows of user, item and "
+                f"{_VALUE[use]}, or a matrix with a column for each of three items",
+                advice=f"If they are rows, pass polars.DataFrame(array, schema=['user', 'item', "
+                f"'{_VALUE[use]}']). {_otherwise(use, given)}",
+                table=name,
+            )
+        return True
+    if n_items == width and use != "lists":
         return True
     values, gap = np.ma.getdata(given), np.ma.getmaskarray(given) | np.isnan(given)
     if gap.any():
         if _is_padded(values, gap):
             return False
         problem = "with NaN within rows, or values that repeat"
-        advice = f"Pad ids with -1, at the end of each row. {_OTHERWISE[use]}"
+        advice = f"Pad ids with -1, at the end of each row. {_otherwise(use, given)}"
     else:
         if use != "lists" and np.count_nonzero(values) < values.size / 2:
             return True
-        problem, advice = "without fractions", f"If they are ids, pass array.astype(int). {_OTHERWISE[use]}"
+        problem, advice = "without fractions", f"If they are ids, pass array.astype(int). {_otherwise(use, given)}"
     raise InputError(
         f"floats {problem} could be item ids, or a matrix of {_VALUES[use]} with a column per item",
         advice=advice,
@@ -148,14 +158,20 @@ def is_matrix(given: Array, use: Use, name: str, n_items: int | None = None) -> 
     )
 
 
+_VALUE: dict[Use, str] = {"lists": "score", "grades": "relevance", "members": "score"}
 _VALUES: dict[Use, str] = {"lists": "scores", "grades": "grades", "members": "0 and 1"}
 _FORMS: dict[Use, str] = {"lists": "users x k item ids, best first, or scores of all items as floats"}
-_OTHERWISE: dict[Use, str] = {
-    "lists": "If they are scores of all items, pass (None, array).",
-    "grades": "If they are a matrix with a column per item, pass array.astype(bool), or of grades, "
-    "scipy.sparse.csr_array(array).",
-    "members": "If they are a matrix with a column per item, pass array.astype(bool).",
-}
+
+
+def _otherwise(use: Use, given: Array) -> str:
+    """What to do if columns are items; what is missing is filled in first, since NaN and masked entries count."""
+    if use == "lists":
+        return "If they are scores of all items, pass (None, array)."
+    array = "array.filled(0)" if np.ma.isMaskedArray(given) else "array"
+    if given.dtype.kind == "f" and np.isnan(np.ma.getdata(given)).any():
+        array = f"numpy.nan_to_num({array})"
+    graded = f", or of grades, scipy.sparse.csr_array({array})" if use == "grades" else ""
+    return f"If they are a matrix with a column per item, pass {array}.astype(bool){graded}."
 
 
 def _blocks(given: Array) -> list[Array]:
@@ -163,21 +179,30 @@ def _blocks(given: Array) -> list[Array]:
     return [given[begin : begin + rows] for begin in range(0, len(given), rows)]
 
 
-def _not_ids(values: Array) -> str:
-    """Why integers are hardly ids: an id is in a row once."""
+def _not_ids(values: Array, use: Use) -> str:
+    """Why integers are hardly ids: an id is in a row once, in lists perhaps by mistake, and -1 pads."""
     few = values[:ROWS_SAMPLED]
-    if not few.size or few.min() < 0:
+    if not few.size or few.min() < 0 or values.min() < 0:
         return ""
-    if few.max() <= 1 and values.min() >= 0 and values.max() <= 1:
+    if few.max() <= 1 and values.max() <= 1:
         return "this one has only values 0 and 1"
-    repeat = all((np.count_nonzero(each == 0, axis=1) > 1).all() for each in (few, values))
-    return "every row of this one repeats 0" if repeat else ""
+    zeros = np.count_nonzero(values == 0, axis=1) > 1
+    if zeros.any():
+        return f"row {zeros.argmax()} of this one repeats 0"
+    ordered = np.sort(few, axis=1)
+    twice = np.argwhere(ordered[:, 1:] == ordered[:, :-1])
+    return f"row {twice[0][0]} of this one repeats {ordered[*twice[0]]}" if use != "lists" and len(twice) else ""
 
 
 def _has_fractions(values: Array) -> bool:
     with np.errstate(invalid="ignore"):
         odd = (values != np.floor(values)) & ~np.isnan(values) | np.isinf(values)
     return bool(np.ma.filled(odd, False).any())
+
+
+def _are_triples(values: Array) -> bool:
+    """Whether columns look like users, items and a value of each pair."""
+    return values.shape[1] == 3 and not _has_fractions(values[:, :2]) and bool((values[:, :2] >= 0).all())
 
 
 def _is_padded(values: Array, gap: Bools) -> bool:
@@ -355,6 +380,12 @@ def read_array(given: np.ndarray[Any, Any], table: str) -> Source:
             f"an array must have a row per user and a column per rank, got shape {given.shape}.", table=table
         )
     use = use_of(table)
+    if use == "lists" and given.dtype.kind == "f" and given.shape[1] == 1 and any(map(_has_fractions, _blocks(given))):
+        raise InputError(
+            f"an array of shape {given.shape} could be a prediction for each row of truth, or the scores of one item",
+            advice="If they are predictions, pass predictions.ravel(); if there is one item, (None, array).",
+            table=table,
+        )
     if use == "lists" and is_matrix(given, use, table):
         return read_scores(given, table)
     return item_rows(given, use, table).source(table, "an array")
