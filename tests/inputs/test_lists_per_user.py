@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -214,6 +215,60 @@ def test_one_frame_with_both_sides(relevant: str, shown: str) -> None:
 def test_truth_in_the_form_of_a_submission() -> None:
     frame = pl.DataFrame({"user": [1, 2], "prediction": [[1], [2]]})
     assert atkay.evaluate({1: [3, 1], 2: [4, 5]}, frame, "mrr")["mrr"] == (1 / 2 + 0) / 2
+
+
+TITLES = pl.DataFrame(
+    {
+        "user": ["u1", "u1", "u2", "u2"],
+        "movies": ["Star Wars", "Toy Story", "Star Wars", "The Matrix"],
+        "score": [0.9, 0.8, 0.7, 0.6],
+    }
+)
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame, pl.LazyFrame, pl.DataFrame.to_pandas])
+@pytest.mark.parametrize("name", ["movies", "products", "recommended", "articles"])
+def test_titles_are_not_split(kind: Any, name: str) -> None:
+    truth = {"u1": ["Toy Story"], "u2": ["Star Wars"]}
+    # Neither with scores, nor where users repeat; nor with scores where no user does.
+    for frame in (TITLES, TITLES.drop("score"), TITLES.unique("user")):
+        recs = frame.rename({"movies": name})
+        given = recs.lazy() if kind is pl.LazyFrame else kind(recs)
+        with pytest.raises(InputError, match=rf"recs: (no column for the item; .*|'{name}' holds .*)item"):
+            atkay.evaluate(given, truth, "mrr")
+    # u1 finds Toy Story at rank 2, u2 Star Wars at rank 1.
+    named = {"recs": Columns(item="movies")}
+    assert atkay.evaluate(TITLES, truth, "mrr", columns=named)["mrr"] == (1 / 2 + 1) / 2
+
+
+@pytest.mark.parametrize(
+    "written", [["Red Shirt", "Green Shirt"], ["red shirt", "x1 y2"], ["[1]", "[2]"], ["1, 2", "3"]]
+)
+def test_text_that_may_be_one_id_is_not_split(written: list[str]) -> None:
+    recs = pl.DataFrame({"user": [1, 2], "items": written})
+    message = "'items' holds .*, which could be one id, or a list of items written as text. Name the column 'item' if"
+    with pytest.raises(InputError, match=message):
+        atkay.evaluate(recs, {1: ["a"], 2: ["b"]}, "mrr")
+
+
+@pytest.mark.parametrize(
+    ("kind", "written"),
+    [
+        (kind, written)
+        for kind in (pd.DataFrame, pl.DataFrame)
+        for written in (["['x', 'b']", "['c']"], ["[x b]", "[ c]"], ["x, b", "c, d"], ["x|b", "c|d"], ["x;b", "c;d"])
+    ],
+)
+def test_the_advice_makes_lists(kind: Any, written: list[str]) -> None:
+    variables: dict[str, Any] = {"recs": kind({"user": [1, 2], "items": written}), "pl": pl, "ast": ast}
+    truth = {1: ["b"], 2: ["c"]}
+    with pytest.raises(InputError) as refused:
+        atkay.evaluate(variables["recs"], truth, "mrr")
+    code = str(refused.value).split("for instance with ")[1].removesuffix(".")
+    made = eval(code, variables)
+    recs = made if kind is pl.DataFrame else variables["recs"].assign(items=made)
+    # User 1 finds b at rank 2, user 2 c at rank 1.
+    assert atkay.evaluate(recs, truth, "mrr")["mrr"] == (1 / 2 + 1) / 2
 
 
 def test_sets_and_missing_lists_in_pandas() -> None:

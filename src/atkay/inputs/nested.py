@@ -6,16 +6,17 @@ items between blanks, as Kaggle's submissions have them. An empty list and a mis
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from atkay.errors import ColumnError, InputError, SourceError, listing
+from atkay.errors import ColumnError, InputError, SourceError, listing, shown
 from atkay.inputs.columns import find, named_like, names_an_id_or_time
 from atkay.inputs.frames import spark_column, spark_types
 from atkay.inputs.table import Pieces
-from atkay.tables import ITEM, KINDS
+from atkay.tables import ITEM, KINDS, RANK, RELEVANCE, SCORE
 from atkay.text.phrases import columns_argument, in_library
 
 if TYPE_CHECKING:
@@ -28,6 +29,12 @@ OTHERS = ("score", "rank", "relevance")
 """Roles of what stands next to an item, in a struct or in a list of its own."""
 BLANK = r"\S\s+\S"
 ITEM_TEXT = r"\S+"
+IDS = r"^[^\s\d\[\](){}'\",;|]*\d[^\s\[\](){}'\",;|]*(\s+[^\s\d\[\](){}'\",;|]*\d[^\s\[\](){}'\",;|]*)*$"
+"""Ids between blanks: each has a digit, as words of a title have not, and no mark that separates or encloses."""
+SEPARATED = r"\S[\s,;|]+\S|^[\[({]"
+BRACKETED = re.compile(r"[\[({]")
+NUMBERS = [name for role in (SCORE, RANK, RELEVANCE) for tier in role for name in tier]
+"""Names of what stands next to one item."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +69,7 @@ def flat(source: Source, table: str, named: Columns) -> Source:
     if source.columns is not None or source.dtype is None or "item" not in KINDS[table].roles:
         return source
     nested = find_nested(source.names, source.dtype, table, named)
-    if nested is None or (nested.text and not _is_split(source, nested, table)):
+    if nested is None or (nested.text and not _is_split(source, nested, table, named)):
         return source
     names = [name for name in source.names if name != nested.column]
     if nested.text and all(source.dtype(name).is_integer() for name in names):
@@ -214,24 +221,47 @@ def _check_lengths(frame: pl.DataFrame, nested: ListColumn, chosen: Sequence[str
                 )
 
 
-def _is_split(source: Source, nested: ListColumn, table: str) -> bool:
-    """Whether every text holds several items; where only some of them have blanks, these may be parts of ids."""
-    column = pl.col(nested.column).str.strip_chars()
-    filled, several = column.str.len_chars() > 0, column.str.contains(BLANK)
-    counts = (filled.sum().alias("filled"), several.sum().alias("several"))
+def _is_split(source: Source, nested: ListColumn, table: str, named: Columns) -> bool:
+    """Whether each text holds several ids: a row per user with nothing that ranks or grades an item, and no titles.
+
+    Where there is a row per user and item, the text is one id whatever its blanks mean, and the usual question is
+    asked later: is this column the item?
+    """
+    kind = source.dtype
+    assert kind is not None
+    own = [
+        find(table, role, getattr(named, role), source.names, needed=False, taken=named.named)
+        for role in ("session", "order", *(() if named.key else ("user",)))
+        if role in KINDS[table].roles
+    ]
+    key = [*named.key, *(name for name in own if name is not None)]
+    numbers = [name for name in named_like(source.names, NUMBERS) if not _may_be_lists(name, kind(name))]
+    numbers += [name for name in (named.score, named.rank, named.relevance) if name in source.names]
+    if numbers or not key or not {*key} <= {*source.names}:
+        return False
+    text = pl.col(nested.column).str.strip_chars()
+    filled, several, foreign = text.str.len_chars() > 0, text.str.contains(BLANK), ~text.str.contains(IDS)
+    found = (
+        pl.struct(*key).is_duplicated().any().alias("repeated"),
+        filled.sum().alias("filled"),
+        several.sum().alias("several"),
+        text.filter(filled & foreign & text.str.contains(SEPARATED)).first().alias("doubtful"),
+    )
+    columns = [nested.column, *key]
     if source.pieces is not None:
         with source.pieces.reading():
-            n_filled, n_several = source.pieces.scan([nested.column]).select(*counts).collect().row(0)
+            row = source.pieces.scan(columns).select(*found).collect().row(0)
     else:
-        n_filled, n_several = source.select([nested.column]).select(*counts).row(0)
-    if 0 < n_several < n_filled:
-        how = in_library(
-            source.label,
-            pandas=f"{table}[{nested.column!r}].str.split()",
-            Polars=f"{table}.with_columns(pl.col({nested.column!r}).str.split(' '))",
-        )
+        row = source.select(columns).select(*found).row(0)
+    repeated, n_filled, n_several, doubtful = row
+    if repeated:
+        return False
+    if doubtful is not None or 0 < n_several < n_filled:
+        how = _how_to_parse(source.label, table, nested.column, doubtful or " ")
         raise InputError(
-            f"has blanks in {n_several:,} of {n_filled:,} rows: they could separate items, or be part of an id",
+            f"has blanks in {n_several:,} of {n_filled:,} rows: they could separate items, or be part of an id"
+            if doubtful is None
+            else f"holds {shown(doubtful)}, which could be one id, or a list of items written as text",
             advice="Name the column 'item' if each row holds one id; if it holds several, make it a list"
             + (how and f", for instance with {how}")
             + ".",
@@ -239,6 +269,26 @@ def _is_split(source: Source, nested: ListColumn, table: str) -> bool:
             column=nested.column,
         )
     return bool(n_several)
+
+
+def _may_be_lists(name: str, dtype: pl.DataType) -> bool:
+    """Whether a column of scores' usual names could as well hold items: 'prediction' of text or of lists."""
+    usual = [alias for kind in KINDS.values() for tier in kind.listed for alias in tier]
+    return bool(named_like([name], usual)) and not dtype.is_numeric()
+
+
+def _how_to_parse(label: str, table: str, column: str, text: str) -> str:
+    """How to make lists of such text, in the frame's own library."""
+    cells = f"{table}[{column!r}]"
+    mark = next((mark for mark in (", ", ",", "|", ";") if mark in text), " ")
+    pandas, polars = f".str.split({mark!r})" if mark != " " else ".str.split()", f".str.split({mark!r})"
+    if BRACKETED.match(text) and "," in text:
+        literal = f"pl.Series({column!r}, map(ast.literal_eval, {cells}))"
+        pandas, polars = ".map(ast.literal_eval)", f"{table}.with_columns({literal})"
+        return in_library(label, pandas=cells + pandas, Polars=polars)
+    if BRACKETED.match(text):
+        pandas, polars = ".str.strip('[]').str.split()", r".str.extract_all(r'[^\[\]\s]+')"
+    return in_library(label, pandas=cells + pandas, Polars=f"{table}.with_columns(pl.col({column!r}){polars})")
 
 
 def flat_frame(frame: Any, table: str, named: Columns) -> tuple[Any, ListColumn | None]:
