@@ -15,7 +15,7 @@ import pytest
 
 import atkay
 from atkay import Columns
-from atkay.errors import ColumnError, InputError, OrderError, SourceError
+from atkay.errors import ColumnError, InputError, OrderError, SourceError, UnusedWarning
 
 LISTS = {1: [5, 9, 2], 2: [7, 5], 3: []}
 SCORES = {1: [0.5, 0.25, 0.125], 2: [2.0, 1.0], 3: []}
@@ -269,6 +269,27 @@ def test_the_advice_makes_lists(kind: Any, written: list[str]) -> None:
     recs = made if kind is pl.DataFrame else variables["recs"].assign(items=made)
     # User 1 finds b at rank 2, user 2 c at rank 1.
     assert atkay.evaluate(recs, truth, "mrr")["mrr"] == (1 / 2 + 1) / 2
+
+
+@pytest.mark.parametrize("kind", [pl.DataFrame, pl.LazyFrame, pd.DataFrame])
+@pytest.mark.parametrize("name", ["ratings", "ranks", "distances", "probabilities"])
+def test_lists_of_numbers_that_are_not_known(kind: Any, name: str) -> None:
+    columns = {"user": [1, 2], "items": [["a", "b"], ["c"]], name: [[0.1, 0.9], [0.5]]}
+    with pytest.warns(UnusedWarning, match=f"recs: no column was recognised as score, .*; '{name}' is not used"):
+        atkay.evaluate(kind(columns), {1: ["b"]}, "mrr")
+    with pytest.warns(UnusedWarning, match=f"truth: no column was recognised as relevance, .*; '{name}' is not used"):
+        atkay.evaluate({1: ["b"]}, kind(columns), "mrr")
+    named = {"recs": Columns(score=name)}
+    assert atkay.evaluate(kind(columns), {1: ["b"]}, "mrr", columns=named)["mrr"] == 1
+    vectors = kind({**columns, name: [[0.1, 0.9, 0.3], [0.5, 0.2, 0.1]]})  # of users: nothing is said
+    assert atkay.evaluate(vectors, {1: ["b"]}, "mrr")["mrr"] == 1 / 2
+
+
+def test_estimates_of_surprise() -> None:
+    columns = {"uid": [1, 1], "iid": ["a", "b"], "est": [1.5, 4.5]}
+    assert atkay.evaluate(pd.DataFrame(columns), {1: ["b"]}, "mrr")["mrr"] == 1
+    lists = pl.DataFrame({"uid": [1], "items": [["a", "b"]], "est": [[1.5, 4.5]]})
+    assert atkay.evaluate(lists, {1: ["b"]}, "mrr")["mrr"] == 1
 
 
 def test_sets_and_missing_lists_in_pandas() -> None:

@@ -6,6 +6,7 @@ items between blanks, as Kaggle's submissions have them. An empty list and a mis
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from atkay.errors import ColumnError, InputError, SourceError, listing, shown
+from atkay.inputs.checks import ROWS_SAMPLED
 from atkay.inputs.columns import find, named_like, names_an_id_or_time
 from atkay.inputs.frames import spark_column, spark_types
 from atkay.inputs.table import Pieces
@@ -71,6 +73,8 @@ def flat(source: Source, table: str, named: Columns) -> Source:
     nested = find_nested(source.names, source.dtype, table, named)
     if nested is None or (nested.text and not _is_split(source, nested, table, named)):
         return source
+    if not nested.text and not nested.fields:
+        nested = replace(nested, parallel=(*nested.parallel, *_unknown(source, nested)))
     names = [name for name in source.names if name != nested.column]
     if nested.text and all(source.dtype(name).is_integer() for name in names):
         nested = replace(nested, untyped=True)
@@ -129,7 +133,7 @@ def find_nested(
     if isinstance(inner, pl.Struct):
         return _of_structs(column, inner, names, table, named)
     parallel = tuple(
-        name for name in names if name != column and _holds_lists(dtype(name)) and _has_role(name, table, named)
+        name for name in names if name != column and _has_role(name, table, named) and _holds_lists(dtype(name))
     )
     return ListColumn(column, {}, {"item": column}, parallel)
 
@@ -202,6 +206,29 @@ def _rows(frame: pl.LazyFrame, nested: ListColumn, chosen: Sequence[str]) -> pl.
         fields = [column.struct.field(field).alias(name) for field, name in nested.fields.items() if name in chosen]
         frame = frame.with_columns(fields)
     return frame.select(chosen)
+
+
+def _unknown(source: Source, nested: ListColumn) -> list[str]:
+    """Lists of numbers as long as those of the items, which may be scores whose name says nothing."""
+    kind = source.dtype
+    assert kind is not None
+    free = [name for name in source.names if name not in (nested.column, *nested.parallel)]
+    names = []
+    for name in free:
+        with contextlib.suppress(InputError):  # a column that cannot be read is refused where it is needed
+            inner = getattr(kind(name), "inner", None)
+            if inner is not None and inner.is_numeric() and not names_an_id_or_time(name):
+                names.append(name)
+    if not names:
+        return []
+    columns = [nested.column, *names]
+    if source.pieces is not None:
+        with source.pieces.reading():
+            frame = source.pieces.scan(columns).head(ROWS_SAMPLED).collect()
+    else:
+        frame = source.select(columns).head(ROWS_SAMPLED)
+    length = frame.with_columns(pl.selectors.array().arr.to_list()).select(pl.all().list.len().fill_null(0))
+    return [name for name in names if length[name].equals(length[nested.column])]
 
 
 def _check_lengths(frame: pl.DataFrame, nested: ListColumn, chosen: Sequence[str], table: str) -> None:
