@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 SPLIT = re.compile(r"(?:train|dev|valid|validation|val|test)(?:\..*)?", re.IGNORECASE)
 
 
+def _trained_on(split: Path) -> int:
+    """0 for what is held out to the end, 2 for what models are trained on."""
+    name = split.name.lower()
+    return 0 if name.startswith("test") else 2 if name.startswith("train") else 1
+
+
 def table_in(path: Path, table: str) -> Path:
     """The path, or what holds the table in a folder; the splits of a data set are no parts of one table."""
     try:
@@ -34,7 +40,7 @@ def table_in(path: Path, table: str) -> Path:
     if len(splits) > 1:
         raise SourceError(
             f"folder '{path}' holds the splits {listing(file.name for file in splits)}",
-            advice=f"Pass one of them, such as '{splits[-1]}', or '{path / '*'}' for all together.",
+            advice=f"Pass one of them, such as '{min(splits, key=_trained_on)}', or '{path / '*'}' for all together.",
             table=table,
         )
     return path
