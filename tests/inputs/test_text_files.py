@@ -92,11 +92,22 @@ def test_ratings_as_movielens_writes_them(memory: str | None, tmp_path: Path) ->
     [
         (["11,101,3", "11,102,2", "22,101,1"], "'column_3' could be the score (highest first) or the rank (1 first)"),
         (["0,11,101,0.5", "1,11,102,0.4"], "'column_1' counts the rows, so it may be an index and no user"),
+        (["5,11,101,0.5", "6,11,102,0.4"], "'column_1' counts the rows, so it may be an index and no user"),
+        (["11,0.5,101", "11,0.25,102"], "'column_2' holds 0.5, which cannot be an item"),
         (["11,101,1,0.5", "11,102,2,0.4"], "'column_3' could be the score (highest first) or the rank (1 first)"),
     ],
 )
 def test_columns_with_two_readings_are_asked_about(rows: list[str], question: str, tmp_path: Path) -> None:
     refused(ColumnError, f"'a.csv' has no header line, and {question}", tmp_path / "a.csv", "\n".join(rows) + "\n")
+
+
+def test_an_index_is_asked_about_where_the_score_is_named(tmp_path: Path) -> None:
+    rows, named = "0,11,101,0.5\n1,11,103,0.4\n2,22,101,0.9\n", Columns(score="column_4")
+    question = "'column_1' counts the rows, so it may be an index and no user"
+    refused(ColumnError, question, tmp_path / "a.csv", rows, columns={"recs": named})
+    # With the user and the item named both users find item 101 first.
+    named = Columns(user="column_2", item="column_3", score="column_4")
+    assert read(tmp_path / "a.csv", rows, columns={"recs": named})["mrr"] == 1
 
 
 def test_truth_with_two_readings_is_asked_about(tmp_path: Path) -> None:

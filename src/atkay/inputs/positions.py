@@ -40,12 +40,17 @@ def by_position(source: Source, table: str, named: Columns) -> Source:
     item, *others = others
     pair = replace(named, user=first, item=item)
     free = [name for name in others if name not in named.named]
-    if not free or named.score or named.rank or named.relevance:
-        return replace(source, columns=pair)
     sample = _sample(source)
+    odd = sample[item].filter(sample[item] != sample[item].floor())
+    if len(odd) and not sample[item].null_count():
+        raise _unclear(source, table, f"'{item}' holds {odd[0]}, which cannot be an item")
+    if not free:
+        return replace(source, columns=pair)
     advice = columns_argument(table, user=first, item=item)
-    if sample[first].equals(pl.Series(first, range(len(sample)), pl.Float64)):
+    if _counts_rows(sample[first], sample[item] if len(others) > 1 else None):
         raise _unclear(source, table, f"'{first}' counts the rows, so it may be an index and no user", advice)
+    if named.score or named.rank or named.relevance:
+        return replace(source, columns=pair)
     values = sample[free[0]]
     if "score" in roles:
         if len(free) == 1 and (values != values.floor()).any():
@@ -61,6 +66,13 @@ def by_position(source: Source, table: str, named: Columns) -> Source:
     if "relevance" in roles:
         advice = f"{columns_argument(table, relevance=free[0])} if these are grades, else {advice}"
     raise _unclear(source, table, f"'{free[0]}' could be a grade, a count or another id", advice)
+
+
+def _counts_rows(values: pl.Series, users: pl.Series | None) -> bool:
+    """Whether a column rises by 1 from row to row: from 0, or from anything beside ids that repeat, as users' do."""
+    if values.null_count() or not (values.diff().drop_nulls() == 1).all():
+        return False
+    return bool(values[0] == 0 or (users is not None and users.drop_nulls().is_duplicated().any()))
 
 
 def _sample(source: Source) -> pl.DataFrame:
