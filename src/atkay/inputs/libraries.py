@@ -79,8 +79,15 @@ HELD: dict[str, Callable[[Any, str], Any]] = {
 def held(given: Any, table: str) -> Any:
     """What an object of a library holds; anything else as it is."""
     first = next(iter(given.values())) if type(given) is dict and given else given
+    first = first[0] if type(first) is list and first is given and first else first
     package = type(first).__module__.partition(".")[0]
     holds = HELD.get(package) if first is given or package == "lenskit" else None
+    if package == "elastic_transport" and first is not given:  # a response for each query
+        return (
+            [_elastic(one, table) for one in given]
+            if type(given) is list
+            else {query: _elastic(one, table) for query, one in given.items()}
+        )
     if isinstance(given, Iterator):
         raise SourceError(
             f"cannot read {a_type(given)}, which can be read only once", advice="Pass list(...) of it.", table=table

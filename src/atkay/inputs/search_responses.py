@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from atkay.errors import IdError, SourceError, shown
@@ -36,9 +36,9 @@ def search_responses(given: Any, what: str, table: str) -> Nested | None:
         responses: Mapping[Any, Any] = {0: given}
     elif isinstance(given, Mapping) and isinstance(given.get("responses"), list):
         responses = dict(enumerate(given["responses"]))
-    elif isinstance(given, list) and given and _is_response(given[0]):
+    elif isinstance(given, list) and given and _is_answer(given[0]):
         responses = dict(enumerate(given))
-    elif isinstance(given, Mapping) and any(map(_is_response, list(given.values())[:1])):
+    elif isinstance(given, Mapping) and any(map(_is_answer, islice(given.values(), 1))):
         responses, numbered = given, False
     else:
         return None
@@ -53,6 +53,13 @@ def search_responses(given: Any, what: str, table: str) -> Nested | None:
 def _is_response(given: Any) -> bool:
     hits = given.get("hits") if isinstance(given, Mapping) else None
     return isinstance(hits, Mapping) and isinstance(hits.get("hits"), list)
+
+
+def _is_answer(given: Any) -> bool:
+    """Whether it is a response or an error, as ``_msearch`` has it in place of one."""
+    return _is_response(given) or (
+        isinstance(given, Mapping) and isinstance(given.get("status"), int) and isinstance(given.get("error"), Mapping)
+    )
 
 
 def _failed(what: str, query: Any, table: str) -> SourceError:

@@ -231,3 +231,13 @@ def test_the_response_of_the_python_client(monkeypatch: pytest.MonkeyPatch) -> N
     response = type("ObjectApiResponse", (), {"__module__": "elastic_transport"})()
     response.body = RESPONSES["q1"]
     assert atkay.evaluate(response, [["d1", "d3"]], "mrr")["mrr"] == 1 / 2
+    # Of the list of q1 the second document is relevant, of a list of one response, too.
+    assert atkay.evaluate([response], [["d1", "d3"]], "mrr")["mrr"] == 1 / 2
+    assert atkay.evaluate({"q1": response}, {"q1": ["d1", "d3"]}, "mrr")["mrr"] == 1 / 2
+
+
+def test_a_response_that_failed_comes_first() -> None:
+    failed = {"error": {"type": "index_not_found_exception", "reason": "no such index"}, "status": 404}
+    for recs in ({"q1": failed, "q2": RESPONSES["q1"]}, [failed, RESPONSES["q1"]]):
+        with pytest.raises(SourceError, match=r"the search for query .* failed, timed out or left shards out"):
+            atkay.evaluate(recs, {"q1": ["d1"]}, "mrr")
