@@ -157,7 +157,8 @@ def test_commas_with_two_readings_are_asked_about(memory: str | None, tmp_path: 
     # 2,5 can only be a decimal comma: 101 has 1.234 and 102 has 2.5, so ann's tea is second.
     assert read(tmp_path / "b.csv", text.format(""), memory=memory)["mrr"] == (1 / 2 + 1) / 2
     mixed = "user;item;score\n11;101;0,5\n11;102;0.25\n"
-    refused(OrderError, "'score' holds '0,5'", tmp_path / "c.csv", mixed, memory=memory)
+    message = "'score' mixes decimal points with commas, such as '0,5' in row 0 (counting from 0). Write all numbers"
+    refused(OrderError, message, tmp_path / "c.csv", mixed, memory=memory)
 
 
 def test_latin_1_is_said_and_matches_utf_8(tmp_path: Path) -> None:

@@ -221,7 +221,12 @@ def _with_commas(text: pl.DataFrame, read: pl.Series, error: type[InputError], t
     values = text.to_series()
     commas = text.select(comma_number(values.name)).to_series()
     if commas.null_count() > values.null_count():
-        return read
+        unread = read.is_null() & values.is_not_null()
+        if (unread & commas.is_null()).any():
+            return read
+        problem = "mixes decimal points with commas, such as {!r}"
+        advice = "Write all numbers with a decimal point, and without separators of thousands."
+        raise bad_rows(error, values, unread, problem, advice, table)
     if text.select(has_decimal_comma(values.name)).item():
         return commas
     doubtful = values.str.contains(",", literal=True)
