@@ -78,8 +78,10 @@ class Protocol(Visible):
         expected=Word(
             "values are averaged over all orders of equal scores", stays=True, takes="averaged over the order of ties"
         ),
-        text=Word("equal scores are sorted by item id, ascending as text", by="text"),
-        text_desc=Word("equal scores are sorted by item id, descending as text", by="text", descending=True),
+        text=Word("equal scores are sorted by item id, ascending as text", by="text", over_rank=True),
+        text_desc=Word(
+            "equal scores are sorted by item id, descending as text", by="text", descending=True, over_rank=True
+        ),
         reversed=Word("equal scores are in reverse input order", stays=True, turns=True, needs_row_order=True),
         together=Word(
             "equal scores share one rank, the last of theirs", stays=True, takes="with equal scores sharing a rank"
@@ -87,7 +89,8 @@ class Protocol(Visible):
     )
     """How equal scores are taken. Traits: the rows stay in their order (``stays``), which has to be one
     (``needs_row_order``) and may be turned round (``turns``); or they are sorted ``by`` something, perhaps
-    ``descending``; or all of them are taken in some way (``takes``), for which a metric needs a closed form.
+    ``descending``; or all of them are taken in some way (``takes``), for which a metric needs a closed form. Those of
+    trec_eval go by the score where there is a rank, too (``over_rank``), as it does.
     """
     scores: Literal["exact", "float32"] = word(
         "Precision in which scores are compared.",

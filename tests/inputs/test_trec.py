@@ -255,3 +255,20 @@ def test_a_table_whose_header_looks_like_numbers(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("0\t1\t2\t3\n301\ta\tx\t0\n301\tb\tx\t2\n")
     columns = atkay.Columns(user="0", item="1", relevance="3")
     assert numbers({"301": ["a", "b"]}, tmp_path / "a.tsv", columns={"truth": columns}) == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("dialect", ["trec_eval", "ir_measures"])
+def test_ranks_beside_scores(dialect: Any, tmp_path: Path) -> None:
+    """trec_eval sorts by score, of equal ones the last document first, and does not read the rank of PyTerrier."""
+    lists = {"qid": ["q1"] * 3, "docno": ["a", "b", "c"], "rank": [0, 1, 2], "score": [2.0, 1.0, 1.0]}
+    qrels = {"q1": {"c": 1, "a": 1}}
+    frame = pl.DataFrame(lists)
+    frame.write_csv(tmp_path / "run.tsv", separator="\t")
+    # a, c, b: AP (1/1 + 2/2) / 2. By rank a, b, c: (1/1 + 2/3) / 2.
+    for recs in (frame, tmp_path / "run.tsv", {"q1": {"a": 2.0, "b": 1.0, "c": 1.0}}):
+        assert [*atkay.evaluate(recs, qrels, "map" if dialect == "trec_eval" else "AP", dialect=dialect).values()] == [
+            1
+        ]
+    assert numbers(frame, qrels, ["map"]) == [(1 + 2 / 3) / 2]
+    result = atkay.evaluate(frame, qrels, "map", dialect="trec_eval", columns={"recs": atkay.Columns(rank="rank")})
+    assert result["map"] == (1 + 2 / 3) / 2

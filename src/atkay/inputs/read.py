@@ -98,7 +98,12 @@ def read_tables(
     if not part:
         check_swapped(sources, {name: columns_of(columns, name) for name in sources})
     tables = {
-        "recs": read_recs(sources["recs"], columns_of(columns, "recs"), empty=part),
+        "recs": read_recs(
+            sources["recs"],
+            columns_of(columns, "recs"),
+            empty=part,
+            over_rank=bool(protocol.trait("ties", "over_rank")),
+        ),
         "truth": read_truth(sources["truth"], columns_of(columns, "truth"), protocol.groups, empty=part),
     }
     check_threshold(tables["truth"], protocol.min_relevance)
@@ -130,14 +135,21 @@ def _with_others(source: Source, named: Mapping[str, Sequence[str]], name: str) 
     return replace(source, other_columns=tuple(sorted(set.intersection(*others)))) if others else source
 
 
-def read_recs(given: Any, columns: Columns, name: str = "recs", *, empty: bool = False) -> Table:
-    """Lists: ordered by rank, by score, or as given. A reference may be one list for every user."""
+def read_recs(
+    given: Any, columns: Columns, name: str = "recs", *, empty: bool = False, over_rank: bool = False
+) -> Table:
+    """Lists: ordered by rank, by score, or as given. A reference may be one list for every user.
+
+    ``over_rank``: where there are both, the score is the one that counts.
+    """
     source = opened(given, name, columns)
     named = source.columns or columns
     everybody = KINDS[name].for_everybody and not {*named.key, *USER[0]} & {*source.names}
     # Naming one of them means that the other is not looked for.
     ordering = [role for role in ("rank", "score") if getattr(named, role)] or ["rank", "score"]
     roles = find_roles(source, name, named, ("item",) if everybody else ("user", "item"), ordering)
+    if over_rank and all(roles.get(role) for role in ("rank", "score")):
+        roles["rank"] = None
     if not any(roles[role] for role in ordering):
         _check_ordered(source, name)
         if KINDS[name].ranked:
