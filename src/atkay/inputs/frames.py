@@ -114,6 +114,7 @@ def read_pandas(given: Any, table: str) -> Source:
     """A pandas frame; a named index is a column like the others."""
     if any(name is not None for name in given.index.names):
         given = given.reset_index()  # a named index is a column like the others
+    labelled = not is_from("pandas", "RangeIndex", given.index)
     names = [str(name) for name in given.columns]
 
     def select(chosen: Sequence[str]) -> pl.DataFrame:
@@ -131,7 +132,7 @@ def read_pandas(given: Any, table: str) -> Source:
             sample = column.dropna().iloc[:ROWS_SAMPLED]
         return _pandas_column(name, sample, table).dtype
 
-    return Source(tuple(dict.fromkeys(names)), select, "a pandas frame", dtype=dtype)
+    return Source(tuple(dict.fromkeys(names)), select, "a pandas frame", labelled=labelled, dtype=dtype)
 
 
 def _pandas_column(name: str, values: Any, table: str) -> pl.Series:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -19,7 +20,7 @@ from atkay.inputs.checks import (
     check_swapped,
     warn_unused,
 )
-from atkay.inputs.columns import Columns, find
+from atkay.inputs.columns import Columns, find, named_like, names_a_role
 from atkay.inputs.kinds import open_source
 from atkay.inputs.nested import flat
 from atkay.inputs.numbered import with_ids, with_top
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 
 USUAL_COLUMNS = Columns()
+PIVOTED = 3
+"""So many columns of numbers without a role are perhaps items, with a row per user."""
 
 
 def columns_of(columns: Columns | Mapping[str, Columns] | None, table: str) -> Columns:
@@ -251,7 +254,26 @@ def find_roles(
 ) -> dict[str, str | None]:
     """The columns of some roles; several may name the user."""
     names = table, source.label, source.names, source.other_columns, source.text
-    return {**_find_roles(*names, named, tuple(source.roles.items()), tuple(needed), tuple(optional))}
+    try:
+        return {**_find_roles(*names, named, tuple(source.roles.items()), tuple(needed), tuple(optional))}
+    except ColumnError as error:
+        raise error.replace(note=_note(source, table, named)) from None
+
+
+def _note(source: Source, table: str, named: Columns) -> str:
+    """What a frame without a column of users, or of items, may be."""
+    free = [name for name in source.names if not names_a_role(name)]
+    kind = source.dtype if source.label in ("a pandas frame", "a Polars frame") else None
+    if kind is not None and len(free) >= PIVOTED and not named.named:
+        with contextlib.suppress(InputError):  # a column that cannot be read
+            if all(kind(name).is_numeric() for name in free):
+                return (
+                    f"If each row is a user and each column an item, pass {table}.to_numpy(), and all tables with the "
+                    "same rows and columns."
+                )
+    if source.labelled and not named.key and not named_like(source.names, USER[0]):
+        return f"If the users are the index, pass {table}.reset_index(names='user')."
+    return ""
 
 
 @lru_cache(maxsize=256)

@@ -50,6 +50,8 @@ class Source:
     """The columns of the tables that are named together with this one, where there are any."""
     pieces: Pieces | None = None
     """Where it is not in memory."""
+    labelled: bool = False
+    """The rows have labels that are no column, as the index of a pandas frame without a name."""
     dtype: Callable[[str], pl.DataType] | None = None
     """The type of a column, where it can be told without reading all of it."""
     roles: Mapping[str, str] = field(default_factory=dict)
