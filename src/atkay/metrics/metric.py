@@ -62,7 +62,7 @@ class Metric(Visible):
 
     _internal = (
         "averages by_grade by_item by_length by_score cuts expression least looks_back needs_pairs numbers partial "
-        "reach reads_lists sides top view"
+        "plainest reach reads_lists sides top view"
     )
 
     name: ClassVar[str]

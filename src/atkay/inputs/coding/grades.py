@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from atkay.core.lists import in_threads, ranges
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from atkay.core.types import Floats
+    from atkay.core.types import Floats, Ints
 
 MOST_STARS = 10
 LIKED = {4.5: 4, 5: 4, 10: 8}
@@ -84,6 +86,11 @@ class Grades(NamedTuple):
 
 
 def _stars(grade: Floats) -> tuple[int, ...]:
+    counts = in_threads(lambda block: _halves(grade[slice(*block)]), ranges(len(grade)))
+    return () if any(each is None for each in counts) else tuple(np.sum(counts, axis=0).tolist())
+
+
+def _halves(grade: Floats) -> Ints | None:
     twice = grade * 2
     halves = twice.astype(np.uint8)
-    return tuple(np.bincount(halves, minlength=2 * MOST_STARS + 1).tolist()) if (halves == twice).all() else ()
+    return np.bincount(halves, minlength=2 * MOST_STARS + 1) if (halves == twice).all() else None
