@@ -26,7 +26,7 @@ PLAIN = {dict, list, tuple, set, frozenset}
 
 
 def is_table(kind: type) -> bool:
-    """Whether objects of a type are frames or tables of a library, which have a length and are no list."""
+    """Whether objects of a type are frames or tables of a library, which have a length but are not lists."""
     return issubclass(kind, pl.DataFrame) or hasattr(kind, "__dataframe__")
 
 
@@ -112,7 +112,7 @@ def _from_lists(
 
 
 def as_lists(lists: list[Any], table: str, whose: Callable[[int], str] | None = None, column: str = "") -> list[Any]:
-    """The same, arrays of other libraries as NumPy's; refused where one is no list, or has no order and needs one.
+    """The same, arrays of other libraries as NumPy's; refuse what is not a list, and sets where the order matters.
 
     They are the values of a dict, of which ``whose`` tells the key, or a ``column`` of a frame.
     """

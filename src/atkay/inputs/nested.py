@@ -268,7 +268,7 @@ def _is_split(source: Source, nested: ListColumn, table: str, named: Columns) ->
         return False
     text = pl.col(nested.column).str.strip_chars()
     filled, several, foreign = text.str.len_chars() > 0, text.str.contains(BLANK), ~text.str.contains(IDS)
-    found = (
+    facts = (
         pl.struct(*key).is_duplicated().any().alias("repeated"),
         filled.sum().alias("filled"),
         several.sum().alias("several"),
@@ -277,9 +277,9 @@ def _is_split(source: Source, nested: ListColumn, table: str, named: Columns) ->
     columns = [nested.column, *key]
     if source.pieces is not None:
         with source.pieces.reading():
-            row = source.pieces.scan(columns).select(*found).collect().row(0)
+            row = source.pieces.scan(columns).select(*facts).collect().row(0)
     else:
-        row = source.select(columns).select(*found).row(0)
+        row = source.select(columns).select(*facts).row(0)
     repeated, n_filled, n_several, doubtful = row
     if repeated:
         return False

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 USUAL_COLUMNS = Columns()
 PIVOTED = 3
-"""So many columns of numbers without a role are perhaps items, with a row per user."""
+"""From this number of numeric columns without a role on, each column may be an item, and each row a user."""
 
 
 def columns_of(columns: Columns | Mapping[str, Columns] | None, table: str) -> Columns:
