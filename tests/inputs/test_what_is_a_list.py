@@ -155,6 +155,16 @@ def test_users_in_an_index_without_a_name() -> None:
         atkay.evaluate(frame.reset_index(drop=True), {"u": ["b"]}, "mrr")
 
 
+def test_ids_of_two_words_are_not_split() -> None:
+    """As titles, with a digit in each word, so that they could be lists of ids."""
+    frame = TITLES.with_columns(movies=pl.Series(["A1 B2", "C1 B2", "A1 B2", "D1 B2"]))
+    for recs in (frame, frame.drop("score"), frame.unique("user")):
+        with pytest.raises(ColumnError, match=r"recs: no column for the item; .*Pass columns=Columns\(item='movies'\)"):
+            atkay.evaluate(recs, {"u1": ["B2"]}, "mrr")
+    # Without scores and with a row per user, lists are read: u1 finds B2 at rank 2.
+    assert atkay.evaluate(frame.unique("user").drop("score"), {"u1": ["B2"]}, "mrr")["mrr"] == 1 / 2
+
+
 def test_sets_and_missing_lists_in_pandas() -> None:
     truth = pd.DataFrame({"user": [1, 2], "items": [{"b", "c"}, {"a"}]})
     missing = pd.DataFrame({"user": [1, 2], "items": [["a", "b"], np.nan]})
