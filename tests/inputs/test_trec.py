@@ -272,3 +272,14 @@ def test_ranks_beside_scores(dialect: Any, tmp_path: Path) -> None:
     assert numbers(frame, qrels, ["map"]) == [(1 + 2 / 3) / 2]
     result = atkay.evaluate(frame, qrels, "map", dialect="trec_eval", columns={"recs": atkay.Columns(rank="rank")})
     assert result["map"] == (1 + 2 / 3) / 2
+
+
+def test_runs_of_two_systems_are_no_run(tmp_path: Path) -> None:
+    (tmp_path / "bm25.run").write_text("q301 Q0 a 1 9.5 bm25\n")
+    (tmp_path / "dense.run").write_text("q301 Q0 b 1 0.9 dense\nq302 Q0 d 1 0.8 dense\n")
+    for recs in (tmp_path, tmp_path / "*.run"):
+        refused("bm25.run' and in", recs, QRELS)
+    refused("dense.run': are they the runs of two systems, or parts of one? Pass the run of one", tmp_path, QRELS)
+    # The parts of one: a is not relevant to q301, and d is to q302.
+    (tmp_path / "dense.run").write_text("q302 Q0 d 1 0.8 dense\n")
+    assert numbers(tmp_path, QRELS, ["mrr"]) == [1 / 2]

@@ -129,6 +129,9 @@ def _source(path: Path, files: _Files) -> Source:
         encodings = {each: None if not form.is_text or is_utf8(each) else WESTERN for each in paths}
         return _source(path, _decoded(files, encodings)) if any(encodings.values()) else None
 
+    if len(paths) > 1:
+        with reading():
+            form.together(shown, table)
     if form.read is not None:
         if (decoded := in_utf8()) is not None:
             return decoded

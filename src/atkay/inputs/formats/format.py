@@ -75,5 +75,7 @@ class Format:
     None: names are part of the format."""
     scan_headless: Callable[[Path], pl.LazyFrame] | None = None
     """Scans a file without a header: columns are column_1, column_2, ..."""
+    together: Callable[[Files, str], None] = _nothing
+    """Refuses several files that are no parts of one table."""
     refuse: Callable[[Path, str], None] = _nothing
     """Refuses the format for a table."""

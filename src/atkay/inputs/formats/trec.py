@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from atkay.errors import SourceError
+from atkay.errors import shown as shown_value
 from atkay.inputs.columns import NUMBER
 from atkay.inputs.formats.format import Format
 from atkay.inputs.paths import quoted
@@ -109,7 +110,7 @@ def _counts_up(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _no_question(*_: object) -> None:
-    """What is not recognised as a run is none."""
+    """There is nothing to ask."""
 
 
 def _ask_which(start: Sequence[str], path: Path, table: str) -> None:
@@ -168,12 +169,29 @@ def _check_lines(shown: Files, table: str, kind: str) -> None:
             )
 
 
+def _ask_of_runs(shown: Files, table: str) -> None:
+    """Ask about a query that has lists in two files, which are hardly parts of one run."""
+    names = [*shown.values()]
+    parts = [_fields(path, "TREC run").select("qid", file=pl.lit(at)).unique() for at, path in enumerate(shown)]
+    files = pl.concat(parts).drop_nulls().group_by("qid").agg(first=pl.col("file").min(), last=pl.col("file").max())
+    twice = files.filter(pl.col("first") < pl.col("last")).sort("last", "first", "qid").head(1)
+    for query, first, last in twice.collect(engine="streaming").iter_rows():
+        raise SourceError(
+            f"query {shown_value(query)} is in {quoted(names[first])} and in {quoted(names[last])}: are they the runs "
+            "of two systems, or parts of one?",
+            advice="Pass the run of one system; to compare several, pass {name: path} to atkay.compare. Join the parts "
+            "of one run into a file.",
+            table=table,
+        )
+
+
 def _format(
     kind: str,
     suffixes: tuple[str, ...],
     claim: Callable[[Sequence[str], Path, str, bool], bool],
     question: Callable[[Sequence[str], Path, str], None],
     refuse: Callable[[Path, str], None],
+    together: Callable[[Files, str], None] = _no_question,
 ) -> Format:
     return Format(
         kind,
@@ -185,8 +203,9 @@ def _format(
         bad=_is_bad(kind),
         check=lambda shown, _, table: _check_lines(shown, table, kind),
         refuse=refuse,
+        together=together,
     )
 
 
-TREC_RUN = _format("TREC run", (".run",), _is_run, _no_question, _refuse_lists)
+TREC_RUN = _format("TREC run", (".run",), _is_run, _no_question, _refuse_lists, _ask_of_runs)
 TREC_QRELS = _format("TREC qrels", (".qrels", ".qrel"), _is_qrels, _ask_which, _refuse_judgments)
