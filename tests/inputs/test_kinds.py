@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 import atkay
 from atkay import Columns
+from atkay.errors import SourceError
 
 METRICS = ["ndcg@3,10", "map@3", "mrr", "recall@3", "precision(per=listed)@3", "hit@1", "recall(average=pooled)@3"]
 
@@ -329,3 +330,15 @@ def test_a_file_without_a_suffix_is_known_by_its_content(tmp_path: Path, kind: s
     writers[kind](path)
     # User 1 finds 6 at rank 2, user 2 finds 5 at rank 1.
     assert atkay.evaluate(path, {1: [6], 2: [5]}, "mrr")["mrr"] == 0.75
+
+
+def test_tuples_could_be_rows_or_the_items_of_users() -> None:
+    recs, pairs = {1: [3, 4], 2: [9, 1]}, [(1, 3), (2, 1)]
+    with pytest.raises(SourceError, match=r"truth: a list of tuples of 2 could be rows of user and item, or 2 items"):
+        atkay.evaluate(recs, pairs, "mrr")
+    with pytest.raises(SourceError, match=r"recs: a list of tuples of 3 could be rows of user, item and score, or 3"):
+        atkay.evaluate([(0, 1, 0.9), (0, 2, 0.8)], {0: [2]}, "mrr")
+    # As rows: user 1 finds item 3 first, user 2 item 1 second. As lists: items 1, 3 and 2, 1 of users 0 and 1.
+    rows = pl.DataFrame(pairs, schema=["user", "item"], orient="row")
+    assert atkay.evaluate(recs, rows, "mrr")["mrr"] == (1 + 1 / 2) / 2
+    assert atkay.evaluate({0: [3], 1: [4, 1]}, [list(pair) for pair in pairs], "mrr")["mrr"] == (1 + 1 / 2) / 2

@@ -78,8 +78,24 @@ def read_lists(given: Any, table: str) -> Source:
             advice="Pass {user: [items]}, or a table.",
             table=table,
         )
+    widths = set(map(len, lists)) if set(map(type, lists)) == {tuple} else set()
+    if widths in ({2}, {3}):
+        raise _unclear_tuples(widths.pop(), table)
     key = {"user": pl.Series("user", np.arange(len(lists)))}
     return _from_lists(key, lists, table, "lists", n_rows=len(lists))
+
+
+def _unclear_tuples(width: int, table: str) -> SourceError:
+    """Tuples of two or three may be the rows of a table, or the items of users."""
+    value = KINDS[table].value or "score"
+    names = ["user", "item", value][:width]
+    return SourceError(
+        f"a list of tuples of {width} could be rows of {' and '.join((', '.join(names[:-1]), names[-1]))}, or {width} "
+        "items for each user",
+        advice=f"For rows, pass polars.DataFrame(rows, schema={names}, orient='row'); for the items of each user, "
+        "[list(items) for items in rows].",
+        table=table,
+    )
 
 
 def _same_numbers(values: Any) -> list[Any]:
