@@ -351,3 +351,15 @@ def test_one_column_of_scores() -> None:
     with pytest.raises(InputError, match=r"recs: an array of shape \(4, 1\) could be .* pass predictions.ravel\(\)"):
         atkay.evaluate(predictions, truth, "mrr")
     assert atkay.evaluate(predictions.ravel(), truth, "mrr")["mrr"] == (1 + 1 / 2) / 2
+
+
+def test_items_beyond_the_columns() -> None:
+    """Ids that count from 1 would miss every item by one."""
+    scores = np.array([[0.5, 0.4, 0.3, 0.2, 0.1]])
+    for recs in (scores, sp.csr_array(scores)):
+        for truth, item in (({0: [7]}, 7), ({0: [1, 5]}, 5), ({0: [-2]}, -2)):
+            with pytest.raises(IdError, match=rf"truth: 'item' holds {item}, but items are columns .* from 0 to 4"):
+                atkay.evaluate(recs, truth, "mrr")
+        assert atkay.evaluate(recs, {0: [4]}, "mrr")["mrr"] == 1 / 5
+    with pytest.raises(IdError, match="recs: 'item' holds 6, but items are columns of an array in truth, from 0 to 1"):
+        atkay.evaluate({0: [6]}, np.array([[True, False]]), "mrr")

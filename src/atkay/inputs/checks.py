@@ -275,6 +275,23 @@ def check_shapes(*tables: Table) -> None:
             )
 
 
+def check_item_numbers(recs: Table, truth: Table) -> None:
+    """Where the items of one are column numbers, those of the other are as many."""
+    for table, other in ((recs, truth), (truth, recs)):
+        item = other.ids[-1]
+        if table.n_items is None or other.n_items is not None or not item.dtype.is_integer() or not len(item):
+            continue
+        beyond = (item < 0) | (item >= table.n_items)
+        if beyond.any():
+            raise IdError(
+                f"holds {item.filter(beyond)[0]}, but items are columns of {table.label} in {table.name}, from 0 to "
+                f"{table.n_items - 1:,}",
+                advice="Number the items from 0, in the order of its columns.",
+                table=other.name,
+                column=item.name,
+            )
+
+
 def check_swapped(sources: Mapping[str, Source], columns: Mapping[str, Columns]) -> None:
     """Lists have scores or ranks, and truth has grades; a column that is named in ``columns`` is meant."""
     if any(source.columns is not None for source in sources.values()):

@@ -14,6 +14,7 @@ from atkay.errors import ColumnError, InputError, OrderError, RelevanceError, So
 from atkay.inputs.checks import (
     as_ids,
     check_grades,
+    check_item_numbers,
     check_ranks,
     check_scores,
     check_shapes,
@@ -118,6 +119,7 @@ def read_tables(
         key = tables["truth"].key
         source = _with_others(every["slices"], named, "slices")
         tables["slices"] = read_slices(source, columns_of(columns, "slices"), key, protocol.groups)
+    check_item_numbers(tables["recs"], tables["truth"])
     check_shapes(*(table for name, table in tables.items() if name != "truth"), tables["truth"])
     return tables
 
