@@ -342,3 +342,21 @@ def test_tuples_could_be_rows_or_the_items_of_users() -> None:
     rows = pl.DataFrame(pairs, schema=["user", "item"], orient="row")
     assert atkay.evaluate(recs, rows, "mrr")["mrr"] == (1 + 1 / 2) / 2
     assert atkay.evaluate({0: [3], 1: [4, 1]}, [list(pair) for pair in pairs], "mrr")["mrr"] == (1 + 1 / 2) / 2
+
+
+def test_a_series_goes_by_its_order_where_its_index_allows() -> None:
+    truth = pd.DataFrame({"user": [1, 1, 2, 2], "item": [5, 6, 5, 6], "relevance": [1, 0, 1, 0]}, index=[7, 8, 9, 10])
+    values = [0.1, 0.9, 0.8, 0.2]
+    # By place: user 1 finds item 5 second, user 2 first.
+    for index in (truth.index, None, truth.index.rename("row")):
+        assert atkay.evaluate(pd.Series(values, index=index), truth, "mrr")["mrr"] == (1 / 2 + 1) / 2
+    turned = pd.Series(values[::-1], index=truth.index[::-1])
+    with pytest.raises(SourceError, match=r"by its index or by its order. Pass series.loc\[truth.index\]"):
+        atkay.evaluate(turned, truth, "mrr")
+    assert atkay.evaluate(turned.loc[truth.index], truth, "mrr")["mrr"] == (1 / 2 + 1) / 2
+    of_pairs = truth.set_index(["user", "item"]).index[::-1]
+    pairs = pd.Series(values[::-1], index=of_pairs)
+    for given in (truth, pl.from_pandas(truth)):
+        with pytest.raises(SourceError, match=r"whose index, 'user', 'item', is not .* pass series.rename\('score'\)"):
+            atkay.evaluate(pairs, given, "mrr")
+        assert atkay.evaluate(pairs.rename("score").reset_index(), given, "mrr")["mrr"] == (1 / 2 + 1) / 2

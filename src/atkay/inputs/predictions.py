@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from atkay.errors import SourceError
+from atkay.errors import SourceError, listing
 from atkay.inputs.arrays import as_array
 from atkay.inputs.columns import Columns, named_like
+from atkay.inputs.frames import is_from
 from atkay.inputs.table import as_text, frame_source
 from atkay.tables import SCORE
 
@@ -27,6 +28,29 @@ def read_predictions(given: Any) -> Source | None:
     if values.dtype.kind != "f":
         return None
     return frame_source(pl.DataFrame({"prediction": values}), "an array")
+
+
+def check_index(recs: Any, truth: Any) -> None:
+    """A pandas Series of scores belongs to the rows of the truth by place, so its index must not say otherwise."""
+    if not is_from("pandas", "Series", recs) or recs.dtype.kind != "f":
+        return
+    index, frame = recs.index, is_from("pandas", "DataFrame", truth)
+    if frame and index.equals(truth.index):
+        return
+    if index.nlevels > 1 or index.name is not None:
+        raise SourceError(
+            f"got a Series of scores whose index, {listing(str(name) for name in index.names)}, is not that of truth",
+            advice="If the index has users and items, pass series.rename('score').reset_index(); if the scores belong "
+            "to the rows of truth in their order, series.to_numpy().",
+            table="recs",
+        )
+    if frame and not np.array_equal(index.to_numpy(), np.arange(len(index))):
+        raise SourceError(
+            "got a Series of scores whose index is another than that of truth, so it could belong to the rows of truth "
+            "by its index or by its order",
+            advice="Pass series.loc[truth.index] for the first, series.to_numpy() for the second.",
+            table="recs",
+        )
 
 
 def is_predictions(source: Source) -> bool:

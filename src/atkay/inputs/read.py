@@ -26,7 +26,7 @@ from atkay.inputs.kinds import open_source
 from atkay.inputs.nested import flat
 from atkay.inputs.numbered import with_ids, with_top
 from atkay.inputs.positions import by_position
-from atkay.inputs.predictions import is_predictions, lists_of_predictions
+from atkay.inputs.predictions import check_index, is_predictions, lists_of_predictions
 from atkay.inputs.table import Source, Table
 from atkay.tables import FILTERS, KINDS, LOGS, SIDE, TABLES, USER
 from atkay.text.phrases import argument, columns_argument, either
@@ -83,6 +83,7 @@ def read_tables(
     ``precision``: the coarsest in which these are compared.
     """
     protocol.check_filters(given)
+    check_index(given.get("recs"), given.get("truth"))
     names = [name for name in (*FILTERS, *SIDE, "slices") if given.get(name) is not None]
     every = {name: opened(given.get(name), name, columns_of(columns, name)) for name in ("recs", "truth", *names)}
     without = None if "candidates" in every else depth
