@@ -87,7 +87,8 @@ class Grades(NamedTuple):
 
 def _stars(grade: Floats) -> tuple[int, ...]:
     counts = in_threads(lambda block: _halves(grade[slice(*block)]), ranges(len(grade)))
-    return () if any(each is None for each in counts) else tuple(np.sum(counts, axis=0).tolist())
+    counted = [each for each in counts if each is not None]
+    return tuple(np.sum(counted, axis=0).tolist()) if len(counted) == len(counts) else ()
 
 
 def _halves(grade: Floats) -> Ints | None:
