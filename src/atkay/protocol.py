@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import numbers
 import operator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeGuard
-
-import numpy as np
 
 from atkay.errors import ProtocolError, offer, shown
 from atkay.tables import FILTERS, SIDE, TABLES
@@ -268,10 +267,8 @@ def fields_about(*concerns: str) -> list[str]:
 
 
 def _is_integer(given: object) -> TypeGuard[SupportsIndex]:
-    """Whether it is an integer, of NumPy perhaps; an array of one is none."""
-    if isinstance(given, bool) or not hasattr(given, "__index__"):
-        return False
-    return isinstance(given, np.integer) or not hasattr(given, "shape")
+    """Whether it is an integer, NumPy's included, and no truth value."""
+    return isinstance(given, numbers.Integral) and not isinstance(given, bool)
 
 
 def _depth(given: object, ties: str, averages: bool) -> int:

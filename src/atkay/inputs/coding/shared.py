@@ -252,7 +252,7 @@ def check_shared(
             check_users(name, shared)
     for name, named in common.items.items():
         check_items(name, named, codes)
-    if common.copied is not None and common.copied >= COPIED_USERS:
+    if (common.copied or 0) >= COPIED_USERS and any(metric.needs_truth for metric in metrics):
         raise InputError(
             "recs and truth hold the same rows: is one of them passed twice, or are the two swapped?",
             advice=f"To evaluate perfect lists, add ranks to recs and name them with {columns_argument(rank=...)}.",
