@@ -449,6 +449,10 @@ def test_truth_without_grades_beside_lists_without_order() -> None:
     (warning,) = said(lambda: atkay.evaluate(bare, graded, "mrr"))
     assert warning.startswith("truth: 'score' is read as the grades, and recs has neither a score nor a rank. Are recs")
     assert not said(lambda: atkay.evaluate(bare, graded, "mrr", columns=Columns(relevance="score")))
+    predicted = bare.with_columns(score=pl.Series([0.9, 0.5, 0.7]))  # no grades: these have fractions
+    with pytest.raises(ColumnError, match=r"swapped\? .* truth has 'score' .* name the grades, .*relevance='score'"):
+        atkay.evaluate(bare, predicted, "mrr")
+    assert not said(lambda: atkay.evaluate(bare, predicted, "mrr", columns=Columns(relevance="score")))
 
 
 def test_a_stream_counts_whom_the_training_data_know() -> None:

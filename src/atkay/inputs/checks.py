@@ -303,7 +303,7 @@ def check_swapped(sources: Mapping[str, Source], columns: Mapping[str, Columns])
     if not order["truth"] or graded["truth"]:
         return
     score = named_like(order["truth"], ["score"])  # which may be grades, as in BEIR's files; the others are none
-    if not order["recs"] and (graded["recs"] or not score):
+    if not order["recs"] and (graded["recs"] or not score or not _are_whole(sources["truth"], score[0])):
         has = f"{listing(graded['recs'])} and neither" if graded["recs"] else "neither"
         raise ColumnError(
             f"are recs and truth swapped? recs has {has} a score nor a rank, and truth has {listing(order['truth'])} "
@@ -311,6 +311,8 @@ def check_swapped(sources: Mapping[str, Source], columns: Mapping[str, Columns])
             + (
                 f"name the column that orders the lists: {columns_argument(score=graded['recs'][0])}."
                 if graded["recs"]
+                else f"name the grades, {columns_argument(relevance=score[0])}."
+                if score
                 else f"leave {listing(order['truth'])} out of truth."
             )
         )
@@ -326,13 +328,13 @@ def check_swapped(sources: Mapping[str, Source], columns: Mapping[str, Columns])
 
 def _unlike(sources: Mapping[str, Source], grade: str, scores: Sequence[str]) -> bool:
     """Whether truth's column holds whole numbers, as grades are, and the first of recs' scores does not."""
-    if not scores:
-        return False
-    pairs = zip(("truth", "recs"), (grade, scores[0]), strict=True)
-    columns = (sources[name].select([column]).get_column(column).head(ROWS_SAMPLED) for name, column in pairs)
-    numbers = (column.cast(pl.Float64, strict=False) for column in columns)
-    whole = [bool((column == column.floor()).fill_null(False).all()) for column in numbers]
-    return whole == [True, False]
+    return bool(scores) and _are_whole(sources["truth"], grade) and not _are_whole(sources["recs"], scores[0])
+
+
+def _are_whole(source: Source, column: str) -> bool:
+    """Whether the first numbers of a column are whole."""
+    numbers = source.select([column]).get_column(column).head(ROWS_SAMPLED).cast(pl.Float64, strict=False)
+    return bool((numbers == numbers.floor()).fill_null(False).all())
 
 
 def warn_unused(source: Source, table: str, role: str, used: Sequence[str | None], instead: str) -> None:
