@@ -43,6 +43,12 @@ def test_integers(one: list[object], other: list[object], dense: bool, few: int)
         check(one, other, dense=dense)
 
 
+@pytest.mark.parametrize("low", [2**31 - 2, 2**31, -(2**31) - 5, 2**61])
+@pytest.mark.parametrize("dense", [False, True])
+def test_near_ids_beyond_32_bits(low: int, dense: bool) -> None:
+    check([low, low + 3], [low + 70, low + 3], dense=dense)  # codes are of 32 bits, ids are not
+
+
 @given(
     one=st.lists(st.text(max_size=3), min_size=1, max_size=30),
     other=st.lists(st.text(max_size=3), min_size=1, max_size=30),

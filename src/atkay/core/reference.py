@@ -89,7 +89,7 @@ def mark(ids: Ints | ArrowColumn, low: int, size: int) -> Bools:
 
 def codes(ids: Ints | ArrowColumn, low: int, size: int, lookup: Ints | None = None) -> Ints:
     """The codes of ids in a range that starts at ``low``, -1 for others: the offset, or the entry there."""
-    ids = np.asarray(ids)
+    ids = np.asarray(ids).astype(np.int64, copy=False)
     place = np.where((ids >= low) & (ids < low + size), ids - low, -1)
     return place if lookup is None else np.where(place < 0, -1, lookup[place])
 

@@ -67,25 +67,30 @@ def read_spark(given: Any, table: str) -> Source:
         lambda names: collect_spark(given, table, names),
         "a Spark frame",
         ordered=False,
-        dtype=spark_types(given),
+        dtype=spark_types(given, table),
     )
 
 
-def spark_types(frame: Any) -> Callable[[str], pl.DataType] | None:
+def spark_types(frame: Any, table: str) -> Callable[[str], pl.DataType] | None:
     """The types of columns, where some of them hold lists."""
+    _refuse_connect(frame, table)
     if not any(name == "array" or name.startswith("array<") for _, name in frame.dtypes):
         return None
     return as_polars(frame.limit(0).toArrow()).schema.__getitem__
 
 
-def collect_spark(frame: Any, table: str, names: Sequence[str]) -> pl.DataFrame:
-    """Some columns of a frame, brought here; in an order that is always the same where it could matter."""
+def _refuse_connect(frame: Any, table: str) -> None:
     if type(frame).__module__.startswith("pyspark.sql.connect"):
         raise SourceError(
             "cannot read a Spark Connect frame",
             advice="Use a session with its own driver: SparkSession.builder.master(...).getOrCreate().",
             table=table,
         )
+
+
+def collect_spark(frame: Any, table: str, names: Sequence[str]) -> pl.DataFrame:
+    """Some columns of a frame, brought here; in an order that is always the same where it could matter."""
+    _refuse_connect(frame, table)
     for name in names:
         if frame.columns.count(name) > 1:
             raise ColumnError(

@@ -320,7 +320,7 @@ def _how_to_parse(label: str, table: str, column: str, text: str) -> str:
 
 def flat_frame(frame: Any, table: str, named: Columns) -> tuple[Any, ListColumn | None]:
     """A Spark frame with a row per item, exploded in Spark, and what its lists were; without lists as it is."""
-    types = spark_types(frame)
+    types = spark_types(frame, table)
     nested = None if types is None else find_nested(frame.columns, types, table, named)
     if nested is None or nested.text:
         return frame, None

@@ -210,7 +210,8 @@ class Vocabulary:
         if self.table is not None:
             return pl.DataFrame([self.table.get_column(name)[codes] for name in self.names])
         place = codes if self.lookup is None else np.flatnonzero(self.lookup >= 0)[codes]
-        return pl.DataFrame([pl.Series(self.names[0], place + self.low).cast(self.dtype or pl.Int64)])
+        wide = place.astype(np.int64, copy=False) + self.low  # codes may be of 32 bits, and ids beyond them
+        return pl.DataFrame([pl.Series(self.names[0], wide).cast(self.dtype or pl.Int64)])
 
 
 def _frame(ids: Ids, names: tuple[str, ...]) -> pl.DataFrame:
