@@ -363,3 +363,12 @@ def test_items_beyond_the_columns() -> None:
         assert atkay.evaluate(recs, {0: [4]}, "mrr")["mrr"] == 1 / 5
     with pytest.raises(IdError, match="recs: 'item' holds 6, but items are columns of an array in truth, from 0 to 1"):
         atkay.evaluate({0: [6]}, np.array([[True, False]]), "mrr")
+
+
+@pytest.mark.parametrize("form", [np.array, sp.csr_array])
+def test_nan_is_no_member(form: Any) -> None:
+    lists, truth = {0: [0, 1, 2], 1: [0, 1, 2]}, {0: [0], 1: [1]}
+    with pytest.raises(InputError, match=r"exclude of row 0 has NaN for item 0, which is neither true nor false"):
+        atkay.evaluate(lists, truth, "mrr", exclude=form([[np.nan, 0.5, 0.0], [0.0, 0.0, 1.0]]))
+    # 0.5 and 1 are members: item 1 of user 0 and item 2 of user 1 are removed, and hits stand at ranks 1 and 2.
+    assert atkay.evaluate(lists, truth, "mrr", exclude=form([[0.0, 0.5, 0.0], [0.0, 0.0, 1.0]]))["mrr"] == 0.75

@@ -112,11 +112,26 @@ def is_sparse(given: Any) -> bool:
 def item_rows(given: Any, use: Use, name: str, n_items: int | None = None) -> ItemRows:
     """The items of each row of an array with two dimensions; ``n_items`` is how many there are, where it is known."""
     if is_sparse(given):
-        return compressed(given, name)
+        rows = compressed(given, name)
+        return members(rows, name) if use == "members" else rows
     if is_matrix(given, use, name, n_items):
         filled = np.ma.filled(given, 0)
-        return matrix(filled, filled != 0)
+        rows = matrix(filled, filled != 0)
+        return members(rows, name) if use == "members" else rows
     return _whole(padded(given.astype(float) if given.dtype == np.longdouble else given), name)
+
+
+def members(rows: ItemRows, name: str) -> ItemRows:
+    """The items whose value is not 0; NaN says neither."""
+    if rows.value is None:
+        return rows
+    if (unclear := np.isnan(rows.value)).any():
+        at = int(np.argmax(unclear))
+        raise InputError(
+            f"{name} of row {rows.owner[at]} has NaN for item {rows.item[at]}, which is neither true nor false. Pass a "
+            f"boolean matrix, or numbers with 0 for false."
+        )
+    return rows.where(rows.value != 0)
 
 
 def is_matrix(given: Array, use: Use, name: str, n_items: int | None = None) -> bool:
@@ -466,8 +481,7 @@ def read_sparse(given: Any, table: str) -> Source:
             f"cannot read a sparse matrix of users x items as {table}", advice=f"Pass {what}.", table=table
         )
     rows = compressed(given, table)
-    if not KINDS[table].value and rows.value is not None:
-        rows = rows.where(rows.value != 0)
+    rows = rows if KINDS[table].value else members(rows, table)
     return rows.source(table, "a sparse matrix")
 
 

@@ -166,14 +166,6 @@ def item_codes(given: Any, name: str, n_items: int | None, n_users: int | None =
     rows = _read_rows(given, name, n_items) if has_type else _read_lists(given, name)
     if n_users not in (None, len(rows.length)):
         raise InputError(f"update: {name} has {len(rows.length):,} rows for {n_users:,} users.")
-    if rows.value is not None and name != "targets":  # all that are not 0
-        if (unclear := np.isnan(rows.value)).any():
-            at = int(np.argmax(unclear))
-            raise InputError(
-                f"update: {name} of row {rows.owner[at]} has NaN for item {rows.item[at]}, which is neither "
-                f"true nor false. Pass a boolean matrix, or numbers with 0 for false."
-            )
-        rows = rows.where(rows.value != 0)
     rows = rows._replace(item=rows.item.astype(np.int64))
     wrong = (rows.item < 0) | (rows.item >= (np.inf if n_items is None else n_items))
     if wrong.any():
