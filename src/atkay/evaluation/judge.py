@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from atkay.errors import RelevanceError
 from atkay.evaluation.raters import one_grade_each, unjudged_rows
 from atkay.inputs.coding.ranking import Origin, rank_order, repeats
 from atkay.judged.judged import Judged
+from atkay.judged.judgements import Judgements, Later
 from atkay.judged.side import side_fingerprints
 from atkay.results.population import Population
 from atkay.text.phrases import argument
@@ -89,6 +91,7 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
         at = at[np.searchsorted(row, order[place])]
         row, query = place, aligned.truth.owner().take(at)
     taken = _take_out(aligned, protocol, ranking, row)
+    ordered = row[taken.graded]
     ranking, row, kept = taken.ranking, taken.row, taken.kept
     at, query = at[taken.graded], query[taken.graded]
 
@@ -98,6 +101,13 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
         # What moved among equal scores takes none along.
         values = take(aligned.score.values, order) if isinstance(order, np.ndarray) else aligned.score.values
         return values[kept]
+
+    def scores_of_judged() -> Floats:
+        """The scores of the truth's rows, NaN where they are not listed."""
+        assert aligned.score is not None
+        out = np.full(len(aligned.truth), np.nan)
+        out[at] = aligned.score.values[order[ordered] if isinstance(order, np.ndarray) else ordered]
+        return out
 
     equal = steps(ranking, scores()).equal if n_tied else None
     all_count = protocol.nonpositive == "listed" or aligned.score is None
@@ -125,6 +135,8 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
             side=aligned.side,
             level=None if equal is None else _places(ranking, equal),
             n_unjudged=n_unjudged,
+            raw=aligned.grade,
+            find_score=None if aligned.score is None else scores_of_judged,
         )
 
     judged = hits(grade, protocol.min_relevance or 0.0)
@@ -150,14 +162,18 @@ def find_hits(
     *,
     tied: tuple[Ints, Ints] | None,
     positive: Bools | None,
+    raw: Floats | None = None,
+    find_score: Callable[[], Floats] | None = None,
     **facts: Any,
 ) -> Judged:
     """The hits among the listed rows that the truth grades: their ``query`` and ``rank``, in this order.
 
     ``grade`` has the grade of each row of the truth, -1 where it is not relevant, and ``at`` the truth's row of each
-    listed one; ``positive`` tells which of them score above 0. ``facts`` are the fields of Judged that do not depend on
-    grades.
+    listed one; ``positive`` tells which of them score above 0. ``raw`` has the grades as they were given, where there
+    are any, and ``find_score`` puts the scores of the truth's rows together. ``facts`` are the fields of Judged that do
+    not depend on grades.
     """
+    judging = Later(partial(_judgements, truth, raw, grade, at, rank, find_score))
     relevant, above = truth, np.broadcast_to(0, len(at))
     if len(grade) and not (grade[:1] if is_constant(grade) else grade).min() >= 0:
         hit = grade[at] >= 0
@@ -184,8 +200,18 @@ def find_hits(
         n_nonrelevant=n_nonrelevant,
         nonrelevant_above=above,
         positive=positive,
+        judging=judging,
         **facts,
     )
+
+
+def _judgements(
+    truth: Lists, raw: Floats | None, grade: Floats, at: Ints, rank: Ints, find_score: Callable[[], Floats] | None
+) -> Judgements:
+    """All rows of the truth; ``rank``: of those that are listed, whose rows are ``at``."""
+    places = np.zeros(len(truth), np.int64)
+    places[at] = rank
+    return Judgements(truth, np.ones(len(truth)) if raw is None else raw, grade >= 0, places, find_score)
 
 
 def _places(ranking: Lists, row: Ints) -> Lists:

@@ -13,6 +13,7 @@ from atkay.core.lists import Lists, is_constant, rows_of
 from atkay.core.types import WHOLE, Bools, Floats, Ints
 from atkay.errors import ProtocolError, SpecError
 from atkay.judged.axes import lists, per_hit, per_query
+from atkay.judged.judgements import Judgements, Later
 from atkay.judged.side import Side, WithSide
 
 if TYPE_CHECKING:
@@ -32,11 +33,12 @@ class Judged(WithSide):
     Per query: ``n_relevant``, ``n_listed``, and ``answered``: whether there was a list before anything was
     taken out of it. ``grades`` holds the grades of each query's relevant items, best first, one query after the other.
     What follows an engine may leave out: ``ranking`` holds the whole lists, for metrics that look at more than hits,
-    ``truth`` the relevant items, for those that ask which ones were missed, ``side`` what was given besides lists and
-    truth. ``n_nonrelevant`` counts the query's items that were judged and are not relevant, ``nonrelevant_above`` how
-    many of them stand above each hit. ``tied`` has the group of equal scores of each hit: how many items come before
-    it, and how many it has; ``level`` the places of each list, from 0, whose item has the score of the one before: a
-    cutoff there cuts through equal scores. ``averaged`` says that values are averages over all orders of equal scores.
+    ``truth`` the relevant items, for those that ask which ones were missed, ``judging`` every item that the truth
+    judges, ``side`` what was given besides lists and truth. ``n_nonrelevant`` counts the query's items that were judged
+    and are not relevant, ``nonrelevant_above`` how many of them stand above each hit. ``tied`` has the group of equal
+    scores of each hit: how many items come before it, and how many it has; ``level`` the places of each list, from 0,
+    whose item has the score of the one before: a cutoff there cuts through equal scores. ``averaged`` says that values
+    are averages over all orders of equal scores.
     ``n_unjudged`` counts items that the truth names without judging them, where there are any.
     ``positive`` tells which hits have a score above 0, where some metrics leave out the others. ``threshold`` is the
     grade from which an item is relevant, 0 where any grade above 0 is. ``graded`` has the same lists with every grade
@@ -56,6 +58,7 @@ class Judged(WithSide):
     ranking: Lists | None = lists()
     side: Side | None = lists()
     truth: Lists | None = lists()
+    judging: Later | None = lists()
     tied: tuple[Ints, Ints] | None = None
     level: Lists | None = lists()
     averaged: bool = False
@@ -193,6 +196,11 @@ class Judged(WithSide):
         return _kept(self.truth, "all relevant items")
 
     @property
+    def judgements(self) -> Judgements:
+        """Every item that the truth judges, relevant or not, its grade, and where it is listed."""
+        return _kept(self.judging, "all judged items").rows
+
+    @property
     def nonrelevant(self) -> tuple[Ints, Ints]:
         """Judged items that are not relevant: how many each query has, and how many of them stand above each hit."""
         what = "judged items that are not relevant"
@@ -247,6 +255,7 @@ class Judged(WithSide):
             ranking=Lists.of(none, none, n_items),
             side=side,
             truth=Lists.of(none, none, n_items),
+            judging=Later(lambda: Judgements(Lists.of(none, none, n_items), no_grade, np.empty(0, bool), none)),
         )
 
     @classmethod

@@ -177,6 +177,7 @@ class Truth:
                 ranking=Lists(np.zeros(self.n_users + 1, np.int64), item[:0], n_items) if lists is None else lists,
                 side=Side(n_items, catalog=np.ones(n_items, bool)),
                 level=level,
+                raw=self.grade,
             )
 
         judged = replace(hits(grade), threshold=least or 0.0)
