@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from atkay.inputs.arrays import ItemRows, compressed, matrix, padded, ragged
+from atkay.inputs.item_rows import ItemRows, compressed, matrix, padded, ragged
 
 GRADES = np.array([[0.0, 2, 0, 1], [0, 0, 0, 0], [0, 0, 3, 0]])
 CODES = [[1, 3], [], [2]]

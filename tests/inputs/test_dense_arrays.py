@@ -299,13 +299,13 @@ def test_arrays_of_a_device() -> None:
 
 def test_blocks_of_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many small blocks, of users that need different depths, give what one gives."""
-    from atkay.inputs import arrays
+    from atkay.inputs import array_sources
 
     scores = np.random.default_rng(5).random((300, 40)).round(2)
     depth = np.arange(300) % 45 + 1
-    whole = arrays.best(scores, depth)
-    monkeypatch.setattr(arrays, "ENTRIES_PER_BLOCK", 100)
-    blocks = arrays.best(scores, depth)
+    whole = array_sources.best(scores, depth)
+    monkeypatch.setattr(array_sources, "ENTRIES_PER_BLOCK", 100)
+    blocks = array_sources.best(scores, depth)
     begin = 0
     for user, length in enumerate(blocks.length):
         items = blocks.item[begin : begin + length].tolist()

@@ -11,7 +11,9 @@ import numpy as np
 from atkay.core.kernels import within
 from atkay.core.order import Scores
 from atkay.errors import IdError, InputError, OrderError, RelevanceError, a_type
-from atkay.inputs.arrays import PADDING, ItemRows, as_array, best, check_scores, is_sparse, item_rows, ragged, rounded
+from atkay.inputs.array_sources import best, check_scores, rounded
+from atkay.inputs.arrays import item_rows
+from atkay.inputs.item_rows import PADDING, ItemRows, as_array, is_sparse, ragged
 
 if TYPE_CHECKING:
     import polars as pl

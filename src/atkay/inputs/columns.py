@@ -17,8 +17,15 @@ from atkay.text.phrases import columns_argument, either, in_library
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-NUMBER = re.compile(r"[-+]?[0-9]*[.,]?[0-9]+(?:e[-+]?[0-9]+)?|[0-9]{4}-[0-9]{2}-[0-9]{2}.*", re.IGNORECASE)
-"""What data looks like and names of columns do not: numbers and dates."""
+
+def _number(point: str) -> str:
+    return rf"[-+]?(?:[0-9]+[{point}]?[0-9]*|[{point}][0-9]+)(?:[eE][-+]?[0-9]+)?"
+
+
+NUMBER = _number(".")
+"""A number of a text file."""
+DATA = re.compile(rf"{_number('.,')}|[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}.*")
+"""What data looks like and names of columns do not: numbers, also with a decimal comma, and dates."""
 
 HEADERS = ("first", "none")
 """Which line of a text file has the names of its columns."""
@@ -204,7 +211,7 @@ def _advice(
     table: str, role: str, names: Sequence[str], text: bool, other_columns: Sequence[str] | None, label: str
 ) -> str:
     numbered = [str(at) for at in range(len(names))]  # how pandas writes columns that have no names
-    data = any(NUMBER.fullmatch(name) for name in names) and [name for name in names if name] != numbered[: len(names)]
+    data = any(DATA.fullmatch(name) for name in names) and [name for name in names if name] != numbered[: len(names)]
     if data and not text:
         how = in_library(label, pandas="with header=None", Polars="with has_header=False") or "without a header"
         return (

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from atkay.inputs.formats.format import Files, Format
+    from atkay.inputs.formats.format import Files, Format, Header
 
 FORMATS: tuple[Format, ...] = (
     PARQUET,
@@ -234,7 +234,8 @@ def _format_of(path: Path, shown: Path, table: str, header: str | None) -> Forma
     """The format of a file, by its suffix or its content."""
     form = _by_suffix(path) or _by_start(_start(path, shown, table))
     if form in (None, TSV) and (lines := _first_lines(path, shown, table)):
-        claiming = (one for one in FORMATS if one.claim(lines, shown, table, form is TSV))
+        names: Header = "likely" if form is TSV else "unlikely"
+        claiming = (one for one in FORMATS if one.claim(lines, shown, table, names))
         form = next(claiming, None) or form or next((one for one in FORMATS if one.guess(lines)), None)
         form = form or (CSV if header else None)
         for one in FORMATS if form is None else ():

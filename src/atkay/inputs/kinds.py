@@ -11,19 +11,12 @@ import polars as pl
 
 from atkay.core.forks import check_threads
 from atkay.errors import SourceError, a_type
-from atkay.inputs.arrays import (
-    as_array,
-    is_pair,
-    is_sparse,
-    read_array,
-    read_feature_array,
-    read_pair,
-    read_sparse,
-    use_of,
-)
+from atkay.inputs.array_sources import is_pair, read_array, read_feature_array, read_pair, read_sparse
+from atkay.inputs.arrays import use_of
 from atkay.inputs.checks import is_list
 from atkay.inputs.documents import read_document
 from atkay.inputs.frames import is_from, is_spark, read_arrow, read_interchange, read_lazy, read_pandas, read_spark
+from atkay.inputs.item_rows import as_array, is_sparse
 from atkay.inputs.libraries import held, read_tuples
 from atkay.inputs.mappings import read_lists, read_mapping
 from atkay.inputs.predictions import read_predictions

@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 
 from atkay.errors import IdError, SourceError, a_type
-from atkay.inputs.arrays import PADDING, as_array
 from atkay.inputs.checks import is_list, series
 from atkay.inputs.columns import Columns
 from atkay.inputs.in_place import take_rows
+from atkay.inputs.item_rows import PADDING, as_array
 from atkay.inputs.table import Source, roles_of, source_of
 from atkay.tables import ITEM, KINDS, USER
 

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from atkay.errors import SourceError, listing
-from atkay.inputs.arrays import as_array
 from atkay.inputs.columns import Columns, named_like
 from atkay.inputs.frames import is_from
+from atkay.inputs.item_rows import as_array
 from atkay.inputs.table import as_text, frame_source
 from atkay.tables import SCORE
 

@@ -16,8 +16,9 @@ from atkay.errors import DuplicateError, InputError, ProtocolError, RelevanceErr
 from atkay.evaluation.finish import read_grades
 from atkay.evaluation.judge import find_hits, relevant_grades
 from atkay.evaluation.raters import one_grade_each, unjudged_rows
-from atkay.inputs.arrays import ItemRows, Use, as_array, compressed, is_sparse, item_rows
+from atkay.inputs.arrays import Use, item_rows
 from atkay.inputs.coding.grades import Grades
+from atkay.inputs.item_rows import ItemRows, as_array, compressed, is_sparse
 from atkay.judged.judged import Judged
 from atkay.judged.side import Side
 from atkay.protocol import Protocol

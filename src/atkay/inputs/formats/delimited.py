@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from atkay.inputs.columns import NUMBER, names_a_column, names_a_role
+from atkay.inputs.columns import DATA, names_a_column, names_a_role
 from atkay.inputs.formats.format import Format
 from atkay.inputs.text_files import first_lines, lines
 
@@ -86,7 +86,7 @@ def _numbered(names: Sequence[str]) -> list[str]:
 
 
 def _is_number(text: str) -> bool:
-    return NUMBER.fullmatch(text.strip()) is not None
+    return DATA.fullmatch(text.strip()) is not None
 
 
 def _is_like(value: str, others: Sequence[str]) -> bool:

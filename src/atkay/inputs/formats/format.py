@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
     Files = Mapping[Path, Path]
     """The files of a table, and how messages name each."""
+
+Header = Literal["likely", "unlikely"]
+"""Whether files of a suffix begin with the names of their columns."""
 
 
 def _nothing(*_: object) -> None:
@@ -48,9 +51,9 @@ class Format:
     """The first bytes of a file, after a byte order mark."""
     guess: Callable[[Sequence[str]], bool] = _never
     """Whether the first lines of a file (none is empty) are of this format."""
-    claim: Callable[[Sequence[str], Path, str, bool], bool] = _never
-    """The same where the file's name and its table help to tell. Asked of TSV files, too (the last argument): there it
-    must be certain, because these begin with the names of columns.
+    claim: Callable[[Sequence[str], Path, str, Header], bool] = _never
+    """The same where the file's name and its table help to tell. Asked of TSV files, too: there a header is likely, and
+    it must be certain.
     """
     question: Callable[[Sequence[str], Path, str], None] = _nothing
     """Refuses lines that no format recognises, but that could be this one, by a question about them."""

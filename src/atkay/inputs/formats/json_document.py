@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 BLANK = r"[ \t\r\n]*"
 _KEY = r'"(?:[^"\\\x00-\x1f]|\\[\\/bfnrt]|\\u(?:[0-9abcefABCEF][0-9a-fA-F]|[dD][0-7])[0-9a-fA-F]{2})*"'
-_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
+_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"  # as JSON has it: neither 01 nor .5
 _ENTRY = rf"{_KEY}{BLANK}:{BLANK}{_NUMBER}{BLANK}"
 _LISTS = rf"{_KEY}{BLANK}:{BLANK}\{{{BLANK}(?:{_ENTRY}(?:,{BLANK}{_ENTRY})*)?\}}{BLANK}"
 RUN = rf"^{BLANK}\{{{BLANK}{_LISTS}(?:,{BLANK}{_LISTS})*\}}{BLANK}$"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from atkay.errors import SourceError
+from atkay.inputs.columns import NUMBER
 from atkay.inputs.formats.format import Format
 from atkay.inputs.paths import quoted
 from atkay.inputs.text_files import lines
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from atkay.inputs.formats.format import Files
-
-NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 
 
 def _scan(path: Path) -> pl.LazyFrame:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from atkay.errors import SourceError
-from atkay.inputs.columns import names_a_column
+from atkay.inputs.columns import NUMBER, names_a_column
 from atkay.inputs.formats.format import Format
 from atkay.inputs.text_files import first_lines, lines
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 TYPED = re.compile(r"(.+):(token|float|token_seq|float_seq)")
 """How RecBole writes the name of a column: user_id:token."""
 BETWEEN = "::"
-NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 RATINGS, ITEMS, USERS = (
     ("user", "item", "rating", "timestamp"),
     ("item", "title", "genres"),
@@ -64,7 +63,7 @@ def _scan_colons(path: Path) -> pl.LazyFrame:
 
 def _names(first: Sequence[str], path: Path) -> Sequence[str]:
     """The columns of a file without a header, by its first line."""
-    numbers = [bool(NUMBER.fullmatch(field)) for field in first]
+    numbers = [bool(re.fullmatch(NUMBER, field)) for field in first]
     if len(first) == 3 and not numbers[2]:
         return ITEMS
     if len(first) in (3, 4) and all(numbers[2:]):

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from atkay.errors import SourceError
+from atkay.inputs.columns import NUMBER
 from atkay.inputs.formats.format import Format
-from atkay.inputs.formats.predictions import NUMBER
 from atkay.inputs.paths import quoted
 from atkay.inputs.text_files import first_lines, lines
 from atkay.tables import KINDS

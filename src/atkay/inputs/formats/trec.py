@@ -10,7 +10,7 @@ import polars as pl
 
 from atkay.errors import SourceError
 from atkay.errors import shown as shown_value
-from atkay.inputs.columns import NUMBER
+from atkay.inputs.columns import DATA
 from atkay.inputs.formats.format import Format
 from atkay.inputs.paths import quoted
 from atkay.inputs.text_files import first_lines, lines
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from atkay.inputs.formats.format import Files
+    from atkay.inputs.formats.format import Files, Header
 
 SWAPPED = "Are recs and truth swapped? Pass the run as recs and the qrels as truth."
 # Fields are separated by blanks and tabs, and by nothing else that Unicode calls space.
@@ -55,18 +55,18 @@ def _refuse_judgments(path: Path, table: str) -> None:
         )
 
 
-def _is_run(start: Sequence[str], _: Path, table: str, header: bool) -> bool:
+def _is_run(start: Sequence[str], _: Path, table: str, header: Header) -> bool:
     """Whether the lines are those of a run; it may have no tag."""
     rows = _rows(start)
     if min(map(len, rows), default=0) < 5:
         return False
     ranked = _numbers(rows, 3, 4)
     if _second_is_zero(rows, header):
-        return ranked or (len(rows[0]) > 5 and not header)
+        return ranked or (len(rows[0]) > 5 and header == "unlikely")
     return table == "recs" and ranked and min(map(len, rows)) > 5 and _counts_up(rows)
 
 
-def _is_qrels(start: Sequence[str], path: Path, table: str, header: bool) -> bool:
+def _is_qrels(start: Sequence[str], path: Path, table: str, header: Header) -> bool:
     """Whether the lines are those of qrels.
 
     The second field says nothing, as in trec_eval, and is nearly always "0" or "Q0". Where it is something else the
@@ -75,7 +75,7 @@ def _is_qrels(start: Sequence[str], path: Path, table: str, header: bool) -> boo
     rows = _rows(start)
     judged = {len(row) for row in rows} == {4} and _numbers(rows, 3)
     if rows and len(rows[0]) == 4 and _second_is_zero(rows, header):
-        return judged or not header
+        return judged or header == "unlikely"
     return judged and ("qrel" in path.name.lower() or (table == "truth" and _has_iterations(rows)))
 
 
@@ -85,19 +85,19 @@ def _rows(start: Sequence[str]) -> list[list[str]]:
     return [re.split(GAP, line) for line in stripped if line and not line.startswith("#")]
 
 
-def _second_is_zero(rows: Sequence[Sequence[str]], header: bool) -> bool:
+def _second_is_zero(rows: Sequence[Sequence[str]], header: Header) -> bool:
     """Whether the second field is what it nearly always is: in the first line, or in all where that may be a header."""
-    return all(len(row) > 1 and row[1].upper() in ("0", "Q0") for row in (rows if header else rows[:1]))
+    return all(len(row) > 1 and row[1].upper() in ("0", "Q0") for row in (rows if header == "likely" else rows[:1]))
 
 
 def _numbers(rows: Sequence[Sequence[str]], *fields: int) -> bool:
     """Whether some fields are numbers, or dates, in all rows."""
-    return all(len(row) > field and NUMBER.fullmatch(row[field]) for row in rows for field in fields)
+    return all(len(row) > field and DATA.fullmatch(row[field]) for row in rows for field in fields)
 
 
 def _has_iterations(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the second of four fields numbers rounds of judging or subtopics, and the third names documents."""
-    documents = not any(NUMBER.fullmatch(row[2]) for row in rows)
+    documents = not any(DATA.fullmatch(row[2]) for row in rows)
     return documents and _numbers(rows, 1) and len({row[1] for row in rows}) < len({row[2] for row in rows})
 
 
@@ -188,7 +188,7 @@ def _ask_of_runs(shown: Files, table: str) -> None:
 def _format(
     kind: str,
     suffixes: tuple[str, ...],
-    claim: Callable[[Sequence[str], Path, str, bool], bool],
+    claim: Callable[[Sequence[str], Path, str, Header], bool],
     question: Callable[[Sequence[str], Path, str], None],
     refuse: Callable[[Path, str], None],
     together: Callable[[Files, str], None] = _no_question,
