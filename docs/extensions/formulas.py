@@ -54,4 +54,14 @@ FORMULAS = {
     "surprisal": r"\frac{1}{L} \sum_{i=1}^{L} \frac{- \log_2 (n_i / |U|)}{\log_2 |U|}",
     "unexpectedness": r"\frac{| \mathrm{top}_k \setminus B_u |}{L}",
     "user_coverage": r"\frac{| \{ u : L_u > 0 \} |}{|U|}",
+    "bpm": r"\frac{1}{s} \sum_{r=1}^{s} G_r, \quad G_r = \frac{g_r}{g_{\max}}, "
+    r"\quad s = \min \left( k, \min \{ s : \textstyle\sum_{r \le s} G_r \ge t \} \right)",
+    "compatibility": r"\frac{\sum_{d} p^{d-1} \, o_d / d}{\sum_{d} p^{d-1} \, o^{*}_d / d}",
+    "insq": r"\frac{\sum_{r=1}^{k} w_r \, g_r / g_{\max}}{\sum_{r=1}^{k} w_r}, "
+    r"\quad w_r = \left( \frac{2t}{r - 1 + 2t} \right)^2",
+    "inst": r"\frac{\sum_{r=1}^{k} W_r G_r}{\sum_{r=1}^{k} W_r}, \quad W_{r+1} = W_r \left( "
+    r"\frac{r - 1 + t + T_r}{r + t + T_r} \right)^2, \quad T_r = t - \sum_{i=1}^{r} G_i",
+    "nerr": r"\frac{\sum_{r=1}^{k} b_r R_r \prod_{i=1}^{r-1} (1 - R_i)}"
+    r"{\sum_{r=1}^{k} b_r \prod_{i=1}^{r-1} (1 - R_i)}",
+    "sdcg": r"\frac{\sum_{r=1}^{k} \frac{g_r / g_{\max}}{\log_2(r + 1)}}{\sum_{r=1}^{k} \frac{1}{\log_2(r + 1)}}",
 }

@@ -18,10 +18,12 @@ from atkay.inputs.columns import Columns as Columns
 from atkay.metrics.alpha_ndcg import AlphaNDCG as AlphaNDCG
 from atkay.metrics.arp import ARP as ARP
 from atkay.metrics.auc import AUC as AUC
+from atkay.metrics.bpm import BPM as BPM
 from atkay.metrics.bpref import BPref as BPref
 from atkay.metrics.calibration import Calibration as Calibration
 from atkay.metrics.category_count import CategoryCount as CategoryCount
 from atkay.metrics.category_entropy import CategoryEntropy as CategoryEntropy
+from atkay.metrics.compatibility import Compatibility as Compatibility
 from atkay.metrics.coverage import Coverage as Coverage
 from atkay.metrics.dcg import DCG as DCG
 from atkay.metrics.efd import EFD as EFD
@@ -34,6 +36,8 @@ from atkay.metrics.gini import Gini as Gini
 from atkay.metrics.group_auc import GroupAUC as GroupAUC
 from atkay.metrics.hit import HitRate as HitRate
 from atkay.metrics.ild import ILD as ILD
+from atkay.metrics.insq import INSQ as INSQ
+from atkay.metrics.inst import INST as INST
 from atkay.metrics.inter_list_distance import InterListDistance as InterListDistance
 from atkay.metrics.long_tail import LongTail as LongTail
 from atkay.metrics.map import MAP as MAP
@@ -43,6 +47,7 @@ from atkay.metrics.mnap import MNAP as MNAP
 from atkay.metrics.mpr import MPR as MPR
 from atkay.metrics.mrr import MRR as MRR
 from atkay.metrics.ndcg import NDCG as NDCG
+from atkay.metrics.nerr import NERR as NERR
 from atkay.metrics.new_to_user import NewToUser as NewToUser
 from atkay.metrics.novelty import Novelty as Novelty
 from atkay.metrics.pop_reo import PopREO as PopREO
@@ -55,6 +60,7 @@ from atkay.metrics.rbp_residual import RBPResidual as RBPResidual
 from atkay.metrics.recall import Recall as Recall
 from atkay.metrics.registry import list_metrics as list_metrics
 from atkay.metrics.sampled import Sampled as Sampled
+from atkay.metrics.sdcg import SDCG as SDCG
 from atkay.metrics.serendipity import Serendipity as Serendipity
 from atkay.metrics.spec import parse as parse
 from atkay.metrics.surprisal import Surprisal as Surprisal

@@ -104,10 +104,10 @@ class Protocol(Visible):
         missed="a relevant item with a score of 0 or below counts as missed in precision, recall, map, mnap and mrr",
     )
     gains: Literal["relevant", "positive"] = word(
-        "Which grades count in dcg, ndcg and err.",
+        "Which grades count in metrics of grades, such as dcg, ndcg and err.",
         concerns="lists",
-        relevant="dcg, ndcg and err count the grades of relevant items",
-        positive="dcg, ndcg and err count every grade above 0, whatever min_relevance says",
+        relevant="metrics of grades count those of relevant items",
+        positive="metrics of grades count every grade above 0, whatever min_relevance says",
     )
     duplicates: Literal["error", "first"] = word(
         "Items that appear twice in a list or in a user's truth.",

@@ -16,11 +16,30 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from oracle_hits import AVERAGE, AVERAGED, BY_SCORE, METRICS, POOLED, Case, Data, Entry, Item, Row, User, Words
+from oracle_hits import (
+    AVERAGE,
+    AVERAGED,
+    BY_GRADE,
+    BY_SCORE,
+    METRICS,
+    POOLED,
+    Case,
+    Data,
+    Entry,
+    Item,
+    Row,
+    User,
+    Words,
+)
 from oracle_lists import LISTS, POOLED_LISTS, RUN, about_truth, median_users
+from oracle_user_models import USER_MODELS
 from scipy import stats
 
 __all__ = ["AVERAGED", "LISTS", "METRICS", "RUN", "Data", "Number", "Refused", "Rules", "Words"]
+
+
+METRICS |= USER_MODELS
+BY_GRADE |= {*USER_MODELS}
 
 
 class Refused(Exception):
@@ -320,7 +339,7 @@ def value(query: Query, metric: str, words: Words, k: int | None, data: Data, ru
 
 def every_grade(metric: str, rules: Rules) -> bool:
     """Whether grades above 0 that are not relevant are gains all the same."""
-    return rules.gains == "positive" and rules.min_relevance is not None and metric in ("dcg", "ndcg", "err")
+    return rules.gains == "positive" and rules.min_relevance is not None and metric in BY_GRADE
 
 
 def cases_of(query: Query, metric: str, k: int | None, data: Data, rules: Rules) -> list[tuple[float, Case]]:

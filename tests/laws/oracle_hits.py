@@ -340,3 +340,5 @@ AVERAGED = {"precision", "recall", "hit", "f1", "map", "mnap", "r_precision", "m
 """What has a value under ties=expected and ties=together."""
 BY_SCORE = {"precision", "recall", "map", "mnap", "mrr"}
 """What nonpositive=missed is about."""
+BY_GRADE = {"dcg", "ndcg", "err"}
+"""What sees every grade above 0 where the protocol says gains=positive."""

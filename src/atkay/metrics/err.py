@@ -8,22 +8,9 @@ import numpy as np
 
 from atkay.core.kernels import sums
 from atkay.metrics.gains import GAINS, highest_grade
-from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric
+from atkay.metrics.metric import Definition, Floats, Judged, Metric
+from atkay.metrics.user_models import before
 from atkay.metrics.worked import added, printed
-
-
-def running_product(factors: Floats, nth: Ints) -> Floats:
-    """The product of each factor and those before it in its list; ``nth`` is a factor's place there, from 1.
-
-    Each round takes in twice as many factors, so the rounds are as many as the longest list's bits. The order of
-    the multiplications follows from ``nth`` alone.
-    """
-    out, step = factors.copy(), 1
-    while step < nth.max(initial=0):
-        far = np.flatnonzero(nth > step)
-        out[far] *= out[far - step]
-        step *= 2
-    return out
 
 
 @dataclass(frozen=True)
@@ -65,9 +52,7 @@ class ERR(Metric):
         seen = np.flatnonzero(judged.rank <= max(self.cutoffs))
         query, rank, nth = (each.take(seen) for each in (judged.query, judged.rank, judged.nth))
         satisfied = GAINS["exp2"](np.minimum(judged.grade.take(seen), self.highest)) / 2**self.highest
-        reached = np.ones(len(seen))  # the chance that the user is still reading
-        later = np.flatnonzero(nth > 1)
-        reached[later] = running_product(1 - satisfied, nth)[later - 1]
+        reached = before(np.multiply, 1 - satisfied, nth)  # the chance that the user is still reading
         return sums(query, rank, satisfied * reached / rank, self.cutoffs, judged.n_queries)
 
     def expression(self, judged: Judged) -> str:

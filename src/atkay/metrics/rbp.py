@@ -9,12 +9,13 @@ import numpy as np
 
 from atkay.metrics.gains import gains, highest_grade
 from atkay.metrics.metric import Definition, Floats, Judged, Metric, number, word
+from atkay.metrics.user_models import share_of_highest
 from atkay.metrics.worked import added, bracketed, printed
 
 
-def patience() -> Any:
+def persistence(default: float = 0.8) -> Any:
     """The field that says how likely the user is to go on."""
-    return number(0.8, lambda value: 0 < value < 1, "a number between 0 and 1")
+    return number(default, lambda value: 0 < value < 1, "a number between 0 and 1")
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class RBP(Metric):
     name = "rbp"
     aliases = ("rank_biased_precision",)
 
-    p: float = patience()
+    p: float = persistence()
     gain: Literal["binary", "linear", "grade"] = word(
         binary="1", linear="the grade, divided by the highest", grade="the grade"
     )
@@ -69,7 +70,7 @@ class RBP(Metric):
         if self.gain == "grade":
             return judged.total(weights * gains("linear", judged.grade), self.cutoffs)
         if self.gain == "linear":
-            weights = weights * np.minimum(judged.grade / self.highest, 1)
+            weights = weights * share_of_highest(judged.grade, self.highest)
         return np.minimum(judged.total(weights, self.cutoffs), 1.0)  # rounding may go past 1 in the last digit
 
     def expression(self, judged: Judged) -> str:

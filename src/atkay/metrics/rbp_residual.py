@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from atkay.metrics.metric import Definition, Floats, Judged, ListMetric
-from atkay.metrics.rbp import patience
+from atkay.metrics.rbp import persistence
 from atkay.metrics.worked import printed
 
 
@@ -41,7 +41,7 @@ class RBPResidual(ListMetric):
     aliases = ("rank_biased_precision_residual",)
     by_length = True
 
-    p: float = patience()
+    p: float = persistence()
 
     def values(self, judged: Judged) -> Floats:
         residual: Floats = self.p ** judged.listed(self.cutoffs).astype(float)
