@@ -1,5 +1,6 @@
 """ir-measures: one name for each measure, computed by whichever of its providers comes first: pytrec_eval for most,
-msmarco for RR with a cutoff, gdeval.pl for ERR and exponential gains (which prints five decimals), cwl_eval for RBP.
+msmarco for RR with a cutoff, gdeval.pl for ERR and exponential gains (which prints five decimals), cwl_eval for
+RBP and the other models of a reader.
 """
 
 from __future__ import annotations
@@ -22,12 +23,19 @@ CUT = (
     *((name, options) for name in ("P", "R", "Success", "AP") for options in OPTIONS),
     *(("RR", {}), ("RR", {"rel": 2}), ("nDCG", {}), ("nDCG", {"dcg": "exp-log2"})),
     *(("nDCG", {"gains": {1: 1, 2: 3, 3: 7}}), ("nDCG", {"judged_only": True}), ("ERR", {})),
+    *((name, {"max_rel": 3}) for name in ("SDCG", "NERR8", "NERR9", "BPM")),
+    *((name, {"max_rel": 1}) for name in ("SDCG", "NERR8", "BPM")),
+    ("BPM", {"T": 2.0, "max_rel": 3}),
 )
 WHOLE = (
     *((name, options) for name in ("AP", "RR", "Rprec", "SetP", "SetF") for options in OPTIONS),
     *(("nDCG", {}), ("nDCG", {"judged_only": True}), ("Bpref", {}), ("Bpref", {"rel": 2})),
     *(("SetR", {}), ("SetR", {"rel": 2}), ("SetF", {"beta": 2.0}), ("SetAP", {})),
     *(("RBP", {"rel": 1}), ("RBP", {"rel": 2}), ("RBP", {"rel": 1, "p": 0.5})),
+    *((name, {"max_rel": 3}) for name in ("INST", "INSQ", "NERR10", "NERR11")),
+    *(("INST", {"max_rel": 1}), ("INSQ", {"max_rel": 1})),
+    *((name, {"T": 2.5, "max_rel": 3}) for name in ("INST", "INSQ", "NERR11")),
+    *(("NERR10", {"p": 0.5, "max_rel": 3}), ("Compat", {}), ("Compat", {"p": 0.8, "normalize": False})),
 )
 
 

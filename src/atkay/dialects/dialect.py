@@ -70,7 +70,7 @@ class Dialect:
     def meaning(self, name: str) -> tuple[str, dict[str, str]]:
         """Our spec for a name of the library's own, and what it says of the protocol; nothing where it has no such."""
         for own, spec in self.names.items():
-            if match := _pattern(own).fullmatch(str(name).strip()):
+            if match := _pattern(own).fullmatch(_in_order(str(name).strip())):
                 numbers = match.groupdict()
                 cut = f"@{numbers['k']}" if "{k}" not in own and numbers["k"] else ""
                 return spec.partition(";")[0].format(**numbers) + cut, _fields(spec.format(**numbers))
@@ -96,12 +96,20 @@ def _pairs(text: str, between: str) -> Iterator[tuple[str, str]]:
         yield name, value
 
 
+def _in_order(name: str) -> str:
+    """A name whose options, which may be written in any order, stand in the order of their names."""
+    head, opened, rest = name.partition("(")
+    options, closed, cut = rest.partition(")")
+    ordered = sorted((each.strip() for each in options.split(",")), key=lambda each: each.partition("=")[0].lower())
+    return head + opened + ",".join(ordered) + closed + cut
+
+
 @functools.cache
 def _pattern(name: str) -> re.Pattern[str]:
     """A name in which {k} and the like stand for numbers; a cutoff may follow where it has no place of its own."""
     number = r"[0-9]+(?:\.[0-9]+)?"
     cut = "" if "{k}" in name else r"(?:\s*@\s*(?P<k>[0-9]+))?"
-    own = re.sub(r"\\\{(\w+)\\\}", lambda brace: f"(?P<{brace[1]}>{number})", re.escape(name))
+    own = re.sub(r"\\\{(\w+)\\\}", lambda brace: f"(?P<{brace[1]}>{number})", re.escape(_in_order(name)))
     return re.compile(own + cut, re.IGNORECASE)
 
 

@@ -14,6 +14,28 @@ NAMES = {
     "SetP": "precision(per=listed)",
     "SetF": "f1",
 }
+CWL = {
+    "INST(max_rel={max})": "inst(highest={max})@1000",
+    "INST(T={t},max_rel={max})": "inst(t={t},highest={max})@1000",
+    "INSQ(max_rel={max})": "insq(highest={max})@1000",
+    "INSQ(T={t},max_rel={max})": "insq(t={t},highest={max})@1000",
+    "SDCG(max_rel={max})": "sdcg(highest={max})",
+    "NERR8(max_rel={max})": "nerr(highest={max})",
+    "NERR9(max_rel={max})": "nerr(patience=rank,highest={max})",
+    "NERR10(max_rel={max})": "nerr(patience=geometric,highest={max})@1000",
+    "NERR10(p={p},max_rel={max})": "nerr(patience=geometric,p={p},highest={max})@1000",
+    "NERR11(max_rel={max})": "nerr(patience=insq,highest={max})@1000",
+    "NERR11(T={t},max_rel={max})": "nerr(patience=insq,t={t},highest={max})@1000",
+    "BPM(max_rel={max})": "bpm(highest={max})",
+    "BPM(T={t},max_rel={max})": "bpm(t={t},highest={max})",
+}
+"""What the cwl_eval program computes, which reads each list as 1,000 items, the listed ones first."""
+COMPATIBILITY = {
+    "Compat": "compatibility",
+    "Compat(p={p})": "compatibility(p={p})",
+    "Compat(normalize=False)": "compatibility(per=weights)",
+    "Compat(p={p},normalize=False)": "compatibility(p={p},per=weights)",
+}
 BINARY = NAMES | {"SetR": "recall", "Bpref": "bpref"}
 
 DIALECT = Dialect(
@@ -23,8 +45,12 @@ DIALECT = Dialect(
     metrics=(
         *("precision", "recall", "hit", "map", "mrr", "mrr@{k}; ties=text scores=exact", "ndcg(gain=linear)", "f1"),
         *("r_precision", "bpref", "err; scores=exact", "rbp; ties=given scores=exact"),
+        *(f"{name}; ties=given scores=exact" for name in ("inst", "insq", "sdcg", "nerr", "bpm")),
+        "compatibility; ties=text scores=exact",
     ),
     names=BINARY
+    | CWL
+    | COMPATIBILITY
     | {f"{own}(rel={{rel}})": f"{spec}; min_relevance={{rel}}" for own, spec in BINARY.items()}
     | {f"{own}(judged_only=True)": f"{spec}; unjudged=drop" for own, spec in (NAMES | {"nDCG": "ndcg"}).items()}
     | {
