@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import Field, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from atkay.errors import AtkayError, unknown_value
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+Table = Mapping[Any, float] | Callable[[Any], float]
+"""Numbers by grade or rank, as a table or a function."""
 
 
 class Word(str):
@@ -30,6 +31,16 @@ class Word(str):
 def word(help: str = "", /, *, concerns: str = "", **meanings: str) -> Any:
     """A dataclass field that takes one of the words; the first is the default."""
     return field(default=next(iter(meanings)), metadata={"words": meanings, "help": help, "concerns": concerns})
+
+
+def word_or_table(**meanings: str) -> Any:
+    """A field that takes one of the words, or a table of numbers or a function of its owner's kind instead."""
+    return field(default=next(iter(meanings)), metadata={"words": meanings, "table": True})
+
+
+def is_table(given: object) -> bool:
+    """Whether a table or a function was given, and not a word; in a spec, a table stands in braces."""
+    return isinstance(given, Mapping) or callable(given) or (isinstance(given, str) and given.startswith("{"))
 
 
 def takes(kind: str, help: str, concerns: str) -> dict[str, str]:

@@ -110,11 +110,12 @@ def annotated(source: str) -> str:
     fields = [each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.AnnAssign)]
     for field in sorted(fields, key=lambda each: each.lineno, reverse=True):
         call, old = field.value, field.annotation
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "word":
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id.startswith("word"):
             words = [each.arg for each in call.keywords if each.arg and each.arg != "concerns"]
+            kind = literal(words) + (" | Table" if call.func.id == "word_or_table" else "")
             first = starts[old.lineno - 1] + old.col_offset
             last = first + len((ast.get_source_segment(source, old) or "").encode())
-            content = content[:first] + literal(words).encode() + content[last:]
+            content = content[:first] + kind.encode() + content[last:]
     return content.decode()
 
 

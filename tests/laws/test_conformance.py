@@ -42,7 +42,7 @@ OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
         "rel=1 | p=0.5": "{metric}(rel=1,p=0.5){cut}",
         "judged_only=True": "{metric}(judged_only=True){cut}",
         "dcg=exp-log2": "{metric}(dcg='exp-log2'){cut}",
-        "gains={'1': 1, '2': 3, '3': 7}": {"gain": "exp2"},
+        "gains={'1': 1, '2': 3, '3': 7}": "{metric}(gains={{1: 1, 2: 3, 3: 7}}){cut}",
         "max_rel=1": "{metric}(max_rel=1){cut}",
         "max_rel=3": "{metric}(max_rel=3){cut}",
         "T=2.0 | max_rel=3": "{metric}(T=2.0, max_rel=3){cut}",
@@ -533,7 +533,7 @@ def test_recommenders_has_two_average_precisions() -> None:
 def test_all_names_are_specs() -> None:
     for each in atkay.list_dialects().values():
         for name in each.names:
-            own = re.sub(r"\{\w+\}", "5", name.replace("{p}", "0.5"))
+            own = re.sub(r"\{\w+\}", "5", name.replace("{p}", "0.5").replace("{table}", "{1: 1}"))
             assert speak(each, [own])[own].name in each.words, name
             protocols(each, None, {}, [own])
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from atkay.errors import SpecError, offer, shown
 from atkay.text.grid import Grid, Tabular
-from atkay.text.phrases import either
+from atkay.text.phrases import between_commas, either
 
 _ENTRY = re.compile(r"(?P<name>\w+)(?:\((?P<words>.*)\))?(?P<cut>@\{k\})?")
 
@@ -30,11 +30,11 @@ class Dialect:
     fields of the protocol in which it differs from the library's others: ``"map(per=capped); ties=together"``, for its
     form with a cutoff ``"mrr@{k}; ties=text"``. ``names`` has the library's own names as specs. Whatever they do not
     say follows from ``metrics``. Names take one cutoff, written as ours (``@5``), unless ``{k}`` says where it stands;
-    other braces stand for numbers, too: ``"map-l{level}": "map; min_relevance={level}"``. ``protocol`` holds the fields
-    that differ from our default. ``uncut`` names metrics that it computes for whole lists alone; ``cutoff`` is where it
-    cuts lists if no cutoff is given. In lists of ``unstable`` items and more it puts equal scores in an order of its
-    own, which no word says, in all metrics but the ``stable`` ones. ``checked`` says whether the library itself was
-    run, or its source was read; ``note`` is a remark.
+    other braces stand for numbers, too: ``"map-l{level}": "map; min_relevance={level}"``, ``{table}`` for a table.
+    ``protocol`` holds the fields that differ from our default. ``uncut`` names metrics that it computes for whole lists
+    alone; ``cutoff`` is where it cuts lists if no cutoff is given. In lists of ``unstable`` items and more it puts
+    equal scores in an order of its own, which no word says, in all metrics but the ``stable`` ones. ``checked`` says
+    whether the library itself was run, or its source was read; ``note`` is a remark.
     """
 
     name: str
@@ -100,7 +100,7 @@ def _in_order(name: str) -> str:
     """A name whose options, which may be written in any order, stand in the order of their names."""
     head, opened, rest = name.partition("(")
     options, closed, cut = rest.partition(")")
-    ordered = sorted((each.strip() for each in options.split(",")), key=lambda each: each.partition("=")[0].lower())
+    ordered = sorted(between_commas(options), key=lambda each: each.partition("=")[0].lower())
     return head + opened + ",".join(ordered) + closed + cut
 
 
@@ -109,7 +109,10 @@ def _pattern(name: str) -> re.Pattern[str]:
     """A name in which {k} and the like stand for numbers; a cutoff may follow where it has no place of its own."""
     number = r"[0-9]+(?:\.[0-9]+)?"
     cut = "" if "{k}" in name else r"(?:\s*@\s*(?P<k>[0-9]+))?"
-    own = re.sub(r"\\\{(\w+)\\\}", lambda brace: f"(?P<{brace[1]}>{number})", re.escape(_in_order(name)))
+    kinds = {"table": r"\{[^{}]*\}"}
+    own = re.sub(
+        r"\\\{(\w+)\\\}", lambda brace: f"(?P<{brace[1]}>{kinds.get(brace[1], number)})", re.escape(_in_order(name))
+    )
     return re.compile(own + cut, re.IGNORECASE)
 
 

@@ -55,6 +55,7 @@ DIALECT = Dialect(
     | {f"{own}(judged_only=True)": f"{spec}; unjudged=drop" for own, spec in (NAMES | {"nDCG": "ndcg"}).items()}
     | {
         "nDCG(dcg='exp-log2')": "ndcg(gain=exp2); scores=exact",
+        "nDCG(gains={table})": "ndcg(gain={table})",
         "RBP(rel={rel})": "rbp; min_relevance={rel}",
         "RBP(rel={rel},p={p})": "rbp(p={p}); min_relevance={rel}",
     },

@@ -223,7 +223,7 @@ def _use_of_grades(request: Request, lowest: float) -> list[str]:
         least = max(lowest, 0.0) or None if least is None else least
         words.append("relevant above 0" if least is None else f"relevant from {least:g}")
     worths = {
-        words_of(each)[getattr(metric, each.name)]
+        words_of(each).get(chosen := getattr(metric, each.name), chosen)
         for metric in request.metrics
         for each in fields(metric)
         if each.name == "gain" and words_of(each)

@@ -5,11 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
+from atkay.errors import SpecError
 from atkay.judged import ties as expected
 from atkay.judged.judged import kept
-from atkay.metrics.gains import DISCOUNTS, distinct_gain, gains
-from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric, word
+from atkay.metrics.gains import Given, discount_of, distinct_gain, gains, table_of, table_text
+from atkay.metrics.metric import WHOLE, Definition, Floats, Ints, Judged, Metric
 from atkay.metrics.worked import added, printed
+from atkay.words import Table, is_table, word_or_table
+
+HIGHEST_ASKED = 5
+"""A function of the grade is asked for the grades from 1 to this one."""
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +37,10 @@ class DCG(Metric):
         ``log2`` is log2(rank + 1); ``ln`` the natural logarithm of rank + 1 (Recommenders, Spark); ``jk`` max(1, log2
         rank), the original form, in which ranks 1 and 2 weigh the same (LensKit).
 
+    Either can be a table instead: ``dcg(gain={1:1,2:3})``, ``DCG(gain={1: 1, 2: 3})``, with the gain of every grade
+    above 0 in the truth, or the divisor of every rank down to the cutoff. A function becomes such a table, for the
+    grades 1 to 5 or for the ranks.
+
     No hit scores 0. It has no upper bound, so users with much relevance weigh more in its mean.
 
     References
@@ -53,16 +62,35 @@ class DCG(Metric):
     averages = True
     by_grade = True
 
-    gain: Literal["exp2", "linear", "binary", "exp2_above"] = word(
+    gain: Literal["exp2", "linear", "binary", "exp2_above"] | Table = word_or_table(
         exp2="2^grade - 1", linear="the grade", binary="1", exp2_above="2^(grade - min_relevance + 1) - 1"
     )
-    discount: Literal["log2", "ln", "jk"] = word(
+    discount: Literal["log2", "ln", "jk"] | Table = word_or_table(
         log2="log2(rank + 1)", ln="the natural logarithm of rank + 1", jk="max(1, log2 rank)"
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if is_table(self.gain):
+            object.__setattr__(self, "gain", table_text(self.name, "gain", self.gain, range(1, HIGHEST_ASKED + 1)))
+            if table_of(self.gain).get(0.0):
+                raise SpecError(f"{self.name}: an item of grade 0 is not relevant and gains nothing; leave it out.")
+        if is_table(self.discount):
+            deepest = max(self.cutoffs)
+            if deepest == WHOLE:
+                raise SpecError(f"{self.name}: a table or function of ranks needs a cutoff: write '@10', or k=10.")
+            ranks = range(1, deepest + 1)
+            object.__setattr__(self, "discount", table_text(self.name, "discount", self.discount, ranks))
+            named = table_of(self.discount)
+            if [*named] != [*range(1, len(named) + 1)] or len(named) < deepest or not named[1.0]:
+                raise SpecError(
+                    f"{self.name}: discount={self.discount} must divide each rank from 1 to {deepest} by a number "
+                    "above 0."
+                )
+
     def values(self, judged: Judged) -> Floats:
         def work(cutoffs: Sequence[int]) -> Floats:
-            worth, discount = gains(self.gain, judged.grade, judged.threshold), DISCOUNTS[self.discount]
+            worth, discount = gains(self.gain, judged.grade, judged.threshold), discount_of(self.discount)
             if judged.averaged:
                 return expected.discounted(judged, worth, discount, cutoffs)
             return judged.total(worth / discount(judged.rank), cutoffs)
@@ -73,11 +101,10 @@ class DCG(Metric):
     def plainest(self, judged: Judged) -> Self:
         """Where all grades are 1, gains are alike; ``exp2_above`` is worth more, or less, for an ideal of grade 1."""
 
-        def worth(gain: str) -> list[str | float]:
+        def worth(gain: Given) -> list[str | float]:
             return [distinct_gain(gain, grades, judged.threshold) for grades in (judged.grade, judged.grades)]
 
-        alike: tuple[Literal["exp2", "linear"], ...] = ("exp2", "linear")
-        first = next((gain for gain in alike if worth(gain) == worth(self.gain)), self.gain)
+        first = next((gain for gain in ("exp2", "linear") if worth(gain) == worth(self.gain)), self.gain)
         return self if self.gain == "exp2_above" else replace(self, gain=first)
 
     def expression(self, judged: Judged) -> str:
@@ -86,13 +113,16 @@ class DCG(Metric):
 
     def _sum(self, grades: Floats, ranks: Ints, threshold: float) -> str:
         """The discounted gains of some grades at some ranks, written out."""
-        discount = {"log2": "log2({1})", "ln": "ln({1})", "jk": "max(1, log2({0}))"}[self.discount]
         above = f"(2^({{}} - {printed(threshold)} + 1) - 1)"
-        gain = {"exp2": "(2^{} - 1)", "linear": "{}", "binary": "1", "exp2_above": above}[self.gain]
-        worth = gains(self.gain, grades, threshold)
+        of_grade = {"exp2": "(2^{} - 1)", "linear": "{}", "exp2_above": above}
+        of_rank = {"log2": "log2({1})", "ln": "ln({1})", "jk": "max(1, log2({0}))"}
+        gain = of_grade.get(str(self.gain), "{1}")
+        discount = of_rank.get(str(self.discount), "{2}")
+        worth, divisors = gains(self.gain, grades, threshold), discount_of(self.discount)(ranks)
         terms = (
-            f"{'1' if one == 1 else gain.format(printed(float(grade)))} / {discount.format(rank, rank + 1)}"
-            for grade, one, rank in zip(grades, worth, ranks, strict=True)
+            f"{'1' if one == 1 else gain.format(printed(float(grade)), printed(float(one)))} / "
+            + discount.format(rank, rank + 1, printed(float(divisor)))
+            for grade, one, rank, divisor in zip(grades, worth, ranks, divisors, strict=True)
         )
         return added(terms, len(ranks))
 
@@ -102,7 +132,7 @@ class DCG(Metric):
             "linear": "grade",
             "binary": "1",
             "exp2_above": "(2^(grade - min_relevance + 1) - 1)",
-        }[self.gain]
-        discount = {"log2": "log2(rank + 1)", "ln": "ln(rank + 1)", "jk": "max(1, log2 rank)"}[self.discount]
-        term = f"{gain} / {discount}"
+        }.get(str(self.gain), f"{self.gain}[grade]")
+        discount = {"log2": "log2(rank + 1)", "ln": "ln(rank + 1)", "jk": "max(1, log2 rank)"}
+        term = f"{gain} / {discount.get(str(self.discount), f'{self.discount}[rank]')}"
         return Definition(f"sum of {term} over the relevant items in {self.top}", f"Σ {term}")

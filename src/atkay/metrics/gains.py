@@ -1,9 +1,10 @@
-"""Gains and discounts: what grades and ranks are worth, for DCG, nDCG, ERR and RBP."""
+"""Gains and discounts: what grades and ranks are worth, by a word or a given table."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -12,9 +13,14 @@ import numpy as np
 from atkay.core.kernels import along_lists
 from atkay.core.lists import is_constant
 from atkay.core.types import Floats, Ints
-from atkay.errors import RelevanceError
+from atkay.errors import RelevanceError, SpecError, shown
 from atkay.judged.judged import Judged
 from atkay.metrics.metric import number
+from atkay.metrics.worked import printed
+from atkay.words import Table, is_table
+
+Given = str | Table
+"""A word, a table, or a function; a metric keeps the last two as text, such as "{1:1,2:3}"."""
 
 
 def _exp2(grade: Floats) -> Floats:
@@ -57,8 +63,17 @@ DISCOUNTS: dict[str, Callable[[Ints], Floats]] = {
 }
 
 
-def gains(name: str, grade: Floats, threshold: float = 0.0) -> Floats:
+def discount_of(name: Given) -> Callable[[Ints], Floats]:
+    """What the gain at a rank is divided by."""
+    if not is_table(name):
+        return DISCOUNTS[str(name)]
+    divisors = np.array([*table_of(name).values()])
+    return lambda rank: divisors.take(rank - 1, mode="clip")  # what stands below the last cutoff does not count
+
+
+def gains(name: Given, grade: Floats, threshold: float = 0.0) -> Floats:
     """What the grades are worth; ``threshold`` is the lowest grade that is relevant."""
+    name = str(name)
     if len(grade) and is_constant(grade):
         return np.broadcast_to(_gain(name, float(grade[0]), threshold), grade.shape)
     return _gains(name, grade, threshold)
@@ -70,6 +85,8 @@ def _gain(name: str, grade: float, threshold: float) -> float:
 
 
 def _gains(name: str, grade: Floats, threshold: float) -> Floats:
+    if is_table(name):
+        return _looked_up_in_table(name, grade)
     power = grade - threshold + 1 if name == "exp2_above" else grade
     if name.startswith("exp2") and power.max(initial=0) > LARGEST_EXPONENT:
         raise RelevanceError(
@@ -81,9 +98,48 @@ def _gains(name: str, grade: Floats, threshold: float) -> Floats:
     return GAINS[name](power)
 
 
-def distinct_gain(name: str, grade: Floats, threshold: float = 0.0) -> str | float:
+def distinct_gain(name: Given, grade: Floats, threshold: float = 0.0) -> str | float:
     """What tells the gain from others: its name, or where all grades are the same what they are worth."""
-    return _gain(name, float(grade[0]), threshold) if len(grade) and is_constant(grade) else name
+    return _gain(str(name), float(grade[0]), threshold) if len(grade) and is_constant(grade) else str(name)
+
+
+def table_text(owner: str, field: str, table: Given, keys: Sequence[int]) -> str:
+    """A table as it stands in a spec; a function is asked for the ``keys``."""
+    if isinstance(table, str):
+        pairs: Any = [part.split(":") for part in table.strip("{}").split(",")]
+    else:
+        pairs = table.items() if isinstance(table, Mapping) else [(key, table(key)) for key in keys]
+    try:
+        numbers = sorted((float(key), float(value)) for key, value in pairs)
+    except (TypeError, ValueError):
+        raise SpecError(
+            f"{owner}: write {field} as a table of numbers, such as {field}={{1:1,2:3}}; got {shown(table)}."
+        ) from None
+    values = [value for _, value in numbers]
+    if not all(0 <= each <= LARGEST_GRADE for pair in numbers for each in pair) or values != sorted(values):
+        raise SpecError(
+            f"{owner}: {field}={shown(table)} must have numbers of 0 or more that do not fall: what is better or "
+            "further down is not worth less."
+        )
+    if len({key for key, _ in numbers}) < len(numbers):
+        raise SpecError(f"{owner}: {field}={shown(table)} names a number twice.")
+    return "{" + ",".join(f"{printed(key)}:{printed(value)}" for key, value in numbers) + "}"
+
+
+def table_of(given: Given) -> dict[float, float]:
+    """What such a text says."""
+    return {float(key): float(value) for key, value in re.findall(r"([^{},:]+):([^{},:]+)", str(given))}
+
+
+def _looked_up_in_table(name: str, grade: Floats) -> Floats:
+    table = table_of(name)
+    known = np.array([*table])
+    place = np.searchsorted(known, grade).clip(max=len(known) - 1)
+    if (missing := grade[known[place] != grade]).size:
+        raise RelevanceError(
+            f"truth: gain={name} does not say what a grade of {missing[0]:g} is worth. Add it to the table."
+        )
+    return np.array([*table.values()]).take(place)
 
 
 def check_weights(grade: Floats) -> None:

@@ -20,7 +20,7 @@ from atkay.errors import SpecError, shown
 from atkay.judged.judged import Judged
 from atkay.metrics.worked import printed, quotient
 from atkay.text.help import Visible
-from atkay.words import checked, word, words_of
+from atkay.words import checked, is_table, word, words_of
 
 __all__ = [
     "WHOLE", "Bools", "Definition", "Floats", "Ints", "Judged", "ListMetric", "Metric", "Ratio", "RunMetric", "divide",
@@ -271,8 +271,10 @@ def conventions(cls: type[Metric]) -> tuple[dataclasses.Field[Any], ...]:
     return _CONVENTIONS[cls]
 
 
-def _checked(metric: Metric, convention: dataclasses.Field[Any]) -> str | float:
+def _checked(metric: Metric, convention: dataclasses.Field[Any]) -> Any:
     given = getattr(metric, convention.name)
+    if convention.metadata.get("table") and is_table(given):
+        return given  # the metric sees to it
     if words_of(convention):
         try:
             return checked(metric.name, convention, given, SpecError)

@@ -11,7 +11,7 @@ import numpy as np
 from atkay.core.kernels import sums
 from atkay.judged.judged import kept
 from atkay.metrics.dcg import DCG
-from atkay.metrics.gains import DISCOUNTS, best_sums, distinct_gain, gains
+from atkay.metrics.gains import best_sums, discount_of, distinct_gain, gains
 from atkay.metrics.metric import WHOLE, Definition, Floats, Judged, divide, word
 from atkay.metrics.worked import bracketed, quotient
 
@@ -28,7 +28,8 @@ class NDCG(DCG):
     Conventions
     -----------
     gain, discount
-        As in :class:`DCG`. A logarithm's base cancels, so ``ln`` and ``log2`` give the same nDCG.
+        As in :class:`DCG`, tables and functions included. A logarithm's base cancels, so ``ln`` and ``log2`` give the
+        same nDCG.
     ideal
         ``relevant`` puts the k best of all relevant items first (trec_eval, ranx, RePlay, RecBole, ...); ``full`` takes
         k items of grade 1 for every user (RecTools' default): where every gain is 1, a user with fewer than k relevant
@@ -83,7 +84,7 @@ class NDCG(DCG):
     def _ideal(self, judged: Judged) -> Floats:
         gain = functools.partial(gains, self.gain, threshold=judged.threshold)
         gain_of = functools.partial(distinct_gain, self.gain, threshold=judged.threshold)
-        discount, cutoffs = DISCOUNTS[self.discount], self.cutoffs
+        discount, cutoffs = discount_of(self.discount), self.cutoffs
         if self.ideal == "full":
             depth = judged.depth(cutoffs)
             places = np.arange(1, depth.max(initial=0) + 1)

@@ -3,7 +3,7 @@
 ::
 
     spec     = name [ "(" field "=" word { "," field "=" word } ")" ] [ "@" cutoff { "," cutoff } ]
-    ndcg@10    map(per=hits)@10    recall(per=capped)@5,10,20    f1(beta=2)
+    ndcg@10    map(per=hits)@10    recall(per=capped)@5,10,20    f1(beta=2)    dcg(gain={1:1,2:3})
 
 Without ``@`` nothing is cut. Names and words are case-insensitive.
 """
@@ -19,7 +19,7 @@ from atkay.errors import SpecError, nearest, offer, shown
 from atkay.metrics.metric import PARSED, PARSED_TOGETHER, Metric, bad_cutoff, conventions
 from atkay.metrics.registry import by_alias
 from atkay.metrics.worked import printed
-from atkay.text.phrases import either
+from atkay.text.phrases import between_commas, either
 from atkay.words import words_of
 
 MOST_DIGITS = 20
@@ -46,9 +46,10 @@ def parse(spec: str | Metric) -> Metric:
         return PARSED[spec]
     if isinstance(spec, type) and issubclass(spec, Metric):
         raise SpecError(f"{spec.__name__} is a class; write {spec.__name__}() or {spec.__name__}(k=10).")
-    match = _SPEC.fullmatch(spec) if isinstance(spec, str) else None
+    closed = isinstance(spec, str) and spec.count("(") == spec.count(")") and spec.count("{") == spec.count("}")
+    match = _SPEC.fullmatch(spec) if isinstance(spec, str) and closed else None
     if match is None or not isinstance(spec, str):
-        bracket = "a bracket is missing; " if isinstance(spec, str) and spec.count("(") != spec.count(")") else ""
+        bracket = "a bracket is missing; " if isinstance(spec, str) and not closed else ""
         raise SpecError(
             f"cannot read {shown(spec)} as a metric; {bracket}write a spec such as 'ndcg@10' or 'map(per=hits)@5,10'."
         )
@@ -71,7 +72,7 @@ def parse(spec: str | Metric) -> Metric:
 def _parse_choices(cls: type[Metric], chosen: str | None) -> dict[str, Any]:
     known = [each.name for each in conventions(cls)]
     out: dict[str, str] = {}
-    for choice in (chosen or "").split(",") if (chosen or "").strip() else []:
+    for choice in between_commas(chosen) if chosen and chosen.strip() else []:
         name, equals, value = (part.strip().lower() for part in choice.partition("="))
         if name in known and not value:
             raise SpecError(f"{cls.name}: '{name}' needs a value: {_possible(cls, name)}.")
@@ -79,7 +80,7 @@ def _parse_choices(cls: type[Metric], chosen: str | None) -> dict[str, Any]:
             field_of = [each.name for each in conventions(cls) if name in words_of(each)]
             hint = offer(name, known) if known else f"{cls.name} has no conventions."
             hint = f"Write '{field_of[0]}={name}'." if field_of else hint
-            raise SpecError(f"{cls.name}: unknown convention {shown(choice.strip())}. {hint}")
+            raise SpecError(f"{cls.name}: unknown convention {shown(choice)}. {hint}")
         if name in out:
             raise SpecError(f"{cls.name}: '{name}' is given twice.")
         out[name] = value
@@ -107,7 +108,7 @@ def stated(spec: str) -> set[str]:
     """The conventions that a spec itself chooses."""
     match = _SPEC.fullmatch(spec)
     chosen = match.group(2) if match else None
-    return {choice.partition("=")[0].strip().lower() for choice in (chosen or "").split(",")} - {""}
+    return {choice.partition("=")[0].strip().lower() for choice in between_commas(chosen or "")} - {""}
 
 
 def separate(specs: str | Metric | Iterable[str | Metric]) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -85,6 +86,15 @@ def columns_argument(table: str = "", /, **roles: Any) -> str:
     return either(
         f"columns={{{table!r}: Columns({python})}}" if table else f"columns=Columns({python})", " ".join(shell)
     )
+
+
+def between_commas(text: str) -> list[str]:
+    """The parts of a text; the commas of a table in braces are its own.
+
+    >>> between_commas("gain={1:1,2:3}, ideal=full")
+    ['gain={1:1,2:3}', 'ideal=full']
+    """
+    return [part.strip() for part in re.split(r",(?![^{}]*})", text)]
 
 
 def _python_name(name: Any) -> str:
