@@ -227,6 +227,8 @@ def assign(target: Floats, source: Floats) -> None:
 def divide(numerator: Array, denominator: Array, empty: float = 0.0, out: Floats | None = None) -> Floats:
     """The quotient, and ``empty`` where the denominator is 0; written to ``out`` where that is given."""
     with np.errstate(divide="ignore", invalid="ignore"):
+        if out is not None and np.count_nonzero(denominator) == denominator.size:
+            return np.divide(numerator, denominator, out)
         quotient: Floats = np.where(denominator == 0, empty, numerator / denominator)
     if out is None:
         return quotient

@@ -10,7 +10,7 @@ import numpy as np
 
 from atkay.core.fingerprint import Fingerprint, item_fingerprint, numbers_of, scrambled
 from atkay.core.kernels import falling, fingerprint, match, steps, take
-from atkay.core.lists import Lists, is_constant, mask
+from atkay.core.lists import Lists, constant, is_constant, mask
 from atkay.core.match import repeated
 from atkay.core.order import Moved, Scores
 from atkay.core.types import Array
@@ -174,7 +174,7 @@ def find_hits(
     not depend on grades.
     """
     judging = Later(partial(_judgements, truth, raw, grade, at, rank, find_score))
-    relevant, above = truth, np.broadcast_to(0, len(at))
+    relevant, above = truth, constant(0, (len(at),))
     if len(grade) and not (grade[:1] if is_constant(grade) else grade).min() >= 0:
         hit = grade[at] >= 0
         above = missed_above(query, hit, truth.n_queries)
@@ -272,7 +272,7 @@ def _each_pair_once(aligned: Aligned, protocol: Protocol) -> tuple[Aligned, Matc
 def _grades(aligned: Aligned, least: float | None) -> Floats:
     """The grades of the truth's rows, -1 for what does not count as relevant."""
     if aligned.grade is None:
-        return np.broadcast_to(1.0, len(aligned.truth))
+        return constant(1.0, (len(aligned.truth),))
     return relevant_grades(aligned.grade, least)
 
 

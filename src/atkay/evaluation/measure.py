@@ -301,10 +301,10 @@ def _population(judged: Judged, counted: Bools, rows: Population, by_ties: Bools
     truth, answered = judged.n_relevant > 0, judged.answered
     return replace(
         rows,
-        evaluated=int(counted.sum()),
-        without_list=int((truth & ~answered).sum()),
-        without_truth=int((answered & ~truth).sum()),
-        emptied=int((answered & (judged.n_listed == 0)).sum()),
+        evaluated=int(np.count_nonzero(counted)),
+        without_list=int(np.count_nonzero(truth & ~answered)),
+        without_truth=int(np.count_nonzero(answered & ~truth)),
+        emptied=int(np.count_nonzero(answered & (judged.n_listed == 0))),
         relevant=int(judged.n_relevant.sum()),
         hits=len(judged.query),
         tie_decided=int(np.count_nonzero(by_ties)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,9 @@ from atkay.tables import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+PLAIN_NUMBERS = frozenset(map(np.dtype, ("int32", "int64", "float32", "float64")))
+"""Types of pandas columns whose values Polars takes as they are."""
 
 
 def read_lazy(given: pl.LazyFrame, table: str) -> Source:
@@ -122,25 +126,31 @@ def read_pandas(given: Any, table: str) -> Source:
     labelled = not is_from("pandas", "RangeIndex", given.index)
     names = [str(name) for name in given.columns]
 
+    @cache
+    def column(name: str) -> Any:
+        return given.iloc[:, names.index(name)]
+
     def select(chosen: Sequence[str]) -> pl.DataFrame:
         for name in chosen:
             if names.count(name) > 1:
                 raise ColumnError(
                     f"there are {names.count(name)} columns '{name}'", advice="Rename all but one.", table=table
                 )
-        return pl.DataFrame([_pandas_column(name, given.iloc[:, names.index(name)], table) for name in chosen])
+        return pl.DataFrame([_pandas_column(name, column(name), table) for name in chosen])
 
+    @cache
     def dtype(name: str) -> pl.DataType:
-        column = given.iloc[:, names.index(name)]
-        sample = column.iloc[:ROWS_SAMPLED]
+        sample = column(name).iloc[:ROWS_SAMPLED]
         if sample.dtype == object and sample.isna().all():  # lists may begin further down
-            sample = column.dropna().iloc[:ROWS_SAMPLED]
+            sample = column(name).dropna().iloc[:ROWS_SAMPLED]
         return _pandas_column(name, sample, table).dtype
 
     return Source(tuple(dict.fromkeys(names)), select, "a pandas frame", labelled=labelled, dtype=dtype)
 
 
 def _pandas_column(name: str, values: Any, table: str) -> pl.Series:
+    if values.dtype in PLAIN_NUMBERS:
+        return series(name, values.to_numpy(), table)
     if values.dtype == object and any(map(is_list, set(map(type, values)))):
         return _lists(name, values, table)
     try:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from atkay.core.kernels import along_lists
-from atkay.core.lists import is_constant
+from atkay.core.lists import constant, is_constant
 from atkay.core.types import Floats, Ints
 from atkay.errors import RelevanceError, SpecError, shown
 from atkay.judged.judged import Judged
@@ -75,7 +75,7 @@ def gains(name: Given, grade: Floats, threshold: float = 0.0) -> Floats:
     """What the grades are worth; ``threshold`` is the lowest grade that is relevant."""
     name = str(name)
     if len(grade) and is_constant(grade):
-        return np.broadcast_to(_gain(name, float(grade[0]), threshold), grade.shape)
+        return constant(_gain(name, float(grade[0]), threshold), grade.shape)
     return _gains(name, grade, threshold)
 
 
@@ -163,10 +163,9 @@ def best_sums(
         # Summed in rank order as `total` does it, so that a perfect list scores 1 to the last bit.
         places = np.arange(1, judged.n_relevant.max(initial=0) + 1)
         running = np.concatenate(([0.0], np.cumsum(worth[:1] / discount(places))))
-        ideal = np.empty((len(cutoffs), judged.n_queries))
-        for row, k in zip(ideal, cutoffs, strict=True):
-            np.take(running[np.minimum(np.arange(len(running)), k)], judged.n_relevant, out=row, mode="clip")
-        return ideal.T
+        upto = running[np.minimum(np.arange(len(running)), np.array(cutoffs)[:, None])]
+        ideal: Floats = upto.take(judged.n_relevant, axis=1, mode="clip").T
+        return ideal
     deepest = min(max(cutoffs), int(judged.n_relevant.max(initial=0)))
     return along_lists(judged.edges, worth, discount(np.arange(1, deepest + 1)), cutoffs)
 

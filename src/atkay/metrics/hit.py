@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from atkay.core.lists import constant
 from atkay.judged import ties as expected
 from atkay.metrics.metric import Definition, Floats, Ints, Judged, Ratio, word
 from atkay.metrics.worked import printed
@@ -63,7 +64,7 @@ class HitRate(Ratio):
             return hits, judged.listed(self.cutoffs)
         if self.count == "any":
             hits = expected.any_hit(judged, self.cutoffs) if judged.averaged else np.minimum(hits, 1.0)
-        return hits, np.broadcast_to(1.0, hits.shape)
+        return hits, constant(1.0, hits.shape)
 
     def expression(self, judged: Judged) -> str:
         if self.count == "share":

@@ -74,6 +74,7 @@ typedef struct {
 } Codebook;
 
 #define LEAST_SLOTS 1024
+#define MOST_SLOTS_AT_FIRST 16384 /* 64 kB: clearing them takes less than to grow into them */
 
 static int resize(Codebook *book, int64_t size, int text) {
     uint32_t *slots = rows_memory((size_t)size * sizeof *slots);
@@ -146,7 +147,10 @@ INLINE int number_rows(Codebook *R book, const Chunk *R ids, int64_t first, int6
 static void number_chunk(void *given, int64_t chunk, int64_t thread) {
     Numbering *job = given;
     Codebook *book = job->books + chunk;
-    int enough = resize(book, LEAST_SLOTS, job->text);
+    int64_t rows = 0, slots = LEAST_SLOTS;
+    for (int64_t c = 0; c < job->n_columns; c++) rows += job->columns[c].rows / job->chunks;
+    while (slots < rows && slots < MOST_SLOTS_AT_FIRST) slots *= 2;
+    int enough = resize(book, slots, job->text);
     (void)thread;
     for (int64_t c = 0; enough && c < job->n_columns; c++) {
         const Chunk *ids = job->columns + c;
@@ -204,15 +208,16 @@ KERNEL int64_t number_ids(const Chunk *columns, const int64_t *codes, int64_t n_
     job->books = calloc((size_t)job->chunks, sizeof *job->books);
     if (!job->books) return forget_numbering(job);
     share(job->chunks, threads, number_chunk, job);
-    job->failed |= !resize(&job->all, LEAST_SLOTS, job->text);
+    job->all = job->books[0]; /* the ids of the other chunks are added to those of the first */
+    job->books[0] = (Codebook){.n = job->all.n};
     for (int64_t chunk = 0; !job->failed && chunk < job->chunks; chunk++) {
         Codebook *book = job->books + chunk;
         book->final = malloc((size_t)(book->n + 1) * sizeof *book->final);
         job->failed |= !book->final;
         for (int64_t n = 0; !job->failed && n < book->n; n++) {
-            int64_t code = code_of(&job->all, book->keys[n], book->first[n], job->text);
+            int64_t code = chunk ? code_of(&job->all, book->keys[n], book->first[n], job->text) : n;
             job->failed |= code < 0;
-            if (code >= 0) job->all.first[code] = least(job->all.first[code], book->first[n]);
+            if (chunk && code >= 0) job->all.first[code] = least(job->all.first[code], book->first[n]);
             book->final[n] = (int32_t)code;
         }
     }
