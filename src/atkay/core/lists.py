@@ -7,7 +7,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -159,7 +159,7 @@ def rows_between(first: Ints, length: Ints) -> Ints:
     return rows
 
 
-def constant(value: float, shape: tuple[int, ...]) -> Array:
+def constant(value: Any, shape: tuple[int, ...]) -> Array:
     """The same number everywhere, without memory for each; as ``np.broadcast_to`` has it, in a third of the time."""
     one = np.array(value)
     return np.ndarray(shape, one.dtype, one.tobytes(), strides=(0,) * len(shape))
@@ -168,6 +168,11 @@ def constant(value: float, shape: tuple[int, ...]) -> Array:
 def is_constant(values: Array) -> bool:
     """Whether all values are the same; where one stands for all, there is nothing to compare."""
     return values.strides == (0,) or bool((values == values[:1]).all())
+
+
+def picked(values: Array, rows: Ints) -> Array:
+    """The values of some rows; where one stands for all, it does so still."""
+    return constant(values[0], (len(rows),)) if values.strides == (0,) and len(values) else values[rows]
 
 
 def mask(places: Ints, size: int) -> Bools:

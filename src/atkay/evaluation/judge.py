@@ -10,7 +10,7 @@ import numpy as np
 
 from atkay.core.fingerprint import Fingerprint, item_fingerprint, numbers_of, scrambled
 from atkay.core.kernels import falling, fingerprint, match, steps, take
-from atkay.core.lists import Lists, constant, is_constant, mask
+from atkay.core.lists import Lists, constant, is_constant, mask, picked
 from atkay.core.match import repeated
 from atkay.core.order import Moved, Scores
 from atkay.core.types import Array
@@ -190,7 +190,7 @@ def find_hits(
     return Judged(
         query=query,
         rank=rank,
-        grade=grade[at],
+        grade=picked(grade, at),
         item=take(truth.item, at).astype(np.int64, copy=False),
         n_relevant=relevant.length,
         grades=best_first(relevant, grade_of),

@@ -55,7 +55,7 @@ def discounted(judged: Judged, worth: Floats, discount: Callable[[Ints], Floats]
     alone = worth / discount(judged.rank)  # the same digits as without ties, where there are none
 
     def weights(k: int) -> Floats:
-        mean = (running[np.minimum(t + n, k)] - running[np.minimum(t, k)]) / n
+        mean = (running.take(np.minimum(t + n, k)) - running.take(np.minimum(t, k))) / n
         return np.where(n == 1, alone * (t < k), worth * mean)
 
     return _summed(judged, weights, cutoffs)
@@ -110,7 +110,7 @@ def precisions(judged: Judged, cutoffs: Sequence[int]) -> Floats:
 
     def weights(k: int) -> Floats:
         low, top = np.minimum(t, k), np.minimum(t + n, k)
-        spread = ((b + 1 - (t + 1) * others) * (running[top] - running[low]) + others * (top - low)) / n
+        spread = ((b + 1 - (t + 1) * others) * (running.take(top) - running.take(low)) + others * (top - low)) / n
         return np.where(n == 1, (b + 1) / (t + 1) * (t < k), spread)
 
     return _summed(judged, weights, cutoffs)

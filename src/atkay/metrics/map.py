@@ -93,9 +93,9 @@ class MAP(Metric):
         running = np.concatenate(([0.0], np.cumsum(harmonic)))
         columns = []
         for at in range(len(self.cutoffs)):
-            deepest = depth[judged.query, at]
+            deepest = depth[:, at].take(judged.query)
             inside = np.clip(deepest - t, 0, n)
-            added = (inside * harmonic[deepest] - (running[t + inside] - running[t])) / n
+            added = (inside * harmonic.take(deepest) - (running.take(t + inside) - running.take(t))) / n
             columns.append(np.bincount(judged.query, added, judged.n_queries))
         return np.minimum(divide(np.array(columns, dtype=float).T, depth), 1.0)  # rounding must not pass the bound
 

@@ -133,11 +133,12 @@ def next_basket(
     basket, n_baskets = Sequences.of_codes(owner, users.size).pairs(frame[order])
     pair, n_pairs = Sequences.of_codes(basket, n_baskets).pairs(frame[item])
     if n_pairs < len(pair):  # each item once in an order
-        kept = np.flatnonzero(mask(first_rows(pair, n_pairs), len(pair)))
-        frame, owner, basket = frame[kept], owner[kept], basket[kept]
+        kept = mask(first_rows(pair, n_pairs), len(pair))
+        frame, owner, basket = frame.filter(kept), owner[kept], basket[kept]
     oldest = Sequences.of_codes(basket, n_baskets, frame[time])
     began = frame[time].gather(oldest.row[oldest.start[:-1]])
-    owner_of = owner[first_rows(basket, n_baskets)]
+    owner_of = np.empty(n_baskets, owner.dtype)
+    owner_of[basket] = owner
     line = Sequences.of_codes(owner_of, users.size, began)
     place, n_orders = line.by_row(line.place), line.by_row(np.repeat(line.length, line.length))
     held = (place >= n_orders - last) & (place > 0) & (n_orders >= min_orders)
