@@ -180,6 +180,7 @@ def align_tables(
         [column.alias(name) for name, column in zip(truth.key, users.all_ids().get_columns(), strict=True)]
     )
     quiet = checked or codes is not None
+    fresh = codes is None
     if codes is None:
         codes, of_rows = Codes.of(recs, truth, fitting_tables(tables, truth, queries, protocol.groups), metrics)
     else:
@@ -200,6 +201,9 @@ def align_tables(
     relevant, truth_order = grouped(
         user_codes[1], runs[1].length, of_rows[1], users.size, items.size, items_only=items_only
     )
+    if fresh:  # the lists hold the same codes: what stands in the order of the input makes room
+        codes = replace(codes, listed=lists.item)
+    del of_rows
     n_unknown = 0 if codes.in_truth[items.first :].all() else len(lists) - count(codes.in_truth, lists.item)
     grade, extra = in_order(truth.grade, truth_order), truth.extra
     if extra is not None and truth_order is not None:
