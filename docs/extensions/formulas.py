@@ -64,4 +64,17 @@ FORMULAS = {
     "nerr": r"\frac{\sum_{r=1}^{k} b_r R_r \prod_{i=1}^{r-1} (1 - R_i)}"
     r"{\sum_{r=1}^{k} b_r \prod_{i=1}^{r-1} (1 - R_i)}",
     "sdcg": r"\frac{\sum_{r=1}^{k} \frac{g_r / g_{\max}}{\log_2(r + 1)}}{\sum_{r=1}^{k} \frac{1}{\log_2(r + 1)}}",
+    "accuracy": r"\frac{h + C - R - (L - h)}{C}",
+    "fall_out": r"\frac{L - h}{C - R}",
+    "kendall": r"\tau_b = \frac{C - D}{\sqrt{\frac{n (n - 1)}{2} \, (C + D)}}",
+    "mar": r"\frac{1}{k} \sum_{i=1}^{k} \mathrm{recall}@i = \frac{1}{k \, R} \sum_{h} (k - \mathrm{rank}_h + 1)",
+    "mcc": r"\frac{h \, C - L \, R}{\sqrt{L \, R \, (C - L) (C - R)}}",
+    "mean_rank": r"\frac{1}{R} \sum_{i \in \mathrm{rel}} \mathrm{rank}_i",
+    "ndpm": r"\frac{D}{C + D}",
+    "opa": r"\frac{C}{C + D}",
+    "partial_auc": r"\frac{1}{k \, R} \sum_{h} \max(0, k - N_h)",
+    "spearman": r"\frac{\mathrm{cov}(\mathrm{rank}, \mathrm{rank}_g)}"
+    r"{\sigma(\mathrm{rank}) \; \sigma(\mathrm{rank}_g)}",
+    "specificity": r"\frac{(C - R) - (L - h)}{C - R}",
+    "top_auc": r"\frac{1}{h \, m} \sum_{h} (m - N_h), \quad m = L - h",
 }

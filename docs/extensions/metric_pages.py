@@ -83,7 +83,7 @@ def adapt(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[st
 def group_of(cls: type[Metric]) -> str:
     if issubclass(cls, RunMetric):
         return "Whole run"
-    return "Accuracy" if cls().needs_truth and not cls.needs else "Beyond accuracy"
+    return "Accuracy" if cls().needs_truth and not cls().needs else "Beyond accuracy"
 
 
 def summary(cls: type[Metric]) -> str:

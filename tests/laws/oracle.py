@@ -32,14 +32,17 @@ from oracle_hits import (
     Words,
 )
 from oracle_lists import LISTS, POOLED_LISTS, RUN, about_truth, median_users
+from oracle_ranks import RANKS, RANKS_POOLED
 from oracle_user_models import USER_MODELS
 from scipy import stats
 
 __all__ = ["AVERAGED", "LISTS", "METRICS", "RUN", "Data", "Number", "Refused", "Rules", "Words"]
 
 
-METRICS |= USER_MODELS
-BY_GRADE |= {*USER_MODELS}
+METRICS |= USER_MODELS | RANKS
+POOLED |= RANKS_POOLED
+AVERAGE |= dict.fromkeys(RANKS_POOLED, ("users", "pooled"))
+BY_GRADE |= {*USER_MODELS, "opa", "ndpm"}
 
 
 class Refused(Exception):
@@ -274,7 +277,9 @@ def judge(data: Data, rules: Rules) -> Judged:
             elif rules.unjudged == "drop" and item not in judged:
                 count["unjudged"] += 1
             else:
-                kept.append(Entry(item, relevant.get(item), 0, score, item in judged, positive.get(item)))
+                kept.append(
+                    Entry(item, relevant.get(item), 0, score, item in judged, positive.get(item), judged.get(item))
+                )
         nonrelevant = len(judged) - len(relevant)
         if rules.unlisted == "ignored":
             listed = {entry.item for entry in kept}

@@ -46,6 +46,8 @@ class Entry:
     """Whether the truth grades the item, as relevant or not."""
     positive: float | None = None
     """Its grade where that is above 0, relevant or not."""
+    stated: float | None = None
+    """Its grade as the truth has it."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,37 @@
+"""Mean rank: worked values."""
+
+from __future__ import annotations
+
+import pytest
+
+import atkay
+
+RECS, TRUTH = {1: ["x", "a", "y", "b"]}, {1: {"a": 1, "b": 2, "c": 3}}
+"""Ranks 2 and 4; c is not listed: place 5."""
+
+
+@pytest.mark.parametrize(
+    ("spec", "value"),
+    [
+        ("mean_rank", (2 + 4 + 5) / 3),
+        ("mean_rank(unlisted=skip)", (2 + 4) / 2),
+        ("mean_rank(gain=linear)", (1 * 2 + 2 * 4 + 3 * 5) / 6),
+        ("mean_rank(gain=linear,unlisted=skip)", (1 * 2 + 2 * 4) / 3),
+    ],
+)
+def test_by_hand(spec: str, value: float) -> None:
+    assert atkay.evaluate(RECS, TRUTH, spec)[spec] == pytest.approx(value, abs=1e-15)
+
+
+def test_pooled() -> None:
+    recs, truth = {1: ["a", "b"], 2: ["x", "y", "a"]}, {1: ["a", "b"], 2: ["a"]}
+    result = atkay.evaluate(recs, truth, ["mean_rank", "mean_rank(average=pooled)"])
+    assert result["mean_rank"] == (1.5 + 3) / 2
+    assert result["mean_rank(average=pooled)"] == (1 + 2 + 3) / 3
+
+
+def test_a_user_without_a_hit() -> None:
+    recs, truth = {1: ["a"], 2: ["x", "y"]}, {1: ["a"], 2: ["b"]}
+    result = atkay.evaluate(recs, truth, ["mean_rank", "mean_rank(unlisted=skip)"])
+    assert result["mean_rank"] == (1 + 3) / 2
+    assert result.summaries["mean_rank(unlisted=skip)"].undefined == 1
