@@ -75,6 +75,8 @@ OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
         "divide_by_k=True": {"per": "k"},
         "divide_by_achievable=True": {"ideal": "relevant"},
         "beta=0.5": {"beta": 0.5},
+        "insufficient_handling=ignore": {"short": "ignore"},
+        "insufficient_handling=exclude": {"short": "skip"},
         "log_base=10": {},  # cancels
     },
     "sklearn": {"rows=one by one": {}, "rows=matrix": {}, "ignore_ties=True": {"ties": "given"}},
@@ -127,10 +129,7 @@ NOT_SHARED: dict[str, dict[str, str]] = {
         "DiscountedGainK": "the terms of DCG, item by item",
         "y_true=relevance": "it multiplies hits by their grades, so that nDCG passes 1",
     },
-    "rectools": {"PartialAUC": "no metric here", "PAP": "no metric here"},
-    "replay": {"RocAuc": "of the top k, and AUC takes no cutoff here"},
     "sklearn": {"log_base=10": "no discount here has that base"},
-    "torchmetrics": {"RetrievalAUROC@": "of the top k, and AUC takes no cutoff here"},
     "trec_eval": {
         "set_map": "precision times recall of the whole list, which is no metric here",
         "gm_map": "a geometric mean over users",
@@ -160,7 +159,9 @@ DIFFERENT: dict[str, dict[str, str]] = {
     "recpack": {"data=ties": "equal scores in any order"},
     "sklearn": {f"ignore_ties=True | data={data}": "equal scores in any order" for data in TIED},
     "torchmetrics": {
-        f"{metric} | data={data}": "equal scores in any order" for metric in TORCH for data in (*TIED, "near_ties")
+        f"{metric} | data={data}": "equal scores in any order"
+        for metric in (*TORCH, "RetrievalAUROC@")
+        for data in (*TIED, "near_ties")
     },
 }
 """What is replayed and differs, and why no convention can say it."""

@@ -17,9 +17,8 @@ import atkay
     ],
 )
 def test_by_hand(spec: str, value: float) -> None:
-    assert atkay.evaluate({1: ["x", "a", "y", "b"]}, {1: ["a", "b", "c"]}, spec)[spec] == pytest.approx(
-        value, abs=1e-15
-    )
+    result = atkay.evaluate({1: ["x", "a", "y", "b"]}, {1: ["a", "b", "c"]}, spec)
+    assert result[spec] == pytest.approx(value, abs=1e-15)
 
 
 def test_it_is_the_mean_of_recalls() -> None:

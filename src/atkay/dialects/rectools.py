@@ -8,8 +8,10 @@ DIALECT = Dialect(
     name="rectools",
     library="rectools",
     version="0.19.0",
-    metrics=("precision", "recall", "hit", "map", "mrr", "f1", "ndcg(gain=binary,ideal=full)"),
+    metrics=("precision", "recall", "hit", "map", "mrr", "f1", "ndcg(gain=binary,ideal=full)", "partial_auc"),
     names={
         "F1Beta": "f1",
+        "PartialAUC": "partial_auc",
+        "PAP": "partial_auc(relevant=top)",
     },
 )

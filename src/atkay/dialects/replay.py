@@ -8,6 +8,7 @@ DIALECT = Dialect(
     name="replay",
     library="replay-rec",
     version="0.22.0",
-    metrics=("precision", "recall", "hit", "map(per=capped)", "mrr", "ndcg(gain=binary)"),
+    metrics=("precision", "recall", "hit", "map(per=capped)", "mrr", "ndcg(gain=binary)", "top_auc(one_kind=hit)"),
+    names={"RocAuc": "top_auc"},
     protocol={"ties": "item_desc"},
 )

@@ -17,6 +17,7 @@ DIALECT = Dialect(
         "ndcg(gain=linear)",
         "r_precision",
         "auc(no_pair=zero)",
+        "top_auc(one_kind=zero); ties=given",
     ),
     names={
         "RetrievalPrecision": "precision",
@@ -26,6 +27,7 @@ DIALECT = Dialect(
         "RetrievalMRR": "mrr",
         "RetrievalNormalizedDCG": "ndcg",
         "RetrievalRPrecision": "r_precision",
+        "RetrievalAUROC@{k}": "top_auc@{k}",
         "RetrievalAUROC": "auc",
     },
     protocol={
