@@ -46,6 +46,10 @@ def _needs_spark(nodeid: str) -> bool:
     return "spark" in nodeid.lower()
 
 
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""The queries of tests are so small that compiling them well would take most of the time."""
+
+
 @pytest.fixture
 def spark(request: pytest.FixtureRequest) -> Any:
     """The session of this machine; the first test starts it."""
@@ -57,7 +61,7 @@ def spark(request: pytest.FixtureRequest) -> Any:
         check_java()
     except ImportError as absent:
         pytest.skip(str(absent))
-    return local_session(2, {"spark.sql.shuffle.partitions": "4"})
+    return local_session(2, {"spark.sql.shuffle.partitions": "4", "spark.driver.extraJavaOptions": QUICK_START})
 
 
 @pytest.fixture(scope="session")
@@ -89,9 +93,6 @@ def _page(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
         (tmp_path / wheel.name).symlink_to(wheel)
 
 
-DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What takes long is for ``make test-deep``; the page about Spark warns as the tests of Spark do."""
     for item in items:
@@ -100,7 +101,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
             )
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
-    if not DEEP:
+    if os.environ.get("HYPOTHESIS_PROFILE") != "deep":
         config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("deep")])
         items[:] = [item for item in items if not item.get_closest_marker("deep")]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -15,7 +14,7 @@ from oracle import AVERAGED, LISTS, METRICS, RUN, WORDS, Data, Rules, Words
 
 from atkay import Columns
 from atkay.metrics.metric import Metric, conventions
-from variants import every_variant
+from variants import DEEP, every_variant
 
 VARIANTS = [metric for metric in every_variant(None, 1, 2, 3, 10) if metric.name in {*METRICS, *LISTS, *RUN}]
 """Of the metrics that the oracle knows; of a new one, test_engines_agree.py demands that engines agree."""
@@ -34,7 +33,7 @@ def examples(few: int, deep: int) -> settings:
     profile = settings()
     slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
     slow.append(HealthCheck.function_scoped_fixture)  # the session of Spark, which all examples share
-    most = deep if os.environ.get("HYPOTHESIS_PROFILE") == "deep" else min(few, profile.max_examples)
+    most = deep if DEEP else min(few, profile.max_examples)
     return settings(profile, max_examples=most, suppress_health_check=slow)
 
 

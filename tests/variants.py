@@ -1,9 +1,11 @@
-"""Every metric of the registry with every combination of its words, and data to try them on."""
+"""Every metric of the registry with every word, in ``make test-deep`` every combination, and data to try them on."""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
+import os
 import statistics
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,24 +18,41 @@ from atkay.errors import SpecError
 from atkay.metrics.metric import Metric, conventions
 from atkay.words import words_of
 
+DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
+"""Whether this is ``make test-deep``."""
+
 NUMBERS = (0.5, 1.0, 2.0)
 
 Row = tuple[int, int, float]
+Words = dict[str, Any]
 
 
 def every_variant(*cutoffs: int | tuple[int, ...] | None) -> Iterator[Metric]:
-    """All metrics, all words, at the given cutoffs."""
+    """All metrics and all words, at the given cutoffs: every combination in ``make test-deep``, else each word once."""
     for cls in atkay.list_metrics().values():
-        fields = conventions(cls)
-        choices = [list(words_of(each)) or list(filter(each.metadata["check"], NUMBERS)) for each in fields]
-        for chosen in itertools.product(*choices):
-            words = dict(zip((each.name for each in fields), chosen, strict=True))
+        for words in combinations(cls) if DEEP else each_word(cls):
             for k in cutoffs if cls.cuts else (None,):
-                try:
-                    metric = cls(**words, k=k)
-                except SpecError:  # words that do not go together
-                    continue
-                yield metric
+                yield cls(**words, k=k)
+
+
+def combinations(cls: type[Metric]) -> Iterator[Words]:
+    """Words that go together, the defaults first."""
+    fields = conventions(cls)
+    choices = [list(words_of(each)) or list(filter(each.metadata["check"], NUMBERS)) for each in fields]
+    for chosen in itertools.product(*choices):
+        words = dict(zip((each.name for each in fields), chosen, strict=True))
+        with contextlib.suppress(SpecError):
+            cls(**words)
+            yield words
+
+
+def each_word(cls: type[Metric]) -> Iterator[Words]:
+    """The defaults, and each other word with as many defaults as go with it."""
+    seen: set[tuple[str, object]] = set()
+    for words in combinations(cls):
+        if not seen or not seen.issuperset(words.items()):
+            seen.update(words.items())
+            yield words
 
 
 def side(user: Callable[[int], object] = int, item: Callable[[int], object] = int) -> dict[str, Any]:

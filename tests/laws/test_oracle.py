@@ -12,7 +12,7 @@ from atkay.protocol import Protocol
 from atkay.words import words_of
 from scenarios import VARIANTS
 from scenarios import words_of as words_of_metric
-from variants import recs_frame, side, truth_frame
+from variants import DEEP, recs_frame, side, truth_frame
 
 
 def test_the_oracle_knows_metrics_that_exist_and_every_word() -> None:
@@ -40,7 +40,7 @@ def test_the_oracle_is_asked_about_every_variant() -> None:
     rules = Rules(ties="item")
     result = atkay.evaluate(recs_frame(recs), truth_frame(truth), VARIANTS, ties="item", **given)
     queries, defined = judge(data, rules).queries, 0
-    assert len(result) == len(VARIANTS) > 1_000
+    assert len(result) == len(VARIANTS) > (1_000 if DEEP else 500)
     for metric in VARIANTS:
         assert not isinstance(metric.k, tuple)
         wanted = number(queries, metric.name, words_of_metric(metric), metric.k, data, rules).mean
