@@ -84,10 +84,13 @@ examples: $(WHEELS)/ready  ## next baskets and films: tables, comparisons and ch
 test: $(KERNELS) $(WHEELS)/ready $(TEST_LOWEST)  ## all tests, and a part of them again with the oldest versions
 	$(BIN)/python -m pytest -n 2
 
-test-deep: $(KERNELS)  ## many more examples of the fuzz and the laws, other ones each time, and what takes long
+# What draws evaluations, or runs over all metrics: there each with every combination of its words.
+COMBINED = $(shell grep -rlE 'every_variant|loops_history|scenarios' tests --include='test_*.py')
+
+test-deep: $(KERNELS)  ## every combination of words, many more examples, other ones each time, and what takes long
 	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 -m deep
-	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 tests/engines/test_fuzz_engines.py \
-		tests/engines/test_engines_agree.py tests/inputs/test_fuzz_inputs.py tests/laws tests/audit/test_reconcile.py
+	HYPOTHESIS_PROFILE=deep $(BIN)/python -m pytest -n 2 -m "not deep" $(sort $(COMBINED) $(wildcard tests/laws/test_*.py) \
+		tests/inputs/test_fuzz_inputs.py tests/audit/test_reconcile.py)
 	HYPOTHESIS_PROFILE=deep $(MAKE) test-native
 
 # A sanitizer has to be loaded before Python, and writes its report where pytest must not catch it.

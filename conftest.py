@@ -14,7 +14,13 @@ import atkay
 README = Path(__file__).parent / "README.md"
 DOCS = Path(__file__).parent / "docs"
 WHEELS = Path(__file__).parent / "examples" / "wheels"
-collect_ignore_glob = ["docs/build/*", "docs/conf.py", "docs/extensions/*"]
+collect_ignore_glob = [
+    "docs/build/*",
+    "docs/conf.py",
+    "docs/extensions/*",
+    "tests/engines/kernels_*",
+    "tests/engines/torch_*",
+]
 
 
 @pytest.fixture(autouse=True)

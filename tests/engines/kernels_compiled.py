@@ -5,6 +5,7 @@ TRITON_INTERPRET=0 python tests/engines/kernels_compiled.py
 
 from __future__ import annotations
 
+import sys
 from unittest import mock
 
 import torch
@@ -48,10 +49,11 @@ def check(precision: str, depth: int, targets: int, architecture: int, room: int
 
 
 def main() -> None:
-    check("float32", 128, 10, 90, 227)
-    check("float32", 700, 1, 90, 227)
-    check("bfloat16", 256, 1, 80, 163)
     check("tf32", 96, 2, 86, 99)
+    if "all" in sys.argv:
+        check("float32", 128, 10, 90, 227)
+        check("float32", 700, 1, 90, 227)
+        check("bfloat16", 256, 1, 80, 163)
     print("as they should be")
 
 

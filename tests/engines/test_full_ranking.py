@@ -125,6 +125,7 @@ def test_blocks_do_not_change_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
         ("kernels_interpreted.py", "1"),
         pytest.param("kernels_interpreted.py all", "1", marks=pytest.mark.deep),
         ("kernels_compiled.py", "0"),
+        pytest.param("kernels_compiled.py all", "0", marks=pytest.mark.deep),
     ],
 )
 def test_the_kernels_count_the_same_and_fit_on_the_chip(script: str, interpret: str, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
 import pickle
 import sys
 import threading
@@ -158,35 +157,13 @@ def test_processes_give_the_numbers_of_one(tmp_path: Path) -> None:
             assert numbers == pytest.approx(expected(rows), rel=1e-12)
 
 
-LIGHTNING = importlib.util.find_spec("pytorch_lightning") is not None
-
-if LIGHTNING:
-    import pytorch_lightning as lightning
-
-    class Ranker(lightning.LightningModule):
-        """A model that knows the scores; each user is a row number."""
-
-        def __init__(self, folder: str) -> None:
-            super().__init__()
-            self.metric, self.folder = StreamMetric(METRICS, **WORDS), folder
-            self.weight = torch.nn.Parameter(torch.ones(1))
-
-        def validation_step(self, batch: Any, batch_idx: int) -> None:
-            scores, wanted = data()
-            self.metric.update(scores[batch] * self.weight, wanted[batch])
-
-        def on_validation_epoch_end(self) -> None:
-            found = self.metric.compute()
-            self.log_dict(found)
-            self.metric.reset()
-            Path(self.folder, f"found{self.global_rank}").write_bytes(pickle.dumps(plain(found)))
-
-
-@pytest.mark.skipif(not LIGHTNING, reason="needs pytorch-lightning")
 @pytest.mark.filterwarnings("ignore:.*LeafSpec.* is deprecated:FutureWarning")  # Lightning asks torch in its old words
 @pytest.mark.filterwarnings("ignore:.*does not have many workers:UserWarning")
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.deep)])
 def test_lightning(processes: int, tmp_path: Path) -> None:
+    lightning = pytest.importorskip("pytorch_lightning", reason="needs pytorch-lightning")
+    from torch_lightning import Ranker
+
     trainer = lightning.Trainer(
         accelerator="cpu",
         devices=processes,

@@ -20,8 +20,9 @@ def rows(users: int, items: int = 2) -> pl.DataFrame:
     )
 
 
-@ENGINES
-@pytest.mark.parametrize("users", [10, 3000])
+@pytest.mark.parametrize(
+    ("users", "engine"), [(10, {}), (10, {"memory": "1KB"}), (3000, {}), (3000, {"memory": "20KB"})]
+)
 def test_the_same_rows_are_refused(users: int, engine: dict[str, Any]) -> None:
     same = rows(users)
     with pytest.raises(InputError, match=MESSAGE):
