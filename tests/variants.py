@@ -24,35 +24,33 @@ DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 NUMBERS = (0.5, 1.0, 2.0)
 
 Row = tuple[int, int, float]
-Words = dict[str, Any]
 
 
 def every_variant(*cutoffs: int | tuple[int, ...] | None) -> Iterator[Metric]:
     """All metrics and all words, at the given cutoffs: every combination in ``make test-deep``, else each word once."""
     for cls in atkay.list_metrics().values():
-        for words in combinations(cls) if DEEP else each_word(cls):
-            for k in cutoffs if cls.cuts else (None,):
-                yield cls(**words, k=k)
+        for k in cutoffs if cls.cuts else (None,):
+            yield from combinations(cls, k) if DEEP else each_word(cls, k)
 
 
-def combinations(cls: type[Metric]) -> Iterator[Words]:
-    """Words that go together, the defaults first."""
+def combinations(cls: type[Metric], k: int | tuple[int, ...] | None) -> Iterator[Metric]:
+    """With all words that go together, the defaults first."""
     fields = conventions(cls)
     choices = [list(words_of(each)) or list(filter(each.metadata["check"], NUMBERS)) for each in fields]
     for chosen in itertools.product(*choices):
-        words = dict(zip((each.name for each in fields), chosen, strict=True))
+        words: dict[str, Any] = dict(zip((each.name for each in fields), chosen, strict=True))
         with contextlib.suppress(SpecError):
-            cls(**words)
-            yield words
+            yield cls(**words, k=k)
 
 
-def each_word(cls: type[Metric]) -> Iterator[Words]:
-    """The defaults, and each other word with as many defaults as go with it."""
+def each_word(cls: type[Metric], k: int | tuple[int, ...] | None) -> Iterator[Metric]:
+    """With the defaults, and with each other word once, beside as many defaults as go with it."""
     seen: set[tuple[str, object]] = set()
-    for words in combinations(cls):
-        if not seen or not seen.issuperset(words.items()):
-            seen.update(words.items())
-            yield words
+    for number, metric in enumerate(combinations(cls, k)):
+        words = {(each.name, getattr(metric, each.name)) for each in conventions(cls)}
+        if number == 0 or words - seen:
+            seen |= words
+            yield metric
 
 
 def side(user: Callable[[int], object] = int, item: Callable[[int], object] = int) -> dict[str, Any]:
