@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from atkay.errors import InputError, OrderError, SourceError
 from atkay.inputs.arrays import ENTRIES_PER_BLOCK, has_fractions, is_matrix, item_rows, use_of, whole_ids
 from atkay.inputs.columns import Columns
 from atkay.inputs.item_rows import ItemRows, as_array, compressed, filled, is_sparse, matrix, members
+from atkay.inputs.pairs import perhaps_pairs
 from atkay.tables import KINDS
 
 if TYPE_CHECKING:
@@ -94,7 +96,7 @@ def read_array(given: np.ndarray[Any, Any], table: str) -> Source:
         )
     if use == "lists" and is_matrix(given, use, table):
         return read_scores(given, table)
-    return item_rows(given, use, table).source(table, "an array")
+    return replace(item_rows(given, use, table).source(table, "an array"), pairs=perhaps_pairs(given, table, "array"))
 
 
 def read_scores(given: Any, table: str) -> Source:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import chain
 from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from atkay.inputs.checks import is_list, series
 from atkay.inputs.columns import Columns
 from atkay.inputs.in_place import take_rows
 from atkay.inputs.item_rows import PADDING, as_array
+from atkay.inputs.pairs import perhaps_pairs, unclear_rows
 from atkay.inputs.table import Source, roles_of, source_of
 from atkay.tables import ITEM, KINDS, USER
 
@@ -80,22 +82,10 @@ def read_lists(given: Any, table: str) -> Source:
         )
     widths = set(map(len, lists)) if set(map(type, lists)) == {tuple} else set()
     if widths in ({2}, {3}):
-        raise _unclear_tuples(widths.pop(), table)
+        raise unclear_rows("tuples", widths.pop(), table)
     key = {"user": pl.Series("user", np.arange(len(lists)))}
-    return _from_lists(key, lists, table, "lists", n_rows=len(lists))
-
-
-def _unclear_tuples(width: int, table: str) -> SourceError:
-    """Tuples of two or three may be the rows of a table, or the items of users."""
-    value = KINDS[table].value or "score"
-    names = ["user", "item", value][:width]
-    return SourceError(
-        f"a list of tuples of {width} could be rows of {' and '.join((', '.join(names[:-1]), names[-1]))}, or {width} "
-        "items for each user",
-        advice=f"For rows, pass polars.DataFrame(rows, schema={names}, orient='row'); for the items of each user, "
-        "[list(items) for items in rows].",
-        table=table,
-    )
+    source = _from_lists(key, lists, table, "lists", n_rows=len(lists))
+    return replace(source, pairs=perhaps_pairs(lists, table, "lists"))
 
 
 def _same_numbers(values: Any) -> list[Any]:

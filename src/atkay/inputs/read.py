@@ -25,6 +25,7 @@ from atkay.inputs.columns import Columns, find, named_like, names_a_role
 from atkay.inputs.kinds import open_source
 from atkay.inputs.nested import flat
 from atkay.inputs.numbered import with_ids, with_top
+from atkay.inputs.pairs import check_pairs
 from atkay.inputs.positions import by_position
 from atkay.inputs.predictions import check_index, is_predictions, lists_of_predictions
 from atkay.inputs.table import Source, Table
@@ -120,6 +121,8 @@ def read_tables(
         key = tables["truth"].key
         source = _with_others(every["slices"], named, "slices")
         tables["slices"] = read_slices(source, columns_of(columns, "slices"), key, protocol.groups)
+    if not part:
+        check_pairs(every | sources, tables)
     check_item_numbers(tables["recs"], tables["truth"])
     check_shapes(*(table for name, table in tables.items() if name != "truth"), tables["truth"])
     return tables

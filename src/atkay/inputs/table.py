@@ -15,6 +15,8 @@ from atkay.tables import KINDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from atkay.inputs.pairs import PerhapsPairs
+
 
 @dataclass(frozen=True)
 class Pieces:
@@ -58,6 +60,8 @@ class Source:
     """The columns whose roles their place tells, such as the items of a list per user."""
     top: Callable[[Any, str], Source] | None = None
     """Where there is a score of every item: the same with the top of each list, as deep and precise as asked for."""
+    pairs: PerhapsPairs | None = None
+    """Where a user is a row number: what its rows may be instead."""
     kept: object = None
     """What must not be removed while the source is in use."""
     readings: Sequence[str] = ()
