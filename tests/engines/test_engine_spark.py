@@ -566,3 +566,15 @@ def test_parts_without_a_hit_and_users_who_do_not_count(spark: Session, spec: st
     given: dict[str, Any] = {"ties": ties, "no_recs": "zero", "slices": {0: "x", 1: "x", 25: "y"}}
     result = atkay.evaluate(in_spark(spark, recs), in_spark(spark, truth), spec, **given)
     assert_same(result, atkay.evaluate(recs, truth, spec, **given))
+
+
+def test_lists_of_numbers_with_an_unknown_name_on_spark(spark: Session) -> None:
+    # In the order of the list user 1 finds b at rank 2.
+    frame = pl.DataFrame({"user": [1, 2], "items": [["a", "b"], ["c"]], "distances": [[0.1, 0.9], [0.5]]})
+    lists, pairs = in_spark(spark, frame), pl.DataFrame({"user": [1], "item": ["b"]})
+    with pytest.warns(errors.UnusedWarning, match="recs: no column was recognised as score, .*; 'distances' is not"):
+        assert atkay.evaluate(lists, {1: ["b"]}, "mrr")["mrr"] == 1 / 2
+    with pytest.warns(errors.UnusedWarning, match="truth: no column was recognised as relevance, .*; 'distances' is"):
+        atkay.evaluate(in_spark(spark, pairs.with_columns(rank=1)), lists, "mrr")
+    named = {"recs": Columns(score="distances")}
+    assert atkay.evaluate(lists, {1: ["b"]}, "mrr", columns=named)["mrr"] == 1

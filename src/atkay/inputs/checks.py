@@ -337,14 +337,20 @@ def _are_whole(source: Source, column: str) -> bool:
     return bool((numbers == numbers.floor()).fill_null(False).all())
 
 
-def warn_unused(source: Source, table: str, role: str, used: Sequence[str | None], instead: str) -> None:
+def warn_unused(source: Source, table: str, role: str, used: Sequence[str | None]) -> None:
     """Warn where a column of numbers could have the role that no column was found for."""
     others = [name for name in source.names if name not in used and not names_an_id_or_time(name)][:COLUMNS_SAMPLED]
     numbers = [name for name in others if _all_numbers(source.select([name]).get_column(name).head(ROWS_SAMPLED))]
-    if numbers:
+    warn_of_numbers(numbers, table, role)
+
+
+def warn_of_numbers(names: Sequence[str], table: str, role: str) -> None:
+    """Warn of columns of numbers that could have a role; nothing where there is none."""
+    instead = {"score": "each list keeps the row order", "relevance": "every row counts as relevant"}[role]
+    if names:
         warn(
-            f"{table}: no column was recognised as {role}, so {instead}; {listing(numbers)} is not used. Pass "
-            f"{columns_argument(**{role: numbers[0]})} if it is the {role}; otherwise drop it.",
+            f"{table}: no column was recognised as {role}, so {instead}; {listing(names)} is not used. Pass "
+            f"{columns_argument(**{role: names[0]})} if it is the {role}; otherwise drop it.",
             UnusedWarning,
         )
 

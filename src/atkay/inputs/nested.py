@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from atkay.errors import ColumnError, InputError, SourceError, listing, shown
-from atkay.inputs.checks import ROWS_SAMPLED
+from atkay.inputs.checks import ROWS_SAMPLED, warn_of_numbers
 from atkay.inputs.columns import find, named_like, names_an_id_or_time
-from atkay.inputs.frames import spark_column, spark_types
+from atkay.inputs.frames import collect_spark, spark_column, spark_types
 from atkay.inputs.table import Pieces
 from atkay.tables import ITEM, KINDS, RANK, RELEVANCE, SCORE
 from atkay.text.phrases import columns_argument, in_library
@@ -210,25 +210,35 @@ def _rows(frame: pl.LazyFrame, nested: ListColumn, chosen: Sequence[str]) -> pl.
 
 def _unknown(source: Source, nested: ListColumn) -> list[str]:
     """Lists of numbers as long as those of the items, which may be scores whose name says nothing."""
-    kind = source.dtype
-    assert kind is not None
-    free = [name for name in source.names if name not in (nested.column, *nested.parallel)]
-    names = []
-    for name in free:
-        with contextlib.suppress(InputError):  # a column that cannot be read is refused where it is needed
-            inner = getattr(kind(name), "inner", None)
-            if inner is not None and inner.is_numeric() and not names_an_id_or_time(name):
-                names.append(name)
-    if not names:
-        return []
-    columns = [nested.column, *names]
-    if source.pieces is not None:
+    assert source.dtype is not None
+
+    def first_rows(columns: list[str]) -> pl.DataFrame:
+        if source.pieces is None:
+            return source.select(columns).head(ROWS_SAMPLED)
         with source.pieces.reading():
-            frame = source.pieces.scan(columns).head(ROWS_SAMPLED).collect()
-    else:
-        frame = source.select(columns).head(ROWS_SAMPLED)
+            return source.pieces.scan(columns).head(ROWS_SAMPLED).collect()
+
+    return _as_long(source.names, source.dtype, nested, first_rows)
+
+
+def _as_long(
+    names: Sequence[str],
+    kind: Callable[[str], pl.DataType],
+    nested: ListColumn,
+    first_rows: Callable[[list[str]], pl.DataFrame],
+) -> list[str]:
+    """The columns of lists of numbers, without a role, that are as long as those of the items."""
+    numbers = []
+    for name in names:
+        with contextlib.suppress(InputError):  # a column that cannot be read is refused where it is needed
+            inner = None if name in (nested.column, *nested.parallel) else getattr(kind(name), "inner", None)
+            if inner is not None and inner.is_numeric() and not names_an_id_or_time(name):
+                numbers.append(name)
+    if not numbers:
+        return []
+    frame = first_rows([nested.column, *numbers])
     length = frame.with_columns(pl.selectors.array().arr.to_list()).select(pl.all().list.len().fill_null(0))
-    return [name for name in names if length[name].equals(length[nested.column])]
+    return [name for name in numbers if length[name].equals(length[nested.column])]
 
 
 def _check_lengths(frame: pl.DataFrame, nested: ListColumn, chosen: Sequence[str], table: str) -> None:
@@ -326,6 +336,13 @@ def flat_frame(frame: Any, table: str, named: Columns) -> tuple[Any, ListColumn 
         return frame, None
     from pyspark.sql import functions as f
 
+    assert types is not None
+    role = KINDS[table].value
+    if role and not nested.fields and not any(_has_role(name, table, named) for name in frame.columns):
+        unknown = _as_long(
+            frame.columns, types, nested, lambda names: collect_spark(frame.limit(ROWS_SAMPLED), table, names)
+        )
+        warn_of_numbers(unknown, table, role)
     lists = [nested.column, *nested.parallel]
     each = f.posexplode(f.arrays_zip(*(spark_column(name).alias(f"list {n}") for n, name in enumerate(lists))))
     kept = [spark_column(name) for name in frame.columns if name not in lists]

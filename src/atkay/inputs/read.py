@@ -162,7 +162,7 @@ def read_recs(
     if not any(roles[role] for role in ordering):
         _check_ordered(source, name)
         if KINDS[name].ranked:
-            warn_unused(source, name, "score", [*roles.values()], "each list keeps the row order")
+            warn_unused(source, name, "score", [*roles.values()])
     table, frame = load(source, name, roles, empty=empty)
     used = table.used
     return replace(
@@ -195,7 +195,7 @@ def read_truth(given: Any, columns: Columns, extra: Sequence[str] = (), *, empty
             "Name a column of truth that is constant within a query."
         )
     if roles["relevance"] is None:
-        warn_unused(source, "truth", "relevance", [*roles.values(), *extra], "every row counts as relevant")
+        warn_unused(source, "truth", "relevance", [*roles.values(), *extra])
     table, frame = load(source, "truth", roles, extra, empty=empty)
     relevance = roles["relevance"]
     grade = None if relevance is None else check_grades(frame[relevance])
