@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import atkay
-from atkay.errors import ProtocolError
+from atkay.errors import ProtocolError, TiesWarning
 
 RECS = {"ann": {"tea": 4.0, "milk": 3.0, "rye": 3.0, "oat": 1.0}}
 TRUTH = {"ann": {"tea": 1, "rye": 1, "oat": 0}}
@@ -98,3 +99,21 @@ def test_reconcile_and_explain_take_a_depth() -> None:
     apart = atkay.explain(recs, truth, "map", theirs="map", their_protocol={"depth": 2})
     assert apart.theirs == pytest.approx(number)
     assert atkay.variants(recs, truth, "map", depth=2)
+
+
+def test_a_depth_that_cuts_through_equal_scores() -> None:
+    # milk and rye have the same score at ranks 2 and 3, and rye alone is relevant.
+    for metric, decided in (("map", 1), ("hit@2", 1), ("hit@1", 0)):
+        with contextlib.nullcontext() if not decided else pytest.warns(TiesWarning, match="decides 1 of 1 lists"):
+            assert atkay.evaluate(RECS, TRUTH, metric, depth=2).population.tie_decided == decided
+    assert atkay.evaluate(RECS, TRUTH, "map", depth=3, ties="item").population.tie_decided == 1  # as without a depth
+    assert atkay.evaluate(RECS, TRUTH, "map", depth=1).population.tie_decided == 0
+    both = {"ann": {"tea": 1, "rye": 1, "milk": 1}}  # whichever of two relevant items is cut off
+    assert atkay.evaluate(RECS, both, "map", depth=2).population.tie_decided == 0
+    # What was removed takes no place: now milk and rye are first and second.
+    assert (
+        atkay.evaluate(RECS, TRUTH, "map", depth=1, exclude={"ann": ["tea"]}, ties="item").population.tie_decided == 1
+    )
+    catalog = ["tea", "milk", "rye", "oat"]
+    with pytest.warns(TiesWarning):  # one of two items is listed, relevant or not
+        assert atkay.evaluate(RECS, both, "coverage", depth=2, catalog=catalog).population.tie_decided == 1

@@ -105,6 +105,8 @@ class Query:
     counted: bool
     positive: Mapping[Item, float]
     """The grades above 0 of the truth, relevant or not."""
+    uncut: Sequence[Entry] = ()
+    """The list before the depth cuts it, and before unjudged items are dropped."""
 
     @property
     def entries(self) -> list[Entry]:
@@ -263,7 +265,7 @@ def judge(data: Data, rules: Rules) -> Judged:
         scores = Counter(ranked.values())
         count["tied"] += sum(n for n in scores.values() if n > 1)
 
-        kept, place = [], 0
+        kept, uncut, place = [], [], 0
         for item, score in ranked.items():
             if (user, item) in data.exclude:
                 count["excluded"] += 1
@@ -272,14 +274,15 @@ def judge(data: Data, rules: Rules) -> Judged:
                 count["outside"] += 1
                 continue
             place += 1
+            uncut.append(
+                Entry(item, relevant.get(item), 0, score, item in judged, positive.get(item), judged.get(item))
+            )
             if rules.depth is not None and place > rules.depth:
                 count["beyond"] += 1
             elif rules.unjudged == "drop" and item not in judged:
                 count["unjudged"] += 1
             else:
-                kept.append(
-                    Entry(item, relevant.get(item), 0, score, item in judged, positive.get(item), judged.get(item))
-                )
+                kept.append(uncut[-1])
         nonrelevant = len(judged) - len(relevant)
         if rules.unlisted == "ignored":
             listed = {entry.item for entry in kept}
@@ -300,7 +303,7 @@ def judge(data: Data, rules: Rules) -> Judged:
         unjudged = rules.negative == "unjudged" and any(grade < 0 for _, grade in truths.get(user, []))
         counted = who_counts(has_list, has_truth, nonrelevant > 0 or unjudged, rules)
         count["evaluated"] += counted
-        queries.append(Query(user, orders, relevant, nonrelevant, has_list, counted, positive))
+        queries.append(Query(user, orders, relevant, nonrelevant, has_list, counted, positive, uncut))
     if not count["evaluated"]:
         raise Refused("nobody is left to evaluate")
     names = ("evaluated", "without_list", "without_truth", "emptied", "relevant", "hits", "listed", "unknown")
@@ -467,22 +470,38 @@ def tie_decided(
     def of_lists(name: str, words: Words) -> bool:
         return not about_truth(name, words) and name not in ("user_coverage", "rbp_residual")
 
-    cuts = {k for name, words, k in metrics if of_lists(name, words) and k is not None}
+    cuts = {k for name, words, k in metrics if of_lists(name, words)}
+
+    def depends(group: list[Entry], before: int, cuts: Iterable[int | None]) -> bool:
+        mixed = len({entry.grade for entry in group}) > 1
+        graded = len({entry.positive for entry in group}) > 1
+        hit = any(entry.grade is not None for entry in group)
+        return (
+            (mixed and before < deepest(about_truth))
+            or (graded and before < deepest(lambda name, _: every_grade(name, rules)))
+            or any(cut is not None and before < cut < before + len(group) for cut in cuts)
+            or (
+                len(group) > 1
+                and (
+                    (hit and before < deepest(lambda name, words: about_truth(name, words) and apart(name, words)))
+                    or before < deepest(lambda name, words: of_lists(name, words) and apart(name, words))
+                )
+            )
+        )
+
     decided = 0
     for query in queries:
-        before, depends = 0, False
+        before, here = 0, False
         for group in tie_groups(query.entries):
-            hit = any(entry.grade is not None for entry in group)
-            mixed = len({entry.grade for entry in group}) > 1
-            graded = len({entry.positive for entry in group}) > 1
-            depends |= mixed and before < deepest(about_truth)
-            depends |= graded and before < deepest(lambda name, _: every_grade(name, rules))
-            depends |= any(before < cut < before + len(group) for cut in cuts)
-            if len(group) > 1:
-                depends |= hit and before < deepest(lambda name, words: about_truth(name, words) and apart(name, words))
-                depends |= before < deepest(lambda name, words: of_lists(name, words) and apart(name, words))
+            here |= depends(group, before, cuts)
             before += len(group)
-        decided += query.counted and depends
+        before = 0
+        depth = math.inf if rules.depth is None else rules.depth
+        for group in tie_groups(query.uncut):
+            if before < depth < before + len(group):  # the depth cuts it
+                here |= depends(group, before, {rules.depth for cut in cuts if cut is None or cut >= depth})
+            before += len(group)
+        decided += query.counted and here
     return {"tie_decided": decided, "tie_decided_long": 0}  # no list here is that long
 
 

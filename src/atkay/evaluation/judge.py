@@ -142,6 +142,8 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
     judged = hits(grade, protocol.min_relevance or 0.0)
     if protocol.gains == "positive" and protocol.min_relevance is not None:
         judged = replace(judged, graded=hits(_grades(aligned, None)))
+    if n_tied and protocol.depth is not None:
+        judged = replace(judged, uncut=judge(given, without_depth(protocol)).judged)
     rows = Population(
         listed=len(given.recs),
         unknown=given.n_unknown,
@@ -150,6 +152,11 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
         **taken.counts,
     )
     return Settled(judged, rows, aligned, before, given)
+
+
+def without_depth(protocol: Protocol) -> Protocol:
+    """The protocol under which an item stands where the depth counts it."""
+    return replace(protocol, depth=None, unjudged="irrelevant", unlisted="missed")
 
 
 def find_hits(

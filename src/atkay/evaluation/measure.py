@@ -85,7 +85,7 @@ def measure(
         names=tuple(name for metric in by_query for name in metric.numbers),
         values=values,
         ratios=ratios,
-        population=_population(judged, counted, rows, decided(judged, metrics) & counted),
+        population=_population(judged, counted, rows, decided(judged, metrics, protocol.depth) & counted),
         states=states,
         state_users=state_users,
     )
@@ -104,7 +104,10 @@ def measure_all(
         return measure(judged, rows, request, ids=ids, slicings=slicings), judged
     each = [(one, *judge_as(one.protocol)) for one in request.by_protocol()]
     counted = [who_counts(judged, one.protocol, ids) for one, judged, _ in each]
-    by_ties = [decided(judged, one.metrics) & here for (one, judged, _), here in zip(each, counted, strict=True)]
+    by_ties = [
+        decided(judged, one.metrics, one.protocol.depth) & here
+        for (one, judged, _), here in zip(each, counted, strict=True)
+    ]
     long = [ties & (judged.n_listed >= QUICKSORT_LENGTH) for (_, judged, _), ties in zip(each, by_ties, strict=True)]
     present = np.logical_or.reduce(counted)
     parts = [measure(judged, rows, one, ids=ids, slicings=slicings, present=present) for one, judged, rows in each]
@@ -206,28 +209,38 @@ def who_counts(judged: Judged, protocol: Protocol, ids: Mapping[str, Any]) -> Bo
     return counted
 
 
-def decided(judged: Judged, metrics: Sequence[Metric]) -> Bools:
-    """Which lists depend on the order of equal scores.
+def decided(judged: Judged, metrics: Sequence[Metric], depth: int | None = None) -> Bools:
+    """Which lists depend on the order of equal scores; ``depth`` is that of the protocol.
 
     For metrics of hits, where items of different relevance have the same score and one may come before the cutoff;
     for metrics of whole lists, where a cutoff goes through equal scores. Where it matters which item stands first, the
-    other equal scores above the cutoff decide, too.
+    other equal scores above the cutoff decide, too. A depth is a cutoff of all metrics that look as deep.
     """
     lists = np.zeros(judged.n_queries, bool)
-    if judged.tied is None:
-        return lists
+    if judged.uncut is not None:
+        assert depth is not None
+        lists |= _decided(judged.uncut, metrics, depth)
+    return lists if judged.tied is None else lists | _decided(judged, metrics)
+
+
+def _decided(judged: Judged, metrics: Sequence[Metric], depth: int | None = None) -> Bools:
+    """The same for ties that the depth cuts, or for all where there is none."""
+    lists = np.zeros(judged.n_queries, bool)
+
+    def cut(t: Ints, n: Ints) -> Bools | bool:
+        return depth is None or (t < depth) & (depth < t + n)
+
     for seen in (judged, *(() if judged.graded is None else (judged.graded,))):
         of_hits = [metric for metric in metrics if metric.needs_truth and (metric.by_grade or seen is judged)]
         t, n, r, _, first = ties_of(seen)
         mixed = (r < n) | (seen.grade != seen.grade[first])
-        lists[seen.query[mixed & (t < _deepest(of_hits))]] = True
-        t, n = seen.ties
-        lists[seen.query[(n > 1) & (t < _deepest(metric for metric in of_hits if metric.by_item))]] = True
+        lists[seen.query[mixed & (t < _deepest(of_hits)) & cut(t, n)]] = True
+        lists[seen.query[(n > 1) & (t < _deepest(each for each in of_hits if each.by_item)) & cut(t, n)]] = True
     if judged.level is not None:
         of_lists = [metric for metric in metrics if not (metric.needs_truth or metric.by_length)]
-        cuts = [k for metric in of_lists for k in metric.cutoffs]
-        place, depth = judged.level.item, _deepest(metric for metric in of_lists if metric.by_item)
-        lists[judged.level.owner()[np.isin(place, cuts) | (place <= depth)]] = True
+        cuts = [k if depth is None else depth for metric in of_lists for k in metric.cutoffs if k >= (depth or 0)]
+        place, by_item = judged.level.item, _deepest(metric for metric in of_lists if metric.by_item)
+        lists[judged.level.owner()[np.isin(place, cuts) | ((place <= by_item) & (depth is None))]] = True
     return lists
 
 

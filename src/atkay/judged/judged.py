@@ -44,7 +44,8 @@ class Judged(WithSide):
     grade from which an item is relevant, 0 where any grade above 0 is. ``graded`` has the same lists with every grade
     above 0 as relevant, where metrics of grades see these and others do not. Where many metrics are measured,
     ``of_hits`` and ``of_truth`` keep what several of them need; the latter depends on ``grades``, ``n_relevant`` and
-    ``threshold`` alone.
+    ``threshold`` alone. ``uncut`` has the lists before the protocol's depth cuts them, where it may cut through equal
+    scores.
     """
 
     query: Ints = per_hit()
@@ -68,6 +69,7 @@ class Judged(WithSide):
     positive: Bools | None = per_hit(optional=True)
     threshold: float = 0.0
     graded: Judged | None = lists()
+    uncut: Judged | None = lists()
     of_hits: Memo | None = None
     of_truth: Memo | None = None
 

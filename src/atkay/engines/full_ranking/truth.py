@@ -14,7 +14,7 @@ from atkay.core.lists import Lists, mask
 from atkay.core.match import repeated
 from atkay.errors import DuplicateError, InputError, ProtocolError, RelevanceError, listing
 from atkay.evaluation.finish import read_grades
-from atkay.evaluation.judge import find_hits, relevant_grades
+from atkay.evaluation.judge import find_hits, relevant_grades, without_depth
 from atkay.evaluation.raters import one_grade_each, unjudged_rows
 from atkay.inputs.arrays import Use, item_rows
 from atkay.inputs.coding.grades import Grades
@@ -151,7 +151,7 @@ class Truth:
         grade = relevant_grades(self.grade, least)
         rank = _settled(protocol, query, item, grade[self.rows], ranked)
         order = np.lexsort((rank, query))
-        n_listed = n_items - self.n_seen
+        n_listed, whole = n_items - self.n_seen, (lists, level)
         if protocol.depth is not None:
             order = order[rank[order] <= protocol.depth]
             n_listed = np.minimum(n_listed, protocol.depth)
@@ -184,6 +184,8 @@ class Truth:
         judged = replace(hits(grade), threshold=least or 0.0)
         if protocol.gains == "positive" and least is not None and (self.grade != 1).any():
             judged = replace(judged, graded=hits(relevant_grades(self.grade, None)))
+        if tied is not None and protocol.depth is not None:
+            judged = replace(judged, uncut=self.judged(without_depth(protocol), ranked, n_items, *whole))
         return judged
 
     def counts(self, ranked: Ranked, n_items: int, depth: int | None) -> Population:
