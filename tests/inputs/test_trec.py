@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import atkay
-from atkay.errors import AtkayError, DuplicateError, SourceError
+from atkay.errors import AtkayError, DuplicateError, OrderError, SourceError
 
 FILES = Path(__file__).parent / "formats" / "trec"
 PAIR = ["mrr", "map"]
@@ -272,6 +272,38 @@ def test_ranks_beside_scores(dialect: Any, tmp_path: Path) -> None:
     assert numbers(frame, qrels, ["map"]) == [(1 + 2 / 3) / 2]
     result = atkay.evaluate(frame, qrels, "map", dialect="trec_eval", columns={"recs": atkay.Columns(rank="rank")})
     assert result["map"] == (1 + 2 / 3) / 2
+
+
+@pytest.mark.parametrize("memory", [None, "1GB"])
+def test_rbp_by_itself_goes_by_scores_like_the_other_metrics(memory: str | None) -> None:
+    # ir-measures 0.4.3 with cwl-eval 1.0.12 prints these, alone and next to AP, whatever the rank says.
+    qrels = {"q": {"a": 1, "b": 0, "c": 1}}
+    for scores, expected in (
+        ({"b": 1.0, "a": 3.0, "c": 2.0}, 0.5 * (1 + 0.5)),  # a, c, b
+        ({"b": 2.0, "a": 2.0, "c": 2.0}, 0.5 * (0.5 + 0.25)),  # as they stand
+        ({"a": 2.0, "b": 2.0, "c": 2.0}, 0.5 * (1 + 0.25)),
+    ):
+        frame = pl.DataFrame({"qid": ["q"] * 3, "docno": [*scores], "score": [*scores.values()], "rank": [2, 1, 3]})
+        for metrics in (["RBP(p=0.5)"], ["RBP(p=0.5)", "AP"]):
+            result = atkay.evaluate(frame, qrels, metrics, dialect="ir_measures", memory=memory)
+            assert result["rbp(p=0.5)"] == expected
+            assert "recs ordered by column 'score', not by 'rank'" in result.readings
+
+
+def test_ties_as_text_do_not_hide_ranks_that_contradict_the_scores() -> None:
+    # Of equal scores the last document comes first: c, d, b, a; by rank c, b, d, a.
+    columns = {"user": ["q"] * 4, "item": ["a", "b", "c", "d"], "score": [0.0, 1.0, 2.0, 1.0]}
+    agreeing = pl.DataFrame(columns).with_columns(rank=pl.Series([4, 2, 1, 3]))
+    result = atkay.evaluate(agreeing, {"q": ["d"]}, "mrr", ties="text_desc")
+    assert result["mrr"] == 1 / 2
+    assert "recs ordered by column 'score', not by 'rank'" in str(result)
+    assert atkay.evaluate(agreeing, {"q": ["d"]}, "mrr", ties="item_desc")["mrr"] == 1 / 3
+    contradicting = pl.DataFrame(columns).with_columns(rank=pl.Series([1, 2, 3, 4]))
+    with pytest.raises(OrderError, match="'rank' and 'score' contradict each other: for user 'q', rank 1 has score 0"):
+        atkay.evaluate(contradicting, {"q": ["d"]}, "mrr", ties="text_desc")
+    for name, expected in (("rank", 1 / 4), ("score", 1 / 2)):
+        named: Any = {"recs": atkay.Columns(**{name: name})}
+        assert atkay.evaluate(contradicting, {"q": ["d"]}, "mrr", ties="text_desc", columns=named)["mrr"] == expected
 
 
 def test_runs_of_two_systems_are_no_run(tmp_path: Path) -> None:

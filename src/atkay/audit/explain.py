@@ -19,7 +19,7 @@ from atkay.evaluation.evaluate import evaluate
 from atkay.evaluation.finish import Setting, finish
 from atkay.evaluation.measure import measure_aligned
 from atkay.evaluation.request import Request
-from atkay.evaluation.spoken import meaning, protocols
+from atkay.evaluation.spoken import goes_by_score, meaning, protocols
 from atkay.inputs.coding.align import align_tables
 from atkay.inputs.read import read_tables
 from atkay.metrics.metric import Metric, RunMetric, conventions
@@ -118,6 +118,7 @@ def explain(
     tables = {"recs": recs, "truth": truth, **side}
     given_tables = {name: table for name, table in tables.items() if table is not None}
     Request((start, end), ours.protocol, tables=given_tables).check()
+    by_score = here is not None and goes_by_score(here, protocol, rest)
     kept: dict[tuple[Any, ...], tuple[dict[str, Table], Aligned]] = {}
 
     def measure(at: _Conventions) -> _State:
@@ -126,7 +127,7 @@ def explain(
         key = (*ids, rules.groups, rules.min_relevance, rules.scores)
         request = Request((at.metric,), rules, tables={**tables, **at.filters}, columns=columns)
         if key not in kept:
-            read = read_tables(request.tables, rules, columns, users=users)
+            read = read_tables(request.tables, rules, columns, users=users, by_score=by_score)
             kept[key] = read, align_tables(read, rules, metrics=(start, end))
         read, aligned = kept[key]
         assert aligned.codes is not None

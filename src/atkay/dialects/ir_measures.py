@@ -66,5 +66,5 @@ DIALECT = Dialect(
         "gains": "positive",
         "negative": "unjudged",
     },
-    note="The beta of its SetF is the square of beta here. Its RBP takes rows in input order and ignores their scores.",
+    note="The beta of its SetF is the square of beta here. Its RBP keeps the input order of equal scores.",
 )

@@ -31,6 +31,7 @@ def evaluate_memory(request: Request) -> Result:
         users=request.users,
         depth=request.depth,
         precision=request.precision,
+        by_score=request.by_score,
     )
     first = align_tables(tables, request.protocol, metrics=request.metrics)
     assert first.codes is not None

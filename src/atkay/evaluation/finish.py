@@ -189,6 +189,9 @@ def _readings(request: Request, setting: Setting, part: Part) -> tuple[str, ...]
     for name in ("recs", "reference"):
         used = setting.columns.get(name, {})
         column = used.get("rank", used.get("score"))
+        if {"rank", "score"} <= {*used} and name == "recs" and setting.protocol.trait("ties", "over_rank"):
+            messages.append(f"recs ordered by column '{used['score']}', not by '{column}'")
+            continue
         ranks = None if column is None or name not in setting.tables else setting.tables[name].rank
         first = "" if ranks is None or ranks.min() != 0 else ", numbered from 0"
         if column is not None and (first or len({"rank", "score"} & {*used}) > 1):

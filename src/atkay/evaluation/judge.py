@@ -68,6 +68,7 @@ class Settled(NamedTuple):
 def judge(given: Aligned, protocol: Protocol) -> Settled:
     """The lists in order, filtered, and their hits."""
     aligned = _turned(given) if protocol.trait("ties", "turns") else given
+    aligned = _by_score(aligned, protocol)
     _refuse_negative(aligned, protocol)
     n_unjudged, unjudged = None, unjudged_rows(aligned.grade, protocol)
     if unjudged is not None:
@@ -240,6 +241,14 @@ def _group_of(equal: Ints, row: Ints, first: Ints) -> tuple[Ints, Ints]:
     begin = last[group] - size[group] + 1
     tied = (begin <= row) & (row <= last[group])
     return np.where(tied, begin, row) - first, np.where(tied, size[group], 1)
+
+
+def _by_score(aligned: Aligned, protocol: Protocol) -> Aligned:
+    """The lists without their ranks where the word for ties goes by scores; ranks that contradict these are refused."""
+    if aligned.rank is None or aligned.score is None or not protocol.trait("ties", "over_rank"):
+        return aligned
+    rank_order(aligned.recs, aligned.rank, aligned.score, Origin("recs", aligned.names, aligned.whose))
+    return replace(aligned, rank=None)
 
 
 def _turned(aligned: Aligned) -> Aligned:

@@ -182,7 +182,7 @@ def measure_tables(request: Request, setting: Setting, tables: Mapping[str, Any]
     from atkay.inputs.coding.align import align_tables
     from atkay.inputs.read import read_tables
 
-    read = read_tables(tables, request.protocol, request.columns, part=True)
+    read = read_tables(tables, request.protocol, request.columns, part=True, by_score=request.by_score)
     return measure_aligned(request, setting, lambda protocol: align_tables(read, protocol, setting.codes))[0]
 
 

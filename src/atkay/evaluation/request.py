@@ -43,6 +43,8 @@ class Request:
     sampled: Sampled | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     dialect: str | None = None
+    by_score: bool = False
+    """The dialect's library goes by scores where there are ranks, too."""
 
     @classmethod
     def of(
@@ -63,12 +65,12 @@ class Request:
             raise ProtocolError(f"evaluate: protocol must be a Protocol(...), got {shown(protocol)}.")
         names: dict[str, str] = {}
         apart: dict[Metric, Protocol] = {}
-        title = None
+        title, by_score = None, False
         if dialect is None:
             rules = (protocol or DEFAULT).with_fields(**fields)
         else:
             from atkay.dialects.dialect import find_dialect
-            from atkay.evaluation.spoken import main_protocol, protocols, speak, usual
+            from atkay.evaluation.spoken import goes_by_score, main_protocol, protocols, speak, usual
 
             library = find_dialect(dialect)
             specs = separate(usual(library, USUAL) if metrics is USUAL else metrics)
@@ -78,7 +80,7 @@ class Request:
             if rules not in of_metric.values():
                 rules = next(iter(of_metric.values()), rules)
             apart = {metric: settled for metric, settled in of_metric.items() if settled != rules}
-            title = library.title
+            title, by_score = library.title, goes_by_score(library, protocol, fields)
         request = cls(
             metrics=parse_all(metrics),
             protocol=rules,
@@ -93,6 +95,7 @@ class Request:
             sampled=sampled,
             names=names,
             dialect=title,
+            by_score=by_score,
         )
         request._check_sampled()
         if tables is not None:

@@ -90,6 +90,11 @@ def main_protocol(library: Dialect, protocol: Protocol | None, fields: Mapping[s
     return (Protocol(**library.protocol) if protocol is None else protocol).with_fields(**fields)
 
 
+def goes_by_score(library: Dialect, protocol: Protocol | None, fields: Mapping[str, Any]) -> bool:
+    """Whether all metrics go by the score where there is a rank, too: also one whose ties are those of the rows."""
+    return bool(main_protocol(library, protocol, fields).trait("ties", "over_rank"))
+
+
 def _apart(library: Dialect, metric: Metric) -> dict[str, Any]:
     """The fields in which the library counts a metric otherwise than the others."""
     cut = {} if metric.k is None else library.apart.get(f"{metric.name}@{{k}}", {})

@@ -76,12 +76,13 @@ def read_tables(
     users: Any = None,
     depth: int | None = None,
     precision: str = "exact",
+    by_score: bool = False,
 ) -> dict[str, Table]:
     """All tables that were given, by name; what is None was not given.
 
     ``part``: these are some of the users, who may have no lists, or no truth. ``users``: the ids of the rows of arrays.
     ``depth``: how much of each list is needed, where there are scores of all items; None for whole lists.
-    ``precision``: the coarsest in which these are compared.
+    ``precision``: the coarsest in which these are compared. ``by_score``: ranks beside scores are left out.
     """
     protocol.check_filters(given)
     check_index(given.get("recs"), given.get("truth"))
@@ -104,12 +105,7 @@ def read_tables(
     if not part:
         check_swapped(sources, {name: columns_of(columns, name) for name in sources})
     tables = {
-        "recs": read_recs(
-            sources["recs"],
-            columns_of(columns, "recs"),
-            empty=part,
-            over_rank=bool(protocol.trait("ties", "over_rank")),
-        ),
+        "recs": read_recs(sources["recs"], columns_of(columns, "recs"), empty=part, by_score=by_score),
         "truth": read_truth(sources["truth"], columns_of(columns, "truth"), protocol.groups, empty=part),
     }
     check_threshold(tables["truth"], protocol.min_relevance)
@@ -145,11 +141,11 @@ def _with_others(source: Source, named: Mapping[str, Sequence[str]], name: str) 
 
 
 def read_recs(
-    given: Any, columns: Columns, name: str = "recs", *, empty: bool = False, over_rank: bool = False
+    given: Any, columns: Columns, name: str = "recs", *, empty: bool = False, by_score: bool = False
 ) -> Table:
     """Lists: ordered by rank, by score, or as given. A reference may be one list for every user.
 
-    ``over_rank``: where there are both, the score is the one that counts.
+    ``by_score``: where there are both, the score is the one that counts.
     """
     source = opened(given, name, columns)
     named = source.columns or columns
@@ -157,7 +153,9 @@ def read_recs(
     # Naming one of them means that the other is not looked for.
     ordering = [role for role in ("rank", "score") if getattr(named, role)] or ["rank", "score"]
     roles = find_roles(source, name, named, ("item",) if everybody else ("user", "item"), ordering)
-    if over_rank and all(roles.get(role) for role in ("rank", "score")):
+    readings: tuple[str, ...] = ()
+    if by_score and all(roles.get(role) for role in ("rank", "score")):
+        readings = (f"{name} ordered by column '{roles['score']}', not by '{roles['rank']}'",)
         roles["rank"] = None
     if not any(roles[role] for role in ordering):
         _check_ordered(source, name)
@@ -169,6 +167,7 @@ def read_recs(
         table,
         rank=check_ranks(frame[used["rank"]], name) if "rank" in used else None,
         score=check_scores(frame[used["score"]], name) if "score" in used else None,
+        readings=(*table.readings, *readings),
     )
 
 

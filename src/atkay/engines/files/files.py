@@ -58,7 +58,9 @@ def evaluate_files(request: Request, memory: str | int, spill: str | PathLike[st
     joined = settled_predictions(sources["recs"], sources["truth"], request.columns)
     sources |= {name: in_pieces(source, name, columns_of(request.columns, name)) for name, source in joined.items()}
     first = {**request.tables, **{name: first_rows(source) for name, source in sources.items()}}
-    tables = _read_first(lambda: read_tables(first, request.protocol, request.columns), sources)
+    tables = _read_first(
+        lambda: read_tables(first, request.protocol, request.columns, by_score=request.by_score), sources
+    )
     divided = divide_tables(sources, tables)
     n_parts = parts_needed(divided, budget * JUDGED_SHARE)
     with spill_folder(spill) as folder:
@@ -107,7 +109,8 @@ def _setting(
     small = {}
     for name, ids in items.items():
         table = _read(name, divided[name], divided[name].first, request)
-        small[name] = replace(table, ids=(*(column.head(1) for column in table.ids[:-1]), ids))
+        first = (*(column.head(1) for column in table.ids[:-1]), ids)
+        small[name] = replace(table, ids=first, readings=tables[name].readings)
     queries = pl.DataFrame(small["truth"].ids[:-1], schema=small["truth"].key)
     for name, one in divided.items():
         if one.n_rows and one.first.is_empty():  # no row names anybody: the same error as in memory
@@ -206,7 +209,7 @@ def _read(name: str, one: Divided, frame: pl.DataFrame, request: Request) -> Tab
     """Some rows of a table, checked."""
     source, columns = one.part_source(frame), columns_of(request.columns, name)
     if name == "recs":
-        return read_recs(source, columns, empty=True)
+        return read_recs(source, columns, empty=True, by_score=request.by_score)
     if name == "truth":
         return read_truth(source, columns, request.protocol.groups, empty=True)
     return read_items(source, name, columns)

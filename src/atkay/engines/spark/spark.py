@@ -160,7 +160,7 @@ def _read(
         if is_spark(table):
             each[name], lists[name] = flat_frame(table, name, columns_of(request.columns, name))
     seen = {name: _some_rows(each[name], name, nested) for name, nested in lists.items()}
-    tables = read_tables({**request.tables, **seen}, request.protocol, request.columns)
+    tables = read_tables({**request.tables, **seen}, request.protocol, request.columns, by_score=request.by_score)
     check_keys(tables["recs"], tables["truth"])
     tables["recs"], tables["truth"] = same_types(tables["recs"], tables["truth"])
     queries = tables["truth"].queries
