@@ -173,6 +173,23 @@ def test_lists_without_scores_stay_in_their_order(suffix: str, tmp_path: Path) -
         same(write(order(RECS).drop("score"), tmp_path / f"r{suffix}"), truth)
 
 
+def test_ranks_are_numbered_alike_in_all_parts(tmp_path: Path) -> None:
+    # The list of user 3 alone is numbered from 1: in memory and in parts that is refused, whatever part it is in.
+    ranked = RECS.with_columns(rank=pl.int_range(pl.len()).over("user")).drop("score")
+    path, truth = write(ranked, tmp_path / "r.csv"), write(TRUTH, tmp_path / "t.parquet")
+    same(path, truth)
+    for given in BOTH:
+        assert "recs ordered by column 'rank', numbered from 0" in atkay.evaluate(path, truth, "mrr", **given).readings
+    wrong = ranked.with_columns(rank=pl.col("rank") + (pl.col("user") == 3))
+    size = (wrong["user"] == 3).sum()
+    for form in ("r.csv", "r.parquet"):
+        path = write(wrong, tmp_path / form)
+        for given in BOTH:
+            message = rf"of user 3 is 1, 2, .*; the ranks of a list of {size} must be 0 to {size - 1}"
+            with pytest.raises(OrderError, match=message):
+                atkay.evaluate(path, truth, "mrr", **given)
+
+
 def test_ranks(tmp_path: Path) -> None:
     ranked = RECS.with_columns(rank=pl.int_range(pl.len()).over("user") + 1).drop("score")
     same(write(shuffled(ranked), tmp_path / "r.csv"), write(TRUTH, tmp_path / "t.parquet"))

@@ -578,3 +578,11 @@ def test_lists_of_numbers_with_an_unknown_name_on_spark(spark: Session) -> None:
         atkay.evaluate(in_spark(spark, pairs.with_columns(rank=1)), lists, "mrr")
     named = {"recs": Columns(score="distances")}
     assert atkay.evaluate(lists, {1: ["b"]}, "mrr", columns=named)["mrr"] == 1
+
+
+def test_ranks_are_numbered_alike_in_all_parts_on_spark(spark: Session) -> None:
+    ranks = pl.DataFrame({"user": [1, 1, 2, 2], "item": [1, 2, 1, 2], "rank": [0, 1, 1, 2]})
+    with pytest.raises(errors.OrderError, match="of user 2 is 1, 2; the ranks of a list of 2 must be 0 to 1, each"):
+        atkay.evaluate(in_spark(spark, ranks), {1: [1], 2: [2]}, "mrr")
+    alike = ranks.with_columns(rank=pl.Series([0, 1, 0, 1]))
+    assert atkay.evaluate(in_spark(spark, alike), {1: [1], 2: [2]}, "mrr")["mrr"] == (1 + 1 / 2) / 2

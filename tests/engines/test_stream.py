@@ -634,10 +634,30 @@ def test_a_reference_for_everybody_needs_no_users() -> None:
     assert stream.compute()["unexpectedness@2"] == 0.5
 
 
-def test_a_masked_array_is_refused() -> None:
-    items = np.ma.masked_equal([[3, 1]], 1)
-    with pytest.raises(InputError, match=r"items is a masked array.*items\.filled\(-1\)"):
-        atkay.Stream("mrr").update(items, [[1]])
+def test_masked_entries_are_left_out_as_evaluate_does() -> None:
+    # Without the masked 1 and 2 the lists are 3, 0 and 1, 0; 0 is relevant to the first user, 1 to the second.
+    def masked(values: Any, mask: Any) -> Any:
+        return np.ma.masked_array(values, np.array(mask, bool))
+
+    items = masked([[3, 1, 0], [2, 1, 0]], [[0, 1, 0], [1, 0, 0]])
+    scores = masked([[1.5, 9.0, 0.5, 2.0], [1.0, 2.5, 9.0, -np.inf]], [[0, 1, 1, 0], [0, 0, 1, 0]])
+    codes = masked([[0, 3], [1, 2]], [[0, 1], [0, 1]])
+    grades = masked([[2.5, 0, 0, 9], [0, 0.5, 9, 0]], [[0, 0, 0, 1], [0, 0, 1, 0]])
+    expected = (1 / 2 + 1) / 2
+    for targets in (codes, grades, [*codes], [[0], [1]]):
+        given: Any
+        for given in ({"items": items}, {"items": [*items]}, {"scores": scores}):
+            stream = atkay.Stream("mrr", n_items=4)
+            stream.update(targets=targets, **given)
+            assert stream.compute()["mrr"] == expected
+        recs: Any
+        for recs in (items, (None, scores)):
+            assert atkay.evaluate(recs, targets, "mrr")["mrr"] == expected
+    stream = atkay.Stream("mrr")  # the scores of the listed items: 3 has 1, 0 has 2
+    stream.update(items, codes, scores=np.array([[1.0, 9.0, 2.0], [9.0, 2.0, 1.0]]))
+    assert stream.compute()["mrr"] == (1 + 1) / 2
+    with pytest.raises(InputError, match="users is a masked array, and each of its values is needed"):
+        stream.update(items, codes, users=np.ma.masked_equal([1, 2], 2))
 
 
 @pytest.fixture

@@ -105,9 +105,12 @@ def test_streams_and_full_ranking() -> None:
     stream, other = (atkay.Stream("map", n_items=3) for _ in range(2))
     stream.update(scores=scores[:1], targets=rows[:1])
     other.update(scores=scores[1:], targets=rows[1:])
+    restored = atkay.Stream.from_bytes(stream.to_bytes())
     stream.merge(other)
-    with pytest.warns(RelevanceWarning, match=words):
-        stream.compute()
+    restored.merge(other.to_bytes())
+    for each in (stream, restored, atkay.Stream.from_bytes(stream.to_bytes())):
+        with pytest.warns(RelevanceWarning, match=words):
+            each.compute()
     torch = pytest.importorskip("torch")
     matrix = torch.tensor(scores)
     with pytest.warns(RelevanceWarning, match=words):

@@ -301,8 +301,8 @@ def test_ties_as_text_do_not_hide_ranks_that_contradict_the_scores() -> None:
     contradicting = pl.DataFrame(columns).with_columns(rank=pl.Series([1, 2, 3, 4]))
     with pytest.raises(OrderError, match="'rank' and 'score' contradict each other: for user 'q', rank 1 has score 0"):
         atkay.evaluate(contradicting, {"q": ["d"]}, "mrr", ties="text_desc")
-    for name, expected in (("rank", 1 / 4), ("score", 1 / 2)):
-        named: Any = {"recs": atkay.Columns(**{name: name})}
+    for columns_of_recs, expected in ((atkay.Columns(rank="rank"), 1 / 4), (atkay.Columns(score="score"), 1 / 2)):
+        named = {"recs": columns_of_recs}
         assert atkay.evaluate(contradicting, {"q": ["d"]}, "mrr", ties="text_desc", columns=named)["mrr"] == expected
 
 

@@ -126,12 +126,13 @@ def together(query: Ints, n_queries: int, score: Array | ArrowColumn | None = No
     return order.astype(np.int64), start, equal
 
 
-def by_rank(lists: Lists, rank: Ints) -> tuple[Ints | None, int]:
+def by_rank(lists: Lists, rank: Ints, first: int | None = None) -> tuple[Ints | None, int]:
     """The rows of each list by rank, None where they stand so, and a query whose ranks are not 1..n, or -1.
 
-    A row's place follows from its rank: there is nothing to sort. All ranks may also be numbered from 0.
+    A row's place follows from its rank: there is nothing to sort. All ranks may also be numbered from 0:
+    ``first`` says from where, if it is known; else the lowest one tells.
     """
-    if len(rank) and rank.min() == 0:
+    if first == 0 or (first is None and len(rank) and rank.min() == 0):
         rank = rank + 1
     wrong = np.flatnonzero((rank < 1) | (rank > np.repeat(lists.length, lists.length)))
     if len(wrong):

@@ -76,6 +76,7 @@ PART_FIELDS: dict[str, Reader] = {
     "population": FIELDS["population"].read,
     "sums": Sums.of_record,
     "whole_users": mapped(count),
+    "grades": maybe(Grades.of_record),
 }
 """Further fields of a stream that has users."""
 
@@ -274,7 +275,7 @@ class Stream(Visible):
         else:
             read = _read(other)
             self._check_same(read.header)
-            part, grades = self._restored(read), None
+            part, grades = self._restored(read), read.fields.get("grades")
         if part is not None:
             self._add(part, grades)
 
@@ -323,6 +324,7 @@ class Stream(Visible):
             header["population"] = dataclasses.asdict(part.population)
             header["sums"] = part.sums[None].record()
             header["whole_users"] = dict(part.state_users.get(None, {}))
+            header["grades"] = self._grades
             states = [part.states[None][name] for name in self._shapes]
         return pack(header, states)
 

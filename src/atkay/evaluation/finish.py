@@ -69,6 +69,8 @@ class Setting:
     grades: Grades | None = None
     """The grades of the truth, where no part knows them."""
     engine: str | None = None
+    first_rank: int | None = None
+    """From where the ranks of all lists are numbered, where no part knows."""
     whole: tuple[str, ...] = ()
     """Of exclude and candidates, what every part has whole."""
 
@@ -193,7 +195,9 @@ def _readings(request: Request, setting: Setting, part: Part) -> tuple[str, ...]
             messages.append(f"recs ordered by column '{used['score']}', not by '{column}'")
             continue
         ranks = None if column is None or name not in setting.tables else setting.tables[name].rank
-        first = "" if ranks is None or ranks.min() != 0 else ", numbered from 0"
+        lowest = setting.first_rank if name == "recs" else None
+        lowest = ranks.min() if lowest is None and ranks is not None else lowest  # type: ignore[assignment]  # an integer
+        first = ", numbered from 0" if lowest == 0 else ""
         if column is not None and (first or len({"rank", "score"} & {*used}) > 1):
             messages.append(f"{name} ordered by column '{column}'{first}")
     if common is not None and common.grades is not None and common.grades.graded:

@@ -247,8 +247,12 @@ def _by_score(aligned: Aligned, protocol: Protocol) -> Aligned:
     """The lists without their ranks where the word for ties goes by scores; ranks that contradict these are refused."""
     if aligned.rank is None or aligned.score is None or not protocol.trait("ties", "over_rank"):
         return aligned
-    rank_order(aligned.recs, aligned.rank, aligned.score, Origin("recs", aligned.names, aligned.whose))
+    rank_order(aligned.recs, aligned.rank, aligned.score, _origin(aligned))
     return replace(aligned, rank=None)
+
+
+def _origin(aligned: Aligned) -> Origin:
+    return Origin("recs", aligned.names, aligned.whose, aligned.first_rank)
 
 
 def _turned(aligned: Aligned) -> Aligned:
@@ -319,8 +323,7 @@ def _order(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> tu
         score_steps = score.steps(recs)
         if score_steps.rising < 0 and 0 < len(score_steps.equal) < MOVED_SHARE * len(recs):
             return Moved.among_equal(score_steps.equal, key), score_steps.n_tied
-    origin = Origin("recs", aligned.names, aligned.whose)
-    return rank_order(recs, aligned.rank, score, origin, None if key is None else lambda: key(None))
+    return rank_order(recs, aligned.rank, score, _origin(aligned), None if key is None else lambda: key(None))
 
 
 def _tie_breaker(aligned: Aligned, protocol: Protocol, row: Ints, grade: Floats) -> Callable[[Ints | None], Array]:

@@ -13,7 +13,7 @@ from atkay.core.order import Scores
 from atkay.errors import IdError, InputError, OrderError, RelevanceError, a_type
 from atkay.inputs.array_sources import best, check_scores, rounded
 from atkay.inputs.arrays import item_rows
-from atkay.inputs.item_rows import PADDING, ItemRows, as_array, is_sparse, ragged
+from atkay.inputs.item_rows import ItemRows, as_array, filled, is_sparse, ragged
 
 if TYPE_CHECKING:
     import polars as pl
@@ -108,7 +108,7 @@ def by_index(scores: Any, grades: Any, indexes: Any, precision: str) -> Batch:
     Who has the same index is one query, all of whose items are here, and all of them are judged.
     """
     given = {"scores": scores, "grades": grades, "indexes": indexes}
-    score, grade, index = (np.asarray(array(each, name)) for name, each in given.items())
+    score, grade, index = (np.asarray(_unmasked(each, name)) for name, each in given.items())
     if score.ndim != 1 or score.shape != grade.shape or score.shape != index.shape or index.dtype.kind not in "iu":
         raise InputError(
             "update: with indexes, scores and grades must be one-dimensional, with an integer index for each; "
@@ -129,7 +129,7 @@ def read_users(given: Any, call: str = "update", name: str = "users") -> pl.Seri
 
     from atkay.inputs.checks import as_ids, is_nested
 
-    ids = array(given, name, call)
+    ids = _unmasked(given, name, call)
     if isinstance(ids, np.ndarray) and (ids.ndim != 1 or ids.dtype == object):
         ids = ids.tolist()
     try:
@@ -152,12 +152,14 @@ def array(given: Any, name: str, call: str = "update") -> Any:
             "array, a tensor or a list: list(d.values()) of a dict, frame.to_numpy() of a frame with a row for each "
             "user."
         )
-    if np.ma.is_masked(given):
-        raise InputError(
-            f"{call}: {name} is a masked array, and masked values would count. Pass items.filled(-1), "
-            "scores.filled(-np.inf) or grades.filled(0)."
-        )
     return as_array(given, f"{call}: {name}")
+
+
+def _unmasked(given: Any, name: str, call: str = "update") -> Any:
+    """The same, of which each value counts."""
+    if np.ma.is_masked(given):
+        raise InputError(f"{call}: {name} is a masked array, and each of its values is needed. Pass one without gaps.")
+    return array(given, name, call)
 
 
 def item_codes(given: Any, name: str, n_items: int | None, n_users: int | None = None) -> ItemRows:
@@ -194,9 +196,13 @@ def _read_rows(given: Any, name: str, n_items: int | None) -> ItemRows:
     return item_rows(given, "grades" if name == "targets" else "members", f"update: {name}", n_items)
 
 
+def _row(given: Any) -> Array:
+    return given.compressed() if isinstance(given, np.ma.MaskedArray) else np.asarray(given)
+
+
 def _read_lists(given: Any, name: str) -> ItemRows:
     try:
-        rows = [np.asarray(array(row, f"a row of {name}")) for row in given]
+        rows = [_row(array(row, f"a row of {name}")) for row in given]
     except InputError:
         raise
     except (TypeError, ValueError):
@@ -210,7 +216,7 @@ def _read_lists(given: Any, name: str) -> ItemRows:
 
 def _scores(given: Any, precision: str) -> Array:
     try:
-        score = np.asarray(given)
+        score = np.asanyarray(given)
     except ValueError:
         raise OrderError("update: the rows of scores have different lengths; pass an array.") from None
     score = check_scores(score, "update")
@@ -239,5 +245,5 @@ def _ranked(given: Any, score: Array | None, n_items: int | None) -> ItemRows:
     recs = item_codes(given, "items", n_items)
     if score is None:
         return recs
-    of_item = score[given != PADDING]
+    of_item = score[filled(np.ma.getdata(given)) & ~np.ma.getmaskarray(given)]
     return recs._replace(value=of_item).where(of_item > -np.inf)

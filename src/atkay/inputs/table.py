@@ -91,6 +91,8 @@ class Table:
     extra: pl.DataFrame | None = None
     readings: tuple[str, ...] = ()
     """How it was read, where that could be otherwise."""
+    first_rank: int | None = None
+    """From where ranks are numbered, 0 or 1, in the whole table of which these are some rows."""
 
     def __len__(self) -> int:
         return len(self.ids[0])

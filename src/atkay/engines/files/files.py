@@ -27,7 +27,7 @@ from atkay.engines.plan import share
 from atkay.errors import AtkayError, DuplicateError, InputError, PopulationError, number_of
 from atkay.evaluation.finish import Setting, finish
 from atkay.evaluation.measure import measure_tables
-from atkay.inputs.checks import ROWS_SAMPLED, as_ids
+from atkay.inputs.checks import ROWS_SAMPLED, as_ids, number
 from atkay.inputs.coding.types import fitting
 from atkay.inputs.coding.vocabulary import Vocabulary, fits
 from atkay.inputs.read import columns_of, read_items, read_recs, read_tables, read_truth, settled_predictions
@@ -126,7 +126,18 @@ def _setting(
     }
     columns = {name: table.used for name, table in tables.items()}
     protocol = setting.protocol.with_fields(**described)
-    return replace(setting, protocol=protocol, columns=columns, whole=tuple(whole))
+    return replace(
+        setting, protocol=protocol, columns=columns, whole=tuple(whole), first_rank=_first_rank(divided["recs"])
+    )
+
+
+def _first_rank(recs: Divided) -> int | None:
+    """From where ranks are numbered; None where there are none."""
+    name = recs.table.used.get("rank")
+    if name is None:
+        return None
+    (lowest,) = recs.ask((number(name, pl.Float64) if recs.source.text else pl.col(name)).min())
+    return int(lowest != 0)
 
 
 def _items(partition: Partition, name: str) -> pl.Series:

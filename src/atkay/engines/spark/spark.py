@@ -124,8 +124,13 @@ def evaluate_spark(request: Request) -> Result:
     described: dict[str, Any] = {
         name: f"{number_of(sizes[name], 'row')} of {table.label}" for name, table in filters.items()
     }
-    setting = share(judged_as, tables)
-    setting = replace(setting, protocol=request.protocol.with_fields(**described), columns=columns, whole=tuple(whole))
+    setting = replace(
+        share(judged_as, tables),
+        protocol=request.protocol.with_fields(**described),
+        columns=columns,
+        whole=tuple(whole),
+        first_rank=tables["recs"].first_rank,
+    )
     by = _divided_by(setting, {name: table for name, table in filters.items() if name in divided})
     busy = min(session.sparkContext.defaultParallelism, math.ceil(sum(sizes.values()) / FEWEST_ROWS_PER_PART))
     n_parts = max(busy, math.ceil(sum(sizes.values()) / ROWS_PER_PART))
@@ -226,8 +231,9 @@ def _with_items(table: Table, frame: DataFrame) -> tuple[Table, int]:
 
     item = table.used["item"]
     gaps = [f.count_if(spark_column(name).isNull()).alias(f"gaps {at}") for at, name in enumerate(table.key)]
+    ranks = [f.min(spark_column(table.used["rank"])).alias("lowest rank")] if "rank" in table.used else []
     counts = as_polars(
-        frame.groupBy(spark_column(item).alias(item)).agg(f.count(f.lit(1)).alias("rows"), *gaps).toArrow()
+        frame.groupBy(spark_column(item).alias(item)).agg(f.count(f.lit(1)).alias("rows"), *gaps, *ranks).toArrow()
     )
     size = int(counts["rows"].sum())
     missing = {name: int(counts[f"gaps {at}"].sum()) for at, name in enumerate(table.key)}
@@ -238,7 +244,8 @@ def _with_items(table: Table, frame: DataFrame) -> tuple[Table, int]:
                 f"{table.name}: '{name}' is missing in {count:,} of {size:,} rows. Fill in the ids, or drop these rows."
             )
     items = as_ids(counts[item], table.name)
-    return replace(table, ids=(*table.ids[:-1], items)), size
+    first_rank = int(counts["lowest rank"].cast(pl.Float64, strict=False).min() != 0) if ranks else None
+    return replace(table, ids=(*table.ids[:-1], items), first_rank=first_rank), size
 
 
 def _roles(table: Table) -> Columns:

@@ -57,6 +57,8 @@ class Aligned:
     """How many listed rows name an item that the truth never mentions."""
     score: Scores | None = None
     rank: Ints | None = None
+    first_rank: int | None = None
+    """From where the ranks of all lists are numbered, where these are some of them."""
     grade: Floats | None = None
     exclude: Lists | Bools | None = None
     candidates: Lists | Bools | None = None
@@ -239,6 +241,7 @@ def align_tables(
         n_unknown=n_unknown,
         score=score,
         rank=in_order(recs.rank, order),
+        first_rank=recs.first_rank,
         grade=grade,
         **{name: each.rows for name, each in outside.items()},
         extra=extra,

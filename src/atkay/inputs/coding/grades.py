@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from atkay.core.lists import in_threads, ranges
+from atkay.core.schema import count, listed, number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from atkay.core.types import Floats, Ints
 
 MOST_STARS = 10
@@ -50,10 +49,13 @@ class Grades(NamedTuple):
         return cls(low, high, graded, _stars(grade) if low >= 0.5 and high <= MOST_STARS else ())
 
     @classmethod
-    def of_record(cls, record: Sequence[Any]) -> Grades:
+    def of_record(cls, record: Any) -> Grades:
         """The same, out of JSON, which has lists alone."""
         low, high, graded, stars = record
-        return cls(low, high, graded, tuple(stars))
+        found = cls(number(low), number(high), bool(graded), listed(count)([*stars]))
+        if len(found.stars) not in (0, 2 * MOST_STARS + 1):
+            raise ValueError(f"must have a count for each half star, got {len(found.stars)}")
+        return found
 
     def merge(self, other: Grades | None) -> Grades:
         """What both parts of the truth have."""

@@ -27,6 +27,8 @@ class Origin(NamedTuple):
     table: str
     columns: Mapping[str, str]
     whose: Callable[[int], str]
+    first_rank: int | None = None
+    """From where the ranks of all lists are numbered, where these are some of them."""
 
 
 def rank_order(
@@ -38,7 +40,7 @@ def rank_order(
     they stay as they are. Ranks that are not 1, 2, 3, ... in each list, or that contradict the scores, are refused.
     """
     if rank is not None:
-        order, wrong = by_rank(lists, rank)
+        order, wrong = by_rank(lists, rank, origin.first_rank)
         if wrong >= 0:
             raise _not_ranks(lists, rank, wrong, origin)
         if score is not None:
@@ -69,7 +71,8 @@ def repeats(lists: Lists, items: Vocabulary, where: Callable[[int], str], table:
 def _not_ranks(lists: Lists, rank: Ints, query: int, origin: Origin) -> OrderError:
     ranks = np.sort(rank[lists.start[query] : lists.start[query + 1]])
     first = ", ".join(map(str, ranks[:8])) + (", ..." if len(ranks) > 8 else "")
-    base, size = 0 if rank.min() == 0 else 1, len(ranks)
+    base, size = origin.first_rank, len(ranks)
+    base = int(rank.min() != 0) if base is None else base
     return OrderError(
         f"of {origin.whose(query)} is {first}; the ranks of a list of {size} must be {base} to {size - 1 + base}, each "
         "once",
