@@ -100,10 +100,6 @@ class Request:
         request._check_sampled()
         if tables is not None:
             rules.check_filters(request.tables)
-            if columns is not None:
-                from atkay.inputs.columns import check_header
-
-                check_header(request.tables, columns)
         return request
 
     @property

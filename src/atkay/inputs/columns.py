@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from atkay.errors import ColumnError, a_type, listing, nearest, offer, shown, unknown_value
+from atkay.errors import ColumnError, listing, nearest, offer, shown, unknown_value
 from atkay.tables import BESIDE, ITEM, KINDS, ORDER, SESSION, TIME, USER
 from atkay.text.help import Visible
 from atkay.text.phrases import columns_argument, either, in_library
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from atkay.inputs.table import Source
 
 
 def _number(point: str) -> str:
@@ -82,19 +83,19 @@ class Columns(Visible):
         return self.user if isinstance(self.user, tuple) else (self.user,)
 
 
-def check_header(given: Mapping[str, Any], columns: Columns | Mapping[str, Columns] | None) -> None:
-    """Only files have no header. One ``Columns`` may be meant for one of several tables."""
-    frames = {name: table for name, table in given.items() if not isinstance(table, str | os.PathLike)}
-    if isinstance(columns, Columns):
-        wrong = [*frames][:1] if columns.header == "none" and len(frames) == len(given) else []
-    else:
-        headers = columns.items() if isinstance(columns, Mapping) else ()
-        wrong = [name for name, each in headers if getattr(each, "header", None) == "none" and name in frames]
-    if wrong:
+def check_headless(sources: Mapping[str, Source], columns: Columns | Mapping[str, Columns] | None) -> None:
+    """Only text may have no header; one ``Columns`` may be meant for one of several tables."""
+    named = [name for name, source in sources.items() if not (source.headless or source.text)]
+    if isinstance(columns, Mapping):
+        named = [name for name in named if name in columns and columns[name].header == "none"]
+    elif columns is None or columns.header != "none" or len(named) < len(sources):
+        return
+    if named:
         raise ColumnError(
-            f"header='none' is for text files, got {a_type(frames[wrong[0]])}",
+            f"header='none' is for text files, and {sources[named[0]].label} names its columns: "
+            f"{listing(sources[named[0]].names)}",
             advice=f"Name the columns instead, such as {columns_argument(user=..., item=...)}.",
-            table=wrong[0],
+            table=named[0],
         )
 
 
@@ -220,6 +221,9 @@ def _advice(
         )
     kind = KINDS[table]
     roles = [role for role in kind.roles if role != "rank"] if len(names) > 1 else [role]
+    if text and all(re.fullmatch(r"column_[0-9]+", name) for name in names) and len(names) > 1:
+        named = columns_argument(header="none", **dict(zip(roles, names, strict=False)))
+        return f"The file is read without a header: name its columns, such as {named}."
     headless = columns_argument("" if other_columns is None else table, header="none")
     header = f"put a header line above it, such as {kind.header or ','.join(roles[: len(names)])}"
     header = f"pass {either(headless, '--no-header')}, or {header}"

@@ -9,6 +9,7 @@ import polars as pl
 
 from atkay.errors import ColumnError, OrderError, listing
 from atkay.inputs.checks import as_ids, bad_rows, check_grades, check_numbers, typed
+from atkay.inputs.columns import check_headless
 from atkay.inputs.kinds import open_source
 from atkay.inputs.nested import flat
 from atkay.inputs.read import find_roles, load
@@ -31,7 +32,9 @@ def read_log(
     The ``needed`` roles must be there, the ``optional`` ones may. Ids of a file without types are integers where all of
     a column are.
     """
-    source = flat(open_source(given, name, columns.header), name, columns)
+    source = open_source(given, name, columns.header)
+    check_headless({name: source}, columns)
+    source = flat(source, name, columns)
     named = source.columns or columns
     if len(named.key) > 1:
         raise ColumnError(f"a log must identify users by one column, got {listing(named.key)}.", table=name)

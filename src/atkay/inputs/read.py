@@ -21,7 +21,7 @@ from atkay.inputs.checks import (
     check_swapped,
     warn_unused,
 )
-from atkay.inputs.columns import Columns, find, named_like, names_a_role
+from atkay.inputs.columns import Columns, check_headless, find, named_like, names_a_role
 from atkay.inputs.kinds import open_source
 from atkay.inputs.nested import flat
 from atkay.inputs.numbered import with_ids, with_top
@@ -88,6 +88,7 @@ def read_tables(
     check_index(given.get("recs"), given.get("truth"))
     names = [name for name in (*FILTERS, *SIDE, "slices") if given.get(name) is not None]
     every = {name: opened(given.get(name), name, columns_of(columns, name)) for name in ("recs", "truth", *names)}
+    check_headless(every, columns)
     without = None if "candidates" in every else depth
     every["recs"] = with_top(
         every["recs"],
