@@ -20,7 +20,7 @@ from atkay.inputs.formats.delimited import CSV, TSV
 from atkay.inputs.formats.json_document import JSON, LZ4, is_json_lines
 from atkay.inputs.formats.json_lines import JSON_LINES
 from atkay.inputs.formats.predictions import PREDICTIONS
-from atkay.inputs.formats.recommenders import MOVIELENS, RECBOLE
+from atkay.inputs.formats.recommenders import LIGHTGCN, MOVIELENS, RECBOLE
 from atkay.inputs.formats.svmlight import SVMLIGHT
 from atkay.inputs.formats.trec import TREC_QRELS, TREC_RUN
 from atkay.inputs.paths import UNPACKED, Stored, find_files, local_path, quoted
@@ -40,6 +40,7 @@ FORMATS: tuple[Format, ...] = (
     ARROW,
     JSON,
     JSON_LINES,
+    LIGHTGCN,
     TREC_RUN,
     TREC_QRELS,
     SVMLIGHT,

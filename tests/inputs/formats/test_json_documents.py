@@ -208,3 +208,23 @@ def test_lists_and_saved_results_side_by_side(suffix: str, tmp_path: Path) -> No
     comparison = atkay.compare(runs, written(tmp_path / "qrels.json", QRELS), METRICS)
     assert comparison.results["lists"]["mrr"] == comparison.results["saved"]["mrr"] == (1 / 2 + 1) / 2
     refused(SourceError, "recs: '.*saved.json.*' is a saved result of atkay, which holds numbers, not lists", saved)
+
+
+FRAME = pd.DataFrame({"user": ["a", "a", "b"], "item": [3, 1, 1], "score": [0.9, 0.5, 0.3]})
+
+
+@pytest.mark.parametrize("orient", ["split", "records", "index", "columns", "table"])
+def test_frames_that_pandas_wrote(orient: Any, tmp_path: Path) -> None:
+    # 1 stands at rank 2 of a, and at rank 1 of b.
+    for frame, truth in ((FRAME, {"a": [1], "b": [1]}), (FRAME.assign(user=[7, 7, 8]), {7: [1], 8: [1]})):
+        frame.to_json(tmp_path / "recs.json", orient=orient)
+        assert atkay.evaluate(tmp_path / "recs.json", truth, "mrr")["mrr"] == (1 / 2 + 1) / 2
+
+
+def test_values_that_pandas_wrote_have_no_names(tmp_path: Path) -> None:
+    for frame in (FRAME, FRAME[["item", "score"]], FRAME[["user", "item"]]):
+        frame.to_json(tmp_path / "recs.json", orient="values")
+        with pytest.raises(SourceError, match=r"holds rows without the names of their columns, such as .*'records'\)"):
+            atkay.evaluate(tmp_path / "recs.json", {"a": [1]}, "mrr")
+    (tmp_path / "recs.json").write_text("[[3, 1], [1]]")  # lists of items
+    assert atkay.evaluate(tmp_path / "recs.json", {0: [1], 1: [1]}, "mrr")["mrr"] == (1 / 2 + 1) / 2

@@ -204,6 +204,19 @@ def test_ratings_of_several_types() -> None:
     agrees(truth=changed(mixed, lambda d: d["judgmentRatings"][0]["ratings"][1].update(rating=0.0)))
 
 
+def test_a_book_of_quepid_has_a_column_for_each_rater(tmp_path: Path) -> None:
+    book = tmp_path / "book_1_export.csv"
+    book.write_text("query,docid,Ann Lee,bob@shop.com\nq1,d1,2.0,\nq1,d2,1.0,3.0\nq2,d1,,\n")
+    with pytest.raises(AtkayError, match=r"item 'd2' appears twice in the truth of .*raters='mean'"):
+        atkay.evaluate({"q1": ["d1", "d2"]}, book, "dcg(gain=linear)")
+    # q1 has d1 with 2 and d2 with (1 + 3) / 2 or 1; nobody rated q2.
+    rules = {2: atkay.Protocol(raters="mean"), 1: atkay.Protocol(raters="majority")}
+    for second, protocol in rules.items():
+        result = atkay.evaluate({"q1": ["d2"]}, book, "dcg(gain=linear)", protocol=protocol)
+        assert result["dcg(gain=linear)"] == second
+        assert result.population.relevant == 2
+
+
 def test_quepid_tables(tmp_path: Path) -> None:
     """A query that nobody rated stands alone in its line, a document that nobody rated has no number."""
     lines = [f"{query},{name},{grade}" for query, grades in QRELS.items() for name, grade in grades.items()]

@@ -59,6 +59,20 @@ class Layout:
         numeric = any(map(_is_number, first))
         return "none" if numeric and all(_is_like(name, values) for name, values in columns) else "unknown"
 
+    @property
+    def _is_book(self) -> bool:
+        """Whether it is a book of Quepid's, which has a column of ratings for each rater."""
+        names, *below = self.rows or ((),)
+        raters = names[2:]
+        ratings = [row[2:] for row in below]
+        return (
+            ",".join(names[:2]) == "query,docid"
+            and len(raters) > 0
+            and not any(map(names_a_role, raters))
+            and all(len(row) == len(raters) and all(not one or _is_number(one) for one in row) for row in ratings)
+            and any(any(row) for row in ratings)
+        )
+
     def scan(self, path: Path, header: str) -> pl.LazyFrame:
         """The rows of the file; without a header the columns are column_1, column_2, ..."""
         headless = header == "none"
@@ -75,6 +89,9 @@ class Layout:
             glob=False,
         )
         if not headless and self.rows and ",".join(self.rows[0]) == QUEPID:
+            frame = frame.drop_nulls("rating")
+        if not headless and self._is_book:
+            frame = frame.unpivot(index=["query", "docid"], variable_name="rater", value_name="rating")
             frame = frame.drop_nulls("rating")
         if self.rows and all(field.startswith(" ") for row in self.rows for field in row[1:]) and self.consistent:
             return frame.select(pl.all().str.strip_chars_start(" ").name.map(str.strip))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from atkay.errors import SourceError, listing
+from atkay.inputs.checks import COLUMNS_SAMPLED, ROWS_SAMPLED
 from atkay.inputs.documents import names_columns, read_document
 from atkay.inputs.formats.format import Format
 from atkay.inputs.mappings import read_lists, read_mapping
@@ -109,9 +110,10 @@ def _read_run(content: bytes, table: str, name: Path) -> Source | None:
     query = (~entry).cum_sum().filter(entry) - 1
     key, number = _unescaped(key), number.filter(entry)
     queries = key.filter(~entry)
-    if queries.n_unique() < len(queries) or names_columns(queries):
+    item = key.filter(entry)
+    if queries.n_unique() < len(queries) or names_columns(queries) or names_columns(item.head(COLUMNS_SAMPLED)):
         return None
-    columns = {"user": queries.gather(query), "item": key.filter(entry), value: number}
+    columns = {"user": queries.gather(query), "item": item, value: number}
     return source_of(columns, roles_of(table, columns), name.name)
 
 
@@ -146,8 +148,8 @@ def _parsed(content: str, name: Path, table: str) -> Any:
 
 def _read_any(given: Any, name: Path, table: str) -> Source:
     what = quoted(name)
-    if isinstance(given, dict) and names_columns(given):
-        given = _rows(given)
+    given = _rows(given) if isinstance(given, dict) and names_columns(given) else _of_pandas(given)
+    _refuse_values(given, what, table)
     if (source := read_document(given, table, what)) is not None:
         return source
     if isinstance(given, dict):
@@ -171,6 +173,34 @@ def _rows(columns: dict[str, Any]) -> Any:
     if all(isinstance(one, list) and len(one) == len(values[0]) for one in values):
         return [dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True)]
     return columns
+
+
+def _of_pandas(given: Any) -> Any:
+    """The rows of a frame that pandas wrote as orient="split", "table" or "index"; anything else as it is."""
+    if not isinstance(given, dict) or not given:
+        return given
+    columns, data, first = given.get("columns"), given.get("data"), next(iter(given.values()))
+    if {*given} == {"columns", "index", "data"} and isinstance(columns, list) and isinstance(data, list):
+        whole = all(isinstance(row, list) and len(row) == len(columns) for row in data)
+        return [dict(zip(columns, row, strict=True)) for row in data] if whole else given
+    if {*given} == {"schema", "data"} and isinstance(data, list):
+        return data
+    if isinstance(first, dict) and names_columns(first):
+        return [*given.values()]
+    return given
+
+
+def _refuse_values(given: Any, what: str, table: str) -> None:
+    """Rows of text and numbers, or with fractions, are those of a frame, and no lists of items."""
+    if not isinstance(given, list) or not given or any(type(row) is not list for row in given):
+        return
+    kinds = {type(value) for row in given[:ROWS_SAMPLED] for value in row}
+    if len({*map(len, given)}) == 1 and (float in kinds or {str, int} <= kinds):
+        raise SourceError(
+            f"{what} holds rows without the names of their columns, such as {json.dumps(given[0])[:60]}",
+            advice="In pandas, write frame.to_json(path, orient='records').",
+            table=table,
+        )
 
 
 def _refuse_lz4(path: Path, table: str) -> None:

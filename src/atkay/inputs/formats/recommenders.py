@@ -1,4 +1,4 @@
-"""Files of recommender data sets: RecBole's atomic files, and MovieLens' with '::' between fields."""
+"""Files of recommender data sets: RecBole's atomic files, MovieLens' with '::' between fields, LightGCN's."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from atkay.inputs.text_files import first_lines, lines
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from atkay.inputs.formats.format import Header
 
 TYPED = re.compile(r"(.+):(token|float|token_seq|float_seq)")
 """How RecBole writes the name of a column: user_id:token."""
@@ -76,5 +78,23 @@ def _names(first: Sequence[str], path: Path) -> Sequence[str]:
     )
 
 
+def _is_per_user(lines: Sequence[str], _: Path, __: str, header: Header) -> bool:
+    """Whether each line has a user and its items, as many as there are: all numbers, and none of them twice."""
+    rows = [line.split() for line in lines]
+    if header == "likely" or not all(field.isdecimal() for row in rows for field in row):
+        return False
+    users, widths = {row[0] for row in rows}, set(map(len, rows))
+    once = len(users) == len(rows) and all(len({*row[1:]}) == len(row) - 1 for row in rows)
+    return once and len(widths) > 1
+
+
+def _scan_per_user(path: Path) -> pl.LazyFrame:
+    fields = pl.col("line").str.extract_all(r"\S+")
+    rows = lines(path).filter(pl.col("line").str.contains(r"\S"))
+    rows = rows.select(user=fields.list.first(), item=fields.list.slice(1))
+    return rows.filter(pl.col("item").list.len() > 0).explode("item")
+
+
+LIGHTGCN = Format("LightGCN", (), _scan_per_user, claim=_is_per_user, typed=False)
 RECBOLE = Format("RecBole", (".inter", ".item", ".user"), _scan_typed, guess=_typed, typed=False)
 MOVIELENS = Format("MovieLens", (), _scan_colons, guess=_has_colons, typed=False)
