@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import atkay
+from atkay.errors import InputError
 from atkay.inputs.item_rows import ItemRows, compressed, matrix, padded, ragged
 
 GRADES = np.array([[0.0, 2, 0, 1], [0, 0, 0, 0], [0, 0, 3, 0]])
@@ -44,3 +46,20 @@ def test_entries_of_the_same_place(options: dict[str, Any], codes: list[int], va
     rows = compressed(twice, "truth", **options)
     assert rows.value is not None
     assert (rows.item.tolist(), rows.value.tolist()) == (codes, values)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "mark"), [("int64", -100), ("int32", -(2**31)), ("uint8", 255), ("uint64", 2**64 - 1)]
+)
+def test_other_marks_at_the_ends_of_rows(dtype: str, mark: int) -> None:
+    # As items they would be relevant: the recall of the first user would be 1/2.
+    truth = np.array([[3, mark], [2, 1]], dtype=dtype)
+    with pytest.raises(
+        InputError, match=rf"truth: rows end with {mark}, which could pad them, or be an item. .* -1: num"
+    ):
+        atkay.evaluate([[3], [1]], truth, "recall")
+    padded = np.where(truth == mark, -1, truth.astype(int))
+    assert atkay.evaluate([[3], [1]], padded, "recall")["recall"] == (1 + 1 / 2) / 2
+    assert atkay.evaluate([[3], [1]], dict(enumerate(truth)), "recall")["recall"] == (1 / 2 + 1 / 2) / 2
+    ids = np.array([[-5, 3], [2, -7]])  # negative ids at any place are ids
+    assert atkay.evaluate([[-5], [2]], ids, "recall")["recall"] == 1 / 2

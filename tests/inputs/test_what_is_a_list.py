@@ -122,6 +122,20 @@ def test_lists_of_numbers_that_are_not_known(kind: Any, name: str) -> None:
     assert atkay.evaluate(vectors, {1: ["b"]}, "mrr")["mrr"] == 1 / 2
 
 
+@pytest.mark.parametrize("flags", [[True, False], ["true", "FALSE"]])
+def test_flags_that_are_not_known(flags: list[Any]) -> None:
+    truth = pl.DataFrame({"user": [1, 1], "item": ["a", "b"], "clicked": flags})
+    with pytest.warns(UnusedWarning, match="truth: no column was recognised as relevance, .*; 'clicked' is not used"):
+        atkay.evaluate({1: ["b", "a"]}, truth, "mrr")
+    recs = truth.rename({"clicked": "is_new"})  # lists are not ordered by flags: nothing is said
+    assert atkay.evaluate(recs, {1: ["b"]}, "mrr")["mrr"] == 1 / 2
+
+
+def test_empty_text_pads_rows() -> None:
+    recs = np.array([["a", "b"], ["c", ""]])
+    assert atkay.evaluate(recs, [["b"], ["c"]], "precision(per=listed)")["precision(per=listed)"] == (1 / 2 + 1) / 2
+
+
 def test_estimates_of_surprise() -> None:
     columns = {"uid": [1, 1], "iid": ["a", "b"], "est": [1.5, 4.5]}
     assert atkay.evaluate(pd.DataFrame(columns), {1: ["b"]}, "mrr")["mrr"] == 1

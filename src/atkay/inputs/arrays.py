@@ -45,7 +45,25 @@ def item_rows(given: Any, use: Use, name: str, n_items: int | None = None) -> It
         filled = np.ma.filled(given, 0)
         rows = matrix(filled, filled != 0)
         return members(rows, name) if use == "members" else rows
+    if given.dtype.kind in "iu" and given.size:
+        _refuse_padding(np.ma.filled(given, PADDING) if given.dtype.kind == "i" else np.ma.getdata(given), name)
     return whole_ids(padded(given.astype(float) if given.dtype == np.longdouble else given), name)
+
+
+def _refuse_padding(values: Array, name: str) -> None:
+    """Refuse what pads rows elsewhere: a negative number that is the only one, or the highest, at the ends of rows."""
+    highest = values.max() == np.iinfo(values.dtype).max
+    mark = values.max() if highest else values.min()
+    there = values == mark
+    if not highest and (mark >= PADDING or ((values < 0) & ~there).any()):
+        return
+    if there[:, -1].any() and not there.all() and not (there[:, :-1] & ~there[:, 1:]).any():
+        raise InputError(
+            f"rows end with {mark}, which could pad them, or be an item",
+            advice=f"Pad short rows with -1: numpy.where(array == {mark}, -1, array.astype(int)); if it is an item, "
+            "pass dict(enumerate(array)).",
+            table=name,
+        )
 
 
 def is_matrix(given: Array, use: Use, name: str, n_items: int | None = None) -> bool:

@@ -340,7 +340,8 @@ def _are_whole(source: Source, column: str) -> bool:
 def warn_unused(source: Source, table: str, role: str, used: Sequence[str | None]) -> None:
     """Warn where a column of numbers could have the role that no column was found for."""
     others = [name for name in source.names if name not in used and not names_an_id_or_time(name)][:COLUMNS_SAMPLED]
-    numbers = [name for name in others if _all_numbers(source.select([name]).get_column(name).head(ROWS_SAMPLED))]
+    flags = role == "relevance"
+    numbers = [name for name in others if _all_numbers(_first(source, name), flags=flags)]
     warn_of_numbers(numbers, table, role)
 
 
@@ -355,8 +356,17 @@ def warn_of_numbers(names: Sequence[str], table: str, role: str) -> None:
         )
 
 
-def _all_numbers(column: pl.Series) -> bool:
-    """Whether a column holds numbers, or text that could be."""
+def _first(source: Source, name: str) -> pl.Series:
+    return source.select([name]).get_column(name).head(ROWS_SAMPLED)
+
+
+def _all_numbers(column: pl.Series, *, flags: bool) -> bool:
+    """Whether a column holds numbers, or text that could be; ``flags``: or true and false."""
     if column.dtype == pl.String:
-        column = column.drop_nulls().cast(pl.Float64, strict=False)
+        column = column.drop_nulls()
+        if flags and column.str.to_lowercase().is_in(["true", "false"]).all():
+            return bool(len(column))
+        column = column.cast(pl.Float64, strict=False)
+    if flags and column.dtype == pl.Boolean:
+        return True
     return bool(column.dtype.is_numeric() and len(column) and not column.null_count())

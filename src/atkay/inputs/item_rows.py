@@ -88,7 +88,7 @@ def is_sparse(given: Any) -> bool:
 
 
 def padded(given: Array) -> ItemRows:
-    """A row of items per user, which -1, NaN, None and the mask fill up."""
+    """A row of items per user, which -1, NaN, None, "" and the mask fill up."""
     values = np.ma.getdata(given)
     there = filled(values) & ~np.ma.getmaskarray(given)
     return ItemRows(np.count_nonzero(there, axis=1), values[there])
@@ -98,6 +98,8 @@ def filled(values: Array) -> Bools:
     """Which entries are items, and do not fill up a row."""
     kind = values.dtype.kind
     there: Bools = values != PADDING if kind in "iufO" else np.ones(values.shape, bool)
+    if kind == "U":
+        there = values != ""
     if kind == "O":
         there &= values != np.array(None)
     if kind == "f":

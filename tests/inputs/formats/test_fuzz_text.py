@@ -24,7 +24,7 @@ METRICS = ["ndcg@2", "mrr", "recall@3"]
 PLAIN = ["01", "1.0", "1e3", "NA", "null", "nan", "Q0", "0", "true", "user", "item", "2024-01-02", "sep=;", "é"]
 ANY = st.text(st.sampled_from("ab01é-_.:;,|/ #\"'"), min_size=1, max_size=4).map(str.strip).filter(len)
 IDS = st.one_of(ANY, st.integers(-2, 12).map(str), st.integers(0, 20).map(str), st.sampled_from(PLAIN))
-SPELT = st.sampled_from([str, str.upper, str.title, lambda name: name.replace("_", " "), lambda name: f" {name}"])
+SPELT: Any = st.sampled_from([str, str.upper, str.title, lambda name: name.replace("_", " "), lambda name: f" {name}"])
 OTHERS = {"title": "some words", "ts": "1700000000", "price": "1.5", "Unnamed: 0": "3"}
 BEFORE, AFTER = ("", "\n", "sep=;\n"), ("", "\n", "\n\n")
 
@@ -38,7 +38,7 @@ def text_of(rows: list[list[str]], names: list[str], data: st.DataObject) -> tup
             columns.setdefault(name, [OTHERS[name]] * len(rows))
         columns = {name: columns[name] for name in data.draw(st.permutations([*columns]), "order")}
     separator = data.draw(st.sampled_from(",;\t|"), "separator")
-    quoting = data.draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]), "quoting")
+    quoting: Any = data.draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]), "quoting")
     file = io.StringIO()
     end = data.draw(st.sampled_from(["\n", "\r\n"]), "end")
     writer = csv.writer(file, delimiter=separator, quoting=quoting, lineterminator=end)
