@@ -269,6 +269,18 @@ def test_lists_follow_the_word_for_ties(ties: str, seen: bool, way: str) -> None
     assert found.population.tie_decided == reference.population.tie_decided > 0
 
 
+@pytest.mark.parametrize("metrics", ["hit@3,map", "hit@2", "coverage@4,hit@1"])
+def test_ties_that_a_depth_cuts(metrics: str) -> None:
+    rng = np.random.default_rng(5)
+    score, relevant = rng.integers(0, 4, (30, 8)).astype(float), rng.random((30, 8)) < 0.3
+    for depth in (1, 2, 5):
+        words: Any = {"depth": depth, "ties": "item"}
+        found = atkay.FullRanking(relevant, metrics, **words).evaluate_scores(lambda users: torch.tensor(score)[users])
+        reference = atkay.evaluate((None, score), relevant, metrics, catalog=list(range(8)), **words)
+        assert found.population.tie_decided == reference.population.tie_decided > 0
+        assert dict(found.items()) == dict(reference.items())
+
+
 def test_lists_of_vectors_too_large_or_small_for_single_precision() -> None:
     # The lists are those of the vectors times a power of two that single precision can multiply.
     users, items, truth, _, _ = case(3)

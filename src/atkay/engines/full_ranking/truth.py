@@ -159,7 +159,8 @@ class Truth:
             level = None if level is None else level.only(level.item < protocol.depth)
         tied = None
         if (ranked.equal > 1).any() or level:
-            tied = ranked.above[order], ranked.equal[order]
+            above, equal = ranked.above[order], ranked.equal[order]
+            tied = above, equal if protocol.depth is None else np.minimum(equal, protocol.depth - above)
             if protocol.ties == "together":
                 rank = ranked.above + ranked.equal
 
