@@ -9,10 +9,17 @@ import numpy as np
 
 from atkay.core.lists import in_threads
 from atkay.errors import InputError, OrderError, SourceError
-from atkay.inputs.arrays import ENTRIES_PER_BLOCK, has_fractions, is_matrix, item_rows, use_of, whole_ids
+from atkay.inputs.arrays import (
+    ENTRIES_PER_BLOCK,
+    has_fractions,
+    is_matrix,
+    item_rows,
+    refuse_padding,
+    use_of,
+    whole_ids,
+)
 from atkay.inputs.columns import Columns
 from atkay.inputs.item_rows import ItemRows, as_array, compressed, filled, is_sparse, matrix, members
-from atkay.inputs.pairs import perhaps_pairs
 from atkay.tables import KINDS
 
 if TYPE_CHECKING:
@@ -77,6 +84,8 @@ def rounded(score: Array, precision: str) -> Array:
 
 def read_array(given: np.ndarray[Any, Any], table: str) -> Source:
     """A row per user: of item ids, or with a column per item."""
+    from atkay.inputs.pairs import perhaps_pairs
+
     if given.dtype.names:
         raise SourceError(
             f"cannot read an array with named fields ({', '.join(given.dtype.names)}) as a table",
@@ -96,6 +105,7 @@ def read_array(given: np.ndarray[Any, Any], table: str) -> Source:
         )
     if use == "lists" and is_matrix(given, use, table):
         return read_scores(given, table)
+    refuse_padding(given, table)
     return replace(item_rows(given, use, table).source(table, "an array"), pairs=perhaps_pairs(given, table, "array"))
 
 

@@ -45,13 +45,14 @@ def item_rows(given: Any, use: Use, name: str, n_items: int | None = None) -> It
         filled = np.ma.filled(given, 0)
         rows = matrix(filled, filled != 0)
         return members(rows, name) if use == "members" else rows
-    if given.dtype.kind in "iu" and given.size:
-        _refuse_padding(np.ma.filled(given, PADDING) if given.dtype.kind == "i" else np.ma.getdata(given), name)
     return whole_ids(padded(given.astype(float) if given.dtype == np.longdouble else given), name)
 
 
-def _refuse_padding(values: Array, name: str) -> None:
+def refuse_padding(given: Array, name: str) -> None:
     """Refuse what pads rows elsewhere: a negative number that is the only one, or the highest, at the ends of rows."""
+    if given.dtype.kind not in "iu" or not given.size or np.ma.is_masked(given):
+        return
+    values = np.ma.getdata(given)
     highest = values.max() == np.iinfo(values.dtype).max
     mark = values.max() if highest else values.min()
     there = values == mark

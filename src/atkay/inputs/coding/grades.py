@@ -52,10 +52,10 @@ class Grades(NamedTuple):
     def of_record(cls, record: Any) -> Grades:
         """The same, out of JSON, which has lists alone."""
         low, high, graded, stars = record
-        found = cls(number(low), number(high), bool(graded), listed(count)([*stars]))
-        if len(found.stars) not in (0, 2 * MOST_STARS + 1):
-            raise ValueError(f"must have a count for each half star, got {len(found.stars)}")
-        return found
+        read = cls(number(low), number(high), bool(graded), listed(count)([*stars]))
+        if len(read.stars) not in (0, 2 * MOST_STARS + 1):
+            raise ValueError(f"must have a count for each half star, got {len(read.stars)}")
+        return read
 
     def merge(self, other: Grades | None) -> Grades:
         """What both parts of the truth have."""
