@@ -653,6 +653,10 @@ def test_masked_entries_are_left_out_as_evaluate_does() -> None:
         recs: Any
         for recs in (items, (None, scores)):
             assert atkay.evaluate(recs, targets, "mrr")["mrr"] == expected
+    whole = masked([[3, 9, 1, 2]], [[0, 1, 0, 0]])  # 0, 3, 2
+    stream = atkay.Stream("mrr", n_items=4)
+    stream.update(scores=whole, targets=[[3]])
+    assert stream.compute()["mrr"] == atkay.evaluate((None, whole), [[3]], "mrr")["mrr"] == 1 / 2
     stream = atkay.Stream("mrr")  # the scores of the listed items: 3 has 1, 0 has 2
     stream.update(items, codes, scores=np.array([[1.0, 9.0, 2.0], [9.0, 2.0, 1.0]]))
     assert stream.compute()["mrr"] == (1 + 1) / 2

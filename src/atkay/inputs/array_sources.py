@@ -29,11 +29,13 @@ if TYPE_CHECKING:
 
 def check_scores(score: Array, name: str) -> Array:
     """Scores of users x items, of which none is NaN or infinite; -inf is an item that is not listed."""
-    score = np.ma.filled(score, -np.inf) if np.ma.is_masked(score) else np.ma.getdata(score)
     if score.ndim != 2 or score.dtype.kind not in "iuf":
         raise OrderError(
             f"scores must be a users x items array of numbers, got {score.dtype} of shape {score.shape}.", table=name
         )
+    if np.ma.is_masked(score):
+        score = np.ma.filled(score if score.dtype.kind == "f" else score.astype(float), -np.inf)
+    score = np.ma.getdata(score)
     if score.dtype.kind == "f" and not score.max(initial=0) < np.inf:  # neither infinite nor NaN
         user, place = np.argwhere(~(score < np.inf))[0]
         raise OrderError(
