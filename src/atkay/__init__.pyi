@@ -1,26 +1,20 @@
 # Written by tests/house/public.py.
-from atkay.inputs.columns import Columns as Columns
-from atkay.comparison.comparison import Comparison as Comparison
-from atkay.engines.full_ranking.full_ranking import FullRanking as FullRanking
-from atkay.metrics.metric import Metric as Metric
-from atkay.comparison.overlap import Overlap as Overlap
-from atkay.results.population import Population as Population
-from atkay.protocol import Protocol as Protocol
-from atkay.results.result import Result as Result
-from atkay.metrics.sampled import Sampled as Sampled
-from atkay.engines.stream import Stream as Stream
-from atkay.comparison.compare import compare as compare
-from atkay.evaluation.evaluate import evaluate as evaluate
+from atkay import errors as errors
+from atkay import tasks as tasks
 from atkay.audit.explain import explain as explain
-from atkay.engines.full_ranking.full_ranking import full_ranking as full_ranking
-from atkay.dialects.dialect import list_dialects as list_dialects
-from atkay.metrics.registry import list_metrics as list_metrics
-from atkay.comparison.overlap import overlap as overlap
-from atkay.metrics.spec import parse as parse
-from atkay.comparison.power import power as power
 from atkay.audit.reconcile import reconcile as reconcile
-from atkay.reporting.report import report as report
 from atkay.audit.variants import variants as variants
+from atkay.comparison.compare import compare as compare
+from atkay.comparison.comparison import Comparison as Comparison
+from atkay.comparison.overlap import Overlap as Overlap
+from atkay.comparison.overlap import overlap as overlap
+from atkay.comparison.power import power as power
+from atkay.dialects.dialect import list_dialects as list_dialects
+from atkay.engines.full_ranking.full_ranking import FullRanking as FullRanking
+from atkay.engines.full_ranking.full_ranking import full_ranking as full_ranking
+from atkay.engines.stream import Stream as Stream
+from atkay.evaluation.evaluate import evaluate as evaluate
+from atkay.inputs.columns import Columns as Columns
 from atkay.metrics.accuracy import Accuracy as Accuracy
 from atkay.metrics.alpha_ndcg import AlphaNDCG as AlphaNDCG
 from atkay.metrics.arp import ARP as ARP
@@ -54,6 +48,7 @@ from atkay.metrics.mar import MAR as MAR
 from atkay.metrics.mcc import MCC as MCC
 from atkay.metrics.mean_rank import MeanRank as MeanRank
 from atkay.metrics.median_rank import MedianRank as MedianRank
+from atkay.metrics.metric import Metric as Metric
 from atkay.metrics.mnap import MNAP as MNAP
 from atkay.metrics.mpr import MPR as MPR
 from atkay.metrics.mrr import MRR as MRR
@@ -72,16 +67,21 @@ from atkay.metrics.r_precision import RPrecision as RPrecision
 from atkay.metrics.rbp import RBP as RBP
 from atkay.metrics.rbp_residual import RBPResidual as RBPResidual
 from atkay.metrics.recall import Recall as Recall
+from atkay.metrics.registry import list_metrics as list_metrics
+from atkay.metrics.sampled import Sampled as Sampled
 from atkay.metrics.sdcg import SDCG as SDCG
 from atkay.metrics.serendipity import Serendipity as Serendipity
 from atkay.metrics.spearman import Spearman as Spearman
+from atkay.metrics.spec import parse as parse
 from atkay.metrics.specificity import Specificity as Specificity
 from atkay.metrics.surprisal import Surprisal as Surprisal
 from atkay.metrics.top_auc import TopAUC as TopAUC
 from atkay.metrics.unexpectedness import Unexpectedness as Unexpectedness
 from atkay.metrics.user_coverage import UserCoverage as UserCoverage
-from atkay import errors as errors
-from atkay import tasks as tasks
+from atkay.protocol import Protocol as Protocol
+from atkay.reporting.report import report as report
+from atkay.results.population import Population as Population
+from atkay.results.result import Result as Result
 
 HOMES: dict[str, str]
 MODULES: tuple[str, ...]
