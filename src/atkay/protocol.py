@@ -9,7 +9,8 @@ import operator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeGuard
 
-from atkay.errors import ProtocolError, offer, shown
+from atkay.aggregates import AGGREGATES, Aggregate
+from atkay.errors import ProtocolError, listing, offer, shown
 from atkay.tables import FILTERS, SIDE, TABLES
 from atkay.text.help import Visible, describe
 from atkay.text.phrases import argument
@@ -155,6 +156,10 @@ class Protocol(Visible):
     average_over: str | tuple[str, ...] | None = field(
         default=None, metadata=takes("names", "Columns of truth: average their queries first.", "task")
     )
+    aggregate: str = field(
+        default="mean",
+        metadata=takes("aggregate", f"How the users' values become one number: {listing(AGGREGATES)}.", "task"),
+    )
     seed: int = field(default=0, metadata=takes("integer", "Seed of random ties.", "task"))
 
     def __post_init__(self) -> None:
@@ -170,6 +175,7 @@ class Protocol(Visible):
             raise ProtocolError(f"protocol: seed must fit in 64 bits, got {shown(self.seed)}.")
         if self.depth is not None:
             object.__setattr__(self, "depth", _depth(self.depth, self.ties, bool(self.trait("ties", "takes"))))
+        object.__setattr__(self, "aggregate", str(Aggregate.of(self.aggregate)))
         for name in FILTERS:
             if not isinstance(getattr(self, name), str | None):
                 raise ProtocolError(f"protocol: {name} is a table. Pass evaluate(..., {name}=...).")
@@ -232,6 +238,7 @@ class Protocol(Visible):
             said["candidates"] = f"lists restricted to candidates: {self.candidates}"
         if self.groups:
             said["average_over"] = f"queries are averaged per {' and '.join(self.groups)} first"
+        said["aggregate"] = f"a number is the {Aggregate.of(self.aggregate).words()}"
         if self.trait("ties", "by") == "hash":
             said["seed"] = f"seed of random ties: {self.seed}"
         return said

@@ -11,7 +11,7 @@ import pytest
 SRC = Path(__file__).parents[2] / "src" / "atkay"
 
 FLOORS = {
-    "errors": 0, "words": 0, "protocol": 0, "tables": 0, "text": 0,
+    "errors": 0, "words": 0, "aggregates": 0, "protocol": 0, "tables": 0, "text": 0,
     "core": 1,
     "judged": 2, "metrics": 2, "dialects": 2,
     "inputs": 3,
@@ -84,7 +84,7 @@ def test_imports_go_down() -> None:
 
 def test_the_top_level_holds_the_modules_of_floor_0_and_the_rooms() -> None:
     modules = {path.stem for path in SRC.glob("*.py")} - {"__init__", "__main__"}
-    assert modules == {"errors", "protocol", "tables", "words"}
+    assert modules == {"aggregates", "errors", "protocol", "tables", "words"}
     assert modules | {path.parent.name for path in SRC.glob("*/__init__.py")} == set(FLOORS)
 
 

@@ -161,7 +161,7 @@ TASK = (
         ),
         (
             RESULT.protocol,
-            "average_over candidates depth duplicates exclude gains min_relevance negative no_recs no_truth "
+            "aggregate average_over candidates depth duplicates exclude gains min_relevance negative no_recs no_truth "
             "nonpositive raters scores seed ties unjudged unlisted with_fields words",
         ),
         (
@@ -172,9 +172,9 @@ TASK = (
         ),
         (
             COMPARISON.differences[0],
-            "against base better contradicted corrected correction decided_by deviation difference effect finding high "
-            "left_out losses low lowest metric opposite p run segment significant slice standing ties undefined users "
-            "verdict wins",
+            "against aggregate base better contradicted corrected correction decided_by deviation difference effect "
+            "finding high left_out losses low lowest metric opposite p run segment significant slice standing ties "
+            "undefined users verdict wins",
         ),
         (
             atkay.overlap(RECS, RECS),

@@ -170,7 +170,7 @@ def spoken_of(
             except AtkayError:
                 continue
             [metric], settled = request.metrics, request.protocol
-            if evidence.negative and settled.negative == "error":
+            if (evidence.negative and settled.negative == "error") or settled.aggregate != "mean":
                 continue
             if "min_relevance" not in known and _changes_nothing(settled.min_relevance, metric, evidence):
                 settled = settled.with_fields(min_relevance=None, gains="relevant")

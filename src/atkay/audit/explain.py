@@ -29,6 +29,7 @@ from atkay.protocol import CONCERNS, Protocol, fields_about
 from atkay.results.sample_users import Place, by_item
 from atkay.tables import FILTERS, SIDE
 from atkay.text.help import spell_out
+from atkay.text.phrases import argument
 from atkay.words import words_of
 
 if TYPE_CHECKING:
@@ -115,6 +116,10 @@ def explain(
     rules = own if here is None else next(iter(protocols(here, protocol, rest, [metric]).values()))
     ours = _Conventions(rules, start, filters)
     goal = _goal(rules if there is None else own_protocol(there, own, spec), end, filters, their_protocol)
+    for each in (ours, goal):
+        if each.protocol.aggregate != "mean":
+            given_aggregate = argument("aggregate", each.protocol.aggregate)
+            raise ProtocolError(f"explain: {given_aggregate} is not supported; it explains one mean over all users.")
     tables = {"recs": recs, "truth": truth, **side}
     given_tables = {name: table for name, table in tables.items() if table is not None}
     Request((start, end), ours.protocol, tables=given_tables).check()

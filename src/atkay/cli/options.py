@@ -143,7 +143,7 @@ def _together(*options: Decorator) -> Decorator:
     return add
 
 
-KINDS: dict[str, Any] = {"number": float, "integer": int, "table": InputFile(), "names": Names()}
+KINDS: dict[str, Any] = {"number": float, "integer": int, "table": InputFile(), "names": Names(), "aggregate": str}
 """What the shell reads for what a field takes."""
 
 

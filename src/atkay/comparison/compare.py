@@ -93,7 +93,8 @@ def compare(
     interval
         The confidence interval: "student", or the bootstrap's "percentile" or "bca".
     min_effect
-        The smallest difference that matters, for all metrics or as ``{metric: difference}``.
+        The smallest difference that matters, for all metrics or as ``{metric: difference}``; for geometric means that
+        of the logarithms.
     permutations
         The number of permutations or bootstrap samples.
     rng
@@ -367,6 +368,8 @@ def _notes(results: Mapping[str, Result], sheet: Sheet, procedure: Procedure, me
         ]
     if any(str(metric) in one.ratios for metric in metrics):
         notes.append("pooled metrics are tested with the delta method")
+    if any(aggregate.logarithmic for aggregate in sheet.aggregates.values()):
+        notes.append("geometric means are compared by their ratio: tests, d_z and min_effect are of its logarithm")
     if any(str(metric) in one.whole for metric in metrics):
         notes.append("metrics of the whole run are not means over users and are not tested")
     if one.sampled is not None:

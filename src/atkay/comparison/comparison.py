@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from atkay.comparison.difference import COUNTS, NUMBERS, Difference, counts, effect, p_value
 from atkay.comparison.sheet import ROUNDING_SHARE
 from atkay.comparison.tests import TESTS
-from atkay.comparison.verdict import CORRECTION_NAMES, LEVEL, signed, way
+from atkay.comparison.verdict import CORRECTION_NAMES, LEVEL, amount, way
 from atkay.errors import need
 from atkay.metrics.metric import Metric, RunMetric
 from atkay.metrics.spec import parse
@@ -343,7 +343,7 @@ class Comparison(Tables):
     def _moving(self) -> list[str]:
         against = [
             f"{d.slice} {_named(d.segment)}: {d.metric}, {d.run} vs {d.against}: "
-            + (d.verdict if d.significant else f"{signed(d.difference, 4)}, {d.verdict}")
+            + (d.verdict if d.significant else f"{amount(d, d.difference, 4)}, {d.verdict}")
             for d in self.movers
         ]
         return ["segments with the opposite effect:", *against] if against else ["no segment has the opposite effect"]

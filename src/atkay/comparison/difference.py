@@ -18,10 +18,11 @@ class Difference(Visible):
     ``effect`` the difference divided by it (d_z). ``wins``, ``ties`` and ``losses`` count the users for whom ``run``
     is better, equal and worse (higher, equal and lower for a metric without direction); None for pooled metrics and
     metrics of the whole run. ``users`` are paired; ``left_out`` are in only one of the two runs, ``undefined`` have no
-    value in one of them. ``p`` and ``corrected`` hold a p-value per test; ``lowest`` names the tests whose p-value
-    is the smallest that the permutations allow; ``opposite`` the tests of something other than the mean that find the
-    opposite. ``finding`` is the conclusion of the first test that has a p-value. ``base`` is the mean of ``against``,
-    and ``correction`` the correction for multiple testing.
+    value in one of them. Where ``aggregate`` is a geometric mean, ``difference`` is the natural logarithm of the ratio
+    of the two means, and prints as that ratio. ``p`` and ``corrected`` hold a p-value per test; ``lowest`` names
+    the tests whose p-value is the smallest that the permutations allow; ``opposite`` the tests of something other
+    than the mean that find the opposite. ``finding`` is the conclusion of the first test that has a p-value.
+    ``base`` is the mean of ``against``, and ``correction`` the correction for multiple testing.
     """
 
     metric: str
@@ -46,6 +47,7 @@ class Difference(Visible):
     segment: str | None = None
     lowest: tuple[str, ...] = ()
     opposite: tuple[str, ...] = ()
+    aggregate: str = "mean"
     base: float = field(default=math.nan, compare=False, repr=False)
     correction: str = field(default="none", compare=False, repr=False)
 

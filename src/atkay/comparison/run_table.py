@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from atkay.aggregates import MEAN
 from atkay.comparison.comparison import Means
 from atkay.comparison.difference import Difference
 from atkay.comparison.sheet import ROUNDING_SHARE
@@ -147,7 +148,8 @@ class RunTable:
 
     def _undecided(self, metric: Metric, pair: Pair) -> Difference:
         against, run = (self.names[at] for at in pair)
-        return Difference(metric=str(metric), run=run, against=against, better=metric.better)
+        aggregate = str(self.sheet.aggregates.get(str(metric), MEAN))
+        return Difference(metric=str(metric), run=run, against=against, better=metric.better, aggregate=aggregate)
 
     def _of_run(self, metric: Metric, pair: Pair, means: Means) -> Difference:
         """The difference of a metric of the whole run, which has no per-user values and no test."""

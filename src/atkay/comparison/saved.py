@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from atkay.aggregates import Aggregate
 from atkay.comparison.comparison import Comparison
 from atkay.comparison.difference import COUNTS, NUMBERS, Difference
 from atkay.comparison.procedure import Procedure
@@ -17,6 +18,7 @@ def _difference(read: dict[str, Any]) -> Difference:
     counted = {read[name] is None for name in ("wins", "ties", "losses")}
     if len(counted) > 1 or math.isnan(read["low"]) != math.isnan(read["high"]):
         raise ValueError("wins, ties and losses, and both ends of the interval, must be given together")
+    Aggregate.of(read["aggregate"])
     return Difference(
         **{name: value for name, value in read.items() if name != "verdict"}
     )  # it follows from the others
@@ -33,6 +35,7 @@ _OF_DIFFERENCE = record(
         "finding": text,
         **dict.fromkeys(("slice", "segment"), maybe(text)),
         **dict.fromkeys(("lowest", "opposite"), listed(one_of(TESTS))),
+        "aggregate": text,
         "verdict": text,
     }
 )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from atkay.aggregates import MEAN, Aggregate
 from atkay.core.forks import check_threads
 from atkay.core.moments import divides
 from atkay.core.types import Bools, Floats, Ints, Slicing
 from atkay.errors import IdError, InputError, ProtocolError, listing, who
-from atkay.results.summary import group_means, group_sums, mean
+from atkay.results.summary import group_means, group_sums, mean, scaled
 from atkay.tables import FILTERS
 from atkay.text.phrases import argument, columns_argument
 
@@ -93,6 +94,7 @@ class Paired:
     there: Bools
     below: Floats | None = None
     group: Ints | None = None
+    aggregate: Aggregate = MEAN
 
     @property
     def all_runs(self) -> range:
@@ -122,12 +124,12 @@ class Paired:
         """These runs alone, and the queries with a value in all of them."""
         known = self.known(runs)
         chosen = np.ix_(known, np.array(runs))
-        return Paired(
-            self.metric,
-            self.values[chosen],
-            self.there[chosen],
-            None if self.below is None else self.below[chosen],
-            None if self.group is None else np.unique(self.group[known], return_inverse=True)[1],
+        return replace(
+            self,
+            values=self.values[chosen],
+            there=self.there[chosen],
+            below=None if self.below is None else self.below[chosen],
+            group=None if self.group is None else np.unique(self.group[known], return_inverse=True)[1],
         )
 
     def scores(self, runs: Sequence[int]) -> Floats:
@@ -143,6 +145,8 @@ class Paired:
             part = self.only(runs)
             return part.rounding(part.all_runs)
         chosen = list(runs)
+        if self.aggregate.logarithmic:
+            return np.asarray(ROUNDING_SHARE * (1 + np.abs(self._scores[:, chosen]).max(axis=1)))
         if self.below is None:
             largest = np.abs(self.values[:, chosen]).max(axis=1)
             return ROUNDING_SHARE * _merged(group_means, largest[:, None], self.group)[:, 0]
@@ -159,11 +163,13 @@ class Paired:
     def _scores(self) -> Floats:
         """The scores of all runs, where every query has a value in each.
 
+        Those of a geometric mean are logarithms.
+
         A ratio of sums is no mean. Its linear approximation is (the delta method, as its interval in a result):
         r + (numerator - r · denominator) · n / sum of denominators, whose mean is r.
         """
         if self.below is None:
-            return _merged(group_means, self.values, self.group)
+            return scaled(_merged(group_means, self.values, self.group), self.aggregate)
         values, below = (_merged(group_sums, side, self.group) for side in (self.values, self.below))
         if not len(values):
             return values
@@ -172,7 +178,7 @@ class Paired:
 
     def difference(self, pair: Pair) -> Differences:
         """The second run less the first, of the units with a value in both."""
-        if not self.complete or self.below is not None or self.group is not None:
+        if not self.complete or self.below is not None or self.group is not None or self.aggregate.logarithmic:
             first, second = self.scores(pair).T
             return Differences.of(np.asarray(second - first), self.rounding(pair))
         first, second = (self._by_run[run] for run in pair)
@@ -228,6 +234,7 @@ class Sheet:
     there: Bools
     groups: Ints | None = None
     slicings: tuple[Slicing, ...] = field(default=())
+    aggregates: Mapping[str, Aggregate] = field(default_factory=dict)
 
     @property
     def uneven(self) -> Bools:
@@ -250,6 +257,7 @@ class Sheet:
                 self.there[chosen],
                 self.below[str(metric)][chosen] if str(metric) in self.below else None,
                 group,
+                self.aggregates.get(str(metric), MEAN),
             )
             for metric in self.metrics
         ]
@@ -304,6 +312,7 @@ def lay_out(results: Mapping[str, Result], metrics: Sequence[Metric]) -> Sheet:
         there=there,
         groups=_groups(results, rows, len(keys)),
         slicings=tuple(_slicings(results, rows, keys)),
+        aggregates=next(iter(results.values())).aggregates,
     )
 
 

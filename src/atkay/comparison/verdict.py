@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from atkay.aggregates import Aggregate
 from atkay.comparison.tests import TESTS
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ def verdict(difference: Difference) -> str:
     if math.isnan(difference.difference):
         return "undefined"
     digits, known = _digits(difference), not math.isnan(difference.low)
-    ci = [f"95 % CI [{signed(difference.low, digits)}, {signed(difference.high, digits)}]"] if known else []
+    low, high = (amount(difference, end, digits) for end in (difference.low, difference.high))
+    ci = [f"95 % CI [{low}, {high}]"] if known else []
     conclusion = difference.finding
     if conclusion in (NOT_SIGNIFICANT, EQUIVALENT):
         text = "no significant difference" if difference.difference else "no difference"
@@ -77,9 +79,9 @@ def verdict(difference: Difference) -> str:
             conclusion += f": the {difference.decided_by} test, which does not test the mean, {_favoured(difference)}"
         elif difference.better == "lower" and difference.difference:
             conclusion += " (lower is better)"
-        amount = f"{signed(difference.difference, digits)}{_relative(difference)}"
+        shown = f"{amount(difference, difference.difference, digits)}{_relative(difference)}"
         p = [_p_value(difference)] if difference.decided_by else []
-        text = f"{', '.join([amount, *ci, *p])}: {conclusion}"
+        text = f"{', '.join([shown, *ci, *p])}: {conclusion}"
     return "; ".join([text, *_dissent(difference)])
 
 
@@ -93,7 +95,8 @@ def _relative(difference: Difference) -> str:
     """The difference in percent of the other run's mean, where that is positive."""
     if not difference.base > 0:
         return ""
-    percent = 100 * difference.difference / difference.base
+    share = math.expm1(difference.difference) if _of_logarithms(difference) else difference.difference / difference.base
+    percent = 100 * share
     return f" ({signed(percent, 0 if abs(percent) >= 10 else 1)} %)"
 
 
@@ -104,6 +107,15 @@ def _p_value(difference: Difference, before: str = " (") -> str:
     digits = 4 if p < 0.001 or round(p, 3) == LEVEL else 3
     text = "p < 0.0001" if p < 0.0001 else f"p = {p:.{digits}f}"
     return f"{text}{before}{by}{')' if '(' in before else ''}"
+
+
+def _of_logarithms(difference: Difference) -> bool:
+    return Aggregate.of(difference.aggregate).logarithmic
+
+
+def amount(difference: Difference, value: float, digits: int) -> str:
+    """A difference, or an end of its interval: with its sign or, of logarithms, as the ratio that it stands for."""
+    return f"×{math.exp(min(value, 99)):.{digits}f}" if _of_logarithms(difference) else signed(value, digits)
 
 
 def signed(value: float, digits: int) -> str:

@@ -19,6 +19,8 @@ DIALECT = Dialect(
         "set_P": "precision(per=listed)",
         "set_recall": "recall",
         "set_F": "f1",
+        "gm_map": "map; aggregate=geometric",
+        "gm_bpref": "bpref; aggregate=geometric",
     },
     protocol={
         "no_recs": "skip",

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from atkay.aggregates import MEAN, Aggregate
 from atkay.core.kernels import assign, divide
 from atkay.core.lists import in_threads, ranges
 from atkay.core.moments import divides
 from atkay.core.types import QUICKSORT_LENGTH, Bools, Floats, Ints, Slicing
-from atkay.errors import PopulationError, number_of, who
+from atkay.errors import PopulationError, ProtocolError, number_of, who
 from atkay.evaluation.judge import judge
 from atkay.evaluation.part import Part
 from atkay.judged.ties import ties_of
@@ -79,16 +80,45 @@ def measure(
                     for one, users in zip(metric.split(), metric.users(chosen).tolist(), strict=True)
                 }
     chosen_rows = np.flatnonzero(counted)
+    part_ids = dict(ids) if counted.all() else {name: column[chosen_rows] for name, column in ids.items()}
+    names = tuple(name for metric in by_query for name in metric.numbers)
+    aggregates = _aggregates(protocol, names, values, ratios, part_ids)
     return Part(
         rows=chosen_rows,
-        ids=dict(ids) if counted.all() else {name: column[chosen_rows] for name, column in ids.items()},
-        names=tuple(name for metric in by_query for name in metric.numbers),
+        ids=part_ids,
+        names=names,
         values=values,
         ratios=ratios,
+        aggregates=aggregates,
         population=_population(judged, counted, rows, decided(judged, metrics, protocol.depth) & counted),
         states=states,
         state_users=state_users,
     )
+
+
+def _aggregates(
+    protocol: Protocol,
+    names: Sequence[str],
+    values: Floats,
+    ratios: Mapping[str, tuple[Floats, Floats]],
+    ids: Mapping[str, Any],
+) -> dict[str, Aggregate]:
+    """How the users' values become one number, where that is no mean; refused where the values have no such number."""
+    aggregate = Aggregate.of(protocol.aggregate)
+    if aggregate == MEAN:
+        return {}
+    if ratios:
+        raise ProtocolError(
+            f"{next(iter(ratios))} sums users before it divides, so {argument('aggregate', str(aggregate))} has no "
+            "values to aggregate. Leave out average=pooled, or the aggregate."
+        )
+    if aggregate.logarithmic and (negative := values < 0).any():
+        row, at = np.argwhere(negative)[0]
+        raise ProtocolError(
+            f"{names[at]} is {values[row, at]:g} for {who(ids, int(row))}, and a geometric mean needs values from 0. "
+            "Choose another aggregate, or leave the metric out."
+        )
+    return dict.fromkeys(names, aggregate)
 
 
 def measure_all(
@@ -129,7 +159,9 @@ def _side_by_side(request: Request, parts: Sequence[Part], ids: Mapping[str, Any
     ratios: dict[str, tuple[Floats, Floats]] = {}
     states: dict[Segment, dict[str, Ints]] = {}
     state_users: dict[Segment, dict[str, int]] = {}
+    aggregates: dict[str, Aggregate] = {}
     for part in parts:
+        aggregates |= part.aggregates
         place = np.searchsorted(rows, part.rows)
         for name, column in zip(part.names, part.values.T, strict=True):
             values[place, names.index(name)] = column
@@ -145,6 +177,7 @@ def _side_by_side(request: Request, parts: Sequence[Part], ids: Mapping[str, Any
         names=names,
         values=values,
         ratios=ratios,
+        aggregates=aggregates,
         population=population,
         states=states,
         state_users=state_users,

@@ -11,7 +11,7 @@ import numpy as np
 
 from atkay.core.moments import Moments, Sums, sum_up
 from atkay.errors import RowsError
-from atkay.results.summary import units
+from atkay.results.summary import Aggregates, units
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,6 +45,8 @@ class Part:
     population: Population
     states: Mapping[Segment, Mapping[str, Ints]] = field(default_factory=dict)
     state_users: Mapping[Segment, Mapping[str, int]] = field(default_factory=dict)
+    aggregates: Aggregates = field(default_factory=dict)
+    """How the values become one number, for the numbers that are no means."""
     sums: Mapping[Segment, Sums] | None = None
     groups: pl.DataFrame | None = None
     fingerprints: Mapping[str, Fingerprint] = field(default_factory=dict)
@@ -64,7 +66,7 @@ class Part:
         return replace(self, rows=self.rows[:0], ids=ids, values=self.values[:0], ratios={}, sums=sums, groups=None)
 
     def _sums(self, groups: Ints | None, rows: Ints | None) -> Sums:
-        by_name = dict(units(self.names, self.values, self.ratios, groups, rows))
+        by_name = dict(units(self.names, self.values, self.ratios, groups, rows, self.aggregates))
         plain = {name: unit for name, unit in by_name.items() if not isinstance(unit, tuple)}
         pairs = {name: unit for name, unit in by_name.items() if isinstance(unit, tuple)}
         moments: dict[str, Moments] = {}

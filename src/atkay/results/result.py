@@ -13,13 +13,23 @@ from typing import Protocol as Interface
 import numpy as np
 
 from atkay import __version__
+from atkay.aggregates import MEAN, Aggregate
 from atkay.core.types import Floats, Ints, Slicing
 from atkay.errors import RowsError, SourceError, need, number_of
 from atkay.metrics.metric import Definition, Metric
 from atkay.protocol import Protocol
 from atkay.results.numbers import Numbers
 from atkay.results.population import Population
-from atkay.results.summary import HEADER, Summary, cells, means_of, number_types, summarise, units
+from atkay.results.summary import (
+    HEADER,
+    Summary,
+    cells,
+    means_of,
+    number_types,
+    summarise,
+    units,
+    unscaled,
+)
 from atkay.text.files import path_of
 from atkay.text.grid import Grid, Tables
 
@@ -62,8 +72,8 @@ class Result(Tables, Mapping[str, float]):
     """
 
     _internal = (
-        "apart apart_words by_query counted example_users examples groups ids kept means protocol_of query_values "
-        "ratios slice_summaries slicings sums whole whole_of whole_users with_rows"
+        "aggregates apart apart_words by_query counted example_users examples groups ids kept means protocol_of "
+        "query_values ratios slice_summaries slicings sums whole whole_of whole_users with_rows"
     )
 
     metrics: tuple[Metric, ...]
@@ -131,9 +141,9 @@ class Result(Tables, Mapping[str, float]):
     def means(self) -> Numbers[float]:
         """Each number."""
         if self.sums is not None:
-            means = {name: sums.mean for name, sums in self.sums[None].numbers.items()}
+            means = {name: unscaled(each.mean, self._aggregate(name)) for name, each in self.sums[None].numbers.items()}
             return self._in_order({**means, **self.whole})
-        means = means_of(self.by_query, self.query_values, self.ratios, self.groups)
+        means = means_of(self.by_query, self.query_values, self.ratios, self.groups, self.aggregates)
         return self._in_order({**means, **self.whole})
 
     @cached_property
@@ -145,13 +155,13 @@ class Result(Tables, Mapping[str, float]):
 
     def _summarise(self, rows: Ints | None, segment: Segment, whole: Mapping[str, float]) -> Numbers[Summary]:
         summaries = {
-            name: summarise(unit)
-            for name, unit in units(self.by_query, self.query_values, self.ratios, self.groups, rows)
+            name: summarise(unit, self._aggregate(name))
+            for name, unit in units(self.by_query, self.query_values, self.ratios, self.groups, rows, self.aggregates)
         }
         return self._with_whole(summaries, whole, segment, len(self.query_values) if rows is None else len(rows))
 
     def _of_sums(self, sums: Sums, segment: Segment, whole: Mapping[str, float]) -> Numbers[Summary]:
-        summaries = {name: summarise(moments) for name, moments in sums.numbers.items()}
+        summaries = {name: summarise(moments, self._aggregate(name)) for name, moments in sums.numbers.items()}
         return self._with_whole(summaries, whole, segment, sums.queries)
 
     def _with_whole(
@@ -171,6 +181,15 @@ class Result(Tables, Mapping[str, float]):
         """The metrics that are means over users, in the order of the columns of ``query_values``."""
         return [name for name in self._single if name not in self.whole]
 
+    @cached_property
+    def aggregates(self) -> dict[str, Aggregate]:
+        """How the users' values become one number, for the numbers that are no means."""
+        each = {name: Aggregate.of(self.protocol_of(name).aggregate) for name in self.by_query}
+        return {name: aggregate for name, aggregate in each.items() if aggregate != MEAN}
+
+    def _aggregate(self, name: str) -> Aggregate:
+        return self.aggregates.get(name, MEAN)
+
     @property
     def _pooled(self) -> set[str]:
         """The pooled metrics."""
@@ -181,24 +200,18 @@ class Result(Tables, Mapping[str, float]):
     @cached_property
     def definitions(self) -> Numbers[Definition]:
         """Each metric in one sentence, and its formula."""
-        over = next(iter(self._over()), "mean over users")
-        if self.protocol.groups:
-            unit = " and ".join(self.protocol.groups)
-            over = f"mean over the queries of each {unit}, then over all"
-        pooled_ones = self._pooled
-        summed, of_run = "summed over all users before dividing", "of all lists together"
         sampled = f", {self.sampled.words}" if self.sampled else ""
         return Numbers(
-            (
-                name,
-                Definition(
-                    f"{words}; {summed if name in pooled_ones else of_run if name in self.whole else over}{sampled}",
-                    formula,
-                ),
-            )
+            (name, Definition(f"{words}; {self._taken(name)}{sampled}", formula))
             for name, one in self._single.items()
             for words, formula in [one.define()]
         )
+
+    def _taken(self, name: str) -> str:
+        """What a number is of: all lists together, sums over users, or the users' values."""
+        if name in self.whole:
+            return "of all lists together"
+        return "summed over all users before dividing" if name in self._pooled else self._over(name)
 
     @property
     def table(self) -> pl.DataFrame:
@@ -388,7 +401,7 @@ class Result(Tables, Mapping[str, float]):
             *self.counted(),
             *map(self._with_removed, self.protocol.chosen()),
             *(f"{names}: {words}" for names, words in self.apart_words().items()),
-            *self._over(),
+            *([] if self._unit == "user" or self.protocol.groups else [self._over()]),
             *([self.sampled.words] if self.sampled else []),
             *spoken,
             *([self.engine] if self.engine else []),
@@ -405,11 +418,13 @@ class Result(Tables, Mapping[str, float]):
         """What is evaluated: a user, or a query if several columns identify it."""
         return "user" if len(self.ids) < 2 else "query"
 
-    def _over(self) -> list[str]:
-        """What the mean is over, unless users or said by the protocol."""
-        if self._unit == "user" or self.protocol.groups:
-            return []
-        return [f"mean over queries ({', '.join(self.ids)})"]
+    def _over(self, name: str = "") -> str:
+        """What a number is over: users, queries, or users whose queries are averaged first."""
+        aggregate = self._aggregate(name) if name else Aggregate.of(self.protocol.aggregate)
+        if self.protocol.groups:
+            then = "over all" if aggregate == MEAN else aggregate.words("all")
+            return f"mean over the queries of each {' and '.join(self.protocol.groups)}, then {then}"
+        return aggregate.words("users" if self._unit == "user" else f"queries ({', '.join(self.ids)})")
 
     def _grid(self) -> Grid:
         rows = [(name, *cells(summary)) for name, summary in self.summaries.items()]

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import math
+import sys
+from collections.abc import Mapping
 from contextlib import suppress
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from atkay.aggregates import MEAN, Aggregate
 from atkay.core.moments import Moments, digits_of, divides, means, quotient, sum_up, times_power, total
 from atkay.core.types import Floats, Ints
 from atkay.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
 CONFIDENCE = 0.95
+
+LARGEST_LOGARITHM = math.log(sys.float_info.max)
 
 RATIO_SIDES = ("numerator", "denominator")
 
@@ -54,6 +60,9 @@ def group_means(values: Floats, groups: Ints, n_groups: int) -> Floats:
 Unit = Floats | tuple[Floats, Floats]
 """What a number is the mean of; numerators and denominators where it is pooled."""
 
+Aggregates = Mapping[str, Aggregate]
+"""The aggregates of the numbers that are no means."""
+
 
 def units(
     names: Sequence[str],
@@ -61,12 +70,13 @@ def units(
     ratios: Mapping[str, tuple[Floats, Floats]],
     groups: Ints | None = None,
     rows: Ints | None = None,
+    aggregates: Aggregates = MappingProxyType({}),
 ) -> Iterator[tuple[str, Unit]]:
     """What each number is the mean of, for some of the queries or for all.
 
     ``values`` has a column per name, ``ratios`` the sides of those that are pooled. A unit is a query, or all queries
     of one group. It counts in a mean if it has a value, and in a pooled number if its denominator is not 0 (see
-    :func:`divides`).
+    :func:`divides`). A geometric mean is the mean of the units' logarithms.
     """
 
     def of_units(of_queries: Floats, merge: Any) -> Floats:
@@ -82,7 +92,17 @@ def units(
             numerator, denominator = (of_units(side, group_sums) for side in ratios[name])
             yield name, (numerator, denominator)
         else:
-            yield name, of_units(values[:, at], group_means)
+            yield name, scaled(of_units(values[:, at], group_means), aggregates.get(name, MEAN))
+
+
+def scaled(values: Floats, aggregate: Aggregate) -> Floats:
+    """The values of units, on the scale on which their mean is taken."""
+    return np.log(np.maximum(values, aggregate.number or 0.0)) if aggregate.logarithmic else values
+
+
+def unscaled(value: float, aggregate: Aggregate) -> float:
+    """A mean, or an end of its interval, back from the scale on which it was taken."""
+    return math.exp(min(value, LARGEST_LOGARITHM)) if aggregate.logarithmic else value
 
 
 def mean(unit: Unit) -> float:
@@ -95,22 +115,34 @@ def mean(unit: Unit) -> float:
 
 
 def means_of(
-    names: Sequence[str], values: Floats, ratios: Mapping[str, tuple[Floats, Floats]], groups: Ints | None
+    names: Sequence[str],
+    values: Floats,
+    ratios: Mapping[str, tuple[Floats, Floats]],
+    groups: Ints | None,
+    aggregates: Aggregates,
 ) -> dict[str, float]:
-    """The mean of each number."""
-    if groups is None and not ratios and len(values):
+    """The mean, or another aggregate, of each number."""
+    if groups is None and not ratios and not aggregates and len(values):
         with suppress(InputError):  # a value is NaN, or infinite: one number after the other
             return dict(zip(names, means(values.T), strict=True))
-    return {name: mean(unit) for name, unit in units(names, values, ratios, groups)}
+    return {
+        name: unscaled(mean(unit), aggregates.get(name, MEAN))
+        for name, unit in units(names, values, ratios, groups, aggregates=aggregates)
+    }
 
 
-def summarise(unit: Unit | Moments) -> Summary:
-    """The mean with Student's interval, or the delta method's for pooled metrics; NaN is ignored."""
+def summarise(unit: Unit | Moments, aggregate: Aggregate = MEAN) -> Summary:
+    """The mean with Student's interval, or the delta method's for pooled metrics; NaN is ignored.
+
+    The interval of a geometric mean is that of the mean of logarithms, and back; it has no SD.
+    """
     if not isinstance(unit, Moments):
         sides = unit if isinstance(unit, tuple) else (unit,)
         unit = sum_up(["unit"], *(side[:, None] for side in sides))["unit"]
     mean, deviation, n = unit.mean, unit.deviation, unit.users
-    return Summary(mean, *interval(mean, deviation, n), math.nan if unit.pooled else deviation, n, unit.undefined)
+    value, low, high = (unscaled(each, aggregate) for each in (mean, *interval(mean, deviation, n)))
+    has_deviation = not (unit.pooled or aggregate.logarithmic)
+    return Summary(value, low, high, deviation if has_deviation else math.nan, n, unit.undefined)
 
 
 def interval(mean: float, deviation: float, n: int) -> tuple[float, float]:

@@ -54,6 +54,7 @@ class ProtocolFields(TypedDict, total=False):
     unlisted: Literal["missed", "ignored"]
     min_relevance: float | None
     average_over: str | Sequence[str] | None
+    aggregate: str
     seed: int
 
 
