@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache
+from typing import TYPE_CHECKING
 
 from atkay.errors import ProtocolError, shown, unknown_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,15 @@ AGGREGATES = {
         1e-5,
         "the value that lower ones count as, above 0 and below 1",
     ),
+    "median": AggregateKind("median over {users}"),
+    "quantile": AggregateKind(
+        "{n} quantile over {users}", "q", meaning="the share of users below it, above 0 and below 1"
+    ),
+    "minimum": AggregateKind("minimum over {users}"),
+    "maximum": AggregateKind("maximum over {users}"),
+    "worst": AggregateKind(
+        "mean of the worst {percent} % of {users}", "share", 0.1, "a share of the users, above 0 and below 1"
+    ),
 }
 
 
@@ -45,6 +59,8 @@ class Aggregate:
 
     name: str = "mean"
     number: float | None = None
+    sign: int = 1
+    """-1 where the worst values are the highest ones."""
 
     @classmethod
     def of(cls, spec: str) -> Aggregate:
@@ -81,13 +97,52 @@ class Aggregate:
         return self.name if self.number == kind.usual else f"{self.name}({kind.takes}={self.number!r})"
 
     @property
+    def title(self) -> str:
+        """Its name in the head of a table.
+
+        >>> Aggregate.of("geometric").title, Aggregate.of("worst").title
+        ('geometric mean', 'mean of the worst 10 %')
+        """
+        return self.words().partition(" over ")[0].removesuffix(" of users")
+
+    @property
     def logarithmic(self) -> bool:
         """Whether it is the mean of logarithms, and back from there."""
         return self.name == "geometric"
 
+    @property
+    def ordered(self) -> bool:
+        """Whether it depends on the values in their order, and so needs each of them."""
+        return self.quantile is not None or self.name == "worst"
+
+    @property
+    def quantile(self) -> float | None:
+        """Which quantile it is; the lowest value is the 0 quantile."""
+        return {"minimum": 0.0, "median": 0.5, "maximum": 1.0, "quantile": self.number}.get(self.name)
+
+    @property
+    def extreme(self) -> bool:
+        """Whether it is one user's value, whose error nothing tells."""
+        return self.quantile in (0.0, 1.0)
+
+    @property
+    def share(self) -> Fraction:
+        """The share of the users who are the worst, as it was written: 0.1 is a tenth."""
+        return Fraction(repr(self.number))
+
+    @property
+    def tail(self) -> float:
+        """The share of the users on its smaller side, or among the worst."""
+        q = self.quantile
+        return float(self.share) if q is None else min(q, 1 - q)
+
+    def towards(self, better: str) -> Aggregate:
+        """The same for a metric of which these values are better."""
+        return replace(self, sign=-1) if self.name == "worst" and better == "lower" else self
+
     def words(self, users: str = "users") -> str:
         """What it says in words."""
-        return AGGREGATES[self.name].words.format(n=self.number, users=users)
+        return AGGREGATES[self.name].words.format(n=self.number, percent=f"{100 * (self.number or 0):g}", users=users)
 
 
 def _number(text: str) -> float:
@@ -98,3 +153,9 @@ def _number(text: str) -> float:
 
 
 MEAN = Aggregate()
+
+
+def title_of(aggregates: Iterable[Aggregate]) -> str:
+    """What to call the numbers of a table."""
+    titles = {each.title for each in aggregates}
+    return titles.pop() if len(titles) == 1 else "value"

@@ -288,7 +288,7 @@ def test_every_field_is_tried_or_about_the_task() -> None:
         if words_of(each) and about[each.name] != "task":
             assert tried[each.name] == {*words_of(each)} - {"error"}
     alone = {name for name, values in tried.items() if len(values) == 1}
-    assert alone == {"duplicates", "raters", "depth", "min_relevance"}
+    assert alone == {"duplicates", "raters", "depth", "min_relevance", "aggregate"}
     assert {about[name] for name in alone} == {"task"}
 
 

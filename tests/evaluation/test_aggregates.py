@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from scipy import stats
 import atkay
 from atkay import Protocol
 from atkay.aggregates import Aggregate
-from atkay.errors import AtkayError, ProtocolError
+from atkay.errors import AtkayError, ProtocolError, SpecError
+from atkay.results.ordered import ordered_interval, ordered_value
 
 # The relevant item, r, stands at ranks 1, 2 and 4 and nowhere: reciprocal ranks 1, 1/2, 1/4 and 0.
 RECS = {"a": ["r", "x"], "b": ["x", "r"], "c": ["x", "y", "z", "r"], "d": ["x", "y"]}
@@ -32,6 +34,13 @@ def value(aggregate: str, **given: Any) -> float:
         ("mean", (1 + 1 / 2 + 1 / 4 + 0) / 4),
         ("geometric", (1 * 1 / 2 * 1 / 4 * 0.00001) ** (1 / 4)),
         ("geometric(epsilon=0.3)", (1 * 0.5 * 0.3 * 0.3) ** (1 / 4)),
+        ("median", (1 / 4 + 1 / 2) / 2),
+        ("quantile(q=0.25)", 0 + 3 / 4 * (1 / 4 - 0)),  # three quarters of the way from the first value to the second
+        ("minimum", 0),
+        ("maximum", 1),
+        ("worst", 0),  # 0.4 of the worst user
+        ("worst(0.5)", (0 + 1 / 4) / 2),
+        ("worst(share=0.375)", (0 + 1 / 2 * 1 / 4) / 1.5),  # one user, and half of the next
     ],
 )
 def test_values(aggregate: str, expected: float) -> None:
@@ -59,12 +68,68 @@ def test_a_geometric_mean_of_users_whose_queries_are_averaged_first() -> None:
     assert "mean over the queries of each user, then geometric mean over all" in result.definitions["mrr"].words
 
 
+def test_the_worst_users_are_those_with_high_values_where_lower_is_better() -> None:
+    worst = Aggregate.of("worst(0.5)")
+    assert ordered_value(np.array([4.0, 1, 3, 2]), worst.towards("higher")) == (1 + 2) / 2
+    assert ordered_value(np.array([4.0, 1, 3, 2]), worst.towards("lower")) == (4 + 3) / 2
+    # Percentile ranks: a 0 / 1 and d, without a hit, 1; the mean of the worse half of 0, 1, 1/3, 1.
+    shown = {"a": ["r", "x"], "b": ["x", "r"], "c": ["x", "r", "y", "z"], "d": ["x", "y"]}
+    values = atkay.evaluate(shown, TRUTH, "mpr(average=users)").per_query.to_series(1).sort()
+    result = atkay.evaluate(shown, TRUTH, "mpr(average=users)", aggregate="worst(0.5)")
+    assert (
+        result["mpr(average=users)"]
+        == pytest.approx((values[2] + values[3]) / 2)
+        != pytest.approx((values[0] + values[1]) / 2)
+    )
+
+
+@pytest.mark.parametrize(
+    ("n", "quantile", "low", "high"),
+    [
+        (5, 0.5, None, None),  # 2 / 2^5 > 5 %: not even the extremes are far enough apart
+        (6, 0.5, 1, 6),  # 2 / 2^6
+        (10, 0.5, 2, 9),  # 1 + 10 of 1024 on either side, and 45 more would be too many
+        (20, 0.25, 2, 10),  # Binomial(20, 1/4): at most 1 with 2.4 %, 10 or more with 1.4 %
+        (100, 0.5, 40, 61),
+    ],
+)
+def test_the_interval_of_a_quantile_lies_between_order_statistics(
+    n: int, quantile: float, low: int | None, high: int | None
+) -> None:
+    values = np.random.default_rng(1).permutation(np.arange(1.0, n + 1))
+    ends = ordered_interval(values, Aggregate.of(f"quantile({quantile})"), 0.95)
+    assert ends == (low, high) if low else np.isnan(ends).all()
+    if low and high:
+        below = stats.binom(n, quantile)
+        assert below.cdf(low - 1) <= 0.025 < below.cdf(low)
+        assert below.sf(high - 1) <= 0.025 < below.sf(high - 2)
+
+
+def test_the_interval_of_the_worst_users_mean() -> None:
+    # The worst half of 1 to 10 is 1 to 5. Counted from the next value, 6, and twice: 6 - 2 (6 - 1) = -4 and so on.
+    scores = [-4, -2, 0, 2, 4, 6, 6, 6, 6, 6]
+    assert sum(scores) / 10 == sum(range(1, 6)) / 5 == 3
+    half = stats.t.ppf(0.975, 5 - 1) * np.std(scores, ddof=1) / math.sqrt(10)
+    worst = Aggregate.of("worst(0.5)")
+    assert ordered_interval(np.arange(1.0, 11), worst, 0.95) == pytest.approx((3 - half, 3 + half))
+    mirrored = ordered_interval(-np.arange(1.0, 11), worst.towards("lower"), 0.95)
+    assert mirrored == pytest.approx((-3 - half, -3 + half))
+    assert np.isnan(ordered_interval(np.arange(1.0, 10), worst, 0.95)).all()  # fewer than five users
+
+
+@pytest.mark.parametrize("aggregate", ["minimum", "maximum"])
+def test_extremes_have_no_interval(aggregate: str) -> None:
+    assert np.isnan(ordered_interval(np.arange(100.0), Aggregate.of(aggregate), 0.95)).all()
+
+
 @pytest.mark.parametrize(
     ("spec", "canonical"),
     [
         ("MEAN", "mean"),
         (" geometric ( epsilon = 1e-5 ) ", "geometric"),
         ("geometric(.001)", "geometric(epsilon=0.001)"),
+        ("quantile(0.90)", "quantile(q=0.9)"),
+        ("worst(share=10e-2)", "worst"),
     ],
 )
 def test_spelling(spec: str, canonical: str) -> None:
@@ -82,6 +147,8 @@ def test_spelling(spec: str, canonical: str) -> None:
         ("geometric(0)", "Write 'geometric\\(epsilon=1e-05\\)', for example"),
         ("geometric()", "epsilon of 'geometric' must be"),
         ("geometric(nan)", "epsilon of 'geometric' must be"),
+        ("quantile", "q of 'quantile' must be the share of users below it.*Write 'quantile\\(q=0.25\\)'"),
+        ("worst(1)", "share of 'worst' must be a share of the users, above 0 and below 1"),
     ],
 )
 def test_misspelling(spec: Any, message: str) -> None:
@@ -103,11 +170,20 @@ def test_it_is_printed_and_saved(tmp_path: Path) -> None:
 
 
 def test_refused_where_there_is_no_such_number() -> None:
-    with pytest.raises(ProtocolError, match=r"recall\(average=pooled\)@2 sums users before it divides"):
+    with pytest.raises(ProtocolError, match=r"recall\(average=pooled\)@2 sums users before.* Write 'recall@2'"):
         atkay.evaluate(RECS, TRUTH, "recall(average=pooled)@2", aggregate="geometric")
     train = {"a": ["x"], "b": ["r", "x", "y"], "c": ["r"], "d": ["x", "r"]}
     with pytest.raises(ProtocolError, match=r"popularity_lift is -0\.\d+ for user 'c', and a geometric mean needs"):
         atkay.evaluate(RECS, TRUTH, "popularity_lift", aggregate="geometric", train=train)
+    with pytest.raises(ProtocolError, match=r"arp has no direction, so no users are its worst. Choose"):
+        atkay.evaluate(RECS, TRUTH, "arp", aggregate="worst", train=train)
+
+
+def test_the_head_of_the_table_says_what_the_numbers_are() -> None:
+    for aggregate, title in (("median", "median"), ("worst", "mean of the worst 10 %"), ("mean", "mean")):
+        head = str(atkay.evaluate(RECS, TRUTH, "mrr", aggregate=aggregate)).splitlines()[0]
+        assert head.split("  ")[0] == "metric"
+        assert title in head.split("95 %")[0]
 
 
 @pytest.mark.parametrize("call", ["explain", "reconcile"])
@@ -120,7 +196,8 @@ def test_audits_are_of_means(call: str) -> None:
 
 # How engines agree.
 
-AGGREGATES = ["mean", "geometric", "geometric(epsilon=0.2)"]
+OF_SUMS = ["mean", "geometric", "geometric(epsilon=0.2)"]
+ORDERED = ["median", "quantile(q=0.3)", "minimum", "maximum", "worst(share=0.6)"]
 CODES = {"r": 0, "x": 1, "y": 2, "z": 3}
 
 
@@ -147,14 +224,32 @@ def same(one: atkay.Result, other: atkay.Result) -> None:
     assert np.array_equal([*one.summaries.values()], [*other.summaries.values()], equal_nan=True)
 
 
-@pytest.mark.parametrize("aggregate", AGGREGATES)
+@pytest.mark.parametrize("aggregate", OF_SUMS + ORDERED)
 def test_engines_agree(aggregate: str, tmp_path: Path) -> None:
     memory = atkay.evaluate(RECS, TRUTH, "mrr", aggregate=aggregate)
     same(files(aggregate, tmp_path), memory)
-    same(stream(aggregate), memory)
+    if aggregate in OF_SUMS:
+        same(stream(aggregate), memory)
+        return
+    with pytest.raises(ProtocolError, match=rf"Stream: aggregate='{re.escape(aggregate)}' needs each user's value"):
+        stream(aggregate)
 
 
-@pytest.mark.parametrize("aggregate", AGGREGATES)
+@pytest.mark.filterwarnings("ignore::FutureWarning:pyspark")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("aggregate", ["geometric", "median"])
+def test_spark_agrees(spark: Any, aggregate: str) -> None:
+    rows = [(user, item, -rank) for user, items in RECS.items() for rank, item in enumerate(items)]
+    recs = pl.DataFrame(rows, schema=["user", "item", "score"], orient="row")
+    truth = pl.DataFrame({"user": [*TRUTH], "item": ["r"] * 4})
+    frames = [spark.createDataFrame(frame.to_arrow()) for frame in (recs, truth)]
+    slices = dict(zip("abcd", "ppqq", strict=True))
+    result = atkay.evaluate(*frames, "mrr", aggregate=aggregate, slices=slices)
+    same(result, memory := atkay.evaluate(recs, truth, "mrr", aggregate=aggregate, slices=slices))
+    assert result.slices.equals(memory.slices)
+
+
+@pytest.mark.parametrize("aggregate", OF_SUMS + ORDERED)
 def test_full_ranking_agrees(aggregate: str) -> None:
     scores = np.array([[4.0, 3, 2, 1], [3, 4, 2, 1], [1, 4, 3, 2], [2, 4, 3, 1]])
     pytest.importorskip("torch")
@@ -192,6 +287,61 @@ def test_a_significant_ratio_is_printed_as_one(tmp_path: Path) -> None:
     assert difference.verdict.startswith(f"×{ratio:.3f} (+{100 * (ratio - 1):.0f} %), 95 % CI [×")
     comparison.save(tmp_path / "comparison.json")
     assert atkay.Comparison.load(tmp_path / "comparison.json")["mrr"] == (difference,)
+
+
+def test_quantiles_are_compared_by_the_bootstrap() -> None:
+    # Twenty users: eight have the item at rank 2 in the old run and at rank 1 in the new one, the others at rank 4.
+    def lists(first: int) -> dict[int, list[str]]:
+        ranks = {user: first if user < 8 else 4 for user in range(20)}
+        return {user: [f"x{n}" for n in range(1, rank)] + ["r"] for user, rank in ranks.items()}
+
+    truth = {user: ["r"] for user in range(20)}
+    runs = {"old": lists(2), "new": lists(1)}
+    given: dict[str, Any] = {"aggregate": "quantile(q=0.75)", "test": "bootstrap", "interval": "percentile"}
+    comparison = atkay.compare(runs, truth, "mrr", baseline="old", **given)
+    [difference] = comparison["mrr"]
+    # Of twenty values, a quarter of the way from the 15th to the 16th: 1/2 and 1. With four of the eight in a sample,
+    # or fewer, both values are 1/4 in either run: Binomial(20, 0.4) is that in 5.1 % of samples, so 0 lies within
+    # the interval of 95 %. With six or more the difference is 1/2.
+    assert difference.difference == 1 - 1 / 2
+    assert (difference.low, difference.high) == (0, 1 / 2)
+    assert difference.p["bootstrap"] == pytest.approx(2 * stats.binom(20, 0.4).cdf(4), abs=0.015)
+    assert math.isnan(difference.effect)
+    assert "percentile bootstrap test of the difference (0.75 quantile over users)" in str(comparison)
+    again = atkay.compare(runs, truth, "mrr", baseline="old", **given)
+    assert again["mrr"][0].p == difference.p  # the seed is the same
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "the t test tests means, and these runs are compared by aggregate='median'. Pass test='bootstrap'"),
+        ({"test": ("bootstrap", "permutation")}, "the permutation test tests means"),
+        ({"test": "bootstrap"}, "interval='student' is of means"),
+        ({"test": "bootstrap", "interval": "bca"}, "interval='bca' is of means"),
+    ],
+)
+def test_tests_of_means_do_not_test_medians(given: Any, message: str) -> None:
+    with pytest.raises(SpecError, match=f"compare: {message}"):
+        atkay.compare({"a": RECS, "b": RECS}, TRUTH, "mrr", aggregate="median", **given)
+
+
+def test_extremes_are_not_tested() -> None:
+    better = {**RECS, "d": ["r"]}
+    comparison = atkay.compare({"old": RECS, "new": better}, TRUTH, "mrr", aggregate="minimum")
+    [difference] = comparison["mrr"]
+    assert difference.difference == 1 / 4 - 0
+    assert np.isnan([*difference.p.values(), difference.low, difference.high]).all()
+    assert difference.verdict == "+0.250: not tested"
+    assert "minimum and maximum depend on one user and are not tested" in str(comparison)
+
+
+def test_too_few_users_for_a_test_of_the_worst() -> None:
+    better = {**RECS, "d": ["r"]}
+    given: dict[str, Any] = {"test": "bootstrap", "interval": "percentile"}
+    [difference] = atkay.compare({"old": RECS, "new": better}, TRUTH, "mrr", aggregate="worst", **given)["mrr"]
+    assert math.isnan(difference.p["bootstrap"])
+    assert difference.finding == "not tested"
 
 
 def test_results_with_other_aggregates_are_not_compared() -> None:

@@ -13,6 +13,7 @@ from atkay.comparison.sheet import ROUNDING_SHARE
 from atkay.core.kernels import resampled_sums
 from atkay.core.lists import in_threads, ranges
 from atkay.core.types import Array, Bools, Floats, Ints
+from atkay.results.ordered import TAIL_USERS, resampled_values
 from atkay.results.summary import CONFIDENCE
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ UNITS_SAMPLED_ALONE = 200
 
 EXACT_AT_ONCE = 64
 """Differences whose squares are summed exactly per block."""
+
+VALUES_PER_BLOCK = 1 << 20
+"""Values of resampled units per block."""
 
 EQUAL_T_SHARE = 1e-9
 """t-values that differ by less than this share are equal: their squares cancel more digits than sums do."""
@@ -121,6 +125,49 @@ def draw(trial: Trial) -> Drawn:
             alone = draw(replace(trial, paired=[paired[at].only(pairs[nth])], pairs=[(0, 1)]))
             away[:, at, nth], reached[at, nth] = alone.away[:, 0, 0], alone.reached[0, 0]
     return Drawn(means, away, reached, observed_t, skew)
+
+
+def draw_ordered(trial: Trial) -> Drawn:
+    """Samples of the units, with replacement, for aggregates that depend on the order of the values.
+
+    ``reached`` counts the samples in which the difference is 0 or has the other sign, twice: the p-value belongs to the
+    percentile interval.
+    """
+    shape, samples = (len(trial.paired), len(trial.pairs)), trial.permutations
+    mean, observed, unknown = (np.full(shape, np.nan) for _ in range(3))
+    away, reached = np.full((samples, *shape), np.nan), np.full(shape, samples)
+    for at, each in enumerate(trial.paired):
+        every = _resampled(trial, each, each.all_runs) if each.complete else None
+        for nth, pair in enumerate(trial.pairs):
+            mean[at, nth] = each.apart(pair)
+            n = int(each.defined(pair).sum())
+            if n * each.aggregate.tail < TAIL_USERS or each.difference(pair).alike:
+                continue
+            first, second = (_resampled(trial, each, pair) if every is None else every[:, pair]).T
+            apart, rounding = second - first, ROUNDING_SHARE * np.maximum(np.abs(first), np.abs(second))
+            apart[np.abs(apart) <= rounding] = 0.0
+            moved = apart - mean[at, nth]
+            away[:, at, nth], observed[at, nth] = np.where(np.abs(moved) <= rounding, 0.0, moved), mean[at, nth]
+            reached[at, nth] = min(2 * min((apart <= 0).sum(), (apart >= 0).sum()), samples)
+        trial.steps.advance(1 / len(trial.paired))
+    return Drawn(mean, away, reached, observed, unknown)
+
+
+def _resampled(trial: Trial, paired: Paired, runs: Sequence[int]) -> Floats:
+    """The aggregate of each of these runs in each sample of the units with a value in all of them: samples x runs."""
+    aggregate, scores = paired.aggregate, paired.aggregate.sign * paired.scores(runs)
+    n, out = len(scores), np.empty((trial.permutations, len(runs)))
+    order = np.argsort(scores, axis=0)
+
+    def of_block(block: tuple[int, int]) -> None:
+        size = block[1] - block[0]
+        unit = trial.random(4, block[0]).integers(0, n, (size, n)) + n * np.arange(size)[:, None]
+        counts = np.bincount(unit.ravel(), minlength=size * n).astype(np.int32).reshape(size, n)
+        for run, places in enumerate(order.T):
+            out[slice(*block), run] = resampled_values(scores[places, run], counts[:, places], aggregate)
+
+    in_threads(of_block, ranges(trial.permutations, max(1, VALUES_PER_BLOCK // max(n, 1))))
+    return aggregate.sign * out
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,10 +39,11 @@ from atkay.evaluation.evaluate import evaluate
 from atkay.evaluation.request import USUAL
 from atkay.metrics.metric import Metric
 from atkay.metrics.spec import parse_all, separate
+from atkay.results.ordered import TAIL_USERS
 from atkay.results.result import Result
 from atkay.results.save import is_saved
 from atkay.text.help import spell_out
-from atkay.text.phrases import either
+from atkay.text.phrases import argument, either
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -124,7 +125,9 @@ def compare(
         raise InputError(f"compare: unknown baseline '{baseline}'. {offer(baseline, names)}")
     spoken = _names(results)
     least = _thresholds(min_effect, single, spoken)
-    table = RunTable(results, single, lay_out(results, single), _pairs(names, baseline), procedure)
+    sheet = lay_out(results, single)
+    _check_tests(sheet, procedure)
+    table = RunTable(results, single, sheet, _pairs(names, baseline), procedure)
     for name in procedure.tests:
         if not TESTS[name].of_mean:
             warn(
@@ -154,6 +157,19 @@ def compare(
     for message in _too_few_permutations(comparison):
         warn(message, PermutationsWarning)
     return comparison
+
+
+def _check_tests(sheet: Sheet, procedure: Procedure) -> None:
+    """Tests of means do not test a median: what depends on the order of the values takes the bootstrap."""
+    ordered = [each for each in sheet.aggregates.values() if each.ordered and not each.extreme]
+    strange = [name for name in procedure.tests if name != "bootstrap"]
+    if ordered and (strange or procedure.interval != "percentile"):
+        what = f"the {strange[0]} test tests means" if strange else f"interval='{procedure.interval}' is of means"
+        raise SpecError(
+            f"compare: {what}, and these runs are compared by {argument('aggregate', str(ordered[0]))}. Pass "
+            f"{argument('test', 'bootstrap')}, {argument('interval', 'percentile')}: users are drawn with replacement, "
+            "and the aggregate is computed again for each sample."
+        )
 
 
 def _too_few_permutations(comparison: Comparison) -> Iterator[str]:
@@ -357,7 +373,11 @@ def _notes(results: Mapping[str, Result], sheet: Sheet, procedure: Procedure, me
     corrected = f"p-values corrected for {family} ({CORRECTION_NAMES[procedure.correction]})"
     corrected = "p-values not corrected" if procedure.correction == "none" else corrected
     notes.append(f"{corrected}; the first test with a p-value decides")
-    notes += [f"{name}: {TESTS[name].words}" for name in procedure.tests]
+    ordered = [each for each in sheet.aggregates.values() if each.ordered]
+    words = {name: TESTS[name].words for name in procedure.tests}
+    if ordered and "bootstrap" in words:
+        words["bootstrap"] = f"percentile bootstrap test of the difference ({ordered[0].words()})"
+    notes += [f"{name}: {said}" for name, said in words.items()]
     if any(TESTS[name].joint for name in procedure.tests):
         notes.append("Tukey's p-values already account for all pairs; they are corrected for metrics and segments only")
         notes += [
@@ -370,6 +390,12 @@ def _notes(results: Mapping[str, Result], sheet: Sheet, procedure: Procedure, me
         notes.append("pooled metrics are tested with the delta method")
     if any(aggregate.logarithmic for aggregate in sheet.aggregates.values()):
         notes.append("geometric means are compared by their ratio: tests, d_z and min_effect are of its logarithm")
+    if ordered:
+        notes.append(
+            "minimum and maximum depend on one user and are not tested"
+            if ordered[0].extreme
+            else f"tested where {TAIL_USERS} users or more lie on either side of the quantile, or among the worst"
+        )
     if any(str(metric) in one.whole for metric in metrics):
         notes.append("metrics of the whole run are not means over users and are not tested")
     if one.sampled is not None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from atkay.aggregates import MEAN, Aggregate, title_of
 from atkay.comparison.difference import COUNTS, NUMBERS, Difference, counts, effect, p_value
 from atkay.comparison.sheet import ROUNDING_SHARE
 from atkay.comparison.tests import TESTS
@@ -59,7 +60,7 @@ class Comparison(Tables):
     are the means per segment.
     """
 
-    _internal = "bold_legend difference_grid leaders mean_grid names threshold"
+    _internal = "bold_legend difference_grid leaders mean_grid names threshold title"
 
     runs: tuple[str, ...]
     baseline: str | None
@@ -275,6 +276,11 @@ class Comparison(Tables):
         return f"{'; '.join(meanings)}; {self.threshold} ({by}){self._of_both}"
 
     @property
+    def title(self) -> str:
+        """What the numbers are: means, or another aggregate."""
+        return title_of({Aggregate.of(each.aggregate) for each in self.differences} or {MEAN})
+
+    @property
     def bold_legend(self) -> str:
         """What bold and the marks mean."""
         metrics = [metric for metric in map(parse, self.metrics) if metric.better != "neither"]
@@ -282,7 +288,7 @@ class Comparison(Tables):
             return self.legend
         ways = {metric.better for metric in metrics}
         word = f"{ways.pop()[:-2]}est" if len(ways) == 1 else "best"
-        what = "value" if all(isinstance(metric, RunMetric) for metric in metrics) else "mean"
+        what = "value" if all(isinstance(metric, RunMetric) for metric in metrics) else self.title
         unless = ", unless significantly worse than another run" if self._of_both else ""
         return f"bold: {word} {what}{unless}; {self.legend}"
 

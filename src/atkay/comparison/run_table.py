@@ -91,18 +91,21 @@ class RunTable:
             if metric not in self.sheet.metrics
             for pair in self.pairs
         ]
-        return sorted(whole + (self._tested(paired, key) if paired else []), key=lambda each: order.index(each.metric))
+        alike = [[each for each in paired if each.aggregate.ordered == ordered] for ordered in (False, True)]
+        tested = [each for some in alike if some for each in self._tested(some, key)]
+        return sorted(whole + tested, key=lambda each: order.index(each.metric))
 
     def _tested(self, paired: Sequence[Paired], key: Key) -> list[Difference]:
         """The differences of some units, metric by metric and pair by pair."""
         procedure, ends, p = self.procedure, None, {}
         spread = "bootstrap" in procedure.tests
         trial = Trial(paired, self.pairs, procedure.permutations, procedure.rng, key, self.steps, spread)
-        if procedure.interval != "student":
+        if procedure.interval != "student" and not paired[0].aggregate.extreme:
             ends = trial.drawn.intervals(procedure.interval)
             self.steps.next()
         for name in procedure.tests:
-            p[name] = TESTS[name].p_values(trial)
+            extreme = paired[0].aggregate.extreme
+            p[name] = np.full((len(paired), len(self.pairs)), math.nan) if extreme else TESTS[name].p_values(trial)
             self.steps.next()
 
         def of_place(place: tuple[int, int]) -> Difference:
@@ -125,6 +128,10 @@ class RunTable:
         summary = summary._replace(mean=difference.beyond_rounding(summary.mean))
         if summary.users > 1 and difference.alike:  # no spread to judge by
             summary = summary._replace(low=math.nan, high=math.nan, deviation=0.0)
+        effect = summary.mean / summary.deviation if summary.deviation > 0 else math.nan
+        if paired.aggregate.ordered:
+            summary = summary._replace(mean=paired.apart(pair), low=math.nan, high=math.nan)
+            effect = math.nan  # d_z is of the mean
         wins = ties = losses = None
         if paired.below is None:
             moved = np.sign(difference.values) * (-1 if paired.metric.better == "lower" else 1)
@@ -137,7 +144,7 @@ class RunTable:
             low=summary.low,
             high=summary.high,
             deviation=summary.deviation,
-            effect=summary.mean / summary.deviation if summary.deviation > 0 else math.nan,
+            effect=effect,
             wins=wins,
             ties=ties,
             losses=losses,

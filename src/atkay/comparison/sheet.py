@@ -14,6 +14,7 @@ from atkay.core.forks import check_threads
 from atkay.core.moments import divides
 from atkay.core.types import Bools, Floats, Ints, Slicing
 from atkay.errors import IdError, InputError, ProtocolError, listing, who
+from atkay.results.ordered import ordered_value
 from atkay.results.summary import group_means, group_sums, mean, scaled
 from atkay.tables import FILTERS
 from atkay.text.phrases import argument, columns_argument
@@ -199,6 +200,11 @@ class Paired:
         widest = np.ptp(apart, axis=1)
         centred = np.where((widest > rounding)[:, None], apart - apart.mean(axis=1, keepdims=True), 0.0)
         return centred, np.minimum(widest, rounding)
+
+    def apart(self, pair: Pair) -> float:
+        """How far the two runs' aggregates are apart, of the units with a value in both; 0 where that is rounding."""
+        first, second = (ordered_value(values, self.aggregate) for values in self.scores(pair).T)
+        return 0.0 if abs(second - first) <= ROUNDING_SHARE * max(abs(first), abs(second)) else second - first
 
     def columns(self, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
         """Few columns, and how to combine them: their product has the differences of each pair, 0 where undefined.

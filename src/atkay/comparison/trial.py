@@ -42,6 +42,6 @@ class Trial:
     @cached_property
     def drawn(self) -> Drawn:
         """The bootstrap samples."""
-        from atkay.comparison.bootstrap import draw
+        from atkay.comparison.bootstrap import draw, draw_ordered
 
-        return draw(self)
+        return (draw_ordered if self.paired[0].aggregate.ordered else draw)(self)

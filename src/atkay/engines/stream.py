@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from atkay import __version__
+from atkay.aggregates import Aggregate
 from atkay.core.lock import Lock
 from atkay.core.moments import Sums
 from atkay.core.schema import Reader, count, listed, mapped, maybe, record, text
@@ -40,6 +41,7 @@ from atkay.results.result import Result
 from atkay.results.save import FIELDS, metric_spec
 from atkay.tables import FILTERS, SIDE
 from atkay.text.help import Visible, name_side_tables, spell_out
+from atkay.text.phrases import argument
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -144,6 +146,11 @@ class Stream(Visible):
             raise ProtocolError(
                 "Stream: average_over is not supported: it needs all queries of a user at once. Use "
                 "evaluate(recs, truth, ...)."
+            )
+        if ordered := [each for each in request.protocols if Aggregate.of(each.aggregate).ordered]:
+            raise ProtocolError(
+                f"Stream: {argument('aggregate', ordered[0].aggregate)} needs each user's value, and a stream only "
+                "keeps sums. Use evaluate(recs, truth, ...), or aggregate='mean' or 'geometric'."
             )
         request.check("catalog")  # without one, all n_items
         if len({each.protocol.scores for each in request.by_protocol()}) > 1:

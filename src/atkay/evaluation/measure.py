@@ -82,7 +82,7 @@ def measure(
     chosen_rows = np.flatnonzero(counted)
     part_ids = dict(ids) if counted.all() else {name: column[chosen_rows] for name, column in ids.items()}
     names = tuple(name for metric in by_query for name in metric.numbers)
-    aggregates = _aggregates(protocol, names, values, ratios, part_ids)
+    aggregates = _aggregates(protocol, by_query, names, values, ratios, part_ids)
     return Part(
         rows=chosen_rows,
         ids=part_ids,
@@ -98,6 +98,7 @@ def measure(
 
 def _aggregates(
     protocol: Protocol,
+    metrics: Sequence[Metric],
     names: Sequence[str],
     values: Floats,
     ratios: Mapping[str, tuple[Floats, Floats]],
@@ -108,9 +109,15 @@ def _aggregates(
     if aggregate == MEAN:
         return {}
     if ratios:
+        pooled = next(each for each in metrics if isinstance(each, Ratio) and is_pooled(each))
         raise ProtocolError(
-            f"{next(iter(ratios))} sums users before it divides, so {argument('aggregate', str(aggregate))} has no "
-            "values to aggregate. Leave out average=pooled, or the aggregate."
+            f"{pooled} sums users before it divides, so {argument('aggregate', str(aggregate))} has no values to "
+            f"aggregate. Write '{replace(pooled, average='users')}', or leave out the aggregate."
+        )
+    if aggregate.name == "worst" and (undirected := [each for each in metrics if each.better == "neither"]):
+        raise ProtocolError(
+            f"{undirected[0]} has no direction, so no users are its worst. Choose "
+            f"{argument('aggregate', 'quantile(q=0.1)')} or another one, or leave the metric out."
         )
     if aggregate.logarithmic and (negative := values < 0).any():
         row, at = np.argwhere(negative)[0]

@@ -10,7 +10,7 @@ from atkay.reporting.elements import bullets, details, element, paragraphs, tabl
 from atkay.reporting.reproduce import call
 from atkay.reporting.summary import sentences, warnings
 from atkay.reporting.view import View, shown
-from atkay.results.summary import HEADER, cells
+from atkay.results.summary import cells
 from atkay.text.grid import Cell
 
 if TYPE_CHECKING:
@@ -113,8 +113,9 @@ def _leaderboard(view: View) -> list[Element]:
     chart = _chart("means", "Means with 95 % confidence intervals.")
     if view.comparison is None:
         numbers = [(name, *cells(summary)) for name, summary in view.means[view.runs[0]].items()]
+        header = next(iter(view.results.values())).header
         return [
-            table("All metrics", ("metric", *HEADER), numbers, row_marks=_marks(view.metrics), right=HEADER),
+            table("All metrics", ("metric", *header), numbers, row_marks=_marks(view.metrics), right=header),
             chart,
         ]
     grid = view.comparison.mean_grid()

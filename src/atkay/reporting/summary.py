@@ -90,7 +90,7 @@ def _of_comparison(view: View, comparison: Comparison) -> list[str]:
 def _headline(comparison: Comparison, metric: Metric, first: list[str], mean: Summary) -> str:
     """Who has the best mean, and whether the test says so, too: a winner is named where it is one by the test alone."""
     word, value = "lowest" if metric.better == "lower" else "highest", _with_interval(mean)
-    word += "" if isinstance(metric, RunMetric) else " mean"
+    word += "" if isinstance(metric, RunMetric) else f" {comparison.title}"
     differences = comparison[metric]
     if len(first) > 1:
         same = [each for each in differences if each.contradicted and {each.run, each.against} <= {*first}]

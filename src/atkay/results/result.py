@@ -13,7 +13,7 @@ from typing import Protocol as Interface
 import numpy as np
 
 from atkay import __version__
-from atkay.aggregates import MEAN, Aggregate
+from atkay.aggregates import MEAN, Aggregate, title_of
 from atkay.core.types import Floats, Ints, Slicing
 from atkay.errors import RowsError, SourceError, need, number_of
 from atkay.metrics.metric import Definition, Metric
@@ -72,7 +72,7 @@ class Result(Tables, Mapping[str, float]):
     """
 
     _internal = (
-        "aggregates apart apart_words by_query counted example_users examples groups ids kept means protocol_of "
+        "aggregates apart apart_words by_query counted example_users examples groups header ids kept means protocol_of "
         "query_values ratios slice_summaries slicings sums whole whole_of whole_users with_rows"
     )
 
@@ -184,7 +184,10 @@ class Result(Tables, Mapping[str, float]):
     @cached_property
     def aggregates(self) -> dict[str, Aggregate]:
         """How the users' values become one number, for the numbers that are no means."""
-        each = {name: Aggregate.of(self.protocol_of(name).aggregate) for name in self.by_query}
+        each = {
+            name: Aggregate.of(self.protocol_of(name).aggregate).towards(self._single[name].better)
+            for name in self.by_query
+        }
         return {name: aggregate for name, aggregate in each.items() if aggregate != MEAN}
 
     def _aggregate(self, name: str) -> Aggregate:
@@ -428,14 +431,19 @@ class Result(Tables, Mapping[str, float]):
 
     def _grid(self) -> Grid:
         rows = [(name, *cells(summary)) for name, summary in self.summaries.items()]
-        return Grid(("metric", *HEADER), rows, right=HEADER)
+        return Grid(("metric", *self.header), rows, right=self.header)
 
     def _slice_grid(self) -> Grid:
         rows = [
             (name, "(none)" if segment is None else segment, metric, *cells(summary))
             for name, segment, metric, summary in self.slice_summaries
         ]
-        return Grid(("slice", "segment", "metric", *HEADER), rows, right=HEADER)
+        return Grid(("slice", "segment", "metric", *self.header), rows, right=self.header)
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """The head of the columns behind the names of metrics."""
+        return title_of(map(self._aggregate, self.by_query)) if self.aggregates else "mean", *HEADER[1:]
 
     def plot(self, kind: Literal["means", "curves"] = "means") -> alt.LayerChart | alt.FacetChart:
         """A chart of the "means" with their intervals, or of "curves" by cutoff (Altair; ``atkay[report]``)."""

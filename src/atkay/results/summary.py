@@ -15,6 +15,7 @@ from atkay.aggregates import MEAN, Aggregate
 from atkay.core.moments import Moments, digits_of, divides, means, quotient, sum_up, times_power, total
 from atkay.core.types import Floats, Ints
 from atkay.errors import InputError
+from atkay.results.ordered import ordered_interval, ordered_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -114,6 +115,13 @@ def mean(unit: Unit) -> float:
     return means(defined[None])[0] if len(defined) else math.nan
 
 
+def value_of(unit: Unit, aggregate: Aggregate) -> float:
+    """The mean, or another aggregate, of the values that are not NaN."""
+    if aggregate.ordered and not isinstance(unit, tuple):
+        return ordered_value(unit[~np.isnan(unit)], aggregate)
+    return unscaled(mean(unit), aggregate)
+
+
 def means_of(
     names: Sequence[str],
     values: Floats,
@@ -126,7 +134,7 @@ def means_of(
         with suppress(InputError):  # a value is NaN, or infinite: one number after the other
             return dict(zip(names, means(values.T), strict=True))
     return {
-        name: unscaled(mean(unit), aggregates.get(name, MEAN))
+        name: value_of(unit, aggregates.get(name, MEAN))
         for name, unit in units(names, values, ratios, groups, aggregates=aggregates)
     }
 
@@ -134,8 +142,13 @@ def means_of(
 def summarise(unit: Unit | Moments, aggregate: Aggregate = MEAN) -> Summary:
     """The mean with Student's interval, or the delta method's for pooled metrics; NaN is ignored.
 
-    The interval of a geometric mean is that of the mean of logarithms, and back; it has no SD.
+    The interval of a geometric mean is that of the mean of logarithms, and back; it has no SD. Those of aggregates
+    that depend on the order of the values are in :func:`ordered_interval`.
     """
+    if aggregate.ordered and isinstance(unit, np.ndarray):
+        values = unit[~np.isnan(unit)]
+        ends = ordered_interval(values, aggregate, CONFIDENCE)
+        return summarise(unit)._replace(mean=ordered_value(values, aggregate), low=ends[0], high=ends[1])
     if not isinstance(unit, Moments):
         sides = unit if isinstance(unit, tuple) else (unit,)
         unit = sum_up(["unit"], *(side[:, None] for side in sides))["unit"]

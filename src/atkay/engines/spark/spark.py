@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from atkay.aggregates import Aggregate
 from atkay.engines.plan import share
 from atkay.engines.spark.worker import (
     BUNDLES,
@@ -146,9 +147,9 @@ def evaluate_spark(request: Request) -> Result:
         raise
     kept = SparkRows(judged, replace(request, tables={}), setting, part, written)
     weakref.finalize(kept, _forget, judged).atexit = False
-    if not written.groups:
+    if not (written.groups or any(Aggregate.of(each.aggregate).ordered for each in request.protocols)):
         return replace(finish(request, setting, [part]), kept=kept)
-    return kept.result()  # the queries of one group are in many parts
+    return kept.result()  # the queries of one group are in many parts, and a median needs the values of all users
 
 
 def _read(
