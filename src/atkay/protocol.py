@@ -27,6 +27,7 @@ ARGUMENTS = (
     "columns",
     "users",
     "slices",
+    "weights",
     *SIDE,
     "sampled",
     "dialect",

@@ -112,6 +112,13 @@ TABLES: Mapping[str, TableKind] = {
     "slices": TableKind(
         {"user": USER}, "A segment for each user.", header="user,segment", refuse_apart={"user": "always"}
     ),
+    "weights": TableKind(
+        {"user": USER},
+        "How much each user counts, in any unit.",
+        header="user,weight",
+        refuse_apart={"user": "always"},
+        covers=("user",),
+    ),
     "train": TableKind(
         PAIRS,
         "The training interactions.",
@@ -155,6 +162,9 @@ TABLES: Mapping[str, TableKind] = {
 
 FILTERS = ("exclude", "candidates")
 """Tables that take items out of the lists."""
+
+OF_USERS = ("slices", "weights")
+"""Tables that say something of users."""
 
 SIDE = tuple(name for name, kind in TABLES.items() if kind.side)
 

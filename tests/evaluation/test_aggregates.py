@@ -76,11 +76,8 @@ def test_the_worst_users_are_those_with_high_values_where_lower_is_better() -> N
     shown = {"a": ["r", "x"], "b": ["x", "r"], "c": ["x", "r", "y", "z"], "d": ["x", "y"]}
     values = atkay.evaluate(shown, TRUTH, "mpr(average=users)").per_query.to_series(1).sort()
     result = atkay.evaluate(shown, TRUTH, "mpr(average=users)", aggregate="worst(0.5)")
-    assert (
-        result["mpr(average=users)"]
-        == pytest.approx((values[2] + values[3]) / 2)
-        != pytest.approx((values[0] + values[1]) / 2)
-    )
+    assert result["mpr(average=users)"] == pytest.approx((values[2] + values[3]) / 2)
+    assert values[1] < values[2]
 
 
 @pytest.mark.parametrize(
@@ -242,9 +239,9 @@ def test_spark_agrees(spark: Any, aggregate: str) -> None:
     rows = [(user, item, -rank) for user, items in RECS.items() for rank, item in enumerate(items)]
     recs = pl.DataFrame(rows, schema=["user", "item", "score"], orient="row")
     truth = pl.DataFrame({"user": [*TRUTH], "item": ["r"] * 4})
-    frames = [spark.createDataFrame(frame.to_arrow()) for frame in (recs, truth)]
+    lists, relevant = (spark.createDataFrame(frame.to_arrow()) for frame in (recs, truth))
     slices = dict(zip("abcd", "ppqq", strict=True))
-    result = atkay.evaluate(*frames, "mrr", aggregate=aggregate, slices=slices)
+    result = atkay.evaluate(lists, relevant, "mrr", aggregate=aggregate, slices=slices)
     same(result, memory := atkay.evaluate(recs, truth, "mrr", aggregate=aggregate, slices=slices))
     assert result.slices.equals(memory.slices)
 

@@ -17,6 +17,7 @@ from atkay.cli.output import show
 @options.tests
 @click.option("--every-pair", is_flag=True, help="Compare every pair of runs instead of each with a baseline.")
 @click.option("--slices", type=options.InputFile(), help="A segment for each user; adds differences per segment.")
+@options.weights
 @click.option("--json", "saved", type=options.Output(), help="Save the whole comparison.")
 @options.protocol_of_runs
 @options.larger

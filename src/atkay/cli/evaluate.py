@@ -33,6 +33,7 @@ WRITTEN = {
 @options.tables
 @options.metrics
 @click.option("--slices", type=options.InputFile(), help="A segment for each user; adds every metric per segment.")
+@options.weights
 @click.option(
     "--per-query", type=options.Output(*WRITTEN), help="Write the values per user: Parquet, CSV or JSON Lines."
 )

@@ -183,6 +183,8 @@ metrics = click.option(
     help="Metrics, such as ndcg@10,map(per=hits)@5,10. [default: ndcg, map, mrr, recall, precision, hit at 10]",
 )
 
+weights = click.option("--weights", type=InputFile(), help=TABLES["weights"].help)
+
 larger = _together(
     click.option("--memory", metavar="SIZE", help="Memory to use, such as 2GB; larger files are read in parts."),
     click.option(

@@ -19,6 +19,7 @@ from atkay.text.printable import printable
 @options.page
 @click.option("--title", help="Title of the report.")
 @click.option("--slices", type=options.InputFile(), help="A segment for each user.")
+@options.weights
 @options.protocol_of_runs
 def command(output: Path, title: str | None, **chosen: Any) -> None:
     """Write one HTML file: metrics, charts, differences, users' lists, definitions.

@@ -40,7 +40,7 @@ from atkay.evaluation.request import USUAL
 from atkay.metrics.metric import Metric
 from atkay.metrics.spec import parse_all, separate
 from atkay.results.ordered import TAIL_USERS
-from atkay.results.result import Result
+from atkay.results.result import WEIGHTED, Result
 from atkay.results.save import is_saved
 from atkay.text.help import spell_out
 from atkay.text.phrases import argument, either
@@ -388,6 +388,8 @@ def _notes(results: Mapping[str, Result], sheet: Sheet, procedure: Procedure, me
         ]
     if any(str(metric) in one.ratios for metric in metrics):
         notes.append("pooled metrics are tested with the delta method")
+    if sheet.weights is not None:
+        notes.append(f"{WEIGHTED}; t and bootstrap use the delta method, wilcoxon and sign have no p-value")
     if any(aggregate.logarithmic for aggregate in sheet.aggregates.values()):
         notes.append("geometric means are compared by their ratio: tests, d_z and min_effect are of its logarithm")
     if ordered:

@@ -50,6 +50,7 @@ def sign_flips(trial: Trial) -> Floats:
 
     Phipson and Smyth, Permutation p-values should never be zero, 2010.
     """
+    trial = replace(trial, paired=[each.relabel() for each in trial.paired])
     paired, pairs = trial.paired, trial.pairs
     jobs = [(each, pair) for each in paired for pair in pairs]
     exact = np.array(in_threads(lambda job: _exact(*job, trial.permutations), jobs))
@@ -133,7 +134,7 @@ def label_shifts(trial: Trial) -> Floats:
 
     Carterette, Multiple testing in statistical analysis of systems-based information retrieval experiments, 2012.
     """
-    paired, permutations = trial.paired, trial.permutations
+    paired, permutations = [each.relabel() for each in trial.paired], trial.permutations
     runs = paired[0].values.shape[1]
     if runs > MOST_SHIFTED_RUNS:
         raise InputError(

@@ -134,7 +134,7 @@ class RunTable:
             effect = math.nan  # d_z is of the mean
         wins = ties = losses = None
         if paired.below is None:
-            moved = np.sign(difference.values) * (-1 if paired.metric.better == "lower" else 1)
+            moved = np.sign(paired.relabel().difference(pair).values) * (-1 if paired.metric.better == "lower" else 1)
             wins, ties, losses = (int((moved == way).sum()) for way in (1, 0, -1))
         there = paired.there[:, pair]
         both, either = (paired.units(np.asarray(queries)) for queries in (there.all(axis=1), there.any(axis=1)))

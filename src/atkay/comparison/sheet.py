@@ -96,6 +96,10 @@ class Paired:
     below: Floats | None = None
     group: Ints | None = None
     aggregate: Aggregate = MEAN
+    weight: Floats | None = None
+    """How much each query counts; the same for all queries of a group."""
+    relabelled: bool = False
+    """Whether scores only have to show what relabelling the runs does, see :meth:`relabel`."""
 
     @property
     def all_runs(self) -> range:
@@ -111,7 +115,16 @@ class Paired:
         """The queries with a value in all of these runs or, where the number is pooled, something to divide by."""
         chosen = list(runs)
         known = ~np.isnan(self.values[:, chosen]) if self.below is None else divides(self.below[:, chosen])
-        return np.asarray(known.all(axis=1))
+        counts = True if self.weight is None else self.weight > 0
+        return np.asarray(known.all(axis=1) & counts)
+
+    def relabel(self) -> Paired:
+        """The same for tests that give the runs of a unit other labels.
+
+        Under other labels a weighted mean is that of other values with the same weights. The products of both show
+        this exactly; the linear approximation (:meth:`scores`) is about the mean at hand.
+        """
+        return self if self.weight is None or self.below is not None else replace(self, relabelled=True)
 
     def units(self, queries: Bools) -> Bools:
         """The units with any of these queries."""
@@ -130,6 +143,7 @@ class Paired:
             values=self.values[chosen],
             there=self.there[chosen],
             below=None if self.below is None else self.below[chosen],
+            weight=None if self.weight is None else self.weight[known],
             group=None if self.group is None else np.unique(self.group[known], return_inverse=True)[1],
         )
 
@@ -146,14 +160,16 @@ class Paired:
             part = self.only(runs)
             return part.rounding(part.all_runs)
         chosen = list(runs)
-        if self.aggregate.logarithmic:
-            return np.asarray(ROUNDING_SHARE * (1 + np.abs(self._scores[:, chosen]).max(axis=1)))
-        if self.below is None:
+        if self.below is None and self.weight is None and not self.aggregate.logarithmic:
             largest = np.abs(self.values[:, chosen]).max(axis=1)
             return ROUNDING_SHARE * _merged(group_means, largest[:, None], self.group)[:, 0]
-        above, below = (_merged(group_sums, side[:, chosen], self.group) for side in (self.values, self.below))
+        above, below = (side[:, chosen] for side in self._sides)
         if not len(above):
             return np.zeros(0)
+        if self.aggregate.logarithmic:
+            above = np.abs(above) + below  # a share of a value is that share of 1 in its logarithm
+        if self.relabelled or (self.below is None and self.weight is None):
+            return np.asarray(ROUNDING_SHARE * np.abs(above).max(axis=1))
         total = below.sum(axis=0)
         ratio = np.abs(above.sum(axis=0) / total)
         # The terms of the linear approximation, see _scores.
@@ -166,20 +182,32 @@ class Paired:
 
         Those of a geometric mean are logarithms.
 
-        A ratio of sums is no mean. Its linear approximation is (the delta method, as its interval in a result):
-        r + (numerator - r · denominator) · n / sum of denominators, whose mean is r.
+        A ratio of sums is no mean, nor is a weighted mean. Its linear approximation is (the delta method, as its
+        interval in a result): r + (numerator - r · denominator) · n / sum of denominators, whose mean is r.
         """
-        if self.below is None:
+        if self.below is None and self.weight is None:
             return scaled(_merged(group_means, self.values, self.group), self.aggregate)
-        values, below = (_merged(group_sums, side, self.group) for side in (self.values, self.below))
-        if not len(values):
+        values, below = self._sides
+        if self.relabelled or not len(values):
             return values
         ratio = np.array([mean((above, under)) for above, under in zip(values.T, below.T, strict=True)])
         return np.asarray(ratio + (values - ratio * below) * (len(values) / below.sum(axis=0)))
 
+    @cached_property
+    def _sides(self) -> tuple[Floats, Floats]:
+        """What is summed above and below the line: in a mean the values and ones, in a weighted one times weights."""
+        if self.below is not None:
+            above, below = (_merged(group_sums, side, self.group) for side in (self.values, self.below))
+        else:
+            above = scaled(_merged(group_means, self.values, self.group), self.aggregate)
+            below = np.ones_like(above)
+        weight = 1.0 if self.weight is None else _merged(group_means, self.weight[:, None], self.group)
+        return weight * above, weight * below
+
     def difference(self, pair: Pair) -> Differences:
         """The second run less the first, of the units with a value in both."""
-        if not self.complete or self.below is not None or self.group is not None or self.aggregate.logarithmic:
+        plain = self.below is None and self.weight is None and self.group is None and not self.aggregate.logarithmic
+        if not (self.complete and plain):
             first, second = self.scores(pair).T
             return Differences.of(np.asarray(second - first), self.rounding(pair))
         first, second = (self._by_run[run] for run in pair)
@@ -241,6 +269,7 @@ class Sheet:
     groups: Ints | None = None
     slicings: tuple[Slicing, ...] = field(default=())
     aggregates: Mapping[str, Aggregate] = field(default_factory=dict)
+    weights: Floats | None = None
 
     @property
     def uneven(self) -> Bools:
@@ -264,6 +293,7 @@ class Sheet:
                 self.below[str(metric)][chosen] if str(metric) in self.below else None,
                 group,
                 self.aggregates.get(str(metric), MEAN),
+                None if self.weights is None else self.weights[chosen],
             )
             for metric in self.metrics
         ]
@@ -319,6 +349,7 @@ def lay_out(results: Mapping[str, Result], metrics: Sequence[Metric]) -> Sheet:
         groups=_groups(results, rows, len(keys)),
         slicings=tuple(_slicings(results, rows, keys)),
         aggregates=next(iter(results.values())).aggregates,
+        weights=_weights(results, rows, keys),
     )
 
 
@@ -364,6 +395,7 @@ def _differing_words(one: Result, other: Result) -> list[tuple[str, Any, Any]]:
             words.remove("seed")  # nothing else is random
         pairs += [(name, getattr(mine, name), getattr(their, name)) for name in words]
     pairs.append(("sampled", one.sampled, other.sampled))
+    pairs.append(("weights", "given" if one.weighted else None, "given" if other.weighted else None))
     return list(dict.fromkeys(each for each in pairs if each[1] != each[2]))
 
 
@@ -402,6 +434,23 @@ def _groups(results: Mapping[str, Result], rows: Sequence[Ints], n_queries: int)
     graph = coo_array((np.ones(len(query), np.int8), (query, group)), shape=(first[-1], first[-1]))
     components: Ints = connected_components(graph, directed=False)[1][:n_queries].astype(np.int64)
     return components
+
+
+def _weights(results: Mapping[str, Result], rows: Sequence[Ints], keys: pl.DataFrame) -> Floats | None:
+    """The weight of each query, which has to be the same in every run."""
+    weights = np.full(len(keys), np.nan)
+    for (run, result), where in zip(results.items(), rows, strict=True):
+        if result.weights is None:
+            return None
+        differ = ~np.isnan(weights[where]) & (weights[where] != result.weights)
+        if differ.any():
+            ids = {name: keys[name] for name in keys.columns}
+            raise InputError(
+                f"compare: {who(ids, int(where[np.argmax(differ)]))} has different weights in different runs. Evaluate "
+                f"'{run}' and the others with the same {argument('weights')}."
+            )
+        weights[where] = result.weights
+    return weights
 
 
 def _slicings(results: Mapping[str, Result], rows: Sequence[Ints], keys: pl.DataFrame) -> Iterator[Slicing]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from atkay.evaluation.finish import Setting
 from atkay.inputs.coding.align import Codes
 from atkay.inputs.coding.types import check_keys, fitting_tables, same_types
-from atkay.tables import FILTERS
+from atkay.tables import FILTERS, OF_USERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,5 +30,5 @@ def share(request: Request, tables: Mapping[str, Table], room: int | None = None
         table.name: replace(table, ids=tuple(column.head(1) for column in table.ids)) for table in (recs, truth)
     }
     # Parts read the side tables as codes, and of the others a row.
-    kept = {name: tables[name] for name in (*FILTERS, "slices") if name in tables}
+    kept = {name: tables[name] for name in (*FILTERS, *OF_USERS) if name in tables}
     return Setting.of(request, codes, {**kept, **examples})

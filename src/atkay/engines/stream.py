@@ -29,7 +29,7 @@ from atkay.evaluation.judge import judge
 from atkay.evaluation.measure import measure_all
 from atkay.evaluation.part import Part
 from atkay.evaluation.request import USUAL, Request
-from atkay.inputs.batch import read_batch, read_users
+from atkay.inputs.batch import read_batch, read_row_weights, read_users
 from atkay.inputs.coding.grades import Grades
 from atkay.inputs.coding.stream_side import StreamSide
 from atkay.judged.judged import Judged
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from atkay.core.types import Ints
+    from atkay.core.types import Floats, Ints
     from atkay.inputs.batch import Batch
     from atkay.inputs.coding.align import Aligned
     from atkay.inputs.coding.shared import SharedCount
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 WHY_N_ITEMS = "Pass Stream(..., n_items=...); item codes run from 0 to n_items - 1."
 
 
-OF_EVALUATE = ("columns", "users", "slices", "sampled", "memory", "spill")
+OF_EVALUATE = ("columns", "users", "slices", "weights", "sampled", "memory", "spill")
 """Arguments of evaluate that a stream does not support."""
 
 HEADER_FIELDS: dict[str, Reader] = {
@@ -202,6 +202,7 @@ class Stream(Visible):
         users: Any = None,
         exclude: Any = None,
         candidates: Any = None,
+        weights: Any = None,
     ) -> None:
         """Add a batch of users: NumPy arrays or torch tensors, a row per user.
 
@@ -220,6 +221,8 @@ class Stream(Visible):
             The users' ids; needed with ``train``, ``reference`` or ``ties="random"``.
         exclude, candidates
             Items to remove from a user's list, and the only items to keep, in the forms of ``targets``.
+        weights
+            How much each user counts, a number from 0 for each row: with every batch or with none.
         """
         self.count(
             read_batch(
@@ -233,10 +236,16 @@ class Stream(Visible):
                 precision=self.protocol.scores,
             ),
             None if users is None else read_users(users),
+            None if weights is None else read_row_weights(weights, "update"),
         )
 
-    def count(self, batch: Batch, users: pl.Series | None = None) -> None:
+    def count(self, batch: Batch, users: pl.Series | None = None, weights: Floats | None = None) -> None:
         """Add the users of a batch."""
+        if weights is not None and len(weights) != batch.n_users:
+            raise InputError(
+                f"update: weights has {len(weights):,} numbers, but the batch has {batch.n_users:,} rows. Pass one per "
+                "row."
+            )
         least = max(each.min_relevance or 0.0 for each in self._request.protocols)
         if least > 1 and batch.truth.value is None:
             raise RelevanceError(
@@ -244,10 +253,16 @@ class Stream(Visible):
             )
         aligned = self._aligned(batch, users)
         part, _ = measure_all(self._request, lambda protocol: judge(aligned, protocol)[:2], ids=aligned.ids)
+        if weights is not None:
+            part = replace(part, weights=weights[part.rows])
         self._add(part.sum(), Grades.of(aligned.grade))
 
     def _add(self, part: Part, grades: Grades | None) -> None:
         with self._lock:
+            if self._part is not None and _pooled(self._part) != _pooled(part):
+                raise InputError(
+                    "Stream: some batches have weights and others have none. Pass weights= with each of them."
+                )
             self._grades = grades if self._grades is None else self._grades.merge(grades)
             self._part = part if self._part is None else self._part.merge(part)
 
@@ -393,7 +408,8 @@ class Stream(Visible):
         }
         of_pooled = [name for name, is_ratio in pooled.items() if is_ratio]
         of_run = {str(one) for metric in self.metrics if isinstance(metric, RunMetric) for one in metric.split()}
-        if not sums.fits(sorted(pooled), of_pooled) or sums.queries != population.evaluated:
+        fits = any(sums.fits(sorted(pooled), of) for of in (of_pooled, [*pooled]))  # with weights, all are ratios
+        if not fits or sums.queries != population.evaluated:
             raise _foreign("the sums do not match the metrics", read.header)
         if [state.shape for state in states] != list(self._shapes.values()) or any((each < 0).any() for each in states):
             raise _foreign("the counts per item do not match the metrics", read.header)
@@ -421,6 +437,12 @@ class Stream(Visible):
                     f"merge: the streams differ in {what}: {_difference(own[name], header.get(name))}. Make both "
                     "with the same arguments."
                 )
+
+
+def _pooled(part: Part) -> list[bool]:
+    """Which of its numbers are ratios of sums; with weights, all of them."""
+    assert part.sums is not None
+    return [each.pooled for each in part.sums[None].numbers.values()]
 
 
 def _difference(one: Any, other: Any) -> str:

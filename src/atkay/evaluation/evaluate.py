@@ -35,6 +35,7 @@ def evaluate(
     columns: Columns | Mapping[str, Columns] | None = None,
     users: Any = None,
     slices: Any = None,
+    weights: Any = None,
     exclude: Any = None,
     candidates: Any = None,
     sampled: Sampled | None = None,
@@ -66,6 +67,9 @@ def evaluate(
         Rows of longer ones, such as the truth of all users, are user numbers.
     slices
         A table with a segment for each user, or ``{user: segment}``: adds every metric per segment.
+    weights
+        How much each user counts: a table with a number from 0 for each user, ``{user: weight}``, or an array by the
+        rows of ``recs``. Only their ratios matter. For ``aggregate="mean"`` and ``"geometric"``.
     exclude, candidates
         Items to remove from the lists before ranking, such as those already seen; and the only items to keep. Tables of
         users and items, ``{user: items}``, or a collection of items for all users.
@@ -101,6 +105,7 @@ def evaluate(
     1
     """
     tables = {"recs": recs, "truth": truth, "exclude": exclude, "candidates": candidates, "slices": slices}
+    tables["weights"] = weights
     rest: dict[str, Any] = {**fields}
     tables |= {name: rest.pop(name) for name in TABLES if name in rest}
     request = Request.of(

@@ -117,6 +117,8 @@ def finish(
                 else f"below {argument('min_relevance', protocol.min_relevance)}?"
             )
         )
+    if part.weights is not None and not (part.weights > 0).any():
+        raise InputError("all weights are 0", advice="Give at least one user a weight above 0.", table="weights")
     groups, slicings = _groups_and_slicings(setting, part)
     _warn(request, protocol, part.population)
     _warn_of_ratings(request, setting.grades if part.common is None else part.common.grades)
@@ -135,6 +137,7 @@ def finish(
         whole=whole.pop(None, {}),
         whole_of={segment: numbers for segment, numbers in whole.items() if segment is not None},
         whole_users=part.state_users,
+        weights=part.weights,
         sums=part.sums,
         dialect=request.dialect,
         names=request.names,

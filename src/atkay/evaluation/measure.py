@@ -195,7 +195,7 @@ def measure_aligned(
     request: Request, setting: Setting, align: Callable[[Protocol], Aligned]
 ) -> tuple[Part, Judged, Aligned]:
     """The part of aligned queries, and what it was measured on; scores are aligned in the protocol's precision."""
-    from atkay.inputs.coding.segments import group_queries, slice_queries
+    from atkay.inputs.coding.segments import group_queries, slice_queries, weigh_queries
 
     aligned = align(request.protocol)
     groups = group_queries(aligned, request.protocol.groups)
@@ -212,9 +212,13 @@ def measure_aligned(
     assert aligned.common is not None
     divided = {name for name in FILTERS if name not in setting.whole}
     users = {name: replace(each, whole=name not in divided) for name, each in aligned.common.users.items()}
-    common = replace(aligned.common, users=users | ({} if segmented is None else {"slices": segmented}))
+    weights, weighed = weigh_queries(aligned.queries, setting.tables.get("weights"), groups, part.rows)
+    of_users = {"slices": segmented, "weights": weighed}
+    users |= {name: shared for name, shared in of_users.items() if shared is not None}
+    common = replace(aligned.common, users=users)
     groups_of_rows = None if groups is None else groups.ids[part.rows]
-    return replace(part, groups=groups_of_rows, fingerprints=fingerprints, common=common), judged, aligned
+    part = replace(part, groups=groups_of_rows, weights=weights, fingerprints=fingerprints, common=common)
+    return part, judged, aligned
 
 
 def measure_tables(request: Request, setting: Setting, tables: Mapping[str, Any]) -> Part:

@@ -47,6 +47,8 @@ class Part:
     state_users: Mapping[Segment, Mapping[str, int]] = field(default_factory=dict)
     aggregates: Aggregates = field(default_factory=dict)
     """How the values become one number, for the numbers that are no means."""
+    weights: Floats | None = None
+    """How much each row counts."""
     sums: Mapping[Segment, Sums] | None = None
     groups: pl.DataFrame | None = None
     fingerprints: Mapping[str, Fingerprint] = field(default_factory=dict)
@@ -63,10 +65,12 @@ class Part:
             for code in np.unique(slicing.code).tolist():
                 sums[slicing.name, slicing.segments[code]] = self._sums(groups, np.flatnonzero(slicing.code == code))
         ids = {name: column[:0] for name, column in self.ids.items()}
-        return replace(self, rows=self.rows[:0], ids=ids, values=self.values[:0], ratios={}, sums=sums, groups=None)
+        return replace(
+            self, rows=self.rows[:0], ids=ids, values=self.values[:0], ratios={}, weights=None, sums=sums, groups=None
+        )
 
     def _sums(self, groups: Ints | None, rows: Ints | None) -> Sums:
-        by_name = dict(units(self.names, self.values, self.ratios, groups, rows, self.aggregates))
+        by_name = dict(units(self.names, self.values, self.ratios, groups, rows, self.aggregates, self.weights))
         plain = {name: unit for name, unit in by_name.items() if not isinstance(unit, tuple)}
         pairs = {name: unit for name, unit in by_name.items() if isinstance(unit, tuple)}
         moments: dict[str, Moments] = {}
@@ -95,6 +99,7 @@ def join(parts: Sequence[Part]) -> Part:
     queries = pl.concat([pl.DataFrame(dict(part.ids)) for part in parts])
     order = queries.select(pl.arg_sort_by(queries.columns)).to_series().to_numpy()
     groups = [part.groups for part in parts if part.groups is not None]
+    weights = [part.weights for part in parts if part.weights is not None]
     values = np.empty((len(first.names), len(order))).T  # a number's values lie together
     for column in range(values.shape[1]):
         values[:, column] = np.concatenate([part.values[:, column] for part in parts])[order]
@@ -108,6 +113,7 @@ def join(parts: Sequence[Part]) -> Part:
             for name in first.ratios
         },
         groups=pl.concat(groups)[order] if groups else None,
+        weights=np.concatenate(weights)[order] if weights else None,
         **_added(parts),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from atkay.aggregates import Aggregate
 from atkay.core.types import WHOLE
 from atkay.errors import ProtocolError, SideError, listing, shown
 from atkay.metrics.metric import Metric
@@ -98,6 +99,7 @@ class Request:
             by_score=by_score,
         )
         request._check_sampled()
+        request.check_weights()
         if tables is not None:
             rules.check_filters(request.tables)
         return request
@@ -138,6 +140,15 @@ class Request:
         return [
             replace(self, protocol=protocol, metrics=tuple(metrics), apart={}) for protocol, metrics in groups.items()
         ]
+
+    def check_weights(self) -> None:
+        """Users have weights in means."""
+        ordered = [each.aggregate for each in self.protocols if Aggregate.of(each.aggregate).ordered]
+        if ordered and "weights" in self.tables:
+            raise ProtocolError(
+                f"evaluate: {argument('weights')} is for {argument('aggregate', 'mean')} and 'geometric', not for "
+                f"'{ordered[0]}'. Leave out one of them."
+            )
 
     def _check_sampled(self) -> None:
         """An estimate is of one user's rank: other numbers have none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from atkay.core.kernels import within
 from atkay.core.order import Scores
-from atkay.errors import IdError, InputError, OrderError, RelevanceError, a_type
+from atkay.errors import IdError, InputError, OrderError, RelevanceError, a_type, shown
 from atkay.inputs.array_sources import best, check_scores, rounded
 from atkay.inputs.arrays import item_rows
 from atkay.inputs.item_rows import ItemRows, as_array, filled, is_sparse, ragged
@@ -18,7 +19,7 @@ from atkay.inputs.item_rows import ItemRows, as_array, filled, is_sparse, ragged
 if TYPE_CHECKING:
     import polars as pl
 
-    from atkay.core.types import Array
+    from atkay.core.types import Array, Floats
     from atkay.inputs.coding.align import Aligned
 
 FORMS = (
@@ -142,6 +143,17 @@ def read_users(given: Any, call: str = "update", name: str = "users") -> pl.Seri
             "column can. Pass an id for each row, all integers or all text."
         ) from None
     return as_ids(column, call).alias("user")
+
+
+def read_row_weights(given: Any, call: str) -> Floats:
+    """How much each row counts, in row order."""
+    try:
+        weights = np.asarray(array(given, "weights", call), dtype=float)
+    except (TypeError, ValueError):
+        weights = np.array(math.nan)
+    if weights.ndim != 1 or not (np.isfinite(weights) & (weights >= 0)).all():
+        raise InputError(f"{call}: weights must be a finite number from 0 for each row, got {shown(given)}.")
+    return weights
 
 
 def array(given: Any, name: str, call: str = "update") -> Any:

@@ -259,6 +259,14 @@ def check_grades(relevance: pl.Series, table: str = "truth") -> pl.Series:
     return check_numbers(relevance, RelevanceError, table, "Grades").cast(pl.Float64)
 
 
+def check_weights(weight: pl.Series) -> pl.Series:
+    """Weights of users as numbers from 0."""
+    read = check_numbers(weight, InputError, "weights", "Weights").cast(pl.Float64)
+    if (below := read < 0).any():
+        raise bad_rows(InputError, weight, below, "holds {!r}", "A weight must be 0 or above.", "weights")
+    return read
+
+
 def check_shapes(*tables: Table) -> None:
     """Tables in which a user is a row number, or an item a column number, have as many of them as the last one."""
     for other, table in itertools.combinations(reversed(tables), 2):

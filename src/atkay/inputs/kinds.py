@@ -18,10 +18,10 @@ from atkay.inputs.documents import read_document
 from atkay.inputs.frames import is_from, is_spark, read_arrow, read_interchange, read_lazy, read_pandas, read_spark
 from atkay.inputs.item_rows import as_array, is_sparse
 from atkay.inputs.libraries import held, read_tuples
-from atkay.inputs.mappings import read_lists, read_mapping
+from atkay.inputs.mappings import read_lists, read_mapping, read_weights
 from atkay.inputs.predictions import read_predictions
 from atkay.inputs.table import Source, frame_source
-from atkay.tables import KINDS
+from atkay.tables import KINDS, OF_USERS
 
 
 def open_source(given: Any, table: str, header: str | None = None) -> Source:
@@ -42,7 +42,7 @@ def open_source(given: Any, table: str, header: str | None = None) -> Source:
         return predictions
     if is_from("pandas", "Series", given):
         _check_rows(given, table, "got a Series; pass the frame.")
-        lists = table != "slices" and not any(map(is_list, set(map(type, given))))
+        lists = table not in OF_USERS and not any(map(is_list, set(map(type, given))))
         return read_lists(given.to_numpy(), table) if lists else read_mapping(dict(given), table)
     if isinstance(given, str | os.PathLike):
         from atkay.inputs.files import open_file
@@ -53,6 +53,8 @@ def open_source(given: Any, table: str, header: str | None = None) -> Source:
     if use_of(table) == "lists" and is_pair(given):
         return read_pair(given, table)
     given = as_array(given, table)
+    if table == "weights" and (getattr(given, "ndim", 0) == 1 or isinstance(given, list | tuple)):
+        return read_weights(given)
     if isinstance(given, np.ndarray) and (given.ndim != 1 or given.dtype.names):
         return (read_feature_array if KINDS[table].extra and given.ndim == 2 else read_array)(given, table)
     if isinstance(given, np.ndarray):

@@ -18,7 +18,7 @@ from atkay.inputs.in_place import take_rows
 from atkay.inputs.item_rows import PADDING, as_array
 from atkay.inputs.pairs import perhaps_pairs, unclear_rows
 from atkay.inputs.table import Source, roles_of, source_of
-from atkay.tables import ITEM, KINDS, USER
+from atkay.tables import ITEM, KINDS, OF_USERS, USER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,14 +53,20 @@ def read_mapping(given: Mapping[Any, Any], table: str) -> Source:
         key = {f"user_{n}": series(f"user_{n}", list(part), table) for n, part in enumerate(parts, start=1)}
     else:
         key = {"user": series("user", keys, table)}
-    if table == "slices":
-        segment = series("segment", lists, table)
-        return source_of({**key, "segment": segment}, Columns(user=tuple(key)), "a dict")
+    if table in OF_USERS:
+        name = {"slices": "segment", "weights": "weight"}[table]
+        return source_of({**key, name: series(name, lists, table)}, Columns(user=tuple(key)), "a dict")
     if KINDS[table].extra:
         lists = [one if isinstance(one, str) or not is_list(type(one)) else _same_numbers(one) for one in lists]
         extra = series(table, lists, table)
         return source_of({"item": series("item", keys, table), table: extra}, Columns(item="item"), "a dict")
     return _from_lists(key, lists, table, "a dict")
+
+
+def read_weights(given: Any) -> Source:
+    """A weight per user, the user being its number."""
+    columns = {"user": np.arange(len(given)), "weight": series("weight", given, "weights")}
+    return source_of(columns, Columns(user="user"), "an array", n_rows=len(given))
 
 
 def read_lists(given: Any, table: str) -> Source:

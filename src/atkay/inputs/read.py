@@ -19,6 +19,7 @@ from atkay.inputs.checks import (
     check_scores,
     check_shapes,
     check_swapped,
+    check_weights,
     warn_unused,
 )
 from atkay.inputs.columns import Columns, check_headless, find, named_like, names_a_role
@@ -29,7 +30,7 @@ from atkay.inputs.pairs import check_pairs
 from atkay.inputs.positions import by_position
 from atkay.inputs.predictions import check_index, is_predictions, lists_of_predictions
 from atkay.inputs.table import Source, Table
-from atkay.tables import FILTERS, KINDS, LOGS, SIDE, TABLES, USER
+from atkay.tables import FILTERS, KINDS, LOGS, OF_USERS, SIDE, TABLES, USER
 from atkay.text.phrases import argument, columns_argument, either
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def read_tables(
     """
     protocol.check_filters(given)
     check_index(given.get("recs"), given.get("truth"))
-    names = [name for name in (*FILTERS, *SIDE, "slices") if given.get(name) is not None]
+    names = [name for name in (*FILTERS, *SIDE, *OF_USERS) if given.get(name) is not None]
     every = {name: opened(given.get(name), name, columns_of(columns, name)) for name in ("recs", "truth", *names)}
     check_headless(every, columns)
     without = None if "candidates" in every else depth
@@ -111,13 +112,13 @@ def read_tables(
     }
     check_threshold(tables["truth"], protocol.min_relevance)
     for name in names:
-        if name != "slices":
+        if name not in OF_USERS:
             source = _with_others(every[name], named, name)
             tables[name] = read_items(source, name, columns_of(columns, name))
-    if "slices" in every:
-        key = tables["truth"].key
-        source = _with_others(every["slices"], named, "slices")
-        tables["slices"] = read_slices(source, columns_of(columns, "slices"), key, protocol.groups)
+    for name in OF_USERS:
+        if name in every:
+            source, keys = _with_others(every[name], named, name), (tables["truth"].key, protocol.groups)
+            tables[name] = read_of_users(source, name, columns_of(columns, name), *keys)
     if not part:
         check_pairs(every | sources, tables)
     check_item_numbers(tables["recs"], tables["truth"])
@@ -225,22 +226,26 @@ def read_items(given: Any, name: str, columns: Columns) -> Table:
     return replace(table, extra=frame.select(extra)) if extra else table
 
 
-def read_slices(given: Any, columns: Columns, *keys: tuple[str, ...]) -> Table:
-    """A user, named by any of the keys, and in every other column the segment it belongs to."""
-    source = opened(given, "slices", columns)
+def read_of_users(given: Any, table_name: str, columns: Columns, *keys: tuple[str, ...]) -> Table:
+    """A user, named by any of the keys, and in every other column the segment it belongs to; or in one the weight."""
+    source = opened(given, table_name, columns)
     named = _as_far_as_there(source.columns or columns, source)
     for key in keys:
         if named.user is None and key and set(key) <= set(source.names):
             named = Columns(user=key)
-    roles = find_roles(source, "slices", named, ("user",))
-    segments = [name for name in source.names if name not in roles.values()]
+    roles = find_roles(source, table_name, named, ("user",))
+    others = [name for name in source.names if name not in roles.values()]
+    segments = others if table_name == "slices" or len(others) == 1 else [name for name in others if name == "weight"]
     if not segments:
+        what = "segment" if table_name == "slices" else "weight"
         raise InputError(
-            f"no segment column; columns are {listing(source.names)}",
-            advice="Add a column with a segment for each user.",
-            table="slices",
+            f"no {what} column; columns are {listing(source.names)}",
+            advice=f"Add a column{'' if what == 'segment' else ' weight'} with a {what} for each user.",
+            table=table_name,
         )
-    table, frame = load(source, "slices", roles, segments)
+    table, frame = load(source, table_name, roles, segments)
+    if table_name == "weights":
+        return replace(table, extra=check_weights(frame[segments[0]]).to_frame())
     for name in segments:
         if frame.schema[name].is_nested() or frame.schema[name] == pl.Object:
             raise InputError(

@@ -49,6 +49,7 @@ def _of_result(result: Result) -> list[tuple[str, str]]:
     ]
     arguments += [(name, "...") for name in SIDE if name in result.fingerprint]
     arguments += [("slices", "...")] if result.slicings else []
+    arguments += [("weights", "...")] if result.weighted else []
     return arguments + ([] if result.sampled is None else [("sampled", repr(result.sampled))])
 
 

@@ -16,7 +16,7 @@ from atkay import __version__
 from atkay.aggregates import MEAN, Aggregate, title_of
 from atkay.core.types import Floats, Ints, Slicing
 from atkay.errors import RowsError, SourceError, need, number_of
-from atkay.metrics.metric import Definition, Metric
+from atkay.metrics.metric import Definition, Metric, is_pooled
 from atkay.protocol import Protocol
 from atkay.results.numbers import Numbers
 from atkay.results.population import Population
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+WEIGHTED = "users count by their weights"
+
 Segment = tuple[str, Any] | None
 """A slice's name and one of its segments; None is all users."""
 
@@ -73,7 +75,7 @@ class Result(Tables, Mapping[str, float]):
 
     _internal = (
         "aggregates apart apart_words by_query counted example_users examples groups header ids kept means protocol_of "
-        "query_values ratios slice_summaries slicings sums whole whole_of whole_users with_rows"
+        "query_values ratios slice_summaries slicings sums weighted weights whole whole_of whole_users with_rows"
     )
 
     metrics: tuple[Metric, ...]
@@ -106,6 +108,8 @@ class Result(Tables, Mapping[str, float]):
     """A few users in full, or what chooses them; not saved."""
     sums: Mapping[Segment, Sums] | None = None
     """Without per-user values: the sums over all users, and over each segment."""
+    weights: Floats | None = None
+    """How much each row of ``query_values`` counts, where that differs."""
     kept: Kept | None = None
     """Where the values per user are, if they are elsewhere; neither saved nor pickled."""
     engine: str | None = None
@@ -143,7 +147,7 @@ class Result(Tables, Mapping[str, float]):
         if self.sums is not None:
             means = {name: unscaled(each.mean, self._aggregate(name)) for name, each in self.sums[None].numbers.items()}
             return self._in_order({**means, **self.whole})
-        means = means_of(self.by_query, self.query_values, self.ratios, self.groups, self.aggregates)
+        means = means_of(self.by_query, self.query_values, self.ratios, self.groups, self.aggregates, self.weights)
         return self._in_order({**means, **self.whole})
 
     @cached_property
@@ -156,7 +160,9 @@ class Result(Tables, Mapping[str, float]):
     def _summarise(self, rows: Ints | None, segment: Segment, whole: Mapping[str, float]) -> Numbers[Summary]:
         summaries = {
             name: summarise(unit, self._aggregate(name))
-            for name, unit in units(self.by_query, self.query_values, self.ratios, self.groups, rows, self.aggregates)
+            for name, unit in units(
+                self.by_query, self.query_values, self.ratios, self.groups, rows, self.aggregates, self.weights
+            )
         }
         return self._with_whole(summaries, whole, segment, len(self.query_values) if rows is None else len(rows))
 
@@ -198,7 +204,15 @@ class Result(Tables, Mapping[str, float]):
         """The pooled metrics."""
         if self.sums is None:
             return set(self.ratios)
-        return {name for name, moments in self.sums[None].numbers.items() if moments.pooled}
+        pooled = {name for name, moments in self.sums[None].numbers.items() if moments.pooled}
+        return {name for name in pooled if is_pooled(self._single[name])}
+
+    @property
+    def weighted(self) -> bool:
+        """Whether users count by weights."""
+        if self.sums is None:
+            return self.weights is not None
+        return any(each.pooled and name not in self._pooled for name, each in self.sums[None].numbers.items())
 
     @cached_property
     def definitions(self) -> Numbers[Definition]:
@@ -214,7 +228,9 @@ class Result(Tables, Mapping[str, float]):
         """What a number is of: all lists together, sums over users, or the users' values."""
         if name in self.whole:
             return "of all lists together"
-        return "summed over all users before dividing" if name in self._pooled else self._over(name)
+        if name in self._pooled:
+            return f"{'weighted and ' if self.weighted else ''}summed over all users before dividing"
+        return self._over(name)
 
     @property
     def table(self) -> pl.DataFrame:
@@ -405,6 +421,7 @@ class Result(Tables, Mapping[str, float]):
             *map(self._with_removed, self.protocol.chosen()),
             *(f"{names}: {words}" for names, words in self.apart_words().items()),
             *([] if self._unit == "user" or self.protocol.groups else [self._over()]),
+            *([WEIGHTED] if self.weighted else []),
             *([self.sampled.words] if self.sampled else []),
             *spoken,
             *([self.engine] if self.engine else []),
@@ -424,10 +441,11 @@ class Result(Tables, Mapping[str, float]):
     def _over(self, name: str = "") -> str:
         """What a number is over: users, queries, or users whose queries are averaged first."""
         aggregate = self._aggregate(name) if name else Aggregate.of(self.protocol.aggregate)
+        weighted = "weighted " if self.weighted else ""
         if self.protocol.groups:
-            then = "over all" if aggregate == MEAN else aggregate.words("all")
+            then = "over all" if aggregate == MEAN and not weighted else f"{weighted}{aggregate.words('all')}"
             return f"mean over the queries of each {' and '.join(self.protocol.groups)}, then {then}"
-        return aggregate.words("users" if self._unit == "user" else f"queries ({', '.join(self.ids)})")
+        return weighted + aggregate.words("users" if self._unit == "user" else f"queries ({', '.join(self.ids)})")
 
     def _grid(self) -> Grid:
         rows = [(name, *cells(summary)) for name, summary in self.summaries.items()]

@@ -256,6 +256,7 @@ FIELDS = {
             "values": mapped(floats),
             "ratios": mapped(record(dict.fromkeys(RATIO_SIDES, floats))),
             "groups": maybe(codes),
+            "weights": maybe(floats),
             "slicings": listed(built(Slicing, {"name": text, "segments": listed(maybe(text)), "code": codes})),
         }
     ),
@@ -302,6 +303,7 @@ def _content(result: Result) -> dict[str, Any]:
             "values": dict(zip(result.by_query, result.query_values.T, strict=True)),
             "ratios": {name: dict(zip(RATIO_SIDES, sides, strict=True)) for name, sides in result.ratios.items()},
             "groups": result.groups,
+            "weights": result.weights,
             "slicings": [Slicing(each.name, tuple(map(_text, each.segments)), each.code) for each in result.slicings],
         },
         "sums": None
@@ -322,6 +324,7 @@ def _result(content: dict[str, Any]) -> Result:
         ids={name: column.alias(name) for name, column in rows["ids"].items()},
         ratios={name: tuple(ratio[side] for side in RATIO_SIDES) for name, ratio in rows["ratios"].items()},
         groups=rows["groups"],
+        weights=rows["weights"],
         slicings=rows["slicings"],
         whole_of={(each["slice"], each["segment"]): each["numbers"] for each in read["whole_of"]},
         whole_users={_segment_of(each): each["users"] for each in read["whole_users"]},
@@ -365,6 +368,7 @@ def _fitting(result: Result, given: Mapping[str, Any], n_rows: int) -> dict[str,
         and len(set(zip(*(column.to_list() for column in ids), strict=True))) == n_rows,  # without Polars' threads
         "groups": (result.groups is None) == (not result.protocol.groups or result.sums is not None)
         and (result.groups is None or len(result.groups) == n_rows),
+        "weights": result.weights is None or (len(result.weights) == n_rows and not (result.weights < 0).any()),
         "slicings": coded
         and len({each.name for each in result.slicings}) == len(result.slicings)
         and len(segments) == sum(len(each.segments) for each in result.slicings)
@@ -382,7 +386,7 @@ def _fitting(result: Result, given: Mapping[str, Any], n_rows: int) -> dict[str,
             and members <= segments
             and None in result.sums
             and result.sums[None].queries == result.population.evaluated
-            and all(each.fits(result.by_query, pooled) for each in result.sums.values())
+            and any(all(each.fits(result.by_query, of) for each in result.sums.values()) for of in (pooled, {*names}))
         ),
     }
 

@@ -72,12 +72,14 @@ def units(
     groups: Ints | None = None,
     rows: Ints | None = None,
     aggregates: Aggregates = MappingProxyType({}),
+    weights: Floats | None = None,
 ) -> Iterator[tuple[str, Unit]]:
     """What each number is the mean of, for some of the queries or for all.
 
     ``values`` has a column per name, ``ratios`` the sides of those that are pooled. A unit is a query, or all queries
     of one group. It counts in a mean if it has a value, and in a pooled number if its denominator is not 0 (see
-    :func:`divides`). A geometric mean is the mean of the units' logarithms.
+    :func:`divides`). A geometric mean is the mean of the units' logarithms. A weighted mean is a
+    ratio of sums: of weights times values, and of weights.
     """
 
     def of_units(of_queries: Floats, merge: Any) -> Floats:
@@ -88,12 +90,14 @@ def units(
     if groups is not None:
         code = np.unique(groups if rows is None else groups[rows], return_inverse=True)[1]
         n_groups = int(code.max()) + 1
+    weight = None if weights is None else of_units(weights, group_means)  # the same for all queries of a group
     for at, name in enumerate(names):
         if name in ratios:
             numerator, denominator = (of_units(side, group_sums) for side in ratios[name])
-            yield name, (numerator, denominator)
-        else:
-            yield name, scaled(of_units(values[:, at], group_means), aggregates.get(name, MEAN))
+            yield name, ((numerator, denominator) if weight is None else (weight * numerator, weight * denominator))
+            continue
+        unit = scaled(of_units(values[:, at], group_means), aggregates.get(name, MEAN))
+        yield name, (unit if weight is None else (weight * unit, weight))
 
 
 def scaled(values: Floats, aggregate: Aggregate) -> Floats:
@@ -128,14 +132,15 @@ def means_of(
     ratios: Mapping[str, tuple[Floats, Floats]],
     groups: Ints | None,
     aggregates: Aggregates,
+    weights: Floats | None,
 ) -> dict[str, float]:
     """The mean, or another aggregate, of each number."""
-    if groups is None and not ratios and not aggregates and len(values):
+    if groups is None and weights is None and not ratios and not aggregates and len(values):
         with suppress(InputError):  # a value is NaN, or infinite: one number after the other
             return dict(zip(names, means(values.T), strict=True))
     return {
         name: value_of(unit, aggregates.get(name, MEAN))
-        for name, unit in units(names, values, ratios, groups, aggregates=aggregates)
+        for name, unit in units(names, values, ratios, groups, aggregates=aggregates, weights=weights)
     }
 
 

@@ -89,6 +89,7 @@ class WholeListArguments(TablesAndFields, GeneralArguments):
 class EvaluateArguments(WholeListArguments, total=False):
     users: Any
     slices: Any
+    weights: Any
     sampled: Sampled | None
     memory: str | int | None
     spill: str | os.PathLike[str] | None
@@ -112,6 +113,7 @@ class FullRankingArguments(ProtocolFields, total=False):
     memory: int | str
     device: Any
     ids: Any
+    weights: Any
     dialect: Library | str | None
     protocol: Protocol | None
 

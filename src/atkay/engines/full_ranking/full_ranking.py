@@ -6,6 +6,7 @@ Items are counted block by block as their scores are computed, neither sorted no
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -23,6 +24,7 @@ from atkay.evaluation.finish import Setting, finish
 from atkay.evaluation.judge import relevant_grades
 from atkay.evaluation.measure import measure_all
 from atkay.evaluation.request import USUAL, Request
+from atkay.inputs.batch import read_row_weights
 from atkay.protocol import Protocol
 from atkay.text.help import Visible, spell_out
 from atkay.text.sizes import bytes_of
@@ -141,6 +143,8 @@ class FullRanking(Visible):
         The device; by default that of the item vectors, or for arrays a GPU if there is one.
     ids
         The users' ids; by default 0, 1, 2, ...
+    weights
+        How much each user counts: a number from 0 for each row of ``truth``.
 
     Examples
     --------
@@ -165,6 +169,7 @@ class FullRanking(Visible):
         memory: int | str = "1GB",
         device: Any = None,
         ids: Any = None,
+        weights: Any = None,
         dialect: Library | str | None = None,
         protocol: Protocol | None = None,
         **fields: Unpack[ProtocolFields],
@@ -184,6 +189,13 @@ class FullRanking(Visible):
         self._device = None if device is None else _device(device, None)
         self._request.check("catalog")
         self._ids = np.arange(self._truth.n_users) if ids is None else _read_ids(ids, self._truth.n_users)
+        self._weights = None if weights is None else read_row_weights(weights, "full_ranking")
+        if self._weights is not None and len(self._weights) != self._truth.n_users:
+            raise InputError(
+                f"weights: got {number_of(len(self._weights), 'number')} for {number_of(self._truth.n_users, 'user')}."
+            )
+        if self._weights is not None:
+            replace(self._request, tables={"weights": weights}).check_weights()
         self._placed: dict[torch.device, Placed] = {}
 
     def evaluate(self, user_vectors: Any, item_vectors: Any, *, user_bias: Any = None, item_bias: Any = None) -> Result:
@@ -319,6 +331,8 @@ class FullRanking(Visible):
             return judged, truth.counts(ranked, n_items, protocol.depth)
 
         part, judged = measure_all(self._request, judge_as, ids={"user": self._ids})
+        if self._weights is not None:
+            part = replace(part, weights=self._weights[part.rows])
         if truth.seen is not None:
             protocol = protocol.with_fields(exclude=f"{number_of(len(truth.seen), 'row')} of seen items")
         setting = Setting(

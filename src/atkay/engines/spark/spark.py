@@ -137,7 +137,8 @@ def evaluate_spark(request: Request) -> Result:
     n_parts = max(busy, math.ceil(sum(sizes.values()) / ROWS_PER_PART))
     rows = _partitioned(divided, by, n_parts)
     empty = {name: as_polars(frame.limit(0).toArrow()) for name, frame in divided.items()}
-    written = Written.of(judged_as, tables["recs"], tables["truth"], empty["truth"].schema)
+    schema, weighted = empty["truth"].schema, "weights" in tables
+    written = Written.of(judged_as, tables["recs"], tables["truth"], schema, weighted=weighted)
     judged = rows.mapInArrow(judging_of(judged_as, setting, empty, whole, written), JUDGED).persist()
     try:
         part = _settled(judged, n_parts)

@@ -57,7 +57,9 @@ class Written:
     groups: tuple[str, ...]
 
     @classmethod
-    def of(cls, request: Request, recs: Table, truth: Table, types: Mapping[str, pl.DataType]) -> Written:
+    def of(
+        cls, request: Request, recs: Table, truth: Table, types: Mapping[str, pl.DataType], *, weighted: bool
+    ) -> Written:
         """The columns of the request; ``types`` are those of the truth's columns."""
         import pyarrow as pa
 
@@ -77,6 +79,7 @@ class Written:
         ]
         fields += [(f"value {at}", pa.float64()) for at in range(len(numbers))]
         fields += [(f"{side} {at}", pa.float64()) for at in range(len(pooled)) for side in RATIO_SIDES]
+        fields += [("weight", pa.float64())] if weighted else []
         return cls(pa.schema(fields), truth.key, numbers, pooled, groups)
 
     def rows(self, part: Part) -> pa.Table:
@@ -87,6 +90,7 @@ class Written:
         columns |= {f"value {at}": pl.Series(column) for at, column in enumerate(part.values.T)}
         for at, name in enumerate(self.pooled):
             columns |= {f"{side} {at}": pl.Series(part.ratios[name][n]) for n, side in enumerate(RATIO_SIDES)}
+        columns |= {} if part.weights is None else {"weight": pl.Series(part.weights)}
         frame = pl.DataFrame([column.alias(name) for name, column in columns.items()])
         return frame.fill_nan(None).select(self.schema.names).to_arrow().cast(self.schema)
 
@@ -109,6 +113,7 @@ class Written:
             values=numbers("value", self.numbers).reshape(len(frame), -1),
             ratios={name: (sides[0][:, at], sides[1][:, at]) for at, name in enumerate(self.pooled)},
             groups=of_groups,
+            weights=frame["weight"].to_numpy() if "weight" in frame.columns else None,
             sums=None,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,14 +10,14 @@ import numpy as np
 import polars as pl
 
 from atkay.core.types import Slicing
-from atkay.errors import DuplicateError, InputError, listing, who
+from atkay.errors import DuplicateError, InputError, listing, number_of, who
 from atkay.inputs.coding.lookup import keyed_by
 from atkay.inputs.coding.shared import SharedCount, in_words
 from atkay.inputs.coding.types import same_types
 from atkay.inputs.table import Table
 
 if TYPE_CHECKING:
-    from atkay.core.types import Ints
+    from atkay.core.types import Floats, Ints
     from atkay.inputs.coding.align import Aligned
 
 
@@ -79,7 +80,9 @@ def slice_queries(
     if twice.any():
         who = table.filter(twice).row(0)
         raise DuplicateError(
-            f"user {', '.join(map(repr, who))} has two rows", advice="Give each user one segment.", table="slices"
+            f"user {', '.join(map(repr, who))} has two rows",
+            advice=f"Give each user one {'weight' if slices.name == 'weights' else 'segment'}.",
+            table=slices.name,
         )
     there = "there beside " + "".join(typed.extra.columns)
     table = table.hstack(typed.extra).with_columns(pl.lit(True).alias(there))
@@ -95,6 +98,35 @@ def slice_queries(
         in_words(strangers.select(keys).row(0)) if len(strangers) else "",
     )
     return tuple(_slicing(column) for column in segments.get_columns()), shared
+
+
+def weigh_queries(
+    queries: pl.DataFrame, weights: Table | None, groups: Groups | None, counted: Ints
+) -> tuple[Floats | None, SharedCount | None]:
+    """The weights of those queries that count, and how many of all the table names."""
+    (slicing,), shared = slice_queries(queries, weights, groups) if weights is not None else ((None,), None)
+    if slicing is None:
+        return None, None
+    weight = np.array([math.nan if each is None else each for each in slicing.segments], float)[slicing.code][counted]
+    ids = {column.name: column for column in queries[counted].get_columns()}
+    if (missing := np.isnan(weight)).any():
+        raise InputError(
+            f"{number_of(int(missing.sum()), 'user')} without a weight: {who(ids, int(np.argmax(missing)))}, for "
+            "example",
+            advice="Give each evaluated user a weight; 0 leaves one out.",
+            table="weights",
+        )
+    if groups is not None:
+        code = groups.code[counted]
+        of_group = np.full(int(code.max(initial=0)) + 1, math.nan)
+        of_group[code] = weight
+        if (differ := of_group[code] != weight).any():
+            raise InputError(
+                f"the queries of one group have different weights: {who(ids, int(np.argmax(differ)))}, for example",
+                advice="They are averaged first; give all of them one weight.",
+                table="weights",
+            )
+    return weight, shared
 
 
 def _keys(queries: pl.DataFrame, slices: Table, groups: Groups | None) -> pl.DataFrame:
