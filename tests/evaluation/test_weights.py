@@ -113,7 +113,7 @@ def test_ordered_aggregates_have_no_weights() -> None:
         atkay.evaluate(RECS, TRUTH, "mrr", weights=WEIGHTS, aggregate="median")
 
 
-QUERIES = {
+QUERIES: dict[str, Any] = {
     "recs": pl.DataFrame({"user": [1, 1, 1, 2], "query": [1, 2, 2, 1], "item": ["r", "x", "r", "x"]}),
     "truth": pl.DataFrame({"user": [1, 1, 2], "query": [1, 2, 1], "item": ["r", "r", "r"]}),
     "columns": atkay.Columns(user=("user", "query")),
