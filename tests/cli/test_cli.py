@@ -59,6 +59,26 @@ def test_version_and_help() -> None:
     assert "Where to write the report." in run("demo --help").stdout
 
 
+def test_aggregates_and_weights(here: Path) -> None:
+    Path("recs.csv").write_text("user,item\nann,tea\nbob,rye\nbob,tea\n")
+    Path("truth.csv").write_text("user,item\nann,tea\nbob,tea\n")
+    Path("weights.csv").write_text("user,weight\nann,1\nbob,3\n")
+    call = "evaluate recs.csv truth.csv -m mrr -f json"
+    for options, value in {
+        "--aggregate geometric": (1 * 1 / 2) ** (1 / 2),
+        "--aggregate 'worst(share=0.75)'": (1 / 2 + 1 / 2 * 1) / 1.5,
+        "--weights weights.csv": (1 * 1 + 3 * 1 / 2) / 4,
+    }.items():
+        assert json.loads(run(f"{call} {options}").stdout)[0]["mean"] == pytest.approx(value)
+    assert "choose mean, geometric, median" in run(f"{call} --aggregate middle").stderr
+    both = run(f"{call} --weights weights.csv --aggregate median").stderr
+    assert "--weights is for --aggregate mean or geometric, not for median" in both
+    assert run(f"{call} --weights weights.csv --json saved.json").exit_code == 0
+    Path("weights.csv").write_text("user,weight\nann,1\nbob,2\n")
+    gate = run(f"{call} --weights weights.csv --fail-if-worse-than saved.json")
+    assert "--fail-if-worse-than: user 'bob' has different weights in 'saved.json' and 'this run'" in gate.stderr
+
+
 def test_metrics_say_what_they_measure() -> None:
     said = "Average precision: the precision at the rank of each relevant item, averaged; early hits count more."
     assert said in run("metrics map").stdout

@@ -23,7 +23,7 @@ from atkay.metrics.metric import Metric
 from atkay.protocol import Protocol
 from atkay.words import words_of
 from scenarios import examples
-from variants import Row, every_variant, grades, items, recs_frame, rows, scores, side, truth_frame, users
+from variants import ANCHOR, Row, every_variant, grades, items, recs_frame, rows, scores, side, truth_frame, users
 
 USERS, ITEMS, LISTED = 60, 40, 12
 METRICS = list(every_variant(None, (1, 5)))
@@ -149,8 +149,9 @@ def requests(draw: st.DrawFn) -> tuple[list[Metric], Given]:
 
 def streamed(recs: list[Row], truth: list[Row], metrics: list[Metric], given: Given) -> atkay.Result:
     """Each user in a batch of its own, the last of them with one of nobody."""
-    seen = given.get("exclude", {})
-    whole = atkay.Stream(metrics, n_items=8, **{name: one for name, one in given.items() if name != "exclude"})
+    seen, weights = given.get("exclude", {}), given.get("weights")
+    words = {name: one for name, one in given.items() if name not in ("exclude", "weights")}
+    whole = atkay.Stream(metrics, n_items=8, **words)
     for user in sorted({row[0] for row in (*recs, *truth)}):
         listed, relevant = ([row[1:] for row in table if row[0] == user] for table in (recs, truth))
         grades = sparse.csr_matrix(
@@ -162,8 +163,10 @@ def streamed(recs: list[Row], truth: list[Row], metrics: list[Metric], given: Gi
             scores=np.array([[score for _, score in listed]], float).reshape(1, -1),
             users=[user],
             exclude=[seen.get(user, [])],
+            weights=None if weights is None else [weights[user]],
         )
-    whole.update(np.empty((0, 2), np.int64), np.empty((0, 2), np.int64), users=np.empty(0, np.int64))
+    nobody = np.empty((0, 2), np.int64)
+    whole.update(nobody, nobody, users=nobody[:, 0], weights=None if weights is None else [])
     return whole.compute()
 
 
@@ -186,6 +189,8 @@ def outcome(evaluate: Callable[[], atkay.Result]) -> dict[Any, Any] | type[Excep
     request=requests(),
     segments=st.dictionaries(users, st.sampled_from(["x", "y", None]), min_size=1),
     n_parts=st.integers(1, 5),
+    aggregate=st.sampled_from(["mean", "mean", "geometric", "median", "worst(share=0.3)"]),
+    weighted=st.booleans(),
 )
 def test_any_request(
     engine: str,
@@ -194,8 +199,14 @@ def test_any_request(
     request: tuple[list[Metric], Given],
     segments: dict[int, str | None],
     n_parts: int,
+    aggregate: str,
+    weighted: bool,
 ) -> None:
     metrics, given = request
+    ordered = aggregate not in ("mean", "geometric")
+    given["aggregate"] = "mean" if ordered and engine == "stream" else aggregate  # which keeps no values
+    if weighted and not ordered:
+        given["weights"] = {user: user % 3 + 0.5 for user in range(ANCHOR + 1)}
     frames = recs_frame(recs), truth_frame(truth)
     if engine == "stream":
         reference = outcome(lambda: atkay.evaluate(*frames, metrics, **given))

@@ -304,6 +304,8 @@ def test_quantiles_are_compared_by_the_bootstrap() -> None:
     assert (difference.low, difference.high) == (0, 1 / 2)
     assert difference.p["bootstrap"] == pytest.approx(2 * stats.binom(20, 0.4).cdf(4), abs=0.015)
     assert math.isnan(difference.effect)
+    with pytest.raises(SpecError, match="power: it is that of a t-test of means"):
+        atkay.power(comparison)
     assert "percentile bootstrap test of the difference (0.75 quantile over users)" in str(comparison)
     again = atkay.compare(runs, truth, "mrr", baseline="old", **given)
     assert again["mrr"][0].p == difference.p  # the seed is the same

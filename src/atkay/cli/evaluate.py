@@ -188,11 +188,12 @@ def _under(result: Result, limits: dict[str, str], directions: Mapping[str, str]
 
 def _worse(result: Result, before: Result, path: Path, directions: Mapping[str, str]) -> list[str]:
     """What is worse than in a saved result that was computed in the same way."""
-    from atkay.comparison.sheet import check_data, check_protocols
+    from atkay.comparison.sheet import check_data, check_protocols, check_weights
 
     both = {path.name: before, "this run": result}
     check_protocols(both, "--fail-if-worse-than")
     check_data(both, "--fail-if-worse-than")
+    check_weights(both, "--fail-if-worse-than")
     return [
         f"{name} = {_digits(result[name], before[name])}, worse than {_digits(before[name], result[name])} in "
         f"'{path.name}'" + (" (lower is better)" if directions[name] == "lower" else "")

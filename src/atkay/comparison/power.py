@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from atkay.aggregates import Aggregate
 from atkay.comparison.comparison import Comparison
 from atkay.comparison.verdict import LEVEL
 from atkay.core.types import is_number
 from atkay.errors import InputError, SpecError, a_type, shown
 from atkay.text.grid import Grid, Tabular
+from atkay.text.phrases import argument
 
 if TYPE_CHECKING:
     import polars as pl
@@ -167,6 +169,11 @@ def power(comparison: Comparison, wanted: float = 0.8, level: float | None = Non
     """
     if not isinstance(comparison, Comparison):
         raise InputError(f"power: pass a Comparison from compare(...), got {a_type(comparison)}.")
+    if ordered := [each.aggregate for each in comparison.differences if Aggregate.of(each.aggregate).ordered]:
+        raise SpecError(
+            f"power: it is that of a t-test of means, and these runs are compared by "
+            f"{argument('aggregate', ordered[0])}. Compare them by their means."
+        )
     level = LEVEL / _members(comparison) if level is None else level
     for name, share in (("wanted", wanted), ("level", level)):
         if not is_number(share, 0, 1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -306,6 +307,7 @@ def lay_out(results: Mapping[str, Result], metrics: Sequence[Metric]) -> Sheet:
     check_protocols(results)
     frames = _same_types(results)
     check_data(results)
+    check_weights(results)
     first = next(iter(frames.values()))
     keys, rows = first, [np.arange(len(first))] * len(frames)
     if not all(frame.equals(first) for frame in frames.values()):
@@ -349,7 +351,7 @@ def lay_out(results: Mapping[str, Result], metrics: Sequence[Metric]) -> Sheet:
         groups=_groups(results, rows, len(keys)),
         slicings=tuple(_slicings(results, rows, keys)),
         aggregates=next(iter(results.values())).aggregates,
-        weights=_weights(results, rows, keys),
+        weights=_weights(results, rows, len(keys)),
     )
 
 
@@ -436,19 +438,28 @@ def _groups(results: Mapping[str, Result], rows: Sequence[Ints], n_queries: int)
     return components
 
 
-def _weights(results: Mapping[str, Result], rows: Sequence[Ints], keys: pl.DataFrame) -> Floats | None:
-    """The weight of each query, which has to be the same in every run."""
-    weights = np.full(len(keys), np.nan)
-    for (run, result), where in zip(results.items(), rows, strict=True):
+def check_weights(results: Mapping[str, Result], caller: str = "compare") -> None:
+    """A user who is in several results has one weight."""
+    import polars as pl
+
+    here = {run: result for run, result in results.items() if result.weights is not None}
+    for (first, mine), (run, their) in itertools.combinations(_same_types(here).items() if here else (), 2):
+        key, weight = mine.columns, "weight beside " + "".join(mine.columns)
+        frames = [ids.with_columns(pl.Series(weight, here[of].weights)) for of, ids in ((first, mine), (run, their))]
+        differ = frames[0].join(frames[1], on=key, suffix=" there").filter(pl.col(weight) != pl.col(f"{weight} there"))
+        if len(differ):
+            raise InputError(
+                f"{caller}: {who({name: differ[name] for name in key}, 0)} has different weights in '{first}' and "
+                f"'{run}'. Evaluate both with the same {argument('weights')}."
+            )
+
+
+def _weights(results: Mapping[str, Result], rows: Sequence[Ints], n_queries: int) -> Floats | None:
+    """The weight of each query, where users have weights."""
+    weights = np.full(n_queries, np.nan)
+    for result, where in zip(results.values(), rows, strict=True):
         if result.weights is None:
             return None
-        differ = ~np.isnan(weights[where]) & (weights[where] != result.weights)
-        if differ.any():
-            ids = {name: keys[name] for name in keys.columns}
-            raise InputError(
-                f"compare: {who(ids, int(where[np.argmax(differ)]))} has different weights in different runs. Evaluate "
-                f"'{run}' and the others with the same {argument('weights')}."
-            )
         weights[where] = result.weights
     return weights
 

@@ -146,8 +146,8 @@ class Request:
         ordered = [each.aggregate for each in self.protocols if Aggregate.of(each.aggregate).ordered]
         if ordered and "weights" in self.tables:
             raise ProtocolError(
-                f"evaluate: {argument('weights')} is for {argument('aggregate', 'mean')} and 'geometric', not for "
-                f"'{ordered[0]}'. Leave out one of them."
+                f"evaluate: {argument('weights')} is for {argument('aggregate', 'mean')} or geometric, not for "
+                f"{ordered[0]}. Leave out one of them."
             )
 
     def _check_sampled(self) -> None:
