@@ -96,7 +96,7 @@ def test_the_help_of_evaluate_describes_every_parameter() -> None:
         (atkay.variants, set()),
         (tasks.Task.evaluate, set()),
         (tasks.Task.compare, set()),
-        (atkay.explain, {"slices", "sampled", "memory", "spill"}),
+        (atkay.explain, {"slices", "weights", "sampled", "memory", "spill"}),
         (atkay.report, {"users", "slices", "sampled", "memory", "spill", "train", "catalog", "features", "reference"}),
     ],
 )
