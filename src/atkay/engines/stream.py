@@ -13,7 +13,7 @@ from atkay import __version__
 from atkay.aggregates import Aggregate
 from atkay.core.lock import Lock
 from atkay.core.moments import Sums
-from atkay.core.schema import Reader, count, listed, mapped, maybe, record, text
+from atkay.core.schema import Reader, count, listed, mapped, maybe, one_of, record, text
 from atkay.errors import (
     InputError,
     PopulationError,
@@ -79,6 +79,7 @@ PART_FIELDS: dict[str, Reader] = {
     "sums": Sums.of_record,
     "whole_users": mapped(count),
     "grades": maybe(Grades.of_record),
+    "weights": one_of(("given", "none")),
 }
 """Further fields of a stream that has users."""
 
@@ -259,7 +260,7 @@ class Stream(Visible):
 
     def _add(self, part: Part, grades: Grades | None) -> None:
         with self._lock:
-            if self._part is not None and _pooled(self._part) != _pooled(part):
+            if self._part is not None and self._part.weighted != part.weighted:
                 raise InputError(
                     "Stream: some batches have weights and others have none. Pass weights= with each of them."
                 )
@@ -345,6 +346,7 @@ class Stream(Visible):
             assert part.sums is not None
             header["population"] = dataclasses.asdict(part.population)
             header["sums"] = part.sums[None].record()
+            header["weights"] = "given" if part.weighted else "none"
             header["whole_users"] = dict(part.state_users.get(None, {}))
             header["grades"] = self._grades
             states = [part.states[None][name] for name in self._shapes]
@@ -408,7 +410,8 @@ class Stream(Visible):
         }
         of_pooled = [name for name, is_ratio in pooled.items() if is_ratio]
         of_run = {str(one) for metric in self.metrics if isinstance(metric, RunMetric) for one in metric.split()}
-        fits = any(sums.fits(sorted(pooled), of) for of in (of_pooled, [*pooled]))  # with weights, all are ratios
+        weighted = read.fields["weights"] == "given"
+        fits = sums.fits(sorted(pooled), [*pooled] if weighted else of_pooled)  # a weighted mean is a ratio
         if not fits or sums.queries != population.evaluated:
             raise _foreign("the sums do not match the metrics", read.header)
         if [state.shape for state in states] != list(self._shapes.values()) or any((each < 0).any() for each in states):
@@ -425,6 +428,7 @@ class Stream(Visible):
             states={None: dict(zip(self._shapes, states, strict=True))} if states else {},
             state_users={None: read.fields["whole_users"]} if states else {},
             sums={None: replace(sums, numbers={name: sums.numbers[name] for name in pooled})},
+            weighted=weighted,
         )
 
     def _check_same(self, header: Mapping[str, Any]) -> None:
@@ -437,12 +441,6 @@ class Stream(Visible):
                     f"merge: the streams differ in {what}: {_difference(own[name], header.get(name))}. Make both "
                     "with the same arguments."
                 )
-
-
-def _pooled(part: Part) -> list[bool]:
-    """Which of its numbers are ratios of sums; with weights, all of them."""
-    assert part.sums is not None
-    return [each.pooled for each in part.sums[None].numbers.values()]
 
 
 def _difference(one: Any, other: Any) -> str:

@@ -49,6 +49,8 @@ class Part:
     """How the values become one number, for the numbers that are no means."""
     weights: Floats | None = None
     """How much each row counts."""
+    weighted: bool = False
+    """Whether the rows that were summed had weights."""
     sums: Mapping[Segment, Sums] | None = None
     groups: pl.DataFrame | None = None
     fingerprints: Mapping[str, Fingerprint] = field(default_factory=dict)
@@ -65,9 +67,8 @@ class Part:
             for code in np.unique(slicing.code).tolist():
                 sums[slicing.name, slicing.segments[code]] = self._sums(groups, np.flatnonzero(slicing.code == code))
         ids = {name: column[:0] for name, column in self.ids.items()}
-        return replace(
-            self, rows=self.rows[:0], ids=ids, values=self.values[:0], ratios={}, weights=None, sums=sums, groups=None
-        )
+        nothing: dict[str, Any] = {"rows": self.rows[:0], "values": self.values[:0], "ratios": {}, "weights": None}
+        return replace(self, **nothing, ids=ids, sums=sums, weighted=self.weights is not None, groups=None)
 
     def _sums(self, groups: Ints | None, rows: Ints | None) -> Sums:
         by_name = dict(units(self.names, self.values, self.ratios, groups, rows, self.aggregates, self.weights))
