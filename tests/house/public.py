@@ -112,7 +112,7 @@ def annotated(source: str) -> str:
         call, old = field.value, field.annotation
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id.startswith("word"):
             words = [each.arg for each in call.keywords if each.arg and each.arg != "concerns"]
-            kind = literal(words) + (" | Table" if call.func.id == "word_or_table" else "")
+            kind = literal(words) + (" | Scale" if call.func.id == "word_or_table" else "")
             first = starts[old.lineno - 1] + old.col_offset
             last = first + len((ast.get_source_segment(source, old) or "").encode())
             content = content[:first] + kind.encode() + content[last:]

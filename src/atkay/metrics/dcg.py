@@ -11,7 +11,7 @@ from atkay.judged.judged import kept
 from atkay.metrics.gains import Given, discount_of, distinct_gain, gains, table_of, table_text
 from atkay.metrics.metric import WHOLE, Definition, Floats, Ints, Judged, Metric
 from atkay.metrics.worked import added, printed
-from atkay.words import Table, is_table, word_or_table
+from atkay.words import Scale, is_table, word_or_table
 
 HIGHEST_ASKED = 5
 """A function of the grade is asked for the grades from 1 to this one."""
@@ -62,10 +62,10 @@ class DCG(Metric):
     averages = True
     by_grade = True
 
-    gain: Literal["exp2", "linear", "binary", "exp2_above"] | Table = word_or_table(
+    gain: Literal["exp2", "linear", "binary", "exp2_above"] | Scale = word_or_table(
         exp2="2^grade - 1", linear="the grade", binary="1", exp2_above="2^(grade - min_relevance + 1) - 1"
     )
-    discount: Literal["log2", "ln", "jk"] | Table = word_or_table(
+    discount: Literal["log2", "ln", "jk"] | Scale = word_or_table(
         log2="log2(rank + 1)", ln="the natural logarithm of rank + 1", jk="max(1, log2 rank)"
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 from atkay.metrics.metric import WHOLE, Definition, Floats, Judged, Ratio, divide, word
 
 
-class Table(NamedTuple):
+class Confusion(NamedTuple):
     """Items of the catalogue per query: the relevant ones shown, all that are shown, and all that are relevant."""
 
     hits: Floats
@@ -18,12 +18,12 @@ class Table(NamedTuple):
     relevant: Floats
 
 
-def of_catalog(judged: Judged, cutoffs: tuple[int, ...]) -> Table:
+def of_catalog(judged: Judged, cutoffs: tuple[int, ...]) -> Confusion:
     """The counts up to each cutoff: queries x cutoffs."""
     known, relevant = judged.catalog, judged.relevant
     shown = judged.over_list(known[judged.top(max(cutoffs)).item].astype(float), cutoffs)
     of_truth = np.bincount(relevant.owner(), known[relevant.item], judged.n_queries)[:, None].astype(float)
-    return Table(judged.total(known[judged.item].astype(float), cutoffs), shown, of_truth)
+    return Confusion(judged.total(known[judged.item].astype(float), cutoffs), shown, of_truth)
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from atkay.errors import RelevanceError, SpecError, shown
 from atkay.judged.judged import Judged
 from atkay.metrics.metric import number
 from atkay.metrics.worked import printed
-from atkay.words import Table, is_table
+from atkay.words import Scale, is_table
 
-Given = str | Table
+Given = str | Scale
 """A word, a table, or a function; a metric keeps the last two as text, such as "{1:1,2:3}"."""
 
 

@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from atkay.metrics.metric import Definition, Floats, Judged, Ratio, divide
-from atkay.metrics.pairs import Pairs, pairs_of
+from atkay.metrics.pairs import PairCounts, pairs_of
 
 
-def graded_pairs(judged: Judged, cutoffs: tuple[int, ...]) -> Pairs:
+def graded_pairs(judged: Judged, cutoffs: tuple[int, ...]) -> PairCounts:
     """The pairs of listed items of different grades, up to each cutoff: queries x cutoffs; a miss has grade 0."""
     hits, length, n = judged.total(1, cutoffs), judged.listed(cutoffs), judged.n_queries
     above = judged.total((judged.rank - judged.upto).astype(float), cutoffs)
@@ -20,7 +20,7 @@ def graded_pairs(judged: Judged, cutoffs: tuple[int, ...]) -> Pairs:
         seen = judged.rank <= k
         among_hits[:, :, column] = pairs_of(judged.query[seen], judged.grade[seen], n)
     right, wrong = among_hits
-    return Pairs(right + hits * (length - hits) - above, wrong + above)
+    return PairCounts(right + hits * (length - hits) - above, wrong + above)
 
 
 @dataclass(frozen=True)

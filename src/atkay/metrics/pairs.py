@@ -1,4 +1,4 @@
-"""Pairs of items of one list: how many stand in the order of their values."""
+"""PairCounts of items of one list: how many stand in the order of their values."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from atkay.core.types import Floats, Ints
 
 
-class Pairs(NamedTuple):
+class PairCounts(NamedTuple):
     """Per query, the pairs of different values of which the higher stands first, and those of which the lower does."""
 
     right: Floats
     wrong: Floats
 
 
-def pairs_of(query: Ints, value: Floats, n_queries: int) -> Pairs:
+def pairs_of(query: Ints, value: Floats, n_queries: int) -> PairCounts:
     """The pairs of rows that lie by query and rank.
 
     Values are compared from their highest binary digit down: two of them differ first at one digit, where the rows that
@@ -34,4 +34,4 @@ def pairs_of(query: Ints, value: Floats, n_queries: int) -> Pairs:
         zeros = np.arange(len(order)) - first - ones
         right += np.bincount(query[order], np.where(one, 0, ones), n_queries)
         wrong += np.bincount(query[order], np.where(one, zeros, 0), n_queries)
-    return Pairs(right, wrong)
+    return PairCounts(right, wrong)
