@@ -25,7 +25,7 @@ USERS, ITEMS = range(ANCHOR + 1), range(8)
 users, items = st.integers(0, ANCHOR - 1), st.integers(0, len(ITEMS) - 1)
 # Some scores are equal in single precision alone.
 scores = st.sampled_from([-2.0, -0.5, 0.0, 0.25, 0.25, 0.25 + 1e-9, 1.0, 3.5])
-grades = st.sampled_from([0.0, 1.0, 1.0, 2.0, 3.0, 0.5])
+grades = st.sampled_from([0.0, 1.0, 1.0, 2.0, 3.0, 0.5, -1.0])
 
 
 def examples(few: int, deep: int) -> settings:

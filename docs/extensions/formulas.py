@@ -13,6 +13,7 @@ FORMULAS = {
     "calibration": r"\sum_{c} p_c \ln \frac{p_c}{(1 - \alpha) \, q_c + \alpha \, p_c}",
     "category_count": r"| \bigcup_{i=1}^{k} C_i |",
     "category_entropy": r"- \sum_{c} p_c \log_2 p_c",
+    "count": r"L_u",
     "coverage": r"\frac{| \bigcup_u \mathrm{top}_k(u) |}{| \mathrm{catalog} |}",
     "dcg": r"\mathrm{DCG}@k = " + DCG,
     "efd": r"\frac{\sum_{i=1}^{k} w_i \, \mathrm{rel}_i \, (-\log_2 \frac{n_i}{\sum_j n_j})}{\sum_{i=1}^{k} w_i}"
@@ -30,7 +31,11 @@ FORMULAS = {
     "group_auc": r"\frac{\sum_u L_u \, \mathrm{AUC}_u}{\sum_u L_u}",
     "hit": r"\mathrm{hit}@k = \left[ " + HITS + r" > 0 \right]",
     "ild": r"\frac{2}{L (L - 1)} \sum_{i < j} d(i, j)",
+    "infap": r"\frac{1}{R} \sum_{h} \left( \frac{1}{l_h} + \frac{r_h + n_h + u_h}{l_h} \cdot "
+    r"\frac{r_h + \varepsilon}{r_h + n_h + 2 \varepsilon} \right)",
     "inter_list_distance": r"1 - \frac{\sum_i c_i (c_i - 1)}{U (U - 1) \, k}",
+    "interpolated_map": r"\frac{1}{11} \sum_{j=0}^{10} \max_{i : \mathrm{recall}@i \geq j / 10} \mathrm{precision}@i",
+    "interpolated_precision": r"\max_{i : \mathrm{recall}@i \geq r} \mathrm{precision}@i",
     "long_tail": r"\frac{| \mathrm{top}_k \setminus \mathrm{head} |}{L}",
     "map": r"\mathrm{AP}@k = \frac{1}{R} " + AP,
     "median_rank": r"\mathrm{median}_u \; \mathrm{rank}_u(\mathrm{first \; hit})",
@@ -38,7 +43,11 @@ FORMULAS = {
     "mpr": r"\frac{\sum g \, \frac{\mathrm{rank} - 1}{L - 1}}{\sum g}",
     "mrr": r"\mathrm{RR}@k = \frac{1}{\mathrm{rank \; of \; the \; first \; hit}}",
     "ndcg": r"\mathrm{nDCG}@k = \frac{\mathrm{DCG}@k}{\mathrm{IDCG}@k}, \quad \mathrm{DCG}@k = " + DCG,
+    "ndcg_rel": r"\frac{1}{R} \sum_{r} \frac{\mathrm{DCG}@l_r}{\mathrm{IDCG}@l_r}, \quad "
+    r"\mathrm{DCG}@l = \sum_{i=1}^{l} \frac{g_i}{\log_2(i + 1)}",
     "new_to_user": r"\frac{| \mathrm{top}_k \setminus H_u |}{L}",
+    "normalized_gain": r"\frac{1}{\sum_{j=1}^{R} g^*_j} \sum_{h} \frac{g_h}{\log_2(2 + C_h - S_h)}, \quad "
+    r"C_h = \sum_{i=1}^{l_h} \max(1, g^*_i), \; S_h = \sum_{i=1}^{l_h} g_i",
     "novelty": r"\frac{1}{L} \sum_{i=1}^{L} - \log_2 \frac{n_i}{|U|}",
     "pop_reo": r"\frac{\mathrm{std}_G(P_G)}{\mathrm{mean}_G(P_G)}, \quad "
     r"P_G = \frac{\mathrm{relevant \; and \; listed}}{\mathrm{relevant}}",
@@ -50,8 +59,11 @@ FORMULAS = {
     "rbp": r"(1 - p) \sum_{i=1}^{k} g_i \, p^{i - 1}",
     "rbp_residual": r"p^L",
     "recall": r"\mathrm{recall}@k = \frac{1}{R} " + HITS,
+    "rndcg": r"\mathrm{mean}_n \; \frac{\mathrm{DCG}@n}{\mathrm{IDCG}@n}, \quad g^*_n \neq g^*_{n+1}",
     "serendipity": r"\frac{1}{L} \sum_{i=1}^{L} \max(P_i - P^0_i, 0) \, \mathrm{rel}_i",
+    "set_map": r"\mathrm{precision} \cdot \mathrm{recall} = \frac{h^2}{L \, R}",
     "surprisal": r"\frac{1}{L} \sum_{i=1}^{L} \frac{- \log_2 (n_i / |U|)}{\log_2 |U|}",
+    "total": r"\sum_u L_u",
     "unexpectedness": r"\frac{| \mathrm{top}_k \setminus B_u |}{L}",
     "user_coverage": r"\frac{| \{ u : L_u > 0 \} |}{|U|}",
     "bpm": r"\frac{1}{s} \sum_{r=1}^{s} G_r, \quad G_r = \frac{g_r}{g_{\max}}, "
@@ -77,4 +89,6 @@ FORMULAS = {
     r"{\sigma(\mathrm{rank}) \; \sigma(\mathrm{rank}_g)}",
     "specificity": r"\frac{(C - R) - (L - h)}{C - R}",
     "top_auc": r"\frac{1}{h \, m} \sum_{h} (m - N_h), \quad m = L - h",
+    "utility": r"\mathrm{hit} \cdot h + \mathrm{wrong} \, (L - h) + \mathrm{missed} \, (R - h)",
+    "yaap": r"\ln \frac{1 + S}{1 + R - S}, \quad S = " + AP,
 }

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import METRICS
+from oracle import LISTS, METRICS
 
 import atkay
 from atkay.errors import ProtocolError, TiesWarning
@@ -200,7 +200,7 @@ def test_many_ties_at_once() -> None:
 
 def test_the_oracle_knows_every_averaged_metric() -> None:
     elsewhere = {"auc", "group_auc"}  # their plain loops are in test_auc.py
-    assert {metric.name for metric in AVERAGED} <= set(METRICS) | elsewhere
+    assert {metric.name for metric in AVERAGED} <= set(METRICS) | set(LISTS) | elsewhere
 
 
 @pytest.mark.parametrize("memory", [None, "1GB"])
@@ -227,6 +227,6 @@ def test_lists_whose_values_move_with_the_order_of_ties_are_counted() -> None:
         if not np.allclose([*one.values()], [*other.values()], rtol=1e-12, atol=0, equal_nan=True):
             assert decided == 1, metric
             moved.add(metric.name)
-        if metric.name in ("user_coverage", "rbp_residual"):
+        if metric.by_length:
             assert decided == 0, metric
     assert {"ndcg", "coverage", "novelty", "epc", "efd", "alpha_ndcg", "exposure", "serendipity"} <= moved

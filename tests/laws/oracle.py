@@ -33,6 +33,7 @@ from oracle_hits import (
 )
 from oracle_lists import LISTS, POOLED_LISTS, RUN, about_truth, median_users
 from oracle_ranks import RANKS, RANKS_POOLED
+from oracle_trec import TREC_AVERAGED, TREC_GRADED, TREC_LISTS, TREC_METRICS, TREC_RUN
 from oracle_user_models import USER_MODELS
 from scipy import stats
 
@@ -43,6 +44,11 @@ METRICS |= USER_MODELS | RANKS
 POOLED |= RANKS_POOLED
 AVERAGE |= dict.fromkeys(RANKS_POOLED, ("users", "pooled"))
 BY_GRADE |= {*USER_MODELS, "opa", "ndpm"}
+METRICS |= TREC_METRICS
+LISTS |= TREC_LISTS
+RUN |= TREC_RUN
+AVERAGED |= TREC_AVERAGED
+BY_GRADE |= TREC_GRADED
 
 
 class Refused(Exception):
@@ -274,9 +280,9 @@ def judge(data: Data, rules: Rules) -> Judged:
                 count["outside"] += 1
                 continue
             place += 1
-            uncut.append(
-                Entry(item, relevant.get(item), 0, score, item in judged, positive.get(item), judged.get(item))
-            )
+            named = item not in judged and any(other == item for other, _ in truths.get(user, []))
+            facts = (item in judged, named, positive.get(item), judged.get(item))
+            uncut.append(Entry(item, relevant.get(item), 0, score, *facts))
             if rules.depth is not None and place > rules.depth:
                 count["beyond"] += 1
             elif rules.unjudged == "drop" and item not in judged:
@@ -336,25 +342,32 @@ def value(query: Query, metric: str, words: Words, k: int | None, data: Data, ru
     if not query.relevant and about_truth(metric, words):
         if rules.no_truth == "one":
             return 1.0
-        if not (every_grade(metric, rules) and query.positive):
+        if not (every_grade(metric, words, rules) and query.positive):
             return 0.0
     formula, fields = (METRICS | LISTS)[metric]
     if not words.keys() <= fields:
         raise ValueError(f"{metric} has no field {sorted(words.keys() - fields)}")
-    values = [weight * formula(case, words) for weight, case in cases_of(query, metric, k, data, rules)]
+    values = [weight * formula(case, words) for weight, case in cases_of(query, metric, words, k, data, rules)]
     return math.fsum(values)
 
 
-def every_grade(metric: str, rules: Rules) -> bool:
-    """Whether grades above 0 that are not relevant are gains all the same."""
-    return rules.gains == "positive" and rules.min_relevance is not None and metric in BY_GRADE
+def every_grade(metric: str, words: Words, rules: Rules) -> bool:
+    """Whether grades above 0 that are not relevant are gains all the same, and so need no relevant item."""
+    return metric != "rndcg" and sees_every_grade(metric, words, rules)
 
 
-def cases_of(query: Query, metric: str, k: int | None, data: Data, rules: Rules) -> list[tuple[float, Case]]:
+def sees_every_grade(metric: str, words: Words, rules: Rules) -> bool:
+    graded = metric in BY_GRADE and (metric, words.get("gain")) != ("normalized_gain", "binary")
+    return graded and rules.gains == "positive" and rules.min_relevance is not None
+
+
+def cases_of(
+    query: Query, metric: str, words: Words, k: int | None, data: Data, rules: Rules
+) -> list[tuple[float, Case]]:
     missed = rules.nonpositive == "missed" and metric in BY_SCORE and data.scored
     found = []
     threshold = rules.min_relevance or 0.0
-    if every_grade(metric, rules):
+    if sees_every_grade(metric, words, rules):
         graded = [(weight, [replace(e, grade=e.positive) for e in entries]) for weight, entries in query.orders]
         query, threshold = replace(query, orders=graded, relevant=query.positive), 0.0
     for weight, entries in query.orders:
@@ -367,7 +380,7 @@ def cases_of(query: Query, metric: str, k: int | None, data: Data, rules: Rules)
 def pair(query: Query, metric: str, words: Words, k: int | None, data: Data, rules: Rules) -> tuple[float, float]:
     """One user's numerator and denominator."""
     above = below = 0.0
-    for weight, case in cases_of(query, metric, k, data, rules):
+    for weight, case in cases_of(query, metric, words, k, data, rules):
         parts = (POOLED | POOLED_LISTS)[metric](case, words)
         above, below = above + weight * parts[0], below + weight * parts[1]
     if not query.relevant and rules.no_truth == "one" and about_truth(metric, words):
@@ -468,7 +481,13 @@ def tie_decided(
         return max((math.inf if k is None else k for name, words, k in metrics if kept(name, words)), default=0)
 
     def of_lists(name: str, words: Words) -> bool:
-        return not about_truth(name, words) and name not in ("user_coverage", "rbp_residual")
+        lengths = {
+            "user_coverage": True,
+            "rbp_residual": words.get("unjudged", "irrelevant") == "irrelevant",
+            "count": words.get("of", "listed") in ("listed", "relevant"),
+            "total": words.get("of", "listed") in ("listed", "relevant", "users"),
+        }
+        return not about_truth(name, words) and not lengths.get(name, False)
 
     cuts = {k for name, words, k in metrics if of_lists(name, words)}
 
@@ -478,7 +497,7 @@ def tie_decided(
         hit = any(entry.grade is not None for entry in group)
         return (
             (mixed and before < deepest(about_truth))
-            or (graded and before < deepest(lambda name, _: every_grade(name, rules)))
+            or (graded and before < deepest(lambda name, words: every_grade(name, words, rules)))
             or any(cut is not None and before < cut < before + len(group) for cut in cuts)
             or (
                 len(group) > 1
@@ -511,6 +530,8 @@ def apart(metric: str, words: Words) -> bool:
         return words.get("relevance", "hits") == "hits" or words.get("discount", "log2") == "log2"
     if metric == "serendipity":
         return words.get("kind") != "unexpectedness"
+    if metric == "rbp_residual":
+        return words.get("unjudged", "irrelevant") != "irrelevant"
     return metric in ("alpha_ndcg", "exposure") or (
         metric == "calibration" and words.get("weight", "uniform") != "uniform"
     )

@@ -44,6 +44,8 @@ class Entry:
     score: float | None = None
     judged: bool = False
     """Whether the truth grades the item, as relevant or not."""
+    named: bool = False
+    """Whether the truth names the item without judging it."""
     positive: float | None = None
     """Its grade where that is above 0, relevant or not."""
     stated: float | None = None
@@ -126,7 +128,9 @@ def choose(words: Words, name: str, options: Mapping[str, T]) -> T:
 
 
 def precision_parts(case: Case, words: Words) -> tuple[float, float]:
-    return case.h, choose(words, "per", {"k": case.k_or_L, "listed": case.L, "capped": case.capped})
+    return case.h, choose(
+        words, "per", {"k": case.k_or_L, "listed": case.L, "capped": case.capped, "possible": min(case.L, case.R)}
+    )
 
 
 def recall_parts(case: Case, words: Words) -> tuple[float, float]:
@@ -205,7 +209,8 @@ def mpr(case: Case, words: Words) -> float:
 
 
 def r_precision(case: Case, words: Words) -> float:
-    return ratio(case.hits_upto(case.R), case.R)
+    places = math.floor(float(words.get("multiple", 1.0)) * case.R + 0.9)
+    return ratio(case.hits_upto(places), places)
 
 
 def precision_at_hits(case: Case) -> float:
@@ -316,7 +321,7 @@ METRICS: dict[str, tuple[Formula, set[str]]] = {
     "f1": (f1, {"beta", "average"}),
     "map": (average_precision, {"per"}),
     "mnap": (mnap, set()),
-    "r_precision": (r_precision, set()),
+    "r_precision": (r_precision, {"multiple"}),
     "mrr": (reciprocal_rank, {"target"}),
     "dcg": (dcg, {"gain", "discount"}),
     "ndcg": (ndcg, {"gain", "discount", "ideal"}),

@@ -206,10 +206,6 @@ def ild(case: Case, words: Words) -> float:
     return over(found, len(found))
 
 
-def rbp_residual(case: Case, words: Words) -> float:
-    return float(words.get("p", 0.8)) ** case.L
-
-
 def user_coverage(case: Case, words: Words) -> float:
     asked = choose(words, "count", {"any": 1, "full": 1 if case.k is None else case.k})
     return float(asked <= case.L)
@@ -308,7 +304,6 @@ LISTS: dict[str, tuple[Formula, set[str]]] = {
     "category_entropy": (category_entropy, {"count"}),
     "category_count": (category_count, set()),
     "ild": (ild, {"by", "unknown"}),
-    "rbp_residual": (rbp_residual, {"p"}),
     "user_coverage": (user_coverage, {"count"}),
     "unexpectedness": (unexpectedness, {"expected", "per"}),
     "serendipity": (serendipity, {"kind", "per", "form", "similarity"}),

@@ -34,6 +34,8 @@ REPEATED = ("duplicates", "duplicate_truth")
 CUT = {"trec_eval": "_{}", "spark": "({})"}
 """How a library's own names say the cutoff, where not as "@5"."""
 
+COUNTS = {"num_ret": "listed", "num_rel": "relevant", "num_rel_ret": "hits", "num_nonrel_judged_ret": "nonrelevant"}
+"""What trec_eval counts per query."""
 OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
     "cornac": {"ranks=listed items": {}, "ranks=every item": {}},
     "ir_measures": {
@@ -95,6 +97,8 @@ OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
     "trec_eval": {
         "relevance_level=2": {"min_relevance": 2},
         "judged_docs_only_flag=True": {"unjudged": "drop"},
+        "mean=True": {},
+        **{f"mean=True | {name}": f"count(of={of})" for name, of in COUNTS.items()},
     },
     "xgboost": {
         "minus=False": {},
@@ -130,9 +134,6 @@ NOT_SHARED: dict[str, dict[str, str]] = {
         "y_true=relevance": "it multiplies hits by their grades, so that nDCG passes 1",
     },
     "sklearn": {"log_base=10": "no discount here has that base"},
-    "trec_eval": {
-        "set_map": "precision times recall of the whole list, which is no metric here",
-    },
     "xgboost": {
         "auc": "it counts pairs of two relevant or two irrelevant items, too",
         "aucpr": "interpolates between precisions, which is no metric here",
@@ -165,7 +166,10 @@ DIFFERENT: dict[str, dict[str, str]] = {
 }
 """What is replayed and differs, and why no convention can say it."""
 
-NO_NUMBER = {("rs_metrics", "precision"), ("sklearn", "roc_auc_score")}
+NO_NUMBER = {
+    *(("rs_metrics", "precision"), ("sklearn", "roc_auc_score"), ("trec_eval", "11pt_avg")),
+    *(("trec_eval", f"iprec_at_recall_{recall}") for recall in ("0.00", "0.10", "0.35", "1.00")),
+}
 """What is not a number in the library as soon as one user has none; the others' are compared."""
 
 LOGARITHMS = {("trec_eval", "gm_map")}
@@ -174,7 +178,7 @@ LOGARITHMS = {("trec_eval", "gm_map")}
 LEAST = {
     "cornac": 6686, "ir_measures": 14909, "lenskit": 10055, "lightgbm": 1788, "ranx": 21181, "recbole": 3565,
     "recommenders": 568, "recpack": 3780, "rectools": 8160, "replay": 4080, "rs_metrics": 4060, "sklearn": 2968,
-    "spark": 297, "torchmetrics": 8569, "trec_eval": 13728, "xgboost": 5215,
+    "spark": 297, "torchmetrics": 8569, "trec_eval": 22158, "xgboost": 5215,
 }  # fmt: skip
 """How many numbers of each library are compared, at least: means, and the users' own where they are recorded."""
 
@@ -258,8 +262,13 @@ def answers(name: str, asked: list[tuple[Recorded, Replay]]) -> list[Answer]:
         specs = [asked[place][1].asked for place in places]
         result = atkay.evaluate(*frames(data, *given), specs, dialect=name, **dict(fields))
         for place, spec in zip(places, specs, strict=True):
-            column = result.by_query.index(result.names.get(str(spec), str(spec)))
-            users = dict(zip(result.ids["user"], result.query_values[:, column].tolist(), strict=True))
+            name_here = result.names.get(str(spec), str(spec))
+            column = (
+                result.query_values[:, result.by_query.index(name_here)].tolist()
+                if name_here in result.by_query
+                else ()
+            )
+            users = dict(zip(result.ids["user"], column, strict=False))
             found[place] = Answer(result[spec], users)
     return [found[place] for place in range(len(asked))]
 
@@ -537,7 +546,9 @@ def test_recommenders_has_two_average_precisions() -> None:
 def test_all_names_are_specs() -> None:
     for each in atkay.list_dialects().values():
         for name in each.names:
-            own = re.sub(r"\{\w+\}", "5", name.replace("{p}", "0.5").replace("{table}", "{1: 1}"))
+            own = re.sub(
+                r"\{\w+\}", "5", name.replace("{p}", "0.5").replace("{recall}", "0.5").replace("{table}", "{1: 1}")
+            )
             assert speak(each, [own])[own].name in each.words, name
             protocols(each, None, {}, [own])
 
@@ -612,10 +623,11 @@ def test_users_without_a_list_whose_truth_is_below_the_threshold() -> None:
 def test_all_dialects_are_listed() -> None:
     found = atkay.list_dialects()
     assert set(found) == {
-        "trec_eval", "ir_measures", "ranx", "rectools", "replay", "recommenders", "torchmetrics", "recbole", "lenskit",
+        "trec_eval", "trec_eval_10", "ir_measures", "ranx",
+        "rectools", "replay", "recommenders", "torchmetrics", "recbole", "lenskit",
         "recpack", "rs_metrics", "cornac", "sklearn", "elliot", "tfranking", "lightgbm", "xgboost", "spark",
     }  # fmt: skip
-    assert [name for name, each in found.items() if each.checked != "run"] == ["elliot", "tfranking"]
+    assert [name for name, each in found.items() if each.checked != "run"] == ["elliot", "tfranking", "trec_eval_10"]
     assert "from source" in repr(found)
     assert "rectools 0.19.0" in found.to_markdown()
 

@@ -471,7 +471,11 @@ def _read(content: bytes) -> _Read:
     if counted and len(of_run) != len(states):
         raise _foreign("the counts per item do not match the metrics", header)
     for metric, state in zip(of_run, states, strict=False):
-        if {*metric.needs} <= {"catalog"} and state.size < len(metric.cutoffs) * (fields["n_items"] or 0):
+        if (
+            metric.per_item
+            and {*metric.needs} <= {"catalog"}
+            and state.size < len(metric.cutoffs) * (fields["n_items"] or 0)
+        ):
             raise _foreign(f"n_items is {fields['n_items']:,}, but {metric} was counted for fewer items", header)
     return _Read(header, fields, states)
 

@@ -53,8 +53,13 @@ class Settled(NamedTuple):
         """
         aligned = self.aligned
         query, item = aligned.query_numbers, aligned.items.numbering
-        truth = aligned if self.judged.n_unjudged is None else self.given
-        fingerprints = {"truth": Fingerprint(fingerprint(truth.truth, query, item, truth.grade))}
+        judgements = Fingerprint(fingerprint(aligned.truth, query, item, aligned.grade))
+        if self.judged.n_unjudged is not None:
+            assert self.given.grade is not None
+            below = self.given.grade < 0
+            named, grade = self.given.truth.only(below), self.given.grade[below]
+            judgements = judgements.merge(Fingerprint(fingerprint(named, query, item, grade)))
+        fingerprints = {"truth": judgements}
         hashes = aligned.matched.hashes if self.ranking is aligned.recs else None
         fingerprints["recs"] = Fingerprint(fingerprint(self.ranking, query, item, ranked=True, hashes=hashes))
         for name, rows in (("exclude", aligned.exclude), ("candidates", aligned.candidates)):
@@ -70,10 +75,11 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
     aligned = _turned(given) if protocol.trait("ties", "turns") else given
     aligned = _by_score(aligned, protocol)
     _refuse_negative(aligned, protocol)
-    n_unjudged, unjudged = None, unjudged_rows(aligned.grade, protocol)
+    n_unjudged, named, unjudged = None, None, unjudged_rows(aligned.grade, protocol)
     if unjudged is not None:
         assert aligned.grade is not None
         n_unjudged = np.bincount(aligned.truth.owner()[unjudged], minlength=aligned.truth.n_queries)
+        named = aligned.truth.only(unjudged)
         aligned = replace(aligned, truth=aligned.truth.only(~unjudged), grade=aligned.grade[~unjudged])
     aligned, matched = _each_pair_once(aligned, protocol)
     query, row, at = matched.query, matched.row, matched.at
@@ -116,6 +122,7 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
     as_matched = order is None and ranking is before
     rank = matched.rank if as_matched else row - ranking.start[query] + 1
     tied = None if equal is None else _group_of(equal, row, ranking.start[query])
+    unjudged_above = None if named is None else _named_above(ranking, named, row, query)
     if tied is not None and protocol.ties == "together":
         rank = tied[0] + tied[1]
 
@@ -136,6 +143,7 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
             side=aligned.side,
             level=None if equal is None else _places(ranking, equal),
             n_unjudged=n_unjudged,
+            unjudged_above=unjudged_above,
             raw=aligned.grade,
             find_score=None if aligned.score is None else scores_of_judged,
         )
@@ -170,6 +178,7 @@ def find_hits(
     *,
     tied: tuple[Ints, Ints] | None,
     positive: Bools | None,
+    unjudged_above: Ints | None = None,
     raw: Floats | None = None,
     find_score: Callable[[], Floats] | None = None,
     **facts: Any,
@@ -177,7 +186,8 @@ def find_hits(
     """The hits among the listed rows that the truth grades: their ``query`` and ``rank``, in this order.
 
     ``grade`` has the grade of each row of the truth, -1 where it is not relevant, and ``at`` the truth's row of each
-    listed one; ``positive`` tells which of them score above 0. ``raw`` has the grades as they were given, where there
+    listed one; ``positive`` tells which of them score above 0, and ``unjudged_above`` how many items stand above each
+    that the truth names without judging them. ``raw`` has the grades as they were given, where there
     are any, and ``find_score`` puts the scores of the truth's rows together. ``facts`` are the fields of Judged that do
     not depend on grades.
     """
@@ -189,6 +199,7 @@ def find_hits(
         at, rank, query, relevant = at[hit], rank[hit], query[hit], truth.only(grade >= 0)
         tied = None if tied is None else (tied[0][hit], tied[1][hit])
         positive = None if positive is None else positive[hit]
+        unjudged_above = None if unjudged_above is None else unjudged_above[hit]
     n_nonrelevant = truth.length - relevant.length
     if protocol.unlisted == "ignored":
         listed = mask(at, len(grade))
@@ -207,6 +218,7 @@ def find_hits(
         truth=relevant,
         n_nonrelevant=n_nonrelevant,
         nonrelevant_above=above,
+        n_unjudged_above=unjudged_above,
         positive=positive,
         judging=judging,
         **facts,
@@ -220,6 +232,15 @@ def _judgements(
     places = np.zeros(len(truth), np.int64)
     places[at] = rank
     return Judgements(truth, np.ones(len(truth)) if raw is None else raw, grade >= 0, places, find_score)
+
+
+def _named_above(ranking: Lists, named: Lists, row: Ints, query: Ints) -> Ints:
+    """How many items that the truth names, and nobody judged, stand above each of the graded rows."""
+    unjudged = mask(match(ranking, named).row, len(ranking))
+    unjudged[row] = False  # somebody else judged it
+    before = np.concatenate(([0], np.cumsum(unjudged)))
+    above: Ints = before[row] - before[ranking.start[query]]
+    return above
 
 
 def _places(ranking: Lists, row: Ints) -> Lists:

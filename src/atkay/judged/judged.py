@@ -39,7 +39,8 @@ class Judged(WithSide):
     scores of each hit: how many items come before it, and how many it has; ``level`` the places of each list, from 0,
     whose item has the score of the one before: a cutoff there cuts through equal scores. ``averaged`` says that values
     are averages over all orders of equal scores.
-    ``n_unjudged`` counts items that the truth names without judging them, where there are any.
+    ``n_unjudged`` counts items that the truth names without judging them, where there are any, and ``n_unjudged_above``
+    how many of them stand above each hit.
     ``positive`` tells which hits have a score above 0, where some metrics leave out the others. ``threshold`` is the
     grade from which an item is relevant, 0 where any grade above 0 is. ``graded`` has the same lists with every grade
     above 0 as relevant, where metrics of grades see these and others do not. Where many metrics are measured,
@@ -66,6 +67,7 @@ class Judged(WithSide):
     n_nonrelevant: Ints | None = per_query(optional=True)
     nonrelevant_above: Ints | None = per_hit(optional=True)
     n_unjudged: Ints | None = per_query(optional=True)
+    n_unjudged_above: Ints | None = per_hit(optional=True)
     positive: Bools | None = per_hit(optional=True)
     threshold: float = 0.0
     graded: Judged | None = lists()
@@ -207,6 +209,11 @@ class Judged(WithSide):
         """Judged items that are not relevant: how many each query has, and how many of them stand above each hit."""
         what = "judged items that are not relevant"
         return _kept(self.n_nonrelevant, what), _kept(self.nonrelevant_above, what)
+
+    @property
+    def unjudged_above(self) -> Ints:
+        """How many items that the truth names without judging them stand above each hit."""
+        return np.zeros(len(self.query), np.int64) if self.n_unjudged_above is None else self.n_unjudged_above
 
     @property
     def has_nonrelevant(self) -> Bools:

@@ -246,6 +246,8 @@ class RunMetric(Metric):
     needs_truth = False
     reads_lists = True
     better = "neither"
+    per_item: ClassVar[bool] = True
+    """Whether the state has at least one number for each item that there is."""
 
     def state(self, judged: Judged) -> Ints:
         """Integers that add up over parts of the users; the cutoffs are the first axis."""

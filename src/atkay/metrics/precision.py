@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from atkay.metrics.metric import Definition, Floats, Ints, Judged, Ratio, word
 from atkay.metrics.worked import share_of_possible
 
@@ -21,7 +23,8 @@ class Precision(Ratio):
         ``k`` counts the places that a short list leaves empty as misses (trec_eval, ranx, RecTools, RePlay,
         Recommenders, RecBole, RecPack); ``listed`` divides by what was listed (LensKit, rs_metrics, the textbook's
         "relevant retrieved / retrieved"); ``capped`` by min(k, R), so that a user with few relevant items can
-        reach 1 (RecTools with ``r_precision=True``).
+        reach 1 (RecTools with ``r_precision=True``); ``possible`` by min(L, R) with L the items listed, so that a
+        short list can reach 1 as well (trec_eval's ``set_relative_P``).
 
     average
         ``users`` is the mean of the users' shares; ``pooled`` counts every shown item equally.
@@ -47,16 +50,20 @@ class Precision(Ratio):
     averages = True
     by_score = True
 
-    per: Literal["k", "listed", "capped"] = word(
+    per: Literal["k", "listed", "capped", "possible"] = word(
         k="k, however short the list is",
         listed="the items that were listed",
         capped="k, or the number of relevant items where that is smaller",
+        possible="the items that were listed, or the number of relevant items where that is smaller",
     )
 
     def ratio(self, judged: Judged) -> tuple[Floats, Floats | Ints]:
         """The hits, and what they are divided by."""
-        per = {"k": judged.depth, "listed": judged.listed, "capped": judged.capped}[self.per]
-        return judged.total(1, self.cutoffs), per(self.cutoffs)
+        if self.per == "possible":
+            per = np.minimum(judged.listed(self.cutoffs), judged.n_relevant[:, None])
+        else:
+            per = {"k": judged.depth, "listed": judged.listed, "capped": judged.capped}[self.per](self.cutoffs)
+        return judged.total(1, self.cutoffs), per
 
     def expression(self, judged: Judged) -> str:
         return share_of_possible(judged, self.cutoffs[0]) if self.per == "capped" else super().expression(judged)
@@ -67,5 +74,6 @@ class Precision(Ratio):
             "k": (k if most else "the length of the list", k),
             "listed": ("the number of items listed there", "L"),
             "capped": (f"the number of relevant items{most}", f"min({k}, R)" if most else "R"),
+            "possible": ("the number of items listed there, at most the number of relevant items", "min(L, R)"),
         }[self.per]
         return Definition(f"relevant items in {self.top}, divided by {per}", f"h / {divisor}")

@@ -33,6 +33,7 @@ Library = Literal[
     "tfranking",
     "torchmetrics",
     "trec_eval",
+    "trec_eval_10",
     "xgboost",
 ]
 

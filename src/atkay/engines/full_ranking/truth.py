@@ -145,7 +145,9 @@ class Truth:
             of_judged = Ranked._make(each[~unjudged[self.rows]] for each in ranked)
             judged = judged_only.judged(protocol, of_judged, n_items, lists, level)
             named = np.bincount(self.wanted.owner()[unjudged], minlength=self.n_users)
-            return replace(judged, n_unjudged=named)
+            return replace(
+                judged, n_unjudged=named, n_unjudged_above=self._above(judged, protocol, ranked, unjudged[self.rows])
+            )
         query, item = self.targets
         least = protocol.min_relevance
         grade = relevant_grades(self.grade, least)
@@ -188,6 +190,16 @@ class Truth:
         if tied is not None and protocol.depth is not None:
             judged = replace(judged, uncut=self.judged(without_depth(protocol), ranked, n_items, *whole))
         return judged
+
+    def _above(self, judged: Judged, protocol: Protocol, ranked: Ranked, targets: Bools) -> Ints:
+        """How many of these targets, none of them relevant, stand above each hit."""
+        query, item = self.targets
+        rank = _settled(protocol, query, item, np.where(targets, -1.0, self.grade[self.rows]), ranked)
+        stride = int(max(rank.max(initial=0), judged.rank.max(initial=0))) + 1
+        places = np.sort(query[targets] * stride + rank[targets])
+        first = judged.query * stride
+        above: Ints = np.searchsorted(places, first + judged.rank) - np.searchsorted(places, first)
+        return above
 
     def counts(self, ranked: Ranked, n_items: int, depth: int | None) -> Population:
         """The lists are all items for all users; of ties, those with an item of the truth are known."""

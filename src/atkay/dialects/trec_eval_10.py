@@ -1,0 +1,22 @@
+"""trec_eval 10: scores in double precision, recall levels rounded to the nearest, and the residual of RBP."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from atkay.dialects.trec_eval import DIALECT as NINE
+
+DIALECT = replace(
+    NINE,
+    name="trec_eval_10",
+    library="trec_eval",
+    version="10.0",
+    metrics=(
+        *(spec.replace("rounding=from_tenth", "rounding=nearest") for spec in NINE.metrics),
+        "rbp_residual(p=0.9,unjudged=open_if_any)",
+    ),
+    names={**NINE.names, "rbp_resid": "rbp_residual"},
+    protocol={**NINE.protocol, "scores": "exact"},
+    uncut=(*NINE.uncut, "rbp_residual"),
+    checked="source",
+)

@@ -1,0 +1,76 @@
+"""nDCG at the places where the ideal list changes its grade, averaged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from atkay.metrics.metric import Definition, Floats, Judged, Metric, divide
+from atkay.metrics.ndcg_rel import Curves, gain_field
+
+
+@dataclass(frozen=True)
+class RNDCG(Metric):
+    """nDCG where the ideal list changes its grade, averaged: cutoffs that follow from the truth (trec_eval's Rndcg).
+
+    The mean of ``DCG@n / IDCG@n`` over the numbers n of relevant items of the highest grade, of the two highest, and so
+    on down to all R of them; and of the nDCG of the whole list, if it has two places more than that, R + 2 at least.
+    With DCG as in :class:`DCG`.
+
+    Conventions
+    -----------
+    gain
+        ``linear`` is the grade (trec_eval), ``exp2`` 2^grade - 1, ``binary`` 1 for every relevant item, where all of
+        them are one level.
+
+    No hit scores 0. Under the protocol's ``gains=positive`` every grade above 0 counts, but a user without an item that
+    is relevant scores 0, as in trec_eval.
+
+    References
+    ----------
+    The help of trec_eval's measure Rndcg, 2008.
+
+    Examples
+    --------
+    One item of grade 2 and one of grade 1, listed the wrong way round: nDCG is 1/2 at 1, and at 2
+    (1 + 2/log2(3)) / (2 + 1/log2(3)) = 0.8597; their mean.
+
+    >>> result = atkay.evaluate({"ann": ["b", "a"]}, {"ann": {"a": 2, "b": 1}}, "rndcg")
+    >>> round(result["rndcg"], 4)
+    0.6799
+    """
+
+    name = "rndcg"
+    cuts = False
+
+    gain: Literal["linear", "exp2", "binary"] = gain_field()
+
+    def view(self, judged: Judged) -> Judged:
+        """Every grade that counts. A user without a relevant item scores 0, unlike in metrics ``by_grade``."""
+        return judged.graded or judged
+
+    def values(self, judged: Judged) -> Floats:
+        curves = Curves.of(judged, self.gain)
+        next_gain = np.append(curves.ideal[1:], -1.0)
+        next_gain[judged.edges[1:][judged.n_relevant > 0] - 1] = -1.0  # the last of each query ends a level, too
+        at = np.flatnonzero((curves.ideal != next_gain) & (curves.ideal > 0))
+        query, depth = curves.owner[at], curves.place[at]
+        # The last hit down to that depth: hits are in the order of query and rank.
+        stride = int(max(judged.rank.max(initial=0), depth.max(initial=0))) + 1
+        hit = np.searchsorted(judged.query * stride + judged.rank, query * stride + depth, side="right") - 1
+        there = (hit >= 0) & (judged.query[hit] == query) if len(judged.query) else np.zeros(len(hit), bool)
+        at_levels = (
+            np.where(there, curves.dcg[np.maximum(hit, 0)] if len(judged.query) else 0, 0) / curves.ideal_dcg[at]
+        )
+        total, n = (np.bincount(query, each, judged.n_queries) for each in (at_levels, np.ones(len(at))))
+        longer = (judged.n_listed > curves.n_gaining + 1) & (n > 0)
+        return divide(total + longer * divide(*curves.ends(judged)), n + longer)[:, None]
+
+    def define(self) -> Definition:
+        return Definition(
+            "nDCG at each number of items at which the ideal list changes its grade, and of the whole list if it has "
+            "two places more than relevant items, averaged",
+            "mean DCG@n / IDCG@n",
+        )
