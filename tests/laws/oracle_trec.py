@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import cast
 
 from oracle_hits import Case, Data, Formula, Words, average_precision, choose, ratio
 
@@ -129,7 +128,7 @@ def total(cases: Sequence[Case], words: Words, k: int | None, data: Data) -> flo
 def rbp_residual(case: Case, words: Words) -> float:
     p = float(words.get("p", 0.8))
     unknown = [entry.place for entry in case.top if not entry.judged]
-    left = cast("float", p**case.L)
+    left = float(p**case.L)
     opened = left + (1 - p) * math.fsum(p ** (place - 1) for place in unknown)
     return choose(words, "unjudged", {"irrelevant": left, "open": opened, "open_if_any": opened if unknown else 0.0})
 

@@ -23,6 +23,8 @@ def test_textbook_precision_is_relevant_retrieved_over_retrieved() -> None:
         ("precision(per=listed)@5", 2 / 3),
         ("precision(per=capped)@5", 2 / min(5, 2)),
         ("precision(per=capped)@1", 1 / min(1, 2)),
+        ("precision(per=possible)", 2 / min(3, 2)),
+        ("precision(per=possible)@1", 1 / min(1, 2)),
     ],
 )
 def test_worked_cases(spec: str, value: float) -> None:

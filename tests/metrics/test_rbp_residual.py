@@ -46,3 +46,16 @@ def test_refuses_and_defines() -> None:
         atkay.parse("rbp_residual(p=0)")
     words = "0.8 to the power of the number of items listed in the top 5"
     assert atkay.parse("rbp_residual@5").define() == (words, "0.8^L")
+
+
+def test_items_that_nobody_judged() -> None:
+    # Ranks 2 and 4 were not judged: 0.8⁴ + 0.2 (0.8 + 0.8³); of the top 1 every item was: 0.8, or 0 in trec_eval.
+    recs, truth = {1: ["a", "x", "n", "y"]}, {1: {"a": 1, "n": 0}}
+    specs = [f"rbp_residual(unjudged={word}){cut}" for word in ("open", "open_if_any") for cut in ("", "@1")]
+    found = atkay.evaluate(recs, truth, specs)
+    assert list(found.values()) == pytest.approx([0.8**4 + 0.2 * (0.8 + 0.8**3), 0.8, 0.8**4 + 0.2 * (0.8 + 0.8**3), 0])
+    # Nothing is listed: everything is open.
+    empty = atkay.evaluate(recs, truth | {2: {"a": 1}}, specs).per_query.rows()[1]
+    assert empty[1:] == (1, 1, 0, 0)
+    words = atkay.parse("rbp_residual(unjudged=open_if_any)").define().words
+    assert words.endswith("for each item there that nobody judged, 0 where there is none")

@@ -58,7 +58,7 @@ class InfAP(Metric):
     def expression(self, judged: Judged) -> str:
         rows = zip(judged.rank.tolist(), judged.nonrelevant[1].tolist(), judged.unjudged_above.tolist(), strict=True)
         terms = [
-            f"1/{rank}" + (f" + {nth + n + u}/{rank} * ({nth} + ε)/({nth + n} + 2ε)" if rank > 1 else "")
+            f"1/{rank}" + (f" + {nth + n + u}/{rank} * ({nth} + 0.00001)/({nth + n} + 0.00002)" if rank > 1 else "")
             for nth, (rank, n, u) in enumerate(rows)
             if rank <= self.cutoffs[0]
         ]

@@ -26,9 +26,12 @@ def rounding_field() -> Any:
 def needed(recall: float, relevant: Ints, rounding: str) -> Ints:
     """How many relevant items make this level of recall."""
     share = recall * relevant
-    # Products such as 0.55 * 20 come out a little above a whole number.
-    whole = {"up": lambda: np.ceil(share - 1e-9), "nearest": lambda: np.floor(share + 0.5)}
-    return whole.get(rounding, lambda: np.floor(share + ROUNDING))().astype(np.int64)
+    if rounding == "up":
+        whole = np.ceil(share - 1e-9)  # products such as 0.55 * 20 come out a little above a whole number
+    else:
+        whole = np.floor(share + {"from_tenth": ROUNDING, "nearest": 0.5}[rounding])
+    least: Ints = whole.astype(np.int64)
+    return least
 
 
 def best_from(judged: Judged) -> Floats:

@@ -64,7 +64,8 @@ class RPrecision(Metric):
 
     def _places(self, relevant: Ints) -> Ints:
         """How many places count, of users with so many relevant items."""
-        return np.floor(self.multiple * relevant + ROUNDING).astype(np.int64)
+        places: Ints = np.floor(self.multiple * relevant + ROUNDING).astype(np.int64)
+        return places
 
     def expression(self, judged: Judged) -> str:
         places = int(self._places(judged.n_relevant)[0])

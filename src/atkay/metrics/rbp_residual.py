@@ -29,7 +29,7 @@ class RBPResidual(ListMetric):
         ``(1 - p) p^(rank - 1)`` of its place, as it could be relevant; ``open_if_any`` does so, too, but is 0 where
         every listed item is graded (trec_eval 10).
 
-    An empty list leaves everything open: 1.
+    An empty list leaves everything open: 1; 0 under ``open_if_any``.
 
     References
     ----------
@@ -76,10 +76,8 @@ class RBPResidual(ListMetric):
         if self.unjudged == "irrelevant":
             return residual
         query, rank = judged.judgements.listed.query, judged.judgements.listed.rank
-        known, settled = (
-            sums(query, rank, weights, self.cutoffs, judged.n_queries)
-            for weights in (None, (1 - self.p) * self.p ** (rank - 1.0))
-        )
+        weights: Floats = (1 - self.p) * np.power(self.p, rank - 1.0)
+        known, settled = (sums(query, rank, each, self.cutoffs, judged.n_queries) for each in (None, weights))
         # All places together weigh 1; where every one is known, nothing but p^L is left, to the last digit.
         left = np.where(known == listed, residual, np.maximum(1 - settled, residual))
         return np.where(known == listed, 0.0, left) if self.unjudged == "open_if_any" else left

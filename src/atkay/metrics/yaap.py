@@ -39,7 +39,8 @@ class YAAP(Metric):
         precisions = judged.total(judged.upto / judged.rank, self.cutoffs)
         # Rounding must not take a perfect list past R.
         missing = np.maximum(judged.n_relevant[:, None] - precisions, 0.0)
-        return np.log((1 + precisions) / (1 + missing))
+        odds: Floats = np.log((1 + precisions) / (1 + missing))
+        return odds
 
     def expression(self, judged: Judged) -> str:
         ranks = judged.rank[judged.rank <= self.cutoffs[0]].tolist()

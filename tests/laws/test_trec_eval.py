@@ -1,0 +1,149 @@
+"""trec_eval 9.0.8 on grades below 0, on queries that lack a list or judgements, and with its options.
+
+The numbers come from its own code, as pytrec_eval-terrier 0.5.11 has it compiled, run on these qrels and this run:
+the scores of a list fall from place to place.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+import atkay
+
+RANDOM = {
+    # query: qrels (document:grade), list, and what trec_eval -q prints for MEASURES
+    "0": (
+        "8:3 7:2 10:-1 11:3 3:0 1:0",
+        "4 2 1 8 0 11 3 5 9",
+        (0.19444527776111145, 0.3333333333333333, 0.2424242424242424, 0.2, -5.0, 0.27250978843597823,
+         0.2585776951655083, 0.34015199929162726, 0.1335333252840647, 0.14814814814814814, 0.6666666666666666, -0.7691330875378676, 2.0),
+    ),
+    "1": (
+        "0:3 8:0 1:2 11:1 10:2 9:3 6:0",
+        "3 10 4 7 0 5 8 11 2 1",
+        (0.33499941667572203, 0.4, 0.35454545454545455, 0.2857142857142857, -2.0, 0.35022936641724123,
+         0.2433450546782752, 0.3818515857189621, 0.3120797741763416, 0.32, 0.8, -0.48046276003587285, 1.0),
+    ),
+    "2": ("4:0 3:0 6:0", "10 0", (0, 0, 0, 0, -2.0, 0, 0, 0, 0, 0, 0, 0, 0)),
+    "3": (
+        "3:-1 0:2 7:2 6:0",
+        "10 3 4 5 1 2 6 0 11 9 8",
+        (0.0625012499750005, 0.125, 0.06818181818181818, 0.0, -9.0, 0.15773243839286438, 0.1505149978319906,
+         0.19342640361727081, 0.09671320180863541, 0.045454545454545456, 0.5, -0.9382696385929302, 1.0),
+    ),
+    "4": (
+        "11:2 1:2 0:0 9:-1",
+        "3 7 8 11 2 9 5 6 0 1",
+        (0.25, 0.25, 0.22727272727272727, 0.0, -6.0, 0.3658532768686871, 0.34394140144926144, 0.35268776596461476,
+         0.22065370467831932, 0.2, 1.0, -0.5645298027378518, 1.0),
+    ),
+    "5": ("3:0 0:2 4:3 9:-1 10:3 1:0", "2 3", (0, 0, 0, 0, -2.0, 0, 0, 0, 0, 0, 0, -1.3862943611198906, 1.0)),
+    "6": ("4:0 0:0 9:0 5:0 11:3 3:-1", "0 9 5 10 7", (0, 0, 0, 0, -5.0, 0, 0, 0, 0, 0, 0, -0.6931471805599453, 3.0)),
+    "7": (
+        "9:2 7:0 11:-1 2:0",
+        "3 9 11 10 2 5",
+        (0.5, 0.5, 0.5, 0.5, -4.0, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, 0.31546487678572877,
+         0.16666666666666666, 1.0, 0.0, 1.0),
+    ),
+    "8": ("1:1 2:0", "", ()),
+    "9": ("", "1", ()),
+}  # fmt: skip
+MEASURES = [
+    *("infAP", "iprec_at_recall_0.35", "11pt_avg", "Rprec_mult_1.40", "utility", "binG", "G", "ndcg_rel", "Rndcg"),
+    *("set_map", "set_relative_P", "yaap", "count(of=nonrelevant)"),
+]
+MEANS = [
+    *("map", "infAP", "iprec_at_recall_0.35", "11pt_avg", "Rprec_mult_1.40", "utility", "G", "ndcg_rel", "Rndcg"),
+    *("set_map", "bpref", "num_q", "num_ret", "num_rel_ret", "num_nonrel_judged_ret"),
+]
+OPTIONS = [
+    # fields that stand for its options, and what trec_eval prints for MEANS; None where it prints -nan
+    (
+        {},
+        (0.16461805555555553, 0.16774324305147925, 0.20104166666666667, 0.1740530303030303, 0.12321428571428572, -4.375,
+         0.20341361283706164, 0.23738093852049155, 0.13480561034163624, 0.11003367003367003, 0.3041666666666667,
+         8, 55, 10, 10),
+    ),
+    (
+        {"min_relevance": 2},
+        (0.16024305555555557, 0.16336825346826397, 0.20104166666666667, 0.1672348484848485, 0.12916666666666665, -4.625,
+         0.20341361283706164, 0.23738093852049155, 0.13480561034163624, 0.09815867003367003, 0.30208333333333337,
+         8, 55, 9, 11),
+    ),
+    (
+        {"depth": 3},
+        (0.075, 0.075, 0.0625, 0.07954545454545454, 0.08035714285714285, -2.25, 0.08765832845176269,
+         0.10298440536392937, 0.06532626631407755, 0.049999999999999996, 0.15, 8, 22, 2, 5),
+    ),
+    (
+        {"unjudged": "drop"},
+        (0.3977777777777778, 0.3977781277701251, None, None, 0.30892857142857144, 0.0, 0.3518410129310725,
+         0.44568703355934003, 0.3997265223140783, 0.29875, 0.3041666666666667, 8, 20, 10, 10),
+    ),
+    (
+        {"no_recs": "zero"},
+        (0.14632716049382713, 0.14910510493464824, 0.1787037037037037, 0.1547138047138047, 0.10952380952380952,
+         -3.888888888888889, 0.18081210029961034, 0.2110052786848814, 0.11982720919256555, 0.09780770669659558,
+         0.27037037037037037, 9, 55, 10, 10),
+    ),
+    (
+        {"min_relevance": 2, "depth": 5, "unjudged": "drop", "no_recs": "zero"},
+        (0.24074074074074073, 0.24074078703611113, None, None, 0.15185185185185185, -0.1111111111111111,
+         0.21647666232232357, 0.3076885718132276, 0.2895790096978999, 0.18518518518518517, 0.24074074074074073,
+         9, 11, 5, 6),
+    ),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The run and the qrels."""
+    folder, run, qrels = tmp_path_factory.mktemp("trec"), [], []
+    for query, (judged, listed, _) in RANDOM.items():
+        qrels += [f"{query} 0 {document.replace(':', ' ')}" for document in judged.split()]
+        run += [f"{query} Q0 {document} 0 {20 - place} t" for place, document in enumerate(listed.split())]
+    for name, lines in (("lists.run", run), ("judged.qrels", qrels)):
+        (folder / name).write_text("\n".join(lines) + "\n")
+    return folder / "lists.run", folder / "judged.qrels"
+
+
+def test_every_query(files: tuple[Path, Path]) -> None:
+    found = atkay.evaluate(*files, MEASURES, dialect="trec_eval").query_values
+    assert found.tolist() == [pytest.approx(values, abs=1e-12) for _, _, values in RANDOM.values() if values]
+
+
+@pytest.mark.parametrize(("fields", "means"), OPTIONS)
+def test_options(files: tuple[Path, Path], fields: dict[str, object], means: tuple[float | None, ...]) -> None:
+    found = atkay.evaluate(*files, MEANS, dialect="trec_eval", **fields)
+    for measure, value in zip(MEANS, means, strict=True):
+        assert value is None or found[measure] == pytest.approx(value, abs=1e-12), measure
+
+
+def test_the_collection_size_is_a_constant(files: tuple[Path, Path]) -> None:
+    # -m utility.0,0,0,1 -N 100 prints 100 - L - R + h: of query 0 with L = 9, R = 3 and h = 2, 90.
+    result = atkay.evaluate(*files, "utility(hit=-1,wrong=-1,missed=-1)", dialect="trec_eval")
+    assert result.query_values[0, 0] + 100 == 100 - 9 - 3 + 2
+
+
+def test_version_10() -> None:
+    # Scores that are equal in single precision only; and 0.35 · 4 = 1.4 relevant items are 2 in version 9, 1 in 10.
+    recs = {1: {"a": 0.5 + 1e-9, "x": 0.5, "b": 0.1, "c": 0.05}}
+    truth = {1: {"a": 1, "b": 1, "c": 1, "d": 1}}
+    specs = ["recip_rank", "iprec_at_recall_0.35"]
+    nine, ten = (
+        list(atkay.evaluate(recs, truth, specs, dialect=name).values()) for name in ("trec_eval", "trec_eval_10")
+    )
+    # x first: hits at ranks 2, 3 and 4; a first: at 1, 3 and 4.
+    assert nine == [1 / 2, 3 / 4]
+    assert ten == [1, 1]
+
+
+def test_the_residual_of_version_10() -> None:
+    # m_rbp_resid.c: 0.9^L + 0.1 Σ 0.9^(rank - 1) over what nobody judged, 0 without any such.
+    recs, truth = {1: ["a", "x"], 2: ["a"]}, {1: {"a": 1}, 2: {"a": 1}}
+    result = atkay.evaluate(recs, truth, "rbp_resid", dialect="trec_eval_10")
+    assert result.query_values[:, 0].tolist() == [pytest.approx(0.9**2 + 0.1 * 0.9), 0]
+    assert not math.isnan(result["rbp_resid"])
