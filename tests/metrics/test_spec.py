@@ -105,7 +105,7 @@ def test_a_name_is_given_once() -> None:
         ),
         ("map(pr=hits)@10", "map: unknown convention 'pr=hits'. Did you mean 'per'?"),
         ("map(hits)@10", "map: unknown convention 'hits'."),
-        ("r_precision(per=k)", "r_precision has no conventions."),
+        ("mnap(per=k)", "mnap has no conventions."),
         ("map(per=hits,per=k)", "'per' is given twice"),
         ("ndcg@0", "ndcg: k must be a positive integer up to 10,000,000, got 0"),
         ("ndcg@-5", "got -5"),

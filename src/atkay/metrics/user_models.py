@@ -86,7 +86,7 @@ def goal() -> Any:
 
 
 def running(ufunc: np.ufunc, values: Floats, nth: Ints) -> Floats:
-    """The product, sum or maximum of each value and those before it in its list; ``nth`` is a value's place there, from 1.
+    """The product, sum or maximum of each value and those before it in its list; ``nth`` is its place there, from 1.
 
     Each round takes in twice as many values, so the rounds are as many as the longest list's bits. The order of
     the operations follows from ``nth`` alone.
