@@ -32,3 +32,8 @@ def test_a_grade_of_0_gains_nothing() -> None:
     assert atkay.evaluate(RECS, TRUTH, "ndcg_rel", min_relevance=0) == pytest.approx(
         atkay.evaluate(RECS, TRUTH, "ndcg_rel").to_dict()
     )
+
+
+def test_gains_of_a_table() -> None:
+    found = atkay.evaluate(RECS, TRUTH, ["ndcg_rel(gain=exp2)", "ndcg_rel(gain={1:1,2:3,3:7})"])
+    assert len({*found.values()}) == 1

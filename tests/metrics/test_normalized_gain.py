@@ -35,3 +35,10 @@ def test_which_grades_count_is_a_matter_of_the_protocol() -> None:
 def test_a_perfect_list_scores_1() -> None:
     recs = {1: ["a", "b", "c", "x"]}
     assert list(atkay.evaluate(recs, TRUTH, ["normalized_gain", "normalized_gain(gain=exp2)"]).values()) == [1, 1]
+
+
+def test_gains_of_a_table() -> None:
+    # As exp2, of which the grades are 1 and 3.
+    result = atkay.evaluate(RECS, TRUTH, atkay.NormalizedGain(gain={1: 1, 3: 7}))
+    assert list(result.values()) == pytest.approx([EXP2])
+    assert "{1:1,3:7}[grade] / log2" in atkay.parse("normalized_gain(gain={1:1,3:7})").define().words

@@ -43,3 +43,10 @@ def test_every_grade_counts_unless_nothing_is_relevant() -> None:
     fields = {"min_relevance": 2, "gains": "positive", "no_truth": "zero"}
     result = atkay.evaluate({1: ["b", "x", "a"], 2: ["a"]}, truth, "rndcg", **fields)
     assert result.per_query["rndcg"].to_list() == pytest.approx([(1 / 3 + (1 + 3 / 2) / IDEAL) / 2, 0])
+
+
+def test_grades_of_one_gain_are_one_level() -> None:
+    # Gains 2, 2 and 5: nDCG is taken at 1 and at 3. b is at rank 1, a at rank 3.
+    truth, best = {1: {"a": 4, "b": 1, "c": 2}}, 5 + 2 / log2(3) + 2 / 2
+    result = atkay.evaluate({1: ["b", "x", "a"]}, truth, atkay.RNDCG(gain={1: 2, 2: 2, 4: 5}))
+    assert result["rndcg(gain={1:2,2:2,4:5})"] == pytest.approx((2 / 5 + (2 + 5 / 2) / best) / 2)

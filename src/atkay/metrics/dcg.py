@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 from atkay.errors import SpecError
 from atkay.judged import ties as expected
 from atkay.judged.judged import kept
-from atkay.metrics.gains import Given, discount_of, distinct_gain, gains, table_of, table_text
+from atkay.metrics.gains import Given, discount_of, distinct_gain, gains, settled_gain, table_of, table_text
 from atkay.metrics.metric import WHOLE, Definition, Floats, Ints, Judged, Metric
 from atkay.metrics.worked import added, printed
 from atkay.words import Scale, is_table, word_or_table
-
-HIGHEST_ASKED = 5
-"""A function of the grade is asked for the grades from 1 to this one."""
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,10 +68,7 @@ class DCG(Metric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if is_table(self.gain):
-            object.__setattr__(self, "gain", table_text(self.name, "gain", self.gain, range(1, HIGHEST_ASKED + 1)))
-            if table_of(self.gain).get(0.0):
-                raise SpecError(f"{self.name}: an item of grade 0 is not relevant and gains nothing; leave it out.")
+        object.__setattr__(self, "gain", settled_gain(self.name, self.gain))
         if is_table(self.discount):
             deepest = max(self.cutoffs)
             if deepest == WHOLE:

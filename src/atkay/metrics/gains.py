@@ -23,6 +23,10 @@ Given = str | Scale
 """A word, a table, or a function; a metric keeps the last two as text, such as "{1:1,2:3}"."""
 
 
+HIGHEST_ASKED = 5
+"""A function of the grade is asked for the grades from 1 to this one."""
+
+
 def _exp2(grade: Floats) -> Floats:
     gain = np.exp2(grade) - 1
     if grade.min(initial=1) < 0.5:  # far below 1 the difference to 1 would lose its digits; whole grades stay exact
@@ -124,6 +128,16 @@ def table_text(owner: str, field: str, table: Given, keys: Sequence[int]) -> str
     if len({key for key, _ in numbers}) < len(numbers):
         raise SpecError(f"{owner}: {field}={shown(table)} names a number twice.")
     return "{" + ",".join(f"{printed(key)}:{printed(value)}" for key, value in numbers) + "}"
+
+
+def settled_gain(owner: str, gain: Given) -> Given:
+    """The word, or a table as it stands in a spec."""
+    if not is_table(gain):
+        return gain
+    text = table_text(owner, "gain", gain, range(1, HIGHEST_ASKED + 1))
+    if table_of(text).get(0.0):
+        raise SpecError(f"{owner}: an item of grade 0 is not relevant and gains nothing; leave it out.")
+    return text
 
 
 def table_of(given: Given) -> dict[float, float]:

@@ -9,14 +9,15 @@ import numpy as np
 
 from atkay.core.kernels import sums, within
 from atkay.core.types import WHOLE, Ints
-from atkay.metrics.gains import DISCOUNTS, gains
-from atkay.metrics.metric import Definition, Floats, Judged, Metric, divide, word
+from atkay.metrics.gains import DISCOUNTS, Given, gains, settled_gain
+from atkay.metrics.metric import Definition, Floats, Judged, Metric, divide
 from atkay.metrics.user_models import running
+from atkay.words import Table, word_or_table
 
 
 def gain_field() -> Any:
     """The field that says what a grade is worth."""
-    return word(linear="the grade", exp2="2^grade - 1", binary="1")
+    return word_or_table(linear="the grade", exp2="2^grade - 1", binary="1")
 
 
 class Curves(NamedTuple):
@@ -35,7 +36,7 @@ class Curves(NamedTuple):
     """The relevant items of each query that are worth something."""
 
     @classmethod
-    def of(cls, judged: Judged, gain: str) -> Curves:
+    def of(cls, judged: Judged, gain: Given) -> Curves:
         """Both, with this gain."""
         worth, ideal = gains(gain, judged.grade), gains(gain, judged.grades)
         owner = np.repeat(np.arange(judged.n_queries), judged.n_relevant)
@@ -67,7 +68,8 @@ class NDCGRel(Metric):
     Conventions
     -----------
     gain
-        ``linear`` is the grade (trec_eval), ``exp2`` 2^grade - 1, ``binary`` 1 for every relevant item.
+        ``linear`` is the grade (trec_eval), ``exp2`` 2^grade - 1, ``binary`` 1 for every relevant item; or a table, as
+        in :class:`DCG`.
 
     No hit scores 0.
 
@@ -89,7 +91,11 @@ class NDCGRel(Metric):
     cuts = False
     by_grade = True
 
-    gain: Literal["linear", "exp2", "binary"] = gain_field()
+    gain: Literal["linear", "exp2", "binary"] | Table = gain_field()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "gain", settled_gain(self.name, self.gain))
 
     def values(self, judged: Judged) -> Floats:
         curves = Curves.of(judged, self.gain)

@@ -8,9 +8,10 @@ from typing import Literal
 import numpy as np
 
 from atkay.core.kernels import sums, within
-from atkay.metrics.gains import gains
-from atkay.metrics.metric import WHOLE, Definition, Floats, Judged, Metric, divide, word
+from atkay.metrics.gains import gains, settled_gain
+from atkay.metrics.metric import WHOLE, Definition, Floats, Judged, Metric, divide
 from atkay.metrics.user_models import running
+from atkay.words import Table, word_or_table
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class NormalizedGain(Metric):
     -----------
     gain
         ``linear`` is the grade (trec_eval's G); ``binary`` 1 for every relevant item, so that C - S is the number of
-        items above that are not relevant (binG); ``exp2`` 2^grade - 1.
+        items above that are not relevant (binG); ``exp2`` 2^grade - 1; or a table, as in :class:`DCG`.
 
     No hit scores 0.
 
@@ -47,7 +48,13 @@ class NormalizedGain(Metric):
     name = "normalized_gain"
     aliases = ("normalised_gain",)
 
-    gain: Literal["linear", "binary", "exp2"] = word(linear="the grade", binary="1", exp2="2^grade - 1")
+    gain: Literal["linear", "binary", "exp2"] | Table = word_or_table(
+        linear="the grade", binary="1", exp2="2^grade - 1"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "gain", settled_gain(self.name, self.gain))
 
     @property
     def by_grade(self) -> bool:  # type: ignore[override]  # a word decides
@@ -67,7 +74,7 @@ class NormalizedGain(Metric):
         return divide(judged.total(worth / np.log2(2 + missed), self.cutoffs), best)
 
     def define(self) -> Definition:
-        gain = {"linear": "grade", "binary": "1", "exp2": "(2^grade - 1)"}[self.gain]
+        gain = {"linear": "grade", "binary": "1", "exp2": "(2^grade - 1)"}.get(str(self.gain), f"{self.gain}[grade]")
         return Definition(
             f"sum of {gain} / log2(2 + the gain missed down to there) over the relevant items in {self.top}, divided "
             "by the gains of all relevant items",

@@ -7,8 +7,10 @@ from typing import Literal
 
 import numpy as np
 
+from atkay.metrics.gains import settled_gain
 from atkay.metrics.metric import Definition, Floats, Judged, Metric, divide
 from atkay.metrics.ndcg_rel import Curves, gain_field
+from atkay.words import Table
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class RNDCG(Metric):
     -----------
     gain
         ``linear`` is the grade (trec_eval), ``exp2`` 2^grade - 1, ``binary`` 1 for every relevant item, where all of
-        them are one level.
+        them are one level; or a table, as in :class:`DCG`: grades of the same gain are one level.
 
     No hit scores 0. Under the protocol's ``gains=positive`` every grade above 0 counts, but a user without an item that
     is relevant scores 0, as in trec_eval.
@@ -45,7 +47,11 @@ class RNDCG(Metric):
     name = "rndcg"
     cuts = False
 
-    gain: Literal["linear", "exp2", "binary"] = gain_field()
+    gain: Literal["linear", "exp2", "binary"] | Table = gain_field()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "gain", settled_gain(self.name, self.gain))
 
     def view(self, judged: Judged) -> Judged:
         """Every grade that counts. A user without a relevant item scores 0, unlike in metrics ``by_grade``."""
