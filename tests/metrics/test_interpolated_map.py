@@ -29,5 +29,5 @@ def test_rounding() -> None:
 
 def test_refuses() -> None:
     for points in ("1", "2.5", "1002"):
-        with pytest.raises(SpecError, match="points must be a whole number from 2 to 1001"):
+        with pytest.raises(SpecError, match="points must be an integer from 2 to 1001"):
             atkay.parse(f"interpolated_map(points={points})")

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from atkay.metrics.interpolated_precision import at_level, best_from, needed, rounding_field
+from atkay.metrics.interpolated_precision import best_from, needed, rounding_field
 from atkay.metrics.metric import Definition, Floats, Judged, Metric, number
 
 
@@ -45,14 +45,14 @@ class InterpolatedMAP(Metric):
     cuts = False
 
     points: float = number(
-        11.0, lambda points: 2 <= points <= 1001 and points == round(points), "a whole number from 2 to 1001"
+        11.0, lambda points: 2 <= points <= 1001 and points == round(points), "an integer from 2 to 1001"
     )
     rounding: Literal["up", "from_tenth", "nearest"] = rounding_field()
 
     def values(self, judged: Judged) -> Floats:
-        best, steps = best_from(judged), int(self.points) - 1
+        best_at, steps = best_from(judged), int(self.points) - 1
         levels = (needed(step / steps, judged.n_relevant, self.rounding) for step in range(steps + 1))
-        total = sum((at_level(judged, best, least) for least in levels), np.zeros(judged.n_queries))
+        total = sum((best_at(least) for least in levels), np.zeros(judged.n_queries))
         return (total / self.points)[:, None]
 
     def define(self) -> Definition:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -34,19 +35,21 @@ def needed(recall: float, relevant: Ints, rounding: str) -> Ints:
     return least
 
 
-def best_from(judged: Judged) -> Floats:
-    """The highest precision at each hit and those below it."""
+def best_from(judged: Judged) -> Callable[[Ints], Floats]:
+    """The best precision of each query from its hit of some number on, 0 where it has none."""
+    hits = np.bincount(judged.query, minlength=judged.n_queries)
+    first = np.cumsum(hits) - hits
     back = within(judged.query[::-1])
-    return running(np.maximum, (judged.upto / judged.rank)[::-1], back)[::-1]
+    best = running(np.maximum, (judged.upto / judged.rank)[::-1], back)[::-1]
 
+    def of(least: Ints) -> Floats:
+        nth = np.maximum(least, 1)
+        out = np.zeros(judged.n_queries)
+        there = nth <= hits
+        out[there] = best[(first + nth - 1)[there]]
+        return out
 
-def at_level(judged: Judged, best: Floats, least: Ints) -> Floats:
-    """Of each query, the best precision from its hit of this number on, 0 where it has none."""
-    first, last = np.searchsorted(judged.query, [np.arange(judged.n_queries), np.arange(1, judged.n_queries + 1)])
-    at = first + np.maximum(least, 1) - 1
-    out = np.zeros(judged.n_queries)
-    out[at < last] = best[at[at < last]]
-    return out
+    return of
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,7 @@ class InterpolatedPrecision(Metric):
 
     def values(self, judged: Judged) -> Floats:
         least = needed(self.recall, judged.n_relevant, self.rounding)
-        return at_level(judged, best_from(judged), least)[:, None]
+        return best_from(judged)(least)[:, None]
 
     def expression(self, judged: Judged) -> str:
         least = max(int(needed(self.recall, judged.n_relevant, self.rounding)[0]), 1)

@@ -63,7 +63,7 @@ class RPrecision(Metric):
         return divide(sums(judged.query, judged.rank, early, self.cutoffs, judged.n_queries), places[:, None])
 
     def _places(self, relevant: Ints) -> Ints:
-        """How many places count, of users with so many relevant items."""
+        """How many places count, of users with this number of relevant items."""
         places: Ints = np.floor(self.multiple * relevant + ROUNDING).astype(np.int64)
         return places
 
