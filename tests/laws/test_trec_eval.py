@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -117,7 +118,7 @@ def test_every_query(files: tuple[Path, Path]) -> None:
 
 
 @pytest.mark.parametrize(("fields", "means"), OPTIONS)
-def test_options(files: tuple[Path, Path], fields: dict[str, object], means: tuple[float | None, ...]) -> None:
+def test_options(files: tuple[Path, Path], fields: dict[str, Any], means: tuple[float | None, ...]) -> None:
     found = atkay.evaluate(*files, MEANS, dialect="trec_eval", **fields)
     for measure, value in zip(MEANS, means, strict=True):
         assert value is None or found[measure] == pytest.approx(value, abs=1e-12), measure

@@ -40,8 +40,8 @@ def test_binary_gains_are_one_level() -> None:
 def test_every_grade_counts_unless_nothing_is_relevant() -> None:
     # From grade 2 on user 2 has no relevant item and scores 0; user 1 has one, and all grades are gains.
     truth = TRUTH | {2: {"a": 1, "x": 0}}
-    fields = {"min_relevance": 2, "gains": "positive", "no_truth": "zero"}
-    result = atkay.evaluate({1: ["b", "x", "a"], 2: ["a"]}, truth, "rndcg", **fields)
+    recs = {1: ["b", "x", "a"], 2: ["a"]}
+    result = atkay.evaluate(recs, truth, "rndcg", min_relevance=2, gains="positive", no_truth="zero")
     assert result.per_query["rndcg"].to_list() == pytest.approx([(1 / 3 + (1 + 3 / 2) / IDEAL) / 2, 0])
 
 
