@@ -293,10 +293,16 @@ def batch_of(scenario: Scenario, batch: list[Any], n_items: int) -> dict[str, An
 RANKED = [
     *("precision@3", "recall@1,4", "hit@2", "f1@3", "map", "map(per=hits)@4", "mrr", "mrr(target=best)@3", "mnap@3"),
     *("r_precision", "ndcg@4", "ndcg(gain=linear,discount=jk)", "ndcg(ideal=listed)@3", "dcg@5", "auc", "group_auc"),
-    *("precision(average=pooled)@2", "recall(average=pooled)@4"),
+    *("precision(average=pooled)@2", "recall(average=pooled)@4", "set_map", "r_precision(multiple=1.4)", "utility@3"),
 ]
-OF_LISTS = ["coverage@2", "gini@3", "entropy@2", "inter_list_distance@3", "user_coverage@2", "rbp_residual@3"]
-OTHERS = ["err@5", "rbp@4", "bpref", "mpr", "median_rank@3", "median_rank(missed=last)"]
+OF_LISTS = [
+    *("coverage@2", "gini@3", "entropy@2", "inter_list_distance@3", "user_coverage@2", "rbp_residual@3"),
+    *("rbp_residual(unjudged=open)@3", "count(of=nonrelevant)@3", "count(of=unjudged)@2", "total(of=hits)@3"),
+]
+OTHERS = [
+    *("err@5", "rbp@4", "bpref", "mpr", "median_rank@3", "median_rank(missed=last)", "infap", "yaap@3", "rndcg"),
+    *("interpolated_precision(recall=0.5)", "interpolated_map", "normalized_gain@4", "ndcg_rel"),
+]
 
 
 @examples(40, 1_200)
@@ -311,6 +317,7 @@ OTHERS = ["err@5", "rbp@4", "bpref", "mpr", "median_rank@3", "median_rank(missed
             "min_relevance": st.sampled_from([None, 0.0, 1.0, 2.0]),
             "unlisted": st.sampled_from(["missed", "ignored"]),
             "nonpositive": st.sampled_from(["listed", "missed"]),
+            "negative": st.sampled_from(["irrelevant", "unjudged"]),
         }
     ),
     by_score=st.booleans(),
@@ -323,7 +330,9 @@ def test_full_ranking(seed: int, words: dict[str, Any], by_score: bool, seen: bo
     n_users, n_items, width = int(rng.integers(1, 7)), int(rng.integers(5, 12)), int(rng.integers(1, 4))
     user, item = (rng.integers(-2, 3, (n, width)).astype(np.float32) for n in (n_users, n_items))
     score = user.astype(float) @ item.astype(float).T
-    grade = np.where(rng.random((n_users, n_items)) < 0.3, rng.choice([0.0, 0.5, 1, 2, 3], (n_users, n_items)), np.nan)
+    grade = np.where(
+        rng.random((n_users, n_items)) < 0.3, rng.choice([-1.0, 0.0, 0.5, 1, 2, 3], (n_users, n_items)), np.nan
+    )
     grade[0, 0] = 2.0
     gone = rng.random((n_users, n_items)) < 0.3 if seen else np.zeros((n_users, n_items), bool)
     gone[0, 0] = False

@@ -257,9 +257,14 @@ def _settled(protocol: Protocol, query: Ints, item: Ints, grade: Floats, ranked:
     place, relevant = np.empty_like(above), np.empty_like(above)
     place[order] = within(group)
     relevant[order] = np.bincount(group, grade[order] >= 0, n_groups).astype(np.int64)[group]
+    # The others of the group are in the order of the items, those that nobody graded among them.
+    by_index = np.lexsort((item, above, query))
+    earlier = np.cumsum(grade[by_index] >= 0) - (grade[by_index] >= 0)
+    rest = np.empty_like(above)
+    rest[by_index] = before[by_index] - (earlier - earlier[np.flatnonzero(new)][group]) + 1
     if best:
-        return above + np.where(grade >= 0, place, equal)
-    return above + np.where(grade >= 0, equal - relevant + place, 1)
+        return above + np.where(grade >= 0, place, relevant + rest)
+    return above + np.where(grade >= 0, equal - relevant + place, rest)
 
 
 def list_depth(request: Request) -> int:
