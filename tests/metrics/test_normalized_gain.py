@@ -42,3 +42,9 @@ def test_gains_of_a_table() -> None:
     result = atkay.evaluate(RECS, TRUTH, atkay.NormalizedGain(gain={1: 1, 3: 7}))
     assert list(result.values()) == pytest.approx([EXP2])
     assert "{1:1,3:7}[grade] / log2" in atkay.parse("normalized_gain(gain={1:1,3:7})").define().words
+
+
+def test_each_place_counts_at_least_1() -> None:
+    # C is 1 where the ideal gain is 0.5, S is 0.5.
+    result = atkay.evaluate({1: ["a"]}, {1: {"a": 0.5}}, "normalized_gain")
+    assert result["normalized_gain"] == pytest.approx(0.5 / math.log2(2 + 1 - 0.5) / 0.5)

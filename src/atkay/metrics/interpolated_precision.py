@@ -28,7 +28,7 @@ def needed(recall: float, relevant: Ints, rounding: str) -> Ints:
     """How many relevant items make this level of recall."""
     share = recall * relevant
     if rounding == "up":
-        whole = np.ceil(share - 1e-9)  # products such as 0.55 * 20 come out a little above a whole number
+        whole = np.ceil(share - 1e-9)  # products such as 0.07 * 100 come out a little above a whole number
     else:
         whole = np.floor(share + {"from_tenth": ROUNDING, "nearest": 0.5}[rounding])
     least: Ints = whole.astype(np.int64)
