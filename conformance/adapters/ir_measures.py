@@ -30,7 +30,7 @@ CUT = (
 WHOLE = (
     *((name, options) for name in ("AP", "RR", "Rprec", "SetP", "SetF") for options in OPTIONS),
     *(("nDCG", {}), ("nDCG", {"judged_only": True}), ("Bpref", {}), ("Bpref", {"rel": 2})),
-    *(("SetR", {}), ("SetR", {"rel": 2}), ("SetF", {"beta": 2.0}), ("SetAP", {})),
+    *(("SetR", {}), ("SetR", {"rel": 2}), ("SetF", {"beta": 2.0}), ("SetAP", {}), ("infAP", {}), ("infAP", {"rel": 2})),
     *(("RBP", {"rel": 1}), ("RBP", {"rel": 2}), ("RBP", {"rel": 1, "p": 0.5})),
     *((name, {"max_rel": 3}) for name in ("INST", "INSQ", "NERR10", "NERR11")),
     *(("INST", {"max_rel": 1}), ("INSQ", {"max_rel": 1})),
@@ -38,9 +38,12 @@ WHOLE = (
     *(("NERR10", {"p": 0.5, "max_rel": 3}), ("Compat", {}), ("Compat", {"p": 0.8, "normalize": False})),
 )
 
+RECALLS = (0.0, 0.3, 1.0)
+"""Where interpolated precision is taken."""
+
 
 def ask(data: Data) -> tuple[dict[str, Any], Iterator[Entry]]:
-    names = {name: getattr(ir_measures, name) for name, _ in (*CUT, *WHOLE)}
+    names = {name: getattr(ir_measures, name) for name in ("IPrec", *(name for name, _ in (*CUT, *WHOLE)))}
     scope = {"calc_aggregate": calc_aggregate, "iter_calc": iter_calc, "run": [ScoredDoc(*row) for row in data.recs]}
     scope |= {"qrels": [Qrel(*row) for row in data.truth]}
     codes = {user: str(code + 1) for user, code in data.users.items()}
@@ -63,3 +66,12 @@ def entries() -> Iterator[Entry]:
             each = each.replace("found.query_id", "names[found.query_id]", 1)
             each = each.replace("qrels, run", "numbered_qrels, numbered_run")
         yield Entry(name, call, k, options, each)
+    for recall in RECALLS:
+        measure = f"IPrec @ {recall}"
+        yield Entry(
+            "IPrec",
+            f"calc_aggregate([{measure}], qrels, run)[{measure}]",
+            None,
+            {"recall": recall},
+            f"{{found.query_id: found.value for found in iter_calc([{measure}], qrels, run)}}",
+        )

@@ -44,6 +44,7 @@ OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
         "rel=1 | p=0.5": "{metric}(rel=1,p=0.5){cut}",
         "judged_only=True": "{metric}(judged_only=True){cut}",
         "dcg=exp-log2": "{metric}(dcg='exp-log2'){cut}",
+        **{f"recall={recall}": f"{{metric}}@{recall}" for recall in (0.0, 0.3, 1.0)},
         "gains={'1': 1, '2': 3, '3': 7}": "{metric}(gains={{1: 1, 2: 3, 3: 7}}){cut}",
         "max_rel=1": "{metric}(max_rel=1){cut}",
         "max_rel=3": "{metric}(max_rel=3){cut}",
@@ -112,7 +113,6 @@ TRUTH: dict[str, dict[str, Any]] = {"truth=relevance > 0": {}, "truth=every row"
 
 NOT_SHARED: dict[str, dict[str, str]] = {
     "cornac": {"NCRR": "a discounted sum of reciprocal ranks, which is no metric here"},
-    "ir_measures": {"SetAP": "precision times recall of the whole list, which is no metric here"},
     "lenskit": {
         "normalize=True": "RBP over that of a list full of relevant items, which no word says",
         "gain=rating | truth=every row": "an item of grade 0 is relevant and worth nothing",
@@ -176,7 +176,7 @@ LOGARITHMS = {("trec_eval", "gm_map")}
 """What has the logarithms of its users' values, of which map has the values themselves."""
 
 LEAST = {
-    "cornac": 6686, "ir_measures": 14909, "lenskit": 10055, "lightgbm": 1788, "ranx": 21181, "recbole": 3565,
+    "cornac": 6686, "ir_measures": 21663, "lenskit": 10055, "lightgbm": 1788, "ranx": 21181, "recbole": 3565,
     "recommenders": 568, "recpack": 3780, "rectools": 8160, "replay": 4080, "rs_metrics": 4060, "sklearn": 2968,
     "spark": 297, "torchmetrics": 8569, "trec_eval": 22158, "xgboost": 5215,
 }  # fmt: skip

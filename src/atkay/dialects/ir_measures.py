@@ -13,6 +13,7 @@ NAMES = {
     "Rprec": "r_precision",
     "SetP": "precision(per=listed)",
     "SetF": "f1",
+    "SetAP": "set_map",
 }
 CWL = {
     "INST(max_rel={max})": "inst(highest={max})@1000",
@@ -36,7 +37,7 @@ COMPATIBILITY = {
     "Compat(normalize=False)": "compatibility(per=weights)",
     "Compat(p={p},normalize=False)": "compatibility(p={p},per=weights)",
 }
-BINARY = NAMES | {"SetR": "recall", "Bpref": "bpref"}
+BINARY = NAMES | {"SetR": "recall", "Bpref": "bpref", "infAP": "infap"}
 
 DIALECT = Dialect(
     name="ir_measures",
@@ -44,7 +45,8 @@ DIALECT = Dialect(
     version="0.4.3",
     metrics=(
         *("precision", "recall", "hit", "map", "mrr", "mrr@{k}; ties=text scores=exact", "ndcg(gain=linear)", "f1"),
-        *("r_precision", "bpref", "err; scores=exact", "rbp; ties=given scores=exact"),
+        *("r_precision", "bpref", "set_map", "infap", "interpolated_precision(rounding=from_tenth)"),
+        *("err; scores=exact", "rbp; ties=given scores=exact"),
         *(f"{name}; ties=given scores=exact" for name in ("inst", "insq", "sdcg", "nerr", "bpm")),
         "compatibility; ties=text scores=exact",
     ),
@@ -54,6 +56,9 @@ DIALECT = Dialect(
     | {f"{own}(rel={{rel}})": f"{spec}; min_relevance={{rel}}" for own, spec in BINARY.items()}
     | {f"{own}(judged_only=True)": f"{spec}; unjudged=drop" for own, spec in (NAMES | {"nDCG": "ndcg"}).items()}
     | {
+        "IPrec@{recall}": "interpolated_precision(recall={recall})",
+        "IPrec(rel={rel})@{recall}": "interpolated_precision(recall={recall}); min_relevance={rel}",
+        "IPrec(judged_only=True)@{recall}": "interpolated_precision(recall={recall}); unjudged=drop",
         "nDCG(dcg='exp-log2')": "ndcg(gain=exp2); scores=exact",
         "nDCG(gains={table})": "ndcg(gain={table})",
         "RBP(rel={rel})": "rbp; min_relevance={rel}",
