@@ -259,7 +259,7 @@ def _settled(protocol: Protocol, query: Ints, item: Ints, grade: Floats, ranked:
     relevant[order] = np.bincount(group, grade[order] >= 0, n_groups).astype(np.int64)[group]
     # The others of the group are in the order of the items, those that nobody graded among them.
     by_index = np.lexsort((item, above, query))
-    earlier = np.cumsum(grade[by_index] >= 0) - (grade[by_index] >= 0)
+    earlier: Ints = np.cumsum(grade[by_index] >= 0) - (grade[by_index] >= 0)
     rest = np.empty_like(above)
     rest[by_index] = before[by_index] - (earlier - earlier[np.flatnonzero(new)][group]) + 1
     if best:
