@@ -12,7 +12,7 @@ from atkay.core.types import WHOLE, Ints
 from atkay.metrics.gains import DISCOUNTS, Given, gains, settled_gain
 from atkay.metrics.metric import Definition, Floats, Judged, Metric, divide
 from atkay.metrics.user_models import running
-from atkay.words import Table, word_or_table
+from atkay.words import Scale, word_or_table
 
 
 def gain_field() -> Any:
@@ -91,7 +91,7 @@ class NDCGRel(Metric):
     cuts = False
     by_grade = True
 
-    gain: Literal["linear", "exp2", "binary"] | Table = gain_field()
+    gain: Literal["linear", "exp2", "binary"] | Scale = gain_field()
 
     def __post_init__(self) -> None:
         super().__post_init__()

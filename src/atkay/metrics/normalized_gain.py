@@ -11,7 +11,7 @@ from atkay.core.kernels import sums, within
 from atkay.metrics.gains import gains, settled_gain
 from atkay.metrics.metric import WHOLE, Definition, Floats, Judged, Metric, divide
 from atkay.metrics.user_models import running
-from atkay.words import Table, word_or_table
+from atkay.words import Scale, word_or_table
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class NormalizedGain(Metric):
     name = "normalized_gain"
     aliases = ("normalised_gain",)
 
-    gain: Literal["linear", "binary", "exp2"] | Table = word_or_table(
+    gain: Literal["linear", "binary", "exp2"] | Scale = word_or_table(
         linear="the grade", binary="1", exp2="2^grade - 1"
     )
 

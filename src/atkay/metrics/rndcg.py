@@ -10,7 +10,7 @@ import numpy as np
 from atkay.metrics.gains import settled_gain
 from atkay.metrics.metric import Definition, Floats, Judged, Metric, divide
 from atkay.metrics.ndcg_rel import Curves, gain_field
-from atkay.words import Table
+from atkay.words import Scale
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class RNDCG(Metric):
     name = "rndcg"
     cuts = False
 
-    gain: Literal["linear", "exp2", "binary"] | Table = gain_field()
+    gain: Literal["linear", "exp2", "binary"] | Scale = gain_field()
 
     def __post_init__(self) -> None:
         super().__post_init__()
