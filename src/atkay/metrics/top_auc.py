@@ -63,6 +63,9 @@ class TopAUC(Ratio):
         pairs = hits * (judged.listed(self.cutoffs) - hits)
         return pairs - judged.total((judged.rank - judged.upto).astype(float), self.cutoffs), pairs
 
+    def expression(self, judged: Judged) -> str:
+        return super().expression(judged) if self.ratio(judged)[1][0, 0] else ""
+
     def define(self) -> Definition:
         without = {"skip": "", "zero": ", 0 where there is none", "hit": ", else 1 with a hit and 0 without"}
         return Definition(
