@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from atkay.metrics.metric import Definition, Floats, Judged, Ratio, divide, word
+from atkay.metrics.worked import printed
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,8 @@ class TopAUC(Ratio):
         return pairs - judged.total((judged.rank - judged.upto).astype(float), self.cutoffs), pairs
 
     def expression(self, judged: Judged) -> str:
-        return super().expression(judged) if self.ratio(judged)[1][0, 0] else ""
+        """The pairs, or the value of a list without any."""
+        return super().expression(judged) if self.ratio(judged)[1][0, 0] else printed(float(self.values(judged)[0, 0]))
 
     def define(self) -> Definition:
         without = {"skip": "", "zero": ", 0 where there is none", "hit": ", else 1 with a hit and 0 without"}
