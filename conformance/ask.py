@@ -1,6 +1,7 @@
 """Ask one library for everything, in its own environment: python ask.py ADAPTER.py FOUND.json
 
-An adapter says for one data set which names its calls may use and which calls there are. A call is a text and is run as
+An adapter says for one data set which names its calls may use and which calls there are: `ask`, and for truth with
+subtopics `ask_of_subtopics`, where the library has measures of these. A call is a text and is run as
 it stands, so the recorded call is the one that gave the value. The adapter is loaded from its path, since it often has
 the name of the package that it speaks to.
 """
@@ -62,8 +63,11 @@ def main(adapter: str, target: str) -> None:
     logging.disable(logging.CRITICAL)
     data = {}
     for folder in sorted(path for path in DATA.iterdir() if path.is_dir()):
-        scope, entries = module.ask(read(folder))
-        data[folder.name] = [answer(entry, scope) for entry in entries]
+        given = read(folder)
+        asks = getattr(module, "ask_of_subtopics", None) if given.subtopics else module.ask
+        if asks is not None:
+            scope, entries = asks(given)
+            data[folder.name] = [answer(entry, scope) for entry in entries]
     head = {"python": platform.python_version(), "inputs": module.INPUTS}
     Path(target).write_text(json.dumps(head | {"data": data}))
 

@@ -22,6 +22,8 @@ class Data:
     name: str
     recs: list[tuple[str, str, float]]
     truth: list[tuple[str, str, int]]
+    subtopics: list[str]
+    """The subtopic of each row of the truth; empty where rows have none."""
 
     @cached_property
     def ranked(self) -> list[tuple[str, str, float]]:
@@ -84,11 +86,14 @@ def grouped(rows: Iterable[tuple[str, str, Any]]) -> dict[str, list[tuple[str, A
 
 
 def read(folder: Path) -> Data:
-    def rows(name: str, kind: Callable[[str], Any]) -> list[tuple[str, str, Any]]:
+    def rows(name: str) -> list[list[str]]:
         with (folder / f"{name}.csv").open(newline="") as file:
-            return [(user, item, kind(value)) for user, item, value in list(csv.reader(file))[1:]]
+            return list(csv.reader(file))[1:]
 
-    return Data(folder.name, rows("recs", float), rows("truth", int))
+    def valued(name: str, kind: Callable[[str], Any]) -> list[tuple[str, str, Any]]:
+        return [(user, item, kind(value)) for user, item, value, *_ in rows(name)]
+
+    return Data(folder.name, valued("recs", float), valued("truth", int), [row[3] for row in rows("truth") if row[3:]])
 
 
 @dataclass(frozen=True)

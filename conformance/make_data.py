@@ -1,4 +1,5 @@
 """Write the data sets: recs.csv (user, item, score) and truth.csv (user, item, relevance), one folder each under data/.
+The truth of `subtopics` has a subtopic in each row as well.
 
     python conformance/make_data.py
 
@@ -12,11 +13,12 @@ import csv
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from typing import Any
 
 DATA = Path(__file__).resolve().parent / "data"
 ITEMS = [f"i{number:02}" for number in range(1, 41)]
 
-Row = tuple[str, str, float]
+Row = tuple[Any, ...]
 Rows = list[Row]
 Tables = tuple[Rows, Rows]
 
@@ -178,6 +180,24 @@ def empty_truth(rng: Random) -> Tables:
     return recs, [(user, item, 0 if user in zero or row == first else 1) for row in found for user, item, _ in [row]]
 
 
+def subtopics(rng: Random) -> Tables:
+    """Lists of 5 to 40 items, half of them with equal scores; items are graded 0 to 2 for each of 2 to 12 subtopics.
+
+    User 3 has no list, 6 has only zeros, and 9 no rows in the truth.
+    """
+    recs: Rows = []
+    truth: Rows = []
+    for place, user in enumerate(people(14), start=1):
+        length = rng.choice((5, 12, 25, 40))
+        scores = [float(rng.randint(1, 6)) for _ in range(length)] if place % 2 else None
+        if place != 3:
+            recs += listed(rng, user, length, scores)
+        for subtopic in range(1, rng.choice((2, 4, 12)) + 1) if place != 9 else ():
+            for item in sorted(rng.sample(ITEMS, rng.randint(3, 10))):
+                truth.append((user, item, 0 if place == 6 else rng.randint(0, 2), subtopic))
+    return recs, truth
+
+
 def conventions(rng: Random) -> Tables:
     """Few enough rows to work everything out by hand; C has no list and D has no truth."""
     lists = {"A": "i1 i9 i2 i8 i3", "B": "i1 i7", "D": "i1 i2 i3"}
@@ -188,7 +208,7 @@ def conventions(rng: Random) -> Tables:
 
 MADE = (
     *(plain, order, missing, short, long, graded, negative, ties, ties_15, long_ties, near_ties),
-    *(duplicates, duplicate_truth, empty_truth, conventions),
+    *(duplicates, duplicate_truth, empty_truth, conventions, subtopics),
 )
 
 
@@ -201,7 +221,7 @@ def main() -> None:
         ):
             with (folder / f"{name}.csv").open("w", newline="") as file:
                 writer = csv.writer(file, lineterminator="\n")
-                writer.writerow(("user", "item", last))
+                writer.writerow(("user", "item", last, "subtopic")[: len(rows[0])])
                 writer.writerows(rows)
 
 

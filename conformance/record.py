@@ -48,7 +48,9 @@ LIBRARIES = {
     "ranx": Library(("ranx==0.3.21", "numba==0.68.1", *PANDAS)),
     "rectools": Library(("rectools==0.19.0", *OLDEST)),
     "sklearn": Library(("scikit-learn==1.9.1", "numpy==2.4.6", "scipy==1.17.1")),
-    "ir_measures": Library(("ir-measures==0.4.3", "pytrec_eval-terrier==0.5.11", "cwl-eval==1.0.12", *PANDAS)),
+    "ir_measures": Library(
+        ("ir-measures==0.4.3", "pytrec_eval-terrier==0.5.11", "cwl-eval==1.0.12", "pyndeval==0.0.8", *PANDAS)
+    ),
     "replay": Library(("replay-rec==0.22.0", "polars==1.44.2", "pyarrow==23.0.1", *OLDER)),
     "recommenders": Library(("recommenders==1.2.1", "scikit-learn==1.9.1", *OLDER)),
     "torchmetrics": Library(("torchmetrics==1.9.0", TORCH, "numpy==2.4.6")),

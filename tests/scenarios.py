@@ -88,7 +88,11 @@ class Scenario:
 
     @property
     def truth(self) -> pl.DataFrame:
-        return self.frame(self.data.truth, relevance=pl.Float64)
+        if self.data.subtopics is None:
+            return self.frame(self.data.truth, relevance=pl.Float64)
+        of = self.data.subtopics
+        rows = [(user, item, grade, topic) for user, item, grade in self.data.truth for topic in of[user, item]]
+        return self.frame(rows, relevance=pl.Float64, subtopic=pl.String)
 
     @property
     def outside(self) -> dict[str, pl.DataFrame]:
@@ -169,8 +173,13 @@ def rules(draw: st.DrawFn) -> Rules:
 
 
 @st.composite
-def scenarios(draw: st.DrawFn, *, kinds: Sequence[str] = tuple(KINDS), n_metrics: int = 12) -> Scenario:
-    """All that an evaluation can be given. Every table has something to do with the lists."""
+def scenarios(
+    draw: st.DrawFn, *, kinds: Sequence[str] = tuple(KINDS), n_metrics: int = 12, subtopics: bool = True
+) -> Scenario:
+    """All that an evaluation can be given. Every table has something to do with the lists.
+
+    ``subtopics``: the truth may name subtopics.
+    """
     protocol = draw(rules())
     repeats = protocol.duplicates == "first" or draw(st.integers(0, 9)) == 0
     row = st.lists(st.tuples(users, items, scores), max_size=24)
@@ -204,6 +213,11 @@ def scenarios(draw: st.DrawFn, *, kinds: Sequence[str] = tuple(KINDS), n_metrics
     features[0] = (["a"], (1, 0))
     features[3] = (["a", "b"], (1, 2))
 
+    some_topics = st.lists(st.sampled_from(["1", "2", "10", "b"]), min_size=1, max_size=3, unique=True)
+    topics: dict[tuple[Any, Any], list[str]] | None = None
+    if subtopics and draw(st.integers(0, 2)) == 0:
+        topics = {(query(user), item_name(item)): draw(some_topics) for user, item, _ in graded}
+
     def pick(found: set[tuple[int, int]]) -> frozenset[tuple[Any, Any]]:
         return frozenset((query(user), item_name(item)) for user, item in found)
 
@@ -221,6 +235,7 @@ def scenarios(draw: st.DrawFn, *, kinds: Sequence[str] = tuple(KINDS), n_metrics
         vectors={item_name(item): vector for item, (_, vector) in features.items()},
         reference=named(reference),
         owner=owner,
+        subtopics=topics,
     )
     segment = st.tuples(st.sampled_from(["old", "young", None]), st.integers(0, 2))
     drawn = draw(st.none() | st.dictionaries(st.integers(0, ANCHOR), segment, max_size=5))

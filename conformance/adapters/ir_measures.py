@@ -1,6 +1,6 @@
 """ir-measures: one name for each measure, computed by whichever of its providers comes first: pytrec_eval for most,
 msmarco for RR with a cutoff, gdeval.pl for ERR and exponential gains (which prints five decimals), cwl_eval for
-RBP and the other models of a reader.
+RBP and the other models of a reader, pyndeval for measures over subtopics.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from ir_measures import Qrel, ScoredDoc, calc_aggregate, iter_calc
 INPUTS = {
     "qrels": "[Qrel(user, item, relevance)] from truth.csv",
     "run": "[ScoredDoc(user, item, score)] from recs.csv",
+    "subtopic_qrels": "[Qrel(user, item, relevance, subtopic)] from truth.csv of subtopics",
     "numbered_qrels, numbered_run": "the same with a number for each user, as gdeval.pl demands",
     "names": "{number: user}",
 }
@@ -57,8 +58,7 @@ def entries() -> Iterator[Entry]:
     measures = [(name, options, k) for name, options in CUT for k in CUTOFFS]
     measures += [(name, options, None) for name, options in WHOLE]
     for name, options, k in measures:
-        given = ", ".join(f"{key}={value!r}" for key, value in options.items())
-        measure = name + (f"({given})" if given else "") + (f" @ {k}" if k else "")
+        measure = written(name, options, k)
         call = f"calc_aggregate([{measure}], qrels, run)[{measure}]"
         each = f"{{found.query_id: found.value for found in iter_calc([{measure}], qrels, run)}}"
         if name == "ERR" or "dcg" in options:
@@ -75,3 +75,41 @@ def entries() -> Iterator[Entry]:
             {"recall": recall},
             f"{{found.query_id: found.value for found in iter_calc([{measure}], qrels, run)}}",
         )
+
+
+OF_SUBTOPICS = {
+    "ERR_IA": ({}, {"rel": 2}),
+    "nERR_IA": ({}, {"rel": 2}),
+    "alpha_DCG": ({}, {"alpha": 0.3}, {"alpha": 0.3, "rel": 2}),
+    "alpha_nDCG": ({}, {"alpha": 0.3}, {"alpha": 0.9}, {"alpha": 0.3, "rel": 2}),
+    "P_IA": ({}, {"rel": 2}),
+    "StRecall": ({}, {"rel": 2}),
+}
+OF_WHOLE_LISTS = {
+    "NRBP": ({}, {"alpha": 0.3}, {"beta": 0.8}, {"alpha": 0.3, "beta": 0.8}, {"alpha": 0.3, "beta": 0.8, "rel": 2}),
+    "nNRBP": ({}, {"alpha": 0.3}, {"beta": 0.8}, {"alpha": 0.3, "beta": 0.8}, {"alpha": 0.3, "beta": 0.8, "rel": 2}),
+    "AP_IA": ({}, {"rel": 2}),
+}
+
+
+def ask_of_subtopics(data: Data) -> tuple[dict[str, Any], Iterator[Entry]]:
+    scope = {name: getattr(ir_measures, name) for name in (*OF_SUBTOPICS, *OF_WHOLE_LISTS)}
+    scope |= {"calc_aggregate": calc_aggregate, "iter_calc": iter_calc, "run": [ScoredDoc(*row) for row in data.recs]}
+    scope |= {"subtopic_qrels": [Qrel(*row, topic) for row, topic in zip(data.truth, data.subtopics, strict=True)]}
+    return scope, entries_of_subtopics()
+
+
+def entries_of_subtopics() -> Iterator[Entry]:
+    measures = [(name, each, k) for name, options in OF_SUBTOPICS.items() for each in options for k in (1, 5, 10, 20)]
+    measures += [(name, each, None) for name, options in OF_WHOLE_LISTS.items() for each in options]
+    for name, options, k in measures:
+        measure = written(name, options, k)
+        call = f"calc_aggregate([{measure}], subtopic_qrels, run)[{measure}]"
+        each = f"{{found.query_id: found.value for found in iter_calc([{measure}], subtopic_qrels, run)}}"
+        yield Entry(name, call, k, options, each)
+
+
+def written(name: str, options: dict[str, Any], k: int | None) -> str:
+    """A measure as a Python expression."""
+    given = ", ".join(f"{key}={value!r}" for key, value in options.items())
+    return name + (f"({given})" if given else "") + (f" @ {k}" if k else "")

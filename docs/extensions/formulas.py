@@ -3,10 +3,12 @@
 HITS = r"\sum_{i=1}^{k} \mathrm{rel}_i"
 AP = r"\sum_{i=1}^{k} \mathrm{rel}_i \; \mathrm{precision}@i"
 DCG = r"\sum_{i=1}^{k} \frac{2^{g_i} - 1}{\log_2(i + 1)}"
+NEW = r"\sum_{t \in T_i} (1 - \alpha)^{r_{t,i}}"
 
 FORMULAS = {
-    "alpha_ndcg": r"\frac{1}{\mathrm{ideal}} \sum_{i=1}^{k} \frac{\mathrm{rel}_i}{\log_2(i + 1)} "
-    r"\sum_{t \in T_i} (1 - \alpha)^{r_{t,i}}",
+    "alpha_dcg": r"\frac{1}{\mathrm{ideal}} \sum_{i=1}^{k} \frac{\mathrm{rel}_i}{\log_2(i + 1)} " + NEW,
+    "alpha_ndcg": r"\frac{1}{\mathrm{greedy}} \sum_{i=1}^{k} \frac{\mathrm{rel}_i}{\log_2(i + 1)} " + NEW,
+    "ap_ia": r"\frac{1}{S} \sum_{t} \mathrm{AP}_t",
     "arp": r"\frac{1}{L} \sum_{i=1}^{L} n_i",
     "auc": r"\frac{1}{R \, N} \sum_{h} (N - N_h)",
     "bpref": r"\frac{1}{R} \sum_{h} \left( 1 - \frac{\min(n_h, R)}{\min(N, R)} \right)",
@@ -23,6 +25,7 @@ FORMULAS = {
     r", \quad w_i = \frac{1}{\log_2(i + 1)}",
     "err": r"\sum_{r=1}^{k} \frac{1}{r} \, R_r \prod_{i=1}^{r-1} (1 - R_i), "
     r"\quad R_i = \frac{2^{g_i} - 1}{2^{g_{\max}}}",
+    "err_ia": r"\frac{1}{\mathrm{ideal}} \sum_{i=1}^{k} \frac{\mathrm{rel}_i}{i} " + NEW,
     "exposure": r"\frac{\max_G E_G}{\min_G E_G}, \quad E_G = \frac{1}{|U| \, |G|} "
     r"\sum_{i \in G} \frac{1}{\log_2(1 + \mathrm{rank}_i)}",
     "f1": r"F_\beta@k = \frac{(1 + \beta^2) \; \mathrm{precision}@k \; \mathrm{recall}@k}"
@@ -48,7 +51,11 @@ FORMULAS = {
     "new_to_user": r"\frac{| \mathrm{top}_k \setminus H_u |}{L}",
     "normalized_gain": r"\frac{1}{\sum_{j=1}^{R} g^*_j} \sum_{h} \frac{g_h}{\log_2(2 + C_h - S_h)}, \quad "
     r"C_h = \sum_{i=1}^{l_h} \max(1, g^*_i), \; S_h = \sum_{i=1}^{l_h} g_i",
+    "nerr_ia": r"\frac{1}{\mathrm{greedy}} \sum_{i=1}^{k} \frac{\mathrm{rel}_i}{i} " + NEW,
+    "nnrbp": r"\frac{1}{\mathrm{greedy}} \sum_{i=1}^{k} \beta^{i - 1} \, \mathrm{rel}_i " + NEW,
     "novelty": r"\frac{1}{L} \sum_{i=1}^{L} - \log_2 \frac{n_i}{|U|}",
+    "nrbp": r"\frac{1 - (1 - \alpha) \beta}{S} \sum_{i=1}^{k} \beta^{i - 1} \, \mathrm{rel}_i " + NEW,
+    "p_ia": r"\frac{1}{S} \sum_{t} \frac{1}{k} \sum_{i=1}^{k} \mathrm{rel}_{t,i}",
     "pop_reo": r"\frac{\mathrm{std}_G(P_G)}{\mathrm{mean}_G(P_G)}, \quad "
     r"P_G = \frac{\mathrm{relevant \; and \; listed}}{\mathrm{relevant}}",
     "pop_rsp": r"\frac{\mathrm{std}_G(P_G)}{\mathrm{mean}_G(P_G)}, \quad "
@@ -62,6 +69,7 @@ FORMULAS = {
     "rndcg": r"\mathrm{mean}_n \; \frac{\mathrm{DCG}@n}{\mathrm{IDCG}@n}, \quad g^*_n \neq g^*_{n+1}",
     "serendipity": r"\frac{1}{L} \sum_{i=1}^{L} \max(P_i - P^0_i, 0) \, \mathrm{rel}_i",
     "set_map": r"\mathrm{precision} \cdot \mathrm{recall} = \frac{h^2}{L \, R}",
+    "subtopic_recall": r"\frac{1}{S} \, | \bigcup_{i \le k, \, \mathrm{rel}_i = 1} T_i |",
     "surprisal": r"\frac{1}{L} \sum_{i=1}^{L} \frac{- \log_2 (n_i / |U|)}{\log_2 |U|}",
     "total": r"\sum_u L_u",
     "unexpectedness": r"\frac{| \mathrm{top}_k \setminus B_u |}{L}",

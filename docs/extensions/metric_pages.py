@@ -33,6 +33,9 @@ SYMBOLS = {  # how each is found in a formula, and what it means
     r"\bL\b|\bL_u": "*L* listed items after the cut",
     r"\bn_i\b": r"*n*\ :sub:`i` training users of item *i*",
     r"\bU\b": "*U* users",
+    r"\bT_i\b": r"*T*\ :sub:`i` subtopics of the item at rank *i*",
+    r"\br_\{t,i\}": r"*r*\ :sub:`t,i` hits above rank *i* with subtopic *t*",
+    r"\bS\b": "*S* subtopics of the user's relevant items",
 }
 
 
@@ -143,12 +146,17 @@ def facts(cls: type[Metric]) -> list[tuple[str, str]]:
         ("Range", varying(metric, span)),
         ("Value", "one for the whole run" if isinstance(metric, RunMetric) else "one per user, and their mean"),
         ("Cutoff", f"``{metric}@10``, or none for the whole list" if cls.cuts else "none: reads the whole list"),
-        ("Reads", varying(metric, lambda each: ", ".join(f"``{name}=``" for name in each.needs) or "lists and truth")),
+        ("Reads", varying(metric, reads)),
         ("Undefined", undefined(metric)),
     ]
     if cls.aliases:
         rows.append(("Also called", ", ".join(f"``{alias}``" for alias in cls.aliases)))
     return rows
+
+
+def reads(metric: Metric) -> str:
+    tables = ", ".join(f"``{name}=``" for name in metric.needs)
+    return f"subtopics of the truth, or {tables}" if metric.by_subtopic else tables or "lists and truth"
 
 
 def varying(metric: Metric, fact: Any) -> str:

@@ -16,7 +16,9 @@ from atkay.engines.stream import Stream as Stream
 from atkay.evaluation.evaluate import evaluate as evaluate
 from atkay.inputs.columns import Columns as Columns
 from atkay.metrics.accuracy import Accuracy as Accuracy
+from atkay.metrics.alpha_dcg import AlphaDCG as AlphaDCG
 from atkay.metrics.alpha_ndcg import AlphaNDCG as AlphaNDCG
+from atkay.metrics.ap_ia import APIA as APIA
 from atkay.metrics.arp import ARP as ARP
 from atkay.metrics.auc import AUC as AUC
 from atkay.metrics.bpm import BPM as BPM
@@ -32,6 +34,7 @@ from atkay.metrics.efd import EFD as EFD
 from atkay.metrics.entropy import Entropy as Entropy
 from atkay.metrics.epc import EPC as EPC
 from atkay.metrics.err import ERR as ERR
+from atkay.metrics.err_ia import ERRIA as ERRIA
 from atkay.metrics.exposure import Exposure as Exposure
 from atkay.metrics.f1 import F1 as F1
 from atkay.metrics.fall_out import FallOut as FallOut
@@ -60,10 +63,14 @@ from atkay.metrics.ndcg import NDCG as NDCG
 from atkay.metrics.ndcg_rel import NDCGRel as NDCGRel
 from atkay.metrics.ndpm import NDPM as NDPM
 from atkay.metrics.nerr import NERR as NERR
+from atkay.metrics.nerr_ia import NERRIA as NERRIA
 from atkay.metrics.new_to_user import NewToUser as NewToUser
+from atkay.metrics.nnrbp import NNRBP as NNRBP
 from atkay.metrics.normalized_gain import NormalizedGain as NormalizedGain
 from atkay.metrics.novelty import Novelty as Novelty
+from atkay.metrics.nrbp import NRBP as NRBP
 from atkay.metrics.opa import OPA as OPA
+from atkay.metrics.p_ia import PIA as PIA
 from atkay.metrics.partial_auc import PartialAUC as PartialAUC
 from atkay.metrics.pop_reo import PopREO as PopREO
 from atkay.metrics.pop_rsp import PopRSP as PopRSP
@@ -82,6 +89,7 @@ from atkay.metrics.set_map import SetMAP as SetMAP
 from atkay.metrics.spearman import Spearman as Spearman
 from atkay.metrics.spec import parse as parse
 from atkay.metrics.specificity import Specificity as Specificity
+from atkay.metrics.subtopic_recall import SubtopicRecall as SubtopicRecall
 from atkay.metrics.surprisal import Surprisal as Surprisal
 from atkay.metrics.top_auc import TopAUC as TopAUC
 from atkay.metrics.total import Total as Total

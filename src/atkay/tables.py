@@ -39,6 +39,7 @@ _RELEVANT = "actual actuals ground_truth truth relevant relevant_items true_item
 SCORE = _names("score scores prediction pred predicted predicted_score est similarity sim logit", "rating relevance")
 RANK = _names("rank position", "doc_position")
 RELEVANCE = _names("relevance rel grade rating label gain judgment judgement", "score")
+SUBTOPIC = _names("subtopic subtopic_id")
 SESSION = _names("session session_id sid visit visit_id")
 ORDER = _names("order order_id basket basket_id transaction transaction_id invoice invoice_id cart cart_id")
 BESIDE = {"query": ("qid", "queryid"), "docid": ("docno",)}
@@ -90,7 +91,7 @@ PAIRS = {"user": USER, "item": ITEM}
 TABLES: Mapping[str, TableKind] = {
     "recs": TableKind(LISTS, "The ranked lists.", listed=_names(f"{_LISTED} {_SHOWN}"), ranked=True, value="score"),
     "truth": TableKind(
-        PAIRS | {"relevance": RELEVANCE},
+        PAIRS | {"relevance": RELEVANCE, "subtopic": SUBTOPIC},
         "The relevant items of each user.",
         listed=_names(f"{_LISTED} {_RELEVANT}", _SHOWN),
         value="relevance",

@@ -227,7 +227,7 @@ def repeated(scenario: Scenario) -> bool:
 
 @examples(60, 2_000)
 @given(
-    scenario=scenarios(kinds=["int"]),
+    scenario=scenarios(kinds=["int"], subtopics=False),
     shards=st.integers(1, 3),
     size=st.integers(1, 7),
     seed=st.integers(0, 99),

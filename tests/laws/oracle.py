@@ -33,6 +33,7 @@ from oracle_hits import (
 )
 from oracle_lists import LISTS, POOLED_LISTS, RUN, about_truth, median_users
 from oracle_ranks import RANKS, RANKS_POOLED
+from oracle_subtopics import SUBTOPICS
 from oracle_trec import TREC_AVERAGED, TREC_GRADED, TREC_LISTS, TREC_METRICS, TREC_RUN
 from oracle_user_models import USER_MODELS
 from scipy import stats
@@ -532,6 +533,6 @@ def apart(metric: str, words: Words) -> bool:
         return words.get("kind") != "unexpectedness"
     if metric == "rbp_residual":
         return words.get("unjudged", "irrelevant") != "irrelevant"
-    return metric in ("alpha_ndcg", "exposure") or (
+    return metric in (*SUBTOPICS, "exposure") or (
         metric == "calibration" and words.get("weight", "uniform") != "uniform"
     )

@@ -29,6 +29,8 @@ class Data:
     reference: Mapping[User, Sequence[Item]] = field(default_factory=dict)
     owner: Callable[[User], User] = lambda query: query
     """Under which name train, reference and segments know a query."""
+    subtopics: Mapping[tuple[User, Item], Sequence[str]] | None = None
+    """Those of each row of the truth, where it names any; the truth has the row for each of them."""
     scored: bool = True
     """Whether the lists have scores; else they are in the order of their rows."""
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from oracle_hits import METRICS, Case, Data, Entry, Formula, Item, Words, choose, ratio
+from oracle_subtopics import SUBTOPICS
 
 # What is known of items.
 
@@ -264,33 +265,6 @@ def serendipity(case: Case, words: Words) -> float:
     return ratio(total, per)
 
 
-def alpha_ndcg(case: Case, words: Words) -> float:
-    fading, data = 1 - float(words.get("alpha", 0.5)), case.data
-
-    def gain(item: Item, shown: Counter[str]) -> float:
-        return math.fsum(fading ** shown[topic] for topic in topics(data, item))
-
-    def alpha_dcg(items: Sequence[tuple[int, Item]]) -> float:
-        shown: Counter[str] = Counter()
-        total = 0.0
-        for place, item in items:
-            total += gain(item, shown) / math.log2(place + 1)
-            shown.update(topics(data, item))
-        return total
-
-    left = sorted(case.relevant, key=str, reverse=True)  # of equal gains the last id as text comes first
-    ideal: list[Item] = []
-    shown: Counter[str] = Counter()
-    while left:
-        best = max(gain(item, shown) for item in left)
-        chosen = next(item for item in left if gain(item, shown) >= best * (1 - 1e-12))
-        left.remove(chosen)
-        ideal.append(chosen)
-        shown.update(topics(data, chosen))
-    highest = alpha_dcg(list(enumerate(ideal[: case.k], start=1)))
-    return alpha_dcg([(hit.place, hit.item) for hit in case.hits]) / highest if highest else math.nan
-
-
 LISTS: dict[str, tuple[Formula, set[str]]] = {
     "arp": (arp, set()),
     "long_tail": (long_tail, {"head"}),
@@ -307,7 +281,7 @@ LISTS: dict[str, tuple[Formula, set[str]]] = {
     "user_coverage": (user_coverage, {"count"}),
     "unexpectedness": (unexpectedness, {"expected", "per"}),
     "serendipity": (serendipity, {"kind", "per", "form", "similarity"}),
-    "alpha_ndcg": (alpha_ndcg, {"alpha"}),
+    **SUBTOPICS,
 }
 POOLED_LISTS = {"popularity_lift": lift_parts}
 
@@ -318,7 +292,7 @@ def about_truth(metric: str, words: Words) -> bool:
         return words.get("relevance", "hits") == "hits"
     if metric == "serendipity":
         return words.get("kind") != "unexpectedness"
-    return metric in METRICS or metric in ("alpha_ndcg", "median_rank")
+    return metric in METRICS or metric in SUBTOPICS or metric == "median_rank"
 
 
 # Of all users together.

@@ -53,6 +53,12 @@ OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
         "p=0.5 | max_rel=3": "{metric}(p=0.5,max_rel=3){cut}",
         "p=0.8 | normalize=False": "{metric}(p=0.8,normalize=False){cut}",
         "beta=2.0": {"beta": math.sqrt(2)},  # trec_eval does not square it
+        "alpha=0.3": "{metric}(alpha=0.3){cut}",
+        "alpha=0.9": "{metric}(alpha=0.9){cut}",
+        "beta=0.8": "{metric}(beta=0.8){cut}",
+        "alpha=0.3 | rel=2": "{metric}(alpha=0.3,rel=2){cut}",
+        "alpha=0.3 | beta=0.8": "{metric}(alpha=0.3,beta=0.8){cut}",
+        "alpha=0.3 | beta=0.8 | rel=2": "{metric}(rel=2,alpha=0.3,beta=0.8){cut}",
     },
     "lenskit": {
         "gain=rating": {"gain": "linear"},
@@ -167,7 +173,7 @@ DIFFERENT: dict[str, dict[str, str]] = {
 """What is replayed and differs, and why no convention can say it."""
 
 NO_NUMBER = {
-    *(("rs_metrics", "precision"), ("sklearn", "roc_auc_score"), ("trec_eval", "11pt_avg")),
+    *(("rs_metrics", "precision"), ("sklearn", "roc_auc_score"), ("trec_eval", "11pt_avg"), ("ir_measures", "nNRBP")),
     *(("trec_eval", f"iprec_at_recall_{recall}") for recall in ("0.00", "0.10", "0.35", "1.00")),
 }
 """What is not a number in the library as soon as one user has none; the others' are compared."""
@@ -176,7 +182,7 @@ LOGARITHMS = {("trec_eval", "gm_map")}
 """What has the logarithms of its users' values, of which map has the values themselves."""
 
 LEAST = {
-    "cornac": 6686, "ir_measures": 21663, "lenskit": 10055, "lightgbm": 1788, "ranx": 21181, "recbole": 3565,
+    "cornac": 6686, "ir_measures": 21778, "lenskit": 10055, "lightgbm": 1788, "ranx": 21181, "recbole": 3565,
     "recommenders": 568, "recpack": 3780, "rectools": 8160, "replay": 4080, "rs_metrics": 4060, "sklearn": 2968,
     "spark": 297, "torchmetrics": 8569, "trec_eval": 22158, "xgboost": 5215,
 }  # fmt: skip
@@ -546,9 +552,8 @@ def test_recommenders_has_two_average_precisions() -> None:
 def test_all_names_are_specs() -> None:
     for each in atkay.list_dialects().values():
         for name in each.names:
-            own = re.sub(
-                r"\{\w+\}", "5", name.replace("{p}", "0.5").replace("{recall}", "0.5").replace("{table}", "{1: 1}")
-            )
+            own = re.sub(r"\{(p|alpha|beta|recall)\}", "0.5", name.replace("{table}", "{1: 1}"))
+            own = re.sub(r"\{\w+\}", "5", own)
             assert speak(each, [own])[own].name in each.words, name
             protocols(each, None, {}, [own])
 

@@ -188,6 +188,18 @@ def test_alpha_ndcg_of_ndeval(
         assert result[spec] == pytest.approx(expected, abs=1e-9)
 
 
+def test_sums_that_rounding_tells_apart() -> None:
+    # Of 1, 0.1, 0.01, ... the sums of several subtopics are equal up to rounding. Values of pyndeval 0.0.8.
+    words = {88: "eg", 20: "acg", 59: "bdf", 28: "abdg", 35: "bfg", 36: "abcdg", 12: "ceg", 80: "ce"}
+    topics, listed = {item: list(each) for item, each in words.items()}, [88, 36, 20, 35, 80, 28, 59, 12]
+    ndeval = {"alpha_ndcg": 0.8151292556438873, "nerr_ia": 0.7343243854349873, "nnrbp": 0.7190079188439654}
+    for name, expected in ndeval.items():
+        specs = [f"{name}(alpha=0.9,equal={word})@10" for word in ("exact", "rounded")]
+        exact, rounded = atkay.evaluate({1: listed}, {1: list(topics)}, specs, features=topics).values()
+        assert exact == pytest.approx(expected, abs=1e-9)
+        assert abs(rounded - expected) > 1e-5
+
+
 def test_what_is_refused() -> None:
     check_needs_categories("alpha_ndcg@2")
     with pytest.raises(SpecError, match="alpha must be a number from 0 to 1, got '2'"):

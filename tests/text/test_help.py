@@ -188,7 +188,7 @@ TASK = (
             atkay.NDCG(k=10),
             "aliases better bounded cutoffs define discount gain ideal k name needs needs_truth split values",
         ),
-        (atkay.Columns(), "header item order rank relevance score session time user"),
+        (atkay.Columns(), "header item order rank relevance score session subtopic time user"),
         (atkay.Sampled(10, 5), "catalog_size estimator expected negatives words"),
         (
             atkay.variants(RECS, TRUTH, "map@2"),

@@ -132,7 +132,9 @@ def explain(
         key = (*ids, rules.groups, rules.min_relevance, rules.scores)
         request = Request((at.metric,), rules, tables={**tables, **at.filters}, columns=columns)
         if key not in kept:
-            read = read_tables(request.tables, rules, columns, users=users, by_score=by_score)
+            read = read_tables(
+                request.tables, rules, columns, users=users, by_score=by_score, subtopics=request.subtopics
+            )
             kept[key] = read, align_tables(read, rules, metrics=(start, end))
         read, aligned = kept[key]
         assert aligned.codes is not None

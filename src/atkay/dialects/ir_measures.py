@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain, combinations
+
 from atkay.dialects.dialect import Dialect
 
 NAMES = {
@@ -37,7 +40,33 @@ COMPATIBILITY = {
     "Compat(normalize=False)": "compatibility(per=weights)",
     "Compat(p={p},normalize=False)": "compatibility(p={p},per=weights)",
 }
+DIVERSE = {
+    "ERR_IA": ("err_ia", ()),
+    "nERR_IA": ("nerr_ia", ()),
+    "alpha_DCG": ("alpha_dcg", ("alpha",)),
+    "alpha_nDCG": ("alpha_ndcg", ("alpha",)),
+    "NRBP": ("nrbp", ("alpha", "beta")),
+    "nNRBP": ("nnrbp", ("alpha", "beta")),
+    "AP_IA": ("ap_ia", ()),
+    "MAP_IA": ("ap_ia", ()),
+    "P_IA": ("p_ia", ()),
+    "StRecall": ("subtopic_recall", ()),
+}
+"""What pyndeval computes, and the options that each has besides the lowest relevant grade."""
+OF_NDEVAL = "ties=text scores=exact negative=irrelevant"
 BINARY = NAMES | {"SetR": "recall", "Bpref": "bpref", "infAP": "infap"}
+
+
+def _with_options(own: str, ours: str, options: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """The names of a measure with each choice of its options. At a cutoff of 1 it divides nothing by the ideal list."""
+    for chosen in chain.from_iterable(combinations(options, n) for n in range(len(options) + 1)):
+        words = [f"{name}={{{name}}}" for name in chosen]
+        for rel, least in (((), ""), (("rel={rel}",), "; min_relevance={rel}")):
+            name = f"{own}({','.join((*words, *rel))})" if words or rel else own
+            if ours in ("alpha_dcg", "err_ia"):
+                yield f"{name}@1", f"{ours}({','.join((*words, 'per=nothing'))})@1{least}"
+            yield name, (f"{ours}({','.join(words)})" if words else ours) + least
+
 
 DIALECT = Dialect(
     name="ir_measures",
@@ -49,10 +78,13 @@ DIALECT = Dialect(
         *("err; scores=exact", "rbp; ties=given scores=exact"),
         *(f"{name}; ties=given scores=exact" for name in ("inst", "insq", "sdcg", "nerr", "bpm")),
         "compatibility; ties=text scores=exact",
+        *(f"{name}; {OF_NDEVAL}" for name in ("alpha_dcg", "ap_ia", "err_ia", "nrbp", "p_ia", "subtopic_recall")),
+        *(f"{name}(equal=exact); {OF_NDEVAL}" for name in ("alpha_ndcg", "nerr_ia", "nnrbp")),
     ),
     names=BINARY
     | CWL
     | COMPATIBILITY
+    | {name: spec for own, (ours, options) in DIVERSE.items() for name, spec in _with_options(own, ours, options)}
     | {f"{own}(rel={{rel}})": f"{spec}; min_relevance={{rel}}" for own, spec in BINARY.items()}
     | {f"{own}(judged_only=True)": f"{spec}; unjudged=drop" for own, spec in (NAMES | {"nDCG": "ndcg"}).items()}
     | {
@@ -71,5 +103,6 @@ DIALECT = Dialect(
         "gains": "positive",
         "negative": "unjudged",
     },
-    note="The beta of its SetF is the square of beta here. Its RBP keeps the input order of equal scores.",
+    note="The beta of its SetF is the square of beta here. Its RBP keeps the input order of equal scores. "
+    "Its nNRBP has no value for a user without relevant items, who scores 0 here.",
 )

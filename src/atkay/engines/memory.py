@@ -32,6 +32,7 @@ def evaluate_memory(request: Request) -> Result:
         depth=request.depth,
         precision=request.precision,
         by_score=request.by_score,
+        subtopics=request.subtopics,
     )
     first = align_tables(tables, request.protocol, metrics=request.metrics)
     assert first.codes is not None

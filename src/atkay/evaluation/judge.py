@@ -15,19 +15,20 @@ from atkay.core.match import repeated
 from atkay.core.order import Moved, Scores
 from atkay.core.types import Array
 from atkay.errors import RelevanceError
-from atkay.evaluation.raters import one_grade_each, unjudged_rows
+from atkay.evaluation.raters import is_relevant, one_grade_each, unjudged_rows
+from atkay.evaluation.subtopics import one_row_each
 from atkay.inputs.coding.ranking import Origin, rank_order, repeats
 from atkay.judged.judged import Judged
 from atkay.judged.judgements import Judgements, Later
 from atkay.judged.side import side_fingerprints
 from atkay.results.population import Population
-from atkay.text.phrases import argument
+from atkay.text.phrases import argument, columns_argument
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from atkay.core.lists import Match
-    from atkay.core.types import Bools, Floats, Ints
+    from atkay.core.types import Bools, Floats, Hashes, Ints
     from atkay.errors import DuplicateError
     from atkay.inputs.coding.align import Aligned
     from atkay.protocol import Protocol
@@ -59,6 +60,8 @@ class Settled(NamedTuple):
             below = self.given.grade < 0
             named, grade = self.given.truth.only(below), self.given.grade[below]
             judgements = judgements.merge(Fingerprint(fingerprint(named, query, item, grade)))
+        if self.given.subtopic is not None:
+            judgements = Fingerprint(_of_subtopics(self.given, query))
         fingerprints = {"truth": judgements}
         hashes = aligned.matched.hashes if self.ranking is aligned.recs else None
         fingerprints["recs"] = Fingerprint(fingerprint(self.ranking, query, item, ranked=True, hashes=hashes))
@@ -68,6 +71,15 @@ class Settled(NamedTuple):
             elif rows is not None:
                 fingerprints[name] = Fingerprint(fixed=item_fingerprint(numbers_of(np.flatnonzero(rows), item)))
         return fingerprints | side_fingerprints(aligned.side, query, item)
+
+
+def _of_subtopics(aligned: Aligned, query: Hashes) -> int:
+    """What tells truth with subtopics apart: a row's number is that of its item and its subtopic."""
+    assert aligned.subtopic is not None
+    assert aligned.subtopic_numbers is not None
+    number = scrambled(5, aligned.item_numbers(aligned.truth.item), aligned.subtopic_numbers.take(aligned.subtopic))
+    rows = replace(aligned.truth, item=np.arange(len(number)), n_items=len(number))
+    return fingerprint(rows, query, number, aligned.grade)
 
 
 def judge(given: Aligned, protocol: Protocol) -> Settled:
@@ -80,7 +92,13 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
         assert aligned.grade is not None
         n_unjudged = np.bincount(aligned.truth.owner()[unjudged], minlength=aligned.truth.n_queries)
         named = aligned.truth.only(unjudged)
-        aligned = replace(aligned, truth=aligned.truth.only(~unjudged), grade=aligned.grade[~unjudged])
+        subtopic = None if aligned.subtopic is None else aligned.subtopic[~unjudged]
+        truth, grades = aligned.truth.only(~unjudged), aligned.grade[~unjudged]
+        aligned = replace(aligned, truth=truth, grade=grades, subtopic=subtopic)
+    subtopics = None
+    if aligned.subtopic is not None:
+        _check_once(aligned, protocol, (False, len(repeated(aligned.with_subtopics)) > 0))
+        aligned, subtopics = one_row_each(aligned, protocol)
     aligned, matched = _each_pair_once(aligned, protocol)
     query, row, at = matched.query, matched.row, matched.at
     grade = _grades(aligned, protocol.min_relevance)
@@ -146,6 +164,7 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
             unjudged_above=unjudged_above,
             raw=aligned.grade,
             find_score=None if aligned.score is None else scores_of_judged,
+            subtopics=subtopics,
         )
 
     judged = hits(grade, protocol.min_relevance or 0.0)
@@ -290,10 +309,7 @@ def _each_pair_once(aligned: Aligned, protocol: Protocol) -> tuple[Aligned, Matc
     matched = aligned.matched
     if not any(matched.repeated):
         return aligned, matched
-    settling = protocol.duplicates if protocol.raters == "one" else protocol.raters
-    for table, twice, word in zip(("recs", "truth"), matched.repeated, (protocol.duplicates, settling), strict=True):
-        if twice and word == "error":
-            raise _duplicate(aligned, table)
+    _check_once(aligned, protocol, matched.repeated)
     if matched.repeated[0]:
         # Of an item that stands twice the better rank counts, so the lists are put in order first.
         order, _ = _order(aligned, replace(protocol, ties="given"), matched.row[:0], np.empty(0))
@@ -310,6 +326,14 @@ def _each_pair_once(aligned: Aligned, protocol: Protocol) -> tuple[Aligned, Matc
     return aligned, aligned.matched
 
 
+def _check_once(aligned: Aligned, protocol: Protocol, twice: tuple[bool, bool]) -> None:
+    """Refuse lists and truth of which rows are repeated, where the protocol says so."""
+    settling = protocol.duplicates if protocol.raters == "one" else protocol.raters
+    for table, again, word in zip(("recs", "truth"), twice, (protocol.duplicates, settling), strict=True):
+        if again and word == "error":
+            raise _duplicate(aligned, table)
+
+
 def _grades(aligned: Aligned, least: float | None) -> Floats:
     """The grades of the truth's rows, -1 for what does not count as relevant."""
     if aligned.grade is None:
@@ -319,7 +343,7 @@ def _grades(aligned: Aligned, least: float | None) -> Floats:
 
 def relevant_grades(grade: Floats, least: float | None) -> Floats:
     """The grades from ``least`` on, those above 0 where it is None, and -1 for the others: not relevant."""
-    return np.where(grade > 0 if least is None else grade >= least, grade, -1.0)
+    return np.where(is_relevant(grade, least), grade, -1.0)
 
 
 def best_first(relevant: Lists, grade: Floats) -> Floats:
@@ -455,7 +479,6 @@ def _duplicate(aligned: Aligned, table: str) -> DuplicateError:
     if table == "truth":
         advice += f" If several people graded them, pass {argument('raters', 'mean')}."
         if aligned.truth_names.get("item") == "docno":  # of a qrels file
-            advice += (
-                " If the second field is a subtopic, as in ndeval's qrels, see 'Subtopics' on the page about trec_eval."
-            )
+            columns = columns_argument("truth", subtopic="iteration")
+            advice += f" If the second field is a subtopic, as in ndeval's qrels, pass {columns}."
     return repeats(lists, aligned.items, lambda query: f"the {where} of {aligned.whose(query)}", table, advice)

@@ -226,7 +226,14 @@ def measure_tables(request: Request, setting: Setting, tables: Mapping[str, Any]
     from atkay.inputs.coding.align import align_tables
     from atkay.inputs.read import read_tables
 
-    read = read_tables(tables, request.protocol, request.columns, part=True, by_score=request.by_score)
+    read = read_tables(
+        tables,
+        request.protocol,
+        request.columns,
+        part=True,
+        by_score=request.by_score,
+        subtopics=request.subtopics,
+    )
     read["recs"] = replace(read["recs"], first_rank=setting.first_rank)
     return measure_aligned(request, setting, lambda protocol: align_tables(read, protocol, setting.codes))[0]
 

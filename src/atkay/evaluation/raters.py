@@ -22,6 +22,11 @@ def unjudged_rows(grade: Floats | None, protocol: Protocol) -> Bools | None:
     return below if below.any() else None
 
 
+def is_relevant(grade: Floats, least: float | None) -> Bools:
+    """Which grades are those of relevant items: from ``least`` on, or above 0 where it is None."""
+    return grade > 0 if least is None else grade >= least
+
+
 def one_grade_each(truth: Lists, grade: Floats | None, raters: str) -> tuple[Lists, Floats | None]:
     """Each pair once, at the place of its first row, with its first grade or what ``raters`` makes of all its grades.
 

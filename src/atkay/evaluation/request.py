@@ -121,12 +121,20 @@ class Request:
         """The coarsest precision in which scores are compared."""
         return "float32" if any(each.scores == "float32" for each in self.protocols) else "exact"
 
+    @property
+    def subtopics(self) -> bool:
+        """Whether a metric needs subtopics that the truth alone can have."""
+        return "features" not in self.tables and any(metric.by_subtopic for metric in self.metrics)
+
     def check(self, *implied: str) -> None:
         """Every metric has the tables that it needs, given or ``implied``, and a closed form where ties need one."""
         for metric in self.metrics:
-            for table in metric.needs:
+            of_truth = metric.by_subtopic and "truth" in self.tables  # which tells when it is read
+            for table in () if of_truth else metric.needs:
                 if table not in self.tables and table not in implied:
-                    raise SideError(f"{metric} needs {argument(table)}: {TABLES[table].meaning}.")
+                    needed = f"{metric} needs {argument(table)}: {TABLES[table].meaning}."
+                    of_lists = " Subtopics of the truth are for evaluate(recs, truth, ...) alone."
+                    raise SideError(needed + of_lists * metric.by_subtopic)
         for each in self.by_protocol():
             check_averages(each.metrics, each.protocol)
 

@@ -41,8 +41,9 @@ class Columns(Visible):
 
     ``user`` may be several columns, such as ``("session_id", "step")``, which together identify a query. If one of
     ``score`` and ``rank`` is named, the other is ignored. One ``Columns`` applies to all tables; for different names
-    pass a dict, ``columns={"recs": Columns(user="uid"), "truth": Columns(user="customer")}``. ``session``, ``order``
-    and ``time`` are columns of the logs of ``atkay.tasks``. ``header`` says whether text
+    pass a dict, ``columns={"recs": Columns(user="uid"), "truth": Columns(user="customer")}``. ``subtopic`` is what a
+    row of the truth is about, for metrics such as ``alpha_ndcg``: a user and an item have a row for each. ``session``,
+    ``order`` and ``time`` are columns of the logs of ``atkay.tasks``. ``header`` says whether text
     files name their columns in the "first" line, or in "none": then they are ``column_1``, ``column_2``, ...
     """
 
@@ -53,6 +54,7 @@ class Columns(Visible):
     score: str | None = None
     rank: str | None = None
     relevance: str | None = None
+    subtopic: str | None = None
     session: str | None = None
     order: str | None = None
     time: str | None = None
@@ -72,7 +74,7 @@ class Columns(Visible):
     @property
     def named(self) -> tuple[str, ...]:
         """All columns that are named, whatever for."""
-        others = (self.item, self.score, self.rank, self.relevance, self.session, self.order, self.time)
+        others = (self.item, self.score, self.rank, self.relevance, self.subtopic, self.session, self.order, self.time)
         return (*self.key, *(name for name in others if name is not None))
 
     @property
@@ -220,7 +222,7 @@ def _advice(
             "columns."
         )
     kind = KINDS[table]
-    roles = [role for role in kind.roles if role != "rank"] if len(names) > 1 else [role]
+    roles = [role for role in kind.roles if role not in ("rank", "subtopic")] if len(names) > 1 else [role]
     if text and all(re.fullmatch(r"column_[0-9]+", name) for name in names) and len(names) > 1:
         named = columns_argument(header="none", **dict(zip(roles, names, strict=False)))
         return f"The file is read without a header: name its columns, such as {named}."

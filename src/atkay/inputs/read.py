@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 
 USUAL_COLUMNS = Columns()
+ITERATION = "iteration"
+"""The second field of qrels: nothing, a round of judging, or a subtopic."""
 PIVOTED = 3
 """From this number of numeric columns without a role on, each column may be an item, and each row a user."""
 
@@ -78,12 +80,14 @@ def read_tables(
     depth: int | None = None,
     precision: str = "exact",
     by_score: bool = False,
+    subtopics: bool = False,
 ) -> dict[str, Table]:
     """All tables that were given, by name; what is None was not given.
 
     ``part``: these are some of the users, who may have no lists, or no truth. ``users``: the ids of the rows of arrays.
     ``depth``: how much of each list is needed, where there are scores of all items; None for whole lists.
     ``precision``: the coarsest in which these are compared. ``by_score``: ranks beside scores are left out.
+    ``subtopics``: see :func:`read_truth`.
     """
     protocol.check_filters(given)
     check_index(given.get("recs"), given.get("truth"))
@@ -108,7 +112,9 @@ def read_tables(
         check_swapped(sources, {name: columns_of(columns, name) for name in sources})
     tables = {
         "recs": read_recs(sources["recs"], columns_of(columns, "recs"), empty=part, by_score=by_score),
-        "truth": read_truth(sources["truth"], columns_of(columns, "truth"), protocol.groups, empty=part),
+        "truth": read_truth(
+            sources["truth"], columns_of(columns, "truth"), protocol.groups, empty=part, subtopics=subtopics
+        ),
     }
     check_threshold(tables["truth"], protocol.min_relevance)
     for name in names:
@@ -184,11 +190,20 @@ def _check_ordered(source: Source, name: str) -> None:
         )
 
 
-def read_truth(given: Any, columns: Columns, extra: Sequence[str] = (), *, empty: bool = False) -> Table:
-    """What is relevant to whom, with grades where there are any; ``extra`` columns are taken along."""
+def read_truth(
+    given: Any, columns: Columns, extra: Sequence[str] = (), *, empty: bool = False, subtopics: bool = False
+) -> Table:
+    """What is relevant to whom, with grades and subtopics where there are any; ``extra`` columns are taken along.
+
+    ``subtopics``: they are needed, so that the second field of qrels, which may be anything, holds them; unless it is
+    what it is where it says nothing.
+    """
     source = opened(given, "truth", columns)
     named = source.columns or columns
-    roles = find_roles(source, "truth", named, optional=("relevance",))
+    roles = find_roles(source, "truth", named, optional=("relevance", "subtopic"))
+    if subtopics and roles["subtopic"] is None and ITERATION in source.names:
+        says_nothing = source.select([ITERATION])[ITERATION].cast(pl.String).is_in(["0", "Q0"]).all()
+        roles["subtopic"] = ITERATION if empty or not says_nothing else None
     missing = [name for name in extra if name not in source.names]
     if missing:
         raise InputError(
@@ -198,9 +213,13 @@ def read_truth(given: Any, columns: Columns, extra: Sequence[str] = (), *, empty
     if roles["relevance"] is None:
         warn_unused(source, "truth", "relevance", [*roles.values(), *extra])
     table, frame = load(source, "truth", roles, extra, empty=empty)
-    relevance = roles["relevance"]
-    grade = None if relevance is None else check_grades(frame[relevance])
-    return replace(table, grade=grade, extra=frame.select(extra) if extra else None)
+    relevance, subtopic = roles["relevance"], roles["subtopic"]
+    return replace(
+        table,
+        grade=None if relevance is None else check_grades(frame[relevance]),
+        subtopic=None if subtopic is None else as_ids(frame[subtopic], "truth"),
+        extra=frame.select(extra) if extra else None,
+    )
 
 
 def read_items(given: Any, name: str, columns: Columns) -> Table:
@@ -209,7 +228,7 @@ def read_items(given: Any, name: str, columns: Columns) -> Table:
     if "rank" in kind.roles:
         return read_recs(given, columns, name)
     source = opened(given, name, columns)
-    others = dict.fromkeys({"user", "score", "rank", "relevance"} - kind.roles.keys())
+    others = dict.fromkeys({"user", "score", "rank", "relevance", "subtopic"} - kind.roles.keys())
     named = replace(_as_far_as_there(source.columns or columns, source), **others)
     only = len(source.names) == 1
     # The header of a file may well be an item, where its name is none that we know.

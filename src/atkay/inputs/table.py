@@ -88,6 +88,7 @@ class Table:
     score: pl.Series | None = None
     rank: pl.Series | None = None
     grade: pl.Series | None = None
+    subtopic: pl.Series | None = None
     extra: pl.DataFrame | None = None
     readings: tuple[str, ...] = ()
     """How it was read, where that could be otherwise."""

@@ -15,6 +15,7 @@ from atkay.errors import ProtocolError, SpecError
 from atkay.judged.axes import lists, per_hit, per_query
 from atkay.judged.judgements import Judgements, Later
 from atkay.judged.side import Side, WithSide
+from atkay.judged.subtopics import Subtopics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,11 +35,11 @@ class Judged(WithSide):
     taken out of it. ``grades`` holds the grades of each query's relevant items, best first, one query after the other.
     What follows an engine may leave out: ``ranking`` holds the whole lists, for metrics that look at more than hits,
     ``truth`` the relevant items, for those that ask which ones were missed, ``judging`` every item that the truth
-    judges, ``side`` what was given besides lists and truth. ``n_nonrelevant`` counts the query's items that were judged
-    and are not relevant, ``nonrelevant_above`` how many of them stand above each hit. ``tied`` has the group of equal
-    scores of each hit: how many items come before it, and how many it has; ``level`` the places of each list, from 0,
-    whose item has the score of the one before: a cutoff there cuts through equal scores. ``averaged`` says that values
-    are averages over all orders of equal scores.
+    judges, ``side`` what was given besides lists and truth, ``subtopics`` those of relevant items where the truth names
+    any. ``n_nonrelevant`` counts the query's items that were judged and are not relevant, ``nonrelevant_above`` how
+    many of them stand above each hit. ``tied`` has the group of equal scores of each hit: how many items come before
+    it, and how many it has; ``level`` the places of each list, from 0, whose item has the score of the one before: a
+    cutoff there cuts through equal scores. ``averaged`` says that values are averages over all orders of equal scores.
     ``n_unjudged`` counts items that the truth names without judging them, where there are any, and ``n_unjudged_above``
     how many of them stand above each hit.
     ``positive`` tells which hits have a score above 0, where some metrics leave out the others. ``threshold`` is the
@@ -64,6 +65,7 @@ class Judged(WithSide):
     tied: tuple[Ints, Ints] | None = None
     level: Lists | None = lists()
     averaged: bool = False
+    subtopics: Subtopics | None = lists()
     n_nonrelevant: Ints | None = per_query(optional=True)
     nonrelevant_above: Ints | None = per_hit(optional=True)
     n_unjudged: Ints | None = per_query(optional=True)

@@ -61,8 +61,8 @@ class Metric(Visible):
     """
 
     _internal = (
-        "averages by_grade by_item by_length by_score cuts expression least looks_back needs_pairs numbers partial "
-        "plainest reach reads_lists sides top view"
+        "averages by_grade by_item by_length by_score by_subtopic cuts expression least looks_back needs_pairs numbers "
+        "partial plainest reach reads_lists sides top view"
     )
 
     name: ClassVar[str]
@@ -97,6 +97,8 @@ class Metric(Visible):
     """Whether the length of a list is all that matters."""
     by_grade: ClassVar[bool] = False
     """Whether every grade above 0 counts where the protocol says gains=positive; no hit scores 0."""
+    by_subtopic: ClassVar[bool] = False
+    """Whether subtopics of the truth can stand in for the table that is needed."""
     k: int | tuple[int, ...] | None = field(default=None, kw_only=True)
 
     def __init_subclass__(cls) -> None:

@@ -59,7 +59,14 @@ def evaluate_files(request: Request, memory: str | int, spill: str | PathLike[st
     sources |= {name: in_pieces(source, name, columns_of(request.columns, name)) for name, source in joined.items()}
     first = {**request.tables, **{name: first_rows(source) for name, source in sources.items()}}
     tables = _read_first(
-        lambda: read_tables(first, request.protocol, request.columns, by_score=request.by_score), sources
+        lambda: read_tables(
+            first,
+            request.protocol,
+            request.columns,
+            by_score=request.by_score,
+            subtopics=request.subtopics,
+        ),
+        sources,
     )
     divided = divide_tables(sources, tables)
     n_parts = parts_needed(divided, budget * JUDGED_SHARE)
@@ -222,7 +229,7 @@ def _read(name: str, one: Divided, frame: pl.DataFrame, request: Request) -> Tab
     if name == "recs":
         return read_recs(source, columns, empty=True, by_score=request.by_score)
     if name == "truth":
-        return read_truth(source, columns, request.protocol.groups, empty=True)
+        return read_truth(source, columns, request.protocol.groups, empty=True, subtopics=request.subtopics)
     return read_items(source, name, columns)
 
 

@@ -167,7 +167,13 @@ def _read(
         if is_spark(table):
             each[name], lists[name] = flat_frame(table, name, columns_of(request.columns, name))
     seen = {name: _some_rows(each[name], name, nested) for name, nested in lists.items()}
-    tables = read_tables({**request.tables, **seen}, request.protocol, request.columns, by_score=request.by_score)
+    tables = read_tables(
+        {**request.tables, **seen},
+        request.protocol,
+        request.columns,
+        by_score=request.by_score,
+        subtopics=request.subtopics,
+    )
     check_keys(tables["recs"], tables["truth"])
     tables["recs"], tables["truth"] = same_types(tables["recs"], tables["truth"])
     queries = tables["truth"].queries
@@ -206,8 +212,9 @@ def _written_out(table: Table) -> pl.DataFrame:
     """A table that was read, as a frame again, in types that Spark has."""
     names = [name for role, name in table.used.items() if role == "item" or role.startswith("user")]
     columns = {name: column.alias(name) for name, column in zip(names, table.ids, strict=True)}
-    if table.grade is not None:
-        columns[table.used["relevance"]] = table.grade.alias(table.used["relevance"])
+    for role, column in (("relevance", table.grade), ("subtopic", table.subtopic)):
+        if column is not None:
+            columns[table.used[role]] = column.alias(table.used[role])
     if table.extra is not None:
         columns = {column.name: column for column in table.extra.get_columns()} | columns
     return pl.DataFrame([_narrow(column, table.name) for column in columns.values()])

@@ -257,10 +257,10 @@ def _summed(part: Part, setting: Setting) -> Part:
 
 def _check_first(truth: pl.DataFrame, roles: Columns) -> None:
     """Of rows that are repeated, it does not matter which one is the first."""
-    pair = [*roles.key, roles.item or ""]
+    pair = [*roles.key, *filter(None, (roles.item, roles.subtopic))]
     twice = truth.unique().filter(pl.struct(pair).is_duplicated())
     if len(twice):
-        *who, item = twice.select(pair).row(0)
+        *who, item = twice.select(*roles.key, roles.item or "").row(0)
         raise DuplicateError(
             f"truth: item {item!r} of user {', '.join(map(repr, who))} has conflicting rows, and "
             f"duplicates='first' needs their order, which Spark does not keep. Keep one row per user and item: "

@@ -60,6 +60,10 @@ class Aligned:
     first_rank: int | None = None
     """From where the ranks of all lists are numbered, where these are some of them."""
     grade: Floats | None = None
+    subtopic: Ints | None = None
+    """The code of the subtopic of each row of ``truth``, in the order of the ids."""
+    subtopic_numbers: Hashes | None = None
+    """The number of each subtopic."""
     exclude: Lists | Bools | None = None
     candidates: Lists | Bools | None = None
     extra: pl.DataFrame | None = None
@@ -87,6 +91,14 @@ class Aligned:
     def matched(self) -> Match:
         """The listed rows that the truth grades; the same for every protocol."""
         return match(self.recs, self.truth, self.items.numbering)
+
+    @property
+    def with_subtopics(self) -> Lists:
+        """The truth, with a code for each pair of an item and a subtopic."""
+        assert self.subtopic is not None
+        assert self.subtopic_numbers is not None
+        truth, size = self.truth, len(self.subtopic_numbers)
+        return Lists(truth.start, truth.item * np.int64(size) + self.subtopic, truth.n_items * size)
 
     @cached_property
     def query_numbers(self) -> Hashes:
@@ -199,7 +211,7 @@ def align_tables(
             score = Scores(column, moved=order)
     lengths = [run.length for run in runs]
     copied = _may_be_copied(recs, truth) and all(np.array_equal(*pair) for pair in (user_codes, of_rows, lengths))
-    items_only = truth.grade is None and truth.extra is None
+    items_only = truth.grade is None and truth.extra is None and truth.subtopic is None
     relevant, truth_order = grouped(
         user_codes[1], runs[1].length, of_rows[1], users.size, items.size, items_only=items_only
     )
@@ -208,6 +220,7 @@ def align_tables(
     del of_rows
     n_unknown = 0 if codes.in_truth[items.first :].all() else len(lists) - count(codes.in_truth, lists.item)
     grade, extra = in_order(truth.grade, truth_order), truth.extra
+    subtopic, subtopic_numbers = (None, None) if truth.subtopic is None else subtopic_codes(truth.subtopic)
     if extra is not None and truth_order is not None:
         extra = extra[truth_order.before(np.arange(len(extra)))]
     outside = {
@@ -243,6 +256,8 @@ def align_tables(
         rank=in_order(recs.rank, order),
         first_rank=recs.first_rank,
         grade=grade,
+        subtopic=in_order(subtopic, truth_order),
+        subtopic_numbers=subtopic_numbers,
         **{name: each.rows for name, each in outside.items()},
         extra=extra,
         names=recs.used,
@@ -251,6 +266,17 @@ def align_tables(
         common=common,
         codes=codes,
     )
+
+
+def subtopic_codes(subtopic: pl.Series) -> tuple[pl.Series, Hashes]:
+    """The codes of subtopics, and the number of each code. Text of integers stands for these."""
+    ids = subtopic.unique().sort()
+    integers = ids.cast(pl.Int64, strict=False)
+    same = (integers.cast(pl.String) == ids.cast(pl.String)).fill_null(False)
+    numbers = np.where(same.to_numpy(), id_numbers(integers.fill_null(0)), id_numbers(ids))
+    order = integers.arg_sort() if same.all() else pl.arange(len(ids), eager=True)
+    codes = subtopic.replace_strict(ids.gather(order), range(len(ids))).cast(pl.Int64)  # of no rows they stay text
+    return codes, numbers[order.to_numpy()]
 
 
 def _may_be_copied(recs: Table, truth: Table) -> bool:

@@ -33,8 +33,8 @@ _PLACE, _TAG = "(?:[+]?[0-9.]+|-[0-9.]*)", rf"[^ \t{_LETTERS}]*(?:[{_LETTERS}][^
 _SCORED = rf"{GAP}(?<docno>{FIELD}){GAP}{_PLACE}{GAP}(?<score>{FIELD})"
 _RUN = rf"(?<qid>{FIELD}){GAP}{FIELD}{_SCORED}{GAP}{_TAG}"
 _RUN_WITHOUT_TAG = rf"(?<qid>{FIELD}){GAP}[Qq]?0{_SCORED}"
-_QRELS = rf"(?<qid>{FIELD}){GAP}{FIELD}{GAP}(?<docno>{FIELD}){GAP}(?<rel>{FIELD})"
-TREC = {"TREC run": (_RUN, ("qid", "docno", "score")), "TREC qrels": (_QRELS, ("qid", "docno", "rel"))}
+_QRELS = rf"(?<qid>{FIELD}){GAP}(?<iteration>{FIELD}){GAP}(?<docno>{FIELD}){GAP}(?<rel>{FIELD})"
+TREC = {"TREC run": (_RUN, ("qid", "docno", "score")), "TREC qrels": (_QRELS, ("qid", "iteration", "docno", "rel"))}
 
 
 def _refuse_lists(path: Path, table: str) -> None:
