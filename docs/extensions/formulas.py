@@ -39,6 +39,7 @@ FORMULAS = {
     "inter_list_distance": r"1 - \frac{\sum_i c_i (c_i - 1)}{U (U - 1) \, k}",
     "interpolated_map": r"\frac{1}{11} \sum_{j=0}^{10} \max_{i : \mathrm{recall}@i \geq j / 10} \mathrm{precision}@i",
     "interpolated_precision": r"\max_{i : \mathrm{recall}@i \geq r} \mathrm{precision}@i",
+    "judged": r"\frac{| \mathrm{top}_k \cap J_u |}{L}",
     "long_tail": r"\frac{| \mathrm{top}_k \setminus \mathrm{head} |}{L}",
     "map": r"\mathrm{AP}@k = \frac{1}{R} " + AP,
     "median_rank": r"\mathrm{median}_u \; \mathrm{rank}_u(\mathrm{first \; hit})",
@@ -72,6 +73,7 @@ FORMULAS = {
     "subtopic_recall": r"\frac{1}{S} \, | \bigcup_{i \le k, \, \mathrm{rel}_i = 1} T_i |",
     "surprisal": r"\frac{1}{L} \sum_{i=1}^{L} \frac{- \log_2 (n_i / |U|)}{\log_2 |U|}",
     "total": r"\sum_u L_u",
+    "unjudged": r"\frac{| \mathrm{top}_k \setminus J_u |}{L}",
     "unexpectedness": r"\frac{| \mathrm{top}_k \setminus B_u |}{L}",
     "user_coverage": r"\frac{| \{ u : L_u > 0 \} |}{|U|}",
     "bpm": r"\frac{1}{s} \sum_{r=1}^{s} G_r, \quad G_r = \frac{g_r}{g_{\max}}, "

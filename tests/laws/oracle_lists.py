@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from oracle_hits import METRICS, Case, Data, Entry, Formula, Item, Words, choose, ratio
+from oracle_judged import OF_JUDGED
 from oracle_subtopics import SUBTOPICS
 
 # What is known of items.
@@ -282,6 +283,7 @@ LISTS: dict[str, tuple[Formula, set[str]]] = {
     "unexpectedness": (unexpectedness, {"expected", "per"}),
     "serendipity": (serendipity, {"kind", "per", "form", "similarity"}),
     **SUBTOPICS,
+    **OF_JUDGED,
 }
 POOLED_LISTS = {"popularity_lift": lift_parts}
 
