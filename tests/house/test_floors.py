@@ -35,6 +35,7 @@ DOORS = {
     ("evaluation.evaluate", "engines.files.files"),
     ("evaluation.evaluate", "engines.memory"),
     ("evaluation.evaluate", "engines.spark.spark"),
+    ("results.result", "evaluation.bounds"),
     ("results.result", "reporting.charts"),
     ("results.result", "reporting.mlflow"),
     ("tasks.task", "comparison.compare"),

@@ -6,14 +6,20 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from atkay.evaluation.finish import Setting, finish
-from atkay.evaluation.measure import measure_aligned
+from atkay.evaluation.judge import judge
+from atkay.evaluation.measure import measure_aligned, who_counts
 from atkay.inputs.coding.align import align_tables
 from atkay.inputs.read import read_tables
+from atkay.results.measured import Measured
 from atkay.results.sample_users import choose
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from atkay.evaluation.request import Request
     from atkay.inputs.coding.align import Aligned
+    from atkay.inputs.table import Table
+    from atkay.metrics.metric import Metric
     from atkay.protocol import Protocol
     from atkay.results.result import Result
 
@@ -38,10 +44,24 @@ def evaluate_memory(request: Request) -> Result:
     assert first.codes is not None
     setting = Setting.of(request, first.codes, tables)
 
-    def align(protocol: Protocol) -> Aligned:
-        return first if protocol.scores == request.protocol.scores else align_tables(tables, protocol, first.codes)
-
+    align = partial(_aligned, first, tables, request.protocol.scores)
     part, judged, _ = measure_aligned(request, setting, align)
     examples = partial(choose, first, judged, part.rows)
-    # Of small tables users are chosen when a report asks; large ones are not kept for that.
-    return finish(request, setting, [part], examples if len(first.recs) <= ROWS_KEPT else examples())
+    if len(first.recs) > ROWS_KEPT:
+        return finish(request, setting, [part], examples())
+    # Of small tables users are chosen when a report asks, and lists judged again; large ones are not kept for that.
+    rules = [(one.metrics, one.protocol) for one in request.by_protocol()]
+    return finish(request, setting, [part], examples, partial(_judged_again, rules, align))
+
+
+def _aligned(first: Aligned, tables: Mapping[str, Table], scores: str, protocol: Protocol) -> Aligned:
+    """The aligned tables; once more where a protocol compares scores in another precision than the first."""
+    return first if protocol.scores == scores else align_tables(tables, protocol, first.codes)
+
+
+def _judged_again(
+    rules: Sequence[tuple[Sequence[Metric], Protocol]], align: Callable[[Protocol], Aligned]
+) -> list[Measured]:
+    """What metrics under each protocol read."""
+    judged = [judge(align(protocol), protocol).judged for _, protocol in rules]
+    return [Measured(*each, seen, who_counts(seen, each[1], {})) for each, seen in zip(rules, judged, strict=True)]

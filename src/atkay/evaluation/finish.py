@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from atkay.inputs.table import Table
     from atkay.metrics.metric import Metric
     from atkay.protocol import Protocol
+    from atkay.results.measured import Measured
     from atkay.results.sample_users import Examples
 
 TIE_WARNING_SHARE = 0.01
@@ -99,8 +100,12 @@ def finish(
     setting: Setting,
     parts: Sequence[Part],
     examples: Examples | Callable[[], Examples] | None = None,
+    again: Callable[[], Sequence[Measured]] | None = None,
 ) -> Result:
-    """The result of all parts; ``examples`` are a few users in full, or what chooses them."""
+    """The result of all parts; ``examples`` are a few users in full, or what chooses them.
+
+    ``again`` judges the same lists once more.
+    """
     part, protocol = join(parts), setting.protocol
     if setting.codes is not None and part.common is not None:
         from atkay.inputs.coding.shared import check_shared
@@ -147,6 +152,7 @@ def finish(
         },
         sampled=request.sampled,
         examples=examples,
+        again=again,
         readings=setting.readings or _readings(request, setting, part),
         engine=setting.engine,
     )

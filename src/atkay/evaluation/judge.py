@@ -139,7 +139,7 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
     positive = None if all_count else np.asarray(scores()[row] > 0)
     as_matched = order is None and ranking is before
     rank = matched.rank if as_matched else row - ranking.start[query] + 1
-    tied = None if equal is None else _group_of(equal, row, ranking.start[query])
+    tied = None if equal is None else group_of(equal, row, ranking.start[query])
     unjudged_above = None if named is None else _named_above(ranking, named, row, query)
     if tied is not None and protocol.ties == "together":
         rank = tied[0] + tied[1]
@@ -268,7 +268,7 @@ def _places(ranking: Lists, row: Ints) -> Lists:
     return Lists(start, row - np.repeat(ranking.start[:-1], np.diff(start)), len(ranking))
 
 
-def _group_of(equal: Ints, row: Ints, first: Ints) -> tuple[Ints, Ints]:
+def group_of(equal: Ints, row: Ints, first: Ints) -> tuple[Ints, Ints]:
     """Of the group of equal scores of each row: how many rows of its list come before, and how many it has.
 
     ``equal`` has the rows whose score is that of the row before.

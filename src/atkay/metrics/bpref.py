@@ -53,6 +53,11 @@ class BPref(Metric):
         plus10="the relevant items and ten more",
     )
 
+    @property
+    def monotone(self) -> bool:  # type: ignore[override]  # the cutoff decides
+        """One more relevant item below a cutoff can raise R, and with it what a miss above a hit costs."""
+        return self.k is None
+
     def values(self, judged: Judged) -> Floats:
         total, above = judged.nonrelevant
         most = judged.n_relevant + (10 if self.per == "plus10" else 0)

@@ -55,6 +55,7 @@ class DCG(Metric):
 
     name = "dcg"
     aliases: ClassVar[tuple[str, ...]] = ("discounted_cumulative_gain",)
+    monotone = True
     bounded = False
     averages = True
     by_grade = True

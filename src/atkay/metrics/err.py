@@ -44,6 +44,7 @@ class ERR(Metric):
 
     name = "err"
     aliases = ("expected_reciprocal_rank",)
+    monotone = True
     by_grade = True
 
     highest: float = highest_grade(4.0)

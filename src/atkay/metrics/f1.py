@@ -39,6 +39,7 @@ class F1(Ratio):
 
     name = "f1"
     aliases = ("f", "f_beta", "fbeta", "f_score", "f1_score")
+    monotone = True
     averages = True
 
     beta: float = number(1.0, lambda beta: 0 < beta <= 1e6, "a number above 0, at most a million")

@@ -44,6 +44,7 @@ class HitRate(Ratio):
 
     name = "hit"
     aliases = ("hr", "hit_rate", "hitrate", "hit_ratio", "success")
+    monotone = True
     averages = True
 
     count: Literal["any", "share", "number"] = word(

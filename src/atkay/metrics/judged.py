@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from atkay.core.kernels import sums
 from atkay.metrics.metric import Definition, Floats, Judged, ListMetric, divide, word
@@ -39,7 +39,7 @@ class JudgedShare(ListMetric):
     """
 
     name = "judged"
-    aliases = ("judgment_rate", "judgement_rate")
+    aliases: ClassVar[tuple[str, ...]] = ("judgment_rate", "judgement_rate")
 
     per: Literal["listed", "k"] = word(listed="the items that were listed", k="k, however short the list is")
 

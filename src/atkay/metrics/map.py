@@ -51,6 +51,7 @@ class MAP(Metric):
 
     name = "map"
     aliases = ("ap", "average_precision", "mean_average_precision")
+    monotone = True
     averages = True
     by_score = True
 

@@ -61,8 +61,8 @@ class Metric(Visible):
     """
 
     _internal = (
-        "averages by_grade by_item by_length by_score by_subtopic cuts expression least looks_back needs_pairs numbers "
-        "partial plainest reach reads_lists sides top view"
+        "averages by_grade by_item by_length by_score by_subtopic cuts expression least looks_back monotone needs_pairs "
+        "numbers partial plainest reach reads_lists sides top view"
     )
 
     name: ClassVar[str]
@@ -89,6 +89,9 @@ class Metric(Visible):
     """Whether some users with relevant items have no value."""
     averages: ClassVar[bool] = False
     """Whether the metric has a closed form for the average over all orders of equal scores."""
+    monotone: ClassVar[bool] = False
+    """Whether moving a relevant item up within the cutoff never lowers the value, nor does a higher grade but for the
+    ideal, and one more relevant item below the cutoff never raises it: what ``result.bounds`` rests on."""
     by_score: ClassVar[bool] = False
     """Whether a hit must have a score above 0 where the protocol says nonpositive=missed."""
     by_item: ClassVar[bool] = False

@@ -32,6 +32,7 @@ class MNAP(Metric):
 
     name = "mnap"
     aliases = ("mean_normalized_average_precision", "mean_normalised_average_precision")
+    monotone = True
     averages = True
     by_score = True
 

@@ -40,6 +40,7 @@ class MRR(Metric):
 
     name = "mrr"
     aliases = ("rr", "reciprocal_rank", "recip_rank", "mean_reciprocal_rank")
+    monotone = True
     averages = True
     by_score = True
 

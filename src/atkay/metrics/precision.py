@@ -47,6 +47,7 @@ class Precision(Ratio):
 
     name = "precision"
     aliases = ("p", "prec")
+    monotone = True
     averages = True
     by_score = True
 

@@ -51,6 +51,7 @@ class RPrecision(Metric):
 
     name = "r_precision"
     aliases = ("rprecision", "r_prec", "rprec")
+    monotone = True
     cuts = False
     averages = True
 

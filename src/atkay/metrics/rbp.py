@@ -53,6 +53,7 @@ class RBP(Metric):
 
     name = "rbp"
     aliases = ("rank_biased_precision",)
+    monotone = True
 
     p: float = persistence()
     gain: Literal["binary", "linear", "grade"] = word(

@@ -42,6 +42,7 @@ class Recall(Ratio):
 
     name = "recall"
     aliases = ("r", "rec", "sensitivity")
+    monotone = True
     averages = True
     by_score = True
 

@@ -42,7 +42,9 @@ if TYPE_CHECKING:
     import pyspark.sql
 
     from atkay.core.moments import Sums
+    from atkay.evaluation.bounds import Bounds
     from atkay.metrics.sampled import Sampled
+    from atkay.results.measured import Measured
     from atkay.results.sample_users import Examples
 
 
@@ -74,8 +76,9 @@ class Result(Tables, Mapping[str, float]):
     """
 
     _internal = (
-        "aggregates apart apart_words by_query counted example_users examples groups header ids kept means protocol_of "
-        "query_values ratios slice_summaries slicings sums weighted weights whole whole_of whole_users with_rows"
+        "again aggregates apart apart_words by_query counted example_users examples groups header ids kept means "
+        "measured protocol_of query_values ratios slice_summaries slicings sums weighted weights whole whole_of "
+        "whole_users with_rows"
     )
 
     metrics: tuple[Metric, ...]
@@ -106,6 +109,8 @@ class Result(Tables, Mapping[str, float]):
     """The number of users in each of these metrics, for all users and each segment."""
     examples: Examples | Callable[[], Examples] | None = None
     """A few users in full, or what chooses them; not saved."""
+    again: Callable[[], Sequence[Measured]] | None = None
+    """Judges the same lists once more, where these are small enough to be kept; not saved."""
     sums: Mapping[Segment, Sums] | None = None
     """Without per-user values: the sums over all users, and over each segment."""
     weights: Floats | None = None
@@ -326,6 +331,27 @@ class Result(Tables, Mapping[str, float]):
     def _brought(self) -> Result:
         assert self.kept is not None
         return self.kept.result()
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """The lowest and the highest value of each metric that the unjudged items of the lists allow.
+
+        For lists in memory, up to 100,000 rows; see :class:`atkay.evaluation.bounds.Bounds`.
+        """
+        from atkay.evaluation.bounds import find_bounds
+
+        return find_bounds(self)
+
+    def measured(self, what: str) -> Sequence[Measured]:
+        """The lists, judged again; ``what`` needs them."""
+        if self.again is None:
+            raise RowsError(
+                f"{what} needs the lists, which are kept with the results of lists in memory up to 100,000 rows, and "
+                "are not saved. Evaluate the lists themselves, or a part of the users: evaluate(recs, truth, ...)."
+            )
+        if self.sampled is not None and self.sampled.estimator != "none":
+            raise RowsError(f"{what} is of lists, and these numbers are estimates. Evaluate with estimator='none'.")
+        return self.again()
 
     def to_spark(self) -> pyspark.sql.DataFrame:
         """``per_query`` as a Spark frame, for a result of Spark frames; rows stay in the cluster.

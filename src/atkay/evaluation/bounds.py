@@ -1,0 +1,122 @@
+"""Bounds: between which values each number lies, whatever the unjudged items are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from atkay.core.types import is_number
+from atkay.errors import ProtocolError, number_of, shown
+from atkay.evaluation.extremes import Places, extremes
+from atkay.metrics.metric import RunMetric, is_pooled
+from atkay.results.beside import Beside
+from atkay.results.measured import in_rows
+from atkay.results.numbers import Numbers
+from atkay.results.summary import means_of
+from atkay.text.phrases import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from atkay.metrics.metric import Metric
+    from atkay.results.measured import Measured
+    from atkay.results.result import Result
+
+
+class Bound(NamedTuple):
+    """A number, and the lowest and the highest that it could be."""
+
+    value: float
+    lowest: float
+    highest: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bounds(Beside[Bound]):
+    """The lowest and the highest value of each number that the unjudged items of the lists allow.
+
+    ``bounds["ndcg@10"]`` is a :class:`Bound`; ``table`` has a row per number, ``per_query`` one per number and user,
+    and ``refused`` the numbers without bounds, and why. Of the ``listed`` items of the evaluated users, ``unjudged``
+    are not judged by the truth: each of them may be relevant, with a grade up to ``grade``, or not. Who counts stays as
+    it is, and relevant items that nobody listed are the ones of the truth.
+    """
+
+    _internal = f"{Beside._internal} result"
+    header = Bound._fields
+
+    result: Result
+    grade: float
+    unjudged: int
+    listed: int
+
+    def up_to(self, grade: float) -> Bounds:
+        """The same where an unjudged item may have a higher grade than any that the truth has."""
+        return find_bounds(self.result, grade)
+
+    def _notes(self) -> list[str]:
+        allowed = f"; each may be relevant, with a grade up to {self.grade:g}, or not" if self.unjudged else ""
+        of_listed = f"{self.unjudged:,} of {number_of(self.listed, 'listed item')} unjudged{allowed}"
+        return [of_listed, *super()._notes()]
+
+
+def find_bounds(result: Result, grade: float | None = None) -> Bounds:
+    """The bounds of a result's numbers; ``grade`` is the highest that there can be, by default that of the truth."""
+    measured = result.measured("bounds")
+    highest = _highest_grade(measured, grade)
+    reasons = {metric: _why_not(metric, each) for each in measured for metric in each.metrics}
+    kept = [each._replace(metrics=[metric for metric in each.metrics if not reasons[metric]]) for each in measured]
+    found = [extremes(each, highest) if each.metrics else ({}, {}) for each in kept]
+    users = {side: in_rows(kept, [ends[at] for ends in found]) for at, side in enumerate(("lowest", "highest"))}
+    names = [name for name in result if name in users["lowest"]]
+    means = {
+        side: means_of(names, np.array([of[name] for name in names]).T, {}, result.groups) if names else {}
+        for side, of in users.items()
+    }
+    judged, counted = measured[0].judged, measured[0].counted
+    return Bounds(
+        rows=Numbers((name, Bound(result[name], means["lowest"][name], means["highest"][name])) for name in names),
+        refused={name: reason for metric, reason in reasons.items() if reason for name in metric.numbers},
+        users=users,
+        ids=result.ids,
+        names=result.names,
+        result=result,
+        grade=highest,
+        unjudged=int(counted[Places.of(judged).query].sum()),
+        listed=int(judged.n_listed[counted].sum()),
+    )
+
+
+def _highest_grade(measured: Sequence[Measured], grade: float | None) -> float:
+    """The highest grade that an unjudged item may have."""
+    judged = [each.judged for each in measured]
+    seen = max(float(each.judgements.grade.max(initial=each.threshold)) for each in judged) or 1.0
+    if grade is None:
+        return seen
+    if not is_number(grade, np.nextafter(seen, -1), math.inf):
+        raise ProtocolError(
+            f"bounds: the highest grade must be at least {seen:g}, the highest that the truth has; got {shown(grade)}."
+        )
+    return float(grade)
+
+
+def _why_not(metric: Metric, measured: Measured) -> str:
+    """Why a metric has no bounds; empty where it has."""
+    protocol, judged = measured.protocol, measured.judged
+    if not metric.needs_truth:
+        return "it is not about relevant items"
+    if isinstance(metric, RunMetric):
+        return "it is a number of the whole run, not a mean over users"
+    if is_pooled(metric):
+        return "it is pooled, and no proof of its extremes is known; take the mean over users"
+    if not metric.monotone or (judged.averaged and metric.k and getattr(metric, "per", "") == "hits"):
+        return "no proof of its extremes is known"
+    if protocol.ties == "together" or protocol.trait("ties", "by") == "grade":
+        return f"what becomes relevant changes the ranks under {argument('ties', protocol.ties)}"
+    if protocol.unjudged == "drop":
+        return f"{argument('unjudged', 'drop')} leaves no unjudged item in the lists"
+    if judged.positive is not None:
+        return f"{argument('nonpositive', protocol.nonpositive)} makes it depend on scores"
+    return ""
