@@ -36,6 +36,7 @@ DOORS = {
     ("evaluation.evaluate", "engines.memory"),
     ("evaluation.evaluate", "engines.spark.spark"),
     ("results.result", "evaluation.bounds"),
+    ("results.result", "evaluation.chance"),
     ("results.result", "reporting.charts"),
     ("results.result", "reporting.mlflow"),
     ("tasks.task", "comparison.compare"),

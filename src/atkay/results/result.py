@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from atkay.core.moments import Sums
     from atkay.evaluation.bounds import Bounds
+    from atkay.evaluation.chance import Chance
     from atkay.metrics.sampled import Sampled
     from atkay.results.measured import Measured
     from atkay.results.sample_users import Examples
@@ -341,6 +342,16 @@ class Result(Tables, Mapping[str, float]):
         from atkay.evaluation.bounds import find_bounds
 
         return find_bounds(self)
+
+    @cached_property
+    def chance(self) -> Chance:
+        """Each metric next to what a random order of the lists would score, and the best one.
+
+        For lists in memory, up to 100,000 rows; see :class:`atkay.evaluation.chance.Chance`.
+        """
+        from atkay.evaluation.chance import find_chance
+
+        return find_chance(self)
 
     def measured(self, what: str) -> Sequence[Measured]:
         """The lists, judged again; ``what`` needs them."""

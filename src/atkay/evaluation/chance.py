@@ -1,0 +1,157 @@
+"""Chance: what a random order of the lists would score, what the best one would, and where a result stands between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from atkay.core.kernels import within
+from atkay.core.lists import rows_between
+from atkay.evaluation.measure import values_of
+from atkay.metrics.metric import RunMetric
+from atkay.results.beside import Beside
+from atkay.results.measured import in_rows
+from atkay.results.numbers import Numbers
+from atkay.results.summary import means_of
+from atkay.text.phrases import argument
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from atkay.core.types import Floats
+    from atkay.judged.judged import Judged
+    from atkay.metrics.metric import Metric
+    from atkay.results.measured import Measured
+    from atkay.results.result import Result
+
+ROUNDING = 1e-12
+"""Two values whose difference is a smaller share of them are equal."""
+
+
+class Standing(NamedTuple):
+    """A number between chance and the best."""
+
+    value: float
+    chance: float
+    best: float
+    ceiling: float
+    adjusted: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Chance(Beside[Standing]):
+    """Each number next to what chance and the best order would score.
+
+    ``chance["ndcg@10"]`` is a :class:`Standing`: the ``value``; its expected value if each list were in random order
+    (``chance``); the value of the same items in the best order (``best``), and of lists as long with any items
+    (``ceiling``); and ``adjusted``, (value - chance) / (best - chance): 0 for a random order, 1 for the best one, below
+    0 for what is worse than chance, and undefined where all orders are worth the same. ``table`` has a row per number,
+    ``per_query`` one per number and user; ``adjusted`` of all users is that of the means.
+
+    References
+    ----------
+    Berrendorf, Faerman, Vermue and Tresp, On the ambiguity of rank-based evaluation of entity alignment or link
+    prediction methods, 2020.
+    Hoyt, Berrendorf, Galkin, Tresp and Gyori, A unified framework for rank-based evaluation metrics for link prediction
+    in knowledge graphs, 2022.
+    """
+
+    header = Standing._fields
+
+
+def find_chance(result: Result) -> Chance:
+    """A result's numbers between chance and the best."""
+    measured = result.measured("chance")
+    reasons = {metric: _why_not(metric, each) for each in measured for metric in each.metrics}
+    kept = [each._replace(metrics=[metric for metric in each.metrics if not reasons[metric]]) for each in measured]
+    names = [name for name in result if any(name in each.numbers for each in kept)]
+    value = {name: result.query_values[:, result.by_query.index(name)] for name in names}
+    orders = {"chance": _shuffled, "best": _best_order, "ceiling": _best_items}
+    found = {name: _of_order(kept, names, order, result) for name, order in orders.items()}
+    users = {"value": value, **{order: of_users for order, (of_users, _) in found.items()}}
+    means: dict[str, Mapping[str, Any]] = {"value": result, **{order: of_all for order, (_, of_all) in found.items()}}
+    users["adjusted"] = {
+        name: _adjusted(*(users[side][name] for side in ("value", "chance", "best"))) for name in names
+    }
+    numbers = {name: [means[side][name] for side in means] for name in names}
+    return Chance(
+        rows=Numbers((name, Standing(*each, float(_adjusted(*each[:3])))) for name, each in numbers.items()),
+        refused={name: reason for metric, reason in reasons.items() if reason for name in metric.numbers},
+        users=users,
+        ids=result.ids,
+        names=result.names,
+    )
+
+
+def _of_order(
+    measured: Sequence[Measured], names: Sequence[str], order: Callable[[Judged], Judged], result: Result
+) -> tuple[dict[str, Floats], dict[str, float]]:
+    """The values of the lists in another order, of the users and of all of them."""
+    values, sides = [], []
+    for each in measured:
+        of_users, ratios = values_of(_ordered(each.judged, order), each.metrics, each.protocol, each.counted)
+        values.append(dict(zip(each.numbers, of_users.T, strict=True)))
+        sides.append(ratios)
+    users = in_rows(measured, values)
+    above, below = (in_rows(measured, [{n: pair[at] for n, pair in of.items()} for of in sides], 0.0) for at in (0, 1))
+    pooled = {name: (above[name], below[name]) for name in above}
+    return users, means_of(names, np.array([users[name] for name in names]).T, pooled, result.groups) if names else {}
+
+
+def _ordered(judged: Judged, order: Callable[[Judged], Judged]) -> Judged:
+    """Lists in another order, for all that metrics see of them."""
+    graded = None if judged.graded is None else order(judged.graded)
+    none: dict[str, Any] = dict.fromkeys(("judging", "ranking", "level", "of_hits", "of_truth"))
+    return replace(order(judged), graded=graded, **none)
+
+
+def _shuffled(judged: Judged) -> Judged:
+    """All orders of each list, equally likely: those of equal scores."""
+    tied = np.zeros_like(judged.rank), judged.n_listed[judged.query]
+    return replace(judged, rank=judged.nth, tied=tied, averaged=True)
+
+
+def _best_order(judged: Judged) -> Judged:
+    """The hits first, the best of them before the others."""
+    above = np.zeros_like(judged.rank)
+    return replace(judged, rank=judged.nth, grade=judged.best_hits, tied=None, averaged=False, nonrelevant_above=above)
+
+
+def _best_items(judged: Judged) -> Judged:
+    """The best relevant items, as many as each list has places."""
+    hits = np.minimum(judged.n_relevant, judged.n_listed)
+    query = np.repeat(np.arange(judged.n_queries), hits)
+    none = np.zeros_like(query)
+    return replace(
+        judged,
+        query=query,
+        rank=within(query),
+        grade=judged.grades[rows_between(judged.edges[:-1], hits)],
+        item=none,
+        tied=None,
+        averaged=False,
+        nonrelevant_above=none,
+    )
+
+
+def _adjusted(value: Any, chance: Any, best: Any) -> Any:
+    """Where a value stands between chance, 0, and the best, 1; NaN where these are equal."""
+    room = np.subtract(best, chance)
+    alike = np.abs(room) <= ROUNDING * np.maximum(np.abs(best), np.abs(chance))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(alike, np.nan, np.subtract(value, chance) / room)
+
+
+def _why_not(metric: Metric, measured: Measured) -> str:
+    """Why nothing is known of a metric's value by chance; empty where it is."""
+    if not metric.needs_truth:
+        return "it is not about relevant items"
+    if isinstance(metric, RunMetric):
+        return "it is a number of the whole run, not a mean over users"
+    if not metric.averages:
+        return "no closed form of its value by chance is known"
+    if measured.judged.positive is not None:
+        return f"{argument('nonpositive', measured.protocol.nonpositive)} makes it depend on scores"
+    return ""
