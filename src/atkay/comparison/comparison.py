@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from atkay.aggregates import MEAN, Aggregate, title_of
 from atkay.comparison.difference import COUNTS, NUMBERS, Difference, counts, effect, p_value
+from atkay.comparison.margins import Margins
 from atkay.comparison.sheet import ROUNDING_SHARE
 from atkay.comparison.tests import TESTS
 from atkay.comparison.verdict import CORRECTION_NAMES, LEVEL, amount, way
@@ -140,6 +141,11 @@ class Comparison(Tables):
         return tuple(
             sorted(movers, key=lambda d: (not d.significant, d.corrected.get(d.decided_by or "", 1.0), d.segment or ""))
         )
+
+    @cached_property
+    def bounds(self) -> Margins:
+        """For each difference, whether the unjudged items could turn the order of the two runs."""
+        return Margins.of(self)
 
     @property
     def mean_table(self) -> pl.DataFrame:

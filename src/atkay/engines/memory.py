@@ -51,7 +51,8 @@ def evaluate_memory(request: Request) -> Result:
         return finish(request, setting, [part], examples())
     # Of small tables users are chosen when a report asks, and lists judged again; large ones are not kept for that.
     rules = [(one.metrics, one.protocol) for one in request.by_protocol()]
-    return finish(request, setting, [part], examples, partial(_judged_again, rules, align))
+    estimates = request.sampled is not None and request.sampled.estimator != "none"
+    return finish(request, setting, [part], examples, None if estimates else partial(_judged_again, rules, align))
 
 
 def _aligned(first: Aligned, tables: Mapping[str, Table], scores: str, protocol: Protocol) -> Aligned:

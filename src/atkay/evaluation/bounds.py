@@ -10,9 +10,9 @@ import numpy as np
 
 from atkay.core.types import is_number
 from atkay.errors import ProtocolError, number_of, shown
-from atkay.evaluation.extremes import Places, extremes
+from atkay.evaluation.extremes import UnjudgedPlaces, extremes
 from atkay.metrics.metric import RunMetric, is_pooled
-from atkay.results.beside import Beside
+from atkay.results.further_values import FurtherValues
 from atkay.results.measured import in_rows
 from atkay.results.numbers import Numbers
 from atkay.results.summary import means_of
@@ -35,7 +35,7 @@ class Bound(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bounds(Beside[Bound]):
+class Bounds(FurtherValues[Bound]):
     """The lowest and the highest value of each number that the unjudged items of the lists allow.
 
     ``bounds["ndcg@10"]`` is a :class:`Bound`; ``table`` has a row per number, ``per_query`` one per number and user,
@@ -44,7 +44,7 @@ class Bounds(Beside[Bound]):
     it is, and relevant items that nobody listed are the ones of the truth.
     """
 
-    _internal = f"{Beside._internal} result"
+    _internal = f"{FurtherValues._internal} result"
     header = Bound._fields
 
     result: Result
@@ -68,8 +68,8 @@ def find_bounds(result: Result, grade: float | None = None) -> Bounds:
     highest = _highest_grade(measured, grade)
     reasons = {metric: _why_not(metric, each) for each in measured for metric in each.metrics}
     kept = [each._replace(metrics=[metric for metric in each.metrics if not reasons[metric]]) for each in measured]
-    found = [extremes(each, highest) if each.metrics else ({}, {}) for each in kept]
-    users = {side: in_rows(kept, [ends[at] for ends in found]) for at, side in enumerate(("lowest", "highest"))}
+    ends = [extremes(each, highest) if each.metrics else ({}, {}) for each in kept]
+    users = {side: in_rows(kept, [each[at] for each in ends]) for at, side in enumerate(("lowest", "highest"))}
     names = [name for name in result if name in users["lowest"]]
     means = {
         side: means_of(names, np.array([of[name] for name in names]).T, {}, result.groups) if names else {}
@@ -84,7 +84,7 @@ def find_bounds(result: Result, grade: float | None = None) -> Bounds:
         names=result.names,
         result=result,
         grade=highest,
-        unjudged=int(counted[Places.of(judged).query].sum()),
+        unjudged=int(counted[UnjudgedPlaces.of(judged).query].sum()),
         listed=int(judged.n_listed[counted].sum()),
     )
 

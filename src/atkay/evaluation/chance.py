@@ -11,7 +11,7 @@ from atkay.core.kernels import within
 from atkay.core.lists import rows_between
 from atkay.evaluation.measure import values_of
 from atkay.metrics.metric import RunMetric
-from atkay.results.beside import Beside
+from atkay.results.further_values import FurtherValues
 from atkay.results.measured import in_rows
 from atkay.results.numbers import Numbers
 from atkay.results.summary import means_of
@@ -41,7 +41,7 @@ class Standing(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Chance(Beside[Standing]):
+class Chance(FurtherValues[Standing]):
     """Each number next to what chance and the best order would score.
 
     ``chance["ndcg@10"]`` is a :class:`Standing`: the ``value``; its expected value if each list were in random order
@@ -69,9 +69,12 @@ def find_chance(result: Result) -> Chance:
     names = [name for name in result if any(name in each.numbers for each in kept)]
     value = {name: result.query_values[:, result.by_query.index(name)] for name in names}
     orders = {"chance": _shuffled, "best": _best_order, "ceiling": _best_items}
-    found = {name: _of_order(kept, names, order, result) for name, order in orders.items()}
-    users = {"value": value, **{order: of_users for order, (of_users, _) in found.items()}}
-    means: dict[str, Mapping[str, Any]] = {"value": result, **{order: of_all for order, (_, of_all) in found.items()}}
+    of_orders = {name: _of_order(kept, names, order, result) for name, order in orders.items()}
+    users = {"value": value, **{order: of_users for order, (of_users, _) in of_orders.items()}}
+    means: dict[str, Mapping[str, Any]] = {
+        "value": result,
+        **{order: of_all for order, (_, of_all) in of_orders.items()},
+    }
     users["adjusted"] = {
         name: _adjusted(*(users[side][name] for side in ("value", "chance", "best"))) for name in names
     }

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 def extremes(measured: Measured, grade: float) -> tuple[dict[str, Floats], dict[str, Floats]]:
     """The lowest and the highest values of the counted queries, by number; ``grade`` is the highest that there is."""
     metrics, protocol, judged, counted = measured
-    places = Places.of(judged)
+    places = UnjudgedPlaces.of(judged)
     lowest = np.full((int(counted.sum()), len(measured.numbers)), np.inf)
     highest = -lowest
     for chosen in places.choices(max(metric.reach for metric in metrics)):
@@ -54,7 +54,7 @@ def extremes(measured: Measured, grade: float) -> tuple[dict[str, Floats], dict[
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class UnjudgedPlaces:
     """The places of listed items that the truth does not judge, by query and rank.
 
     ``nth`` counts them within their list, from 0; ``tied`` has the group of equal scores of each, as in Judged.
@@ -115,7 +115,7 @@ class Places:
 
 
 def _highest_ndcg(
-    metric: NDCG, judged: Judged, places: Places, grade: float, counted: Bools, highest: Floats
+    metric: NDCG, judged: Judged, places: UnjudgedPlaces, grade: float, counted: Bools, highest: Floats
 ) -> Floats:
     """The highest nDCG of the counted queries; ``highest`` is the one with the one grade at all relevant places.
 
@@ -152,13 +152,13 @@ def _highest_ndcg(
             rest = top[:, more, None] - highest[:, None] * ideal[reached + more]
             better = (rest > best) & (more <= n_places)[:, None]
             best, count = np.where(better, rest, best), np.where(better, more, count)
-        found = divide(own + top[rows, count] @ adds, ideal[reached + count] @ adds)
-        if not (found > highest * (1 + 1e-14)).any():
+        quotient = divide(own + top[rows, count] @ adds, ideal[reached + count] @ adds)
+        if not (quotient > highest * (1 + 1e-14)).any():
             return highest
-        highest = np.maximum(highest, found)
+        highest = np.maximum(highest, quotient)
 
 
-def _weights(metric: NDCG, places: Places) -> Floats:
+def _weights(metric: NDCG, places: UnjudgedPlaces) -> Floats:
     """1 / discount at each unjudged place of the top k; among equal scores the mean of the group's places."""
     before, size = places.tied
     ranks = np.arange(1, int((before + size).max(initial=0)) + 1)

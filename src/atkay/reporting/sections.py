@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 
     from atkay.audit.conventions import Conventions
     from atkay.metrics.metric import Metric
-    from atkay.text.grid import Grid
+    from atkay.text.grid import Grid, Tabular
 
 FORMS = ("svg", "png")
 """File formats of saved charts."""
+
+MOST_WORK = 5_000_000
+"""Bounds are in every report while the listed items times those of one list are no more than this (seconds)."""
 
 COUNTS = {
     "evaluated": "users evaluated",
@@ -56,6 +59,7 @@ def sections(view: View, elsewhere: Mapping[str, Conventions]) -> dict[str, tupl
         "slices": ("Slices", _slices(view)),
         "popularity": ("Popularity and coverage", _beyond(view)),
         "conventions": ("In other libraries", _conventions(view, elsewhere)),
+        "unjudged": ("Unjudged items and chance", _unjudged(view)),
         "explorer": ("User explorer", _explorer(view)),
         "population": ("Evaluated users", _population(view)),
         "definitions": ("Definitions and protocol", _definitions(view)),
@@ -253,6 +257,34 @@ def _other(value: float | None, ours: float | None) -> list[str | Element]:
         return ["–"]
     same = ours is not None and abs(value - ours) < 5e-13
     return [f"{value:.4f}" if same else element("b", f"{value:.4f}")]
+
+
+def _unjudged(view: View) -> list[Element]:
+    """The bounds of each run, its numbers next to chance, and which orders of runs the unjudged items could turn."""
+    results = view.results.values()
+    if not results or any(result.again is None for result in results):
+        return paragraphs(
+            "Bounds and chance need the lists, which are kept with the results of lists in memory up to 100,000 rows, "
+            "but neither saved nor kept with estimates from a sample."
+        )
+    if max(result.population.listed**2 / result.population.evaluated for result in results) > MOST_WORK:
+        return paragraphs(
+            "These lists are too long to do this for every report: print result.bounds and result.chance."
+        )
+    parts: list[Element] = []
+    if view.comparison is not None:
+        parts += _tabular("Could the unjudged items turn the order of two runs?", view.comparison.bounds)
+    for run, result in view.results.items():
+        name = f": {shown(run)}" if view.comparison else ""
+        parts += _tabular(f"Lowest and highest values that the unjudged items allow{name}", result.bounds)
+        parts.append(details(f"Chance and the best order{name}", *_tabular(f"Chance{name}", result.chance)))
+    return parts
+
+
+def _tabular(caption: str, shown_as: Tabular) -> list[Element]:
+    """A table that exists elsewhere, too, and its notes."""
+    grid, notes = shown_as.parts()
+    return [*([_grid(caption, grid)] if grid.rows else []), *([bullets(notes)] if notes else [])]
 
 
 def _explorer(view: View) -> list[Element]:

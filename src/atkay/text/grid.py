@@ -209,6 +209,8 @@ class Tables(Visible):
 class Tabular(Tables):
     """Whatever shows itself as a table with notes, each a paragraph of its own."""
 
+    _internal = "parts"
+
     def _grid(self) -> Grid:
         """The table."""
         raise NotImplementedError
@@ -217,10 +219,14 @@ class Tabular(Tables):
         """The notes below the table."""
         return ()
 
+    def parts(self) -> tuple[Grid, Sequence[str]]:
+        """The table and the notes below it."""
+        return self._grid(), self._notes()
+
     def _parts(self, *, bold: bool = False) -> Sequence[Grid | Sequence[str]]:
         """The table, unless it is empty, and the notes."""
-        grid = self._grid()
-        return [*([grid] if grid.rows else []), *([note] for note in self._notes())]
+        grid, notes = self.parts()
+        return [*([grid] if grid.rows else []), *([note] for note in notes)]
 
     def to_latex(self) -> str:
         """The table in LaTeX, for the booktabs package."""

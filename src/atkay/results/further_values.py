@@ -1,4 +1,4 @@
-"""Beside: tables with further values of each number of a result, and of each user."""
+"""Further values: tables with further values of each number of a result, and of each user."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ R = TypeVar("R", bound=tuple[float, ...])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Beside(Tabular, Generic[R]):
+class FurtherValues(Tabular, Generic[R]):
     """Several values of each number of a result; ``refused`` says which numbers have none, and why.
 
     ``users`` has those of each user, by value and number.
     """
 
-    _internal = "ids names rows users"
+    _internal = "ids names parts rows users"
 
     header: ClassVar[tuple[str, ...]]
     rows: Numbers[R]
