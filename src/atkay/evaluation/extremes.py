@@ -24,7 +24,7 @@ from atkay.core.types import WHOLE
 from atkay.evaluation.judge import group_of
 from atkay.evaluation.measure import values_of
 from atkay.metrics.dcg import DCG
-from atkay.metrics.gains import DISCOUNTS, gains
+from atkay.metrics.gains import discount_of, gains
 from atkay.metrics.ndcg import NDCG
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _highest_ndcg(
     top[here[near], nth[near] + 1] = weight[near]
     top = top.cumsum(axis=1)
     longest = int(reached.max(initial=0)) + top.shape[1]
-    discounts = 1 / DISCOUNTS[metric.discount](np.arange(1, longest + 1))
+    discounts = 1 / discount_of(metric.discount)(np.arange(1, longest + 1))
     ideal = np.concatenate(([0.0], np.cumsum(np.where(np.arange(longest) < cut, discounts, 0.0))))
     own, rows = DCG.values(metric, judged)[counted, 0], np.arange(len(reached))[:, None]
     while True:
@@ -162,7 +162,7 @@ def _weights(metric: NDCG, places: UnjudgedPlaces) -> Floats:
     """1 / discount at each unjudged place of the top k; among equal scores the mean of the group's places."""
     before, size = places.tied
     ranks = np.arange(1, int((before + size).max(initial=0)) + 1)
-    running = np.concatenate(([0.0], np.cumsum(1 / DISCOUNTS[metric.discount](ranks))))
+    running = np.concatenate(([0.0], np.cumsum(1 / discount_of(metric.discount)(ranks))))
     k = metric.cutoffs[0]
     weights: Floats = (running[np.minimum(before + size, k)] - running[np.minimum(before, k)]) / size
     return weights

@@ -50,9 +50,21 @@ def share(judged: Judged, depth: Ints | int) -> Floats:
 
 def discounted(judged: Judged, worth: Floats, discount: Callable[[Ints], Floats], cutoffs: Sequence[int]) -> Floats:
     """The sum over the hits of what they are worth times the mean of 1/discount over the places they may stand at."""
+    # The first are the same digits as without ties, where there are none.
+    return _over_places(judged, worth, worth / discount(judged.rank), lambda rank: 1 / discount(rank), cutoffs)
+
+
+def weighted(judged: Judged, worth: Floats, weight: Callable[[Ints], Floats], cutoffs: Sequence[int]) -> Floats:
+    """The same with the mean of a weight of the places."""
+    return _over_places(judged, worth, worth * weight(judged.rank), weight, cutoffs)
+
+
+def _over_places(
+    judged: Judged, worth: Floats, alone: Floats, weight: Callable[[Ints], Floats], cutoffs: Sequence[int]
+) -> Floats:
+    """The worth of hits times the mean weight of the places of their tie; ``alone``: where a hit is one by itself."""
     t, n = judged.ties
-    running = _running(lambda rank: 1 / discount(rank), t + n)
-    alone = worth / discount(judged.rank)  # the same digits as without ties, where there are none
+    running = _running(weight, t + n)
 
     def weights(k: int) -> Floats:
         mean = (running.take(np.minimum(t + n, k)) - running.take(np.minimum(t, k))) / n

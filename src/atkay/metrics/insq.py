@@ -42,6 +42,8 @@ class INSQ(Metric):
     """
 
     name = "insq"
+    monotone = True
+    averages = True
     by_grade = True
 
     t: float = goal()

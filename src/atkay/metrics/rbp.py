@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from atkay.judged import ties as expected
 from atkay.metrics.gains import gains, highest_grade
-from atkay.metrics.metric import Definition, Floats, Judged, Metric, number, word
+from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric, number, word
 from atkay.metrics.user_models import share_of_highest
 from atkay.metrics.worked import added, bracketed, printed
 
@@ -54,6 +55,7 @@ class RBP(Metric):
     name = "rbp"
     aliases = ("rank_biased_precision",)
     monotone = True
+    averages = True
 
     p: float = persistence()
     gain: Literal["binary", "linear", "grade"] = word(
@@ -67,12 +69,19 @@ class RBP(Metric):
         return self.gain != "grade"
 
     def values(self, judged: Judged) -> Floats:
-        weights: Floats = (1 - self.p) * np.power(self.p, judged.rank - 1.0)
+        def weight(rank: Ints) -> Floats:
+            of_rank: Floats = (1 - self.p) * np.power(self.p, rank - 1.0)
+            return of_rank
+
         if self.gain == "grade":
-            return judged.total(weights * gains("linear", judged.grade), self.cutoffs)
-        if self.gain == "linear":
-            weights = weights * share_of_highest(judged.grade, self.highest)
-        return np.minimum(judged.total(weights, self.cutoffs), 1.0)  # rounding may go past 1 in the last digit
+            worth = gains("linear", judged.grade)
+        else:
+            worth = np.ones(len(judged.rank)) if self.gain == "binary" else share_of_highest(judged.grade, self.highest)
+        if judged.averaged:
+            total = expected.weighted(judged, worth, weight, self.cutoffs)
+        else:
+            total = judged.total(weight(judged.rank) * worth, self.cutoffs)
+        return np.minimum(total, 1.0) if self.bounded else total  # rounding may go past 1 in the last digit
 
     def expression(self, judged: Judged) -> str:
         top, p, highest = judged.rank <= self.cutoffs[0], printed(self.p), printed(self.highest)

@@ -42,6 +42,8 @@ class SDCG(Metric):
 
     name = "sdcg"
     aliases = ("scaled_dcg",)
+    monotone = True
+    averages = True
     by_grade = True
 
     highest: float = highest_grade(1.0)

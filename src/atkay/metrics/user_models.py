@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from atkay.core.types import WHOLE, Floats, Ints
+from atkay.judged import ties as expected
 from atkay.judged.judged import Judged
 from atkay.metrics.metric import divide, number
 
@@ -29,7 +30,10 @@ class Patience(NamedTuple):
 
     def precision(self, judged: Judged, gain: Floats, cutoffs: Sequence[int]) -> Floats:
         """The gain per item read: queries x cutoffs."""
-        seen = judged.total(gain * self.chance(judged.rank), cutoffs)
+        if judged.averaged:
+            seen = expected.weighted(judged, gain, self.chance, cutoffs)
+        else:
+            seen = judged.total(gain * self.chance(judged.rank), cutoffs)
         return np.minimum(divide(seen, self.reads(self.last(judged, cutoffs))), 1.0)  # rounding may go past 1
 
 
