@@ -402,6 +402,23 @@ def test_what_the_page_says_besides(tmp_path: Path) -> None:
     assert f"Conventions of {result.dialect}." in (tmp_path / "a.html").read_text()
 
 
+def test_bounds_and_chance_stand_in_the_page(tmp_path: Path) -> None:
+    def page(result: atkay.Result | atkay.Comparison) -> str:
+        atkay.report(result, tmp_path / "a.html")
+        return (tmp_path / "a.html").read_text()
+
+    good, bad, truth = {1: ["a", "x"]}, {1: ["n", "a"]}, {1: {"a": 1, "n": 0}}
+    text = page(atkay.compare({"bad": bad, "good": good}, truth, "mrr"))
+    assert "cannot be turned by the unjudged items" in text
+    assert "1 of 2 listed items unjudged" in text
+    assert "Chance and the best order: good" in text
+    result = atkay.evaluate(good, truth, "mrr")
+    assert "1 of 2 listed items unjudged" in page(result)
+    assert "Bounds and chance need the lists" in page(replace(result, again=None))
+    long = atkay.evaluate({1: ["a", *map(str, range(3_000))]}, truth, "mrr")
+    assert "The lists are long, so this is not in every report" in page(long)
+
+
 def test_the_same_users_whatever_the_order(comparison: atkay.Comparison) -> None:
     backwards = atkay.evaluate(dict(reversed(RUNS["base"].items())), TRUTH, "mrr")
     for result in (*comparison.results.values(), backwards):

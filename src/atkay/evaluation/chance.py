@@ -80,7 +80,7 @@ def find_chance(result: Result) -> Chance:
     }
     numbers = {name: [means[side][name] for side in means] for name in names}
     return Chance(
-        rows=Numbers((name, Standing(*each, float(_adjusted(*each[:3])))) for name, each in numbers.items()),
+        rows=Numbers((name, Standing._make([*each, float(_adjusted(*each[:3]))])) for name, each in numbers.items()),
         refused={name: reason for metric, reason in reasons.items() if reason for name in metric.numbers},
         users=users,
         ids=result.ids,
