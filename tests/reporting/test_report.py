@@ -416,7 +416,7 @@ def test_bounds_and_chance_stand_in_the_page(tmp_path: Path) -> None:
     assert "1 of 2 listed items unjudged" in page(result)
     assert "Bounds and chance need the lists" in page(replace(result, again=None))
     long = atkay.evaluate({1: ["a", *map(str, range(3_000))]}, truth, "mrr")
-    assert "The lists are long, so this is not in every report" in page(long)
+    assert "These lists are too long to do this for every report" in page(long)
 
 
 def test_the_same_users_whatever_the_order(comparison: atkay.Comparison) -> None:

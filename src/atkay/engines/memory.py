@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 
 ROWS_KEPT = 100_000
-"""Lists up to this many rows are kept with their result."""
+"""Of lists up to this many rows, example users are chosen when a report asks."""
+
+ROWS_JUDGED_AGAIN = 1_000_000
+"""Lists up to this many rows are kept with their result, for bounds and chance."""
 
 
 def evaluate_memory(request: Request) -> Result:
@@ -47,12 +50,10 @@ def evaluate_memory(request: Request) -> Result:
     align = partial(_aligned, first, tables, request.protocol.scores)
     part, judged, _ = measure_aligned(request, setting, align)
     examples = partial(choose, first, judged, part.rows)
-    if len(first.recs) > ROWS_KEPT:
-        return finish(request, setting, [part], examples())
-    # Of small tables users are chosen when a report asks, and lists judged again; large ones are not kept for that.
-    rules = [(one.metrics, one.protocol) for one in request.by_protocol()]
     estimates = request.sampled is not None and request.sampled.estimator != "none"
-    return finish(request, setting, [part], examples, None if estimates else partial(_judged_again, rules, align))
+    rules = [(one.metrics, one.protocol) for one in request.by_protocol()]
+    again = None if estimates or len(first.recs) > ROWS_JUDGED_AGAIN else partial(_judged_again, rules, align)
+    return finish(request, setting, [part], examples if len(first.recs) <= ROWS_KEPT else examples(), again)
 
 
 def _aligned(first: Aligned, tables: Mapping[str, Table], scores: str, protocol: Protocol) -> Aligned:

@@ -264,7 +264,7 @@ def _unjudged(view: View) -> list[Element]:
     results = view.results.values()
     if not results or any(result.again is None for result in results):
         return paragraphs(
-            "Bounds and chance need the lists, which are kept with the results of lists in memory up to 100,000 rows, "
+            "Bounds and chance need the lists, which are kept with results of lists in memory up to a million rows, "
             "but neither saved nor kept with estimates from a sample."
         )
     if max(result.population.listed**2 / result.population.evaluated for result in results) > MOST_WORK:

@@ -337,7 +337,7 @@ class Result(Tables, Mapping[str, float]):
     def bounds(self) -> Bounds:
         """The lowest and the highest value of each metric that the unjudged items of the lists allow.
 
-        For lists in memory, up to 100,000 rows; see the page about unjudged items.
+        For lists in memory, up to a million rows; see the page about unjudged items.
         """
         from atkay.evaluation.bounds import find_bounds
 
@@ -347,7 +347,7 @@ class Result(Tables, Mapping[str, float]):
     def chance(self) -> Chance:
         """Each metric next to what a random order of the lists would score, and the best one.
 
-        For lists in memory, up to 100,000 rows; see the page about unjudged items.
+        For lists in memory, up to a million rows; see the page about unjudged items.
         """
         from atkay.evaluation.chance import find_chance
 
@@ -357,7 +357,7 @@ class Result(Tables, Mapping[str, float]):
         """The lists, judged again; ``what`` needs them."""
         if self.again is None:
             raise RowsError(
-                f"{what} needs the lists, which are kept with the results of lists in memory up to 100,000 rows, but "
+                f"{what} needs the lists, which are kept with the results of lists in memory up to a million rows, but "
                 "neither saved nor kept with estimates from a sample. Evaluate the lists themselves, or a part of the "
                 "users: evaluate(recs, truth, ...)."
             )
