@@ -45,7 +45,7 @@ def test_grades_below_0_are_judgements_unless_the_protocol_says_otherwise() -> N
 
 def test_the_values_of_ir_measures() -> None:
     # ir_measures.iter_calc([Judged@1, Judged@3, Judged@8, Judged], qrels, run) of ir-measures 0.4.3, on these data.
-    result = atkay.evaluate(RECS, TRUTH, ["judged@1", "judged@3", "judged@8", "judged"])
+    result = atkay.evaluate(RECS, TRUTH, ["Judged@1", "Judged@3", "Judged@8", "Judged"], dialect="ir_measures")
     assert result.per_query.rows() == [("ann", 1.0, 0.6666666666666666, 0.5, 0.5), ("bob", 0.0, 0.0, 0.0, 0.0)]
 
 

@@ -80,11 +80,13 @@ DIALECT = Dialect(
         "compatibility; ties=text scores=exact",
         *(f"{name}; {OF_NDEVAL}" for name in ("alpha_dcg", "ap_ia", "err_ia", "nrbp", "p_ia", "subtopic_recall")),
         *(f"{name}(equal=exact); {OF_NDEVAL}" for name in ("alpha_ndcg", "nerr_ia", "nnrbp")),
+        "judged; ties=text scores=exact negative=irrelevant",
     ),
     names=BINARY
     | CWL
     | COMPATIBILITY
     | {name: spec for own, (ours, options) in DIVERSE.items() for name, spec in _with_options(own, ours, options)}
+    | {"Judged": "judged"}
     | {f"{own}(rel={{rel}})": f"{spec}; min_relevance={{rel}}" for own, spec in BINARY.items()}
     | {f"{own}(judged_only=True)": f"{spec}; unjudged=drop" for own, spec in (NAMES | {"nDCG": "ndcg"}).items()}
     | {
