@@ -10,12 +10,11 @@ import numpy as np
 
 from atkay.core.types import is_number
 from atkay.errors import ProtocolError, number_of, shown
-from atkay.evaluation.extremes import UnjudgedPlaces, extremes
+from atkay.evaluation.extremes import extremes
 from atkay.metrics.metric import RunMetric, is_pooled
 from atkay.results.further_values import FurtherValues
 from atkay.results.measured import in_rows
 from atkay.results.numbers import Numbers
-from atkay.results.summary import means_of
 from atkay.text.phrases import argument
 
 if TYPE_CHECKING:
@@ -65,27 +64,24 @@ class Bounds(FurtherValues[Bound]):
 def find_bounds(result: Result, grade: float | None = None) -> Bounds:
     """The bounds of a result's numbers; ``grade`` is the highest that there can be, by default that of the truth."""
     measured = result.measured("bounds")
-    highest = _highest_grade(measured, grade)
+    most = _highest_grade(measured, grade)
     reasons = {metric: _why_not(metric, each) for each in measured for metric in each.metrics}
     kept = [each._replace(metrics=[metric for metric in each.metrics if not reasons[metric]]) for each in measured]
-    ends = [extremes(each, highest) if each.metrics else ({}, {}) for each in kept]
+    ends = [extremes(each, most) if each.metrics else ({}, {}) for each in kept]
     users = {side: in_rows(kept, [each[at] for each in ends]) for at, side in enumerate(("lowest", "highest"))}
-    names = [name for name in result if name in users["lowest"]]
-    means = {
-        side: means_of(names, np.array([of[name] for name in names]).T, {}, result.groups) if names else {}
-        for side, of in users.items()
-    }
+    lowest, highest = (result.means_of(users[side], {}) for side in ("lowest", "highest"))
     judged, counted = measured[0].judged, measured[0].counted
+    listed = int(judged.n_listed[counted].sum())
     return Bounds(
-        rows=Numbers((name, Bound(result[name], means["lowest"][name], means["highest"][name])) for name in names),
+        rows=Numbers((name, Bound(result[name], low, highest[name])) for name, low in lowest.items()),
         refused={name: reason for metric, reason in reasons.items() if reason for name in metric.numbers},
         users=users,
         ids=result.ids,
         names=result.names,
         result=result,
-        grade=highest,
-        unjudged=int(counted[UnjudgedPlaces.of(judged).query].sum()),
-        listed=int(judged.n_listed[counted].sum()),
+        grade=most,
+        unjudged=listed - int(counted[judged.judgements.listed.query].sum()),
+        listed=listed,
     )
 
 

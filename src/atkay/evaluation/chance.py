@@ -14,7 +14,6 @@ from atkay.metrics.metric import RunMetric
 from atkay.results.further_values import FurtherValues
 from atkay.results.measured import in_rows
 from atkay.results.numbers import Numbers
-from atkay.results.summary import means_of
 from atkay.text.phrases import argument
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def find_chance(result: Result) -> Chance:
     names = [name for name in result if any(name in each.numbers for each in kept)]
     value = {name: result.query_values[:, result.by_query.index(name)] for name in names}
     orders = {"chance": _shuffled, "best": _best_order, "ceiling": _best_items}
-    of_orders = {name: _of_order(kept, names, order, result) for name, order in orders.items()}
+    of_orders = {name: _of_order(kept, order, result) for name, order in orders.items()}
     users = {"value": value, **{order: of_users for order, (of_users, _) in of_orders.items()}}
     means: dict[str, Mapping[str, Any]] = {
         "value": result,
@@ -89,8 +88,8 @@ def find_chance(result: Result) -> Chance:
 
 
 def _of_order(
-    measured: Sequence[Measured], names: Sequence[str], order: Callable[[Judged], Judged], result: Result
-) -> tuple[dict[str, Floats], dict[str, float]]:
+    measured: Sequence[Measured], order: Callable[[Judged], Judged], result: Result
+) -> tuple[dict[str, Floats], Mapping[str, float]]:
     """The values of the lists in another order, of the users and of all of them."""
     values, sides = [], []
     for each in measured:
@@ -99,8 +98,7 @@ def _of_order(
         sides.append(ratios)
     users = in_rows(measured, values)
     above, below = (in_rows(measured, [{n: pair[at] for n, pair in of.items()} for of in sides], 0.0) for at in (0, 1))
-    pooled = {name: (above[name], below[name]) for name in above}
-    return users, means_of(names, np.array([users[name] for name in names]).T, pooled, result.groups) if names else {}
+    return users, result.means_of(users, {name: (above[name], below[name]) for name in above})
 
 
 def _ordered(judged: Judged, order: Callable[[Judged], Judged]) -> Judged:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from typing import Protocol as Interface
@@ -78,8 +78,8 @@ class Result(Tables, Mapping[str, float]):
 
     _internal = (
         "again aggregates apart apart_words by_query counted example_users examples groups header ids kept means "
-        "measured protocol_of query_values ratios slice_summaries slicings sums weighted weights whole whole_of "
-        "whole_users with_rows"
+        "means_of measured protocol_of query_values ratios slice_summaries slicings sums weighted weights whole "
+        "whole_of whole_users with_rows"
     )
 
     metrics: tuple[Metric, ...]
@@ -352,6 +352,16 @@ class Result(Tables, Mapping[str, float]):
         from atkay.evaluation.chance import find_chance
 
         return find_chance(self)
+
+    def means_of(
+        self, users: Mapping[str, Floats], ratios: Mapping[str, tuple[Floats, Floats]] | None = None
+    ) -> Numbers[float]:
+        """The means of other values of the same users, by number; ``ratios`` where these are pooled."""
+        metrics = tuple(metric for name, metric in self._single.items() if name in users)
+        if not metrics:
+            return Numbers()
+        values = np.array([users[str(metric)] for metric in metrics]).T
+        return replace(self, metrics=metrics, query_values=values, ratios=ratios, whole={}).means
 
     def measured(self, what: str) -> Sequence[Measured]:
         """The lists, judged again; ``what`` needs them."""
