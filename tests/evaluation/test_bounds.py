@@ -123,7 +123,7 @@ def test_a_worked_example() -> None:
 def test_a_relevant_item_far_down_can_lower_a_value() -> None:
     # a stands at rank 1. With y at rank 3 relevant, average precision is (1/1 + 2/3) / 2; with x, too, 1 again.
     result = atkay.evaluate({1: ["a", "x", "y"]}, {1: ["a"]}, "map")
-    assert tuple(result.bounds["map"]) == (1, pytest.approx((1 + 2 / 3) / 2), 1)
+    assert tuple(result.bounds["map"]) == pytest.approx((1, (1 + 2 / 3) / 2, 1))
 
 
 def test_a_higher_grade_than_the_truth_has() -> None:

@@ -353,9 +353,7 @@ class Result(Tables, Mapping[str, float]):
 
         return find_chance(self)
 
-    def means_of(
-        self, users: Mapping[str, Floats], ratios: Mapping[str, tuple[Floats, Floats]] | None = None
-    ) -> Numbers[float]:
+    def means_of(self, users: Mapping[str, Floats], ratios: Mapping[str, tuple[Floats, Floats]]) -> Numbers[float]:
         """The means of other values of the same users, by number; ``ratios`` where these are pooled."""
         metrics = tuple(metric for name, metric in self._single.items() if name in users)
         if not metrics:
