@@ -199,3 +199,13 @@ def test_how_bounds_print() -> None:
         "auc: no proof of its extremes is known"
     )
     assert "| mrr    | 0.5000 | 0.5000 |  1.0000 |" in result.bounds.to_markdown()
+
+
+def test_users_are_put_together_as_in_the_result() -> None:
+    # Ann 1/2 to 1 with weight 3, Bob 0 to 1/2 with weight 1; all orders of two items have the same precision@2.
+    recs, truth = {"ann": ["a", "x"], "bob": ["x", "n"]}, {"ann": {"a": 1}, "bob": {"a": 1, "n": 0}}
+    weighed = atkay.evaluate(recs, truth, "precision@2", weights={"ann": 3, "bob": 1})
+    assert tuple(weighed.bounds["precision@2"]) == (3 / 8, 3 / 8, (3 * 1 + 1 / 2) / 4)
+    lowest = atkay.evaluate(recs, truth, "precision@2", aggregate="minimum")
+    assert tuple(lowest.bounds["precision@2"]) == (0, 0, 1 / 2)
+    assert tuple(weighed.chance["precision@2"])[:2] == (3 / 8, 3 / 8)
