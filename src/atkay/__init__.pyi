@@ -48,6 +48,7 @@ from atkay.metrics.inst import INST as INST
 from atkay.metrics.inter_list_distance import InterListDistance as InterListDistance
 from atkay.metrics.interpolated_map import InterpolatedMAP as InterpolatedMAP
 from atkay.metrics.interpolated_precision import InterpolatedPrecision as InterpolatedPrecision
+from atkay.metrics.judged import JudgedShare as JudgedShare
 from atkay.metrics.kendall import Kendall as Kendall
 from atkay.metrics.long_tail import LongTail as LongTail
 from atkay.metrics.map import MAP as MAP
@@ -94,6 +95,7 @@ from atkay.metrics.surprisal import Surprisal as Surprisal
 from atkay.metrics.top_auc import TopAUC as TopAUC
 from atkay.metrics.total import Total as Total
 from atkay.metrics.unexpectedness import Unexpectedness as Unexpectedness
+from atkay.metrics.unjudged import UnjudgedShare as UnjudgedShare
 from atkay.metrics.user_coverage import UserCoverage as UserCoverage
 from atkay.metrics.utility import Utility as Utility
 from atkay.metrics.yaap import YAAP as YAAP
