@@ -104,7 +104,7 @@ def _of_order(
 def _ordered(judged: Judged, order: Callable[[Judged], Judged]) -> Judged:
     """Lists in another order, for all that metrics see of them."""
     graded = None if judged.graded is None else order(judged.graded)
-    none: dict[str, Any] = dict.fromkeys(("judging", "ranking", "level", "of_hits", "of_truth"))
+    none: dict[str, Any] = dict.fromkeys(("judging", "ranking", "level", "n_unjudged_above", "of_hits", "of_truth"))
     return replace(order(judged), graded=graded, **none)
 
 

@@ -109,7 +109,9 @@ class UnjudgedPlaces:
         if is_constant(judged.grades) and {*judged.grades[:1].tolist()} <= {grade}:
             # One gain stands for all, so that a perfect list scores 1 to the last bit.
             fields |= {name: np.broadcast_to(grade, fields[name].shape) for name in ("grade", "grades")}
-        none: dict[str, Any] = dict.fromkeys(("truth", "judging", "positive", "of_hits", "of_truth"))
+        none: dict[str, Any] = dict.fromkeys(
+            ("truth", "judging", "positive", "n_unjudged_above", "of_hits", "of_truth")
+        )
         both = replace(judged, **fields, **none)
         return replace(both, nonrelevant_above=both.rank - both.nth)
 
