@@ -149,3 +149,9 @@ def test_the_residual_of_version_10() -> None:
     result = atkay.evaluate(recs, truth, "rbp_resid", dialect="trec_eval_10")
     assert result.query_values[:, 0].tolist() == [pytest.approx(0.9**2 + 0.1 * 0.9), 0]
     assert not math.isnan(result["rbp_resid"])
+
+
+def test_what_nobody_judged_in_version_10() -> None:
+    # Of a, x and p nobody judged x, and p has a grade below 0: 1 of 2, and 2 of 5 places.
+    result = atkay.evaluate({1: ["a", "x", "p"]}, {1: {"a": 1, "p": -1}}, ["unj_2", "unj_5"], dialect="trec_eval_10")
+    assert list(result.values()) == [1 / 2, 2 / 5]

@@ -14,8 +14,9 @@ DIALECT = replace(
     metrics=(
         *(spec.replace("rounding=from_tenth", "rounding=nearest") for spec in NINE.metrics),
         "rbp_residual(p=0.9,unjudged=open_if_any)",
+        "unjudged(per=k)",
     ),
-    names={**NINE.names, "rbp_resid": "rbp_residual"},
+    names={**NINE.names, "rbp_resid": "rbp_residual", "unj_{k}": "unjudged@{k}"},
     protocol={**NINE.protocol, "scores": "exact"},
     uncut=(*NINE.uncut, "rbp_residual"),
     checked="source",

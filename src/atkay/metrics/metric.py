@@ -61,8 +61,8 @@ class Metric(Visible):
     """
 
     _internal = (
-        "averages by_grade by_item by_length by_score by_subtopic cuts expression least looks_back monotone needs_pairs "
-        "numbers partial plainest reach reads_lists sides top view"
+        "averages by_grade by_item by_length by_score by_subtopic cuts expression least looks_back monotone "
+        "needs_pairs numbers partial plainest reach reads_lists sides top view"
     )
 
     name: ClassVar[str]
