@@ -119,6 +119,7 @@ class Scenario:
                     "y": [float(data.vectors[item][1]) for item in known],
                 }
             ),
+            "propensity": data.propensity,
             "reference": self.by_user(data.reference),
         }
 
@@ -233,6 +234,7 @@ def scenarios(
         catalog=frozenset(item_name(item) for item in {*draw(some_items), 0, 3, 5}),
         categories={item_name(item): kinds for item, (kinds, _) in features.items()},
         vectors={item_name(item): vector for item, (_, vector) in features.items()},
+        propensity={item_name(item): (item + 1) / 10 for item in known},
         reference=named(reference),
         owner=owner,
         subtopics=topics,

@@ -22,6 +22,8 @@ DEEP = os.environ.get("HYPOTHESIS_PROFILE") == "deep"
 """Whether this is ``make test-deep``."""
 
 NUMBERS = (0.5, 1.0, 2.0)
+NUMBERS_OF = {"power": (1.0, 0.5), "clip": (0.0, 0.25)}
+"""Of fields that want others."""
 
 Row = tuple[int, int, float]
 
@@ -36,11 +38,13 @@ def every_variant(*cutoffs: int | tuple[int, ...] | None) -> Iterator[Metric]:
 def combinations(cls: type[Metric], k: int | tuple[int, ...] | None) -> Iterator[Metric]:
     """With all words that go together, the defaults first."""
     fields = conventions(cls)
-    choices = [list(words_of(each)) or list(filter(each.metadata["check"], NUMBERS)) for each in fields]
+    numbers = {each.name: NUMBERS_OF.get(each.name, NUMBERS) for each in fields}
+    choices = [list(words_of(each)) or list(filter(each.metadata["check"], numbers[each.name])) for each in fields]
     for chosen in itertools.product(*choices):
         words: dict[str, Any] = dict(zip((each.name for each in fields), chosen, strict=True))
-        with contextlib.suppress(SpecError):
-            yield cls(**words, k=k)
+        if words.get("of") != "probabilities":  # which the scores of the tests are not
+            with contextlib.suppress(SpecError):
+                yield cls(**words, k=k)
 
 
 def each_word(cls: type[Metric], k: int | tuple[int, ...] | None) -> Iterator[Metric]:
@@ -54,7 +58,10 @@ def each_word(cls: type[Metric], k: int | tuple[int, ...] | None) -> Iterator[Me
 
 
 def side(user: Callable[[int], object] = int, item: Callable[[int], object] = int) -> dict[str, Any]:
-    """Something for every metric that needs more than recs and truth; user 5 and item 7 are not in training."""
+    """Something for every metric that needs more than recs and truth.
+
+    User 5 and item 7 are not in training, and item 7 has no propensity.
+    """
     train = {0: [0, 1, 2], 1: [0, 2], 2: [0], 3: [3, 4, 5, 6, 0], 4: [1, 6], ANCHOR: [0, 5]}
     features = [
         (number, [["a"], ["a", "b"], ["b"], ["c"], ["c", "a"], ["d"], ["b", "d"], ["e"]][number], number % 3, number**2)
@@ -71,6 +78,7 @@ def side(user: Callable[[int], object] = int, item: Callable[[int], object] = in
                 "y": [float(y + 1) for *_, y in features],
             }
         ),
+        "propensity": {item(number): (number + 1) / 10 for number in range(7)},
         "reference": {user(who): [item(one) for one in (0, 3, 1)] for who in (0, 1, 2, 3, 5, ANCHOR)},
     }
 

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from cornac import metrics
 from cornac.data import Dataset
-from cornac.eval_methods.base_method import ranking_eval
+from cornac.eval_methods.base_method import ranking_eval, rating_eval
 from cornac.models import Recommender
 from entries import CUTOFFS, Data, Entry
 
 CUT = ("Precision", "Recall", "FMeasure", "HitRatio", "NDCG", "NCRR")
 WHOLE = ("MAP", "MRR", "AUC")
+RATINGS = ("RMSE", "MAE", "MSE")
 INPUTS = {
     "given": "a model that gives listed items their scores, and others lower ones by id",
     "train": "all users and items, with rating 0, so that nothing counts as seen",
@@ -37,6 +38,9 @@ class Given(Recommender):  # type: ignore[misc]  # the library has no types
     def score(self, user_idx: int, item_idx: int | None = None) -> Any:
         return self.scores[user_idx] if item_idx is None else self.scores[user_idx, item_idx]
 
+    def rate(self, user_idx: int, item_idx: int, clipping: bool = True) -> Any:
+        return self.scores[user_idx, item_idx]
+
 
 def ask(data: Data) -> tuple[dict[str, Any], Iterator[Entry]]:
     # Numbers are given out in the order of appearance, which is that of the ids.
@@ -51,8 +55,15 @@ def ask(data: Data) -> tuple[dict[str, Any], Iterator[Entry]]:
     for user, item, score in data.coded(data.recs):
         scores[user, item] = score
     given = Given(scores).fit(train)
-    scope: dict[str, Any] = {name: getattr(metrics, name) for name in (*CUT, *WHOLE)}
-    scope |= {"ranking_eval": ranking_eval, "given": given, "train": train, "test": test, "named": data.named}
+    scope: dict[str, Any] = {name: getattr(metrics, name) for name in (*CUT, *WHOLE, *RATINGS)}
+    scope |= {
+        "ranking_eval": ranking_eval,
+        "rating_eval": rating_eval,
+        "given": given,
+        "train": train,
+        "test": test,
+        "named": data.named,
+    }
     numbers = data.items
     lists = {user: np.array([numbers[item] for item in items]) for user, items in data.lists.items()}
     wanted = {user: [numbers[item] for item, grade in row.items() if grade > 0] for user, row in data.grades.items()}
@@ -70,3 +81,5 @@ def entries() -> Iterator[Entry]:
             one = f"{metric}.compute(gt_pos=row, pd_rank=lists[user])"
             each = f"{{user: {one} for user, row in wanted.items()}}"
             yield Entry(name, f"mean([{one} for user, row in wanted.items()])", k, {"ranks": "listed items"}, each)
+    for name in RATINGS:
+        yield Entry(name, f"rating_eval(given, [{name}()], test)[0][0]", None, {"ranks": "every item"})

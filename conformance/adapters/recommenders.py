@@ -11,6 +11,8 @@ from recommenders.evaluation import python_evaluation as evaluation
 
 INPUTS = {
     "true": "table of userID, itemID, rating: the rows of truth.csv that the option 'truth' names",
+    "rated": "all rows of truth.csv, in the same form",
+    "clicked": "the same with a rating of 1 where the relevance is above 0, and else 0",
     "pred": "table of userID, itemID, prediction from recs.csv",
 }
 CALLS: tuple[tuple[str, dict[str, str]], ...] = (
@@ -21,15 +23,22 @@ CALLS: tuple[tuple[str, dict[str, str]], ...] = (
         for discount in ("loge", "log2")
     ),
 )
+RATINGS = ("rmse", "mae", "rsquared")
 
 
 def ask(data: Data) -> tuple[dict[str, Any], Iterator[Entry]]:
-    names = (*(name for name, _ in CALLS), "auc")
+    names = (*(name for name, _ in CALLS), "auc", *RATINGS)
     pred = pd.DataFrame(data.recs, columns=["userID", "itemID", "prediction"])
     return {name: getattr(evaluation, name) for name in names} | {"pred": pred}, entries(data)
 
 
 def entries(data: Data) -> Iterator[Entry]:
+    columns = ["userID", "itemID", "rating"]
+    rated = pd.DataFrame(data.truth, columns=columns)
+    clicked = pd.DataFrame([(user, item, int(grade > 0)) for user, item, grade in data.truth], columns=columns)
+    for name in RATINGS:
+        yield Entry(name, f"{name}(rated, pred)", scope={"rated": rated})
+    yield Entry("auc", "auc(clicked, pred)", scope={"clicked": clicked})
     for rows, which in data.interactions():
         scope = {"true": pd.DataFrame(rows, columns=["userID", "itemID", "rating"])}
         for name, options in CALLS:

@@ -10,6 +10,7 @@ from typing import Any
 from entries import CUTOFFS, Data, Entry
 from recpack import metrics
 from recpack.metrics.base import Metric
+from recpack.metrics.ips import IPSHitRateK
 from scipy.sparse import csr_matrix
 
 KINDS = ("PrecisionK", "RecallK", "CalibratedRecallK", "HitK", "ReciprocalRankK", "DCGK", "NDCGK", "DiscountedGainK")
@@ -17,12 +18,14 @@ INPUTS = {
     "y_true": "sparse matrix of users and items: 1 for the rows of truth.csv that the option 'truth' names",
     "y_pred": "sparse matrix of the scores in recs.csv",
     "calculated": "calls metric.calculate(y_true, y_pred) and returns the metric",
+    "fitted": "calls metric.fit(y_true) as well",
     "named": "puts users' names for their numbers",
 }
 
 
 def ask(data: Data) -> tuple[dict[str, Any], Iterator[Entry]]:
-    return {name: getattr(metrics, name) for name in KINDS} | {"named": data.named}, entries(data)
+    kinds = {name: getattr(metrics, name) for name in KINDS}
+    return kinds | {"IPSHitRateK": IPSHitRateK, "named": data.named}, entries(data)
 
 
 def matrix(data: Data, rows: list[tuple[str, str, Any]]) -> csr_matrix:
@@ -45,6 +48,16 @@ def entries(data: Data) -> Iterator[Entry]:
                 done = f"calculated({name}({k}))"
                 each = f"named({done}.results.groupby('user_id')['score'].sum().to_dict())"
                 yield Entry(name, f"{done}.value", k, which, each, {"calculated": calculated})
+
+        def fitted(metric: IPSHitRateK, y_true: csr_matrix = y_true) -> Metric:
+            metric.fit(y_true)
+            metric.calculate(y_true, y_pred)
+            return metric
+
+        for k in CUTOFFS:
+            done = f"fitted(IPSHitRateK({k}))"
+            each = f"named({done}.results.groupby('user_id')['score'].sum().to_dict())"
+            yield Entry("IPSHitRateK", f"{done}.value", k, which | {"fitted": "y_true"}, each, {"fitted": fitted})
         if any(grade > 1 for _, _, grade in rows):
             y_grades = matrix(data, rows)
 

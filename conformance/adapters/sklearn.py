@@ -13,15 +13,23 @@ from sklearn.metrics import (
     average_precision_score,
     dcg_score,
     label_ranking_average_precision_score,
+    mean_absolute_error,
+    mean_squared_error,
     ndcg_score,
+    r2_score,
     roc_auc_score,
+    root_mean_squared_error,
 )
 
 INPUTS = {
     "rows": "{user: (relevance, score)}: of the items in recs.csv, one row each; 0 where truth has none",
     "binary": "the same with 1 where the relevance is above 0",
     "y_true, y_score": "all rows as one matrix, where all lists have the same length",
+    "every": "all items of recs.csv: 1 where the relevance is above 0 and else 0, and their scores",
+    "rated": "the pairs that are in both files: their relevance, and their scores",
 }
+
+RATINGS = (mean_squared_error, root_mean_squared_error, mean_absolute_error, r2_score)
 
 
 def ask(data: Data) -> tuple[dict[str, Any], Iterator[Entry]]:
@@ -30,7 +38,10 @@ def ask(data: Data) -> tuple[dict[str, Any], Iterator[Entry]]:
         for user, row in grouped(data.recs).items()
     }
     called = (average_precision_score, dcg_score, label_ranking_average_precision_score, ndcg_score, roc_auc_score)
-    scope = {kind.__name__: kind for kind in called} | {"mean": np.mean, "rows": rows}
+    scope = {kind.__name__: kind for kind in (*called, *RATINGS)} | {"mean": np.mean, "rows": rows}
+    graded = [(data.grades.get(user, {}).get(item), score) for user, item, score in data.recs]
+    scope["every"] = [int((grade or 0) > 0) for grade, _ in graded], [score for _, score in graded]
+    scope["rated"] = tuple(zip(*((grade, score) for grade, score in graded if grade is not None), strict=True))
     scope["binary"] = {user: ((given > 0).astype(int), scores) for user, (given, scores) in rows.items()}
     same = len({scores.shape for _, scores in rows.values()}) == 1
     if same:
@@ -50,6 +61,9 @@ def entries(same: bool) -> Iterator[Entry]:
         one = f"{name}(t[0], s[0])"
         each = f"{{u: {one} for u, (t, s) in binary.items()}}"
         yield Entry(name, f"mean([{one} for t, s in binary.values()])", None, {"rows": "one by one"}, each)
+    yield Entry("roc_auc_score", "roc_auc_score(*every)", None, {"rows": "all together"})
+    for kind in RATINGS:
+        yield Entry(kind.__name__, f"{kind.__name__}(*rated)")
 
 
 def both(name: str, given: str, k: int | None, options: dict[str, Any], rows: str, same: bool) -> Iterator[Entry]:

@@ -29,6 +29,7 @@
     ├── RelevanceWarning   grades look like star ratings, of which the poor ones count as relevant
     ├── RepeatsWarning     seen items are excluded, but most relevant items were seen
     ├── SampledWarning     the numbers are of a sample of the catalogue
+    ├── SkippedWarning     predictions of users without a relevant item do not count
     ├── SpeedWarning       the compiled kernels are missing, so everything takes longer
     ├── SwappedWarning     recs and truth look as if they were swapped
     ├── TiesWarning        the order of equal scores decides more than a few of the lists
@@ -130,6 +131,10 @@ class PermutationsWarning(AtkayWarning):
 
 class SampledWarning(AtkayWarning):
     """The lists rank a sample of the items."""
+
+
+class SkippedWarning(AtkayWarning):
+    """Metrics of predictions leave out users without a relevant item, whose scores may all be wrong."""
 
 
 class SpeedWarning(AtkayWarning):

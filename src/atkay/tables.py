@@ -147,6 +147,16 @@ TABLES: Mapping[str, TableKind] = {
         refuse_apart={"item": "evaluated"},
         covers=("item",),
     ),
+    "propensity": TableKind(
+        {"item": ITEM},
+        "The chance of each item to be observed.",
+        "a table of items and the chance that a relevant one is observed, or {item: p}",
+        side=True,
+        extra="the propensity of each item",
+        header="item,propensity",
+        refuse_apart={"item": "evaluated"},
+        covers=("item",),
+    ),
     "reference": TableKind(
         LISTS,
         "The lists of a reference recommender.",

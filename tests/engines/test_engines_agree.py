@@ -60,6 +60,7 @@ class Data:
                     "y": rng.random(ITEMS),
                 }
             ),
+            "propensity": {item: float(p) for item, p in enumerate(rng.random(ITEMS - 2) + 1e-3) if p <= 1},
             "reference": {user: rng.permutation(ITEMS)[:5].tolist() for user in range(USERS)},
         }
 

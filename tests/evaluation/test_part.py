@@ -27,7 +27,7 @@ VARIANTS = list(every_variant(None, (1, 3)))
 FEWER = settings(max_examples=min(3, settings().max_examples))
 
 
-TABLES = ("train", "catalog", "features", "reference", "slices", *FILTERS)
+TABLES = ("train", "catalog", "features", "propensity", "reference", "slices", *FILTERS)
 
 
 def setting_of(request: Request) -> Setting:

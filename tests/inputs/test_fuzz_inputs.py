@@ -804,7 +804,7 @@ ODD: dict[str, Callable[[], Any]] = {
     "columns": Columns,
     "metric": lambda: atkay.parse("mrr"),
 }
-TABLES = ["recs", "truth", "train", "catalog", "features", "reference", "exclude", "candidates", "slices"]
+TABLES = ["recs", "truth", "train", "catalog", "features", "propensity", "reference", "exclude", "candidates", "slices"]
 ARGUMENTS = [
     *TABLES,
     "columns",

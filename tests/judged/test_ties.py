@@ -20,7 +20,7 @@ from atkay.errors import ProtocolError, TiesWarning
 from atkay.metrics.metric import Metric
 from variants import ANCHOR, every_variant, side
 
-AVERAGED = [metric for metric in every_variant(None, 1, 2, 4) if metric.averages]
+AVERAGED = [metric for metric in every_variant(None, 1, 2, 4) if metric.averages and not metric.reads_scores]
 PER_USER = [metric for metric in AVERAGED if getattr(metric, "average", "users") == "users"]
 
 Groups = list[list[int]]

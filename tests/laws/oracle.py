@@ -32,6 +32,8 @@ from oracle_hits import (
     Words,
 )
 from oracle_lists import LISTS, POOLED_LISTS, RUN, about_truth, median_users
+from oracle_predictions import POOLED_ROWS, ROWS, RUN_ROWS, with_rows
+from oracle_propensities import POOLED_WEIGHTED, RUN_WEIGHTED, WEIGHTED
 from oracle_ranks import RANKS, RANKS_POOLED
 from oracle_subtopics import SUBTOPICS
 from oracle_trec import TREC_AVERAGED, TREC_GRADED, TREC_LISTS, TREC_METRICS, TREC_RUN
@@ -39,6 +41,13 @@ from oracle_user_models import USER_MODELS
 from scipy import stats
 
 __all__ = ["AVERAGED", "LISTS", "METRICS", "RUN", "Data", "Number", "Refused", "Rules", "Words"]
+
+LISTS.update(ROWS, **WEIGHTED)
+POOLED_LISTS.update(POOLED_ROWS, **POOLED_WEIGHTED)
+RUN.update(RUN_ROWS, **RUN_WEIGHTED)
+AVERAGED.update(ROWS, RUN_ROWS)
+USERS = {"median_rank": median_users, **dict.fromkeys(RUN_ROWS, with_rows)}
+"""How many users count in a number of the run, where not all of them do."""
 
 
 METRICS |= USER_MODELS | RANKS
@@ -426,7 +435,7 @@ def number(
         if not words.keys() <= fields:
             raise ValueError(f"{metric} has no field {sorted(words.keys() - fields)}")
         cases = [query.case(k, data) for query in here]
-        users = median_users(cases, words) if metric == "median_rank" else len(cases)
+        users = USERS[metric](cases, words) if metric in USERS else len(cases)
         return Number(formula(cases, words, k, data), users=users, undefined=len(here) - users)
     found = {query.user: value(query, metric, words, k, data, rules) for query in here}
     units: dict[Hashable, list[User]] = {}
@@ -533,6 +542,6 @@ def apart(metric: str, words: Words) -> bool:
         return words.get("kind") != "unexpectedness"
     if metric == "rbp_residual":
         return words.get("unjudged", "irrelevant") != "irrelevant"
-    return metric in (*SUBTOPICS, "exposure") or (
+    return metric in (*SUBTOPICS, "exposure", *WEIGHTED) or (
         metric == "calibration" and words.get("weight", "uniform") != "uniform"
     )

@@ -26,6 +26,7 @@ class Data:
     catalog: Set[Item] = frozenset()
     categories: Mapping[Item, Sequence[str]] = field(default_factory=dict)
     vectors: Mapping[Item, Sequence[float]] = field(default_factory=dict)
+    propensity: Mapping[Item, float] = field(default_factory=dict)
     reference: Mapping[User, Sequence[Item]] = field(default_factory=dict)
     owner: Callable[[User], User] = lambda query: query
     """Under which name train, reference and segments know a query."""

@@ -294,7 +294,7 @@ def about_truth(metric: str, words: Words) -> bool:
         return words.get("relevance", "hits") == "hits"
     if metric == "serendipity":
         return words.get("kind") != "unexpectedness"
-    return metric in METRICS or metric in SUBTOPICS or metric == "median_rank"
+    return metric in METRICS or metric in SUBTOPICS or metric == "median_rank" or metric.startswith("ips_")
 
 
 # Of all users together.

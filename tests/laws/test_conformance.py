@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import polars as pl
 import pytest
 from recorded import FOLDER, frames
 
@@ -72,6 +73,7 @@ OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
         "make_comparable=True": {},
         "rel_lvl=2": "{metric}{cut}-l2",
     },
+    "recpack": {"fitted=y_true": {}},
     "recommenders": {
         "score_type=binary": {},
         "score_type=raw": {"gain": "linear"},
@@ -88,7 +90,12 @@ OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
         "insufficient_handling=exclude": {"short": "skip"},
         "log_base=10": {},  # cancels
     },
-    "sklearn": {"rows=one by one": {}, "rows=matrix": {}, "ignore_ties=True": {"ties": "given"}},
+    "sklearn": {
+        "rows=one by one": {},
+        "rows=matrix": {},
+        "rows=all together": "row_auc",
+        "ignore_ties=True": {"ties": "given"},
+    },
     "spark": {
         "users=with a list and truth": {},
         "users=all": {"no_recs": "zero", "no_truth": "zero"},
@@ -123,14 +130,13 @@ NOT_SHARED: dict[str, dict[str, str]] = {
         "normalize=True": "RBP over that of a list full of relevant items, which no word says",
         "gain=rating | truth=every row": "an item of grade 0 is relevant and worth nothing",
     },
-    "lightgbm": {"auc": "one for the rows of all users together"},
     "ranx": {
         "bpref": "not a number where nothing was judged irrelevant, and elsewhere not always trec_eval's",
         "inputs=dicts | data=order": "users are paired by place",
     },
-    "recbole": {"AUC": "one for the rows of all users together"},
     "recommenders": {
-        "auc": "one for the rows of all users together",
+        "auc | truth=relevance > 0": "all rows are relevant",
+        "auc | truth=every row": "its labels are the grades",
         "r_precision_at_k": "hits in the top min(k, R) over R, of users with a hit alone",
         "score_type=raw | truth=every row": "an item of grade 0 is relevant and worth nothing",
         "score_type=exp | truth=every row": "an item of grade 0 is relevant and worth nothing",
@@ -162,7 +168,7 @@ DIFFERENT: dict[str, dict[str, str]] = {
     | {"Compat | data=ties_15": "in its ideal list equal scores stand as in the truth"}
     | {"BPM@ | T=2.0 | data=graded": "its thirds add up to less than 2 where they should come to it"},
     "ranx": {"data=long_ties": "equal scores in an order of its own, in lists of 16 items and more"},
-    "recpack": {"data=ties": "equal scores in any order"},
+    "recpack": {f"data={data}": "equal scores in any order" for data in TIED},
     "sklearn": {f"ignore_ties=True | data={data}": "equal scores in any order" for data in TIED},
     "torchmetrics": {
         f"{metric} | data={data}": "equal scores in any order"
@@ -182,8 +188,8 @@ LOGARITHMS = {("trec_eval", "gm_map")}
 """What has the logarithms of its users' values, of which map has the values themselves."""
 
 LEAST = {
-    "cornac": 6686, "ir_measures": 21778, "lenskit": 10055, "lightgbm": 1788, "ranx": 21181, "recbole": 3565,
-    "recommenders": 568, "recpack": 3780, "rectools": 8160, "replay": 4080, "rs_metrics": 4060, "sklearn": 2968,
+    "cornac": 6725, "ir_measures": 21778, "lenskit": 10055, "lightgbm": 1801, "ranx": 21181, "recbole": 3578,
+    "recommenders": 620, "recpack": 4320, "rectools": 8160, "replay": 4080, "rs_metrics": 4060, "sklearn": 3033,
     "spark": 297, "torchmetrics": 8569, "trec_eval": 22158, "xgboost": 5215,
 }  # fmt: skip
 """How many numbers of each library are compared, at least: means, and the users' own where they are recorded."""
@@ -266,7 +272,9 @@ def answers(name: str, asked: list[tuple[Recorded, Replay]]) -> list[Answer]:
     found: dict[int, Answer] = {}
     for (data, given, _, fields), places in calls.items():
         specs = [asked[place][1].asked for place in places]
-        result = atkay.evaluate(*frames(data, *given), specs, dialect=name, **dict(fields))
+        recs, truth = frames(data, *given)
+        train = truth.filter(pl.col("relevance") > 0)  # on which metrics are fitted that have to be
+        result = atkay.evaluate(recs, truth, specs, dialect=name, train=train, **dict(fields))
         for place, spec in zip(places, specs, strict=True):
             name_here = result.names.get(str(spec), str(spec))
             column = (
@@ -482,7 +490,7 @@ def test_names_and_words() -> None:
 
 
 def test_what_a_library_does_not_have() -> None:
-    with pytest.raises(SpecError, match=r"recpack has no map; this dialect has 'dcg', 'hit', 'mrr'"):
+    with pytest.raises(SpecError, match=r"recpack has no map; this dialect has 'dcg', 'hit', 'ips_hit'"):
         atkay.evaluate({1: ["a"]}, {1: ["a"]}, "map@3", dialect="recpack")
     with pytest.raises(SpecError, match="no mrr with a cutoff"):
         atkay.evaluate({1: ["a"]}, {1: ["a"]}, "mrr@3", dialect="trec_eval")

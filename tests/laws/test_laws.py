@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import warnings
 from typing import Any
@@ -153,7 +154,7 @@ def test_chunks_of_users_merge_to_the_whole(recs: list[Row], truth: list[Row], s
     assert np.array_equal(again, values[order], equal_nan=True)
     for metric in OF_RUN:
         states = [metric.state(judge(part_of(aligned, part), protocol)[0]) for part in parts]
-        assert (sum(states[1:], states[0]) == metric.state(whole)).all()
+        assert (functools.reduce(metric.join, states) == metric.state(whole)).all()
     for name, (above, below) in pooled.items():
         assert (pooled_again[name][0] == above[order]).all()
         assert (pooled_again[name][1] == below[order]).all()

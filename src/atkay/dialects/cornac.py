@@ -17,6 +17,9 @@ DIALECT = Dialect(
         "f1",
         "ndcg(gain=binary)",
         "auc; ties=together",
+        "rmse; no_truth=zero",
+        "mae; no_truth=zero",
+        "mse; no_truth=zero",
     ),
     names={
         "FMeasure": "f1",

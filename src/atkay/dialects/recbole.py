@@ -16,6 +16,10 @@ DIALECT = Dialect(
         "mrr",
         "ndcg(gain=binary)",
         "group_auc(weight=relevant); unlisted=ignored ties=expected",
+        "row_auc(rows=listed); no_truth=zero",
     ),
-    note="Its AUC is computed over the rows of all users together; it is not supported here.",
+    names={
+        "AUC": "row_auc",
+    },
+    note="Its AUC is computed over the listed items of all users together.",
 )

@@ -8,7 +8,15 @@ DIALECT = Dialect(
     name="recpack",
     library="recpack",
     version="0.3.6",
-    metrics=("precision", "recall", "hit(count=number)", "mrr", "ndcg(gain=binary)", "dcg(gain=binary)"),
+    metrics=(
+        "precision",
+        "recall",
+        "hit(count=number)",
+        "mrr",
+        "ndcg(gain=binary)",
+        "dcg(gain=binary)",
+        "ips_hit(propensity=interactions,clip=0.0001)",
+    ),
     names={
         "PrecisionK": "precision",
         "RecallK": "recall",
@@ -17,7 +25,9 @@ DIALECT = Dialect(
         "ReciprocalRankK": "mrr",
         "NDCGK": "ndcg",
         "DCGK": "dcg",
+        "IPSHitRateK": "ips_hit",
     },
     unstable=2,
-    note="The order of equal scores is undefined.",
+    note="The order of equal scores is undefined. Its IPSHitRateK reads train, the interactions that it is fitted on: "
+    "RecPack suggests those of the test.",
 )

@@ -33,7 +33,7 @@ from atkay.inputs.batch import read_batch, read_row_weights, read_users
 from atkay.inputs.coding.grades import Grades
 from atkay.inputs.coding.stream_side import StreamSide
 from atkay.judged.judged import Judged
-from atkay.metrics.metric import RunMetric, is_pooled
+from atkay.metrics.metric import RunMetric, is_pooled, runs_of
 from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
 from atkay.results.packing import pack, unpack
@@ -388,10 +388,11 @@ class Stream(Visible):
         }
 
     @cached_property
-    def _shapes(self) -> dict[str, tuple[int, ...]]:
-        """The shape of the state of each metric of the whole run."""
+    def _shapes(self) -> dict[str, tuple[bool, tuple[int, ...]]]:
+        """Of the state of each metric of the whole run: whether it grows, and the shape of it or of a row."""
         nobody = self._nobody
-        return {str(metric): metric.state(nobody).shape for metric in self.metrics if isinstance(metric, RunMetric)}
+        of_run = runs_of(self.metrics)
+        return {str(metric): (metric.grows, metric.state(nobody).shape[metric.grows :]) for metric in of_run}
 
     @property
     def _nobody(self) -> Judged:
@@ -414,7 +415,10 @@ class Stream(Visible):
         fits = sums.fits(sorted(pooled), [*pooled] if weighted else of_pooled)  # a weighted mean is a ratio
         if not fits or sums.queries != population.evaluated:
             raise _foreign("the sums do not match the metrics", read.header)
-        if [state.shape for state in states] != list(self._shapes.values()) or any((each < 0).any() for each in states):
+        fit = [
+            state.shape[grows:] == shape for (grows, shape), state in zip(self._shapes.values(), states, strict=True)
+        ]
+        if not all(fit) or any((each < 0).any() for each in states):
             raise _foreign("the counts per item do not match the metrics", read.header)
         if {*read.fields["whole_users"]} != of_run:
             raise _foreign("the counts of users do not match the metrics", read.header)
@@ -467,7 +471,7 @@ def _read(content: bytes) -> _Read:
     except ValueError as error:
         raise _foreign(error, header) from error
     # Whoever counts per item has so many numbers for each cutoff: they are there before any memory is taken for them.
-    of_run = [metric for metric in fields["metrics"] if isinstance(metric, RunMetric)]
+    of_run = runs_of(fields["metrics"])
     if counted and len(of_run) != len(states):
         raise _foreign("the counts per item do not match the metrics", header)
     for metric, state in zip(of_run, states, strict=False):

@@ -15,6 +15,7 @@ from atkay.errors import (
     PopulationError,
     RelevanceWarning,
     SampledWarning,
+    SkippedWarning,
     TiesWarning,
     listing,
     number_of,
@@ -214,6 +215,11 @@ def _readings(request: Request, setting: Setting, part: Part) -> tuple[str, ...]
         where = "the values of truth" if truth.label in WITHOUT_COLUMNS else f"'{truth.used['relevance']}'"
         grades = read_grades(where, common.grades, setting.protocol)
         messages.append("; ".join([grades, *_use_of_grades(request, common.grades.low)]))
+    messages += [
+        f"{each.name.replace('_', ' ')} {each.finish(part.states[None][str(each)], setting.items)[0]:,.1f} of "
+        f"{number_of(part.population.relevant, 'relevant item')} ({each.define().words})"
+        for each in dict.fromkeys(one for metric in request.metrics for one in metric.beside)
+    ]
     side = setting.items.side
     return (*filter(None, messages), *(() if side is None or side.features is None else side.features.readings))
 
@@ -288,6 +294,14 @@ def _warn(request: Request, protocol: Protocol, population: Population) -> None:
         warn(
             f"no list has a hit: none of {number_of(population.listed, 'listed item')} is relevant to its user.",
             OverlapWarning,
+        )
+    reading = " and ".join(dict.fromkeys(metric.name for metric in metrics if metric.reads_scores))
+    if reading and protocol.no_truth == "skip" and population.without_truth:
+        warn(
+            f"{number_of(population.without_truth, 'user')} without a relevant item left out: where the truth grades "
+            f"all of a user's items 0, {reading} should count these predictions, too. Pass "
+            f"{argument('no_truth', 'zero')} to count such users, or 'judged' for those that the truth grades.",
+            SkippedWarning,
         )
     if request.sampled is not None:
         warn(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from atkay.core.fingerprint import Fingerprint, item_fingerprint, numbers_of, scrambled
-from atkay.core.kernels import falling, fingerprint, match, steps, take
+from atkay.core.kernels import falling, fingerprint, match, steps, take, within
 from atkay.core.lists import Lists, constant, is_constant, mask, picked
 from atkay.core.match import repeated
 from atkay.core.order import Moved, Scores
@@ -144,6 +144,8 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
     if tied is not None and protocol.ties == "together":
         rank = tied[0] + tied[1]
 
+    find_score = None if aligned.score is None else scores
+
     def hits(grade: Floats, threshold: float = 0.0) -> Judged:
         return find_hits(
             aligned.truth,
@@ -163,7 +165,8 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
             n_unjudged=n_unjudged,
             unjudged_above=unjudged_above,
             raw=aligned.grade,
-            find_score=None if aligned.score is None else scores_of_judged,
+            find_score=find_score and scores_of_judged,
+            listing=Later(partial(_listing, ranking, row, at, aligned.grade, grade, find_score)),
             subtopics=subtopics,
         )
 
@@ -260,6 +263,16 @@ def _named_above(ranking: Lists, named: Lists, row: Ints, query: Ints) -> Ints:
     before = np.concatenate(([0], np.cumsum(unjudged)))
     above: Ints = before[row] - before[ranking.start[query]]
     return above
+
+
+def _listing(
+    ranking: Lists, row: Ints, at: Ints, raw: Floats | None, grade: Floats, find_score: Callable[[], Floats] | None
+) -> Judgements:
+    """All rows of the lists, 0 being the grade of what the truth does not judge; ``row``: of its rows ``at``."""
+    grades, relevant = np.zeros(len(ranking)), np.zeros(len(ranking), bool)
+    grades[row] = 1.0 if raw is None else raw[at]
+    relevant[row] = grade[at] >= 0
+    return Judgements(ranking, grades, relevant, within(ranking.owner()), find_score)
 
 
 def _places(ranking: Lists, row: Ints) -> Lists:

@@ -16,7 +16,7 @@ from atkay.errors import PopulationError, ProtocolError, number_of, who
 from atkay.evaluation.judge import judge
 from atkay.evaluation.part import Part
 from atkay.judged.ties import ties_of
-from atkay.metrics.metric import Metric, Ratio, RunMetric, is_pooled
+from atkay.metrics.metric import Metric, Ratio, RunMetric, is_pooled, runs_of
 from atkay.tables import FILTERS
 from atkay.text.phrases import argument
 
@@ -59,10 +59,10 @@ def measure(
     values, ratios = values_of(judged, by_query, protocol, counted)
     if sampled is not None and sampled.estimator != "none":
         values, ratios = sampled.of_queries(judged, by_query, counted, ids), {}
-    of_run = [metric for metric in metrics if isinstance(metric, RunMetric)]
+    of_run, kept = [metric for metric in metrics if isinstance(metric, RunMetric)], runs_of(metrics)
     states: dict[Segment, Mapping[str, Ints]] = {}
     state_users: dict[Segment, Mapping[str, int]] = {}
-    if of_run:
+    if kept:
         everybody = np.ones_like(counted)
         members: list[tuple[Segment, Bools]] = [(None, everybody)]
         members += [
@@ -73,7 +73,7 @@ def measure(
         for segment, queries in members:
             if segment is None or (queries & (counted if present is None else present)).any():
                 chosen = judged.where(queries & counted)
-                states[segment] = {str(metric): metric.state(chosen) for metric in of_run}
+                states[segment] = {str(metric): metric.state(chosen) for metric in kept}
                 state_users[segment] = {
                     str(one): users
                     for metric in of_run

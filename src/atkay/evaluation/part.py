@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
 from atkay.core.moments import Moments, Sums, sum_up
 from atkay.errors import RowsError
+from atkay.metrics.spec import parse
 from atkay.results.summary import Aggregates, units
 
 if TYPE_CHECKING:
@@ -19,8 +20,12 @@ if TYPE_CHECKING:
     from atkay.core.fingerprint import Fingerprint
     from atkay.core.types import Floats, Ints, Slicing
     from atkay.inputs.coding.shared import SharedIds
+    from atkay.metrics.metric import RunMetric
     from atkay.results.population import Population
     from atkay.results.result import Segment
+
+    States = Mapping[Segment, Mapping[str, Ints]]
+    Counts = Mapping[Segment, Mapping[str, int]]
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -32,7 +37,7 @@ class Part:
 
     A row per counted query: ``rows`` tells which of the judged ones these are, ``ids`` and ``groups`` name them,
     ``values`` has a column for each of the ``names`` and ``ratios`` numerators and denominators where they are pooled.
-    ``states`` are those of the metrics of the whole run, which add up, for all users and for each segment, and
+    ``states`` are those of the metrics of the whole run, which join, for all users and for each segment, and
     ``state_users`` says how many users count in each of their numbers. Once it is summed, there are ``sums`` and no
     rows.
     """
@@ -124,8 +129,8 @@ def _added(parts: Sequence[Part]) -> dict[str, Any]:
     commons = [part.common for part in parts if part.common is not None]
     return {
         "population": reduce(lambda one, other: one.merge(other), (part.population for part in parts)),
-        "states": reduce(_add_up, (part.states for part in parts)),
-        "state_users": reduce(_add_up, (part.state_users for part in parts)),
+        "states": reduce(_joined, (part.states for part in parts)),
+        "state_users": reduce(_added_up, (part.state_users for part in parts)),
         "fingerprints": reduce(
             lambda one, other: merged(one, other, lambda here, there: here.merge(there)),
             (part.fingerprints for part in parts),
@@ -134,8 +139,17 @@ def _added(parts: Sequence[Part]) -> dict[str, Any]:
     }
 
 
-def _add_up(one: Mapping[Segment, Mapping[str, Any]], other: Mapping[Segment, Mapping[str, Any]]) -> Any:
-    """States, or counts of users, of both parts."""
+def _joined(one: States, other: States) -> States:
+    """The states of both parts."""
+
+    def join(here: Mapping[str, Ints], there: Mapping[str, Ints]) -> Mapping[str, Ints]:
+        return {name: cast("RunMetric", parse(name)).join(state, there[name]) for name, state in here.items()}
+
+    return merged(one, other, join)
+
+
+def _added_up(one: Counts, other: Counts) -> Counts:
+    """Counts of users of both parts."""
     return merged(one, other, lambda here, there: {name: count + there[name] for name, count in here.items()})
 
 

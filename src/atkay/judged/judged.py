@@ -35,8 +35,8 @@ class Judged(WithSide):
     taken out of it. ``grades`` holds the grades of each query's relevant items, best first, one query after the other.
     What follows an engine may leave out: ``ranking`` holds the whole lists, for metrics that look at more than hits,
     ``truth`` the relevant items, for those that ask which ones were missed, ``judging`` every item that the truth
-    judges, ``side`` what was given besides lists and truth, ``subtopics`` those of relevant items where the truth names
-    any. ``n_nonrelevant`` counts the query's items that were judged and are not relevant, ``nonrelevant_above`` how
+    judges and ``listing`` every item that is listed, ``side`` what was given besides lists and truth, ``subtopics`` those
+    of relevant items where the truth names any. ``n_nonrelevant`` counts the query's items that were judged and are not relevant, ``nonrelevant_above`` how
     many of them stand above each hit. ``tied`` has the group of equal scores of each hit: how many items come before
     it, and how many it has; ``level`` the places of each list, from 0, whose item has the score of the one before: a
     cutoff there cuts through equal scores. ``averaged`` says that values are averages over all orders of equal scores.
@@ -62,6 +62,7 @@ class Judged(WithSide):
     side: Side | None = lists()
     truth: Lists | None = lists()
     judging: Later | None = lists()
+    listing: Later | None = lists()
     tied: tuple[Ints, Ints] | None = None
     level: Lists | None = lists()
     averaged: bool = False
@@ -207,6 +208,11 @@ class Judged(WithSide):
         return _kept(self.judging, "all judged items").rows
 
     @property
+    def listings(self) -> Judgements:
+        """Every listed item, its grade, 0 where the truth does not judge it, and its score."""
+        return _kept(self.listing, "the scores of whole lists").rows
+
+    @property
     def nonrelevant(self) -> tuple[Ints, Ints]:
         """Judged items that are not relevant: how many each query has, and how many of them stand above each hit."""
         what = "judged items that are not relevant"
@@ -254,6 +260,7 @@ class Judged(WithSide):
     def of_nobody(cls, n_items: int, side: Side | None) -> Judged:
         """No query at all, and what is known of items: from what was counted elsewhere, the numbers of a run follow."""
         none, no_grade = np.empty(0, np.int64), np.empty(0)
+        no_rows = Later(lambda: Judgements(Lists.of(none, none, n_items), no_grade, np.empty(0, bool), none))
         return cls(
             query=none,
             rank=none,
@@ -266,7 +273,8 @@ class Judged(WithSide):
             ranking=Lists.of(none, none, n_items),
             side=side,
             truth=Lists.of(none, none, n_items),
-            judging=Later(lambda: Judgements(Lists.of(none, none, n_items), no_grade, np.empty(0, bool), none)),
+            judging=no_rows,
+            listing=no_rows,
         )
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Side tables as codes: train, catalog, features, reference. NumPy only."""
+"""Side tables as codes: train, catalog, features, propensity, reference. NumPy only."""
 
 from __future__ import annotations
 
@@ -135,6 +135,8 @@ class Side:
     catalog: Bools | None = None
     """Which codes are items of the catalogue."""
     features: Features | None = None
+    propensity: Features | None = None
+    """The propensity of each item, as a vector of one number."""
     reference: Lists | None = lists()
     """The reference list of each query, the best item first."""
 
@@ -182,6 +184,7 @@ class WithSide:
     train: Train = _needed("train")
     catalog: Bools = _needed("catalog")
     features: Features = _needed("features")
+    propensity: Features = _needed("propensity")
     reference: Lists = _needed("reference")
 
 

@@ -61,16 +61,18 @@ class Metric(Visible):
     """
 
     _internal = (
-        "averages by_grade by_item by_length by_score by_subtopic cuts expression least looks_back monotone "
-        "needs_pairs numbers partial plainest reach reads_lists sides top view"
+        "averages beside by_grade by_item by_length by_score by_subtopic cuts expression least looks_back monotone "
+        "needs_pairs numbers partial plainest reach reads_lists reads_scores sides top view"
     )
 
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
     needs: ClassVar[tuple[str, ...]] = ()
-    """The side tables that the metric reads: train, catalog, features, reference."""
+    """The side tables that the metric reads: train, catalog, features, propensity, reference."""
     needs_truth: ClassVar[bool] = True
     """Whether the value is about relevant items; where not, a user without any has a value all the same."""
+    reads_scores: ClassVar[bool] = False
+    """Whether scores are read as predictions of an outcome: of grades, or of relevance."""
     reads_lists: ClassVar[bool] = False
     """Whether whole lists are read, and not the hits alone."""
     needs_pairs: ClassVar[bool] = False
@@ -102,6 +104,8 @@ class Metric(Visible):
     """Whether every grade above 0 counts where the protocol says gains=positive; no hit scores 0."""
     by_subtopic: ClassVar[bool] = False
     """Whether subtopics of the truth can stand in for the table that is needed."""
+    beside: ClassVar[tuple[RunMetric, ...]] = ()
+    """Numbers of the whole run that a result names in words beside this one."""
     k: int | tuple[int, ...] | None = field(default=None, kw_only=True)
 
     def __init_subclass__(cls) -> None:
@@ -248,15 +252,23 @@ class RunMetric(Metric):
     The users may be counted in parts: the parts' states add up, and the number follows from their sum.
     """
 
+    _internal = f"{Metric._internal} finish grows join per_item state users"
+
     needs_truth = False
     reads_lists = True
     better = "neither"
     per_item: ClassVar[bool] = True
     """Whether the state has at least one number for each item that there is."""
+    grows: ClassVar[bool] = False
+    """Whether the state has a row for each value that there was, so that :meth:`join` is no plain sum."""
 
     def state(self, judged: Judged) -> Ints:
         """Integers that add up over parts of the users; the cutoffs are the first axis."""
         raise NotImplementedError
+
+    def join(self, one: Ints, other: Ints) -> Ints:
+        """The state of both parts of the users."""
+        return one + other
 
     def users(self, judged: Judged) -> Ints:
         """The number of users that count, at each cutoff."""
@@ -265,6 +277,12 @@ class RunMetric(Metric):
     def finish(self, state: Ints, judged: Judged) -> Floats:
         """The number at each cutoff; ``judged`` is any part of the users, to read what is known of items."""
         raise NotImplementedError
+
+
+def runs_of(metrics: Iterable[Metric]) -> list[RunMetric]:
+    """The numbers of the whole run that are counted: those that are metrics, and those beside others."""
+    each = [one for metric in metrics for one in ((metric,) if isinstance(metric, RunMetric) else metric.beside)]
+    return list(dict.fromkeys(each))
 
 
 _CONVENTIONS: dict[type[Metric], tuple[dataclasses.Field[Any], ...]] = {}

@@ -73,7 +73,7 @@ def _number(metric: Metric) -> dict[str, Any]:
         "family": family_of(metric),
         "k": None if metric.k is None else metric.cutoffs[0],
         "better": metric.better,
-        "about": "truth" if metric.needs_truth else "lists",
+        "about": "truth" if metric.needs_truth or metric.reads_scores else "lists",
     }
 
 

@@ -202,7 +202,7 @@ def _slices(view: View) -> list[Element]:
 
 
 def _beyond(view: View) -> list[Element]:
-    metrics = [metric for metric in view.metrics if not metric.needs_truth]
+    metrics = [metric for metric in view.metrics if not (metric.needs_truth or metric.reads_scores)]
     if not metrics:
         return paragraphs(
             "No such metric was evaluated. Try coverage@10 or gini@10 with catalog=, or arp@10, novelty@10 or "

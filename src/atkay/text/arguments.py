@@ -68,6 +68,7 @@ class SideArguments(TypedDict, total=False):
     train: Any
     catalog: Any
     features: Any
+    propensity: Any
     reference: Any
 
 

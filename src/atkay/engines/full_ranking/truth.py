@@ -284,6 +284,11 @@ def list_depth(request: Request) -> int:
             "full_ranking: average_over= is not supported: truth has no columns. Average result.query_values by ids."
         )
     for metric in request.metrics:
+        if metric.reads_scores:
+            raise ProtocolError(
+                f"full_ranking: {metric} reads the scores of listed items, which are not kept here. Pass lists with "
+                "scores to evaluate(recs, truth, ...)."
+            )
         other = [name for name in metric.needs if name != "catalog"]
         if other:
             raise ProtocolError(

@@ -1,4 +1,4 @@
-"""Side: train, catalog, features and reference, as codes."""
+"""Side: train, catalog, features, propensity and reference, as codes."""
 
 from __future__ import annotations
 
@@ -57,6 +57,7 @@ class SideTables:
             "train": lambda *_: _train(keyed["train"].once(), pairs=pairs),
             "catalog": lambda _, item: mask(item, items.size),
             "features": lambda table, item: _features(table, item, items, categories_read=categories_read),
+            "propensity": lambda table, item: _propensity(table, item, items),
             "reference": lambda table, item: _reference(table, item, items, keyed.get("reference")),
         }
         side = Side(items.size, **{name: readers[name](table, codes[name]) for name, table in tables.items()})
@@ -87,11 +88,12 @@ def _features(table: Table, item: Ints, items: Vocabulary, *, categories_read: b
     assert table.extra is not None
     numbers, owners, words = [], [], []
     read: dict[str, list[str]] = {"vectors": [], "categories": []}
+    words_too = " (a vector) or text (categories)" if table.name == "features" else ""
     for column in table.extra.get_columns():
         dtype = column.dtype
         inner = dtype.inner if isinstance(dtype, pl.List | pl.Array) else dtype
         if inner.is_numeric() or inner == pl.Boolean:
-            numbers.append(_numbers(column))
+            numbers.append(_numbers(column, table.name))
             read["vectors"].append(f"'{column.name}'")
         elif inner in (pl.String, pl.Categorical, pl.Enum):
             several = column.cast(pl.List(pl.String) if inner is not dtype else pl.String)
@@ -108,8 +110,8 @@ def _features(table: Table, item: Ints, items: Vocabulary, *, categories_read: b
             words.append(frame.get_column("word"))
         else:
             raise InputError(
-                f"is of type {dtype}; features must be numbers (a vector) or text (categories).",
-                table="features",
+                f"is of type {dtype}; {table.name} must be numbers{words_too}.",
+                table=table.name,
                 column=column.name,
             )
     vectors = categories = None
@@ -118,7 +120,7 @@ def _features(table: Table, item: Ints, items: Vocabulary, *, categories_read: b
         if (seen > 1).any():
             twice = items.ids(np.flatnonzero(seen > 1)[:1]).item()
             raise DuplicateError(
-                f"item {twice!r} has two rows of numbers", advice="Give each item one row.", table="features"
+                f"item {twice!r} has two rows of numbers", advice="Give each item one row.", table=table.name
             )
         vectors = np.full((items.size, sum(part.shape[1] for part in numbers)), np.nan)
         vectors[item] = np.concatenate(numbers, axis=1)
@@ -160,7 +162,32 @@ def _warn_apart(column: pl.Series) -> None:
         )
 
 
-def _numbers(column: pl.Series) -> Floats:
+def _propensity(table: Table, item: Ints, items: Vocabulary) -> Features:
+    """The propensity of each item, NaN for one without."""
+    assert table.extra is not None
+    names = table.extra.columns
+    chosen = table.extra.select("propensity" if len(names) > 1 and "propensity" in names else names)
+    # In a file without types numbers are text.
+    numbers = chosen.with_columns(pl.col(pl.String).cast(pl.Float64, strict=False))
+    table = replace(table, extra=chosen if numbers.null_count().sum_horizontal().item() else numbers)
+    read = _features(table, item, items, categories_read=False)
+    if read.vectors is None or read.vectors.shape[1] != 1 or read.categories is not None:
+        raise InputError(
+            f"must have one number for each item; columns besides the item are {listing(names)}",
+            advice="Call the one that counts 'propensity', or leave the others out.",
+            table="propensity",
+        )
+    wrong = np.flatnonzero((read.vectors[:, 0] <= 0) | (read.vectors[:, 0] > 1))
+    if len(wrong):
+        raise InputError(
+            f"item {items.ids(wrong[:1]).item()!r} has the propensity {read.vectors[wrong[0], 0]:g}",
+            advice="A propensity is a probability above 0, at most 1. Leave out items that cannot be observed.",
+            table="propensity",
+        )
+    return replace(read, readings=())
+
+
+def _numbers(column: pl.Series, table: str) -> Floats:
     """A column of numbers, or of equally long lists of them, as a matrix."""
     if isinstance(column.dtype, pl.List):
         length = column.list.len()
@@ -169,7 +196,7 @@ def _numbers(column: pl.Series) -> Floats:
             raise InputError(
                 f"the vectors in '{column.name}' are of different lengths ({listing(map(str, lengths[:5]))})",
                 advice="Give every item the same number of values.",
-                table="features",
+                table=table,
             )
         values = column.explode()
     elif isinstance(column.dtype, pl.Array):
@@ -181,7 +208,7 @@ def _numbers(column: pl.Series) -> Floats:
         raise InputError(
             "has missing or non-finite values",
             advice="Fill them in, or drop the rows.",
-            table="features",
+            table=table,
             column=column.name,
         )
     return matrix
