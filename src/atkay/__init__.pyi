@@ -50,12 +50,12 @@ from atkay.metrics.inst import INST as INST
 from atkay.metrics.inter_list_distance import InterListDistance as InterListDistance
 from atkay.metrics.interpolated_map import InterpolatedMAP as InterpolatedMAP
 from atkay.metrics.interpolated_precision import InterpolatedPrecision as InterpolatedPrecision
-from atkay.metrics.judged import JudgedShare as JudgedShare
 from atkay.metrics.ips_dcg import IPSDCG as IPSDCG
 from atkay.metrics.ips_hit import IPSHit as IPSHit
 from atkay.metrics.ips_ndcg import IPSNDCG as IPSNDCG
 from atkay.metrics.ips_precision import IPSPrecision as IPSPrecision
 from atkay.metrics.ips_recall import IPSRecall as IPSRecall
+from atkay.metrics.judged import JudgedShare as JudgedShare
 from atkay.metrics.kendall import Kendall as Kendall
 from atkay.metrics.log_loss import LogLoss as LogLoss
 from atkay.metrics.long_tail import LongTail as LongTail
