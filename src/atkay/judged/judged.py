@@ -35,13 +35,13 @@ class Judged(WithSide):
     taken out of it. ``grades`` holds the grades of each query's relevant items, best first, one query after the other.
     What follows an engine may leave out: ``ranking`` holds the whole lists, for metrics that look at more than hits,
     ``truth`` the relevant items, for those that ask which ones were missed, ``judging`` every item that the truth
-    judges and ``listing`` every item that is listed, ``side`` what was given besides lists and truth, ``subtopics`` those
-    of relevant items where the truth names any. ``n_nonrelevant`` counts the query's items that were judged and are not relevant, ``nonrelevant_above`` how
-    many of them stand above each hit. ``tied`` has the group of equal scores of each hit: how many items come before
-    it, and how many it has; ``level`` the places of each list, from 0, whose item has the score of the one before: a
-    cutoff there cuts through equal scores. ``averaged`` says that values are averages over all orders of equal scores.
-    ``n_unjudged`` counts items that the truth names without judging them, where there are any, and ``n_unjudged_above``
-    how many of them stand above each hit.
+    judges and ``listing`` every item that is listed, ``side`` what was given besides lists and truth, ``subtopics``
+    those of relevant items where the truth names any. ``n_nonrelevant`` counts the query's items that were judged and
+    are not relevant, ``nonrelevant_above`` how many of them stand above each hit. ``tied`` has the group of equal
+    scores of each hit: how many items come before it, and how many it has; ``level`` the places of each list, from 0,
+    whose item has the score of the one before: a cutoff there cuts through equal scores. ``averaged`` says that values
+    are averages over all orders of equal scores. ``n_unjudged`` counts items that the truth names without judging them,
+    where there are any, and ``n_unjudged_above`` how many of them stand above each hit.
     ``positive`` tells which hits have a score above 0, where some metrics leave out the others. ``threshold`` is the
     grade from which an item is relevant, 0 where any grade above 0 is. ``graded`` has the same lists with every grade
     above 0 as relevant, where metrics of grades see these and others do not. Where many metrics are measured,
