@@ -56,7 +56,10 @@ class OPA(Ratio):
     partial = True
 
     def values(self, judged: Judged) -> Floats:
-        return divide(*self.ratio(judged), np.nan)
+        without = np.where(judged.n_relevant > 0, np.nan, 0.0)[:, None]  # as no_truth=zero has it
+        right, pairs = self.ratio(judged)
+        values: Floats = np.where(pairs > 0, divide(right, pairs), without)
+        return values
 
     def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
         """The pairs in the right order, and all pairs whose grades differ."""
