@@ -393,8 +393,8 @@ def pair(query: Query, metric: str, words: Words, k: int | None, data: Data, rul
     for weight, case in cases_of(query, metric, words, k, data, rules):
         parts = (POOLED | POOLED_LISTS)[metric](case, words)
         above, below = above + weight * parts[0], below + weight * parts[1]
-    if not query.relevant and rules.no_truth == "one" and about_truth(metric, words):
-        above = below
+    if not query.relevant and about_truth(metric, words):
+        above = below if rules.no_truth == "one" else above if every_grade(metric, words, rules) else 0.0
     return above, below
 
 

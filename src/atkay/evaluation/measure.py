@@ -357,8 +357,8 @@ def score_missing(
     for metric, first in zip(metrics, np.cumsum([0, *width]), strict=False):
         for at, one in enumerate(metric.split() if is_pooled(metric) else ()):
             numerator, denominator = ratios[str(one)]
-            if protocol.no_truth == "one" and metric.needs_truth:
-                numerator[lost] = denominator[lost]
+            if metric.needs_truth and (protocol.no_truth == "one" or not metric.by_grade):
+                numerator[lost] = denominator[lost] if protocol.no_truth == "one" else 0.0
             values[~divides(denominator), first + at] = np.nan
 
 
