@@ -275,8 +275,9 @@ def test_pairs_are_no_lists() -> None:
     recs, truth = {0: [10, 11], 2: [10, 12]}, {0: [10], 2: [10]}
     refused(SourceError, "a set has no order, so its elements cannot be users", recs, truth, exclude={(2, 10)})
     refused(SourceError, "a list of tuples of 2 could be rows of user and item", recs, truth, exclude=[(2, 10)])
-    refused(SourceError, "lists without users are numbered, but truth has named users", recs, truth, exclude=[[2, 10]])
-    refused(SourceError, "lists without users are numbered", recs, truth, candidates=[[10, 12]])
+    refused(SourceError, "a list of lists of 2 could be rows of user and item", recs, truth, exclude=[[2, 10]])
+    refused(SourceError, "a list of lists of 2 could be rows of user and item", recs, truth, candidates=[[10, 12]])
+    refused(SourceError, "lists without users are numbered", recs, truth, candidates=[[10, 12, 13, 14, 15]])
     refused(SourceError, "a set has no order", recs, {(10, 12), (10,)})
 
 

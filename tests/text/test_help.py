@@ -18,7 +18,7 @@ from atkay.comparison.corrections import CORRECTIONS, FAMILIES
 from atkay.comparison.tests import TESTS
 from atkay.reporting.charts import KINDS
 from atkay.reporting.mlflow import WORDS
-from atkay.tables import FILTERS
+from atkay.tables import FILTERS, SIDE
 from atkay.text import arguments
 from atkay.words import words_of
 
@@ -99,7 +99,7 @@ def test_the_help_of_evaluate_describes_every_parameter() -> None:
         (tasks.Task.evaluate, set()),
         (tasks.Task.compare, set()),
         (atkay.explain, {"slices", "weights", "sampled", "memory", "spill"}),
-        (atkay.report, {"users", "slices", "sampled", "memory", "spill", "train", "catalog", "features", "reference"}),
+        (atkay.report, {"users", "slices", "sampled", "memory", "spill", *SIDE}),
     ],
 )
 def test_who_passes_keywords_on_to_evaluate_shows_them(function: Callable[..., Any], missing: set[str]) -> None:
@@ -152,8 +152,8 @@ TASK = (
     [
         (
             RESULT,
-            "columns definitions dialect engine fingerprint gaps get items keys load log_mlflow metrics names "
-            "per_query plot population protocol readings sampled save slices summaries table to_dict to_latex "
+            "bounds chance columns definitions dialect engine fingerprint gaps get items keys load log_mlflow metrics "
+            "names per_query plot population protocol readings sampled save slices summaries table to_dict to_latex "
             "to_markdown to_pandas to_polars to_spark values version",
         ),
         (
@@ -168,9 +168,9 @@ TASK = (
         ),
         (
             COMPARISON,
-            "baseline correction differences family interval legend load mean_table means metrics min_effect movers "
-            "notes permutations plot protocol results rng runs save segment_means segments slice_mean_table slices "
-            "table tests to_dict to_json to_latex to_markdown to_pandas to_polars version",
+            "baseline bounds correction differences family interval legend load mean_table means metrics min_effect "
+            "movers notes permutations plot protocol results rng runs save segment_means segments slice_mean_table "
+            "slices table tests to_dict to_json to_latex to_markdown to_pandas to_polars version",
         ),
         (
             COMPARISON.differences[0],

@@ -54,12 +54,17 @@ class Settled(NamedTuple):
         """
         aligned = self.aligned
         query, item = aligned.query_numbers, aligned.items.numbering
-        judgements = Fingerprint(fingerprint(aligned.truth, query, item, aligned.grade))
+        truth, grade = aligned.truth, aligned.grade
         if self.judged.n_unjudged is not None:
+            assert grade is not None
             assert self.given.grade is not None
             below = self.given.grade < 0
-            named, grade = self.given.truth.only(below), self.given.grade[below]
-            judgements = judgements.merge(Fingerprint(fingerprint(named, query, item, grade)))
+            named = self.given.truth.only(below)
+            order = np.argsort(np.concatenate((truth.owner(), named.owner())), kind="stable")
+            items = np.concatenate((truth.item, named.item))[order]
+            grade = np.concatenate((grade, self.given.grade[below]))[order]
+            truth = Lists.of(truth.length + named.length, items, truth.n_items)
+        judgements = Fingerprint(fingerprint(truth, query, item, grade))
         if self.given.subtopic is not None:
             judgements = Fingerprint(_of_subtopics(self.given, query))
         fingerprints = {"truth": judgements}

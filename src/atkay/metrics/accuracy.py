@@ -37,6 +37,7 @@ class Accuracy(Ratio):
     name = "accuracy"
     needs = ("catalog",)
     reads_lists = True
+    of_empty = True
 
     def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
         """The items on the right side, and the catalogue."""

@@ -62,7 +62,7 @@ class Metric(Visible):
 
     _internal = (
         "averages beside by_grade by_item by_length by_score by_subtopic cuts expression least looks_back monotone "
-        "needs_pairs numbers partial plainest reach reads_lists reads_scores sides top view"
+        "needs_pairs numbers of_empty partial plainest reach reads_lists reads_scores sides top view"
     )
 
     name: ClassVar[str]
@@ -100,6 +100,8 @@ class Metric(Visible):
     """Whether it matters which of two items that are equally relevant stands first."""
     by_length: ClassVar[bool] = False
     """Whether the length of a list is all that matters."""
+    of_empty: ClassVar[bool] = False
+    """Whether an empty list may score something else than 0."""
     by_grade: ClassVar[bool] = False
     """Whether every grade above 0 counts where the protocol says gains=positive; no hit scores 0."""
     by_subtopic: ClassVar[bool] = False

@@ -52,6 +52,7 @@ class Utility(Metric):
     least = -math.inf
     bounded = False
     averages = True
+    of_empty = True
 
     hit: float = _worth(1.0)
     wrong: float = _worth(-1.0)

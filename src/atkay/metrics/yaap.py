@@ -34,6 +34,7 @@ class YAAP(Metric):
     name = "yaap"
     least = -math.inf
     bounded = False
+    of_empty = True
 
     def values(self, judged: Judged) -> Floats:
         precisions = judged.total(judged.upto / judged.rank, self.cutoffs)

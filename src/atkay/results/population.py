@@ -96,7 +96,9 @@ def _without_list(protocol: Protocol, metrics: Sequence[Metric]) -> str:
     if protocol.no_recs == "skip":
         return "skipped"
     of_users = [each for each in metrics if not isinstance(each, RunMetric)]
-    all_zero = of_users and all(each.needs_truth and not (each.partial or is_pooled(each)) for each in of_users)
+    all_zero = of_users and all(
+        each.needs_truth and not (each.partial or is_pooled(each) or each.of_empty) for each in of_users
+    )
     return "scored 0" if all_zero else "counted with an empty list"
 
 
