@@ -76,6 +76,18 @@ LIBRARIES = {
         bare=("recbole==1.2.1",),
     ),
     "spark": Library(("pyspark==4.0.1", "numpy==2.4.6")),
+    # The last TensorFlow that it asks for, with Keras 2 inside; serving, which it asks for, too, is not for metrics.
+    "tfranking": Library(
+        ("tensorflow-cpu==2.15.1", "numpy==1.26.4", "six==1.17.0", "absl-py==2.5.1"),
+        bare=("tensorflow-ranking==0.5.5",),
+    ),
+    "elliot": Library(("elliot==0.3.1",)),  # not on PyPI
+    "beir": Library(
+        ("pytrec_eval-terrier==0.5.11", "numpy==2.4.6", "scipy==1.17.1", "tqdm==4.70.1"), bare=("beir==2.2.0",)
+    ),
+    "sentence_transformers": Library(("sentence-transformers==6.2.0", TORCH, "scikit-learn==1.9.1", "scipy==1.17.1")),
+    "keras_rs": Library(("keras-rs==0.4.0", "keras==3.15.1", TORCH, "numpy==2.4.6")),
+    "torch_rechub": Library(("torch-rechub==0.9.0", TORCH, "scikit-learn==1.9.1", *PANDAS)),
 }
 
 

@@ -464,9 +464,14 @@ def test_the_words_of_a_name_are_taken_at_their_word() -> None:
     found = atkay.reconcile(RECS, TRUTH, {"map(per=hits)@5": "0.5852"})
     assert found.explanations[0].cost == 0
     assert found.explanations[0].numbers["map(per=hits)@5"][0] == "map(per=hits)@5"
-    # torchmetrics divides by the hits, and for the two others what is not listed does not exist, so that hits are all
+    # torchmetrics divides by the hits, and for the others what is not listed does not exist, so that hits are all
     # that is relevant; they leave out C and count D as 0 (XGBoost as "map@5-"), which is the same.
-    assert {library for each in found for library in each.libraries} == {"torchmetrics", "tfranking", "xgboost"}
+    assert {library for each in found for library in each.libraries} == {
+        "torchmetrics",
+        "tfranking",
+        "keras_rs",
+        "xgboost",
+    }
 
 
 @pytest.mark.parametrize(

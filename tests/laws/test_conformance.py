@@ -24,10 +24,14 @@ from atkay.metrics.spec import parse
 
 RECORDED = {"trec_eval": "pytrec_eval"}
 """Files whose name is not the dialect's."""
-SINGLE = {"torchmetrics"}
+SINGLE = {"keras_rs", "tfranking", "torchmetrics"}
 """Libraries that count in float32: they agree to 1e-6, the others to 1e-9."""
-PRINTED = {"ir_measures": ("ERR", "dcg=exp-log2")}
-"""What comes with five decimals."""
+PRINTED = {
+    "beir": dict.fromkeys(("NDCG", "MAP", "Recall", "P", "MRR", "R_cap", "Accuracy"), 5),
+    "ir_measures": {"ERR": 5, "dcg=exp-log2": 5},
+    "torch_rechub": dict.fromkeys(("NDCG", "MRR", "Recall", "Hit", "Precision"), 4),
+}
+"""What comes with few decimals."""
 RUN = [name for name, each in atkay.list_dialects().items() if each.checked == "run"]
 
 REPEATED = ("duplicates", "duplicate_truth")
@@ -37,6 +41,7 @@ CUT = {"trec_eval": "_{}", "spark": "({})"}
 
 COUNTS = {"num_ret": "listed", "num_rel": "relevant", "num_rel_ret": "hits", "num_nonrel_judged_ret": "nonrelevant"}
 """What trec_eval counts per query."""
+LISTED = {"unlisted": "ignored", "no_recs": "skip", "no_truth": "zero"}
 OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
     "cornac": {"ranks=listed items": {}, "ranks=every item": {}},
     "ir_measures": {
@@ -61,6 +66,7 @@ OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
         "alpha=0.3 | beta=0.8": "{metric}(alpha=0.3,beta=0.8){cut}",
         "alpha=0.3 | beta=0.8 | rel=2": "{metric}(rel=2,alpha=0.3,beta=0.8){cut}",
     },
+    "keras_rs": {"gain_fn=linear": {"gain": "linear"}},
     "lenskit": {
         "gain=rating": {"gain": "linear"},
         "weight=LogRankWeight(offset=1)": {"discount": "log2"},
@@ -90,6 +96,14 @@ OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
         "insufficient_handling=exclude": {"short": "skip"},
         "log_base=10": {},  # cancels
     },
+    "sentence_transformers": {
+        "evaluator=reranking | mrr": LISTED,
+        "evaluator=reranking | ndcg": {**LISTED, "ties": "expected"},
+        "evaluator=reranking | map": {**LISTED, "ties": "together", "per": "relevant"},
+        "evaluator=embeddings | mrr": {**LISTED, "no_truth": "skip", "ties": "best"},
+        "evaluator=embeddings | ndcg": {**LISTED, "no_truth": "skip", "ties": "expected"},
+        "evaluator=embeddings | map": {**LISTED, "no_truth": "skip", "ties": "together", "per": "relevant"},
+    },
     "sklearn": {
         "rows=one by one": {},
         "rows=matrix": {},
@@ -100,6 +114,11 @@ OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
         "users=with a list and truth": {},
         "users=all": {"no_recs": "zero", "no_truth": "zero"},
         "relevances=given": {},  # it ignores them
+    },
+    "tfranking": {"gain_fn=identity": {"gain": "linear"}},
+    "torch_rechub": {
+        "users=with a list and truth": {"no_truth": "skip"},
+        "users=with a list": {},
     },
     "torchmetrics": {
         "empty_target_action=neg": {},
@@ -125,6 +144,7 @@ OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
 TRUTH: dict[str, dict[str, Any]] = {"truth=relevance > 0": {}, "truth=every row": {}}
 
 NOT_SHARED: dict[str, dict[str, str]] = {
+    "beir": {"Hole": "an item that is judged for anybody is judged for everybody"},
     "cornac": {"NCRR": "a discounted sum of reciprocal ranks, which is no metric here"},
     "lenskit": {
         "normalize=True": "RBP over that of a list full of relevant items, which no word says",
@@ -146,6 +166,7 @@ NOT_SHARED: dict[str, dict[str, str]] = {
         "y_true=relevance": "it multiplies hits by their grades, so that nDCG passes 1",
     },
     "sklearn": {"log_base=10": "no discount here has that base"},
+    "tfranking": {"bpref": "a judged item that is not listed does not exist for it"},
     "xgboost": {
         "auc": "it counts pairs of two relevant or two irrelevant items, too",
         "aucpr": "interpolates between precisions, which is no metric here",
@@ -154,6 +175,10 @@ NOT_SHARED: dict[str, dict[str, str]] = {
 """What is recorded and not replayed, and why."""
 
 TORCH = [f"Retrieval{name}" for name in ("Precision", "Recall", "HitRate", "MAP", "MRR", "RPrecision")]
+TENSORFLOW = [
+    f"{name}Metric" for name in ("Precision", "Recall", "Hits", "MeanAveragePrecision", "MRR", "NDCG", "DCG", "ARP")
+]
+KERAS = ("PrecisionAtK", "RecallAtK", "MeanReciprocalRank", "MeanAveragePrecision", "NDCG", "DCG")
 CORNAC = ("Precision", "Recall", "FMeasure", "HitRatio", "NDCG", "MRR")
 TIED = ("ties", "ties_15", "long_ties")
 DIFFERENT: dict[str, dict[str, str]] = {
@@ -167,9 +192,21 @@ DIFFERENT: dict[str, dict[str, str]] = {
     | {"Compat | data=negative": "in its ideal list what is not listed has a score of 0"}
     | {"Compat | data=ties_15": "in its ideal list equal scores stand as in the truth"}
     | {"BPM@ | T=2.0 | data=graded": "its thirds add up to less than 2 where they should come to it"},
+    "keras_rs": {
+        f"{metric} | data={data}": "equal scores in a random order" for metric in KERAS for data in (*TIED, "near_ties")
+    },
     "ranx": {"data=long_ties": "equal scores in an order of its own, in lists of 16 items and more"},
     "recpack": {f"data={data}": "equal scores in any order" for data in TIED},
+    "sentence_transformers": {
+        **{f"evaluator=reranking | mrr | data={data}": "equal scores in any order" for data in TIED},
+        "evaluator=embeddings | data=short": "a list without an irrelevant item is left out",
+    },
     "sklearn": {f"ignore_ties=True | data={data}": "equal scores in any order" for data in TIED},
+    "tfranking": {
+        f"{metric} | data={data}": "equal scores in a random order"
+        for metric in TENSORFLOW
+        for data in (*TIED, "near_ties")
+    },
     "torchmetrics": {
         f"{metric} | data={data}": "equal scores in any order"
         for metric in (*TORCH, "RetrievalAUROC@")
@@ -188,9 +225,10 @@ LOGARITHMS = {("trec_eval", "gm_map")}
 """What has the logarithms of its users' values, of which map has the values themselves."""
 
 LEAST = {
-    "cornac": 6725, "ir_measures": 21778, "lenskit": 10055, "lightgbm": 1801, "ranx": 21181, "recbole": 3578,
-    "recommenders": 620, "recpack": 4320, "rectools": 8160, "replay": 4080, "rs_metrics": 4060, "sklearn": 3033,
-    "spark": 297, "torchmetrics": 8569, "trec_eval": 22158, "xgboost": 5215,
+    "beir": 3752, "cornac": 6725, "ir_measures": 21778, "keras_rs": 3160, "lenskit": 11705, "lightgbm": 1801,
+    "ranx": 21181, "recbole": 4095, "recommenders": 620, "recpack": 4320, "rectools": 8160, "replay": 4080,
+    "rs_metrics": 4060, "sentence_transformers": 6496, "sklearn": 3033, "spark": 331, "tfranking": 3848,
+    "torch_rechub": 6135, "torchmetrics": 8569, "trec_eval": 22158, "xgboost": 5215,
 }  # fmt: skip
 """How many numbers of each library are compared, at least: means, and the users' own where they are recorded."""
 
@@ -288,8 +326,8 @@ def answers(name: str, asked: list[tuple[Recorded, Replay]]) -> list[Answer]:
 
 
 def tolerance(name: str, labels: frozenset[str]) -> float:
-    if labels & set(PRINTED.get(name, ())):
-        return 5e-6 + 1e-9
+    if decimals := [PRINTED[name][label] for label in labels & set(PRINTED.get(name, ()))]:
+        return 10.0 ** -decimals[0] / 2 + 1e-9
     return 1e-6 if name in SINGLE else 1e-9
 
 
@@ -639,8 +677,9 @@ def test_all_dialects_are_listed() -> None:
         "trec_eval", "trec_eval_10", "ir_measures", "ranx",
         "rectools", "replay", "recommenders", "torchmetrics", "recbole", "lenskit",
         "recpack", "rs_metrics", "cornac", "sklearn", "elliot", "tfranking", "lightgbm", "xgboost", "spark",
+        "beir", "sentence_transformers", "keras_rs", "torch_rechub",
     }  # fmt: skip
-    assert [name for name, each in found.items() if each.checked != "run"] == ["elliot", "tfranking", "trec_eval_10"]
+    assert [name for name, each in found.items() if each.checked != "run"] == ["elliot", "trec_eval_10"]
     assert "from source" in repr(found)
     assert "rectools 0.19.0" in found.to_markdown()
 

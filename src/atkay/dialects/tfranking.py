@@ -7,8 +7,11 @@ from atkay.dialects.dialect import Dialect
 DIALECT = Dialect(
     name="tfranking",
     library="tensorflow-ranking",
-    version="0.5",
-    metrics=("precision(per=listed)", "recall", "hit", "map", "mrr", "ndcg"),
+    version="0.5.5",
+    metrics=(
+        *("precision(per=listed)", "recall", "hit", "map", "mrr", "ndcg", "dcg"),
+        *("mean_rank(gain=linear,unlisted=skip,average=pooled)", "opa(average=pooled); ties=worst"),
+    ),
     names={
         "PrecisionMetric": "precision",
         "RecallMetric": "recall",
@@ -16,6 +19,9 @@ DIALECT = Dialect(
         "MeanAveragePrecisionMetric": "map",
         "MRRMetric": "mrr",
         "NDCGMetric": "ndcg",
+        "DCGMetric": "dcg",
+        "ARPMetric": "mean_rank",
+        "OPAMetric": "opa",
     },
     protocol={
         "no_recs": "skip",
@@ -24,8 +30,11 @@ DIALECT = Dialect(
         "min_relevance": 1,
         "gains": "positive",
         "negative": "unjudged",
+        "scores": "float32",
     },
+    uncut=("opa",),
     unstable=2,
-    checked="source",
-    note="Equal scores are shuffled.",
+    stable=("opa",),
+    note="Equal scores are shuffled; in OPA a pair of them counts as wrong. Its bpref knows "
+    "no judged items but the listed ones; it is not supported here.",
 )

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
 
 Library = Literal[
+    "beir",
     "cornac",
     "elliot",
     "ir_measures",
+    "keras_rs",
     "lenskit",
     "lightgbm",
     "ranx",
@@ -28,9 +30,11 @@ Library = Literal[
     "rectools",
     "replay",
     "rs_metrics",
+    "sentence_transformers",
     "sklearn",
     "spark",
     "tfranking",
+    "torch_rechub",
     "torchmetrics",
     "trec_eval",
     "trec_eval_10",

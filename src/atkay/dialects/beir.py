@@ -1,0 +1,29 @@
+"""BEIR's EvaluateRetrieval: pytrec_eval's measures, and some of its own that count and sort in another way."""
+
+from __future__ import annotations
+
+from atkay.dialects.dialect import Dialect
+
+OWN = "no_recs=zero ties=given scores=exact"
+
+DIALECT = Dialect(
+    name="beir",
+    library="beir",
+    version="2.2.0",
+    metrics=("precision", "recall", "map", "ndcg(gain=linear)", f"mrr; {OWN}", f"hit; {OWN}"),
+    names={
+        "P": "precision",
+        "R_cap": f"recall(per=capped); {OWN}",
+        "Accuracy": "hit",
+    },
+    protocol={
+        "no_recs": "skip",
+        "no_truth": "judged",
+        "ties": "text_desc",
+        "scores": "float32",
+        "gains": "positive",
+        "negative": "unjudged",
+    },
+    note="It prints five decimals. Its MRR, R_cap, Accuracy and Hole count users without a list, and a user without "
+    "truth is an error.",
+)
