@@ -15,6 +15,6 @@ DIALECT = Dialect(
     names={"Hit": "recall(average=pooled)", "auc": "row_auc"},
     protocol={"no_recs": "skip", "no_truth": "zero"},
     note="It prints four decimals, pools Hit over all users, and refuses users without a list and lists that are "
-    "shorter than the cutoff. "
-    "A user whose listed items are all relevant or all irrelevant makes its gauc NaN; here such users are left out.",
+    "shorter than the cutoff. A user whose listed items are all relevant or all irrelevant makes its gauc NaN; here "
+    "such users are left out.",
 )
