@@ -12,5 +12,5 @@ DIALECT = Dialect(
     protocol={"no_recs": "skip", "min_relevance": 0},
     checked="source",
     note="min_relevance is its relevance_threshold. The default of 0 makes every item of the truth relevant, whatever "
-    "its grade.",
+    "its grade. It is not on PyPI and was not run: its source was read.",
 )
