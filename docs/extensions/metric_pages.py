@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from formulas import FORMULAS
+from matrix import matrix
 
 import atkay
 from atkay.errors import SpecError
@@ -57,6 +58,7 @@ def write(app: Any) -> None:
     pages = {f"{name}.rst": page(cls) for name, cls in metrics.items()} | {
         "index.rst": index(metrics.values()),
         "dialects.rst": dialects(),
+        "matrix.rst": matrix(group_of),
     }
     for name, text in pages.items():
         path = folder / name
@@ -99,13 +101,13 @@ def index(metrics: Iterable[type[Metric]]) -> str:
     parts = [
         title("Metrics"),
         f"{len(every)} metrics. A metric is written as a spec, ``name(option=value)@k``; without ``@k`` the whole list "
-        "counts. ``atkay metrics ndcg`` prints the same page in a terminal.",
+        "counts. ``atkay metrics ndcg`` prints the same page in a terminal. :doc:`matrix` says which library has what.",
     ]
     for group, words in GROUPS.items():
         rows = [(f":doc:`{cls.name}`", summary(cls)) for cls in every if group_of(cls) == group]
         parts += [title(group, "-"), words, table((), rows, "22 78")]
     names = "\n".join(f"   {cls.name}" for cls in every)
-    return "\n\n".join([*parts, f".. toctree::\n   :hidden:\n\n{names}\n   dialects\n"])
+    return "\n\n".join([*parts, f".. toctree::\n   :hidden:\n\n{names}\n   dialects\n   matrix\n"])
 
 
 def page(cls: type[Metric]) -> str:
