@@ -24,13 +24,14 @@ def matrix(group_of: Callable[[type[Metric]], str]) -> str:
             "Which library has what",
             "======================",
             "",
-            f"{len(every)} metrics, {shared} of them in at least one of {len(known)} libraries. A mark says that "
-            "``dialect=`` gives the library's number; hover over it for the library's own names. A library may "
-            "compute more than its dialect speaks: what is known of that stands below the table.",
+            f"{len(every)} metrics, {shared} of them in at least one of {len(known)} dialects. ● says that "
+            "``dialect=`` gives the library's number, ○ that the library has a metric of the same idea, which was not compared. "
+            "Hover over a mark for the library's own name.",
             "",
             ".. raw:: html",
             "",
-            f'   <div class="matrix"><table><thead><tr><th scope="col">metric</th>{head}</tr></thead>{body}</table></div>',
+            '   <div class="matrix"><table>'
+            f'<thead><tr><th scope="col">metric</th>{head}</tr></thead>{body}</table></div>',
             "",
             *elsewhere(known.values()),
         ]
@@ -38,8 +39,8 @@ def matrix(group_of: Callable[[type[Metric]], str]) -> str:
 
 
 def libraries(cls: type[Metric]) -> list[str]:
-    """The dialects that have the metric."""
-    return [name for name, each in atkay.list_dialects().items() if cls.name in each.words]
+    """The libraries that have the metric, or one of its idea."""
+    return [name for name, each in atkay.list_dialects().items() if cls.name in (*each.words, *each.alike.values())]
 
 
 def section(group: str, metrics: Iterable[type[Metric]], dialects: Iterable[Dialect]) -> str:
@@ -53,10 +54,13 @@ def row(cls: type[Metric], dialects: Iterable[Dialect]) -> str:
 
 
 def cell(cls: type[Metric], dialect: Dialect) -> str:
-    if cls.name not in dialect.words:
+    spoken = cls.name in dialect.words
+    known = dialect.names if spoken else dialect.alike
+    own = [name for name, spec in known.items() if re.split(r"[(@;{]", spec)[0] == cls.name]
+    if not (spoken or own):
         return "<td></td>"
-    own = [name for name, spec in dialect.names.items() if re.split(r"[(@;{]", spec)[0] == cls.name]
-    return f'<td title="{html.escape(dialect.name)}: {html.escape(", ".join(own) or cls.name)}">●</td>'
+    names = f"{dialect.name}: {', '.join(own) or cls.name}"
+    return f'<td title="{html.escape(names)}">{"●" if spoken else "○"}</td>'
 
 
 def elsewhere(dialects: Iterable[Dialect]) -> list[str]:
@@ -66,4 +70,4 @@ def elsewhere(dialects: Iterable[Dialect]) -> list[str]:
         for each in dialects
         if each.without
     ]
-    return ["In the libraries and not in their dialects", "-" * 42, "", *lines, ""] if lines else []
+    return ["In a library and not here", "-------------------------", "", *lines, ""]

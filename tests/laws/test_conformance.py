@@ -144,35 +144,25 @@ OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
 TRUTH: dict[str, dict[str, Any]] = {"truth=relevance > 0": {}, "truth=every row": {}}
 
 NOT_SHARED: dict[str, dict[str, str]] = {
-    "beir": {"Hole": "an item that is judged for anybody is judged for everybody"},
-    "cornac": {"NCRR": "a discounted sum of reciprocal ranks, which is no metric here"},
     "lenskit": {
         "normalize=True": "RBP over that of a list full of relevant items, which no word says",
         "gain=rating | truth=every row": "an item of grade 0 is relevant and worth nothing",
     },
     "ranx": {
-        "bpref": "not a number where nothing was judged irrelevant, and elsewhere not always trec_eval's",
         "inputs=dicts | data=order": "users are paired by place",
     },
     "recommenders": {
         "auc | truth=relevance > 0": "all rows are relevant",
         "auc | truth=every row": "its labels are the grades",
-        "r_precision_at_k": "hits in the top min(k, R) over R, of users with a hit alone",
         "score_type=raw | truth=every row": "an item of grade 0 is relevant and worth nothing",
         "score_type=exp | truth=every row": "an item of grade 0 is relevant and worth nothing",
     },
     "recpack": {
-        "DiscountedGainK": "the terms of DCG, item by item",
         "y_true=relevance": "it multiplies hits by their grades, so that nDCG passes 1",
     },
     "sklearn": {"log_base=10": "no discount here has that base"},
-    "tfranking": {"bpref": "a judged item that is not listed does not exist for it"},
-    "xgboost": {
-        "auc": "it counts pairs of two relevant or two irrelevant items, too",
-        "aucpr": "interpolates between precisions, which is no metric here",
-    },
 }
-"""What is recorded and not replayed, and why."""
+"""What is recorded and not replayed, and why, beside the metrics that the dialects are ``without``."""
 
 TORCH = [f"Retrieval{name}" for name in ("Precision", "Recall", "HitRate", "MAP", "MRR", "RPrecision")]
 TENSORFLOW = [
@@ -231,6 +221,12 @@ LEAST = {
     "torch_rechub": 6150, "torchmetrics": 8569, "trec_eval": 22158, "xgboost": 5215,
 }  # fmt: skip
 """How many numbers of each library are compared, at least: means, and the users' own where they are recorded."""
+
+
+def not_shared(name: str) -> dict[str, str]:
+    """What of a library is not replayed: metrics that are not here, in whatever form, and the rest."""
+    without = {own + cut: why for own, why in atkay.list_dialects()[name].without.items() for cut in ("", "@")}
+    return without | NOT_SHARED.get(name, {})
 
 
 class Recorded(NamedTuple):
@@ -333,7 +329,7 @@ def tolerance(name: str, labels: frozenset[str]) -> float:
 
 @pytest.mark.parametrize("name", RUN)
 def test_a_dialect_gives_the_numbers_of_the_library(name: str) -> None:
-    shared = [one for one in recorded(name) if not matching(NOT_SHARED.get(name, {}), one.labels)]
+    shared = [one for one in recorded(name) if not matching(not_shared(name), one.labels)]
     found = [(one, replay(atkay.list_dialects()[name], one)) for one in shared]
     assert not [one.labels for one, how in found if how is None], "neither replayed nor listed in NOT_SHARED"
     asked = [(one, how) for one, how in found if how is not None]
@@ -352,6 +348,13 @@ def test_a_dialect_gives_the_numbers_of_the_library(name: str) -> None:
         compared += 0 if excused else 1 + len(users)
     assert differing == set(DIFFERENT.get(name, {})), "an exception that is none any more"
     assert compared >= LEAST[name], compared
+
+
+def test_what_is_alike_is_here_and_what_is_without_is_not() -> None:
+    for each in atkay.list_dialects().values():
+        assert {*each.alike.values()} <= {*atkay.list_metrics()}, each.name
+        assert not {*each.alike.values()} & {*each.words}, each.name
+        assert not {*each.without} & {*each.names, *each.alike}, each.name
 
 
 @pytest.mark.parametrize("name", RUN)

@@ -26,4 +26,10 @@ DIALECT = Dialect(
     },
     note="It prints five decimals. Its MRR, R_cap, Accuracy and Hole count users without a list, and a user without "
     "truth is an error.",
+    alike={
+        "hole": "unjudged",
+    },
+    without={
+        "Hole": "an item that is judged for anybody is judged for everybody",
+    },
 )

@@ -30,4 +30,7 @@ DIALECT = Dialect(
     unstable=2,
     stable=("map", "auc"),
     note="MAP and MRR use the whole list. The order of equal scores is undefined, except in MAP and AUC.",
+    without={
+        "NCRR": "a discounted sum of reciprocal ranks",
+    },
 )

@@ -33,9 +33,10 @@ class Dialect:
     other braces stand for numbers, too: ``"map-l{level}": "map; min_relevance={level}"``, ``{table}`` for a table.
     ``protocol`` holds the fields that differ from our default. ``uncut`` names metrics that it computes for whole lists
     alone; ``cutoff`` is where it cuts lists if no cutoff is given. In lists of ``unstable`` items and more it puts
-    equal scores in an order of its own, which no word says, in all metrics but the ``stable`` ones. ``without`` names
-    metrics of the library that are not in the dialect, and says why. ``checked`` says whether the library itself was
-    run, or its source was read; ``note`` is a remark.
+    equal scores in an order of its own, which no word says, in all metrics but the ``stable`` ones. ``alike``
+    has names of the library's other metrics, each with the metric here that has its idea: their numbers were not
+    compared. ``without`` names what it has and we have not, and says why. ``checked`` says whether the library itself
+    was run, or its source was read; ``note`` is a remark.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Dialect:
     cutoff: int | None = None
     unstable: int | None = None
     stable: tuple[str, ...] = ()
+    alike: Mapping[str, str] = field(default_factory=dict)
     without: Mapping[str, str] = field(default_factory=dict)
     checked: str = "run"
     note: str = ""

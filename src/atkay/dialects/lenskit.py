@@ -23,4 +23,11 @@ DIALECT = Dialect(
         "RecipRank": "mrr",
     },
     protocol={"no_recs": "skip", "no_truth": "zero"},
+    alike={
+        "ListGini": "gini",
+        "ExposureGini": "gini",
+        "MeanPopRank": "arp",
+        "RMSE": "rmse",
+        "MAE": "mae",
+    },
 )

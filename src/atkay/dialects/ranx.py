@@ -27,4 +27,7 @@ DIALECT = Dialect(
     unstable=16,
     note="Equal scores keep their order in lists of up to 15 items; in longer ones ranx's sort is unstable. "
     "Its bpref is NaN where nothing was judged irrelevant; it is not supported here.",
+    without={
+        "bpref": "not a number where nothing was judged irrelevant, and elsewhere not always trec_eval's",
+    },
 )

@@ -22,4 +22,14 @@ DIALECT = Dialect(
         "AUC": "row_auc",
     },
     note="Its AUC is computed over the listed items of all users together.",
+    alike={
+        "ItemCoverage": "coverage",
+        "AveragePopularity": "arp",
+        "ShannonEntropy": "entropy",
+        "GiniIndex": "gini",
+        "TailPercentage": "long_tail",
+        "MAE": "mae",
+        "RMSE": "rmse",
+        "LogLoss": "log_loss",
+    },
 )

@@ -32,4 +32,16 @@ DIALECT = Dialect(
     },
     protocol={"no_recs": "skip"},
     note="Its map divides by the relevant items, its map_at_k by k where that is less.",
+    alike={
+        "catalog_coverage": "coverage",
+        "distributional_coverage": "entropy",
+        "novelty": "surprisal",
+        "diversity": "ild",
+        "serendipity": "serendipity",
+        "logloss": "log_loss",
+    },
+    without={
+        "r_precision_at_k": "hits in the top min(k, R) over R, of users with a hit alone",
+        "exp_var": "the explained variance of ratings",
+    },
 )

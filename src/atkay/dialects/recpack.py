@@ -30,4 +30,12 @@ DIALECT = Dialect(
     unstable=2,
     note="The order of equal scores is undefined. Its IPSHitRateK reads train, the interactions that it is fitted on: "
     "RecPack suggests those of the test.",
+    alike={
+        "CoverageK": "coverage",
+        "PercentileRanking": "mpr",
+        "IntraListDiversityK": "ild",
+    },
+    without={
+        "DiscountedGainK": "the terms of DCG, item by item",
+    },
 )

@@ -14,4 +14,19 @@ DIALECT = Dialect(
         "PartialAUC": "partial_auc",
         "PAP": "partial_auc(relevant=top)",
     },
+    alike={
+        "Accuracy": "accuracy",
+        "MCC": "mcc",
+        "CatalogCoverage": "coverage",
+        "MeanInvUserFreq": "surprisal",
+        "IntraListDiversity": "ild",
+        "AvgRecPopularity": "arp",
+        "Serendipity": "serendipity",
+        "CoveredUsers": "user_coverage",
+    },
+    without={
+        "Intersection": "the items that two runs share, which atkay.overlap compares",
+        "SufficientReco": "the users with k items",
+        "UnrepeatedReco": "the items that are not listed twice, which atkay refuses",
+    },
 )

@@ -11,4 +11,11 @@ DIALECT = Dialect(
     metrics=("precision", "recall", "hit", "map(per=capped)", "mrr", "ndcg(gain=binary)", "top_auc(one_kind=hit)"),
     names={"RocAuc": "top_auc"},
     protocol={"ties": "item_desc"},
+    alike={
+        "Coverage": "coverage",
+        "Novelty": "new_to_user",
+        "Surprisal": "surprisal",
+        "Unexpectedness": "unexpectedness",
+        "CategoricalDiversity": "category_count",
+    },
 )

@@ -13,4 +13,10 @@ DIALECT = Dialect(
         "mapr": "map",
     },
     note="Its precision is NaN if any user has no list.",
+    alike={
+        "coverage": "coverage",
+        "popularity": "arp",
+        "surprisal": "surprisal",
+        "a_ndcg": "alpha_ndcg",
+    },
 )

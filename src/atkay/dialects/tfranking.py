@@ -37,4 +37,12 @@ DIALECT = Dialect(
     stable=("opa",),
     note="Equal scores are shuffled; in OPA a pair of them counts as wrong. Its bpref knows "
     "no judged items but the listed ones; it is not supported here.",
+    alike={
+        "alpha_discounted_cumulative_gain": "alpha_dcg",
+        "precision_ia": "p_ia",
+    },
+    without={
+        "bpref": "a judged item that is not listed does not exist for it",
+        "PWA": "precision weighted by position",
+    },
 )

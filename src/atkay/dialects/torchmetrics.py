@@ -43,4 +43,10 @@ DIALECT = Dialect(
     stable=("ndcg", "auc"),
     note="Its nDCG averages over equal scores; in its other metrics their order is undefined, and here they are "
     "averaged too.",
+    alike={
+        "RetrievalFallOut": "fall_out",
+    },
+    without={
+        "RetrievalPrecisionRecallCurve": "a curve",
+    },
 )

@@ -18,4 +18,8 @@ DIALECT = Dialect(
     },
     protocol={"no_recs": "skip", "no_truth": "one", "unlisted": "ignored", "scores": "float32", "negative": "error"},
     cutoff=32,
+    without={
+        "auc": "it counts pairs of two relevant or two irrelevant items, too",
+        "aucpr": "interpolates between precisions",
+    },
 )
