@@ -25,8 +25,8 @@ def matrix(group_of: Callable[[type[Metric]], str]) -> str:
             "======================",
             "",
             f"{len(every)} metrics, {shared} of them in at least one of {len(known)} dialects. ● says that "
-            "``dialect=`` gives the library's number, ○ that the library has a metric of the same idea, which was not compared. "
-            "Hover over a mark for the library's own name.",
+            "``dialect=`` gives the library's number, ○ that the library has a metric of the same idea, which was not "
+            "compared. Hover over a mark for the library's own name.",
             "",
             ".. raw:: html",
             "",
