@@ -32,11 +32,12 @@ def topics(data: Data, item: Item) -> list[str]:
     return sorted(set(data.categories.get(item, ())))
 
 
-def in_head(data: Data, share: float) -> set[Item]:
-    """The items before which all more popular ones together have less than the share of the interactions."""
+def in_head(data: Data, share: float, *, by_item: bool = False) -> set[Item]:
+    """The items before which all more popular ones together have less than the share of the interactions, or items."""
     users = popularity(data)
-    total = sum(users.values())
-    before = {item: sum(n for n in users.values() if n > users[item]) for item in users}
+    weight = dict.fromkeys(users, 1) if by_item else users
+    total = sum(weight.values())
+    before = {item: sum(weight[other] for other in users if users[other] > users[item]) for item in users}
     return {item for item, count in before.items() if count < share * total - 1e-9}
 
 
@@ -54,12 +55,22 @@ def over(terms: Sequence[float], divisor: float) -> float:
 
 def arp(case: Case, words: Words) -> float:
     users = popularity(case.data)
-    return over([users[entry.item] for entry in case.top], case.L)
+    counts = list(users.values())
+    divisors = {
+        "one": 1.0,
+        "interactions": sum(counts),
+        "users": training_users(case.data),
+        "highest": max(counts),
+        "mean": statistics.fmean(counts),
+    }
+    return over([users[entry.item] / choose(words, "per", divisors) for entry in case.top], case.L)
 
 
 def long_tail(case: Case, words: Words) -> float:
-    head = in_head(case.data, float(words.get("head", 0.8)))
-    return over([entry.item not in head for entry in case.top], case.L)
+    by_item = choose(words, "head_of", {"interactions": False, "items": True})
+    head = in_head(case.data, float(words.get("head", 0.8)), by_item=by_item)
+    tail = [entry.item not in head for entry in case.top]
+    return over(tail, case.L) * choose(words, "per", {"listed": 1, "one": case.L})
 
 
 def bits_of(data: Data, entries: Sequence[Entry], words: Words, total: int) -> list[float | None]:
@@ -267,8 +278,8 @@ def serendipity(case: Case, words: Words) -> float:
 
 
 LISTS: dict[str, tuple[Formula, set[str]]] = {
-    "arp": (arp, set()),
-    "long_tail": (long_tail, {"head"}),
+    "arp": (arp, {"per"}),
+    "long_tail": (long_tail, {"head", "head_of", "per"}),
     "novelty": (novelty, {"of", "unseen"}),
     "surprisal": (surprisal, {"per"}),
     "new_to_user": (new_to_user, set()),

@@ -58,13 +58,15 @@ class Parity(Grouped):
         return np.array([_spread(*part) for part in state])
 
 
-def in_head(popularity: Ints, share: float) -> Bools:
+def in_head(popularity: Ints, share: float, of: str = "interactions") -> Bools:
     """Which items are the head: the most popular ones, as many as it takes to hold the share of all interactions.
+
+    With ``of="items"`` it is that share of the items in training.
 
     Items that are as popular as the last of them are in it, too: no order among equals would be the right one.
     """
     falling = np.sort(popularity)[::-1]
-    held = np.cumsum(falling)
+    held = np.cumsum(falling if of == "interactions" else falling > 0)
     if not held[-1:].any():
         return np.zeros(len(popularity), bool)
     # A share of 0.8 is a little more or less than 4/5: that must not take in one item more.
