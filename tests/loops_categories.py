@@ -64,6 +64,8 @@ class Loops:
             if one not in self.vectors or other not in self.vectors:
                 return None
             both = self.vectors[one], self.vectors[other]
+            if by == "hamming":
+                return float(sum(a != b for a, b in zip(*both, strict=True)))
             return cosine(*both) if by == "features" else math.dist(*both)
 
         def of_sets(one: int, other: int) -> float | None:
@@ -173,7 +175,7 @@ def check(
     recs, truth, train = {**recs, 9: [0, 1]}, {**truth, 9: [0]}, {**train, 9: [0, 5]}
     rows = [[(user, item) for user, items in each.items() for item in items] for each in (recs, truth)]
     lists, held_out = (pl.DataFrame(each, schema=["user", "item"], orient="row") for each in rows)
-    of_vectors = [metric for metric in metrics if getattr(metric, "by", None) in ("features", "euclidean")]
+    of_vectors = [metric for metric in metrics if getattr(metric, "by", None) in ("features", "euclidean", "hamming")]
     of_sets = [metric for metric in metrics if metric not in of_vectors]
     for some, features in ((of_vectors, vectors), (of_sets, sets)):
         if some:

@@ -22,6 +22,9 @@ FORMULAS = {
     "effective_sample_size": r"\frac{(\sum 1/p)^2}{\sum 1/p^2}",
     "efd": r"\frac{\sum_{i=1}^{k} w_i \, \mathrm{rel}_i \, (-\log_2 \frac{n_i}{\sum_j n_j})}{\sum_{i=1}^{k} w_i}"
     r", \quad w_i = \frac{1}{\log_2(i + 1)}",
+    "eild": r"\frac{\sum_{i=1}^{k} w_i \, \mathrm{rel}_i \, D_i}{\sum_{i=1}^{k} w_i}, \quad "
+    r"D_i = \frac{\sum_{j \neq i} w_{\max(1, j - i)} \, \mathrm{rel}_j \, d(i, j)}"
+    r"{\sum_{j \neq i} w_{\max(1, j - i)} \, \mathrm{rel}_j}, \quad w_n = \frac{1}{\log_2(n + 1)}",
     "entropy": r"- \sum_{i} p_i \log_2 p_i",
     "epc": r"\frac{\sum_{i=1}^{k} w_i \, \mathrm{rel}_i \, (1 - \frac{n_i}{|U|})}{\sum_{i=1}^{k} w_i}"
     r", \quad w_i = \frac{1}{\log_2(i + 1)}",

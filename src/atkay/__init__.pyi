@@ -33,6 +33,7 @@ from atkay.metrics.dcg import DCG as DCG
 from atkay.metrics.ece import ECE as ECE
 from atkay.metrics.efd import EFD as EFD
 from atkay.metrics.effective_sample_size import EffectiveSampleSize as EffectiveSampleSize
+from atkay.metrics.eild import EILD as EILD
 from atkay.metrics.entropy import Entropy as Entropy
 from atkay.metrics.epc import EPC as EPC
 from atkay.metrics.err import ERR as ERR

@@ -536,7 +536,7 @@ def tie_decided(
 
 def apart(metric: str, words: Words) -> bool:
     """Whether it matters which of two items that are equally relevant stands first."""
-    if metric in ("epc", "efd"):
+    if metric in ("epc", "efd", "eild"):
         return words.get("relevance", "hits") == "hits" or words.get("discount", "log2") == "log2"
     if metric == "serendipity":
         return words.get("kind") != "unexpectedness"

@@ -7,6 +7,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from oracle_hits import METRICS, Case, Data, Entry, Formula, Item, Words, choose, ratio
 from oracle_judged import OF_JUDGED
@@ -186,8 +187,8 @@ def category_count(case: Case, words: Words) -> float:
     return float(len(shown)) if case.entries else math.nan
 
 
-def ild(case: Case, words: Words) -> float:
-    data = case.data
+def distance_of(data: Data, words: Words) -> Callable[[Item, Item], float | None]:
+    """How far apart two items are; None where nothing is known of one, and such pairs are left out."""
     users = popularity(data)
 
     def jaccard(one: Item, other: Item) -> float:
@@ -196,6 +197,9 @@ def ild(case: Case, words: Words) -> float:
 
     def shared(one: Item, other: Item) -> float:
         return 1 - together(data, one, other) / math.sqrt(users[one] * users[other])
+
+    def differing(one: Item, other: Item) -> float:
+        return float(sum(a != b for a, b in zip(data.vectors[one], data.vectors[other], strict=True)))
 
     ways: dict[str, tuple[Callable[[Item], bool], Callable[[Item, Item], float]]] = {
         "features": (
@@ -206,17 +210,44 @@ def ild(case: Case, words: Words) -> float:
             lambda item: item in data.vectors,
             lambda one, other: math.dist(data.vectors[one], data.vectors[other]),
         ),
+        "hamming": (lambda item: item in data.vectors, differing),
         "categories": (lambda item: bool(topics(data, item)), jaccard),
         "cooccurrence": (lambda item: users[item] > 0, shared),
     }
     known, distance = choose(words, "by", ways)
-    found = []
-    for one, other in itertools.combinations([entry.item for entry in case.top], 2):
-        if known(one) and known(other):
-            found.append(distance(one, other))
-        elif choose(words, "unknown", {"skip": False, "apart": True}):
-            found.append(1.0)
+    otherwise = choose(words, "unknown", {"skip": None, "apart": 1.0})
+    return lambda one, other: distance(one, other) if known(one) and known(other) else otherwise
+
+
+def ild(case: Case, words: Words) -> float:
+    distance = distance_of(case.data, words)
+    apart = [distance(one, other) for one, other in itertools.combinations([entry.item for entry in case.top], 2)]
+    found = [each for each in apart if each is not None]
     return over(found, len(found))
+
+
+def eild(case: Case, words: Words) -> float:
+    distance = distance_of(case.data, words)
+    flat = choose(words, "discount", {"log2": False, "flat": True})
+    everything = choose(words, "relevance", {"hits": False, "listed": True})
+    # Every distance of an item to itself is known where the item is.
+    entries = [entry for entry in case.top if distance(entry.item, entry.item) is not None]
+
+    def weigh(n: int) -> float:
+        return 1.0 if flat else 1 / math.log2(n + 1)
+
+    above = 0.0
+    for i in entries:
+        total = weight = 0.0
+        for j in entries:
+            if j is not i and (everything or j.grade is not None):
+                w = weigh(max(1, j.place - i.place))
+                total, weight = total + w * cast("float", distance(i.item, j.item)), weight + w
+        if weight and (everything or i.grade is not None):
+            above += weigh(i.place) * total / weight
+    if everything and len(entries) < 2:
+        return math.nan
+    return above / math.fsum(weigh(i.place) for i in entries) if entries else 0.0
 
 
 def user_coverage(case: Case, words: Words) -> float:
@@ -290,6 +321,7 @@ LISTS: dict[str, tuple[Formula, set[str]]] = {
     "category_entropy": (category_entropy, {"count"}),
     "category_count": (category_count, set()),
     "ild": (ild, {"by", "unknown"}),
+    "eild": (eild, {"by", "unknown", "discount", "relevance"}),
     "user_coverage": (user_coverage, {"count"}),
     "unexpectedness": (unexpectedness, {"expected", "per"}),
     "serendipity": (serendipity, {"kind", "per", "form", "similarity"}),
@@ -301,7 +333,7 @@ POOLED_LISTS = {"popularity_lift": lift_parts}
 
 def about_truth(metric: str, words: Words) -> bool:
     """Whether a value is about relevant items, so that the protocol decides what a user without any scores."""
-    if metric in ("epc", "efd"):
+    if metric in ("epc", "efd", "eild"):
         return words.get("relevance", "hits") == "hits"
     if metric == "serendipity":
         return words.get("kind") != "unexpectedness"

@@ -39,7 +39,7 @@ def test_interactions_are_the_normalised_value_of_rectools() -> None:
 
 
 def arp(m: Any, u: User, top: list[int], __: int) -> float:
-    counts = [count for count in u.n.values() if count]
+    counts = [float(count) for count in u.n.values() if count]
     divisor = {
         "one": 1,
         "interactions": u.pairs,

@@ -67,6 +67,15 @@ def test_distance_of_categories(listed: str, expected: float) -> None:
     assert found == pytest.approx(expected, nan_ok=True, abs=1e-15)
 
 
+def test_hamming_distance_is_that_of_rectools() -> None:
+    # RecTools 0.19.0, the example of IntraListDiversity: of two features 1 and 2 differ in one, 1 and 3 in two, 2 and 3
+    # in one: (1 + 2 + 1) / 3. It says 0 where we have no value.
+    features = {"1": [0.0, 0.0], "2": [0.0, 1.0], "3": [1.0, 1.0], "4": [0.0, 0.0]}
+    for listed, k, expected in (("123", 2, 1), ("123", 3, 1.33333333), ("14", 2, 0), ("123", 1, math.nan)):
+        found = value(f"ild(by=hamming)@{k}", listed, features=features)
+        assert found == pytest.approx(expected, nan_ok=True)
+
+
 def test_distance_of_cooccurrence() -> None:
     # n_a = 2, n_b = 2, n_c = 1; a and b share one user, b and c another, a and c none.
     train = {1: ["a"], 2: ["a", "b"], 3: ["b", "c"]}
@@ -114,7 +123,7 @@ def test_what_is_missing_is_named() -> None:
 
 SPECS = [
     f"ild(by={by},unknown={unknown})"
-    for by in ("features", "euclidean", "categories", "cooccurrence")
+    for by in ("features", "euclidean", "hamming", "categories", "cooccurrence")
     for unknown in ("skip", "apart")
 ]
 VARIANTS = variants(*SPECS)

@@ -73,7 +73,8 @@ class ARP(ListMetric):
             "highest": n.max(initial=0),
             "mean": n.sum() / max(np.count_nonzero(n), 1),
         }[self.per]
-        return mean_of_listed(judged, n.astype(float), self.cutoffs) / divisor
+        values: Floats = mean_of_listed(judged, n.astype(float), self.cutoffs) / divisor
+        return values
 
     def define(self) -> Definition:
         per, formula = {

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-from atkay.core.bits import count_bits
 from atkay.core.kernels import sums
-from atkay.metrics.categories import categories_of, in_blocks, masks, spread
-from atkay.metrics.metric import Bools, Definition, Floats, Ints, Judged, ListMetric, divide, word
-from atkay.metrics.vectors import unit_vectors, vectors_of
-
-Distance = Callable[[Ints, Ints], Floats]
-"""Distances of pairs of rows of ``judged.top``."""
+from atkay.metrics.distances import Distance, OfPairs, pairs
+from atkay.metrics.metric import Bools, Definition, Floats, Judged, divide
+from atkay.metrics.vectors import unit_vectors
 
 
 @dataclass(frozen=True)
-class ILD(ListMetric):
+class ILD(OfPairs):
     """How different the items of one list are from each other: the intra-list distance.
 
     The mean of ``d(i, j)`` over all pairs of items in the top k.
@@ -28,7 +22,8 @@ class ILD(ListMetric):
     -----------
     by
         What the distance is made of. ``features``: 1 - cosine of the items' vectors (0 to 2). ``euclidean``: the
-        length of the difference of the vectors. ``categories``: 1 - |A ∩ B| / |A ∪ B| for the items' sets of
+        length of the difference of the vectors. ``hamming``: the number of features in which the vectors differ
+        (RecTools). ``categories``: 1 - |A ∩ B| / |A ∪ B| for the items' sets of
         categories (Jaccard). ``cooccurrence``: 1 - n_ij / √(n_i n_j), with n_i the training users of item i and n_ij
         those of both; this one needs ``train``, the others need ``features``.
     unknown
@@ -57,121 +52,35 @@ class ILD(ListMetric):
     name = "ild"
     aliases = ("intra_list_distance", "intra_list_diversity")
 
-    by: Literal["features", "euclidean", "categories", "cooccurrence"] = word(
-        features="1 - cosine of the items' vectors",
-        euclidean="the Euclidean distance of the items' vectors",
-        categories="1 - Jaccard similarity of the items' categories",
-        cooccurrence="1 - shared training users over the geometric mean of both items' users",
-    )
-    unknown: Literal["skip", "apart"] = word(
-        skip="pairs with an item of which nothing is known are left out",
-        apart="an item of which nothing is known is at distance 1 from every other",
-    )
-
-    @property
-    def needs(self) -> tuple[str, ...]:  # type: ignore[override]  # a word decides
-        return ("train",) if self.needs_pairs else ("features",)
-
-    @property
-    def needs_pairs(self) -> bool:  # type: ignore[override]  # a word decides
-        return self.by == "cooccurrence"
-
-    @property
-    def bounded(self) -> bool:  # type: ignore[override]  # a word decides
-        """Vectors may point away from each other."""
-        return self.by in ("categories", "cooccurrence")
-
     def values(self, judged: Judged) -> Floats:
-        known, total = self._totals(judged)
+        known = self.known(judged)
+        if self.by == "features":
+            vectors = judged.features.vectors
+            assert vectors is not None  # checked before
+            total = _of_cosines(judged, self.cutoffs, known, vectors)
+        else:
+            total = self.by_parts(judged, known, self._over_pairs)
         m, n = judged.over_list(known.astype(float), self.cutoffs), judged.listed(self.cutoffs)
-        pairs = m * (m - 1) / 2
+        n_pairs = m * (m - 1) / 2
         if self.unknown == "apart":
             every_pair = n * (n - 1) / 2
-            total, pairs = total + (every_pair - pairs), every_pair
-        return divide(total, pairs, np.nan)
+            total, n_pairs = total + (every_pair - n_pairs), every_pair
+        return divide(total, n_pairs, np.nan)
 
-    def _totals(self, judged: Judged) -> tuple[Bools, Floats]:
-        """Which listed items are known, and the sum of distances over the pairs of these: queries x cutoffs."""
-        item = judged.top(self.reach).item
-        if self.by == "cooccurrence":
-            known = judged.train.popularity.take(item) > 0
-            return known, _over_pairs(judged, self.cutoffs, known, self._cooccurrence(judged))
-        length = judged.listed((self.reach,))[:, 0]
-        if self.by == "categories":
-            known, of, width = categories_of(judged, self).length.take(item) > 0, self._categories, 1
-        else:
-            vectors = vectors_of(judged, self, ("by=categories", "by=euclidean"), cosine=self.by == "features")
-            known, of, width = ~np.isnan(vectors[:, 0]).take(item), self._euclidean, vectors.shape[1]
-            if self.by == "features":
-                known &= (vectors != 0).any(axis=1).take(item)
-                return known, _of_cosines(judged, self.cutoffs, known, vectors)
-        rows = np.append(0, np.cumsum(length))
-
-        def total(first: int, last: int) -> Floats:
-            part = judged.part(first, last)
-            return _over_pairs(part, self.cutoffs, known[rows[first] : rows[last]], of(part))
-
-        return known, in_blocks(length * width, total, len(self.cutoffs))
-
-    def _cooccurrence(self, judged: Judged) -> Distance:
-        item, train = judged.top(self.reach).item, judged.train
-        return lambda first, second: 1 - train.likeness(item.take(first), item.take(second))
-
-    def _categories(self, judged: Judged) -> Distance:
-        """Jaccard distances."""
-        categories, places = categories_of(judged, self), judged.top(self.reach)
-        size = categories.length.take(places.item)
-        row, category = spread(categories, places.item)
-        sets = masks(places.query.take(row), row, category, len(size), categories.n_items)
-
-        def distance(first: Ints, second: Ints) -> Floats:
-            common = np.zeros(len(first), np.int64)
-            for part in sets.T:
-                common += count_bits(part.take(first) & part.take(second))
-            return 1 - common / (size.take(first) + size.take(second) - common)
-
-        return distance
-
-    def _euclidean(self, judged: Judged) -> Distance:
-        vectors = judged.features.vectors
-        assert vectors is not None  # checked before
-        rows = vectors[judged.top(self.reach).item]
-
-        def distance(first: Ints, second: Ints) -> Floats:
-            apart = rows[first] - rows[second]
-            length: Floats = np.sqrt(np.einsum("ij,ij->i", apart, apart))
-            return length
-
-        return distance
+    def _over_pairs(self, judged: Judged, known: Bools, distance: Distance) -> Floats:
+        """The sum of distances over the pairs of known items: queries x cutoffs. A pair counts from its lower rank."""
+        places = judged.top(self.reach)
+        total = np.zeros((judged.n_queries, len(self.cutoffs)))
+        for pair, lower in pairs(judged, self.reach, known):
+            query, rank = places.query.take(pair), places.rank.take(lower)
+            total += sums(query, rank, distance(pair, lower), self.cutoffs, judged.n_queries)
+        return total
 
     def define(self) -> Definition:
-        distance, formula = {
-            "features": ("1 - cosine of two items' vectors", "1 - cos(v_i, v_j)"),
-            "euclidean": ("the Euclidean distance of two items' vectors", "|v_i - v_j|"),
-            "categories": ("1 - shared over all categories of two items", "1 - |A ∩ B| / |A ∪ B|"),
-            "cooccurrence": (
-                "1 - shared over the geometric mean of two items' training users",
-                "1 - n_ij / √(n_i n_j)",
-            ),
-        }[self.by]
-        left = "items of which nothing is known left out" if self.unknown == "skip" else "unknown items at distance 1"
-        return Definition(f"{distance}, averaged over all pairs of items in {self.top}, {left}", f"mean {formula}")
-
-
-def _over_pairs(judged: Judged, cutoffs: tuple[int, ...], known: Bools, distance: Distance) -> Floats:
-    """The sum of distances over the pairs of known items: queries x cutoffs. A pair counts from its lower rank on."""
-    places = judged.top(max(cutoffs))
-    last = judged.listed((max(cutoffs),))[:, 0].take(places.query)  # the last rank of the row's list
-    total = np.zeros((judged.n_queries, len(cutoffs)))
-    first = np.arange(len(places.rank))
-    for gap in range(1, int(last.max(initial=0))):
-        first = first[places.rank.take(first) + gap <= last.take(first)]
-        pair = first[known.take(first) & known.take(first + gap)]
-        lower = pair + gap
-        total += sums(
-            places.query.take(pair), places.rank.take(lower), distance(pair, lower), cutoffs, judged.n_queries
+        distance, formula = self.distance
+        return Definition(
+            f"{distance}, averaged over all pairs of items in {self.top}, {self.left_out}", f"mean {formula}"
         )
-    return total
 
 
 def _of_cosines(judged: Judged, cutoffs: tuple[int, ...], known: Bools, vectors: Floats) -> Floats:

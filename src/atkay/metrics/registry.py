@@ -14,8 +14,8 @@ from atkay.text.grid import Grid
 from atkay.words import words_of
 
 HELPERS = {
-    *"categories gains item_groups metric pairs popularity predictions propensities registry sampled spec".split(),
-    *"subtopics user_models vectors worked".split(),
+    *"categories distances gains item_groups metric pairs popularity predictions propensities".split(),
+    *"registry sampled spec subtopics user_models vectors worked".split(),
 }
 """The files of the folder that define no metric; whoever needs them imports them."""
 
