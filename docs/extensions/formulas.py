@@ -31,6 +31,7 @@ FORMULAS = {
     "err": r"\sum_{r=1}^{k} \frac{1}{r} \, R_r \prod_{i=1}^{r-1} (1 - R_i), "
     r"\quad R_i = \frac{2^{g_i} - 1}{2^{g_{\max}}}",
     "err_ia": r"\frac{1}{\mathrm{ideal}} \sum_{i=1}^{k} \frac{\mathrm{rel}_i}{i} " + NEW,
+    "expected_exposure": r"\sum_i (e_i - e^{*}_i)^2, \quad e_i = \gamma^{\mathrm{rank}_i - 1}",
     "exposure": r"\frac{\max_G E_G}{\min_G E_G}, \quad E_G = \frac{1}{|U| \, |G|} "
     r"\sum_{i \in G} \frac{1}{\log_2(1 + \mathrm{rank}_i)}",
     "f1": r"F_\beta@k = \frac{(1 + \beta^2) \; \mathrm{precision}@k \; \mathrm{recall}@k}"

@@ -38,6 +38,7 @@ from atkay.metrics.entropy import Entropy as Entropy
 from atkay.metrics.epc import EPC as EPC
 from atkay.metrics.err import ERR as ERR
 from atkay.metrics.err_ia import ERRIA as ERRIA
+from atkay.metrics.expected_exposure import ExpectedExposure as ExpectedExposure
 from atkay.metrics.exposure import Exposure as Exposure
 from atkay.metrics.f1 import F1 as F1
 from atkay.metrics.fall_out import FallOut as FallOut

@@ -16,6 +16,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from oracle_attention import ATTENTION
 from oracle_hits import (
     AVERAGE,
     AVERAGED,
@@ -50,7 +51,7 @@ USERS = {"median_rank": median_users, **dict.fromkeys(RUN_ROWS, with_rows)}
 """How many users count in a number of the run, where not all of them do."""
 
 
-METRICS |= USER_MODELS | RANKS
+METRICS |= USER_MODELS | RANKS | ATTENTION
 POOLED |= RANKS_POOLED
 AVERAGE |= dict.fromkeys(RANKS_POOLED, ("users", "pooled"))
 BY_GRADE |= {*USER_MODELS, "opa", "ndpm"}
@@ -493,6 +494,7 @@ def tie_decided(
     def of_lists(name: str, words: Words) -> bool:
         lengths = {
             "user_coverage": True,
+            "expected_exposure": True,
             "rbp_residual": words.get("unjudged", "irrelevant") == "irrelevant",
             "count": words.get("of", "listed") in ("listed", "relevant"),
             "total": words.get("of", "listed") in ("listed", "relevant", "users"),

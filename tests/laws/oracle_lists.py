@@ -337,6 +337,8 @@ def about_truth(metric: str, words: Words) -> bool:
         return words.get("relevance", "hits") == "hits"
     if metric == "serendipity":
         return words.get("kind") != "unexpectedness"
+    if metric == "expected_exposure":
+        return words.get("of") != "disparity"
     return metric in METRICS or metric in SUBTOPICS or metric == "median_rank" or metric.startswith("ips_")
 
 
