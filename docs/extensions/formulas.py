@@ -11,6 +11,8 @@ FORMULAS = {
     "ap_ia": r"\frac{1}{S} \sum_{t} \mathrm{AP}_t",
     "arp": r"\frac{1}{L} \sum_{i=1}^{L} n_i",
     "auc": r"\frac{1}{R \, N} \sum_{h} (N - N_h)",
+    "awrf": r"1 - \tfrac{1}{2} \sum_{c} \left( p_c \ln \frac{p_c}{m_c} + q_c \ln \frac{q_c}{m_c} \right), \quad "
+    r"m_c = \frac{p_c + q_c}{2}",
     "bpref": r"\frac{1}{R} \sum_{h} \left( 1 - \frac{\min(n_h, R)}{\min(N, R)} \right)",
     "calibration": r"\sum_{c} p_c \ln \frac{p_c}{(1 - \alpha) \, q_c + \alpha \, p_c}",
     "category_count": r"| \bigcup_{i=1}^{k} C_i |",

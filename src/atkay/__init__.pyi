@@ -21,6 +21,7 @@ from atkay.metrics.alpha_ndcg import AlphaNDCG as AlphaNDCG
 from atkay.metrics.ap_ia import APIA as APIA
 from atkay.metrics.arp import ARP as ARP
 from atkay.metrics.auc import AUC as AUC
+from atkay.metrics.awrf import AWRF as AWRF
 from atkay.metrics.bpm import BPM as BPM
 from atkay.metrics.bpref import BPref as BPref
 from atkay.metrics.calibration import Calibration as Calibration

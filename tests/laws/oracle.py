@@ -545,5 +545,6 @@ def apart(metric: str, words: Words) -> bool:
     if metric == "rbp_residual":
         return words.get("unjudged", "irrelevant") != "irrelevant"
     return metric in (*SUBTOPICS, "exposure", *WEIGHTED) or (
-        metric == "calibration" and words.get("weight", "uniform") != "uniform"
+        metric in ("calibration", "awrf")
+        and words.get("weight", "uniform" if metric == "calibration" else "jk") != "uniform"
     )

@@ -175,6 +175,31 @@ def calibration(case: Case, words: Words) -> float:
     return choose(words, "distance", {"kl": kl, "js": js, "hellinger": hellinger})()
 
 
+def awrf(case: Case, words: Words) -> float:
+    data, patience = case.data, float(words.get("patience", 0.5))
+    weights: dict[str, Callable[[int], float]] = {
+        "jk": lambda place: 1 / math.log2(max(place, 2)),
+        "log2": lambda place: 1 / math.log2(place + 1),
+        "geometric": lambda place: patience ** (place - 1),
+        "uniform": lambda place: 1.0,
+    }
+    weigh = choose(words, "weight", weights)
+    every = {topic for item in data.categories for topic in topics(data, item)}
+    targets = {
+        "items": shares_of(data, [(item, 1.0) for item in data.categories]),
+        "even": {topic: 1 / len(every) for topic in every},
+        "train": shares_of(data, [(item, 1.0) for items in data.train.values() for item in set(items)]),
+        "relevant": shares_of(data, [(item, 1.0) for item in case.relevant]),
+    }
+    p, q = choose(words, "target", targets), shares_of(data, [(e.item, weigh(e.place)) for e in case.top])
+    if not p or not q:
+        return math.nan
+    pairs = [(p.get(topic, 0.0), q.get(topic, 0.0)) for topic in every]
+    both = [*pairs, *((other, one) for one, other in pairs)]
+    js = math.fsum(one * math.log(2 * one / (one + other)) for one, other in both if one) / 2
+    return 1 - choose(words, "distance", {"js": js, "variation": math.fsum(abs(a - b) for a, b in pairs) / 2})
+
+
 def category_entropy(case: Case, words: Words) -> float:
     split = choose(words, "count", {"split": True, "each": False})
     listed = [(entry.item, 1.0 if split else float(len(topics(case.data, entry.item)))) for entry in case.top]
@@ -318,6 +343,7 @@ LISTS: dict[str, tuple[Formula, set[str]]] = {
     "epc": (epc, {"discount", "relevance"}),
     "efd": (efd, {"discount", "relevance", "unseen"}),
     "calibration": (calibration, {"distance", "weight", "alpha"}),
+    "awrf": (awrf, {"target", "distance", "weight", "patience"}),
     "category_entropy": (category_entropy, {"count"}),
     "category_count": (category_count, set()),
     "ild": (ild, {"by", "unknown"}),

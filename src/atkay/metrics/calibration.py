@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from atkay.core.kernels import sums
-from atkay.metrics.categories import added, categories_of, in_blocks, shares, spread
-from atkay.metrics.metric import Definition, Floats, Ints, Judged, ListMetric, number, word
-
-WEIGHTS: dict[str, Callable[[Ints], Floats]] = {
-    "uniform": lambda rank: np.ones(len(rank)),
-    "log2": lambda rank: 1 / np.log2(rank + 1),
-    "reciprocal": lambda rank: 1 / rank,
-}
+from atkay.metrics.categories import categories_of
+from atkay.metrics.metric import Definition, Floats, Judged, ListMetric, number, word
+from atkay.metrics.proportions import WEIGHTS, by_parts, divergence, jensen_shannon, of_items, relative
 
 
 @dataclass(frozen=True)
@@ -89,41 +82,23 @@ class Calibration(ListMetric):
         return self.distance != "kl"
 
     def values(self, judged: Judged) -> Floats:
-        rows = judged.train.items.length.take(judged.train.user) + judged.listed((max(self.cutoffs),))[:, 0]
-        return in_blocks(rows, lambda first, last: self._of_part(judged.part(first, last)), len(self.cutoffs))
+        categories = categories_of(judged, self)
+        history = of_items(lambda each: each.train.history, categories)
 
-    def _of_part(self, judged: Judged) -> Floats:
-        categories, history = categories_of(judged, self), judged.train.history
-        places, n_queries, n_kinds = judged.top(max(self.cutoffs)), judged.n_queries, categories.n_items
-        row, category = spread(categories, places.item)
-        rank = places.rank.take(row)
-        weight = shares(categories, places.item).take(row) * WEIGHTS[self.weight](rank)
-        shown, cell = np.unique(places.query.take(row) * n_kinds + category, return_inverse=True)
-        owner = shown // n_kinds
-        row, category = spread(categories, history.item)
-        query, of_row = history.owner().take(row), shares(categories, history.item).take(row)
-        liked = _masses(query * n_kinds + category, of_row, shown, n_queries * n_kinds)
-        history_mass = added(query, of_row, n_queries)
-        p = liked / _above_zero(history_mass).take(owner)
-        out = np.empty((n_queries, len(self.cutoffs)))
-        for column, mass in enumerate(sums(cell, rank, weight, self.cutoffs, len(shown)).T):
-            list_mass = added(owner, mass, n_queries)
-            q = mass / _above_zero(list_mass).take(owner)
-            here = q > 0
-            total = added(owner[here], self._terms(p[here], q[here]), n_queries)
-            # Of the categories that the list lacks, the sum of their p says enough; a rounding is no category.
-            rest = 1 - added(owner[here], liked[here], n_queries) / _above_zero(history_mass)
-            total = np.maximum(total + np.where(rest > 1e-12, rest, 0) * self._absent, 0)
-            apart = np.sqrt(np.minimum(total, 1)) if self.distance == "hellinger" else total
-            out[:, column] = np.where((history_mass > 0) & (list_mass > 0), apart, np.nan)
-        return out
+        def of_part(part: Judged) -> Floats:
+            weigh = WEIGHTS[self.weight]
+            return divergence(part, categories, self.cutoffs, weigh, history, self._terms, self._absent)
+
+        had = judged.train.items.length.take(judged.train.user)
+        total = by_parts(judged, had, self.reach, of_part, len(self.cutoffs))
+        return np.sqrt(np.minimum(total, 1)) if self.distance == "hellinger" else total
 
     def _terms(self, p: Floats, q: Floats) -> Floats:
         """What each category of the list adds to the divergence."""
         if self.distance == "kl":
-            return _relative(p, (1 - self.alpha) * q + self.alpha * p)
+            return relative(p, (1 - self.alpha) * q + self.alpha * p)
         if self.distance == "js":
-            return (_relative(p, (p + q) / 2) + _relative(q, (p + q) / 2)) / 2
+            return jensen_shannon(p, q)
         return (np.sqrt(p) - np.sqrt(q)) ** 2 / 2
 
     @property
@@ -148,23 +123,3 @@ class Calibration(ListMetric):
             f"{distance}, of the categories in {self.top}{weight[self.weight]} from those of the user's training items",
             formula,
         )
-
-
-def _masses(key: Ints, weight: Floats, keys: Ints, n_keys: int) -> Floats:
-    """The sum of weights of each of ``keys``, which are ascending, each once."""
-    if n_keys <= 16 * len(key) + 1024:
-        return added(key, weight, n_keys).take(keys)
-    place = np.searchsorted(keys, key)
-    there = keys.take(place, mode="clip") == key if len(keys) else np.zeros(len(key), bool)
-    return added(place[there], weight[there], len(keys))
-
-
-def _above_zero(total: Floats) -> Floats:
-    """What can be divided by; where there is nothing, so is the numerator."""
-    return np.where(total > 0, total, 1)
-
-
-def _relative(p: Floats, q: Floats) -> Floats:
-    """``p ln(p / q)``, 0 where p is 0; q is above 0 wherever p is."""
-    some = p > 0
-    return p * np.log(np.where(some, p, 1) / np.where(some, q, 1))

@@ -91,7 +91,7 @@ class ExpectedExposure(Metric):
         query, size, target, tier = self._targets(judged)
         deserved = np.array([column.take(tier) for column in target.T])
         exposure = gamma ** (judged.rank - 1.0)
-        relevance = np.array(
+        relevance: Floats = np.array(
             [judged.total(exposure * each, (k,))[:, 0] for each, k in zip(deserved, self.cutoffs, strict=True)]
         ).T
         if self.of == "relevance":
