@@ -71,6 +71,11 @@ def test_the_target(target: str, women: float) -> None:
     assert value(spec, "ac", **known) == pytest.approx(1 - abs(women - 1 / 2))
 
 
+def test_a_category_that_the_list_lacks() -> None:
+    # |1 - 2.5/6| for men and |0 - 3.5/6| for women, halved.
+    assert value("awrf(distance=variation)@1", "ac", features=KINDS) == pytest.approx(2.5 / 6)
+
+
 def test_items_without_a_category_are_left_out() -> None:
     spec = "awrf(distance=variation,weight=uniform)@3"
     assert value(spec, "axc", features=KINDS) == pytest.approx(1 - (3.5 / 6 - 1 / 2))

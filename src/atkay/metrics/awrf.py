@@ -107,7 +107,7 @@ class AWRF(ListMetric):
 
     def _attention(self, rank: Ints) -> Floats:
         if self.weight == "geometric":
-            weight: Floats = self.patience ** (rank - 1.0)
+            weight: Floats = self.patience ** (rank.astype(float) - 1)
             return weight
         return WEIGHTS[self.weight](rank)
 
