@@ -13,6 +13,8 @@ FORMULAS = {
     "auc": r"\frac{1}{R \, N} \sum_{h} (N - N_h)",
     "awrf": r"1 - \tfrac{1}{2} \sum_{c} \left( p_c \ln \frac{p_c}{m_c} + q_c \ln \frac{q_c}{m_c} \right), \quad "
     r"m_c = \frac{p_c + q_c}{2}",
+    "bias_disparity": r"\frac{1}{|\{G\}|} \sum_{G} \left| \frac{B_R(G) - B_S(G)}{B_S(G)} \right|, \quad "
+    r"B(G) = \frac{\mathrm{PR}(G)}{P(G)}",
     "bpref": r"\frac{1}{R} \sum_{h} \left( 1 - \frac{\min(n_h, R)}{\min(N, R)} \right)",
     "calibration": r"\sum_{c} p_c \ln \frac{p_c}{(1 - \alpha) \, q_c + \alpha \, p_c}",
     "category_count": r"| \bigcup_{i=1}^{k} C_i |",
@@ -54,6 +56,7 @@ FORMULAS = {
     "interpolated_precision": r"\max_{i : \mathrm{recall}@i \geq r} \mathrm{precision}@i",
     "judged": r"\frac{| \mathrm{top}_k \cap J_u |}{L}",
     "log_loss": r"- \frac{1}{n} \sum \left( y \ln p + (1 - y) \ln (1 - p) \right)",
+    "item_mad": r"\mathrm{mean}_{G < H} \, | P_G - P_H |, \quad P_G = \frac{1}{|G|} \sum_{i \in G} \frac{h_i}{n_i}",
     "long_tail": r"\frac{| \mathrm{top}_k \setminus \mathrm{head} |}{L}",
     "mae": r"\frac{1}{n} \sum | s - g |",
     "map": r"\mathrm{AP}@k = \frac{1}{R} " + AP,

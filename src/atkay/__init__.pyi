@@ -22,6 +22,7 @@ from atkay.metrics.ap_ia import APIA as APIA
 from atkay.metrics.arp import ARP as ARP
 from atkay.metrics.auc import AUC as AUC
 from atkay.metrics.awrf import AWRF as AWRF
+from atkay.metrics.bias_disparity import BiasDisparity as BiasDisparity
 from atkay.metrics.bpm import BPM as BPM
 from atkay.metrics.bpref import BPref as BPref
 from atkay.metrics.calibration import Calibration as Calibration
@@ -58,6 +59,7 @@ from atkay.metrics.ips_hit import IPSHit as IPSHit
 from atkay.metrics.ips_ndcg import IPSNDCG as IPSNDCG
 from atkay.metrics.ips_precision import IPSPrecision as IPSPrecision
 from atkay.metrics.ips_recall import IPSRecall as IPSRecall
+from atkay.metrics.item_mad import ItemMAD as ItemMAD
 from atkay.metrics.judged import JudgedShare as JudgedShare
 from atkay.metrics.kendall import Kendall as Kendall
 from atkay.metrics.log_loss import LogLoss as LogLoss

@@ -484,6 +484,38 @@ def pop_rsp(cases: Sequence[Case], words: Words, k: int | None, data: Data) -> f
     return uneven(chances)
 
 
+def item_mad(cases: Sequence[Case], words: Words, k: int | None, data: Data) -> float:
+    found = []
+    for members in item_groups(words, "categories", data).values():
+        shown = [[entry.grade is not None for case in cases for entry in case.top if entry.item == i] for i in members]
+        rates = [sum(hits) / len(hits) for hits in shown if hits]
+        if rates:
+            found.append(math.fsum(rates) / len(rates))
+    gaps = [abs(one - other) for one, other in itertools.combinations(found, 2)]
+    return over(gaps, len(gaps))
+
+
+def bias_disparity(cases: Sequence[Case], words: Words, k: int | None, data: Data) -> float:
+    groups = item_groups(words, "categories", data)
+    known = {item for members in groups.values() for item in members}
+    listed = [entry.item for case in cases for entry in case.top if entry.item in known]
+    had = [item for case in cases for item in case.history if item in known]
+    found = []
+    for members in groups.values():
+        of_lists = over([item in members for item in listed], len(listed))
+        of_train = over([item in members for item in had], len(had))
+        size = over([item in members for item in known], len(known))
+        disparity = (of_lists - of_train) / of_train if of_train else math.nan
+        ways = {"disparity": disparity, "lists": over([of_lists], size), "train": over([of_train], size)}
+        found.append(choose(words, "bias", ways))
+    there = [each for each in found if not math.isnan(each)]
+    if not there:
+        return math.nan
+    none = 0 if words.get("bias", "disparity") == "disparity" else 1
+    mean = statistics.fmean(abs(each - none) for each in there)
+    return choose(words, "of", {"mean": mean, "highest": max(there), "lowest": min(there)})
+
+
 RunFormula = Callable[[Sequence[Case], Words, int | None, Data], float]
 
 RUN: dict[str, tuple[RunFormula, set[str]]] = {
@@ -493,6 +525,8 @@ RUN: dict[str, tuple[RunFormula, set[str]]] = {
     "inter_list_distance": (inter_list_distance, {"per"}),
     "median_rank": (median_rank, {"missed"}),
     "exposure": (exposure, {"groups", "head", "per", "of"}),
+    "item_mad": (item_mad, {"groups", "head"}),
+    "bias_disparity": (bias_disparity, {"bias", "of", "groups", "head"}),
     "pop_reo": (pop_reo, {"groups", "head"}),
     "pop_rsp": (pop_rsp, {"groups", "head", "items"}),
 }

@@ -10,7 +10,7 @@ import pytest
 
 import atkay
 
-COLUMNS = ["slice", "metric", "highest_segment", "lowest_segment", "highest", "lowest", "gap", "ratio"]
+COLUMNS = ["slice", "metric", "highest_segment", "lowest_segment", "highest", "lowest", "gap", "ratio", "mad"]
 
 RECS = {"a": ["x", "y"], "b": ["x", "z"], "c": ["z", "x"], "d": ["z", "y"], "e": ["x", "y"]}
 TRUTH = {"a": ["x", "y"], "b": ["x"], "c": ["x"], "d": ["x"], "e": ["x"]}
@@ -31,9 +31,9 @@ def test_the_two_ends_and_how_far_they_are_apart() -> None:
     assert table.columns == COLUMNS
     assert table.rows() == [
         # old (1 + 1/2) / 2 = 3/4, young (1/2 + 0) / 2 = 1/4
-        ("segment", "precision@2", "old", "young", 0.75, 0.25, 0.5, 0.25 / 0.75),
+        ("segment", "precision@2", "old", "young", 0.75, 0.25, 0.5, 0.25 / 0.75, 0.5),
         # old (1 + 1) / 2 = 1, young (1/2 + 0) / 2 = 1/4
-        ("segment", "mrr", "old", "young", 1.0, 0.25, 0.75, 0.25),
+        ("segment", "mrr", "old", "young", 1.0, 0.25, 0.75, 0.25, 0.75),
     ]
 
 
@@ -42,7 +42,7 @@ def test_users_without_a_segment_are_no_segment() -> None:
     table = pl.DataFrame({"user": ["a", "b", "c", "d"], "age": ["old", "old", "young", None]})
     result = atkay.evaluate(RECS, TRUTH, "mrr", slices=table)
     assert result.slices["segment"].to_list() == ["old", "young", None]
-    assert result.gaps.rows() == [("age", "mrr", "old", "young", 1.0, 0.5, 0.5, 0.5)]
+    assert result.gaps.rows() == [("age", "mrr", "old", "young", 1.0, 0.5, 0.5, 0.5, 0.5)]
 
 
 def test_several_slices_and_segments_between_the_ends() -> None:
@@ -50,10 +50,10 @@ def test_several_slices_and_segments_between_the_ends() -> None:
         {"user": list("abcde"), "age": ["1", "1", "2", "3", "2"], "place": ["in", "out", "in", "out", "out"]}
     )
     assert gaps("mrr", table).rows() == [
-        # 1: (1 + 1) / 2; 2: (1/2 + 1) / 2 = 3/4; 3: 0
-        ("age", "mrr", "1", "3", 1.0, 0.0, 1.0, 0.0),
+        # 1: (1 + 1) / 2; 2: (1/2 + 1) / 2 = 3/4; 3: 0. Pairs: 1/4, 1 and 3/4
+        ("age", "mrr", "1", "3", 1.0, 0.0, 1.0, 0.0, pytest.approx((1 / 4 + 1 + 3 / 4) / 3)),
         # in: (1 + 1/2) / 2 = 3/4; out: (1 + 0 + 1) / 3 = 2/3
-        ("place", "mrr", "in", "out", 0.75, 2 / 3, pytest.approx(1 / 12), pytest.approx(8 / 9)),
+        ("place", "mrr", "in", "out", 0.75, 2 / 3, pytest.approx(1 / 12), pytest.approx(8 / 9), pytest.approx(1 / 12)),
     ]
 
 
@@ -94,9 +94,9 @@ def test_a_segment_without_a_value_does_not_count() -> None:
     table = atkay.evaluate(recs, truth, ["arp", "mrr"], slices=slices, train=train).gaps
     assert table.rows() == [
         # p: (2 + (2 + 1) / 2) / 2 = 7/4; q: 1
-        ("segment", "arp", "p", "q", 1.75, 1.0, 0.75, 1 / 1.75),
+        ("segment", "arp", "p", "q", 1.75, 1.0, 0.75, 1 / 1.75, 0.75),
         # p: (1 + 1) / 2; q: 1; none: 0, as a user without a list scores 0
-        ("segment", "mrr", "p", "none", 1.0, 0.0, 1.0, 0.0),
+        ("segment", "mrr", "p", "none", 1.0, 0.0, 1.0, 0.0, pytest.approx((0 + 1 + 1) / 3)),
     ]
 
 

@@ -264,6 +264,8 @@ class Result(Tables, Mapping[str, float]):
 
         Highest and lowest refer to the value, whichever is better; among equal means the first segment is named.
         ``ratio`` is lowest / highest: 1 if all segments are equal, null if the highest is 0 or the lowest negative.
+        ``mad`` is the mean absolute difference of all pairs of segments, which for two is the gap: the user MAD of
+        Deldjoo et al., of any metric.
         Users without a segment and segments without a value are ignored; with fewer than two segments there is no row.
         """
         from atkay.core.forks import polars as pl
@@ -271,6 +273,9 @@ class Result(Tables, Mapping[str, float]):
         counts = pl.col("mean").is_not_null() & pl.col("segment").is_not_null()
         mean, segment = pl.col("mean").filter(counts), pl.col("segment").filter(counts)
         high, low = pl.col("highest"), pl.col("lowest")
+        # Of n rising means the i-th is the higher one in i - 1 pairs and the lower one in n - i.
+        n = mean.len()
+        weight = 2 * pl.int_range(1, n + 1) - n - 1
         return (
             self.slices.group_by("slice", "metric", maintain_order=True)
             .agg(
@@ -279,10 +284,12 @@ class Result(Tables, Mapping[str, float]):
                 lowest_segment=segment.filter(mean == mean.min()).first(),
                 highest=mean.max(),
                 lowest=mean.min(),
+                mad=(weight * mean.sort()).sum() / (n * (n - 1) / 2),
             )
             .filter(pl.col("segments") > 1)
             .drop("segments")
             .with_columns(gap=high - low, ratio=pl.when(high > 0, low >= 0).then(low / high))
+            .select(pl.exclude("mad"), "mad")
         )
 
     @cached_property
