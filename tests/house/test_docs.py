@@ -95,7 +95,7 @@ def test_a_page_explains_the_symbols_of_its_formulas(monkeypatch: pytest.MonkeyP
     said = {name: re.findall(r"(?:: |; )\*?(\w+)", symbols(metric)) for name, metric in atkay.list_metrics().items()}
     assert said["map"] == ["k", "i", "rel", "R", "L"]  # L in per=listed
     assert said["ndcg"] == ["k", "i", "g"]
-    assert said["arp"] == ["i", "L", "n"]
+    assert said["arp"] == ["i", "L", "n", "U"]  # U in per=users
     assert said["epc"] == ["k", "i", "rel", "n", "U"]
     assert symbols(atkay.list_metrics()["gini"]) == ""
 
