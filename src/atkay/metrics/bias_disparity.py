@@ -37,7 +37,7 @@ class BiasDisparity(Grouped):
         as the last of them are in it, too), and the tail.
 
     Items that are in no group do not count; an item of several groups counts in each. A group that would be divided by
-    0 does not count. Undefined if none counts, or if no list or no history shows an item of a group.
+    0 does not count. It is undefined if none counts: if no list, or nobody's training, has an item of a group.
 
     References
     ----------
@@ -120,7 +120,7 @@ class BiasDisparity(Grouped):
             "train": ("share of a group in the users' training items, divided by that of all items", "PR_S / P", "1"),
         }[self.bias]
         how, of = {
-            "mean": (f"mean distance from {none} of the", f"mean |B - {none}|"),
+            "mean": (f"mean distance from {none} of the", "mean |B|" if none == "0" else "mean |B - 1|"),
             "highest": ("highest", "max B"),
             "lowest": ("lowest", "min B"),
         }[self.of]

@@ -78,6 +78,11 @@ class ExpectedExposure(Metric):
         return self.of == "disparity"
 
     @property
+    def of_empty(self) -> bool:  # type: ignore[override]  # a word decides
+        """Whoever deserved exposure got none."""
+        return self.of == "loss"
+
+    @property
     def by_length(self) -> bool:  # type: ignore[override]  # a word decides
         """Every place has its exposure."""
         return self.of == "disparity"
@@ -128,7 +133,7 @@ class ExpectedExposure(Metric):
         }[self.levels]
         gamma = printed(self.patience)
         return Definition(
-            f"{words} over {self.top}, where the place at a rank has the exposure {gamma}^(rank - 1)"
+            f"{words} over all items; a rank in {self.top} gives the exposure {gamma}^(rank - 1)"
             f"{due if self.needs_truth else ''}",
             f"{formula}, e = {gamma}^(rank - 1)",
         )
