@@ -365,6 +365,8 @@ def about_truth(metric: str, words: Words) -> bool:
         return words.get("kind") != "unexpectedness"
     if metric == "expected_exposure":
         return words.get("of") != "disparity"
+    if metric == "awrf":
+        return words.get("target") == "relevant"
     return metric in METRICS or metric in SUBTOPICS or metric == "median_rank" or metric.startswith("ips_")
 
 

@@ -81,6 +81,16 @@ class AWRF(ListMetric):
         return ("features", "train") if self.target == "train" else ("features",)
 
     @property
+    def needs_truth(self) -> bool:  # type: ignore[override]  # a word decides
+        """One of the targets is made of relevant items."""
+        return self.target == "relevant"
+
+    @property
+    def partial(self) -> bool:  # type: ignore[override]  # a word decides
+        """Relevant items may have no category."""
+        return self.target == "relevant"
+
+    @property
     def by_item(self) -> bool:  # type: ignore[override]  # a word decides
         """Items differ in their categories, and places in their weight."""
         return self.weight != "uniform"

@@ -29,8 +29,8 @@ class ItemMAD(Grouped):
         the most popular items that together hold the first share ``head`` of the interactions (0.8; items as popular
         as the last of them are in it, too), and the tail. Items that are in no group do not count.
 
-    It is undefined with fewer than two groups that are shown. Elliot's ItemMADranking counts graded gains in place of hits.
-    For the same of groups of users, evaluate with ``slices=`` and read ``mad`` in ``result.gaps``.
+    It is undefined with fewer than two groups that are shown. Elliot's ItemMADranking counts graded gains in place of
+    hits. For the same of groups of users, evaluate with ``slices=`` and read ``mad`` in ``result.gaps``.
 
     References
     ----------
