@@ -581,3 +581,19 @@ def test_nobody_with_truth_is_an_error(truth: Any) -> None:
     for given in ({"user_vectors": USER, "item_vectors": ITEMS}, {"score": lambda who: np.ones((len(who), 4))}):
         with pytest.raises(AtkayError, match="no user to evaluate"):
             atkay.full_ranking(**given, truth=truth)
+
+
+def test_infap_knows_the_pool() -> None:
+    # Scores 4, 3, 2, 1: item 0 is relevant, 1 in the pool, 2 outside, 3 relevant: 1/4 + 2/4 · (1 + ε) / (1 + 2ε).
+    score = np.array([[4.0, 3.0, 2.0, 1.0]], np.float32)
+    grades = sparse.csr_array(np.array([[1.0, -1.0, 0.0, 1.0]]))
+    value = (1 + 1 / 4 + 2 / 4 * (1 + 1e-5) / (1 + 2e-5)) / 2
+    users, items = np.ones((1, 1), np.float32), score.T
+    ranked = atkay.full_ranking(users, items, grades, "infap", negative="unjudged")
+    assert ranked["infap"] == pytest.approx(value)
+
+
+def test_lists_have_no_scores() -> None:
+    vectors = torch.eye(2)
+    with pytest.raises(ProtocolError, match="full_ranking: mse reads the scores of listed items"):
+        atkay.full_ranking(user_vectors=vectors, item_vectors=vectors, truth=[[0], [1]], metrics=["mse"])

@@ -101,6 +101,7 @@ def beside(seed: int = 0) -> dict[str, Any]:
             }
         ),
         "reference": {user: [0, 3, 1, 7] for user in range(0, USERS, 3)},
+        "propensity": {item: (item + 1) / (ITEMS + 1) for item in range(ITEMS)},
     }
 
 
@@ -132,6 +133,7 @@ PROTOCOLS: list[tuple[list[Metric], dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::atkay.errors.SkippedWarning")
 @pytest.mark.parametrize(
     ("metrics", "words"), PROTOCOLS, ids=lambda value: value.get("ties") if isinstance(value, dict) else ""
 )
@@ -191,6 +193,7 @@ def as_tables(scores: Floats, grades: Floats) -> tuple[pl.DataFrame, pl.DataFram
 CUT = [metric for metric in VARIANTS if metric.reach <= 10]
 
 
+@pytest.mark.filterwarnings("ignore::atkay.errors.SkippedWarning")
 @pytest.mark.parametrize(
     ("metrics", "words"),
     [

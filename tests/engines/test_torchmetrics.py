@@ -199,3 +199,12 @@ def test_threads_that_share_a_metric_lose_nobody() -> None:
     sys.setswitchinterval(before)
     assert metric.result().population.evaluated == 100
     assert metric.compute()["mrr"] == 0.5
+
+
+def test_ece_is_that_of_torchmetrics() -> None:
+    p, y = [n * 7 % 40 / 41 for n in range(60)], [n * n % 3 % 2 for n in range(60)]
+    theirs = torchmetrics.functional.classification.binary_calibration_error(
+        torch.tensor(p, dtype=torch.float64), torch.tensor(y), n_bins=15
+    )
+    ours = atkay.evaluate({1: dict(enumerate(p))}, {1: dict(enumerate(y))}, "ece")["ece"]
+    assert ours == pytest.approx(float(theirs))

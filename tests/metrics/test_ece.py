@@ -32,14 +32,6 @@ def test_logits() -> None:
     assert value("ece(bins=2,of=logits)", recs, truth) == pytest.approx(abs(3 / 4 + 1 / 2 - 1) / 2)
 
 
-def test_torchmetrics() -> None:
-    functional = pytest.importorskip("torchmetrics.functional.classification")
-    torch = pytest.importorskip("torch")
-    p, y = [n * 7 % 40 / 41 for n in range(60)], [n * n % 3 % 2 for n in range(60)]
-    theirs = functional.binary_calibration_error(torch.tensor(p, dtype=torch.float64), torch.tensor(y), n_bins=15)
-    assert value("ece", {1: dict(enumerate(p))}, {1: dict(enumerate(y))}) == pytest.approx(float(theirs))
-
-
 def test_what_is_refused() -> None:
     with pytest.raises(InputError, match=r"1 of 1 scores are no probabilities, such as 1\.5, and ece"):
         value("ece", {1: {"a": 1.5}}, {1: {"a": 1}})

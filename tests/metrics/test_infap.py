@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 import pytest
-from scipy import sparse
 
 import atkay
 
@@ -51,17 +49,6 @@ def test_what_one_person_judged_is_judged() -> None:
     given = {1: ["a", "p", "b"]}, pl.DataFrame(rows)
     found = atkay.evaluate(*given, "infap", negative="unjudged", raters="mean")["infap"]
     assert found == pytest.approx((1 + 1 / 3 + 2 / 3 * 1 / 2) / 2)
-
-
-def test_full_rankings_know_the_pool() -> None:
-    # Scores 4, 3, 2, 1: item 0 is relevant, 1 in the pool, 2 outside, 3 relevant: 1/4 + 2/4 · (1 + ε) / (1 + 2ε).
-    pytest.importorskip("torch")
-    score = np.array([[4.0, 3.0, 2.0, 1.0]], np.float32)
-    grades = sparse.csr_array(np.array([[1.0, -1.0, 0.0, 1.0]]))
-    value = (1 + 1 / 4 + 2 / 4 * (1 + E) / (1 + 2 * E)) / 2
-    users, items = np.ones((1, 1), np.float32), score.T
-    ranked = atkay.full_ranking(users, items, grades, "infap", negative="unjudged")
-    assert ranked["infap"] == pytest.approx(value)
 
 
 def test_definition() -> None:

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import atkay
-from atkay.errors import InputError, ProtocolError, SkippedWarning
+from atkay.errors import InputError, SkippedWarning
 
 RECS = {"ann": {"a": 5.0, "b": 2.0, "z": 9.0}, "bob": {"a": 3.5}}
 TRUTH = {"ann": {"a": 4, "b": 4, "c": 1}, "bob": {"a": 3}}
@@ -42,13 +42,6 @@ def test_lists_without_scores_are_refused() -> None:
     with pytest.raises(InputError, match="recs: has no scores, which mse compares") as raised:
         atkay.evaluate({1: ["a", "b"]}, {1: {"a": 3}}, "mse")
     assert "Add a column of scores" in str(raised.value)
-
-
-def test_full_ranking_has_no_lists_with_scores() -> None:
-    torch = pytest.importorskip("torch")
-    vectors = torch.eye(2)
-    with pytest.raises(ProtocolError, match="full_ranking: mse reads the scores of listed items"):
-        atkay.full_ranking(user_vectors=vectors, item_vectors=vectors, truth=[[0], [1]], metrics=["mse"])
 
 
 def test_users_that_are_left_out_are_named() -> None:
