@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 import html
 import inspect
+import math
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 from formulas import FORMULAS
 from matrix import matrix
 
@@ -261,15 +263,21 @@ def by_rank(metric: Metric) -> list[float]:
     items = [f"i{n}" for n in range(DEPTH)]
     side: dict[str, Any] = {
         "train": {f"other {n}": [item] for n, item in enumerate(items)},
-        "features": {item: [f"topic {n}"] for n, item in enumerate(items)},
+        "features": pl.DataFrame(
+            [(item, f"topic {n // 2}", math.cos(n / DEPTH), math.sin(n / DEPTH)) for n, item in enumerate(items)],
+            schema=["item", "topic", "x", "y"],
+            orient="row",
+        ),
+        "propensity": dict.fromkeys(items, 0.5),
         "catalog": items,
         "reference": {"user": items[-1:]},
     }
     tables = {name: side[name] for name in metric.needs}
+    recs = {"user": {item: 1 - n / DEPTH for n, item in enumerate(items)}}
     values = []
     for hit in items:
         truth = {"user": {item: int(item == hit) for item in items}}
-        values.append(atkay.evaluate({"user": items}, truth, [metric], **tables)[str(metric)])
+        values.append(atkay.evaluate(recs, truth, [metric], **tables)[str(metric)])
     return values
 
 
