@@ -11,12 +11,11 @@ from atkay.dialects.dialect import Dialect
 from atkay.metrics.metric import Metric
 
 
-def matrix(group_of: Callable[[type[Metric]], str]) -> str:
+def matrix(group_of: Callable[[type[Metric]], str], groups: Iterable[str]) -> str:
     """A row for each metric, a column for each library, and the metrics of libraries that are not here."""
     known = atkay.list_dialects()
     every = sorted(atkay.list_metrics().values(), key=lambda cls: (-len(libraries(cls)), cls.name))
     head = "".join(f'<th scope="col"><span>{html.escape(name)}</span></th>' for name in known)
-    groups = dict.fromkeys(map(group_of, every))
     body = "".join(section(group, [cls for cls in every if group_of(cls) == group], known.values()) for group in groups)
     shared = sum(len(libraries(cls)) > 0 for cls in every)
     return "\n".join(

@@ -23,6 +23,7 @@ from atkay.words import words_of
 GROUPS = {
     "Accuracy": "How well the relevant items are ranked.",
     "Beyond accuracy": "Novelty, diversity, popularity and calibration of each list. Most read a side table.",
+    "Ratings and clicks": "How near scores come to known ratings and clicks. They read the scores of the lists.",
     "Whole run": "One number for all lists together: coverage, concentration and fairness. No value per user.",
 }
 NO_VALUE = re.compile(r"no value|has none|undefined|^Users .* do not count")
@@ -60,7 +61,7 @@ def write(app: Any) -> None:
     pages = {f"{name}.rst": page(cls) for name, cls in metrics.items()} | {
         "index.rst": index(metrics.values()),
         "dialects.rst": dialects(),
-        "matrix.rst": matrix(group_of),
+        "matrix.rst": matrix(group_of, GROUPS),
     }
     for name, text in pages.items():
         path = folder / name
@@ -88,6 +89,8 @@ def adapt(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[st
 
 
 def group_of(cls: type[Metric]) -> str:
+    if cls().reads_scores:
+        return "Ratings and clicks"
     if issubclass(cls, RunMetric):
         return "Whole run"
     return "Accuracy" if cls().needs_truth and not cls().needs else "Beyond accuracy"

@@ -239,8 +239,8 @@ def reconcile(
     given = {"exclude": exclude, "candidates": candidates}
     filters = {name: table for name, table in given.items() if table is not None}
     known = Request.of(list(named.values()), protocol).protocol.changes(Protocol()) | rest
-    if (aggregate := known.get("aggregate", "mean")) != "mean":
-        raise ProtocolError(f"reconcile: {argument('aggregate', aggregate)} is not supported; it reproduces means.")
+    if known.get("aggregate", "mean") != "mean":
+        raise ProtocolError(f"reconcile: {argument('aggregate')} is not supported; it reproduces means.")
     maybe = {} if train is None or "exclude" in filters else {"exclude": train}
     evidence = Evidence.read(recs, truth, Protocol().with_fields(**known), columns, filters | maybe)
     base = dataclasses.replace(evidence.protocol, exclude=None) if maybe else evidence.protocol

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from atkay.errors import IdError, SourceError, a_type
+from atkay.errors import IdError, SourceError, a_type, shown
 from atkay.inputs.checks import is_list, series
 from atkay.inputs.columns import Columns
 from atkay.inputs.in_place import take_rows
@@ -65,6 +65,12 @@ def read_mapping(given: Mapping[Any, Any], table: str) -> Source:
 
 def read_weights(given: Any) -> Source:
     """A weight per user, the user being its number."""
+    if not isinstance(given, np.ndarray) and any(map(is_list, set(map(type, given)))):
+        raise SourceError(
+            f"holds {shown(next(each for each in given if is_list(type(each))))}",
+            advice="Pass one number per user, or {user: weight}.",
+            table="weights",
+        )
     columns = {"user": np.arange(len(given)), "weight": series("weight", given, "weights")}
     return source_of(columns, Columns(user="user"), "an array", n_rows=len(given))
 
