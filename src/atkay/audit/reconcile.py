@@ -239,7 +239,8 @@ def reconcile(
     given = {"exclude": exclude, "candidates": candidates}
     filters = {name: table for name, table in given.items() if table is not None}
     known = Request.of(list(named.values()), protocol).protocol.changes(Protocol()) | rest
-    if known.get("aggregate", "mean") != "mean":
+    aggregate = known.get("aggregate", "mean")
+    if not isinstance(aggregate, str) or aggregate != "mean":
         raise ProtocolError(f"reconcile: {argument('aggregate')} is not supported; it reproduces means.")
     maybe = {} if train is None or "exclude" in filters else {"exclude": train}
     evidence = Evidence.read(recs, truth, Protocol().with_fields(**known), columns, filters | maybe)
