@@ -241,7 +241,8 @@ def reconcile(
     known = Request.of(list(named.values()), protocol).protocol.changes(Protocol()) | rest
     aggregate = known.get("aggregate", "mean")
     if not isinstance(aggregate, str) or aggregate != "mean":
-        raise ProtocolError(f"reconcile: {argument('aggregate')} is not supported; it reproduces means.")
+        chosen = argument("aggregate", aggregate) if isinstance(aggregate, str) else argument("aggregate")
+        raise ProtocolError(f"reconcile: {chosen} is not supported; it reproduces means.")
     maybe = {} if train is None or "exclude" in filters else {"exclude": train}
     evidence = Evidence.read(recs, truth, Protocol().with_fields(**known), columns, filters | maybe)
     base = dataclasses.replace(evidence.protocol, exclude=None) if maybe else evidence.protocol

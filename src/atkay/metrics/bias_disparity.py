@@ -59,7 +59,6 @@ class BiasDisparity(Grouped):
 
     name = "bias_disparity"
     aliases = ("preference_bias",)
-    looks_back = True
     least = -1.0
 
     bias: Literal["disparity", "lists", "train"] = word(
@@ -74,6 +73,11 @@ class BiasDisparity(Grouped):
         categories="the items of each category in features",
         popularity="the most popular items of train, and the rest",
     )
+
+    @property
+    def looks_back(self) -> bool:  # type: ignore[override]  # a word decides
+        """The bias of the lists is that of the lists alone."""
+        return self.bias != "lists"
 
     @property
     def needs(self) -> tuple[str, ...]:  # type: ignore[override]  # a word decides

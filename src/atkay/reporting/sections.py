@@ -150,7 +150,7 @@ def _with_interval(cell: str | Cell, summary: Any) -> list[str | Element]:
 def _grid(caption: str, grid: Grid) -> Element:
     """A table that exists elsewhere, too."""
     rows = [[_cell(cell) for cell in row] for row in grid.rows]
-    return table(caption, grid.header, rows, right=grid.right, wrap=("verdict",))
+    return table(caption, grid.header, rows, right=grid.right, wrap=("verdict", "this order"))
 
 
 def _cutoffs(view: View) -> list[Element]:
