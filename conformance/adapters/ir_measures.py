@@ -27,7 +27,7 @@ CUT = (
     *((name, {"max_rel": 3}) for name in ("SDCG", "NERR8", "NERR9", "BPM")),
     *((name, {"max_rel": 1}) for name in ("SDCG", "NERR8", "BPM")),
     ("BPM", {"T": 2.0, "max_rel": 3}),
-    ("Judged", {}),
+    *(("Judged", {}), ("Accuracy", {})),
 )
 WHOLE = (
     *((name, options) for name in ("AP", "RR", "Rprec", "SetP", "SetF") for options in OPTIONS),
@@ -38,7 +38,7 @@ WHOLE = (
     *(("INST", {"max_rel": 1}), ("INSQ", {"max_rel": 1})),
     *((name, {"T": 2.5, "max_rel": 3}) for name in ("INST", "INSQ", "NERR11")),
     *(("NERR10", {"p": 0.5, "max_rel": 3}), ("Compat", {}), ("Compat", {"p": 0.8, "normalize": False})),
-    ("Judged", {}),
+    *(("Judged", {}), ("Accuracy", {})),
 )
 
 RECALLS = (0.0, 0.3, 1.0)

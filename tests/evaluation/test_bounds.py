@@ -162,7 +162,7 @@ def test_a_dialect_that_counts_a_metric_otherwise() -> None:
         ("auc", {}, "no proof of its extremes is known"),
         ("bpref@1", {}, "no proof of its extremes is known"),
         ("map(per=hits)@1", {"ties": "expected"}, "no proof of its extremes is known"),
-        ("judged@1", {}, "it is not about relevant items"),
+        ("judged@1", {}, "it is not a share of what is relevant"),
         ("median_rank", {}, "it is a number of the whole run"),
         ("recall(average=pooled)@1", {}, "it is pooled"),
         ("mrr", {"ties": "best"}, "what becomes relevant changes the ranks under ties='best'"),

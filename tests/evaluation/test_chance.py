@@ -92,7 +92,7 @@ def test_chance_is_the_expectation_over_equal_scores() -> None:
 @pytest.mark.parametrize(
     ("spec", "fields", "reason"),
     [
-        ("judged@1", {}, "it is not about relevant items"),
+        ("judged@1", {}, "it is not a share of what is relevant"),
         ("median_rank", {}, "it is a number of the whole run"),
         ("mrr", {"nonpositive": "missed"}, "nonpositive='missed' makes it depend on scores"),
     ],

@@ -261,3 +261,10 @@ def test_results_with_other_weights_are_not_compared() -> None:
         atkay.compare({"plain": plain, "one": one})
     with pytest.raises(InputError, match="compare: user 'b' has different weights in 'one' and 'other'"):
         atkay.compare({"one": one, "other": other})
+
+
+def test_numbers_of_all_rows_have_no_users_to_weigh() -> None:
+    recs, truth = {"a": {"x": 1.0}, "b": {"x": 3.0}}, {"a": {"x": 1}, "b": {"x": 5}}
+    assert atkay.evaluate(recs, truth, "mse", weights={"a": 0, "b": 1})["mse"] == 4
+    with pytest.raises(ProtocolError, match="weighs the values of users, and rmse is one number of all rows"):
+        atkay.evaluate(recs, truth, "rmse", weights={"a": 0, "b": 1})

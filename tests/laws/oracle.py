@@ -369,6 +369,8 @@ def every_grade(metric: str, words: Words, rules: Rules) -> bool:
 
 def sees_every_grade(metric: str, words: Words, rules: Rules) -> bool:
     graded = metric in BY_GRADE and (metric, words.get("gain")) != ("normalized_gain", "binary")
+    graded |= metric == "mean_rank" and words.get("gain") == "linear"
+    graded |= metric == "expected_exposure" and words.get("levels") != "binary" and words.get("of") != "disparity"
     return graded and rules.gains == "positive" and rules.min_relevance is not None
 
 

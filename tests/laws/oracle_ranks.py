@@ -55,6 +55,8 @@ def mar(case: Case, words: Words) -> float:
 
 
 def mean_rank_parts(case: Case, words: Words) -> tuple[float, float]:
+    if not case.entries:
+        return 0.0, 0.0
     place = {entry.item: entry.place for entry in case.entries}
     ranks = weights = 0.0
     for item, grade in case.relevant.items():

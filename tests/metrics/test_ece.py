@@ -33,7 +33,7 @@ def test_logits() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(InputError, match=r"1 of 1 scores are no probabilities, such as 1\.5, and ece"):
+    with pytest.raises(InputError, match=r"1 of 1 scores lie outside 0 to 1, such as 1\.5, and ece"):
         value("ece", {1: {"a": 1.5}}, {1: {"a": 1}})
     with pytest.raises(SpecError, match=r"ece: bins must be an integer from 1 to 1,000, got '2\.5'"):
         atkay.parse("ece(bins=2.5)")

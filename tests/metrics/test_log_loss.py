@@ -1,4 +1,4 @@
-"""Log loss: worked cases, what counts as a row, and scores that are no probabilities."""
+"""Log loss: worked cases, what counts as a row, and scores outside 0 to 1."""
 
 from __future__ import annotations
 
@@ -43,6 +43,6 @@ def test_a_certainty_that_is_wrong_costs_what_scikit_learn_says() -> None:
 
 
 def test_scores_that_are_no_probabilities() -> None:
-    wrong = r"recs: 2 of 3 scores are no probabilities, such as 1\.5, and log_loss .* or of=logits"
+    wrong = r"recs: 2 of 3 scores lie outside 0 to 1, such as 1\.5, and log_loss .* or of=logits"
     with pytest.raises(InputError, match=wrong):
         value("log_loss", {1: {"a": 1.5, "b": 0.5, "c": -1}}, {1: {"a": 1, "b": 0, "c": 0}})

@@ -37,11 +37,11 @@ DIALECT = Dialect(
         "SRecall": "subtopic_recall",
         "BiasDisparityBD": "bias_disparity",
         "ItemMADranking": "item_mad",
+        "NumRetrieved": "count",
     },
     without={
         "LAUC": "pairs with irrelevant items that the list does not have",
         "DSC": "the Dice coefficient of list and truth",
-        "NumRetrieved": "the length of the list",
         "ExtendedPopREO": "a spread for several cutoffs together",
     },
 )

@@ -81,18 +81,22 @@ DIALECT = Dialect(
         *(f"{name}; {OF_NDEVAL}" for name in ("alpha_dcg", "ap_ia", "err_ia", "nrbp", "p_ia", "subtopic_recall")),
         *(f"{name}(equal=exact); {OF_NDEVAL}" for name in ("alpha_ndcg", "nerr_ia", "nnrbp")),
         "judged; ties=text scores=exact negative=irrelevant",
+        "top_auc; ties=given scores=exact no_truth=skip",
     ),
     names=BINARY
     | CWL
+    | {name.replace("max_rel", "min_rel=0,max_rel"): spec for name, spec in CWL.items()}
     | COMPATIBILITY
     | {name: spec for own, (ours, options) in DIVERSE.items() for name, spec in _with_options(own, ours, options)}
-    | {"Judged": "judged"}
+    | {"Judged": "judged", "Accuracy": "top_auc", "Accuracy(rel={rel})": "top_auc; min_relevance={rel}"}
     | {f"{own}(rel={{rel}})": f"{spec}; min_relevance={{rel}}" for own, spec in BINARY.items()}
     | {f"{own}(judged_only=True)": f"{spec}; unjudged=drop" for own, spec in (NAMES | {"nDCG": "ndcg"}).items()}
+    | {f"{own}(rel={{rel}},judged_only=True)": f"{NAMES[own]}; min_relevance={{rel}} unjudged=drop" for own in NAMES}
     | {
         "IPrec@{recall}": "interpolated_precision(recall={recall})",
         "IPrec(rel={rel})@{recall}": "interpolated_precision(recall={recall}); min_relevance={rel}",
         "IPrec(judged_only=True)@{recall}": "interpolated_precision(recall={recall}); unjudged=drop",
+        "nDCG(dcg='log2')": "ndcg",
         "nDCG(dcg='exp-log2')": "ndcg(gain=exp2); scores=exact",
         "nDCG(gains={table})": "ndcg(gain={table})",
         "RBP(rel={rel})": "rbp; min_relevance={rel}",
@@ -107,4 +111,5 @@ DIALECT = Dialect(
     },
     note="The beta of its SetF is the square of beta here. Its RBP keeps the input order of equal scores. "
     "Its nNRBP has no value for a user without relevant items, who scores 0 here.",
+    alike={"NumQ": "total", "NumRel": "total", "NumRet": "total"},
 )

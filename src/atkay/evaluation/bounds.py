@@ -102,7 +102,7 @@ def _why_not(metric: Metric, measured: Measured) -> str:
     """Why a metric has no bounds; empty where it has."""
     protocol, judged = measured.protocol, measured.judged
     if not metric.needs_truth:
-        return "it is not about relevant items"
+        return "it is not a share of what is relevant"
     if isinstance(metric, RunMetric):
         return "it is a number of the whole run, not a mean over users"
     if is_pooled(metric):

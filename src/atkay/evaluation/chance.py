@@ -148,7 +148,7 @@ def _adjusted(value: Any, chance: Any, best: Any) -> Any:
 def _why_not(metric: Metric, measured: Measured) -> str:
     """Why nothing is known of a metric's value by chance; empty where it is."""
     if not metric.needs_truth:
-        return "it is not about relevant items"
+        return "it is not a share of what is relevant"
     if isinstance(metric, RunMetric):
         return "it is a number of the whole run, not a mean over users"
     if not metric.averages:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from atkay.aggregates import Aggregate
 from atkay.core.types import WHOLE
 from atkay.errors import ProtocolError, SideError, listing, shown
-from atkay.metrics.metric import Metric
+from atkay.metrics.metric import Metric, RunMetric
 from atkay.metrics.registry import list_metrics
 from atkay.metrics.spec import parse_all, separate
 from atkay.protocol import Protocol
@@ -156,6 +156,12 @@ class Request:
             raise ProtocolError(
                 f"evaluate: {argument('weights')} is for {argument('aggregate', 'mean')} or geometric, not for "
                 f"{ordered[0]}. Leave out one of them."
+            )
+        rows = [str(metric) for metric in self.metrics if isinstance(metric, RunMetric) and metric.reads_scores]
+        if rows and "weights" in self.tables:
+            raise ProtocolError(
+                f"evaluate: {argument('weights')} weighs the values of users, and {rows[0]} is one number of all rows. "
+                "Leave it out, or take a metric with a value for each user, such as mse or user_rmse."
             )
 
     def _check_sampled(self) -> None:

@@ -87,6 +87,11 @@ class ExpectedExposure(Metric):
         """Every place has its exposure."""
         return self.of == "disparity"
 
+    @property
+    def by_grade(self) -> bool:  # type: ignore[override]  # a word decides
+        """Grades decide what is due."""
+        return self.of != "disparity" and self.levels == "grades"
+
     def values(self, judged: Judged) -> Floats:
         gamma = self.patience
         listed = judged.listed(self.cutoffs).astype(float)
@@ -102,7 +107,9 @@ class ExpectedExposure(Metric):
         if self.of == "relevance":
             return relevance
         due = [np.bincount(query, size * column**2, judged.n_queries) for column in target.T]
-        return np.maximum(disparity - 2 * relevance + np.array(due).T, 0)
+        loss = np.maximum(disparity - 2 * relevance + np.array(due).T, 0)
+        loss[judged.n_relevant == 0] = 0.0  # as no_truth=zero has it
+        return loss
 
     def _targets(self, judged: Judged) -> tuple[Ints, Ints, Floats, Ints]:
         """The levels of each query, best first: query, number of items, the exposure due to each; the hits' levels."""

@@ -122,8 +122,8 @@ def table_text(owner: str, field: str, table: Given, keys: Sequence[int]) -> str
     values = [value for _, value in numbers]
     if not all(0 <= each <= LARGEST_GRADE for pair in numbers for each in pair) or values != sorted(values):
         raise SpecError(
-            f"{owner}: {field}={shown(table)} must have numbers of 0 or more that do not fall: what is better or "
-            "further down is not worth less."
+            f"{owner}: {field}={shown(table)} must have numbers of 0 or more that do not fall: "
+            + ("a higher grade is worth as much or more." if field == "gain" else "a lower rank is divided by as much.")
         )
     if len({key for key, _ in numbers}) < len(numbers):
         raise SpecError(f"{owner}: {field}={shown(table)} names a number twice.")

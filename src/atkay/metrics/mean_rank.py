@@ -28,7 +28,7 @@ class MeanRank(Ratio):
     average
         ``users`` is the mean of the users' own values; ``pooled`` weighs all users' items alike (TF-Ranking).
 
-    Under ``unlisted=skip`` a user without a hit has no value. Lower is better.
+    An empty list has no value, nor under ``unlisted=skip`` a list without a hit. Lower is better.
 
     References
     ----------
@@ -54,8 +54,15 @@ class MeanRank(Ratio):
     gain: Literal["binary", "linear"] = word(binary="1", linear="the grade")
     unlisted: Literal["last", "skip"] = unlisted_field()
 
+    @property
+    def by_grade(self) -> bool:  # type: ignore[override]  # a word decides
+        """Grades are weights."""
+        return self.gain == "linear"
+
     def values(self, judged: Judged) -> Floats:
-        return divide(*self.ratio(judged), np.nan)
+        values = divide(*self.ratio(judged), np.nan)
+        values[judged.n_relevant == 0] = 0.0  # as no_truth=zero has it
+        return values
 
     def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
         """The weighted ranks, and the weights."""
@@ -69,7 +76,8 @@ class MeanRank(Ratio):
         query = np.repeat(np.arange(judged.n_queries), judged.n_relevant)
         of_all = np.bincount(query, None if binary else judged.grades, judged.n_queries)[:, None].astype(float)
         missed = np.where(judged.total(1, self.cutoffs) < judged.n_relevant[:, None], of_all - weights, 0.0)
-        return ranks + missed * (judged.n_listed[:, None] + 1), of_all
+        some = judged.n_listed[:, None] > 0
+        return (ranks + missed * (judged.n_listed[:, None] + 1)) * some, of_all * some
 
     def define(self) -> Definition:
         gain, weighed = ("", "") if self.gain == "binary" else ("grade · ", ", weighed by grade")

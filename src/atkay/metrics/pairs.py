@@ -1,4 +1,4 @@
-"""PairCounts of items of one list: how many stand in the order of their values."""
+"""Pairs of items of one list: how many stand in the order of their values."""
 
 from __future__ import annotations
 

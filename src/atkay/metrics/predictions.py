@@ -65,7 +65,7 @@ def probabilities(score: Floats, metric: object) -> Floats:
     wrong = ~((score >= 0) & (score <= 1))
     if wrong.any():
         raise InputError(
-            f"{int(wrong.sum()):,} of {len(score):,} scores are no probabilities, such as {score[wrong][0]:g}, "
+            f"{int(wrong.sum()):,} of {len(score):,} scores lie outside 0 to 1, such as {score[wrong][0]:g}, "
             f"and {metric} reads them as such",
             advice="Pass probabilities between 0 and 1; or of=logits for scores that are log-odds.",
             table="recs",
