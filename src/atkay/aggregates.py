@@ -35,16 +35,16 @@ AGGREGATES = {
         "geometric mean over {users} (values below {n} count as {n})",
         "epsilon",
         1e-5,
-        "the value that lower ones count as, above 0 and below 1",
+        "a number between 0 and 1, which lower values count as",
     ),
     "median": AggregateKind("median over {users}"),
     "quantile": AggregateKind(
-        "{n} quantile over {users}", "q", meaning="the share of users below it, above 0 and below 1"
+        "{n} quantile over {users}", "q", meaning="a number between 0 and 1, the share of users below it"
     ),
     "minimum": AggregateKind("minimum over {users}"),
     "maximum": AggregateKind("maximum over {users}"),
     "worst": AggregateKind(
-        "mean of the worst {percent} % of {users}", "share", 0.1, "a share of the users, above 0 and below 1"
+        "mean of the worst {percent} % of {users}", "share", 0.1, "a number between 0 and 1, a share of the users"
     ),
 }
 

@@ -140,12 +140,15 @@ def test_spelling(spec: str, canonical: str) -> None:
         ("geometrc", "unknown value 'geometrc' for aggregate; choose mean.* Did you mean 'geometric'?"),
         (0.5, "unknown value 0.5 for aggregate"),
         ("mean(2)", "aggregate 'mean' takes no number, got 'mean\\(2\\)'"),
-        ("geometric(q=0.5)", "epsilon of 'geometric' must be the value that lower ones count as"),
+        ("geometric(q=0.5)", "epsilon of 'geometric' must be a number between 0 and 1, which lower values count as"),
         ("geometric(0)", "Write 'geometric\\(epsilon=1e-05\\)', for example"),
         ("geometric()", "epsilon of 'geometric' must be"),
         ("geometric(nan)", "epsilon of 'geometric' must be"),
-        ("quantile", "q of 'quantile' must be the share of users below it.*Write 'quantile\\(q=0.25\\)'"),
-        ("worst(1)", "share of 'worst' must be a share of the users, above 0 and below 1"),
+        (
+            "quantile",
+            "q of 'quantile' must be a number between 0 and 1, the share of users below it.*Write 'quantile\\(q=0.25\\)'",
+        ),
+        ("worst(1)", "share of 'worst' must be a number between 0 and 1, a share of the users"),
     ],
 )
 def test_misspelling(spec: Any, message: str) -> None:
