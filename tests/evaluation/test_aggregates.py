@@ -146,7 +146,7 @@ def test_spelling(spec: str, canonical: str) -> None:
         ("geometric(nan)", "epsilon of 'geometric' must be"),
         (
             "quantile",
-            "q of 'quantile' must be a number between 0 and 1, the share of users below it.*Write 'quantile\\(q=0.25\\)'",
+            "q of 'quantile' must be a number between 0 and 1, the share of users .*Write 'quantile\\(q=0.25\\)'",
         ),
         ("worst(1)", "share of 'worst' must be a number between 0 and 1, a share of the users"),
     ],
