@@ -10,7 +10,7 @@ import numpy as np
 
 from atkay.metrics.categories import added, categories_of, shares, spread
 from atkay.metrics.metric import Definition, Floats, Ints, Judged, ListMetric, number, word
-from atkay.metrics.proportions import WEIGHTS, by_parts, divergence, jensen_shannon, of_everybody, of_items
+from atkay.metrics.proportions import RANK_WEIGHTS, by_parts, divergence, jensen_shannon, of_everybody, of_items
 from atkay.metrics.worked import printed
 
 
@@ -119,7 +119,7 @@ class AWRF(ListMetric):
         if self.weight == "geometric":
             weight: Floats = self.patience ** (rank.astype(float) - 1)
             return weight
-        return WEIGHTS[self.weight](rank)
+        return RANK_WEIGHTS[self.weight](rank)
 
     def define(self) -> Definition:
         weight = {

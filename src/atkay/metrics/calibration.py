@@ -10,7 +10,7 @@ import numpy as np
 
 from atkay.metrics.categories import categories_of
 from atkay.metrics.metric import Definition, Floats, Judged, ListMetric, number, word
-from atkay.metrics.proportions import WEIGHTS, by_parts, divergence, jensen_shannon, of_items, relative
+from atkay.metrics.proportions import RANK_WEIGHTS, by_parts, divergence, jensen_shannon, of_items, relative
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class Calibration(ListMetric):
         history = of_items(lambda each: each.train.history, categories)
 
         def of_part(part: Judged) -> Floats:
-            weigh = WEIGHTS[self.weight]
+            weigh = RANK_WEIGHTS[self.weight]
             return divergence(part, categories, self.cutoffs, weigh, history, self._terms, self._absent)
 
         had = judged.train.items.length.take(judged.train.user)

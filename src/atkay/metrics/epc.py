@@ -9,10 +9,11 @@ from typing import Literal
 import numpy as np
 
 from atkay.core.kernels import sums
+from atkay.metrics.gains import DISCOUNTS
 from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric, divide, word
 
 WEIGHTS: dict[str, Callable[[Ints], Floats]] = {
-    "log2": lambda rank: 1 / np.log2(rank + 1),
+    "log2": lambda rank: 1 / DISCOUNTS["log2"](rank),
     "flat": lambda rank: np.ones(len(rank)),
 }
 

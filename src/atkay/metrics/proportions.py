@@ -9,12 +9,13 @@ import numpy as np
 from atkay.core.kernels import sums
 from atkay.core.lists import Lists
 from atkay.metrics.categories import added, in_blocks, shares, spread
+from atkay.metrics.gains import DISCOUNTS
 from atkay.metrics.metric import Floats, Ints, Judged
 
-WEIGHTS: dict[str, Callable[[Ints], Floats]] = {
+RANK_WEIGHTS: dict[str, Callable[[Ints], Floats]] = {
     "uniform": lambda rank: np.ones(len(rank)),
-    "log2": lambda rank: 1 / np.log2(rank + 1),
-    "jk": lambda rank: 1 / np.log2(np.maximum(rank, 2)),
+    "log2": lambda rank: 1 / DISCOUNTS["log2"](rank),
+    "jk": lambda rank: 1 / DISCOUNTS["jk"](rank),
     "reciprocal": lambda rank: 1 / rank,
 }
 """What an item counts at a rank."""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from atkay.metrics.gains import highest_grade
+from atkay.metrics.gains import DISCOUNTS, highest_grade
 from atkay.metrics.metric import Definition, Floats, Judged, Metric
 from atkay.metrics.user_models import falling, share_of_highest
 from atkay.metrics.worked import printed
@@ -49,7 +47,7 @@ class SDCG(Metric):
     highest: float = highest_grade(1.0)
 
     def values(self, judged: Judged) -> Floats:
-        discounts = falling(lambda rank: 1 / np.log2(rank + 1))
+        discounts = falling(lambda rank: 1 / DISCOUNTS["log2"](rank))
         return discounts.precision(judged, share_of_highest(judged.grade, self.highest), self.cutoffs)
 
     def define(self) -> Definition:

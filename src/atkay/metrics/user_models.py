@@ -42,14 +42,14 @@ def steady() -> Patience:
     return Patience(lambda rank: np.ones(len(rank)), lambda last: last)
 
 
-def falling(chance: Callable[[Floats], Floats]) -> Patience:
+def falling(chance: Callable[[Ints], Floats]) -> Patience:
     """The chances by a formula that adds up to no finite sum."""
 
     def reads(last: Floats) -> Floats:
-        ranks = np.arange(1.0, last.max(initial=0) + 1)
+        ranks = np.arange(1, int(last.max(initial=0)) + 1)
         return np.concatenate(([0.0], np.cumsum(chance(ranks)))).take(last.astype(np.int64))
 
-    return Patience(lambda rank: chance(rank.astype(float)), reads)
+    return Patience(chance, reads)
 
 
 def geometric(p: float) -> Patience:
