@@ -2,6 +2,7 @@
 
     python conformance/record.py                   # all of them
     python conformance/record.py ranx rectools     # some of them
+    python conformance/record.py xgboost-1.7.6     # another version of one, which has an edition of the dialect
 
 Each library has its own virtual environment with pinned versions, made on first use, and its own adapter, which runs
 there. What came back is written to recorded/LIBRARY.json; README.md says what the fields mean. A library that cannot be
@@ -33,7 +34,10 @@ OLDEST = ("pandas==2.3.3", "numpy==1.26.4")
 
 @dataclass(frozen=True)
 class Library:
-    """What to install: the library itself stands first. `bare` are installed without what they ask for."""
+    """What to install: the library itself stands first. `bare` are installed without what they ask for.
+
+    Other versions of a library stand under `NAME-VERSION`, and share its adapter.
+    """
 
     pins: tuple[str, ...]
     bare: tuple[str, ...] = ()
@@ -125,7 +129,12 @@ def run(name: str) -> dict[str, Any]:
         found = Path(folder) / "found.json"
         # One thread: nothing here is large, and sums are then added in one order.
         alone = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "POLARS_MAX_THREADS"), "1")
-        command = [str(python), str(HERE / "ask.py"), str(HERE / "adapters" / f"{name}.py"), str(found)]
+        command = [
+            str(python),
+            str(HERE / "ask.py"),
+            str(HERE / "adapters" / f"{name.partition('-')[0]}.py"),
+            str(found),
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | alone)
         if done.returncode:
             raise SystemExit(f"{' '.join(command)}\nended with {done.returncode}:\n{done.stderr}")

@@ -13,7 +13,7 @@ from atkay.metrics.metric import Metric
 
 def matrix(group_of: Callable[[type[Metric]], str], groups: Iterable[str]) -> str:
     """A row for each metric, a column for each library, and the metrics of libraries that are not here."""
-    known = atkay.list_dialects()
+    known = of_libraries()
     every = sorted(atkay.list_metrics().values(), key=lambda cls: (-len(libraries(cls)), cls.name))
     head = "".join(f'<th scope="col"><span>{html.escape(name)}</span></th>' for name in known)
     body = "".join(section(group, [cls for cls in every if group_of(cls) == group], known.values()) for group in groups)
@@ -37,9 +37,14 @@ def matrix(group_of: Callable[[type[Metric]], str], groups: Iterable[str]) -> st
     )
 
 
+def of_libraries() -> dict[str, Dialect]:
+    """The dialects, without those of other versions."""
+    return {name: each for name, each in atkay.list_dialects().items() if not each.versions}
+
+
 def libraries(cls: type[Metric]) -> list[str]:
     """The libraries that have the metric, or one of its idea."""
-    return [name for name, each in atkay.list_dialects().items() if cls.name in (*each.words, *each.alike.values())]
+    return [name for name, each in of_libraries().items() if cls.name in (*each.words, *each.alike.values())]
 
 
 def section(group: str, metrics: Iterable[type[Metric]], dialects: Iterable[Dialect]) -> str:

@@ -223,10 +223,24 @@ LEAST = {
 """How many numbers of each library are compared, at least: means, and the users' own where they are recorded."""
 
 
+def of_library(table: Mapping[str, Any], name: str) -> Any:
+    """What a table says of a dialect: by its name, or that of the library where it is an edition."""
+    return table.get(name, table.get(re.split("[<=>]", name)[0], {}))
+
+
+def file_of(name: str) -> dict[str, Any]:
+    """What was recorded of a dialect; an edition has a file of its own, named after library and version."""
+    dialect = atkay.list_dialects()[name]
+    library = name.removesuffix(dialect.versions)
+    edition = f"-{dialect.version}" if dialect.versions else ""
+    path = FOLDER / "recorded" / f"{RECORDED.get(library, library)}{edition}.json"
+    return dict(json.loads(path.read_text()))
+
+
 def not_shared(name: str) -> dict[str, str]:
     """What of a library is not replayed: metrics that are not here, in whatever form, and the rest."""
     without = {own + cut: why for own, why in atkay.list_dialects()[name].without.items() for cut in ("", "@")}
-    return without | NOT_SHARED.get(name, {})
+    return without | dict(of_library(NOT_SHARED, name))
 
 
 class Recorded(NamedTuple):
@@ -239,10 +253,9 @@ class Recorded(NamedTuple):
 
 def recorded(name: str) -> list[Recorded]:
     """All that a library said, but for errors."""
-    found = json.loads((FOLDER / "recorded" / f"{RECORDED.get(name, name)}.json").read_text())["data"]
     return [
         Recorded(data, entry, _labels(data, entry))
-        for data, entries in found.items()
+        for data, entries in file_of(name)["data"].items()
         for entry in entries
         if data not in REPEATED and not entry.get("error")
     ]
@@ -271,13 +284,13 @@ def replay(spoken: Dialect, one: Recorded) -> Replay | None:
     """How to get a recorded number; None where an option or the metric has no meaning here."""
     template, chosen = "{metric}{cut}", dict[str, Any]()
     left = {f"{option}={value}" for option, value in one.entry["options"].items()}
-    options = OPTIONS.get(spoken.name, {}) | TRUTH
+    options = of_library(OPTIONS, spoken.name) | TRUTH
     for key in matching(options, one.labels):
         if said := left.intersection(key.split(" | ")):
             left -= said
             meaning = options[key]
             template, chosen = (meaning, chosen) if isinstance(meaning, str) else (template, chosen | meaning)
-    cut = CUT.get(spoken.name, "@{}").format(one.entry["k"]) if one.entry["k"] else ""
+    cut = (of_library(CUT, spoken.name) or "@{}").format(one.entry["k"]) if one.entry["k"] else ""
     name = template.format(metric=one.entry["metric"], cut=cut)
     try:
         metric = speak(spoken, name)[name]
@@ -322,9 +335,9 @@ def answers(name: str, asked: list[tuple[Recorded, Replay]]) -> list[Answer]:
 
 
 def tolerance(name: str, labels: frozenset[str]) -> float:
-    if decimals := [PRINTED[name][label] for label in labels & set(PRINTED.get(name, ()))]:
-        return 10.0 ** -decimals[0] / 2 + 1e-9
-    return 1e-6 if name in SINGLE else 1e-9
+    if decimals := [of_library(PRINTED, name)[label] for label in labels & set(of_library(PRINTED, name))]:
+        return float(10.0 ** -decimals[0] / 2 + 1e-9)
+    return 1e-6 if re.split("[<=>]", name)[0] in SINGLE else 1e-9
 
 
 @pytest.mark.parametrize("name", RUN)
@@ -342,11 +355,11 @@ def test_a_dialect_gives_the_numbers_of_the_library(name: str) -> None:
         of_users = {} if (name, one.entry["metric"]) in LOGARITHMS else one.entry.get("per_user", {})
         users = {user: value for user, value in of_users.items() if value is not None}
         apart = [user for user, value in users.items() if not abs(ours.users.get(user, math.nan) - value) <= exact]
-        excused = matching(DIFFERENT.get(name, {}), one.labels)
+        excused = matching(of_library(DIFFERENT, name), one.labels)
         assert excused or (agree and not apart), (one.data, one.entry["call"], how, ours.value, theirs, apart)
         differing |= set(excused) if apart or not agree else set()
         compared += 0 if excused else 1 + len(users)
-    assert differing == set(DIFFERENT.get(name, {})), "an exception that is none any more"
+    assert differing == set(of_library(DIFFERENT, name)), "an exception that is none any more"
     assert compared >= LEAST[name], compared
 
 
@@ -372,16 +385,16 @@ def test_our_names_mean_what_was_compared(name: str) -> None:
 
 def test_nothing_is_excused_that_is_not_recorded() -> None:
     for table in (OPTIONS, NOT_SHARED, DIFFERENT):
-        for name, of_library in table.items():
-            used = {key for one in recorded(name) for key in matching(of_library, one.labels)}
-            assert used == set(of_library), name
+        for name, keys in table.items():
+            used = {key for one in recorded(name) for key in matching(keys, one.labels)}
+            assert used == set(keys), name
 
 
 @pytest.mark.parametrize("name", RUN)
 def test_the_version_is_the_one_that_was_run(name: str) -> None:
-    recorded = json.loads((FOLDER / "recorded" / f"{RECORDED.get(name, name)}.json").read_text())
-    assert recorded["installed"]
-    assert atkay.list_dialects()[name].version == recorded["version"]
+    head = file_of(name)
+    assert head["installed"]
+    assert atkay.list_dialects()[name].version == head["version"]
 
 
 def test_elliot_as_worked_out_from_its_source() -> None:

@@ -156,7 +156,9 @@ def _field(each: dataclasses.Field[Any]) -> Decorator:
 tables = _together(click.argument("recs", type=InputFile()), click.argument("truth", type=InputFile()))
 
 protocol = _together(
-    click.option("--dialect", metavar="NAME", help="Follow the conventions of another library; see `atkay dialects`."),
+    click.option(
+        "--dialect", metavar="NAME", help="Follow another library's conventions, such as ranx; see `atkay dialects`."
+    ),
     click.option("--column", "columns", type=Column(), multiple=True, help=COLUMN),
     click.option("--no-header", is_flag=True, default=None, help=NO_HEADER),
     *(_field(each) for each in dataclasses.fields(Protocol)),

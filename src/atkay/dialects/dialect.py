@@ -1,6 +1,7 @@
 """What a dialect is: a library's metric options and protocol in our words, and its own names for metrics.
 
-To add one, write a file with a ``DIALECT`` in this folder: it is found by itself.
+To add one, write a file with a ``DIALECT`` in this folder: it is found by itself. Where a library changed its numbers,
+``editions`` says for which of its versions what was otherwise.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,9 @@ from typing import Any
 from atkay.errors import SpecError, offer, shown
 from atkay.text.grid import Grid, Tabular
 from atkay.text.phrases import between_commas, either
+from atkay.text.versions import Point, Versions
 
+_VERSIONED = re.compile(r"([^<=>]*)(.*)", re.DOTALL)
 _ENTRY = re.compile(r"(?P<name>\w+)(?:\((?P<words>.*)\))?(?P<cut>@\{k\})?")
 
 
@@ -36,7 +39,8 @@ class Dialect:
     equal scores in an order of its own, which no word says, in all metrics but the ``stable`` ones. ``alike``
     has names of the library's other metrics, each with the metric here that has its idea: their numbers were not
     compared. ``without`` names what it has and we have not, and says why. ``checked`` says whether the library itself
-    was run, or its source was read; ``note`` is a remark.
+    was run, or its source was read; ``note`` is a remark. ``editions`` has the fields that differ in other versions,
+    by range: ``{"<1.2": {"version": "1.1.1", ...}}``; the table itself holds for all versions in none of these ranges.
     """
 
     name: str
@@ -53,6 +57,30 @@ class Dialect:
     without: Mapping[str, str] = field(default_factory=dict)
     checked: str = "run"
     note: str = ""
+    editions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    versions: str = ""
+    """The range of an edition."""
+
+    @cached_property
+    def others(self) -> dict[str, Dialect]:
+        """The dialects of other versions, by range."""
+        return {
+            versions: replace(self, name=f"{self.name}{versions}", editions={}, versions=versions, **fields)
+            for versions, fields in self.editions.items()
+        }
+
+    def of_versions(self, text: str) -> Dialect:
+        """The dialect of a range of versions: this one where it holds for some of them, else that of the latest."""
+        asked = Versions(text)
+        ranges = {Versions(each): dialect for each, dialect in self.others.items()}
+        points = {point for each in (asked, *ranges) for point in each.points if point in asked}
+
+        def holding(point: Point) -> Dialect:
+            return next((dialect for each, dialect in ranges.items() if point in each), self)
+
+        if not points:
+            raise SpecError(f"no version is {shown(text)}.")
+        return self if self in map(holding, points) else holding(max(points))
 
     @property
     def title(self) -> str:
@@ -124,7 +152,8 @@ class Dialects(Tabular, Mapping[str, Dialect]):
     """All dialects by name; prints as a table."""
 
     def __init__(self, dialects: Iterable[Dialect]) -> None:
-        self._dialects = {each.name: each for each in sorted(dialects, key=lambda each: each.name)}
+        every = [one for each in dialects for one in (each, *each.others.values())]
+        self._dialects = {each.name: each for each in sorted(every, key=lambda each: each.name)}
 
     def __getitem__(self, name: str) -> Dialect:
         return self._dialects[name]
@@ -170,13 +199,19 @@ def list_dialects() -> Dialects:
 
 
 def find_dialect(name: str | Dialect) -> Dialect:
-    """The dialect of a name, however its punctuation is written."""
+    """The dialect of a name, however its punctuation is written, or of some versions of the library.
+
+    >>> from atkay.dialects.dialect import find_dialect
+    >>> find_dialect("trec_eval").title, find_dialect("trec_eval>=10").title, find_dialect("trec_eval==9.0.7").title
+    ('pytrec_eval-terrier 0.5.11', 'pytrec_eval-terrier 0.5.11', 'pytrec_eval-terrier 0.5.11')
+    """
     if isinstance(name, Dialect):
         return name
-    plain = {re.sub(r"\W|_", "", each): dialect for each, dialect in list_dialects().items()}
-    dialect = plain.get(re.sub(r"\W|_", "", name.lower())) if isinstance(name, str) else None
+    library, versions = _VERSIONED.fullmatch(name).groups() if isinstance(name, str) else ("", "")  # type: ignore[union-attr]  # matches any text
+    plain = {re.sub(r"\W|_", "", each): one for each, one in list_dialects().items() if not one.versions}
+    dialect = plain.get(re.sub(r"\W|_", "", library.lower()))
     if dialect is None:
         near = offer(name, list_dialects())
         lister = either("atkay.list_dialects()", "`atkay dialects`")
         raise SpecError(f"unknown dialect {shown(name)}. {near} {lister} lists them all.")
-    return dialect
+    return dialect.of_versions(versions) if versions else dialect

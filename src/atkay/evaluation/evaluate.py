@@ -81,8 +81,8 @@ def evaluate(
         ``Sampled(catalog_size=n, negatives=m)`` if the lists rank one relevant item among sampled negatives. The result
         says so, and can estimate the metrics on the whole catalogue.
     dialect
-        A library, such as "ranx", whose conventions and metric names to use; explicit arguments take precedence. See
-        ``atkay.list_dialects()``.
+        A library, such as "ranx", whose conventions and metric names to use, or some versions of one, such as
+        "trec_eval>=10"; explicit arguments take precedence. See ``atkay.list_dialects()``.
     memory
         The memory to use, such as "2GB", for files that do not fit: users are evaluated part by part, with the same
         result. ``recs``, ``truth``, ``exclude`` and ``candidates`` may be larger than memory if they are files or
