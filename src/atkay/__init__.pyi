@@ -6,9 +6,12 @@ from atkay.audit.reconcile import reconcile as reconcile
 from atkay.audit.variants import variants as variants
 from atkay.comparison.compare import compare as compare
 from atkay.comparison.comparison import Comparison as Comparison
+from atkay.comparison.diff import diff as diff
 from atkay.comparison.overlap import Overlap as Overlap
 from atkay.comparison.overlap import overlap as overlap
 from atkay.comparison.power import power as power
+from atkay.comparison.query_diff import QueryDiff as QueryDiff
+from atkay.comparison.run_diff import RunDiff as RunDiff
 from atkay.dialects.dialect import list_dialects as list_dialects
 from atkay.engines.full_ranking.full_ranking import FullRanking as FullRanking
 from atkay.engines.full_ranking.full_ranking import full_ranking as full_ranking

@@ -16,6 +16,7 @@ from atkay.text.printable import printable
 COMMANDS = (
     "evaluate",
     "compare",
+    "diff",
     "variants",
     "reconcile",
     "explain",

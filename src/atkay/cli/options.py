@@ -268,13 +268,18 @@ def _named(least: int) -> Callable[[Any, Any, Sequence[str]], dict[str, str]]:
         for run in values:
             name, equals, path = run.partition("=")
             if not equals or "/" in name or Path(run).exists():
-                name, path = Path(run).name.removesuffix(".gz").rpartition(".")[0] or Path(run).name, run
+                name, path = name_of(run), run
             if name in named:
                 raise click.BadParameter(f"two runs are named '{name}'; rename one: new={path}.", ctx, param)
             named[STANDARD_INPUT if name == "-" else name] = InputFile().convert(path, param, ctx)
         return named
 
     return of
+
+
+def name_of(path: str) -> str:
+    """What a run is called after its file."""
+    return Path(path).name.removesuffix(".gz").rpartition(".")[0] or Path(path).name
 
 
 def is_saved(path: str) -> bool:

@@ -180,24 +180,19 @@ def overlap(
     if not is_number(p, 0, 1):
         raise SpecError(f"overlap: p must be a number between 0 and 1, got {shown(p)}.")
     tables = [
-        read_recs(given, _columns_of(columns, name), name) for name, given in zip(RUNS, (run_a, run_b), strict=True)
+        read_recs(given, columns_of_run(columns, name), name) for name, given in zip(RUNS, (run_a, run_b), strict=True)
     ]
     ids, items, (one, other), tied = _settled(*tables)
     both = np.flatnonzero((one.length > 0) & (other.length > 0))
     if not len(both):
-        names = [tuple(column[0] for column in table.ids[:-1]) for table in tables]
-        first, second = (name[0] if len(name) == 1 else name for name in names)
-        raise IdError(
-            f"run_a and run_b have no user in common: run_a has {first!r}, run_b has {second!r}, for example. "
-            "Are these the ids of the same users?"
-        )
+        raise apart(*([column[0] for column in table.ids[:-1]] for table in tables))
     alone = int((other.length == 0).sum()), int((one.length == 0).sum())
     matched = match(one, other)
     if any(matched.repeated):
         run, lists = (RUNS[0], one) if matched.repeated[0] else (RUNS[1], other)
         raise repeats(lists, items, lambda query: f"the list of {who(ids, query)}", run, "Drop them.")
     return Overlap(
-        query_values=_compared(one, other, matched, WHOLE if k is None else int(k), float(p))[both],
+        query_values=similarity(one, other, matched, WHOLE if k is None else int(k), float(p))[both],
         ids={name: column[both] for name, column in ids.items()},
         k=None if k is None else int(k),
         p=float(p),
@@ -207,7 +202,7 @@ def overlap(
     )
 
 
-def _columns_of(columns: Columns | Mapping[str, Columns] | None, name: str) -> Columns:
+def columns_of_run(columns: Columns | Mapping[str, Columns] | None, name: str) -> Columns:
     """The column names that hold for one run."""
     if columns is None or isinstance(columns, Columns):
         return columns or Columns()
@@ -217,21 +212,35 @@ def _columns_of(columns: Columns | Mapping[str, Columns] | None, name: str) -> C
     return of_run
 
 
-def _settled(one: Table, other: Table) -> tuple[dict[str, pl.Series], Vocabulary, list[Lists], int]:
-    """The ids of all users, the codes of all items, the lists of either run, and how many rows are tied."""
+def same_ids(one: Table, other: Table) -> tuple[Table, Table]:
+    """Both runs with ids of the same types; refused where their users cannot be the same."""
     from atkay.inputs.checks import check_shapes
-    from atkay.inputs.coding.lookup import grouped, in_order
     from atkay.inputs.coding.types import same_types
-    from atkay.inputs.coding.vocabulary import Vocabulary
 
     if len(one.key) != len(other.key):
         raise IdError(
             f"run_a names a user by {listing(one.key)}, run_b by {listing(other.key)}. Name the same number of "
-            f"columns with "
-            f"{columns_argument(user=(...,))}."
+            f"columns with {columns_argument(user=(...,))}."
         )
     check_shapes(one, other)
-    tables = same_types(one, other)
+    return same_types(one, other)
+
+
+def apart(one: Sequence[Any], other: Sequence[Any]) -> IdError:
+    """The error of two runs without a user in common: the first user of each is its example."""
+    first, second = (user[0] if len(user) == 1 else tuple(user) for user in (one, other))
+    return IdError(
+        f"run_a and run_b have no user in common: run_a has {first!r}, run_b has {second!r}, for example. "
+        "Are these the ids of the same users?"
+    )
+
+
+def _settled(one: Table, other: Table) -> tuple[dict[str, pl.Series], Vocabulary, list[Lists], int]:
+    """The ids of all users, the codes of all items, the lists of either run, and how many rows are tied."""
+    from atkay.inputs.coding.lookup import grouped, in_order
+    from atkay.inputs.coding.vocabulary import Vocabulary
+
+    tables = same_ids(one, other)
     users, user_codes = Vocabulary.of([table.ids[:-1] for table in tables], dense=True)
     items, item_codes = Vocabulary.of([table.ids[-1:] for table in tables])
     named = users.ids(np.arange(users.size)).rename(dict(zip(users.names, one.key, strict=True)))
@@ -261,7 +270,21 @@ class CommonItems:
     other_length: Ints
 
 
-def _compared(one: Lists, other: Lists, matched: Match, cutoff: int, p: float) -> Floats:
+def common_items(one: Lists, other: Lists, matched: Match, block: tuple[int, int], cutoff: int = WHOLE) -> CommonItems:
+    """The items that both lists of the queries of a block have up to the cutoff; queries count from its first."""
+    first, last = block
+    rows = slice(*np.searchsorted(matched.row, one.start[[first, last]]))
+    query = one.owner(first, last).take(matched.row[rows] - one.start[first])
+    rank = matched.row[rows] - one.start[first:last].take(query) + 1
+    rank_there = matched.at[rows] - other.start[first:last].take(query) + 1
+    if cutoff < WHOLE:
+        inside = np.flatnonzero(np.maximum(rank, rank_there) <= cutoff)
+        query, rank, rank_there = (each.take(inside) for each in (query, rank, rank_there))
+    lengths = (np.minimum(each.length[first:last], cutoff) for each in (one, other))
+    return CommonItems(query, rank, rank_there, *lengths)
+
+
+def similarity(one: Lists, other: Lists, matched: Match, cutoff: int, p: float) -> Floats:
     """All measures of every query, block by block; what they say of a query that has one list only means nothing."""
     lengths = np.minimum(one.length, cutoff), np.minimum(other.length, cutoff)
     deepest = int(lengths[0].max() + lengths[1].max())
@@ -270,16 +293,9 @@ def _compared(one: Lists, other: Lists, matched: Match, cutoff: int, p: float) -
     out = np.empty((one.n_queries, len(MEASURES)))
 
     def of_block(block: tuple[int, int]) -> None:
-        first, last = block
-        rows = slice(*np.searchsorted(matched.row, one.start[[first, last]]))
-        query = one.owner(first, last).take(matched.row[rows] - one.start[first])
-        rank = matched.row[rows] - one.start[first:last].take(query) + 1
-        rank_there = matched.at[rows] - other.start[first:last].take(query) + 1
-        if cutoff < WHOLE:
-            inside = np.flatnonzero(np.maximum(rank, rank_there) <= cutoff)
-            query, rank, rank_there = (each.take(inside) for each in (query, rank, rank_there))
-        shared = CommonItems(query, rank, rank_there, *(length[first:last] for length in lengths))
-        out[first:last] = np.column_stack([*_weighted(shared, p, biased, harmonic), _jaccard(shared), _kendall(shared)])
+        shared = common_items(one, other, matched, block, cutoff)
+        measured = *_weighted(shared, p, biased, harmonic), _jaccard(shared), _kendall(shared)
+        out[slice(*block)] = np.column_stack(measured)
 
     in_threads(of_block, one.blocks(other))
     return out
