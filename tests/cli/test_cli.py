@@ -53,6 +53,19 @@ def test_examples_of_the_help(here: Path, line: str) -> None:
     assert "warning" not in found.stderr
 
 
+def test_diff_prints_one_user_and_saves_the_rest(here: Path) -> None:
+    found = run("diff recs.csv other.csv truth.csv -k 5 --top 2 --query Ada --json diff.json")
+    assert "Persona ✓ 2  entered (8)" in found.stdout
+    content = json.loads((here / "diff.json").read_text())
+    assert content["names"] == ["recs", "other"]
+    assert [each["query"]["user"] for each in content["most_changed"]] == ["Fay", "Dora"]
+    whole = json.loads(run("diff recs.csv other.csv -k all -f json").stdout)
+    assert len(whole) == 12
+    assert run("diff recs.csv recs.csv -k 5").stdout.startswith("a → b: the top 5 of the lists of 12 users in both runs")
+    assert "k must be a positive integer" in run("diff recs.csv other.csv -k five").stderr
+    assert "Did you mean 'Ada'?" in run("diff recs.csv other.csv --query Adda").stderr
+
+
 def test_version_and_help() -> None:
     assert run("--version").stdout == f"atkay, version {atkay.__version__}\n"
     assert all(name in run("--help").stdout for name in COMMANDS)

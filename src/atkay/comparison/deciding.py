@@ -55,19 +55,20 @@ def find_deciding(pairs: PairedLists, request: Request, differences: Floats, k: 
     if reason := why_not(request):
         raise ProtocolError(f"diff: no unjudged items that decide: {reason}.")
     assert pairs.truth is not None
-    k = min(k, request.metrics[0].reach)
+    reach = request.metrics[0].reach
     judged, grades = pairs.truth
     highest = float(grades.max(initial=request.protocol.min_relevance or 0.0)) or 1.0
-    lists = either_top(pairs.a, pairs.b, k)
+    lists = either_top(pairs.a, pairs.b, min(k, reach))
     owner = lists.owner()
     lists = lists.only((place_in(judged, owner, lists.item) == 0) & ~np.isnan(differences)[owner])
     owner, turn = lists.owner(), np.zeros(len(lists))
+    runs = cut(pairs.a, reach), cut(pairs.b, reach)
     # One item of each user at a time: the lists stay, and the truth has one more item.
     for nth in range(int(lists.length.max(initial=0))):
         users = np.flatnonzero(lists.length > nth)
         row = lists.start[users] + nth
         added = lists.item[row], highest
-        a, b = (_values(pairs, request, cut(run, k), users, *added) for run in (pairs.a, pairs.b))
+        a, b = (_values(pairs, request, run, users, *added) for run in runs)
         turn[row] = (b - a) - differences[users]
     turn[np.abs(turn) < 1e-12] = 0.0  # rounding
     order = np.lexsort((owner, -np.abs(turn)))
