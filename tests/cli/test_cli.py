@@ -61,7 +61,9 @@ def test_diff_prints_one_user_and_saves_the_rest(here: Path) -> None:
     assert [each["query"]["user"] for each in content["most_changed"]] == ["Fay", "Dora"]
     whole = json.loads(run("diff recs.csv other.csv -k all -f json").stdout)
     assert len(whole) == 12
-    assert run("diff recs.csv recs.csv -k 5").stdout.startswith("a → b: the top 5 of the lists of 12 users in both runs")
+    assert run("diff recs.csv recs.csv -k 5").stdout.startswith(
+        "a → b: the top 5 of the lists of 12 users in both runs"
+    )
     assert "k must be a positive integer" in run("diff recs.csv other.csv -k five").stderr
     assert "Did you mean 'Ada'?" in run("diff recs.csv other.csv --query Adda").stderr
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import atkay
@@ -158,6 +158,7 @@ GRADED = st.dictionaries(st.integers(0, 9), st.integers(0, 2), min_size=1, max_s
     st.dictionaries(st.integers(0, 3), st.tuples(lists, lists, GRADED), min_size=1, max_size=3),
     st.sampled_from(["ndcg@3", "map@4", "recall@2", "rbp"]),
 )
+@example({0: ([0, 1, 2, 3, 4], [0, 4], {0: 1})}, "rbp")  # it looks deeper than k
 def test_the_turn_of_an_unjudged_item_is_that_of_a_truth_with_it(users: dict[int, Any], metric: str) -> None:
     run_a, run_b, truth = ({user: three[at] for user, three in users.items()} for at in (0, 1, 2))
     diff = atkay.diff(run_a, run_b, truth, k=4, metric=metric)
@@ -235,6 +236,17 @@ def test_columns_may_differ_between_runs() -> None:
     assert atkay.diff(one, other, columns=columns).query("a").rows[0][:4] == ("y", None, 2, 1)
 
 
+def test_a_dialect_and_its_tables_are_those_of_evaluate() -> None:
+    train = {"ann": ["tea", "rye"], "bob": ["jam"]}
+    for metric, more in (("novelty@2", {"train": train}), ("mrr", {"dialect": "ranx"})):
+        diff = atkay.diff(OLD, NEW, TRUTH, metric=metric, **more)
+        for side, run in (("a", OLD), ("b", NEW)):
+            rows = atkay.evaluate(run, TRUTH, metric, **more).per_query.rows(named=True)
+            name = next(name for name in rows[0] if name != "user")
+            values = {row["user"]: row[name] for row in rows}
+            assert all(row[side] == values[row["user"]] for row in diff.queries.rows(named=True))
+
+
 def test_titles_stand_beside_ids() -> None:
     titles = {"tea": "Green tea", "rye": "Rye bread"}
     diff = atkay.diff(OLD, NEW, k=3, features=titles)
@@ -270,8 +282,11 @@ def test_what_is_saved_is_json_and_has_the_rows() -> None:
     ({"names": ("a", "a")}, InputError, "names must be two different names"),
     ({"metric": "ndcg@5"}, ProtocolError, "metric='ndcg@5' needs truth"),
     ({"truth": TRUTH, "metric": "ndcg@1,5"}, SpecError, "metric must be one number for each user"),
-    ({"truth": TRUTH, "metric": "coverage@5"}, (SpecError, SideError), "coverage|metric must be one"),
+    ({"truth": TRUTH, "metric": "coverage@5"}, SpecError, "metric must be one number for each user"),
+    ({"truth": TRUTH, "metric": "novelty@5"}, SideError, "novelty@5 needs train="),
     ({"unjudged": "drop"}, ProtocolError, "unjudged='drop' needs truth"),
+    ({"aggregate": "median"}, ProtocolError, "users are shown one by one, so aggregate='median' has no effect"),
+    ({"slices": {}}, ProtocolError, "slices= is an argument of evaluate"),
     ({"tie": "item"}, ProtocolError, "no argument 'tie'"),
 ])  # fmt: skip
 def test_what_is_refused(arguments: dict[str, Any], error: type[Exception], message: str) -> None:

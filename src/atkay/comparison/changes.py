@@ -100,8 +100,8 @@ def _sameness(shared: CommonItems, k: int) -> tuple[Ints, Ints]:
     fixed = shared.rank == shared.other
     same = np.zeros((n, len(DEPTHS)), np.int64)
     for column, depth in enumerate(DEPTHS):
-        lengths = [np.minimum(length, min(depth, k)) for length in (shared.length, shared.other_length)]
-        inside = place <= min(depth, k)
+        lengths = [np.minimum(length, depth) for length in (shared.length, shared.other_length)]
+        inside = place <= depth
         for rows in (inside, inside & fixed):
             common = np.bincount(shared.query[rows], minlength=n)
             same[:, column] += (common == lengths[0]) & (common == lengths[1])

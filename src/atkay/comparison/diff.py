@@ -149,20 +149,22 @@ def diff(
 
 def _with_tables(request: Request, tables: Mapping[str, Any], truth: Any) -> Request:
     """The request with the tables that are read: those that the metric needs, and no truth where none was given."""
+    rules = request.protocol
+    for name, of_means in (("average_over", rules.groups), ("aggregate", rules.aggregate != "mean")):
+        if of_means:
+            value = getattr(rules, name)
+            raise ProtocolError(
+                f"diff: users are shown one by one, so {argument(name, value)} has no effect. Leave it out."
+            )
     if truth is not None:
         request = replace(request, tables=tables)
         request.check()
         return request
-    rules = request.protocol
-    for name, value, why in (
-        ("ties", rules.ties, rules.trait("ties", "by") == "grade"),
-        ("unjudged", rules.unjudged, rules.unjudged == "drop"),
-        ("average_over", rules.average_over, rules.average_over is not None),
-    ):
-        if why:
-            raise ProtocolError(f"diff: {argument(name, value)} needs truth. Pass it, or leave out {argument(name)}")
-    kept = {name: table for name, table in tables.items() if name in FILTERS}
-    return replace(request, tables=kept)
+    for name, by_truth in (("ties", rules.trait("ties", "by") == "grade"), ("unjudged", rules.unjudged == "drop")):
+        if by_truth:
+            value = getattr(rules, name)
+            raise ProtocolError(f"diff: {argument(name, value)} needs truth. Pass it, or choose another word.")
+    return replace(request, tables={name: table for name, table in tables.items() if name in FILTERS})
 
 
 def _relevant(pairs: PairedLists, least: float | None) -> tuple[Bools, Bools] | None:
