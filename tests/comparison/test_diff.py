@@ -137,18 +137,20 @@ def test_plain_loops_find_the_same(pairs: dict[int, Any], k: int | None, relevan
     for row in diff.items.iter_rows(named=True):
         for change in ("entered", "left", "up", "down"):
             assert row[change] == of_items.get((row["item"], change), 0)
-    every = diff.changes
-    assert len(every) == sum(of_items.values())
-    assert all(by_hand(*pairs[row["user"]], depth)[row["item"]] == row["change"] for row in every.to_dicts())
+    rows = diff.changes.rows(named=True)
+    assert len(rows) == sum(of_items.values())
+    for row in rows:
+        one, other = pairs[row["user"]]
+        assert by_hand(one, other, depth)[row["item"]] == row["change"]
     same = {
         at: sum(one[: min(at, depth)] != other[: min(at, depth)] for one, other in pairs.values()) for at in (1, 5, 10)
     }
     for at, changed in same.items():
         if at <= depth:
             assert diff.summary[f"changed_at_{at}"] == pytest.approx(changed / len(pairs))
-    tops = [(one[:depth], other[:depth]) for one, other in pairs.values()]
-    assert diff.summary["identical"] == sum(one == other for one, other in tops)
-    assert diff.summary["reordered"] == sum(one != other and {*one} == {*other} for one, other in tops)
+    every_top = [(one[:depth], other[:depth]) for one, other in pairs.values()]
+    assert diff.summary["identical"] == sum(one == other for one, other in every_top)
+    assert diff.summary["reordered"] == sum(one != other and {*one} == {*other} for one, other in every_top)
 
 
 GRADED = st.dictionaries(st.integers(0, 9), st.integers(0, 2), min_size=1, max_size=6)
