@@ -186,5 +186,8 @@ LOGS: Mapping[str, TableKind] = {
 }
 """The tables of ``atkay.tasks``."""
 
-KINDS: Mapping[str, TableKind] = {**TABLES, **LOGS, "run_a": TABLES["recs"], "run_b": TABLES["recs"]}
-"""All of them, and the two runs of ``overlap``."""
+RUNS = ("run_a", "run_b")
+"""The two runs of ``overlap`` and ``diff``."""
+
+KINDS: Mapping[str, TableKind] = {**TABLES, **LOGS, **dict.fromkeys(RUNS, TABLES["recs"])}
+"""All of them."""

@@ -64,6 +64,8 @@ def test_diff_prints_one_user_and_saves_the_rest(here: Path) -> None:
     assert run("diff recs.csv recs.csv -k 5").stdout.startswith(
         "a → b: the top 5 of the lists of 12 users in both runs"
     )
+    pl.read_csv(here / "other.csv").rename({"user": "who"}).write_csv(here / "who.csv")
+    assert run("diff recs.csv who.csv --column run_b.user=who").stdout.startswith("recs → who: the top 10")
     assert "k must be a positive integer" in run("diff recs.csv other.csv -k five").stderr
     assert "Did you mean 'Ada'?" in run("diff recs.csv other.csv --query Adda").stderr
 

@@ -13,7 +13,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import atkay
-from atkay.errors import DuplicateError, IdError, InputError, ProtocolError, RowsError, SideError, SpecError
+from atkay.errors import (
+    DuplicateError,
+    IdError,
+    InputError,
+    PopulationError,
+    ProtocolError,
+    RowsError,
+    SideError,
+    SourceError,
+    SpecError,
+)
 
 OLD = {"ann": ["tea", "milk", "rye", "jam"], "bob": ["jam", "tea"], "cat": ["fig", "oat"], "dan": ["tea"]}
 NEW = {"ann": ["tea", "rye", "oat", "milk"], "bob": ["jam", "tea"], "cat": ["oat", "fig"], "eve": ["tea"]}
@@ -224,7 +234,8 @@ def forms(tmp_path: Path) -> list[Any]:
 
 @pytest.mark.parametrize("truth", [None, {0: [0], 1: [1]}])
 def test_every_form_of_lists_is_read(tmp_path: Path, truth: Any) -> None:
-    given = forms(tmp_path)
+    given = [*forms(tmp_path), {0: [2, 0, 1], 1: [1, 2, 0]}]
+    given.append(given[1].cast({"user": pl.Int32, "item": pl.Int16}))
     for run in given:
         diff = atkay.diff(given[1], run, truth)
         assert (diff.summary["identical"], len(diff)) == (2, 2), type(run)
@@ -306,5 +317,9 @@ def test_unknown_users_are_named() -> None:
         diff.lost()
     with pytest.raises(IdError, match="run_a and run_b have no user in common"):
         atkay.diff({"a": ["x"]}, {"b": ["x"]})
+    with pytest.raises(PopulationError, match="no user has a list in both runs after filtering"):
+        atkay.diff({"a": ["x"]}, {"a": ["y"]}, exclude=["x"])
+    with pytest.raises(SourceError, match=r"^run 'run_b': recs: a dict has no rows"):
+        atkay.diff({"a": ["x"]}, {})
     with pytest.raises(ProtocolError, match="what becomes relevant changes the ranks under ties='best'"):
         _ = atkay.diff(OLD, NEW, TRUTH, ties="best").unjudged

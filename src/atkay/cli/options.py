@@ -18,7 +18,7 @@ from atkay.errors import OutputError, SourceError
 from atkay.inputs.columns import Columns
 from atkay.inputs.paths import find_files
 from atkay.protocol import Protocol
-from atkay.tables import LOGS, SIDE, TABLES
+from atkay.tables import LOGS, RUNS, SIDE, TABLES
 from atkay.text.files import check_target
 from atkay.text.phrases import STANDARD_INPUT, option
 from atkay.words import words_of
@@ -113,7 +113,7 @@ class Column(click.ParamType):  # type: ignore[type-arg]  # generic since click 
         """Table ("" for all), role and name; a user may be several columns."""
         where, equals, name = str(value).partition("=")
         table, _, role = where.rpartition(".")
-        if not (equals and name) or role not in ROLES or (table and table not in {*TABLES, *LOGS}):
+        if not (equals and name) or role not in ROLES or (table and table not in {*TABLES, *LOGS, *RUNS}):
             self.fail(
                 f"'{value}' is not [TABLE.]ROLE=NAME, such as user=uid or truth.item=sku. Roles: {', '.join(ROLES)}.",
                 param,
@@ -228,7 +228,7 @@ def given(chosen: dict[str, Any]) -> dict[str, Any]:
     if named or header:
         arguments["columns"] = {
             table: Columns(**header | {role: name for where, role, name in named if where in ("", table)})
-            for table in (*TABLES, *LOGS)
+            for table in (*TABLES, *LOGS, *(where for where, _, _ in named if where in RUNS))
         }
     return arguments
 

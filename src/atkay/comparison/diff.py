@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from atkay.comparison.changes import find_changes
-from atkay.comparison.overlap import RUNS, similarity
+from atkay.comparison.overlap import similarity
 from atkay.comparison.run_diff import RunDiff
 from atkay.core.kernels import match
 from atkay.core.lists import mask
@@ -17,7 +17,7 @@ from atkay.evaluation.raters import is_relevant
 from atkay.evaluation.request import Request
 from atkay.metrics.metric import DEEPEST, Metric, RunMetric
 from atkay.protocol import Protocol
-from atkay.tables import FILTERS, SIDE
+from atkay.tables import FILTERS, RUNS, SIDE
 from atkay.text.help import describe, name_side_tables, spell_out
 from atkay.text.phrases import argument
 

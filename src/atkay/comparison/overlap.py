@@ -30,6 +30,7 @@ from atkay.inputs.columns import Columns
 from atkay.metrics.metric import DEEPEST
 from atkay.metrics.worked import printed
 from atkay.results.summary import HEADER, Summary, cells, mean, number_types, summarise
+from atkay.tables import RUNS
 from atkay.text.grid import Grid, Tables
 from atkay.text.phrases import columns_argument
 
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from atkay.inputs.coding.vocabulary import Vocabulary
     from atkay.inputs.table import Table
 
-RUNS = ("run_a", "run_b")
 MEASURES = ("rbo", "rbo_min", "rbo_residual", "average_overlap", "jaccard", "kendall_tau")
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from atkay.comparison.overlap import RUNS, apart, same_ids
-from atkay.errors import InputError
+from atkay.comparison.overlap import apart, same_ids
+from atkay.errors import InputError, PopulationError, SourceError
 from atkay.evaluation.judge import judge
 from atkay.evaluation.measure import values_of, who_counts
 from atkay.inputs.coding.align import Codes, align_tables
@@ -18,6 +18,7 @@ from atkay.inputs.coding.types import fitting_tables, same_types
 from atkay.inputs.coding.vocabulary import Vocabulary
 from atkay.inputs.columns import Columns
 from atkay.inputs.read import columns_of, read_tables
+from atkay.tables import RUNS
 
 if TYPE_CHECKING:
     from atkay.core.lists import Lists
@@ -67,7 +68,8 @@ def pair_lists(runs: tuple[Any, Any], request: Request, columns: Columns | Mappi
         for at in range(2):
             table, truth = same_types(recs[at], truth)
             recs = (table, recs[1]) if at == 0 else (recs[0], table)
-    listed = replace(recs[0], ids=(*recs[0].ids[:-1], pl.concat([run.ids[-1] for run in recs])))
+    items = pl.concat([run.ids[-1].to_frame("item") for run in recs], how="vertical_relaxed").to_series()
+    listed = replace(recs[0], ids=(*recs[0].ids[:-1], items))
     sides = fitting_tables(one, truth, truth.queries, request.protocol.groups)
     codes, _ = Codes.of(listed, truth, sides, request.metrics)
     settled = []
@@ -91,6 +93,11 @@ def pair_lists(runs: tuple[Any, Any], request: Request, columns: Columns | Mappi
         return ids.rename(dict(zip(ids.columns, recs[0].key, strict=True)))
 
     if not len(both):
+        answered = [set(code[each.judged.answered].tolist()) for each, code in zip(settled, user_codes, strict=True)]
+        if answered[0] & answered[1]:
+            raise PopulationError(
+                "diff: no user has a list in both runs after filtering. Check exclude and candidates."
+            )
         raise apart(*([column[0] for column in run.ids[:-1]] for run in recs))
     rows_of_both = [row[both] for row in rows]
     lists = [_picked(each.judged.lists, row) for each, row in zip(settled, rows_of_both, strict=True)]
@@ -122,7 +129,7 @@ def _read(run: Any, name: str, request: Request, columns: Columns | Mapping[str,
         columns = {table: columns_of(columns, table) for table in given} | {"truth": Columns()}
         given["truth"] = {}
     try:
-        return read_tables(
+        tables = read_tables(
             given,
             request.protocol,
             columns,
@@ -132,14 +139,17 @@ def _read(run: Any, name: str, request: Request, columns: Columns | Mapping[str,
             by_score=request.by_score,
             subtopics=request.subtopics,
         )
+        if not len(tables["recs"]):  # where there is no truth, it is read as a part, which may be empty
+            raise SourceError(f"{tables['recs'].label} has no rows", advice="Pass lists.", table="recs")
     except InputError as error:
         raise error.replace(run=name) from error
+    return tables
 
 
 def _stand_in(recs: Table) -> Table:
     """A truth for lists that are put in order and not measured: of the users and items of their first row."""
     ids = tuple(column.head(1) for column in recs.ids)
-    return replace(recs, name="truth", ids=ids, text=False, score=None, rank=None, first_rank=None)
+    return replace(recs, ids=ids, text=False, score=None, rank=None, first_rank=None)
 
 
 def _picked(lists: Lists, rows: Ints) -> Lists:
