@@ -48,7 +48,7 @@ class RunDiff(Tables):
     the users with a list in one run only, who are left out.
     """
 
-    _internal = "pairs scores changed request titles"
+    _internal = "can_decide changed is_judged order pairs request scores titles"
 
     pairs: PairedLists
     scores: Floats
