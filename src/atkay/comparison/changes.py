@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from atkay.core.lists import Match
     from atkay.core.types import Bools, Ints
 
-DEPTHS = (1, 5, 10)
-"""Down to these ranks it is counted whose lists are the same."""
-
 COUNTS = ("kept", "entered", "left", "up", "down")
 """What is counted for each user and each item: items that both top k have, which may have moved up or down, and items
 that one of them has."""
@@ -27,22 +24,20 @@ class Changes(NamedTuple):
     """What changed in the top k.
 
     ``of_users`` has a row per user and the columns of :data:`COUNTS`; ``of_relevant`` the same of relevant items alone,
-    where there is truth; ``of_items`` has a row per item. ``same`` has a column for each of :data:`DEPTHS`: 2 where the
-    lists are the same down to there, 1 where only their items are, and 0 elsewhere. ``first`` is the first rank at
-    which the lists differ, 0 where they do not.
+    where there is truth; ``of_items`` has a row per item. ``first`` is the first rank at which the lists differ, 0
+    where they do not.
     """
 
     of_users: Ints
     of_relevant: Ints | None
     of_items: Ints
-    same: Ints
     first: Ints
 
 
 def find_changes(one: Lists, other: Lists, matched: Match, k: int, relevant: tuple[Bools, Bools] | None) -> Changes:
     """What changed from the top k of one run to that of the other; ``relevant`` flags the rows of both."""
     n = one.n_queries
-    of_users, same, differ = (np.zeros(shape, np.int64) for shape in ((n, len(COUNTS)), (n, len(DEPTHS)), n))
+    of_users, differ = np.zeros((n, len(COUNTS)), np.int64), np.zeros(n, np.int64)
     of_relevant = None if relevant is None else np.zeros_like(of_users)
 
     def of_block(block: tuple[int, int]) -> list[Ints]:
@@ -63,14 +58,14 @@ def find_changes(one: Lists, other: Lists, matched: Match, k: int, relevant: tup
             of_relevant[here] = np.column_stack(
                 [_per_query(lists, block, rows[flag[rows]]) for (lists, rows), flag in zip(kinds, flags, strict=True)]
             )
-        same[here], differ[here] = _sameness(shared, k)
+        differ[here] = _first_difference(shared, k)
         return [lists.item[rows] for lists, rows in kinds]
 
     blocks = in_threads(of_block, one.blocks(other))
     of_items = np.column_stack(
         [np.bincount(np.concatenate(codes), minlength=one.n_items) for codes in zip(*blocks, strict=True)]
     )
-    return Changes(of_users, of_relevant, of_items, same, differ)
+    return Changes(of_users, of_relevant, of_items, differ)
 
 
 def _top(lists: Lists, block: tuple[int, int], k: int) -> Ints:
@@ -94,18 +89,10 @@ def _per_query(lists: Lists, block: tuple[int, int], rows: Ints) -> Ints:
     return np.bincount(owner, minlength=block[1] - block[0])
 
 
-def _sameness(shared: CommonItems, k: int) -> tuple[Ints, Ints]:
-    """How far the lists of each query are the same (:class:`Changes`), and the first rank at which they are not."""
-    n, place = len(shared.length), np.maximum(shared.rank, shared.other)
+def _first_difference(shared: CommonItems, k: int) -> Ints:
+    """The first rank at which the lists of each query differ, 0 where there is none."""
     fixed = shared.rank == shared.other
-    same = np.zeros((n, len(DEPTHS)), np.int64)
-    for column, depth in enumerate(DEPTHS):
-        lengths = [np.minimum(length, depth) for length in (shared.length, shared.other_length)]
-        inside = place <= depth
-        for rows in (inside, inside & fixed):
-            common = np.bincount(shared.query[rows], minlength=n)
-            same[:, column] += (common == lengths[0]) & (common == lengths[1])
     query, rank = shared.query[fixed], shared.rank[fixed]
-    begins = np.bincount(query[within(query) == rank], minlength=n)
+    same = np.bincount(query[within(query) == rank], minlength=len(shared.length))
     ends = np.minimum(np.maximum(shared.length, shared.other_length), k)
-    return same, np.where(begins < ends, begins + 1, 0)
+    return np.where(same < ends, same + 1, 0)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
+from atkay.comparison.margins import ROUNDING
 from atkay.core.kernels import match
 from atkay.core.lists import Lists, mask, rows_between
 from atkay.core.match import place_in
@@ -70,7 +71,7 @@ def find_deciding(pairs: PairedLists, request: Request, differences: Floats, k: 
         added = lists.item[row], highest
         a, b = (_values(pairs, request, run, users, *added) for run in runs)
         turn[row] = (b - a) - differences[users]
-    turn[np.abs(turn) < 1e-12] = 0.0  # rounding
+    turn[np.abs(turn) < ROUNDING] = 0.0
     order = np.lexsort((owner, -np.abs(turn)))
     ranks = (pl.Series(place_in(run, owner, lists.item)[order]).replace(0, None) for run in (pairs.a, pairs.b))
     columns = dict(zip(("rank_a", "rank_b"), ranks, strict=True))

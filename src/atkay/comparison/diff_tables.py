@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from atkay.comparison.changes import DEPTHS
 from atkay.comparison.query_diff import shown
+from atkay.comparison.run_diff import DEPTHS
 from atkay.errors import number_of
 from atkay.metrics.worked import printed
 from atkay.text.grid import Grid

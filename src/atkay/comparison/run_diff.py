@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atkay.comparison.changes import COUNTS, DEPTHS
+from atkay.comparison.changes import COUNTS
 from atkay.comparison.deciding import either_top
+from atkay.comparison.margins import ROUNDING
 from atkay.comparison.overlap import MEASURES
 from atkay.comparison.query_diff import ItemChange, QueryDiff
 from atkay.core.match import place_in
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from atkay.evaluation.request import Request
     from atkay.inputs.titles import Titles
 
+DEPTHS = (1, 5, 10)
+"""Down to these ranks it is counted whose lists changed."""
 USERS_OFFERED = 10_000
 """Where an id is unknown, one of this number of users may be what was meant."""
 QUANTILES = {"minimum": 0.0, "p10": 0.1, "median": 0.5, "p90": 0.9, "maximum": 1.0}
@@ -84,7 +87,7 @@ class RunDiff(Tables):
         if self.pairs.values is None:
             raise RowsError("gains and losses need truth. Pass it to diff(run_a, run_b, truth).")
         a, b = self.pairs.values
-        return b - a
+        return np.where(np.abs(b - a) < ROUNDING, 0.0, b - a)
 
     @cached_property
     def kept(self) -> Floats:
@@ -105,12 +108,9 @@ class RunDiff(Tables):
     @cached_property
     def summary(self) -> dict[str, Any]:
         """How many users have the same lists, at which ranks lists changed, and how similar they are."""
-        shares = {
-            f"changed_at_{depth}": float((same < 2).mean())
-            for depth, same in zip(DEPTHS, self.changed.same.T, strict=True)
-            if depth <= self._depth
-        }
-        same = self.changed.first == 0
+        first = self.changed.first
+        same, depths = first == 0, [depth for depth in DEPTHS if depth <= self._depth]
+        shares = {f"changed_at_{depth}": float(((first > 0) & (first <= depth)).mean()) for depth in depths}
         entered_or_left = self.changed.of_users[:, 1:3].any(axis=1)
         measures = {**dict(zip(MEASURES, self.scores.T, strict=True)), "share_kept": self.kept}
         counts = self.changed.of_users.sum(axis=0).tolist()
