@@ -26,6 +26,8 @@ HOMES = {
     "RunDiff": "comparison.run_diff",
     "Sampled": "metrics.sampled",
     "Stream": "engines.stream",
+    "TableCheck": "audit.table_check",
+    "check": "audit.check",
     "compare": "comparison.compare",
     "diff": "comparison.diff",
     "evaluate": "evaluation.evaluate",

@@ -1,8 +1,10 @@
 # Written by tests/house/public.py.
 from atkay import errors as errors
 from atkay import tasks as tasks
+from atkay.audit.check import check as check
 from atkay.audit.explain import explain as explain
 from atkay.audit.reconcile import reconcile as reconcile
+from atkay.audit.table_check import TableCheck as TableCheck
 from atkay.audit.variants import variants as variants
 from atkay.comparison.compare import compare as compare
 from atkay.comparison.comparison import Comparison as Comparison

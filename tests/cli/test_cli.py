@@ -26,6 +26,7 @@ DATA = Path(__file__).parents[2] / "examples" / "data"
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for file in DATA.glob("*.csv"):
         shutil.copy(file, tmp_path)
+    (tmp_path / "published.md").write_text("| model | MAP | P@k |\n|-|-|-|\n| SAR | 0.110591 | 0.330753 |\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -68,6 +69,16 @@ def test_diff_prints_one_user_and_saves_the_rest(here: Path) -> None:
     assert run("diff recs.csv who.csv --column run_b.user=who").stdout.startswith("recs → who: the top 10")
     assert "k must be a positive integer" in run("diff recs.csv other.csv -k five").stderr
     assert "Did you mean 'Ada'?" in run("diff recs.csv other.csv --query Adda").stderr
+
+
+def test_check_ends_with_1_where_a_number_is_flagged(here: Path) -> None:
+    assert run("check published.md --users 943 --k 10 --out page.html").exit_code == 0
+    assert "<table>" in (here / "page.html").read_text()
+    flagged = run("check published.md --users 942 --k 10 -f json")
+    assert flagged.exit_code == 1
+    assert [cell["flagged"] for cell in json.loads(flagged.stdout)] == [False, True]
+    assert "users has no" in run("check published.md --users X=5").stderr
+    assert "write a number" in run("check published.md --users many").stderr
 
 
 def test_version_and_help() -> None:

@@ -20,6 +20,7 @@ COMMANDS = (
     "variants",
     "reconcile",
     "explain",
+    "check",
     "report",
     "metrics",
     "dialects",
