@@ -71,10 +71,10 @@ def test_the_public_surface() -> None:
     classes = {each.__name__ for each in atkay.list_metrics().values()}
     assert {"DCG", "F1", "HitRate", "MAP", "MNAP", "MRR", "NDCG", "Precision", "RPrecision", "Recall"} <= classes
     assert set(dir(atkay)) - classes == {
-        "Columns", "Comparison", "FullRanking", "Metric", "Overlap", "Population", "Protocol", "QueryDiff", "Result",
-        "RunDiff", "Sampled", "Stream", "TableCheck", "__version__", "check", "compare", "diff", "errors", "evaluate",
-        "explain", "full_ranking", "list_dialects", "list_metrics", "overlap", "parse", "power", "reconcile", "report", "tasks",
-        "variants",
+        "Columns", "Comparison", "FullRanking", "Metric", "Overlap", "Population", "Protocol", "QueryDiff",
+        "Result", "RunDiff", "Sampled", "Stream", "TableCheck", "__version__", "check", "compare", "diff", "errors",
+        "evaluate", "explain", "full_ranking", "list_dialects", "list_metrics", "overlap", "parse", "power",
+        "reconcile", "report", "tasks", "variants",
     }  # fmt: skip
     for name in dir(atkay):
         assert getattr(atkay, name) is not None
