@@ -845,21 +845,32 @@ def test_shown(three: atkay.Comparison) -> None:
     top = f"{three.means['top']['mrr'].mean:.4f}"
     assert f"{top} *" in repr(three)
     latex = three.to_latex()
-    assert rf"top & \textbf{{{top}}}\textsuperscript{{*}} & " in latex
+    assert rf"top & {top}\textsuperscript{{*}} & " in latex
     assert r"\toprule" in latex
-    assert f"**{top}**<sup>*</sup>" in three.to_markdown()
+    assert f"{top}<sup>*</sup>" in three.to_markdown()
     html = three._repr_html_()
-    assert f"<b>{top}</b><sup>*</sup>" in html
+    assert f"{top}<sup>*</sup>" in html
     assert "segments with the opposite effect:" in html
     worse = atkay.compare({"top": result(np.arange(20.0)), "bad": result(np.arange(20.0) ** 0.5)}, baseline="top")
     assert r"\textsuperscript{\textdagger{}}" in worse.to_latex()
 
 
+def test_details() -> None:
+    """Differences of 0.1 and 0.3 by turns: mean 0.2, SD 0.1 · sqrt(20 / 19), d_z 1.95, which is large."""
+    first = np.arange(20.0)
+    found = atkay.compare({"a": result(first), "b": result(first + np.tile([0.1, 0.3], 10))}, test="t")
+    assert "d_z" not in repr(found)
+    assert "large" not in repr(found)
+    assert found.details.to_polars().rows() == [
+        ("mrr ↑", "b", "a", "1.95 (large)", f"{0.1 * math.sqrt(20 / 19):.4f}", "20", "0", "0", "<0.0001", "<0.0001")
+    ]
+
+
 def test_letters_without_a_baseline() -> None:
     values = noise(200, 3) + np.array([0, 0, 1])
     found = atkay.compare({name: result(c) for name, c in zip(("x", "y", "z"), values.T, strict=True)}, test="t")
-    assert r"z\textsuperscript{c} & \textbf{" in found.to_latex()
-    assert r"}\textsuperscript{ab} \\" in found.to_latex()
+    assert r"z\textsuperscript{a} & \textbf{" in found.to_latex()
+    assert r"}\textsuperscript{bc} \\" in found.to_latex()
     assert [(d.against, d.run) for d in found] == [("x", "y"), ("x", "z"), ("y", "z")]
 
 
@@ -898,13 +909,17 @@ def test_names_that_would_break_a_table() -> None:
     plain = [line.replace("\\\\", "").replace("\\|", "") for line in rows]
     tables = [list(group) for ours, group in itertools.groupby(markdown, lambda line: line.startswith("|")) if ours]
     assert [len(table) for table in tables] == [4, 3, 6, 4]
-    assert [line.count("|") for line in plain] == [3] * 4 + [10] * 3 + [5] * 6 + [12] * 4
-    assert markdown[2].startswith(r"| a\|b\\x0a\\x0ax ")
-    assert markdown[3].startswith(r"| \<b>\\\|n\&amp;\_x_\*y* ")
+    assert [line.count("|") for line in plain] == [3] * 4 + [9] * 3 + [5] * 6 + [11] * 4
+    assert sorted(line[:30].rstrip("| .0123456789") for line in markdown[2:4]) == [
+        r"| \<b>\\\|n\&amp;\_x_\*y*",
+        r"| a\|b\\x0a\\x0ax (baseline)",
+    ]
     assert (
         found.to_latex()
         .splitlines()[-1]
-        .startswith("% bold: highest mean; * significantly better than a|b\\x0a\\x0ax, †")
+        .startswith(
+            "% none in bold: no run is significantly better than every other run; * significantly better than a|b\\x0a"
+        )
     )
     assert {d.segment for d in found.segments} == {"", None}
     assert sum("(none)" in line for line in rows) == 3  # two runs' means and a difference

@@ -31,6 +31,8 @@ WORDS = {"higher": ("worse", "better"), "lower": ("better", "worse"), "neither":
 """Lower and higher values, in the words of each direction."""
 
 MARKS = {"better": "*", "worse": "†", "higher": "↑", "lower": "↓"}
+UP = ("better", "higher")
+HEADERS = {"mrr": "mrr ↑", "mpr": "mpr ↓", "arp@10": "arp@10"}
 LATEX = {"*": "*", "†": r"\textdagger{}", "↑": r"$\uparrow$", "↓": r"$\downarrow$"}
 
 
@@ -67,17 +69,30 @@ class Case:
             return ""
         return WORDS[DIRECTIONS[found.metric]][way > 0]
 
+    @property
+    def order(self) -> list[str]:
+        """The runs, the highest mrr first."""
+        sums = {run: int(self.tenths[RUNS.index(run), :, 0].sum()) for run in RUNS}
+        return sorted(RUNS, key=lambda run: -sums[run])
+
+    def words(self, run: str, metric: str) -> dict[str, str]:
+        """How a run stands to the others that it was tested against."""
+        return {
+            found.against if run == found.run else found.run: self.word(found, run)
+            for found in self.comparison[metric]
+            if run in (found.run, found.against)
+        }
+
     def marks(self, run: str, metric: str) -> str:
-        marks = ""
-        for found in self.comparison[metric]:
-            if run in (found.run, found.against):
-                word = self.word(found, run)
-                if self.baseline is None:
-                    other = found.against if run == found.run else found.run
-                    marks += "abcd"[RUNS.index(other)] if word in ("better", "higher") else ""
-                elif run != self.baseline:
-                    marks += MARKS.get(word, "")
-        return marks
+        words = self.words(run, metric)
+        if self.baseline is None:
+            return "".join(letter for letter, other in zip("abcd", self.order, strict=True) if words.get(other) in UP)
+        return "" if run == self.baseline else MARKS.get(words[self.baseline], "")
+
+    def bold(self, run: str, metric: str) -> bool:
+        """Whether it was tested against all others, and is significantly better."""
+        words = self.words(run, metric)
+        return len(words) == len(RUNS) - 1 and set(words.values()) == {"better"}
 
 
 @pytest.fixture(params=range(12), scope="module")
@@ -96,27 +111,40 @@ def test_the_cases_have_every_word() -> None:
 
 
 def test_marks(case: Case) -> None:
+    """Marks, bold and the order of rows say the same in every form."""
     found = case.comparison
-    text = [re.split(r"\s{2,}", line) for line in repr(found).splitlines()[2 : 2 + len(RUNS)]]
-    markdown = [line.split("|")[1:-1] for line in found.to_markdown().splitlines()[2 : 2 + len(RUNS)]]
-    latex = [line.removesuffix(r" \\").split(" & ") for line in found.to_latex().splitlines()[4 : 4 + len(RUNS)]]
-    html = re.findall(r"<tr>(<td.*?)</tr>", found._repr_html_())[: len(RUNS)]
+    text = [re.split(r"\s{2,}", line) for line in repr(found).splitlines()[: 2 + len(RUNS)]]
+    markdown = [line.split("|")[1:-1] for line in found.to_markdown().splitlines()[: 2 + len(RUNS)]]
+    latex = [line.removesuffix(r" \\").split(" & ") for line in found.to_latex().splitlines()[2 : 4 + len(RUNS)]]
+    head, *html = re.findall(r"<tr>(<t[hd].*?)</tr>", found._repr_html_())[: 1 + len(RUNS)]
     page = written(sections(View.of(found), {})["leaderboard"][1][0])
     rows = re.findall(r"<tr>(<th scope=\"row\".*?)</tr>", page)
-    for nth, run in enumerate(RUNS):
+    headers = list(HEADERS.values())
+    assert text[0] == ["run", *headers]
+    assert [cell.strip() for cell in markdown[0]] == ["run", *headers]
+    assert re.findall(r"<th[^>]*>(.*?)</th>", head) == ["run", *headers]
+    assert [cell.replace(r"$\uparrow$", "↑").replace(r"$\downarrow$", "↓") for cell in latex[0]] == ["run", *headers]
+    for nth, run in enumerate(case.order):
         of_html, of_page = re.findall(r"<td.*?</td>", html[nth]), re.findall(r"<td.*?</td>", rows[nth])
+        for named in (text[nth + 2][0], markdown[nth + 2][0].strip(), latex[nth + 2][0], of_html[0], rows[nth]):
+            assert run in named
+            assert ("baseline" in named) == (run == case.baseline)
         for at, metric in enumerate(DIRECTIONS):
-            marks = case.marks(run, metric)
+            marks, bold = case.marks(run, metric), case.bold(run, metric)
             raised = "".join(LATEX.get(mark, mark) for mark in marks)
-            assert text[nth][at + 1].partition(" ")[2] == marks
-            assert "".join(re.findall(r"<sup>(.*)</sup>", markdown[nth][at + 1])) == marks
-            assert latex[nth][at + 1].endswith(rf"\textsuperscript{{{raised}}}" if marks else tuple("0123456789}"))
-            assert (r"\textsuperscript" in latex[nth][at + 1]) == bool(marks)
-            for cell in (of_html[at + (len(of_html) - len(DIRECTIONS))], of_page[at]):
+            assert text[nth + 2][at + 1].partition(" ")[2] == marks
+            in_markdown, in_latex = markdown[nth + 2][at + 1], latex[nth + 2][at + 1]
+            assert "".join(re.findall(r"<sup>(.*)</sup>", in_markdown)) == marks
+            assert in_latex.endswith(rf"\textsuperscript{{{raised}}}" if marks else tuple("0123456789}"))
+            assert (r"\textsuperscript" in in_latex) == bool(marks)
+            assert (r"\textbf" in in_latex, "**" in in_markdown) == (bold, bold)
+            for cell in (of_html[at + 1], of_page[at]):
                 assert "".join(re.findall(r"<sup>(.*)</sup>", cell)) == marks
+                assert ("<b>" in cell) == bold
     if case.baseline:
         assert "* significantly better" in found.legend
         assert "arp@10: ↑ significantly higher" in found.legend
+    assert found.bold_legend.startswith("bold: best mean" if "**" in found.to_markdown() else "none in bold")
 
 
 def test_words_and_counts(case: Case) -> None:
@@ -257,9 +285,10 @@ def test_no_cell_is_bold_and_significantly_worse() -> None:
     found = atkay.compare({"A": a, "B": b}, truth, ["mrr"], baseline="A", no_recs="skip")
     assert [found.means[run]["mrr"].mean for run in "AB"] == pytest.approx([(100 + 50) / 200, (80 + 10) / 100])
     cells = [row[1] for row in found.mean_grid().rows]
-    assert [(cell.bold, cell.marks) for cell in cells] == [(False, ""), (False, "†")]  # type: ignore[union-attr]
+    assert found.order == ("B", "A")
+    assert [(cell.bold, cell.marks) for cell in cells] == [(False, "†"), (False, "")]  # type: ignore[union-attr]
     assert found.bold_legend == (
-        "bold: highest mean, unless significantly worse than another run; * significantly better than A, "
+        "none in bold: no run is significantly better than every other run; * significantly better than A, "
         "† significantly worse; corrected p < 0.05 (t, Holm); marks compare users evaluated in both runs"
     )
     for text in (found.to_latex(), found.to_markdown(), repr(found), found._repr_html_()):
@@ -268,14 +297,35 @@ def test_no_cell_is_bold_and_significantly_worse() -> None:
 
 
 def test_what_bold_means() -> None:
+    base = np.arange(20) / 100
+    up, down = (np.column_stack([base, 1 + base]) + shift * (1 + base[:, None]) for shift in (0.2, -0.2))
+    for metrics, (better, worse), words in (
+        ("mrr hit@1", (up, down), "bold: highest mean, "),
+        ("mpr mean_rank", (down, up), "bold: lowest mean, "),
+        ("mrr mpr", (up, down), "bold: best mean, "),
+    ):
+        runs = {"a": result(worse, metrics), "b": result(better, metrics)}
+        legend = f"{words}significantly better than every other run; "
+        assert atkay.compare(runs).bold_legend.startswith(legend)
+        assert atkay.compare(runs, baseline="a").bold_legend.startswith(legend)
+        runs["c"] = result((better + worse) / 2, metrics)
+        three = atkay.compare(runs)
+        assert three.bold_legend.startswith(legend)
+        assert three.mean_grid().rows[0][1].bold  # type: ignore[union-attr]
+        if len(set(metrics.split()) & {"mrr", "mpr"}) > 1:
+            continue  # here a, too, is the best in one metric
+        # Two challengers are not tested against each other: which one is the best is not known.
+        assert atkay.compare(runs, baseline="a").bold_legend.startswith(
+            "none in bold: no run is significantly better than every other run (runs are tested against a only); "
+        )
+
+
+def test_what_is_not_tested_is_not_bold() -> None:
     lists = {"a": {1: ["x", "y"], 2: ["y", "x"]}, "b": {1: ["x", "y"], 2: ["x", "y"]}}
-    truth = {1: ["x"], 2: ["x"]}
-    for metrics, words in {
-        ("mrr",): "highest mean",
-        ("median_rank",): "lowest value",
-        ("mrr", "median_rank"): "best mean",
-    }.items():
-        assert atkay.compare(lists, truth, metrics).bold_legend.startswith(f"bold: {words}; ")
+    found = atkay.compare(lists, {1: ["x"], 2: ["x"]}, "median_rank")
+    assert found.order == ("b", "a")
+    assert "**" not in found.to_markdown()
+    assert found.bold_legend == "no marks: none of these metrics was tested"
 
 
 def test_many_runs_are_marked_by_numbers() -> None:
@@ -296,12 +346,13 @@ def test_a_number_of_the_whole_run_is_no_mean() -> None:
     assert sentences(View.of(found))[0].startswith("b has the lowest median_rank, 1.0000")
 
 
-def test_means_that_are_equal_are_both_best() -> None:
+def test_means_that_are_equal_both_lead() -> None:
     """0.1 + 0.2 + 0.3 and 0.3 + 0.2 + 0.1, by values that round in other ways."""
     runs = {"a": result([0.1 + 0.2, 0.4]), "b": result([0.3, 0.4]), "c": result([0.1, 0.1])}
     found = atkay.compare(runs)
     assert found.means["a"]["mrr"].mean != found.means["b"]["mrr"].mean
-    assert [row[1].bold for row in found.mean_grid().rows] == [True, True, False]  # type: ignore[union-attr]
+    assert found.leaders("mrr") == ["a", "b"]
+    assert [row[1].bold for row in found.mean_grid().rows] == [False] * 3  # type: ignore[union-attr]
     assert sentences(View.of(found))[0].startswith("a and b have the same highest mean mrr: 0.3500")
 
 

@@ -168,9 +168,9 @@ TASK = (
         ),
         (
             COMPARISON,
-            "baseline bounds correction differences family interval legend load mean_table means metrics min_effect "
-            "movers notes permutations plot protocol results rng runs save segment_means segments slice_mean_table "
-            "slices table tests to_dict to_json to_latex to_markdown to_pandas to_polars version",
+            "baseline bounds correction details differences family interval legend load mean_table means metrics "
+            "min_effect movers notes permutations plot protocol results rng runs save segment_means segments "
+            "slice_mean_table slices table tests to_dict to_json to_latex to_markdown to_pandas to_polars version",
         ),
         (
             COMPARISON.differences[0],

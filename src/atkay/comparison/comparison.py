@@ -21,7 +21,7 @@ from atkay.metrics.spec import parse
 from atkay.results.numbers import Numbers
 from atkay.results.save import load_record, save_record
 from atkay.results.summary import Summary, cells, number_types
-from atkay.text.grid import Cell, Grid, Tables
+from atkay.text.grid import ARROWS, Cell, Grid, Listing, Tables, headed
 from atkay.text.printable import one_line
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Comparison(Tables):
     are the means per segment.
     """
 
-    _internal = "bold_legend difference_grid leaders mean_grid names threshold title"
+    _internal = "bold_legend difference_grid header_legend leaders mean_grid names order threshold title"
 
     runs: tuple[str, ...]
     baseline: str | None
@@ -202,8 +202,8 @@ class Comparison(Tables):
         """The means, with marks for significant differences and the best in bold; the differences."""
         parts: list[Grid | Sequence[str]] = [
             self.mean_grid(),
-            [self.bold_legend if bold else self.legend],
-            self.difference_grid(self.differences),
+            [text for text in (self.bold_legend if bold else self.legend, self.header_legend) if text],
+            self.difference_grid(self._ordered),
         ]
         if self.segments:
             parts += [
@@ -214,19 +214,43 @@ class Comparison(Tables):
         return [*parts, self.notes]
 
     def mean_grid(self) -> Grid:
-        """Runs x metrics, with marks."""
-        header = ("run", *self.metrics)
-        rows = [
-            (
-                Cell(run, marks="" if self.baseline else self._letter(run)),
-                *(self._cell(run, name) for name in self.metrics),
-            )
-            for run in self.runs
-        ]
+        """Runs x metrics, the best run first, with marks."""
+        header = ("run", *map(self._headed, self.metrics))
+        rows = [(self._name(run), *(self._cell(run, name) for name in self.metrics)) for run in self.order]
         return Grid(header, rows)  # to the left: marks behind them would move the digits
 
+    @property
+    def _first(self) -> str | None:
+        """The first metric that has a direction."""
+        return next((name for name in self.metrics if parse(name).better != "neither"), None)
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """The runs by the first metric that has a direction, the best first."""
+        first = self._first
+        if first is None:
+            return self.runs
+        sign = 1 if parse(first).better == "lower" else -1
+        means = {run: self.means[run][first].mean for run in self.runs}
+        return tuple(sorted(self.runs, key=lambda run: (math.isnan(means[run]), sign * means[run])))
+
+    @property
+    def _ordered(self) -> list[Difference]:
+        """The differences, metric by metric, of the best run first."""
+        place = {run: at for at, run in enumerate(self.order)}
+        return sorted(self.differences, key=lambda d: (self.metrics.index(d.metric), place[d.run], place[d.against]))
+
+    def _headed(self, metric: str) -> str:
+        return headed(metric, parse(metric).better)
+
+    def _name(self, run: str) -> Cell:
+        """The name of a run, with its letter, or as the baseline."""
+        if self.baseline is None:
+            return Cell(run, marks=self._letter(run))
+        return Cell(f"{run} (baseline)" if run == self.baseline else run)
+
     def _letter(self, run: str) -> str:
-        at = self.runs.index(run)
+        at = self.order.index(run)
         return chr(ord("a") + at) if len(self.runs) <= MOST_LETTERS else f" {at + 1}"
 
     def leaders(self, metric: str) -> list[str]:
@@ -241,20 +265,30 @@ class Comparison(Tables):
         }
         return [run for run in first if run not in behind]
 
+    @cached_property
+    def _bold(self) -> dict[str, str]:
+        """The run that is the best one of a metric, and significantly better than every other."""
+        bold = {}
+        for metric in self.metrics:
+            for run in self.leaders(metric):
+                words = [d.standing(run) for d in self._by_metric[metric] if run in (d.run, d.against)]
+                if words == ["better"] * (len(self.runs) - 1):
+                    bold[metric] = run
+        return bold
+
     def _cell(self, run: str, metric: str) -> Cell:
-        bold = run in self.leaders(metric)
-        marks = ""
+        marks = []
         for each in self._by_metric[metric]:
             if run not in (each.run, each.against):
                 continue
             word = each.standing(run)
-            bold = bold and word != "worse"
             if self.baseline is None:
                 other = each.against if run == each.run else each.run
-                marks += self._letter(other) if word in ("better", "higher") else ""
+                marks += [self._letter(other)] if word in ("better", "higher") else []
             elif run != self.baseline:
-                marks += MARKS.get(word, "")
-        return Cell(cells(self.means[run][metric])[0], bold=bold, marks=marks)
+                marks += [MARKS.get(word, "")]
+        marks.sort(key=lambda mark: (len(mark), mark))
+        return Cell(cells(self.means[run][metric])[0], bold=self._bold.get(metric) == run, marks="".join(marks))
 
     @property
     def legend(self) -> str:
@@ -290,13 +324,23 @@ class Comparison(Tables):
     def bold_legend(self) -> str:
         """What bold and the marks mean."""
         metrics = [metric for metric in map(parse, self.metrics) if metric.better != "neither"]
-        if not metrics:
+        if not (metrics and any(each.decided_by for each in self.differences)):
             return self.legend
         ways = {metric.better for metric in metrics}
         word = f"{ways.pop()[:-2]}est" if len(ways) == 1 else "best"
         what = "value" if all(isinstance(metric, RunMetric) for metric in metrics) else self.title
-        unless = ", unless significantly worse than another run" if self._of_both else ""
-        return f"bold: {word} {what}{unless}; {self.legend}"
+        most = "significantly better than every other run"
+        if self.baseline is not None and len(self.runs) > 2:
+            most += f" (runs are tested against {self.baseline} only)"
+        bold = f"bold: {word} {what}, {most}" if self._bold else f"none in bold: no run is {most}"
+        return f"{bold}; {self.legend}"
+
+    @property
+    def header_legend(self) -> str:
+        """How the runs are sorted, and what the arrows in headers mean."""
+        ways = sorted({parse(name).better for name in self.metrics} & {*ARROWS})
+        arrows = [f"{ARROWS[way]} {way} is better" for way in ways]
+        return "; ".join([f"runs sorted by {self._first}", f"in headers, {', '.join(arrows)}"] if ways else [])
 
     @property
     def _of_both(self) -> str:
@@ -327,30 +371,31 @@ class Comparison(Tables):
     def difference_grid(self, differences: Sequence[Difference], ahead: tuple[str, ...] = ()) -> Grid:
         """A row per difference, with its verdict."""
         of_tests = tuple(f"p ({self._with_correction(name)})" for name in self.tests)
-        header = (*ahead, "metric", "run", "against", "verdict", "d_z", "wins/ties/losses", "users", *of_tests)
+        header = (*ahead, "metric", "run", "against", "verdict", "wins/ties/losses", "users", *of_tests)
         rows = [
             (
                 *(_named(getattr(each, name)) for name in ahead),
-                each.metric,
+                headed(each.metric, each.better),
                 each.run,
                 each.against,
                 each.verdict,
-                effect(each),
                 counts(each),
                 f"{each.users:,}" if each.users or math.isnan(each.difference) else "–",  # of the whole run
                 *(p_value(each.corrected[name]) for name in self.tests),
             )
             for each in differences
         ]
-        return Grid(header, rows, right=("d_z", "wins/ties/losses", "users", *of_tests))
+        return Grid(header, rows, right=("wins/ties/losses", "users", *of_tests))
 
     def _segment_mean_grid(self) -> Grid:
         rows = [
             (name, _named(segment), run, *(cells(of_run[metric])[0] for metric in self.metrics))
             for (name, segment), of_segment in self.segment_means.items()
-            for run, of_run in of_segment.items()
+            for run in self.order
+            if (of_run := of_segment.get(run)) is not None
         ]
-        return Grid(("slice", "segment", "run", *self.metrics), rows, right=self.metrics)
+        metrics = tuple(map(self._headed, self.metrics))
+        return Grid(("slice", "segment", "run", *metrics), rows, right=metrics)
 
     def _moving(self) -> list[str]:
         against = [
@@ -359,6 +404,25 @@ class Comparison(Tables):
             for d in self.movers
         ]
         return ["segments with the opposite effect:", *against] if against else ["no segment has the opposite effect"]
+
+    @property
+    def details(self) -> Listing:
+        """Each difference in full: effect size d_z, SD of the users' differences, who is paired, and all p-values."""
+        header = (
+            *("metric", "run", "against", "d_z", "SD", "users", "in one run only", "undefined"),
+            *(f"p ({name}{words})" for name in self.tests for words in ("", ", corrected")),
+        )
+        rows = [
+            (
+                headed(each.metric, each.better),
+                *(each.run, each.against, effect(each)),
+                "–" if math.isnan(each.deviation) else f"{each.deviation:.4f}",
+                *(f"{number:,}" for number in (each.users, each.left_out, each.undefined)),
+                *(p_value(p[name]) for name in self.tests for p in (each.p, each.corrected)),
+            )
+            for each in self._ordered
+        ]
+        return Listing(header, rows, right=header[3:])
 
     def plot(self, kind: Literal["differences", "means"] = "differences") -> alt.FacetChart:
         """A chart of the "differences" or of the "means", each with its interval (Altair; ``atkay[report]``)."""

@@ -128,7 +128,7 @@ def _leaderboard(view: View) -> list[Element]:
             _cell(row[0]),
             *(_with_interval(cell, view.means[run][name]) for name, cell in zip(view.names, row[1:], strict=True)),
         ]
-        for run, row in zip(view.runs, grid.rows, strict=True)
+        for run, row in zip(view.comparison.order, grid.rows, strict=True)
     ]
     legend = element("p", f"{view.comparison.bold_legend}; 95 % CI below each mean.", class_="note")
     return [table("Means of the runs", grid.header, rows, marks=["", *_marks(view.metrics)]), legend, chart]

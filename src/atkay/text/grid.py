@@ -55,6 +55,19 @@ _MARKDOWN = re.compile(
 )
 
 
+ARROWS = {"higher": "↑", "lower": "↓"}
+"""Where the better values of a metric are; none for a metric without direction."""
+
+
+def headed(name: str, better: str) -> str:
+    """The name of a metric in a header, with an arrow towards its better values.
+
+    >>> headed("ndcg@10", "higher"), headed("mean_rank", "lower"), headed("arp@10", "neither")
+    ('ndcg@10 ↑', 'mean_rank ↓', 'arp@10')
+    """
+    return f"{name} {ARROWS[better]}" if better in ARROWS else name
+
+
 def as_markdown(text: str) -> str:
     """The text such that Markdown shows it as it is; what means nothing there stays readable."""
     return _MARKDOWN.sub(r"\\\g<0>", text)
@@ -243,8 +256,8 @@ class Tabular(Tables):
 class Listing(Tabular):
     """Rows of text under a header."""
 
-    def __init__(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        self._table = Grid(header, rows)
+    def __init__(self, header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str] = ()) -> None:
+        self._table = Grid(header, rows, right)
 
     def _grid(self) -> Grid:
         return self._table
