@@ -828,8 +828,9 @@ def test_slices_of_lists_and_of_saved_results(tmp_path: Path) -> None:
 
 def test_tables(three: atkay.Comparison) -> None:
     assert three.table.columns == [
-        "metric", "run", "against", "better", "difference", "low", "high", "deviation", "effect", "wins", "ties",
-        "losses", "users", "left_out", "undefined", "p_t", "p_permutation", "p_t_corrected", "p_permutation_corrected",
+        "metric", "run", "against", "better", "difference", "low", "high", "relative", "relative_low",
+        "relative_high", "deviation", "effect", "wins", "ties", "losses", "users", "left_out", "undefined",
+        "p_t", "p_permutation", "p_t_corrected", "p_permutation_corrected",
         "finding", "verdict",
     ]  # fmt: skip
     assert three.table.height == len(three) == 4

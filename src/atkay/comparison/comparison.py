@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from atkay.aggregates import MEAN, Aggregate, title_of
-from atkay.comparison.difference import COUNTS, NUMBERS, Difference, counts, effect, p_value
+from atkay.comparison.difference import COUNTS, RELATIVE, Difference, counts, effect, p_value
 from atkay.comparison.margins import Margins
 from atkay.comparison.sheet import ROUNDING_SHARE
 from atkay.comparison.tests import TESTS
@@ -88,18 +88,10 @@ class Comparison(Tables):
     """The dialect's names of metrics, and our specs for them."""
 
     def __post_init__(self) -> None:
-        """Complete each difference with the baseline's mean and the correction, for its verdict."""
+        """Complete each difference with the correction, for its verdict."""
         for name in ("differences", "segments"):
-            completed = tuple(
-                replace(each, base=self._base(each), correction=self.correction) for each in getattr(self, name)
-            )
+            completed = tuple(replace(each, correction=self.correction) for each in getattr(self, name))
             object.__setattr__(self, name, completed)
-
-    def _base(self, difference: Difference) -> float:
-        where = difference.slice
-        means = self.means if where is None else self.segment_means.get((where, difference.segment), {})
-        summary = means.get(difference.against, {}).get(difference.metric)
-        return math.nan if summary is None else summary.mean
 
     def __getitem__(self, metric: str | Metric) -> tuple[Difference, ...]:
         return self._by_metric[self.names.get(str(metric), str(metric))]
@@ -116,7 +108,9 @@ class Comparison(Tables):
 
     @property
     def table(self) -> pl.DataFrame:
-        """A row per metric and pair: difference, interval, effect size, counts, p-values, verdict."""
+        """A row per metric and pair: difference, relative difference, their intervals (low, high), effect size, counts,
+        p-values, verdict.
+        """
         return _frame(self.differences, self.tests)
 
     @property
@@ -448,9 +442,10 @@ def _frame(differences: Sequence[Difference], tests: Sequence[str], ahead: tuple
     from atkay.core.forks import polars as pl
 
     text = (*ahead, "metric", "run", "against", "better")
+    numbers = ("difference", "low", "high", *RELATIVE, "deviation", "effect")
     rows = [
         (
-            *(getattr(each, name) for name in (*text, *NUMBERS, *COUNTS)),
+            *(getattr(each, name) for name in (*text, *numbers, *COUNTS)),
             *(each.p[name] for name in tests),
             *(each.corrected[name] for name in tests),
             each.finding,
@@ -460,7 +455,7 @@ def _frame(differences: Sequence[Difference], tests: Sequence[str], ahead: tuple
     ]
     schema = {
         **dict.fromkeys(text, pl.String),
-        **dict.fromkeys(NUMBERS, pl.Float64),
+        **dict.fromkeys(numbers, pl.Float64),
         **dict.fromkeys(COUNTS, pl.Int64),
         **{f"p_{name}": pl.Float64 for name in tests},
         **{f"p_{name}_corrected": pl.Float64 for name in tests},

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from atkay.comparison.verdict import LEVEL, OPPOSITE, size, verdict, way
+from atkay.comparison.relative import share
+from atkay.comparison.verdict import LEVEL, OPPOSITE, shown_p, size, verdict, way
 from atkay.text.help import Visible
 
 
@@ -22,7 +23,9 @@ class Difference(Visible):
     of the two means, and prints as that ratio. ``p`` and ``corrected`` hold a p-value per test; ``lowest`` names
     the tests whose p-value is the smallest that the permutations allow; ``opposite`` the tests of something other
     than the mean that find the opposite. ``finding`` is the conclusion of the first test that has a p-value.
-    ``base`` is the mean of ``against``, and ``correction`` the correction for multiple testing.
+    ``base`` is the mean of ``against`` over the same users, ``relative`` the difference as a share of it, and
+    ``relative_low`` and ``relative_high`` the 95 % confidence interval of this share. ``correction`` is the correction
+    for multiple testing.
     """
 
     metric: str
@@ -34,6 +37,9 @@ class Difference(Visible):
     high: float = math.nan
     deviation: float = math.nan
     effect: float = math.nan
+    base: float = math.nan
+    relative_low: float = math.nan
+    relative_high: float = math.nan
     wins: int | None = None
     ties: int | None = None
     losses: int | None = None
@@ -48,8 +54,12 @@ class Difference(Visible):
     lowest: tuple[str, ...] = ()
     opposite: tuple[str, ...] = ()
     aggregate: str = "mean"
-    base: float = field(default=math.nan, compare=False, repr=False)
     correction: str = field(default="none", compare=False, repr=False)
+
+    @property
+    def relative(self) -> float:
+        """The difference as a share of the other run's mean: 0.14 is 14 % more; NaN where that is 0 or negative."""
+        return share(self, self.difference)
 
     @property
     def decided_by(self) -> str | None:
@@ -80,7 +90,8 @@ class Difference(Visible):
         return word if run == self.run else OPPOSITE[word]
 
 
-NUMBERS = ("difference", "low", "high", "deviation", "effect")
+RELATIVE = ("relative", "relative_low", "relative_high")
+NUMBERS = ("difference", "low", "high", "deviation", "effect", "base", *RELATIVE[1:])
 COUNTS = ("wins", "ties", "losses", "users", "left_out", "undefined")
 
 
@@ -88,7 +99,7 @@ def p_value(p: float) -> str:
     """A p-value as it is printed."""
     if math.isnan(p):
         return "–"
-    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+    return "<0.0001" if p < 0.0001 else shown_p(p, 4)
 
 
 def effect(difference: Difference) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from atkay.aggregates import MEAN
 from atkay.comparison.comparison import Means
 from atkay.comparison.difference import Difference
+from atkay.comparison.relative import fieller, share
 from atkay.comparison.sheet import ROUNDING_SHARE
 from atkay.comparison.tests import TESTS
 from atkay.comparison.trial import Key, Trial
@@ -20,7 +21,8 @@ from atkay.comparison.verdict import LEVEL
 from atkay.core.lists import in_threads
 from atkay.core.types import Ints
 from atkay.metrics.metric import Metric
-from atkay.results.summary import Summary, summarise
+from atkay.results.ordered import ordered_value
+from atkay.results.summary import Summary, summarise, unscaled
 from atkay.text.progress import Steps
 
 if TYPE_CHECKING:
@@ -113,6 +115,7 @@ class RunTable:
             difference = self._described(each, pair)
             if ends is not None and difference.deviation > 0:
                 difference = replace(difference, low=float(ends[0][place]), high=float(ends[1][place]))
+            difference = _with_share(difference, each, pair, fixed=ends is not None)
             of_tests = {name: float(values[place]) for name, values in p.items()}
             lowest = (name for name, value in of_tests.items() if TESTS[name].random and value <= procedure.lowest)
             opposite = (
@@ -164,7 +167,26 @@ class RunTable:
         first, second = (means[run][str(metric)].mean if run in means else math.nan for run in runs)
         difference = 0.0 if abs(second - first) <= ROUNDING_SHARE * max(abs(first), abs(second)) else second - first
         untested = dict.fromkeys(self.procedure.tests, math.nan)
-        return replace(self._undecided(metric, pair), difference=difference, p=untested)
+        return replace(self._undecided(metric, pair), difference=difference, base=first, p=untested)
+
+
+def _with_share(difference: Difference, paired: Paired, pair: Pair, *, fixed: bool) -> Difference:
+    """The same with the mean of the other run, and the interval of the difference as a share of it.
+
+    The ends of a bootstrap interval are divided by that mean as if it had no error.
+    """
+    if paired.aggregate.ordered:
+        base = ordered_value(paired.scores(pair)[:, 0], paired.aggregate)
+        sides = None
+    else:
+        sides = paired.summaries(pair)
+        base = unscaled(sides[0].mean, paired.aggregate)
+    difference = replace(difference, base=base)
+    if sides is None or fixed or paired.aggregate.logarithmic:
+        low, high = (share(difference, end) for end in (difference.low, difference.high))
+    else:
+        low, high = fieller(difference, *sides)
+    return replace(difference, relative_low=low, relative_high=high)
 
 
 def _contradicts(test: str, paired: Paired, pair: Pair, difference: Difference) -> bool:

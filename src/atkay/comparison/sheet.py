@@ -16,7 +16,7 @@ from atkay.core.moments import divides
 from atkay.core.types import Bools, Floats, Ints, Slicing
 from atkay.errors import IdError, InputError, ProtocolError, listing, who
 from atkay.results.ordered import ordered_value
-from atkay.results.summary import group_means, group_sums, mean, scaled
+from atkay.results.summary import Summary, group_means, group_sums, mean, scaled, summarise
 from atkay.tables import FILTERS
 from atkay.text.phrases import argument, columns_argument
 
@@ -154,6 +154,17 @@ class Paired:
         A unit's queries count where all of these runs have a value: runs are compared on the same queries.
         """
         return self._scores[:, list(runs)] if self.complete else self.only(runs)._scores
+
+    def summaries(self, pair: Pair) -> tuple[Summary, Summary]:
+        """The means and SDs of two runs' scores, of the units with a value in both."""
+        if self.complete:
+            return self._summaries[pair[0]], self._summaries[pair[1]]
+        first, second = map(summarise, self.scores(pair).T)
+        return first, second
+
+    @cached_property
+    def _summaries(self) -> list[Summary]:
+        return list(map(summarise, self._scores.T))
 
     def rounding(self, runs: Sequence[int]) -> Floats:
         """The most that rounding can move the scores of each unit in these runs, see :data:`ROUNDING_SHARE`."""

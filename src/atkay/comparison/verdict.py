@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from atkay.aggregates import Aggregate
+from atkay.comparison.relative import percent
 from atkay.comparison.tests import TESTS
 
 if TYPE_CHECKING:
@@ -92,20 +93,20 @@ def _favoured(difference: Difference) -> str:
 
 
 def _relative(difference: Difference) -> str:
-    """The difference in percent of the other run's mean, where that is positive."""
-    if not difference.base > 0:
-        return ""
-    share = math.expm1(difference.difference) if _of_logarithms(difference) else difference.difference / difference.base
-    percent = 100 * share
-    return f" ({signed(percent, 0 if abs(percent) >= 10 else 1)} %)"
+    """The difference as a share of the other run's mean, where that is positive."""
+    return "" if math.isnan(difference.relative) else f" ({percent(difference.relative)})"
+
+
+def shown_p(p: float, digits: int) -> str:
+    """A p-value with so many decimals; more where it would read as the level, on whose side it is not."""
+    return f"{p:.{next(more for more in range(digits, 18) if p == LEVEL or round(p, more) != LEVEL)}f}"
 
 
 def _p_value(difference: Difference, before: str = " (") -> str:
     """The corrected p-value that decides, and by which correction: ``p = 0.011 (Holm)``."""
     name = difference.decided_by or ""
     p, by = difference.corrected[name], "Tukey" if TESTS[name].joint else CORRECTION_NAMES[difference.correction]
-    digits = 4 if p < 0.001 or round(p, 3) == LEVEL else 3
-    text = "p < 0.0001" if p < 0.0001 else f"p = {p:.{digits}f}"
+    text = "p < 0.0001" if p < 0.0001 else f"p = {shown_p(p, 4 if p < 0.001 else 3)}"
     return f"{text}{before}{by}{')' if '(' in before else ''}"
 
 
@@ -128,7 +129,11 @@ def _digits(difference: Difference) -> int:
     half = (difference.high - difference.low) / 2
     half = half if half > 0 else abs(difference.difference) / 10
     least = 3 if max(abs(difference.difference), half) < 10 else 1
-    return min(max(least, -math.floor(math.log10(half))), 12) if half > 0 else least
+    digits = max(least, -math.floor(math.log10(half))) if half > 0 else least
+    end = min(abs(difference.low), abs(difference.high)) if difference.low * difference.high > 0 else 1.0
+    if not round(end, digits):  # an end that is not 0 does not read as 0, unless it is very small
+        digits = min(digits + 2, -math.floor(math.log10(end)))
+    return min(digits, 12)
 
 
 def _dissent(difference: Difference) -> list[str]:

@@ -1,0 +1,62 @@
+"""Relative: a difference as a share of the baseline's mean, with its interval."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from atkay.aggregates import Aggregate
+
+if TYPE_CHECKING:
+    from atkay.comparison.difference import Difference
+    from atkay.results.summary import Summary
+
+
+def share(difference: Difference, value: float) -> float:
+    """A difference, or an end of its interval, as a share of the other run's mean, taken as a fixed number.
+
+    NaN where that mean is 0 or negative. Of logarithms it is the ratio less 1.
+    """
+    if Aggregate.of(difference.aggregate).logarithmic:
+        return math.expm1(min(value, 700.0))
+    ratio = value / difference.base if difference.base > 0 else math.nan
+    return ratio if math.isfinite(ratio) else math.nan
+
+
+def fieller(difference: Difference, against: Summary, run: Summary) -> tuple[float, float]:
+    """The interval of the ratio of two paired means, less 1: the baseline's mean has an error, too.
+
+    It has all ratios r at which the mean of ``run - r * against`` does not differ from 0 by the quantile of the
+    difference's own interval, so that 0 lies in both intervals or in neither. NaN where the baseline's mean does not
+    differ from 0 itself: then no ratio is too large. Fieller, Some problems in interval estimation, 1954.
+    """
+    base, mean = difference.base, difference.difference
+    if not (base > 0 and difference.deviation > 0):
+        return math.nan, math.nan
+    half, of_difference = (difference.high - difference.low) / 2, difference.deviation**2
+    of_base = against.deviation**2
+    both = (run.deviation**2 - of_difference - of_base) / 2  # how differences and baseline vary together
+    scale = half**2 / of_difference
+    square = base**2 - scale * of_base
+    if not square > 0:
+        return math.nan, math.nan
+    middle = mean * base - scale * both
+    root = math.sqrt(max(middle**2 - square * (mean**2 - half**2), 0.0))
+    return (middle - root) / square, (middle + root) / square
+
+
+def percent(value: float) -> str:
+    """A share in percent, or how many times as much it is.
+
+    >>> percent(0.14), percent(-0.0004), percent(30)
+    ('+14 %', '-0.04 %', '×31')
+    """
+    if value >= 10:
+        return f"×{1 + value:,.0f}"
+    hundredths = 100 * value
+    digits = 0 if abs(hundredths) >= 10 else 1 if abs(hundredths) >= 0.1 or not value else -_power(hundredths)
+    return f"{round(hundredths, digits) + 0.0:+.{digits}f} %"
+
+
+def _power(value: float) -> int:
+    return math.floor(math.log10(abs(value)))
