@@ -98,7 +98,7 @@ def _relative(difference: Difference) -> str:
 
 
 def shown_p(p: float, digits: int) -> str:
-    """A p-value with so many decimals; more where it would read as the level, on whose side it is not."""
+    """A p-value with this number of decimals; more where it would read as the level without being it."""
     return f"{p:.{next(more for more in range(digits, 18) if p == LEVEL or round(p, more) != LEVEL)}f}"
 
 
