@@ -115,7 +115,7 @@ def test_marks(case: Case) -> None:
     found = case.comparison
     text = [re.split(r"\s{2,}", line) for line in repr(found).splitlines()[: 2 + len(RUNS)]]
     markdown = [line.split("|")[1:-1] for line in found.to_markdown().splitlines()[: 2 + len(RUNS)]]
-    latex = [line.removesuffix(r" \\").split(" & ") for line in found.to_latex().splitlines()[2 : 4 + len(RUNS)]]
+    latex = [line.removesuffix(r" \\").split(" & ") for line in found.to_latex().splitlines()[3 : 5 + len(RUNS)]]
     head, *html = re.findall(r"<tr>(<t[hd].*?)</tr>", found._repr_html_())[: 1 + len(RUNS)]
     page = written(sections(View.of(found), {})["leaderboard"][1][0])
     rows = re.findall(r"<tr>(<th scope=\"row\".*?)</tr>", page)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -75,7 +76,7 @@ def test_every_direction_is_there() -> None:
     assert {word(metric, *pair) for metric in METRICS for pair in (("p", "q"), ("q", "p"))} == {"", *OPPOSITE}
 
 
-FORMS = {
+FORMS: dict[str, tuple[Any, str, str]] = {
     "text": (repr, r"\s{2,}", r"()\S+(?: (\S+))?"),
     "markdown": (atkay.Comparison.to_markdown, r" +\| +", r"(\*\*)?[\d.]+(?:\*\*)?(?:<sup>(.*)</sup>)?"),
     "latex": (atkay.Comparison.to_latex, " & ", r"(\\textbf{)?[\d.]+}?(?:\\textsuperscript{(.*)})?"),

@@ -167,17 +167,17 @@ def test_slices_by_several_columns_and_by_groups() -> None:
 
 def test_shown_as_text_html_markdown_and_latex(result: atkay.Result) -> None:
     text = repr(result)
-    assert "precision@5               0.2667" in text
+    assert "precision@5 ↑               0.2667" in text
     assert "3 users evaluated; 1 without a list (counted with an empty list); 1 without truth (skipped)" in text
     assert "(none)" in text
     assert "<td" in result._repr_html_()
     lines = result.to_markdown().splitlines()
     assert lines[0].startswith("| metric ")
     assert lines[1].startswith("| ---")
-    assert lines[6] == ""
-    assert lines[7].startswith("| slice ")
+    assert lines[6:9] == ["", "↑ higher is better", ""]
+    assert lines[9].startswith("| slice ")
     assert result.to_latex().count(r"\toprule") == 2
-    assert r"ndcg@5 & 0.4177" in result.to_latex()
+    assert r"ndcg@5 $\uparrow$ & 0.4177" in result.to_latex()
 
 
 def test_ids_are_shown_as_text() -> None:

@@ -153,8 +153,8 @@ TASK = (
         (
             RESULT,
             "bounds chance columns definitions dialect engine fingerprint gaps get items keys load log_mlflow metrics "
-            "names per_query plot population protocol readings sampled save slices summaries table to_dict to_latex "
-            "to_markdown to_pandas to_polars to_spark values version",
+            "names per_query plot population protocol readings sampled save slices summaries table to_dict to_html "
+            "to_latex to_markdown to_pandas to_polars to_spark values version",
         ),
         (
             RESULT.population,
@@ -170,13 +170,14 @@ TASK = (
             COMPARISON,
             "baseline bounds correction details differences family interval legend load mean_table means metrics "
             "min_effect movers notes permutations plot protocol results rng runs save segment_means segments "
-            "slice_mean_table slices table tests to_dict to_json to_latex to_markdown to_pandas to_polars version",
+            "slice_mean_table slices table tests to_dict to_html to_json to_latex to_markdown to_pandas to_polars "
+            "version",
         ),
         (
             COMPARISON.differences[0],
             "against aggregate base better contradicted corrected correction decided_by deviation difference effect "
-            "finding high left_out losses low lowest metric opposite p run segment significant slice standing ties "
-            "undefined users verdict wins",
+            "finding high left_out losses low lowest metric opposite p relative relative_high relative_low run segment "
+            "significant slice standing ties undefined users verdict wins",
         ),
         (
             atkay.overlap(RECS, RECS),

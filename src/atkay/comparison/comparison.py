@@ -14,15 +14,15 @@ from atkay.comparison.difference import COUNTS, RELATIVE, Difference, counts, ef
 from atkay.comparison.margins import Margins
 from atkay.comparison.sheet import ROUNDING_SHARE
 from atkay.comparison.tests import TESTS
-from atkay.comparison.verdict import CORRECTION_NAMES, LEVEL, amount, way
+from atkay.comparison.verdict import CORRECTION_NAMES, LEVEL, amount, verdict, way
 from atkay.errors import need
 from atkay.metrics.metric import Metric, RunMetric
 from atkay.metrics.spec import parse
 from atkay.results.numbers import Numbers
 from atkay.results.save import load_record, save_record
 from atkay.results.summary import Summary, cells, number_types
-from atkay.text.grid import ARROWS, Cell, Grid, Listing, Tables, headed
-from atkay.text.printable import one_line
+from atkay.text.grid import ARROWS, Cell, Grid, Listing, headed
+from atkay.text.paper import PLAIN, Exported, Legend, Look, Remarks
 
 if TYPE_CHECKING:
     import os
@@ -52,7 +52,7 @@ class _Differences(Numbers[tuple[Difference, ...]]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Tables):
+class Comparison(Exported):
     """Means, differences and verdicts of several runs; prints as a table and exports to LaTeX, Markdown, pandas and
     Polars.
 
@@ -61,7 +61,7 @@ class Comparison(Tables):
     are the means per segment.
     """
 
-    _internal = "bold_legend difference_grid header_legend leaders mean_grid names order threshold title"
+    _internal = "bold_legend difference_grid leaders mean_grid names order threshold title"
 
     runs: tuple[str, ...]
     baseline: str | None
@@ -188,29 +188,46 @@ class Comparison(Tables):
 
         return load_record(path, "comparison", comparison_of)
 
-    def to_latex(self) -> str:
-        """The means as a LaTeX table (booktabs): best in bold, superscript marks for significant differences."""
-        return f"{self.mean_grid().latex()}\n% {one_line(self.bold_legend)}"
+    def _nameable(self) -> tuple[dict[str, str], Numbers[tuple[str, bool]]]:
+        spoken = {name: meant for name, meant in self.names.items() if meant in self.metrics}
+        metrics = Numbers((name, (name, parse(name).bounded)) for name in self.metrics)
+        return spoken | {run: run for run in self.runs}, metrics
 
-    def _parts(self, *, bold: bool) -> list[Grid | Sequence[str]]:
+    def _latex_parts(self, look: Look) -> list[Grid | Sequence[str]]:
+        """The means and what their marks mean."""
+        return [self.mean_grid(look), self._legend_lines(look, bold=True), self._remarks(look)]
+
+    def _parts(self, *, bold: bool, look: Look = PLAIN) -> list[Grid | Sequence[str]]:
         """The means, with marks for significant differences and the best in bold; the differences."""
         parts: list[Grid | Sequence[str]] = [
-            self.mean_grid(),
-            [text for text in (self.bold_legend if bold else self.legend, self.header_legend) if text],
-            self.difference_grid(self._ordered),
+            self.mean_grid(look),
+            self._legend_lines(look, bold=bold),
+            self.difference_grid(self._ordered, look=look),
         ]
         if self.segments:
             parts += [
-                self._segment_mean_grid(),
-                self.difference_grid(self.segments, ("slice", "segment")),
-                self._moving(),
+                self._segment_mean_grid(look),
+                self.difference_grid(self.segments, ("slice", "segment"), look),
+                self._moving(look),
             ]
-        return [*parts, self.notes]
+        return [*parts, self._remarks(look)]
 
-    def mean_grid(self) -> Grid:
+    def _legend_lines(self, look: Look, *, bold: bool) -> Legend:
+        marks = self._bold_legend(look) if bold else self._legend(look)
+        return Legend(line for line in (marks, self._header_legend(look)) if line)
+
+    def _remarks(self, look: Look) -> Remarks:
+        """The notes, with the printed names of runs."""
+        starts = {f"{run}: ": f"{look.name(run)}: " for run in self.runs}
+        return Remarks(
+            next((new + note[len(old) :] for old, new in starts.items() if note.startswith(old)), note)
+            for note in self.notes
+        )
+
+    def mean_grid(self, look: Look = PLAIN) -> Grid:
         """Runs x metrics, the best run first, with marks."""
-        header = ("run", *map(self._headed, self.metrics))
-        rows = [(self._name(run), *(self._cell(run, name) for name in self.metrics)) for run in self.order]
+        header = ("run", *(self._headed(name, look) for name in self.metrics))
+        rows = [(self._name(run, look), *(self._cell(run, name, look) for name in self.metrics)) for run in self.order]
         return Grid(header, rows)  # to the left: marks behind them would move the digits
 
     @property
@@ -234,14 +251,14 @@ class Comparison(Tables):
         place = {run: at for at, run in enumerate(self.order)}
         return sorted(self.differences, key=lambda d: (self.metrics.index(d.metric), place[d.run], place[d.against]))
 
-    def _headed(self, metric: str) -> str:
-        return headed(metric, parse(metric).better)
+    def _headed(self, metric: str, look: Look) -> str:
+        return look.headed(metric, parse(metric).better)
 
-    def _name(self, run: str) -> Cell:
+    def _name(self, run: str, look: Look) -> Cell:
         """The name of a run, with its letter, or as the baseline."""
         if self.baseline is None:
-            return Cell(run, marks=self._letter(run))
-        return Cell(f"{run} (baseline)" if run == self.baseline else run)
+            return Cell(look.name(run), marks=self._letter(run))
+        return Cell(look.name(run) + (" (baseline)" if run == self.baseline else ""))
 
     def _letter(self, run: str) -> str:
         at = self.order.index(run)
@@ -270,7 +287,7 @@ class Comparison(Tables):
                     bold[metric] = run
         return bold
 
-    def _cell(self, run: str, metric: str) -> Cell:
+    def _cell(self, run: str, metric: str, look: Look) -> Cell:
         marks = []
         for each in self._by_metric[metric]:
             if run not in (each.run, each.against):
@@ -282,18 +299,22 @@ class Comparison(Tables):
             elif run != self.baseline:
                 marks += [MARKS.get(word, "")]
         marks.sort(key=lambda mark: (len(mark), mark))
-        return Cell(cells(self.means[run][metric])[0], bold=self._bold.get(metric) == run, marks="".join(marks))
+        mean, *_ = cells(self.means[run][metric], look.decimals(metric), look.scale(metric))
+        return Cell(mean, bold=self._bold.get(metric) == run, marks="".join(marks))
 
     @property
     def legend(self) -> str:
         """What the marks mean."""
+        return self._legend(PLAIN)
+
+    def _legend(self, look: Look) -> str:
         tested = [each for each in self.differences if each.decided_by]
         if not tested:
             return "no marks: none of these metrics was tested"
         by = " or ".join(
             self._with_correction(name) for name in self.tests if any(d.decided_by == name for d in tested)
         )
-        without = list(dict.fromkeys(each.metric for each in tested if each.better == "neither"))
+        without = list(dict.fromkeys(look.name(each.metric) for each in tested if each.better == "neither"))
         directed = any(each.better != "neither" for each in tested)
         if self.baseline is None:
             word = "better" if directed else "higher"
@@ -303,10 +324,11 @@ class Comparison(Tables):
                 f"{names}: significantly {word} than the run with that {names[:-1]}{also}, {self.threshold} "
                 f"({by}){self._of_both}"
             )
-        meanings = [f"* significantly better than {self.baseline}, † significantly worse"] if directed else []
+        baseline = look.name(self.baseline)
+        meanings = [f"* significantly better than {baseline}, † significantly worse"] if directed else []
         if without:
             where = f"{', '.join(without)}: " if directed else ""
-            meanings.append(f"{where}↑ significantly higher than {self.baseline}, ↓ significantly lower")
+            meanings.append(f"{where}↑ significantly higher than {baseline}, ↓ significantly lower")
         return f"{'; '.join(meanings)}; {self.threshold} ({by}){self._of_both}"
 
     @property
@@ -317,24 +339,27 @@ class Comparison(Tables):
     @property
     def bold_legend(self) -> str:
         """What bold and the marks mean."""
+        return self._bold_legend(PLAIN)
+
+    def _bold_legend(self, look: Look) -> str:
         metrics = [metric for metric in map(parse, self.metrics) if metric.better != "neither"]
         if not (metrics and any(each.decided_by for each in self.differences)):
-            return self.legend
+            return self._legend(look)
         ways = {metric.better for metric in metrics}
         word = f"{ways.pop()[:-2]}est" if len(ways) == 1 else "best"
         what = "value" if all(isinstance(metric, RunMetric) for metric in metrics) else self.title
         most = "significantly better than every other run"
         if self.baseline is not None and len(self.runs) > 2:
-            most += f" (runs are tested against {self.baseline} only)"
+            most += f" (runs are tested against {look.name(self.baseline)} only)"
         bold = f"bold: {word} {what}, {most}" if self._bold else f"none in bold: no run is {most}"
-        return f"{bold}; {self.legend}"
+        return f"{bold}; {self._legend(look)}"
 
-    @property
-    def header_legend(self) -> str:
+    def _header_legend(self, look: Look) -> str:
         """How the runs are sorted, and what the arrows in headers mean."""
         ways = sorted({parse(name).better for name in self.metrics} & {*ARROWS})
         arrows = [f"{ARROWS[way]} {way} is better" for way in ways]
-        return "; ".join([f"runs sorted by {self._first}", f"in headers, {', '.join(arrows)}"] if ways else [])
+        first = look.name(self._first or "")
+        return f"runs sorted by {first}; in headers, {', '.join(arrows)}" if ways else ""
 
     @property
     def _of_both(self) -> str:
@@ -362,17 +387,19 @@ class Comparison(Tables):
             test if TESTS[test].joint or self.correction == "none" else f"{test}, {CORRECTION_NAMES[self.correction]}"
         )
 
-    def difference_grid(self, differences: Sequence[Difference], ahead: tuple[str, ...] = ()) -> Grid:
+    def difference_grid(
+        self, differences: Sequence[Difference], ahead: tuple[str, ...] = (), look: Look = PLAIN
+    ) -> Grid:
         """A row per difference, with its verdict."""
         of_tests = tuple(f"p ({self._with_correction(name)})" for name in self.tests)
         header = (*ahead, "metric", "run", "against", "verdict", "wins/ties/losses", "users", *of_tests)
         rows = [
             (
                 *(_named(getattr(each, name)) for name in ahead),
-                headed(each.metric, each.better),
-                each.run,
-                each.against,
-                each.verdict,
+                look.headed(each.metric, each.better),
+                look.name(each.run),
+                look.name(each.against),
+                _verdict(each, look),
                 counts(each),
                 f"{each.users:,}" if each.users or math.isnan(each.difference) else "–",  # of the whole run
                 *(p_value(each.corrected[name]) for name in self.tests),
@@ -381,20 +408,24 @@ class Comparison(Tables):
         ]
         return Grid(header, rows, right=("wins/ties/losses", "users", *of_tests))
 
-    def _segment_mean_grid(self) -> Grid:
+    def _segment_mean_grid(self, look: Look) -> Grid:
         rows = [
-            (name, _named(segment), run, *(cells(of_run[metric])[0] for metric in self.metrics))
+            (
+                *(name, _named(segment), look.name(run)),
+                *(cells(of_run[each], look.decimals(each), look.scale(each))[0] for each in self.metrics),
+            )
             for (name, segment), of_segment in self.segment_means.items()
             for run in self.order
             if (of_run := of_segment.get(run)) is not None
         ]
-        metrics = tuple(map(self._headed, self.metrics))
+        metrics = tuple(self._headed(name, look) for name in self.metrics)
         return Grid(("slice", "segment", "run", *metrics), rows, right=metrics)
 
-    def _moving(self) -> list[str]:
+    def _moving(self, look: Look) -> list[str]:
         against = [
-            f"{d.slice} {_named(d.segment)}: {d.metric}, {d.run} vs {d.against}: "
-            + (d.verdict if d.significant else f"{amount(d, d.difference, 4)}, {d.verdict}")
+            f"{d.slice} {_named(d.segment)}: {look.name(d.metric)}, {look.name(d.run)} vs {look.name(d.against)}: "
+            + ("" if d.significant else f"{amount(d, d.difference, look.decimals(d.metric), look.scale(d.metric))}, ")
+            + _verdict(d, look)
             for d in self.movers
         ]
         return ["segments with the opposite effect:", *against] if against else ["no segment has the opposite effect"]
@@ -432,6 +463,11 @@ def best(means: Mapping[str, Summary], better: str) -> list[str]:
         return []
     first = (min if better == "lower" else max)(known.values())
     return [run for run, mean in known.items() if abs(mean - first) <= ROUNDING_SHARE * abs(first)]
+
+
+def _verdict(difference: Difference, look: Look) -> str:
+    """The verdict with the printed names and units."""
+    return verdict(replace(difference, run=look.name(difference.run)), look.scale(difference.metric))
 
 
 def _named(segment: str | None) -> str:

@@ -61,12 +61,16 @@ def size(effect: float) -> str:
     return next(word for least, word in SIZES.items() if abs(effect) >= least)
 
 
-def verdict(difference: Difference) -> str:
-    """One line: the difference, its confidence interval, the p-value that decides, and the conclusion."""
+def verdict(difference: Difference, scale: int = 1) -> str:
+    """One line: the difference, its confidence interval, the p-value that decides, and the conclusion.
+
+    Numbers are printed times ``scale``.
+    """
     if math.isnan(difference.difference):
         return "undefined"
-    digits, known = _digits(difference), not math.isnan(difference.low)
-    low, high = (amount(difference, end, digits) for end in (difference.low, difference.high))
+    known = not math.isnan(difference.low)
+    digits = max(_digits(difference) - (2 if scale == 100 and not _of_logarithms(difference) else 0), 0)
+    low, high = (amount(difference, end, digits, scale) for end in (difference.low, difference.high))
     ci = [f"95 % CI [{low}, {high}]"] if known else []
     conclusion = difference.finding
     if conclusion in (NOT_SIGNIFICANT, EQUIVALENT):
@@ -80,7 +84,7 @@ def verdict(difference: Difference) -> str:
             conclusion += f": the {difference.decided_by} test, which does not test the mean, {_favoured(difference)}"
         elif difference.better == "lower" and difference.difference:
             conclusion += " (lower is better)"
-        shown = f"{amount(difference, difference.difference, digits)}{_relative(difference)}"
+        shown = f"{amount(difference, difference.difference, digits, scale)}{_relative(difference)}"
         p = [_p_value(difference)] if difference.decided_by else []
         text = f"{', '.join([shown, *ci, *p])}: {conclusion}"
     return "; ".join([text, *_dissent(difference)])
@@ -114,9 +118,9 @@ def _of_logarithms(difference: Difference) -> bool:
     return Aggregate.of(difference.aggregate).logarithmic
 
 
-def amount(difference: Difference, value: float, digits: int) -> str:
+def amount(difference: Difference, value: float, digits: int, scale: int = 1) -> str:
     """A difference, or an end of its interval: with its sign or, of logarithms, as the ratio that it stands for."""
-    return f"×{math.exp(min(value, 99)):.{digits}f}" if _of_logarithms(difference) else signed(value, digits)
+    return f"×{math.exp(min(value, 99)):.{digits}f}" if _of_logarithms(difference) else signed(scale * value, digits)
 
 
 def signed(value: float, digits: int) -> str:

@@ -31,7 +31,8 @@ from atkay.results.summary import (
     unscaled,
 )
 from atkay.text.files import path_of
-from atkay.text.grid import Grid, Tables
+from atkay.text.grid import ARROWS, Grid
+from atkay.text.paper import PLAIN, Exported, Legend, Look, Remarks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -68,7 +69,7 @@ class Kept(Interface):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Result(Tables, Mapping[str, float]):
+class Result(Exported, Mapping[str, float]):
     """The result of an evaluation: a table, and a mapping of metrics to means.
 
     ``result["ndcg@10"]`` is a mean; ``table`` adds intervals and counts; ``per_query`` has a row per user;
@@ -435,20 +436,16 @@ class Result(Tables, Mapping[str, float]):
 
         return pd.DataFrame([{"metric": name, **summary._asdict()} for name, summary in self.summaries.items()])
 
-    def to_markdown(self) -> str:
-        """The tables of metrics and segments in Markdown."""
-        return "\n\n".join(grid.markdown() for grid in self._grids())
+    def _nameable(self) -> tuple[dict[str, str], Numbers[tuple[str, bool]]]:
+        spoken = {name: meant for name, meant in self.names.items() if meant in self._single}
+        return spoken, Numbers((name, (name, one.bounded)) for name, one in self._single.items())
 
-    def to_latex(self) -> str:
-        """The tables of metrics and segments in LaTeX (booktabs)."""
-        return "\n\n".join(grid.latex() for grid in self._grids())
-
-    def _parts(self, *, bold: bool) -> list[Grid | Sequence[str]]:
-        return [*self._grids(), self._notes()]
-
-    def _grids(self) -> list[Grid]:
-        """The tables of metrics and, with slices, of segments."""
-        return [self._grid(), *([self._slice_grid()] if self.slicings else [])]
+    def _parts(self, *, bold: bool, look: Look = PLAIN) -> list[Grid | Sequence[str]]:
+        """The table of metrics, with slices that of segments, and notes; what arrows mean where there is bold, too."""
+        ways = sorted({one.better for one in self._single.values()} & {*ARROWS})
+        legend = Legend([", ".join(f"{ARROWS[way]} {way} is better" for way in ways)] if ways and bold else [])
+        slices = [self._slice_grid(look)] if self.slicings else []
+        return [self._grid(look), *([legend] if legend else []), *slices, self._notes()]
 
     def counted(self) -> list[str]:
         """The counts of users and items, in words."""
@@ -465,19 +462,21 @@ class Result(Tables, Mapping[str, float]):
             names.setdefault(rules, []).append(name)
         return {", ".join(several): "; ".join(rules.differing(self.protocol)) for rules, several in names.items()}
 
-    def _notes(self) -> list[str]:
+    def _notes(self) -> Remarks:
         spoken = [f"dialect: {self.dialect}"] if self.dialect else []
-        return [
-            *self.counted(),
-            *map(self._with_removed, self.protocol.chosen()),
-            *(f"{names}: {words}" for names, words in self.apart_words().items()),
-            *([] if self._unit == "user" or self.protocol.groups else [self._over()]),
-            *([WEIGHTED] if self.weighted else []),
-            *([self.sampled.words] if self.sampled else []),
-            *spoken,
-            *([self.engine] if self.engine else []),
-            *self.readings,
-        ]
+        return Remarks(
+            [
+                *self.counted(),
+                *map(self._with_removed, self.protocol.chosen()),
+                *(f"{names}: {words}" for names, words in self.apart_words().items()),
+                *([] if self._unit == "user" or self.protocol.groups else [self._over()]),
+                *([WEIGHTED] if self.weighted else []),
+                *([self.sampled.words] if self.sampled else []),
+                *spoken,
+                *([self.engine] if self.engine else []),
+                *self.readings,
+            ]
+        )
 
     def _with_removed(self, words: str) -> str:
         """Next to the size of the table of what to exclude: how many listed items it removed."""
@@ -498,13 +497,17 @@ class Result(Tables, Mapping[str, float]):
             return f"mean over the queries of each {' and '.join(self.protocol.groups)}, then {then}"
         return weighted + aggregate.words("users" if self._unit == "user" else f"queries ({', '.join(self.ids)})")
 
-    def _grid(self) -> Grid:
-        rows = [(name, *cells(summary)) for name, summary in self.summaries.items()]
+    def _row(self, name: str, summary: Summary, look: Look) -> tuple[str, ...]:
+        head = look.headed(name, self._single[name].better)
+        return head, *cells(summary, look.decimals(name), look.scale(name))
+
+    def _grid(self, look: Look) -> Grid:
+        rows = [self._row(name, summary, look) for name, summary in self.summaries.items()]
         return Grid(("metric", *self.header), rows, right=self.header)
 
-    def _slice_grid(self) -> Grid:
+    def _slice_grid(self, look: Look) -> Grid:
         rows = [
-            (name, "(none)" if segment is None else segment, metric, *cells(summary))
+            (name, "(none)" if segment is None else segment, *self._row(metric, summary, look))
             for name, segment, metric, summary in self.slice_summaries
         ]
         return Grid(("slice", "segment", "metric", *self.header), rows, right=self.header)

@@ -182,8 +182,13 @@ def number_types() -> dict[str, Any]:
     return {name: pl.Int64 if name in ("users", "undefined") else pl.Float64 for name in Summary._fields}
 
 
-def cells(summary: Summary) -> tuple[str, ...]:
-    interval = "–" if math.isnan(summary.low) else f"[{summary.low:.4f}, {summary.high:.4f}]"
-    deviation = "–" if math.isnan(summary.deviation) else f"{summary.deviation:.4f}"
-    mean = "–" if math.isnan(summary.mean) else f"{summary.mean:.4f}"
-    return mean, interval, deviation, f"{summary.users:,}", f"{summary.undefined:,}"
+def cells(summary: Summary, digits: int = 4, scale: int = 1) -> tuple[str, ...]:
+    """A summary as it is printed, with this number of decimals and times ``scale``."""
+
+    def number(value: float) -> str:
+        return "–" if math.isnan(value) else f"{scale * value:.{digits}f}"
+
+    interval = "–" if math.isnan(summary.low) else f"[{number(summary.low)}, {number(summary.high)}]"
+    return (
+        number(summary.mean), interval, number(summary.deviation), f"{summary.users:,}", f"{summary.undefined:,}"
+    )  # fmt: skip

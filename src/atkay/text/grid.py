@@ -80,8 +80,12 @@ def as_latex(text: str) -> str:
 
 def _latex_row(cells: Sequence[str]) -> str:
     """A row; what it begins with is no option of the line break or the rule before it."""
-    row = " & ".join(cells) + r" \\"
-    return "{}" + row if row[0] in "[*" else row
+    return _not_bracketed(" & ".join(cells) + r" \\")
+
+
+def _not_bracketed(text: str) -> str:
+    """The text such that its start is no option of the command before it."""
+    return "{}" + text if text[:1] in ("[", "*") else text
 
 
 @dataclass(frozen=True)
@@ -150,24 +154,33 @@ class Grid:
         ]
         return "\n".join(f"| {self._line(row, widths, ' | ')} |" for row in [cells[0], rule, *cells[1:]])
 
-    def latex(self) -> str:
-        """A booktabs table."""
+    def latex(self, *, caption: str | None = None, label: str | None = None, notes: Sequence[str] = ()) -> str:
+        """A booktabs table; notes stand below it (threeparttable), and a caption or a label makes it a float."""
         spec = "".join("r" if name in self.right else "l" for name in self.header)
         cells = self._shown(as_latex, r"\textbf{{{}}}", r"\textsuperscript{{{}}}")
         head, *body = map(_latex_row, cells)
-        return "\n".join(
-            [
-                rf"\begin{{tabular}}{{{spec}}}",
-                r"\toprule",
-                head,
-                r"\midrule",
-                *body,
-                r"\bottomrule",
-                r"\end{tabular}",
-            ]
-        )
+        lines = [
+            rf"\begin{{tabular}}{{{spec}}}",
+            r"\toprule",
+            head,
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+        above = [
+            *([rf"\caption{{{as_latex(one_line(caption))}}}"] if caption is not None else []),
+            *([rf"\label{{{label}}}"] if label is not None else []),
+        ]
+        if notes:
+            items = [rf"\item {_not_bracketed(as_latex(one_line(note)))}" for note in notes]
+            below = [r"\begin{tablenotes}[flushleft]", r"\footnotesize", *items, r"\end{tablenotes}"]
+            lines = [r"\begin{threeparttable}", *above, *lines, *below, r"\end{threeparttable}"]
+        else:
+            lines = [*above, *lines]
+        return "\n".join([r"\begin{table}", r"\centering", *lines, r"\end{table}"] if above else lines)
 
-    def html(self) -> str:
+    def html(self, *, caption: str | None = None, label: str | None = None) -> str:
         """A plain HTML table; whatever the cells hold is shown as text."""
 
         def row(cells: Sequence[str], tag: str) -> str:
@@ -179,7 +192,33 @@ class Grid:
 
         head, *cells = self._shown(html.escape, "<b>{}</b>", "<sup>{}</sup>")
         body = "\n".join(row(one, "td") for one in cells)
-        return f"<table>\n<thead>\n{row(head, 'th')}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+        begin = "<table>" if label is None else f'<table id="{html.escape(label)}">'
+        title = "" if caption is None else f"<caption>{html.escape(one_line(caption))}</caption>\n"
+        return f"{begin}\n{title}<thead>\n{row(head, 'th')}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+
+
+def markdown_of(parts: Sequence[Grid | Sequence[str]], caption: str | None = None, label: str | None = None) -> str:
+    """Tables and lines of text in Markdown, below an anchor and a caption."""
+    above = [
+        *([] if label is None else [f'<a id="{label}"></a>']),
+        *([] if caption is None else [as_markdown(one_line(caption))]),
+    ]
+    below = (
+        part.markdown() if isinstance(part, Grid) else "  \n".join(as_markdown(one_line(line)) for line in part)
+        for part in parts
+    )
+    return "\n\n".join([*above, *below])
+
+
+def html_of(parts: Sequence[Grid | Sequence[str]], caption: str | None = None, label: str | None = None) -> str:
+    """Tables and lines of text in HTML; caption and label are those of the first table."""
+    first = next((at for at, part in enumerate(parts) if isinstance(part, Grid)), None)
+    return "\n".join(
+        (part.html(caption=caption, label=label) if at == first else part.html())
+        if isinstance(part, Grid)
+        else f"<p>{'<br>'.join(html.escape(one_line(line)) for line in part)}</p>"
+        for at, part in enumerate(parts)
+    )
 
 
 def _broken(row: list[str], widths: Sequence[int]) -> list[list[str]]:
@@ -204,19 +243,11 @@ class Tables(Visible):
         )
 
     def _repr_html_(self) -> str:
-        return "\n".join(
-            part.html()
-            if isinstance(part, Grid)
-            else f"<p>{'<br>'.join(html.escape(one_line(line)) for line in part)}</p>"
-            for part in self._parts(bold=True)
-        )
+        return html_of(self._parts(bold=True))
 
     def to_markdown(self) -> str:
         """All tables and notes in Markdown."""
-        return "\n\n".join(
-            part.markdown() if isinstance(part, Grid) else "  \n".join(as_markdown(one_line(line)) for line in part)
-            for part in self._parts(bold=True)
-        )
+        return markdown_of(self._parts(bold=True))
 
 
 class Tabular(Tables):
