@@ -61,7 +61,7 @@ class Comparison(Exported):
     are the means per segment.
     """
 
-    _internal = "bold_legend difference_grid leaders mean_grid names order threshold title"
+    _internal = "bold_legend difference_grid leaders mean_grid names order ordered threshold title"
 
     runs: tuple[str, ...]
     baseline: str | None
@@ -202,7 +202,7 @@ class Comparison(Exported):
         parts: list[Grid | Sequence[str]] = [
             self.mean_grid(look),
             self._legend_lines(look, bold=bold),
-            self.difference_grid(self._ordered, look=look),
+            self.difference_grid(self.ordered, look=look),
         ]
         if self.segments:
             parts += [
@@ -246,7 +246,7 @@ class Comparison(Exported):
         return tuple(sorted(self.runs, key=lambda run: (math.isnan(means[run]), sign * means[run])))
 
     @property
-    def _ordered(self) -> list[Difference]:
+    def ordered(self) -> list[Difference]:
         """The differences, metric by metric, of the best run first."""
         place = {run: at for at, run in enumerate(self.order)}
         return sorted(self.differences, key=lambda d: (self.metrics.index(d.metric), place[d.run], place[d.against]))
@@ -445,15 +445,24 @@ class Comparison(Exported):
                 *(f"{number:,}" for number in (each.users, each.left_out, each.undefined)),
                 *(p_value(p[name]) for name in self.tests for p in (each.p, each.corrected)),
             )
-            for each in self._ordered
+            for each in self.ordered
         ]
         return Listing(header, rows, right=header[3:])
 
-    def plot(self, kind: Literal["differences", "means"] = "differences") -> alt.FacetChart:
-        """A chart of the "differences" or of the "means", each with its interval (Altair; ``atkay[report]``)."""
+    def plot(
+        self,
+        kind: Literal["differences", "means"] = "differences",
+        *,
+        size: Literal["screen", "column", "text"] = "screen",
+    ) -> alt.FacetChart:
+        """A chart of the "differences" or of the "means", each with its interval (Altair; ``atkay[report]``).
+
+        ``size`` is that of a "screen", or of a paper's "column" (3.3 inches) or "text" (7 inches). ``save("fig.pdf")``
+        or ``save("fig.svg")`` writes a file.
+        """
         from atkay.reporting.charts import plot_comparison
 
-        return plot_comparison(self, kind)
+        return plot_comparison(self, kind, size)
 
 
 def best(means: Mapping[str, Summary], better: str) -> list[str]:

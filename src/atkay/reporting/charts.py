@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from atkay.comparison.verdict import CONTRADICTORY
 from atkay.errors import SpecError, need, unknown_value
+from atkay.metrics.spec import parse
+from atkay.reporting.figure import check_size, fitted
+from atkay.text.grid import headed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -49,14 +52,15 @@ def check_plot(kind: str, of: str) -> None:
     need("plot", "report", "altair")
 
 
-def plot_result(result: Result, kind: str) -> alt.LayerChart | alt.FacetChart:
+def plot_result(result: Result, kind: str, size: str) -> alt.LayerChart | alt.FacetChart:
     """The numbers of one result."""
     check_plot(kind, "result")
+    check_size(size)
     import altair as alt
 
     rows: list[dict[str, Any]] = [
         {
-            "metric": str(one),
+            "metric": headed(str(one), one.better),
             "family": family_of(one),
             "k": None if one.k is None else one.cutoffs[0],
             **_numbers(result.summaries[str(one)], "mean"),
@@ -67,21 +71,28 @@ def plot_result(result: Result, kind: str) -> alt.LayerChart | alt.FacetChart:
     data = alt.InlineData(values=rows)
     if kind == "means":
         layers = dots(data, "metric", "mean", alt.value(PLAIN))
-        return alt.layer(*layers, data=data).properties(width=WIDTH, height=alt.Step(STEP))
-    return curves(data, "family", sorted({row["k"] for row in rows if row["k"]})).properties(width=WIDTH)
+        return fitted(alt.layer(*layers, data=data).properties(width=WIDTH, height=alt.Step(STEP)), size)
+    chart = curves(data, "family", sorted({row["k"] for row in rows if row["k"]})).properties(width=WIDTH)
+    return fitted(chart, size)
 
 
-def plot_comparison(comparison: Comparison, kind: str) -> alt.FacetChart:
+def plot_comparison(comparison: Comparison, kind: str, size: str) -> alt.FacetChart:
     """The means of the runs, or their differences; a row per metric, each on a scale of its own."""
     check_plot(kind, "comparison")
+    check_size(size)
     import altair as alt
 
     data, layers = _differences(comparison) if kind == "differences" else _means(comparison)
     layered = alt.layer(*layers, data=data).properties(width=WIDTH, height=alt.Step(STEP))
-    header = alt.Header(labelAngle=0, labelAlign="left", labelAnchor="middle", labelFontWeight="bold", title=None)
-    row = alt.Row("metric:N", sort=list(comparison.metrics), header=header)
+    # Beside the rows on a screen, above them in the width of a paper.
+    place: dict[str, Any] = (
+        {"labelAnchor": "middle"} if size == "screen" else {"labelAnchor": "start", "labelOrient": "top"}
+    )
+    header = alt.Header(labelAngle=0, labelAlign="left", labelFontWeight="bold", title=None, **place)
+    names = [headed(name, parse(name).better) for name in comparison.metrics]
+    row = alt.Row("metric:N", sort=names, header=header)
     chart: alt.FacetChart = layered.facet(row=row).resolve_scale(x="independent", y="independent")
-    return chart
+    return fitted(chart, size)
 
 
 def _differences(comparison: Comparison) -> tuple[Any, list[Any]]:
@@ -90,21 +101,21 @@ def _differences(comparison: Comparison) -> tuple[Any, list[Any]]:
 
     rows: list[dict[str, Any]] = [
         {
-            "metric": each.metric,
-            "pair": f"{each.run} vs {each.against}",
+            "metric": headed(each.metric, each.better),
+            "pair": f"{each.run} vs {each.against}" if comparison.baseline is None else each.run,
             **_numbers(each, "difference"),
             "found": colour_of(each),
             "verdict": each.verdict,
             "least": -comparison.min_effect.get(each.metric, 0.0),
             "most": comparison.min_effect.get(each.metric, 0.0),
         }
-        for each in comparison.differences
+        for each in comparison.ordered
         if not math.isnan(each.difference)
     ]
     data = alt.InlineData(values=rows)
     zero = alt.Chart(data).mark_rule(color="#444").encode(x=alt.datum(0))
     colour = alt.Color("found:N", title=comparison.threshold, scale=_scale(occurring(row["found"] for row in rows)))
-    layers: list[Any] = [zero, *dots(data, "pair", "difference", colour, ["verdict"])]
+    layers: list[Any] = [zero, *dots(data, "pair", "difference", colour, ["verdict"], comparison.baseline)]
     if comparison.min_effect:
         shade = alt.Chart(data).mark_rect(color="#000", opacity=0.06 / max(1, len(rows) // len(comparison.metrics)))
         layers.insert(0, shade.encode(x=alt.X("least:Q"), x2="most:Q"))
@@ -115,9 +126,9 @@ def _means(comparison: Comparison) -> tuple[Any, list[Any]]:
     import altair as alt
 
     rows = [
-        {"metric": name, "run": run, **_numbers(summary, "mean")}
-        for run, of_run in comparison.means.items()
-        for name, summary in of_run.items()
+        {"metric": headed(name, parse(name).better), "run": run, **_numbers(summary, "mean")}
+        for run in comparison.order
+        for name, summary in comparison.means[run].items()
         if not math.isnan(summary.mean)
     ]
     data = alt.InlineData(values=rows)
@@ -163,14 +174,16 @@ def plot_variants(variants: Variants) -> alt.Chart:
     return chart
 
 
-def dots(data: Any, row: str, middle: str, colour: Any, more: Sequence[str] = ()) -> list[Any]:
+def dots(
+    data: Any, row: str, middle: str, colour: Any, more: Sequence[str] = (), baseline: str | None = None
+) -> list[Any]:
     """A point and its interval in each row; ``more`` are further tooltips."""
     import altair as alt
 
     y = alt.Y(f"{row}:N", title=None, sort=None)
     tooltip = [alt.Tooltip(f"{row}:N"), *_ends(middle), *(alt.Tooltip(f"{name}:N") for name in more)]
     chart = alt.Chart(data)
-    x = _axis(middle)
+    x = _axis(middle, "" if baseline is None else f" from {baseline}")
     return [
         chart.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2="high:Q", y=y, color=colour, tooltip=tooltip),
         chart.mark_point(filled=True, size=60, opacity=1).encode(x=x, y=y, color=colour, tooltip=tooltip),
@@ -184,11 +197,11 @@ def _ends(middle: str) -> list[alt.Tooltip]:
     return [alt.Tooltip(f"{name}:Q", format=".4f") for name in (middle, "low", "high")]
 
 
-def _axis(middle: str) -> alt.X:
+def _axis(middle: str, what: str = "") -> alt.X:
     import altair as alt
 
     scale = alt.Scale(zero=False, padding=12)
-    return alt.X(f"{middle}:Q", title=f"{middle}, 95 % CI", scale=scale, axis=alt.Axis(format=".4~f"))
+    return alt.X(f"{middle}:Q", title=f"{middle}{what}, 95 % CI", scale=scale, axis=alt.Axis(format=".4~f"))
 
 
 def curves(data: Any, line: str, cutoffs: Sequence[int], colour: Any = None) -> alt.LayerChart | alt.FacetChart:

@@ -517,11 +517,17 @@ class Result(Exported, Mapping[str, float]):
         """The head of the columns behind the names of metrics."""
         return title_of(map(self._aggregate, self.by_query)) if self.aggregates else "mean", *HEADER[1:]
 
-    def plot(self, kind: Literal["means", "curves"] = "means") -> alt.LayerChart | alt.FacetChart:
-        """A chart of the "means" with their intervals, or of "curves" by cutoff (Altair; ``atkay[report]``)."""
+    def plot(
+        self, kind: Literal["means", "curves"] = "means", *, size: Literal["screen", "column", "text"] = "screen"
+    ) -> alt.LayerChart | alt.FacetChart:
+        """A chart of the "means" with their intervals, or of "curves" by cutoff (Altair; ``atkay[report]``).
+
+        ``size`` is that of a "screen", or of a paper's "column" (3.3 inches) or "text" (7 inches). ``save("fig.pdf")``
+        or ``save("fig.svg")`` writes a file.
+        """
         from atkay.reporting.charts import plot_result
 
-        return plot_result(self, kind)
+        return plot_result(self, kind, size)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save to a JSON file, compressed if the name ends in ``.gz``; atomic."""
