@@ -90,8 +90,11 @@ class Case:
         return "" if run == self.baseline else MARKS.get(words[self.baseline], "")
 
     def bold(self, run: str, metric: str) -> bool:
-        """Whether it was tested against all others, and is significantly better."""
+        """Whether it is significantly better than all others, or than a baseline to which the others are worse."""
         words = self.words(run, metric)
+        if self.baseline not in (None, run) and words[str(self.baseline)] == "better":
+            of_baseline = self.words(str(self.baseline), metric)
+            words |= {other: word for other, word in of_baseline.items() if other != run}
         return len(words) == len(RUNS) - 1 and set(words.values()) == {"better"}
 
 
@@ -311,6 +314,8 @@ def test_what_bold_means() -> None:
         runs["c"] = result((better + worse) / 2, metrics)
         three = atkay.compare(runs)
         assert three.bold_legend.startswith(legend)
+        against_c = atkay.compare(runs, baseline="c")  # it lies between the others
+        assert against_c.bold_legend.startswith(f"{legend[:-2]} (runs are tested against c only); ")
         assert three.mean_grid().rows[0][1].bold  # type: ignore[union-attr]
         if len(set(metrics.split()) & {"mrr", "mpr"}) > 1:
             continue  # here a, too, is the best in one metric

@@ -116,7 +116,10 @@ def expected(comparison: atkay.Comparison, metric: Metric, run: str) -> tuple[bo
         return set(words.values()) == {"better"}, "".join(letters[other] for other in words if words[other] in UP)
     if run == comparison.baseline:
         return set(words.values()) == {"better"}, ""
-    return False, MARKS.get(words[comparison.baseline], "")  # it is not tested against the third one
+    # The third one is not tested against it, but may be worse than the baseline.
+    (third,) = {*RUNS} - {run, comparison.baseline}
+    bold = (words[comparison.baseline], word(metric, third, comparison.baseline)) == ("better", "worse")
+    return bold, MARKS.get(words[comparison.baseline], "")
 
 
 def test_the_order_of_runs() -> None:

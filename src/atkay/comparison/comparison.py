@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Mapping
@@ -278,12 +279,25 @@ class Comparison(Exported):
 
     @cached_property
     def _bold(self) -> dict[str, str]:
-        """The run that is the best one of a metric, and significantly better than every other."""
+        """The run that is the best one of a metric, and significantly better than every other.
+
+        Of two runs that are tested against the baseline alone, one is better if it is better than the baseline, and the
+        other worse.
+        """
         bold = {}
         for metric in self.metrics:
+            better = {
+                (run, d.against if run == d.run else d.run)
+                for d in self._by_metric[metric]
+                for run in (d.run, d.against)
+                if d.standing(run) == "better"
+            }
+            if self.baseline is not None and not self._of_both:
+                above = [run for run, other in better if other == self.baseline]
+                below = [other for run, other in better if run == self.baseline]
+                better |= set(itertools.product(above, below))
             for run in self.leaders(metric):
-                words = [d.standing(run) for d in self._by_metric[metric] if run in (d.run, d.against)]
-                if words == ["better"] * (len(self.runs) - 1):
+                if all((run, other) in better for other in self.runs if other != run):
                     bold[metric] = run
         return bold
 
