@@ -18,30 +18,34 @@ def share(difference: Difference, value: float) -> float:
     NaN where that mean is 0 or negative. Of logarithms it is the ratio less 1.
     """
     if Aggregate.of(difference.aggregate).logarithmic:
-        return math.expm1(min(value, 700.0))
+        return expm1(value)
     ratio = value / difference.base if difference.base > 0 else math.nan
     return ratio if math.isfinite(ratio) else math.nan
 
 
-def fieller(difference: Difference, against: Summary, run: Summary) -> tuple[float, float]:
+def expm1(logarithm: float) -> float:
+    """The ratio less 1 of which this is the logarithm, at most a very large number."""
+    return math.expm1(min(logarithm, 700.0))
+
+
+def fieller(apart: Summary, against: Summary, run: Summary) -> tuple[float, float]:
     """The interval of the ratio of two paired means, less 1: the baseline's mean has an error, too.
 
-    It has all ratios r at which the mean of ``run - r * against`` does not differ from 0 by the quantile of the
-    difference's own interval, so that 0 lies in both intervals or in neither. NaN where the baseline's mean does not
-    differ from 0 itself: then no ratio is too large. Fieller, Some problems in interval estimation, 1954.
+    ``apart`` is the mean difference with Student's interval. The interval has all ratios r at which the mean of
+    ``run - r * against`` does not differ from 0, so that 0 lies in both intervals or in neither. NaN where the
+    baseline's mean does not differ from 0 itself: then no ratio is too large. Fieller, Some problems in interval
+    estimation, 1954.
     """
-    base, mean = difference.base, difference.difference
-    if not (base > 0 and difference.deviation > 0):
+    if not (against.mean > 0 and apart.deviation > 0):
         return math.nan, math.nan
-    half, of_difference = (difference.high - difference.low) / 2, difference.deviation**2
-    of_base = against.deviation**2
+    half, of_difference, of_base = (apart.high - apart.low) / 2, apart.deviation**2, against.deviation**2
     both = (run.deviation**2 - of_difference - of_base) / 2  # how differences and baseline vary together
     scale = half**2 / of_difference
-    square = base**2 - scale * of_base
+    square = against.mean**2 - scale * of_base
     if not square > 0:
         return math.nan, math.nan
-    middle = mean * base - scale * both
-    root = math.sqrt(max(middle**2 - square * (mean**2 - half**2), 0.0))
+    middle = apart.mean * against.mean - scale * both
+    root = math.sqrt(max(middle**2 - square * (apart.mean**2 - half**2), 0.0))
     return (middle - root) / square, (middle + root) / square
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from atkay.aggregates import MEAN
 from atkay.comparison.comparison import Means
 from atkay.comparison.difference import Difference
-from atkay.comparison.relative import fieller, share
+from atkay.comparison.relative import expm1, fieller, share
 from atkay.comparison.sheet import ROUNDING_SHARE
 from atkay.comparison.tests import TESTS
 from atkay.comparison.trial import Key, Trial
@@ -114,8 +114,7 @@ class RunTable:
             each, pair = paired[place[0]], self.pairs[place[1]]
             difference = self._described(each, pair)
             if ends is not None and difference.deviation > 0:
-                difference = replace(difference, low=float(ends[0][place]), high=float(ends[1][place]))
-            difference = _with_share(difference, each, pair, fixed=ends is not None)
+                difference = _with_shares(replace(difference, low=float(ends[0][place]), high=float(ends[1][place])))
             of_tests = {name: float(values[place]) for name, values in p.items()}
             lowest = (name for name, value in of_tests.items() if TESTS[name].random and value <= procedure.lowest)
             opposite = (
@@ -132,6 +131,7 @@ class RunTable:
         if summary.users > 1 and difference.alike:  # no spread to judge by
             summary = summary._replace(low=math.nan, high=math.nan, deviation=0.0)
         effect = summary.mean / summary.deviation if summary.deviation > 0 else math.nan
+        base, relative = self._relative(summary, paired, pair)
         if paired.aggregate.ordered:
             summary = summary._replace(mean=paired.apart(pair), low=math.nan, high=math.nan)
             effect = math.nan  # d_z is of the mean
@@ -148,6 +148,9 @@ class RunTable:
             high=summary.high,
             deviation=summary.deviation,
             effect=effect,
+            base=base,
+            relative_low=relative[0],
+            relative_high=relative[1],
             wins=wins,
             ties=ties,
             losses=losses,
@@ -155,6 +158,15 @@ class RunTable:
             left_out=int((either & ~both).sum()),
             undefined=int(both.sum()) - summary.users,
         )
+
+    def _relative(self, apart: Summary, paired: Paired, pair: Pair) -> tuple[float, tuple[float, float]]:
+        """The mean of the other run, of the units with a value in both, and the interval of the difference's share."""
+        if paired.aggregate.ordered:
+            return ordered_value(paired.scores(pair)[:, 0], paired.aggregate), (math.nan, math.nan)
+        against, run = paired.summaries(pair)
+        if paired.aggregate.logarithmic:
+            return unscaled(against.mean, paired.aggregate), (expm1(apart.low), expm1(apart.high))
+        return against.mean, fieller(apart, against, run)
 
     def _undecided(self, metric: Metric, pair: Pair) -> Difference:
         against, run = (self.names[at] for at in pair)
@@ -170,22 +182,9 @@ class RunTable:
         return replace(self._undecided(metric, pair), difference=difference, base=first, p=untested)
 
 
-def _with_share(difference: Difference, paired: Paired, pair: Pair, *, fixed: bool) -> Difference:
-    """The same with the mean of the other run, and the interval of the difference as a share of it.
-
-    The ends of a bootstrap interval are divided by that mean as if it had no error.
-    """
-    if paired.aggregate.ordered:
-        base = ordered_value(paired.scores(pair)[:, 0], paired.aggregate)
-        sides = None
-    else:
-        sides = paired.summaries(pair)
-        base = unscaled(sides[0].mean, paired.aggregate)
-    difference = replace(difference, base=base)
-    if sides is None or fixed or paired.aggregate.logarithmic:
-        low, high = (share(difference, end) for end in (difference.low, difference.high))
-    else:
-        low, high = fieller(difference, *sides)
+def _with_shares(difference: Difference) -> Difference:
+    """The same with the ends of its interval as shares of the other run's mean, as if that had no error."""
+    low, high = (share(difference, end) for end in (difference.low, difference.high))
     return replace(difference, relative_low=low, relative_high=high)
 
 
