@@ -15,7 +15,7 @@ TRUTH = {1: {"a": 1, "n": 0}, 2: {"a": 1, "n": 0}}
 def test_bounds_that_do_not_overlap_are_an_order_that_holds() -> None:
     # Reciprocal rank: good 1 and 1; bad has n, which is judged, at rank 1: at most 1/2, whatever x is.
     good, bad = {1: ["a", "x"], 2: ["a"]}, {1: ["n", "x"], 2: ["n", "a"]}
-    margins = atkay.compare({"bad": bad, "good": good}, TRUTH, ["mrr", "auc"]).bounds
+    margins = atkay.compare({"bad": bad, "good": good}, TRUTH, ["mrr", "judged@1"]).bounds
     [margin] = margins
     # bad: (0 + 1/2) / 2 to (1/2 + 1/2) / 2.
     assert margin[:3] == ("mrr", "good", "bad")
@@ -25,7 +25,7 @@ def test_bounds_that_do_not_overlap_are_an_order_that_holds() -> None:
     assert repr(margins).splitlines()[::2] == [
         "metric  run   against  difference   lowest  highest  this order",
         "mrr     good  bad         +0.7500  +0.5000  +0.7500  cannot be turned by the unjudged items",
-        "auc: no proof of its extremes is known",
+        "judged@1: it is not a share of what is relevant",
     ]
 
 

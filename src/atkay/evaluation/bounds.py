@@ -10,16 +10,18 @@ import numpy as np
 
 from atkay.core.types import is_number
 from atkay.errors import ProtocolError, number_of, shown
-from atkay.evaluation.extremes import extremes
-from atkay.metrics.metric import RunMetric, is_pooled
+from atkay.evaluation.extremes import UnjudgedPlaces, extremes, has_exchange, most_unjudged, without_value
+from atkay.metrics.metric import RunMetric
 from atkay.results.further_values import FurtherValues
 from atkay.results.measured import in_rows
 from atkay.results.numbers import Numbers
 from atkay.text.phrases import argument
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
+    from atkay.core.types import Floats
+    from atkay.evaluation.extremes import Extremes
     from atkay.metrics.metric import Metric
     from atkay.results.measured import Measured
     from atkay.results.result import Result
@@ -39,8 +41,8 @@ class Bounds(FurtherValues[Bound]):
 
     ``bounds["ndcg@10"]`` is a :class:`Bound`; ``table`` has a row per number, ``per_query`` one per number and user,
     and ``refused`` the numbers without bounds, and why. Of the ``listed`` items of the evaluated users, ``unjudged``
-    are not judged by the truth: each of them may be relevant, with a grade up to ``grade``, or not. Who counts stays as
-    it is, and relevant items that nobody listed are the ones of the truth.
+    are not judged by the truth: each of them may be relevant, with any grade of the truth up to ``grade``, or not. Who
+    counts stays as it is, and relevant items that nobody listed are the ones of the truth.
     """
 
     _internal = f"{FurtherValues._internal} result"
@@ -65,16 +67,35 @@ def find_bounds(result: Result, grade: float | None = None) -> Bounds:
     """The bounds of a result's numbers; ``grade`` is the highest that there can be, by default that of the truth."""
     measured = result.measured("bounds")
     most = _highest_grade(measured, grade)
-    reasons = {metric: _why_not(metric, each) for each in measured for metric in each.metrics}
-    kept = [each._replace(metrics=[metric for metric in each.metrics if not reasons[metric]]) for each in measured]
-    ends = [extremes(each, most) if each.metrics else ({}, {}) for each in kept]
-    users = {side: in_rows(kept, [each[at] for each in ends]) for at, side in enumerate(("lowest", "highest"))}
-    lowest, highest = (result.means_of(users[side], {}) for side in ("lowest", "highest"))
+    refused = {
+        name: reason
+        for each in measured
+        for metric in each.metrics
+        if (reason := _why_not(metric, each, most))
+        for name in metric.numbers
+    }
+    kept = [
+        each._replace(metrics=[metric for metric in each.metrics if not refused.keys() & set(metric.numbers)])
+        for each in measured
+    ]
+    rows = np.flatnonzero(np.logical_or.reduce([each.counted for each in measured]))
+    weights = [
+        None if result.weights is None else result.weights[np.searchsorted(rows, np.flatnonzero(each.counted))]
+        for each in measured
+    ]
+    found = [extremes(each, most, of_users) for each, of_users in zip(kept, weights, strict=True)]
+    for each in found:
+        for name, sometimes in each.sometimes.items():
+            if sometimes.any() and (result.groups is not None or name in result.aggregates):
+                refused[name] = "some users have a value under some judgements only, and it is no mean over users"
+    users = {side: in_rows(kept, [each.values[at] for each in found]) for at, side in enumerate(("lowest", "highest"))}
+    users = {side: {name: of[name] for name in of if name not in refused} for side, of in users.items()}
+    lowest, highest = (_means(result, kept, found, weights, at, refused) for at in (0, 1))
     judged, counted = measured[0].judged, measured[0].counted
     listed = int(judged.n_listed[counted].sum())
     return Bounds(
         rows=Numbers((name, Bound(result[name], low, highest[name])) for name, low in lowest.items()),
-        refused={name: reason for metric, reason in reasons.items() if reason for name in metric.numbers},
+        refused=refused,
         users=users,
         ids=result.ids,
         names=result.names,
@@ -83,6 +104,28 @@ def find_bounds(result: Result, grade: float | None = None) -> Bounds:
         unjudged=listed - int(counted[judged.judgements.listed.query].sum()),
         listed=listed,
     )
+
+
+def _means(
+    result: Result,
+    measured: Sequence[Measured],
+    found: Sequence[Extremes],
+    weights: Sequence[Floats | None],
+    end: int,
+    refused: Container[str],
+) -> Numbers[float]:
+    """The lowest number of all users, or where the ``end`` is 1 the highest."""
+    sign = 2 * end - 1
+    values = [
+        {name: without_value(of, each.sometimes[name], weighed, sign) for name, of in each.values[end].items()}
+        for each, weighed in zip(found, weights, strict=True)
+    ]
+    above, below = (
+        in_rows(measured, [{name: sides[at] for name, sides in each.sides[end].items()} for each in found], 0.0)
+        for at in (0, 1)
+    )
+    users = {name: of for name, of in in_rows(measured, values).items() if name not in refused}
+    return result.means_of(users, {name: (above[name], below[name]) for name in above})
 
 
 def _highest_grade(measured: Sequence[Measured], grade: float | None) -> float:
@@ -98,21 +141,26 @@ def _highest_grade(measured: Sequence[Measured], grade: float | None) -> float:
     return float(grade)
 
 
-def _why_not(metric: Metric, measured: Measured) -> str:
+def _why_not(metric: Metric, measured: Measured, grade: float) -> str:
     """Why a metric has no bounds; empty where it has."""
     protocol, judged = measured.protocol, measured.judged
     if not metric.needs_truth:
         return "it is not a share of what is relevant"
     if isinstance(metric, RunMetric):
         return "it is a number of the whole run, not a mean over users"
-    if is_pooled(metric):
-        return "it is pooled, and no proof of its extremes is known; take the mean over users"
-    if not metric.monotone or (judged.averaged and metric.k and getattr(metric, "per", "") == "hits"):
-        return "no proof of its extremes is known"
     if protocol.ties == "together" or protocol.trait("ties", "by") == "grade":
         return f"what becomes relevant changes the ranks under {argument('ties', protocol.ties)}"
     if protocol.unjudged == "drop":
         return f"{argument('unjudged', 'drop')} leaves no unjudged item in the lists"
     if judged.positive is not None:
         return f"{argument('nonpositive', protocol.nonpositive)} makes it depend on scores"
+    if metric.by_subtopic and judged.subtopics is not None:
+        return "nobody knows the subtopics of an unjudged item"
+    if not has_exchange(metric, judged, grade):
+        tried = most_unjudged(judged, grade)
+        if UnjudgedPlaces.of(judged, measured.counted).most > tried:
+            return (
+                "no proof of its extremes is known, and all judgements can only be tried out where no list has more "
+                f"than {number_of(tried, 'unjudged item')}"
+            )
     return ""

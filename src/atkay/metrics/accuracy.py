@@ -38,6 +38,7 @@ class Accuracy(Ratio):
     needs = ("catalog",)
     reads_lists = True
     of_empty = True
+    monotone = True
 
     def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
         """The items on the right side, and the catalogue."""

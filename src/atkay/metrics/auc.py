@@ -61,6 +61,7 @@ class AUC(Ratio):
     cuts = False
     partial = True
     averages = True
+    monotone = True
 
     unlisted: Literal["last", "skip"] = unlisted_field()
     no_pair: Literal["skip", "zero"] = word(

@@ -44,6 +44,8 @@ class BPM(Metric):
     name = "bpm"
     aliases = ("bejewelled_player_model", "bejeweled_player_model")
     by_grade = True
+    monotone = True
+    of_one_gain = True
 
     t: float = goal()
     highest: float = highest_grade(1.0)

@@ -46,6 +46,7 @@ class BPref(Metric):
 
     name = "bpref"
     aliases = ("binary_preference",)
+    monotone = True
 
     per: Literal["capped", "relevant", "plus10"] = word(
         capped="the relevant items, or the judged non-relevant ones where those are fewer",
@@ -54,9 +55,9 @@ class BPref(Metric):
     )
 
     @property
-    def monotone(self) -> bool:  # type: ignore[override]  # the cutoff decides
-        """One more relevant item below a cutoff can raise R, and with it what a miss above a hit costs."""
-        return self.k is None
+    def across(self) -> bool:  # type: ignore[override]  # the cutoff decides
+        """One more relevant item below a cutoff raises R, and a miss above a hit may cost less."""
+        return self.k is not None
 
     def values(self, judged: Judged) -> Floats:
         total, above = judged.nonrelevant

@@ -48,6 +48,8 @@ class Compatibility(Metric):
     name = "compatibility"
     aliases = ("compat",)
     by_grade = True
+    monotone = True
+    of_one_gain = True
 
     p: float = persistence(0.95)
     per: Literal["ideal", "weights"] = word(

@@ -51,6 +51,7 @@ class ExpectedExposure(Metric):
     name = "expected_exposure"
     aliases = ("ee", "individual_exposure")
     bounded = False
+    monotone = True
 
     of: Literal["loss", "disparity", "relevance"] = word(
         loss="the squared differences between exposure and target, summed",
@@ -80,6 +81,16 @@ class ExpectedExposure(Metric):
     @property
     def of_empty(self) -> bool:  # type: ignore[override]  # a word decides
         """Whoever deserved exposure got none."""
+        return self.of == "loss"
+
+    @property
+    def of_one_gain(self) -> bool:  # type: ignore[override]  # a word decides
+        """An item of another grade changes what is due to the others."""
+        return self.levels == "grades"
+
+    @property
+    def across(self) -> bool:  # type: ignore[override]  # a word decides
+        """With one more relevant item, less may be due to each."""
         return self.of == "loss"
 
     @property

@@ -60,6 +60,7 @@ class FallOut(Ratio):
     better = "lower"
     reads_lists = True
     partial = True
+    monotone = True
 
     among: Literal["catalog", "listed"] = word(catalog="the catalogue", listed="the whole list")
 

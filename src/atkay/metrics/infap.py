@@ -47,6 +47,7 @@ class InfAP(Metric):
 
     name = "infap"
     aliases = ("inf_ap", "inferred_ap", "inferred_average_precision")
+    monotone = True
 
     def values(self, judged: Judged) -> Floats:
         relevant, other = judged.nth - 1, judged.nonrelevant[1]

@@ -43,6 +43,7 @@ class InterpolatedMAP(Metric):
     name = "interpolated_map"
     aliases = ("eleven_point_map", "11pt_avg")
     cuts = False
+    monotone = True
 
     points: float = number(
         11.0, lambda points: 2 <= points <= 1001 and points == round(points), "an integer from 2 to 1001"

@@ -85,6 +85,7 @@ class InterpolatedPrecision(Metric):
     name = "interpolated_precision"
     aliases = ("iprec", "iprec_at_recall")
     cuts = False
+    monotone = True
 
     recall: float = number(0.0, lambda recall: 0 <= recall <= 1, "a number from 0 to 1")
     rounding: Literal["up", "from_tenth", "nearest"] = rounding_field()

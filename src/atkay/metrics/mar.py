@@ -34,6 +34,7 @@ class MAR(Metric):
 
     name = "mar"
     aliases = ("mean_average_recall",)
+    monotone = True
 
     def values(self, judged: Judged) -> Floats:
         depth, hits = judged.depth(self.cutoffs), judged.total(1, self.cutoffs)

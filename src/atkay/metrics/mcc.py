@@ -38,6 +38,8 @@ class MCC(Metric):
     needs = ("catalog",)
     reads_lists = True
     least = -1.0
+    monotone = True
+    across = True
 
     def values(self, judged: Judged) -> Floats:
         every, (hits, shown, relevant) = float(judged.catalog.sum()), of_catalog(judged, self.cutoffs)

@@ -50,6 +50,7 @@ class MeanRank(Ratio):
     better = "lower"
     partial = True
     bounded = False
+    monotone = True
 
     gain: Literal["binary", "linear"] = word(binary="1", linear="the grade")
     unlisted: Literal["last", "skip"] = unlisted_field()

@@ -61,8 +61,9 @@ class Metric(Visible):
     """
 
     _internal = (
-        "averages beside by_grade by_item by_length by_score by_subtopic cuts expression least looks_back monotone "
-        "needs_pairs numbers of_empty partial plainest reach reads_lists reads_scores sides top view"
+        "across averages beside by_grade by_item by_length by_score by_subtopic cuts expression least "
+        "looks_back monotone needs_pairs numbers of_empty of_one_gain partial plainest reach reads_lists "
+        "reads_scores sides top view"
     )
 
     name: ClassVar[str]
@@ -92,8 +93,12 @@ class Metric(Visible):
     averages: ClassVar[bool] = False
     """Whether the metric has a closed form for the average over all orders of equal scores."""
     monotone: ClassVar[bool] = False
-    """Whether moving a relevant item up within the cutoff never lowers the value, nor does a higher grade but for the
-    ideal, and one more relevant item below the cutoff never raises it: what ``result.bounds`` rests on."""
+    """Whether moving a relevant item up within the cutoff never makes the value worse, nor does a higher grade but for
+    the ideal, and one more relevant item below the cutoff never makes it better: what ``result.bounds`` rests on."""
+    of_one_gain: ClassVar[bool] = False
+    """Whether that is so only where all relevant items have the same grade."""
+    across: ClassVar[bool] = False
+    """Whether moving up across the cutoff does not make the value worse either, but one more below may improve it."""
     by_score: ClassVar[bool] = False
     """Whether a hit must have a score above 0 where the protocol says nonpositive=missed."""
     by_item: ClassVar[bool] = False

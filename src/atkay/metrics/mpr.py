@@ -50,6 +50,7 @@ class MPR(Ratio):
     cuts = False
     better = "lower"
     partial = True
+    monotone = True
 
     gain: Literal["linear", "binary"] = word(linear="the grade", binary="1")
     unlisted: Literal["last", "skip"] = unlisted_field()

@@ -90,12 +90,18 @@ class NDCGRel(Metric):
     name = "ndcg_rel"
     cuts = False
     by_grade = True
+    monotone = True
 
     gain: Literal["linear", "exp2", "binary"] | Scale = gain_field()
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "gain", settled_gain(self.name, self.gain))
+
+    @property
+    def of_one_gain(self) -> bool:  # type: ignore[override]  # a word decides
+        """Grades count, but for binary gains."""
+        return self.gain != "binary"
 
     def values(self, judged: Judged) -> Floats:
         curves = Curves.of(judged, self.gain)

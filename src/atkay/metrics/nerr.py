@@ -62,6 +62,7 @@ class NERR(Metric):
 
     name = "nerr"
     aliases = ("normalised_err", "normalized_err")
+    monotone = True
     by_grade = True
 
     patience: Literal["flat", "rank", "geometric", "insq"] = word(

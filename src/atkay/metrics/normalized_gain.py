@@ -47,6 +47,7 @@ class NormalizedGain(Metric):
 
     name = "normalized_gain"
     aliases = ("normalised_gain",)
+    monotone = True
 
     gain: Literal["linear", "binary", "exp2"] | Scale = word_or_table(
         linear="the grade", binary="1", exp2="2^grade - 1"
@@ -60,6 +61,11 @@ class NormalizedGain(Metric):
     def by_grade(self) -> bool:  # type: ignore[override]  # a word decides
         """Binary gains see what is relevant, the others every grade, as trec_eval has it."""
         return self.gain != "binary"
+
+    @property
+    def of_one_gain(self) -> bool:  # type: ignore[override]  # a word decides
+        """A higher grade is more that may be missed."""
+        return self.by_grade
 
     def values(self, judged: Judged) -> Floats:
         worth = gains(self.gain, judged.grade)

@@ -54,6 +54,8 @@ class OPA(Ratio):
     aliases: ClassVar[tuple[str, ...]] = ("ordered_pair_accuracy",)
     by_grade = True
     partial = True
+    monotone = True
+    of_one_gain = True
 
     def values(self, judged: Judged) -> Floats:
         without = np.where(judged.n_relevant > 0, np.nan, 0.0)[:, None]  # as no_truth=zero has it

@@ -44,6 +44,7 @@ class PartialAUC(Metric):
     name = "partial_auc"
     aliases = ("pauc",)
     partial = True
+    monotone = True
 
     relevant: Literal["all", "top"] = word(all="every relevant item", top="the first k hits")
     short: Literal["ignore", "skip"] = word(

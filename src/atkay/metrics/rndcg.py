@@ -46,12 +46,18 @@ class RNDCG(Metric):
 
     name = "rndcg"
     cuts = False
+    monotone = True
 
     gain: Literal["linear", "exp2", "binary"] | Scale = gain_field()
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "gain", settled_gain(self.name, self.gain))
+
+    @property
+    def of_one_gain(self) -> bool:  # type: ignore[override]  # a word decides
+        """Grades count, but for binary gains."""
+        return self.gain != "binary"
 
     def view(self, judged: Judged) -> Judged:
         """Every grade that counts. A user without a relevant item scores 0, unlike in metrics ``by_grade``."""

@@ -27,6 +27,7 @@ class SetMAP(Metric):
     name = "set_map"
     aliases = ("set_ap",)
     cuts = False
+    monotone = True
     averages = True
 
     def values(self, judged: Judged) -> Floats:

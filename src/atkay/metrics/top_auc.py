@@ -44,6 +44,7 @@ class TopAUC(Ratio):
 
     name = "top_auc"
     partial = True
+    monotone = True
 
     one_kind: Literal["skip", "zero", "hit"] = word(
         skip="a list without a pair has no value",

@@ -35,6 +35,7 @@ class YAAP(Metric):
     least = -math.inf
     bounded = False
     of_empty = True
+    monotone = True
 
     def values(self, judged: Judged) -> Floats:
         precisions = judged.total(judged.upto / judged.rank, self.cutoffs)
