@@ -106,8 +106,8 @@ def test_equal_scores_that_share_a_place() -> None:
         [2.2 / 3, 1, 1 / 4, 1, 1 + 2 / math.log2(6), 2 / 6, (1 + 1 / 2 + 1 / 3 + 1 / 4 + 3 / 5) / 5]
     )
     assert "1 list with equal scores sharing a rank" in repr(result)
-    with pytest.raises(ProtocolError, match=r"err does not support ties='together'; 'auc', 'dcg'"):
-        atkay.evaluate(recs, truth, "err", ties="together")
+    with pytest.raises(ProtocolError, match=r"bpm does not support ties='together'; 'auc', 'dcg'"):
+        atkay.evaluate(recs, truth, "bpm", ties="together")
 
 
 def test_ties_after_something_was_taken_out() -> None:
@@ -123,8 +123,8 @@ def test_a_constant_scorer_gains_nothing_by_the_order_of_rows() -> None:
     recs, truth = {user: dict.fromkeys(range(30), 0.5) for user in range(4)}, {user: [0] for user in range(4)}
     with pytest.warns(TiesWarning, match=r"decides 4 of 4 lists.*Choose ties='expected'"):
         lucky = atkay.evaluate(recs, truth, "hit@1")
-    with pytest.warns(TiesWarning, match="Choose another value for ties"):  # err has no closed form
-        atkay.evaluate(recs, truth, ["hit@1", "err@1"])
+    with pytest.warns(TiesWarning, match="Choose another value for ties"):  # bpm has no closed form
+        atkay.evaluate(recs, truth, ["hit@1", "bpm@1"])
     assert lucky["hit@1"] == 1
     assert lucky.population.tie_decided == 4
     assert "4 lists decided by the order of ties" in repr(lucky)

@@ -347,7 +347,7 @@ POOLED: dict[str, Callable[[Case, Words], tuple[float, float]]] = {
 AVERAGE = {name: ("pooled", "users") if name in ("group_auc", "mpr") else ("users", "pooled") for name in POOLED}
 """How users are put together where no word says it, and the other way."""
 AVERAGED = {"precision", "recall", "hit", "f1", "map", "mnap", "r_precision", "mrr", "dcg", "ndcg", "auc", "group_auc",
-            "rbp", "sdcg", "insq"}  # fmt: skip
+            "rbp", "sdcg", "insq", "err", "mar", "mean_rank", "mpr", "expected_exposure"}  # fmt: skip
 """What has a value under ties=expected and ties=together."""
 BY_SCORE = {"precision", "recall", "map", "mnap", "mrr"}
 """What nonpositive=missed is about."""

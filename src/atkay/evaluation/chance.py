@@ -10,14 +10,14 @@ import numpy as np
 from atkay.core.kernels import within
 from atkay.core.lists import rows_between
 from atkay.evaluation.measure import values_of
-from atkay.metrics.metric import RunMetric
+from atkay.metrics.metric import AllOrders, RunMetric, is_pooled
 from atkay.results.further_values import FurtherValues
 from atkay.results.measured import in_rows
 from atkay.results.numbers import Numbers
 from atkay.text.phrases import argument
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
     from atkay.core.types import Floats
     from atkay.judged.judged import Judged
@@ -63,12 +63,20 @@ class Chance(FurtherValues[Standing]):
 def find_chance(result: Result) -> Chance:
     """A result's numbers between chance and the best."""
     measured = result.measured("chance")
-    reasons = {metric: _why_not(metric, each) for each in measured for metric in each.metrics}
+    known = [_closed_forms(each) for each in measured]
+    reasons = {
+        metric: _why_not(metric, each, forms)
+        for each, forms in zip(measured, known, strict=True)
+        for metric in each.metrics
+    }
     kept = [each._replace(metrics=[metric for metric in each.metrics if not reasons[metric]]) for each in measured]
     names = [name for name in result if any(name in each.numbers for each in kept)]
     value = {name: result.query_values[:, result.by_query.index(name)] for name in names}
     orders = {"chance": _shuffled, "best": _best_order, "ceiling": _best_items}
-    of_orders = {name: _of_order(kept, order, result) for name, order in orders.items()}
+    of_orders = {
+        name: _of_order(kept, order, [_columns(forms, name) for forms in known], result)
+        for name, order in orders.items()
+    }
     users = {"value": value, **{order: of_users for order, (of_users, _) in of_orders.items()}}
     means: dict[str, Mapping[str, Any]] = {
         "value": result,
@@ -87,14 +95,48 @@ def find_chance(result: Result) -> Chance:
     )
 
 
+def _closed_forms(measured: Measured) -> dict[Metric, AllOrders]:
+    """What all orders are worth to the counted queries, where a metric cannot average its values over them otherwise.
+
+    Without relevant items the order does not matter.
+    """
+    metrics, protocol, judged, counted = measured
+    forms = {}
+    for metric in metrics:
+        view = metric.view(judged)
+        if metric.needs_truth and not metric.shuffles(view) and (form := metric.all_orders(view)) is not None:
+            own, _ = values_of(judged, [metric], protocol, counted)
+            lost = (judged.n_relevant == 0) & (protocol.no_truth == "one" or not metric.by_grade)
+            same = (lost | (view.n_relevant == 0))[counted, None]
+            forms[metric] = AllOrders._make(None if one is None else np.where(same, own, one[counted]) for one in form)
+    return forms
+
+
+def _columns(forms: Mapping[Metric, AllOrders], side: str) -> dict[Metric, Floats]:
+    """Those of one side."""
+    columns = {metric: getattr(form, side, None) for metric, form in forms.items()}
+    return {metric: column for metric, column in columns.items() if column is not None}
+
+
 def _of_order(
-    measured: Sequence[Measured], order: Callable[[Judged], Judged], result: Result
+    measured: Sequence[Measured],
+    order: Callable[[Judged], Judged],
+    columns: Sequence[Mapping[Metric, Floats]],
+    result: Result,
 ) -> tuple[dict[str, Floats], Mapping[str, float]]:
-    """The values of the lists in another order, of the users and of all of them."""
+    """The values of the lists in another order, of the users and of all of them; ``columns`` has those known."""
     values, sides = [], []
-    for each in measured:
-        of_users, ratios = values_of(_ordered(each.judged, order), each.metrics, each.protocol, each.counted)
-        values.append(dict(zip(each.numbers, of_users.T, strict=True)))
+    for each, known in zip(measured, columns, strict=True):
+        metrics = [metric for metric in each.metrics if metric not in known]
+        of_users, ratios = values_of(_ordered(each.judged, order), metrics, each.protocol, each.counted)
+        numbers = each._replace(metrics=metrics).numbers
+        of_names = dict(zip(numbers, of_users.T, strict=True))
+        for metric in (metric for metric in each.metrics if metric in known):
+            of_metric = dict(zip(metric.numbers, known[metric].T, strict=True))
+            of_names |= of_metric
+            if is_pooled(metric):  # of all pairs it is the share that it is of each user's
+                ratios |= {name: (np.nan_to_num(column), 1.0 - np.isnan(column)) for name, column in of_metric.items()}
+        values.append(of_names)
         sides.append(ratios)
     users = in_rows(measured, values)
     above, below = (in_rows(measured, [{n: pair[at] for n, pair in of.items()} for of in sides], 0.0) for at in (0, 1))
@@ -145,13 +187,13 @@ def _adjusted(value: Any, chance: Any, best: Any) -> Any:
         return np.where(alike, np.nan, np.subtract(value, chance) / room)
 
 
-def _why_not(metric: Metric, measured: Measured) -> str:
+def _why_not(metric: Metric, measured: Measured, forms: Container[Metric]) -> str:
     """Why nothing is known of a metric's value by chance; empty where it is."""
     if not metric.needs_truth:
         return "it is not a share of what is relevant"
     if isinstance(metric, RunMetric):
         return "it is a number of the whole run, not a mean over users"
-    if not metric.averages:
+    if metric not in forms and not metric.shuffles(metric.view(measured.judged)):
         return "no closed form of its value by chance is known"
     if measured.judged.positive is not None:
         return f"{argument('nonpositive', measured.protocol.nonpositive)} makes it depend on scores"

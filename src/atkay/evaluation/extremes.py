@@ -129,8 +129,8 @@ def _search(
     never = lowest > highest
     for at, name in enumerate(measured.numbers):
         out.sometimes[name] = undefined[:, at] & ~never[:, at] & (name not in most)
-        for end, found in zip(out.values, (lowest, highest), strict=True):
-            end[name] = np.where(never[:, at], np.nan, found[:, at])
+        for end, reached in zip(out.values, (lowest, highest), strict=True):
+            end[name] = np.where(never[:, at], np.nan, reached[:, at])
     pooled = [metric for metric in metrics if most.keys() & set(metric.numbers)]
     for sides_of, sign in zip(out.sides, (-1, 1), strict=True):
         sides_of.update(_of_sums(measured._replace(metrics=pooled), places, tries, weights, most, sign))

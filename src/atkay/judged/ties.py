@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from atkay.core.kernels import sums
 from atkay.core.types import WHOLE
 
 if TYPE_CHECKING:
@@ -147,6 +148,17 @@ def precisions_per_hit(judged: Judged, cutoffs: Sequence[int]) -> Floats:
         if len(cut):
             out[column, judged.query[cut]] = _divided(sure[judged.query[cut]], k, t[cut], n[cut], r[cut], b[cut])
     return out.T
+
+
+def rank(judged: Judged) -> Floats:
+    """The mean rank of each hit."""
+    t, n = judged.ties
+    return t + (n + 1) / 2 if judged.averaged else judged.rank.astype(float)
+
+
+def of_list(judged: Judged, weights: Floats) -> Floats:
+    """The sum of the hits' weights over the whole list, where these do not depend on an order: queries x 1."""
+    return sums(judged.query, judged.rank, weights, (WHOLE,), judged.n_queries)
 
 
 def misses_above(judged: Judged) -> Floats:

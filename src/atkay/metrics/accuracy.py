@@ -40,6 +40,10 @@ class Accuracy(Ratio):
     of_empty = True
     monotone = True
 
+    def shuffles(self, judged: Judged) -> bool:
+        """If nothing but the catalogue is listed, only the number of hits depends on the order."""
+        return bool(judged.catalog.all())
+
     def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
         """The items on the right side, and the catalogue."""
         hits, shown, relevant = of_catalog(judged, self.cutoffs)

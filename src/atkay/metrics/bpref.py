@@ -7,7 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from atkay.metrics.metric import Definition, Floats, Judged, Metric, divide, word
+from atkay.metrics.metric import WHOLE, AllOrders, Definition, Floats, Ints, Judged, Metric, divide, word
+from atkay.metrics.shuffled import over_misses_above
 from atkay.metrics.worked import added, bracketed, lesser
 
 
@@ -60,12 +61,24 @@ class BPref(Metric):
         return self.k is not None
 
     def values(self, judged: Judged) -> Floats:
-        total, above = judged.nonrelevant
+        worth = self._worth(judged, judged.query, judged.nonrelevant[1])
+        return divide(judged.total(worth, self.cutoffs), judged.n_relevant[:, None])
+
+    def _worth(self, judged: Judged, query: Ints, above: Ints) -> Floats:
+        """What hits count with judged non-relevant items above them."""
         most = judged.n_relevant + (10 if self.per == "plus10" else 0)
-        per = np.minimum(total, most) if self.per == "capped" else most
+        per = np.minimum(judged.nonrelevant[0], most) if self.per == "capped" else most
         # Where nothing stands above there may be nothing to divide by; 0 then, as nothing is lost.
-        lost = divide(np.minimum(above, most[judged.query]).astype(float), per[judged.query])
-        return divide(judged.total(1 - lost, self.cutoffs), judged.n_relevant[:, None])
+        return 1 - divide(np.minimum(above, most[query]).astype(float), per[query])
+
+    def all_orders(self, judged: Judged) -> AllOrders:
+        """Each hit has the listed items that are judged not relevant above it in any number."""
+        listed, hits = judged.judgements.listed, judged.total(1, (WHOLE,))
+        misses = np.bincount(listed.query, minlength=judged.n_queries) - hits[:, 0].astype(np.int64)
+        each = over_misses_above(
+            misses, judged.n_listed, lambda query, above: self._worth(judged, query, above), self.cutoffs
+        )
+        return AllOrders(divide(hits * each, judged.n_relevant[:, None]))
 
     def expression(self, judged: Judged) -> str:
         counted, relevant = judged.nonrelevant, int(judged.n_relevant[0])

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from atkay.core.lists import is_constant
+from atkay.judged import ties as expected
 from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric, divide, word
 from atkay.metrics.rbp import persistence
 from atkay.metrics.worked import printed
@@ -56,6 +57,10 @@ class Compatibility(Metric):
         ideal="the overlap of the ideal list with itself", weights="the sum of the depths' weights"
     )
 
+    def shuffles(self, judged: Judged) -> bool:
+        """The place in the ideal list depends on the order among hits of other grades."""
+        return is_constant(judged.grades)
+
     def values(self, judged: Judged) -> Floats:
         longer = np.maximum(judged.n_listed, judged.n_relevant)
         depth = np.minimum(longer[:, None], np.array(self.cutoffs))
@@ -65,10 +70,16 @@ class Compatibility(Metric):
         seen = np.minimum(met - 1, len(depths))
         overlap = np.empty(depth.shape)
         for column, k in enumerate(self.cutoffs):
-            weight = np.where(met <= k, upto[depth[judged.query, column]] - upto[seen], 0.0)
+            whole = upto[depth[judged.query, column]]
+            if judged.averaged:  # of one grade, so that a hit is met at its rank
+                share, one = expected.share(judged, k), np.ones(len(whole))
+                missed = expected.weighted(judged, one, lambda rank: upto[np.minimum(rank, len(upto)) - 1], (k,))[:, 0]
+                overlap[:, column] = np.bincount(judged.query, whole * share, judged.n_queries) - missed
+                continue
+            weight = np.where(met <= k, whole - upto[seen], 0.0)
             overlap[:, column] = np.bincount(judged.query, weight, judged.n_queries)
-        whole = np.minimum(judged.n_relevant[:, None], depth) if self.per == "ideal" else depth
-        best = (1 - self.p**whole) / (1 - self.p) + whole * (upto[depth] - upto[whole])
+        alike = np.minimum(judged.n_relevant[:, None], depth) if self.per == "ideal" else depth
+        best = (1 - self.p**alike) / (1 - self.p) + alike * (upto[depth] - upto[alike])
         return np.minimum(divide(overlap, best), 1.0)
 
     def define(self) -> Definition:

@@ -9,7 +9,7 @@ import numpy as np
 from atkay.core.kernels import sums
 from atkay.metrics.gains import GAINS, highest_grade
 from atkay.metrics.metric import Definition, Floats, Judged, Metric
-from atkay.metrics.user_models import before
+from atkay.metrics.user_models import before, expected_stop
 from atkay.metrics.worked import added, printed
 
 
@@ -45,11 +45,15 @@ class ERR(Metric):
     name = "err"
     aliases = ("expected_reciprocal_rank",)
     monotone = True
+    averages = True
     by_grade = True
 
     highest: float = highest_grade(4.0)
 
     def values(self, judged: Judged) -> Floats:
+        if judged.averaged:
+            satisfied = GAINS["exp2"](np.minimum(judged.grade, self.highest)) / 2**self.highest
+            return expected_stop(judged, satisfied, lambda rank: rank.astype(float), self.cutoffs)
         seen = np.flatnonzero(judged.rank <= max(self.cutoffs))
         query, rank, nth = (each.take(seen) for each in (judged.query, judged.rank, judged.nth))
         satisfied = GAINS["exp2"](np.minimum(judged.grade.take(seen), self.highest)) / 2**self.highest

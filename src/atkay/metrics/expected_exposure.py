@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from atkay.judged import ties as expected
 from atkay.metrics.metric import Definition, Floats, Ints, Judged, Metric, number, word
 from atkay.metrics.worked import printed
 
@@ -52,6 +53,7 @@ class ExpectedExposure(Metric):
     aliases = ("ee", "individual_exposure")
     bounded = False
     monotone = True
+    averages = True
 
     of: Literal["loss", "disparity", "relevance"] = word(
         loss="the squared differences between exposure and target, summed",
@@ -111,10 +113,17 @@ class ExpectedExposure(Metric):
             return disparity
         query, size, target, tier = self._targets(judged)
         deserved = np.array([column.take(tier) for column in target.T])
-        exposure = gamma ** (judged.rank - 1.0)
-        relevance: Floats = np.array(
-            [judged.total(exposure * each, (k,))[:, 0] for each, k in zip(deserved, self.cutoffs, strict=True)]
-        ).T
+
+        def exposure(rank: Ints) -> Floats:
+            given: Floats = np.power(gamma, rank - 1.0)
+            return given
+
+        def exposed(worth: Floats, k: int) -> Floats:
+            if judged.averaged:
+                return expected.weighted(judged, worth, exposure, (k,))[:, 0]
+            return judged.total(exposure(judged.rank) * worth, (k,))[:, 0]
+
+        relevance: Floats = np.array(list(map(exposed, deserved, self.cutoffs))).T
         if self.of == "relevance":
             return relevance
         due = [np.bincount(query, size * column**2, judged.n_queries) for column in target.T]

@@ -20,7 +20,11 @@ class Confusion(NamedTuple):
 
 def of_catalog(judged: Judged, cutoffs: tuple[int, ...]) -> Confusion:
     """The counts up to each cutoff: queries x cutoffs."""
-    known, relevant = judged.catalog, judged.relevant
+    known = judged.catalog
+    if known.all():
+        hits, listed = judged.total(1, cutoffs), judged.listed(cutoffs).astype(float)
+        return Confusion(hits, listed, judged.n_relevant[:, None].astype(float))
+    relevant = judged.relevant
     shown = judged.over_list(known[judged.top(max(cutoffs)).item].astype(float), cutoffs)
     of_truth = np.bincount(relevant.owner(), known[relevant.item], judged.n_queries)[:, None].astype(float)
     return Confusion(judged.total(known[judged.item].astype(float), cutoffs), shown, of_truth)
@@ -68,6 +72,10 @@ class FallOut(Ratio):
     def needs(self) -> tuple[str, ...]:  # type: ignore[override]  # a word decides
         """The catalogue, where it has the candidates."""
         return ("catalog",) if self.among == "catalog" else ()
+
+    def shuffles(self, judged: Judged) -> bool:
+        """If nothing but candidates is listed, only the number of hits depends on the order."""
+        return self.among == "listed" or bool(judged.catalog.all())
 
     @property
     def reach(self) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from atkay.judged import ties as expected
 from atkay.metrics.metric import Definition, Floats, Judged, Metric, divide
 from atkay.metrics.worked import added, bracketed, quotient
 
@@ -35,10 +36,15 @@ class MAR(Metric):
     name = "mar"
     aliases = ("mean_average_recall",)
     monotone = True
+    averages = True
 
     def values(self, judged: Judged) -> Floats:
         depth, hits = judged.depth(self.cutoffs), judged.total(1, self.cutoffs)
-        counted = (depth + 1) * hits - judged.total(judged.rank.astype(float), self.cutoffs)
+        if judged.averaged:
+            ranks = expected.weighted(judged, np.ones(len(judged.rank)), lambda rank: rank.astype(float), self.cutoffs)
+        else:
+            ranks = judged.total(judged.rank.astype(float), self.cutoffs)
+        counted = (depth + 1) * hits - ranks
         return np.minimum(divide(counted, depth * judged.n_relevant[:, None]), 1.0)
 
     def expression(self, judged: Judged) -> str:

@@ -41,6 +41,10 @@ class MCC(Metric):
     monotone = True
     across = True
 
+    def shuffles(self, judged: Judged) -> bool:
+        """If nothing but the catalogue is listed, only the number of hits depends on the order."""
+        return bool(judged.catalog.all())
+
     def values(self, judged: Judged) -> Floats:
         every, (hits, shown, relevant) = float(judged.catalog.sum()), of_catalog(judged, self.cutoffs)
         below = shown * relevant * (every - shown) * (every - relevant)

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from atkay.judged import ties as expected
 from atkay.metrics.auc import unlisted_field
 from atkay.metrics.gains import check_weights
 from atkay.metrics.metric import Definition, Floats, Judged, Ratio, divide, word
@@ -51,6 +52,7 @@ class MeanRank(Ratio):
     partial = True
     bounded = False
     monotone = True
+    averages = True
 
     gain: Literal["binary", "linear"] = word(binary="1", linear="the grade")
     unlisted: Literal["last", "skip"] = unlisted_field()
@@ -71,7 +73,7 @@ class MeanRank(Ratio):
         if not binary:
             check_weights(judged.grades)
         weight = np.ones(len(judged.rank)) if binary else judged.grade
-        ranks, weights = (judged.total(each, self.cutoffs) for each in (weight * judged.rank, weight))
+        ranks, weights = (expected.of_list(judged, each) for each in (weight * expected.rank(judged), weight))
         if self.unlisted == "skip":
             return ranks, weights
         query = np.repeat(np.arange(judged.n_queries), judged.n_relevant)

@@ -23,8 +23,8 @@ from atkay.text.help import Visible
 from atkay.words import checked, is_table, word, words_of
 
 __all__ = [
-    "WHOLE", "Bools", "Definition", "Floats", "Ints", "Judged", "ListMetric", "Metric", "Ratio", "RunMetric", "divide",
-    "number", "word",
+    "WHOLE", "AllOrders", "Bools", "Definition", "Floats", "Ints", "Judged", "ListMetric", "Metric", "Ratio",
+    "RunMetric", "divide", "number", "word",
 ]  # fmt: skip
 """What the file of a metric usually needs, in one import."""
 
@@ -52,6 +52,15 @@ class Definition(NamedTuple):
     formula: str
 
 
+class AllOrders(NamedTuple):
+    """What all orders of lists are worth, queries x cutoffs."""
+
+    chance: Floats
+    """The mean over them, of those that have a value."""
+    best: Floats | None = None
+    """The best of them; None where that is the one with the best hits first."""
+
+
 @dataclass(frozen=True)
 class Metric(Visible):
     """A metric: its conventions, and the cutoffs at which it is taken.
@@ -61,9 +70,9 @@ class Metric(Visible):
     """
 
     _internal = (
-        "across averages beside by_grade by_item by_length by_score by_subtopic cuts expression least "
-        "looks_back monotone needs_pairs numbers of_empty of_one_gain partial plainest reach reads_lists "
-        "reads_scores sides top view"
+        "across all_orders averages beside by_grade by_item by_length by_score by_subtopic cuts expression "
+        "least looks_back monotone needs_pairs numbers of_empty of_one_gain partial plainest reach "
+        "reads_lists reads_scores shuffles sides top view"
     )
 
     name: ClassVar[str]
@@ -159,6 +168,14 @@ class Metric(Visible):
 
         Then these can be divided where the values are to stand, without a copy.
         """
+        return None
+
+    def shuffles(self, judged: Judged) -> bool:
+        """Whether :meth:`values` has the average over all orders of these lists, where all scores are equal."""
+        return self.averages
+
+    def all_orders(self, judged: Judged) -> AllOrders | None:
+        """The same, where a closed form is known for whole lists alone; None where none is."""
         return None
 
     def define(self) -> Definition:

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from atkay.judged import ties as expected
 from atkay.metrics.auc import unlisted_field
 from atkay.metrics.gains import check_weights
 from atkay.metrics.metric import Definition, Floats, Judged, Ratio, divide, word
@@ -51,6 +52,7 @@ class MPR(Ratio):
     better = "lower"
     partial = True
     monotone = True
+    averages = True
 
     gain: Literal["linear", "binary"] = word(linear="the grade", binary="1")
     unlisted: Literal["last", "skip"] = unlisted_field()
@@ -68,8 +70,8 @@ class MPR(Ratio):
         weight = np.ones(len(judged.rank)) if binary else judged.grade
         if not binary:
             check_weights(judged.grades)
-        share = (judged.rank - 1) / np.maximum(judged.n_listed - 1, 1)[judged.query]
-        numerator, denominator = (judged.total(each, self.cutoffs) for each in (weight * share, weight))
+        share = (expected.rank(judged) - 1) / np.maximum(judged.n_listed - 1, 1)[judged.query]
+        numerator, denominator = (expected.of_list(judged, each) for each in (weight * share, weight))
         if self.unlisted == "skip":
             return numerator, denominator
         query = np.repeat(np.arange(judged.n_queries), judged.n_relevant)

@@ -10,7 +10,7 @@ import numpy as np
 from atkay.core.kernels import sums, within
 from atkay.core.types import WHOLE, Ints
 from atkay.metrics.gains import DISCOUNTS, Given, gains, settled_gain
-from atkay.metrics.metric import Definition, Floats, Judged, Metric, divide
+from atkay.metrics.metric import AllOrders, Definition, Floats, Judged, Metric, divide
 from atkay.metrics.user_models import running
 from atkay.words import Scale, word_or_table
 
@@ -56,6 +56,12 @@ class Curves(NamedTuple):
         has_ideal = judged.n_relevant > 0
         best[has_ideal] = self.ideal_dcg[judged.edges[1:][has_ideal] - 1]
         return found, best
+
+
+def discounts_upto(length: Ints) -> Floats:
+    """The sum of 1 / discount of the ranks up to each, down to the longest list's last."""
+    ranks = np.arange(1, int(length.max(initial=0)) + 1)
+    return np.concatenate(([0.0], np.cumsum(1 / DISCOUNTS["log2"](ranks))))
 
 
 @dataclass(frozen=True)
@@ -111,6 +117,20 @@ class NDCGRel(Metric):
         listed = sums(judged.query, judged.rank, at_hits * gaining, (WHOLE,), judged.n_queries)[:, 0]
         missed = curves.n_gaining - np.bincount(judged.query[gaining], minlength=judged.n_queries)
         return divide(listed + missed * divide(*curves.ends(judged)), curves.n_gaining)[:, None]
+
+    def all_orders(self, judged: Judged) -> AllOrders:
+        """A hit stands at each rank with the same chance, each other one above it with the same, too."""
+        curves, length, n = Curves.of(judged, self.gain), judged.n_listed, judged.n_queries
+        hits = np.bincount(judged.query[curves.worth > 0], minlength=n)
+        gained, upto = np.bincount(judged.query, curves.worth, n), discounts_upto(length)
+        query = np.repeat(np.arange(n), np.where(judged.n_relevant > 0, length, 0))
+        rank = within(query)
+        above = (hits[query] - 1) * divide(upto[rank - 1], length[query] - 1.0)
+        dcg = gained[query] / length[query] * (upto[rank] - upto[rank - 1] + above)
+        deepest = judged.edges[query] + np.minimum(rank, judged.n_relevant[query]) - 1
+        listed = np.bincount(query, divide(dcg, curves.ideal_dcg[deepest]), n)
+        whole = divide(gained * upto[length], length * curves.ends(judged)[1])
+        return AllOrders(divide(listed + (curves.n_gaining - hits) * whole, curves.n_gaining)[:, None])
 
     def define(self) -> Definition:
         return Definition(

@@ -9,7 +9,8 @@ import numpy as np
 
 from atkay.core.kernels import sums, within
 from atkay.metrics.gains import gains, settled_gain
-from atkay.metrics.metric import WHOLE, Definition, Floats, Judged, Metric, divide
+from atkay.metrics.metric import WHOLE, AllOrders, Definition, Floats, Judged, Metric, divide
+from atkay.metrics.shuffled import over_misses_above
 from atkay.metrics.user_models import running
 from atkay.words import Scale, word_or_table
 
@@ -78,6 +79,15 @@ class NormalizedGain(Metric):
         missed = np.maximum(judged.rank + above_one[last] - running(np.add, worth, judged.nth), 0)
         best = sums(owner, place, ideal, (WHOLE,), judged.n_queries)
         return divide(judged.total(worth / np.log2(2 + missed), self.cutoffs), best)
+
+    def all_orders(self, judged: Judged) -> AllOrders | None:
+        """With binary gains, each hit has the irrelevant items above it in any number."""
+        if self.gain != "binary":
+            return None
+        hits = judged.total(1, (WHOLE,))
+        misses = judged.n_listed - hits[:, 0].astype(np.int64)
+        each = over_misses_above(misses, judged.n_listed, lambda _, above: 1 / np.log2(2 + above), self.cutoffs)
+        return AllOrders(divide(hits * each, judged.n_relevant[:, None]))
 
     def define(self) -> Definition:
         gain = {"linear": "grade", "binary": "1", "exp2": "(2^grade - 1)"}.get(str(self.gain), f"{self.gain}[grade]")

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from atkay.metrics.metric import Definition, Floats, Judged, Ratio, divide
+from atkay.metrics.metric import DEEPEST, AllOrders, Definition, Floats, Judged, Ratio, divide
 from atkay.metrics.pairs import PairCounts, pairs_of
 
 
@@ -67,6 +67,13 @@ class OPA(Ratio):
         """The pairs in the right order, and all pairs whose grades differ."""
         right, wrong = graded_pairs(judged, self.cutoffs)
         return right, right + wrong
+
+    def all_orders(self, judged: Judged) -> AllOrders:
+        """Read from below, an order has its pairs the other way round: where there are pairs, the mean is 1/2."""
+        pairs = OPA.ratio(self @ DEEPEST, judged)[1]
+        there = (pairs > 0) & (judged.listed(self.cutoffs) > 1)
+        best = float(self.better == "higher")
+        return AllOrders(np.where(there, 0.5, np.nan), np.where(there, best, np.nan))
 
     def define(self) -> Definition:
         return Definition(

@@ -7,7 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from atkay.metrics.metric import WHOLE, Definition, Floats, Judged, Metric, divide, word
+from atkay.metrics.metric import WHOLE, AllOrders, Definition, Floats, Ints, Judged, Metric, divide, word
+from atkay.metrics.shuffled import over_misses_above
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,24 @@ class PartialAUC(Metric):
             if self.short == "skip":
                 out[(irrelevant < limit) & (hits < judged.n_relevant), column] = np.nan
         return out
+
+    def all_orders(self, judged: Judged) -> AllOrders | None:
+        """Each hit has the irrelevant items above it in any number, if all hits count."""
+        hits = judged.total(1, (WHOLE,))
+        misses = judged.n_listed - hits[:, 0].astype(np.int64)
+        limit = np.where(np.array(self.cutoffs) == WHOLE, misses[:, None], self.cutoffs).astype(float)
+        if self.relevant == "top" and (hits > limit).any():
+            return None
+
+        def mean(column: Floats) -> Floats:
+            def worth(query: Ints, above: Ints) -> Floats:
+                return np.maximum(column[query] - above, 0)
+
+            return over_misses_above(misses, judged.n_listed, worth, (WHOLE,))[:, 0]
+
+        defined = np.where(np.isnan(self.values(judged)), np.nan, limit)
+        most = np.minimum(limit, judged.n_relevant[:, None]) if self.relevant == "top" else judged.n_relevant[:, None]
+        return AllOrders(divide(hits * np.array(list(map(mean, limit.T))).T, defined * most, np.nan))
 
     def define(self) -> Definition:
         k = "N" if self.k is None else str(self.k)

@@ -15,7 +15,7 @@ from atkay.words import words_of
 
 HELPERS = {
     *"categories distances gains item_groups metric pairs popularity predictions propensities".split(),
-    *"proportions registry sampled spec subtopics user_models vectors worked".split(),
+    *"proportions registry sampled shuffled spec subtopics user_models vectors worked".split(),
 }
 """The files of the folder that define no metric; whoever needs them imports them."""
 

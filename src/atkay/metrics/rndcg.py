@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from atkay.metrics.gains import settled_gain
-from atkay.metrics.metric import Definition, Floats, Judged, Metric, divide
-from atkay.metrics.ndcg_rel import Curves, gain_field
+from atkay.metrics.metric import AllOrders, Definition, Floats, Ints, Judged, Metric, divide
+from atkay.metrics.ndcg_rel import Curves, discounts_upto, gain_field
 from atkay.words import Scale
 
 
@@ -65,20 +66,39 @@ class RNDCG(Metric):
 
     def values(self, judged: Judged) -> Floats:
         curves = Curves.of(judged, self.gain)
+
+        def dcg(query: Ints, depth: Ints) -> Floats:
+            """DCG of the last hit down to the depth: hits are in the order of query and rank."""
+            stride = int(max(judged.rank.max(initial=0), depth.max(initial=0))) + 1
+            hit = np.searchsorted(judged.query * stride + judged.rank, query * stride + depth, side="right") - 1
+            there = np.flatnonzero(hit >= 0)
+            there = there[judged.query[hit[there]] == query[there]]
+            out = np.zeros(len(query))
+            out[there] = curves.dcg[hit[there]]
+            return out
+
+        return self._mean(judged, curves, dcg)
+
+    def all_orders(self, judged: Judged) -> AllOrders:
+        """The list's gain is spread evenly over its places."""
+        curves, upto, length = Curves.of(judged, self.gain), discounts_upto(judged.n_listed), judged.n_listed
+        gained = divide(np.bincount(judged.query, curves.worth, judged.n_queries), length.astype(float))
+
+        def dcg(query: Ints, depth: Ints) -> Floats:
+            return gained[query] * upto[np.minimum(depth, length[query])]
+
+        return AllOrders(self._mean(judged, curves, dcg))
+
+    def _mean(self, judged: Judged, curves: Curves, dcg: Callable[[Ints, Ints], Floats]) -> Floats:
         next_gain = np.append(curves.ideal[1:], -1.0)
         next_gain[judged.edges[1:][judged.n_relevant > 0] - 1] = -1.0  # the last of each query ends a level, too
         at = np.flatnonzero((curves.ideal != next_gain) & (curves.ideal > 0))
-        query, depth = curves.owner[at], curves.place[at]
-        # The last hit down to that depth: hits are in the order of query and rank.
-        stride = int(max(judged.rank.max(initial=0), depth.max(initial=0))) + 1
-        hit = np.searchsorted(judged.query * stride + judged.rank, query * stride + depth, side="right") - 1
-        there = (hit >= 0) & (judged.query[hit] == query) if len(judged.query) else np.zeros(len(hit), bool)
-        at_levels = (
-            np.where(there, curves.dcg[np.maximum(hit, 0)] if len(judged.query) else 0, 0) / curves.ideal_dcg[at]
-        )
+        query, every = curves.owner[at], np.arange(judged.n_queries)
+        at_levels = dcg(query, curves.place[at]) / curves.ideal_dcg[at]
         total, n = (np.bincount(query, each, judged.n_queries) for each in (at_levels, np.ones(len(at))))
         longer = (judged.n_listed > curves.n_gaining + 1) & (n > 0)
-        return divide(total + longer * divide(*curves.ends(judged)), n + longer)[:, None]
+        whole = divide(dcg(every, judged.n_listed), curves.ends(judged)[1])
+        return divide(total + longer * whole, n + longer)[:, None]
 
     def define(self) -> Definition:
         return Definition(

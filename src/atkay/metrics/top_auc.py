@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from atkay.metrics.metric import Definition, Floats, Judged, Ratio, divide, word
+from atkay.metrics.metric import WHOLE, AllOrders, Definition, Floats, Ints, Judged, Ratio, divide, word
 from atkay.metrics.worked import printed
 
 
@@ -65,6 +65,20 @@ class TopAUC(Ratio):
         pairs = hits * (judged.listed(self.cutoffs) - hits)
         return pairs - judged.total((judged.rank - judged.upto).astype(float), self.cutoffs), pairs
 
+    def all_orders(self, judged: Judged) -> AllOrders | None:
+        """Read from below, an order has its pairs the other way round: where there are pairs, the mean is 1/2."""
+        hits, listed, top = judged.total(1, (WHOLE,)), judged.n_listed[:, None], judged.listed(self.cutoffs)
+        mixed = (hits > 0) & (hits < listed) & (top > 1)
+        if self.one_kind == "skip":
+            return AllOrders(np.where(mixed, 0.5, np.nan), np.where(mixed, 1.0, np.nan))
+        if self.average == "pooled":
+            return None
+        # The chance that the top has hits alone, and that it has none.
+        alone, without = (_all_of(each, listed, top) for each in (hits, listed - hits))
+        by_hits = np.zeros(top.shape) if self.one_kind == "zero" else alone
+        best = mixed if self.one_kind == "zero" else hits * top > 0
+        return AllOrders(by_hits + (1 - alone - without) * mixed / 2, best.astype(float))
+
     def expression(self, judged: Judged) -> str:
         """The pairs, or the value of a list without any."""
         return super().expression(judged) if self.ratio(judged)[1][0, 0] else printed(float(self.values(judged)[0, 0]))
@@ -76,3 +90,11 @@ class TopAUC(Ratio):
             + without[self.one_kind],
             "Σ (m - (rank - nth)) / (h m), m = L - h",
         )
+
+
+def _all_of(kind: Floats, listed: Ints, top: Ints) -> Floats:
+    """The chance that all items of the top are among those of one kind, C(kind, top) / C(listed, top)."""
+    chance = np.ones(top.shape)
+    for place in range(int(np.minimum(top, kind + 1).max(initial=0))):
+        chance *= np.where(place < top, np.maximum(kind - place, 0) / np.maximum(listed - place, 1), 1.0)
+    return chance

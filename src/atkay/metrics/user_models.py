@@ -12,6 +12,8 @@ from atkay.judged import ties as expected
 from atkay.judged.judged import Judged
 from atkay.metrics.metric import divide, number
 
+CELLS_PER_BLOCK = 1 << 20
+
 
 class Patience(NamedTuple):
     """The chance that a user whom nothing satisfies reads a rank, and the sum of the chances from 1 to a rank."""
@@ -109,3 +111,44 @@ def before(ufunc: np.ufunc, values: Floats, nth: Ints) -> Floats:
     later = np.flatnonzero(nth > 1)
     out[later] = running(ufunc, values, nth)[later - 1]
     return out
+
+
+def expected_stop(
+    judged: Judged, satisfied: Floats, discount: Callable[[Ints], Floats], cutoffs: Sequence[int]
+) -> Floats:
+    """The expected 1 / discount of the rank at which a user stops, whom each hit satisfies with a chance.
+
+    A user who reads a tie has not been satisfied by its first j items with chance A_j, the mean over all choices of j
+    of them of the product of their 1 - chance. With one more item, A_j is (1 - j/n) of what it was and j/n of A_(j-1)
+    times the 1 - chance of that item, n being their number with it.
+    """
+    t, n, r, _, first = expected.ties_of(judged)
+    there = np.flatnonzero(first == np.arange(len(t)))
+    reached = before(np.multiply, 1 - satisfied, judged.nth)[there]
+    out = np.zeros((judged.n_queries, len(cutoffs)))
+    width = np.clip(max(cutoffs) - t[there], 0, n[there])
+    order = np.argsort(width, kind="stable")
+    for block in np.split(order, _edges(width[order])):
+        tie, places = there[block], np.arange(width[block].max(initial=0) + 1)
+        stays = (places <= (n - r)[tie, None]).astype(float)
+        for nth in range(int(r[tie].max(initial=0))):
+            size = (n - r)[tie, None] + nth + 1
+            hit = np.minimum(tie + nth, len(t) - 1)
+            one = places[1:] * (1 - satisfied[hit, None]) * stays[:, :-1]
+            more = np.where(places[1:] <= size, (np.maximum(size - places[1:], 0) * stays[:, 1:] + one) / size, 0.0)
+            stays[:, 1:] = np.where(nth < r[tie, None], more, stays[:, 1:])
+        stops = -np.diff(stays, axis=1)
+        # Alone, the same digits as without ties.
+        stops[:, :1] = np.where(n[tie, None] == 1, satisfied[tie, None], stops[:, :1])
+        worths = stops * reached[block, None] / discount(t[tie, None] + places[1:])
+        upto = np.concatenate((np.zeros((len(block), 1)), worths.cumsum(axis=1)), axis=1)
+        for column, k in enumerate(cutoffs):
+            last = np.clip(k - t[tie], 0, n[tie])
+            out[:, column] += np.bincount(judged.query[tie], upto[np.arange(len(block)), last], judged.n_queries)
+    return out
+
+
+def _edges(width: Ints) -> Ints:
+    """Where to divide rows of rising width so that tables of them stay small."""
+    size = np.cumsum(width + 1)
+    return np.searchsorted(size, np.arange(CELLS_PER_BLOCK, size[-1] if len(size) else 0, CELLS_PER_BLOCK))
