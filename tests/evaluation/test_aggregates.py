@@ -114,6 +114,16 @@ def test_the_interval_of_the_worst_users_mean() -> None:
     assert np.isnan(ordered_interval(np.arange(1.0, 10), worst, 0.95)).all()  # fewer than five users
 
 
+def test_the_interval_where_the_worst_users_all_have_one_value() -> None:
+    # Of 20 users 7 have 0, and a quarter, 5, are the worst. The quarter's quantile is below the tenth value with
+    # 97.5 % or more: at most 9 of 20 are below it with chance 0.986, at most 8 with 0.959. That value is 3.
+    values, worst = np.array([0.0] * 7 + [1.0, 2, 3, *range(4, 14)]), Aggregate.of("worst(0.25)")
+    assert float(stats.binom.cdf(9, 20, 0.25)) > 0.975 > float(stats.binom.cdf(8, 20, 0.25))
+    assert ordered_interval(values, worst, 0.95) == (0, 3)
+    assert ordered_interval(-values, worst.towards("lower"), 0.95) == (-3, 0)
+    assert ordered_interval(np.ones(20), worst, 0.95) == (1, 1)
+
+
 @pytest.mark.parametrize("aggregate", ["minimum", "maximum"])
 def test_extremes_have_no_interval(aggregate: str) -> None:
     assert np.isnan(ordered_interval(np.arange(100.0), Aggregate.of(aggregate), 0.95)).all()

@@ -48,7 +48,9 @@ def ordered_interval(values: Floats, aggregate: Aggregate, confidence: float) ->
     That of a quantile lies between two order statistics: it holds whatever the distribution is, since the number of
     users below the quantile is binomial (Conover, Practical nonparametric statistics). That of the worst users' mean is
     Student's, for the linear approximation of Rockafellar and Uryasev (Optimization of conditional value-at-risk, 2000)
-    with as many degrees of freedom as there are worst users, less one.
+    with as many degrees of freedom as there are worst users, less one. Where these and more users share one value, such
+    as 0, there is nothing to approximate: the interval goes from there, as nobody is worse, to the upper limit of the
+    quantile that the worst users are below, since their mean is not above it.
     """
     n = len(values)
     if aggregate.extreme or (n * aggregate.tail < TAIL_USERS and aggregate.quantile is None):
@@ -60,6 +62,10 @@ def ordered_interval(values: Floats, aggregate: Aggregate, confidence: float) ->
     values = _worst_first(values, aggregate)
     size = float(aggregate.share * n)
     edge = values[min(int(size), n - 1)]
+    if edge == values[0]:
+        high = _places(n, aggregate.tail, (1 - confidence) / 2)[1]
+        ends = sorted((aggregate.sign * float(edge), aggregate.sign * float(values[min(high, n) - 1])))
+        return (ends[0], ends[1]) if high <= n else (math.nan, math.nan)
     scores = edge - np.maximum(edge - values, 0.0) * (n / size)
     half = float(stdtrit(size - 1, (1 + confidence) / 2)) * float(scores.std(ddof=1)) / math.sqrt(n)
     middle = ordered_value(values * aggregate.sign, aggregate)
@@ -68,17 +74,21 @@ def ordered_interval(values: Floats, aggregate: Aggregate, confidence: float) ->
 
 def _between(values: Floats, quantile: float, outside: float) -> tuple[float, float]:
     """The order statistics below and above a quantile; NaN where there are too few values for either."""
+    low, high = _places(len(values), quantile, outside)
+    if low < 1 or high > len(values):
+        return math.nan, math.nan
+    return float(values[low - 1]), float(values[high - 1])
+
+
+def _places(n: int, quantile: float, outside: float) -> tuple[int, int]:
+    """Which of n values in their order stand below and above a quantile, from 1: 0 or n + 1 where none does."""
     from scipy.special import bdtr
 
-    n = len(values)
     away = STANDARD_DEVIATIONS * math.sqrt(n * quantile * (1 - quantile)) + 1
     count = np.arange(max(0, int(n * quantile - away)), min(n, int(n * quantile + away) + 1) + 1)
     below = bdtr(count.astype(float), n, quantile)
     low = int(count[np.searchsorted(below, outside, side="right")])  # the first count that is no longer too unlikely
-    high = int(count[np.searchsorted(below, 1 - outside)]) + 1
-    if low < 1 or high > n:
-        return math.nan, math.nan
-    return float(values[low - 1]), float(values[high - 1])
+    return low, int(count[np.searchsorted(below, 1 - outside)]) + 1
 
 
 def resampled_values(values: Floats, counts: Array, aggregate: Aggregate) -> Floats:
