@@ -132,3 +132,16 @@ def test_what_is_missing() -> None:
         atkay.evaluate(RECS, TRUTH, "ips_recall(propensity=given)@3")
     with pytest.raises(SpecError, match="clip must be a number from 0 to 1"):
         atkay.parse("ips_recall(clip=2)")
+
+
+def test_a_weight_that_is_no_number_says_what_to_do() -> None:
+    # 1 / (1e-45)^10 is 1e450: beyond what a float holds. Clipped, it is 2, as is that of tea: ann has jam of two, bob tea of one.
+    spec = "ips_recall(propensity=given,power=10)@1"
+    with pytest.raises(
+        SideError, match=r"a propensity of 1e-45 to the power of 10 is too small to weigh by 1/p\. Clip"
+    ):
+        values(spec, propensity={"jam": 1e-45, "tea": 0.5})
+    assert values(spec.replace("power=10", "power=10,clip=0.5"), propensity={"jam": 1e-45, "tea": 0.5}) == [
+        2 / 2,
+        2 / 1,
+    ]

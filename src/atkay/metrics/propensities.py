@@ -8,9 +8,13 @@ from typing import Literal
 import numpy as np
 
 from atkay.core.kernels import falling, sums
+from atkay.errors import SideError
 from atkay.judged.side import Features
 from atkay.metrics.metric import Floats, Ints, Judged, Metric, Ratio, RunMetric, divide, number, word
 from atkay.metrics.worked import printed
+
+LARGEST_WEIGHT = 2.0**500
+"""Sums and squares of such weights are still numbers."""
 
 WEIGHTS = {
     "users": "share of training users that have the item",
@@ -43,15 +47,24 @@ class WithPropensity(Metric):
         else:
             train = judged.train
             share = train.popularity / max(train.users if self.propensity == "users" else len(train.items), 1)
-        p = np.maximum(share**self.power, self.clip)
-        return np.where(share > 0, 1 / np.where(share > 0, p, 1.0), 0.0)
+        p = np.where(share > 0, np.maximum(share**self.power, self.clip), 1.0)
+        if (tiny := p < 1 / LARGEST_WEIGHT).any():
+            raise SideError(
+                f"{self}: a propensity of {share[tiny].min():g}{self._to_the_power} is too small to weigh by 1/p. Clip "
+                "the weights, for instance with clip=0.0001, or choose a lower power."
+            )
+        return np.where(share > 0, 1 / p, 0.0)
+
+    @property
+    def _to_the_power(self) -> str:
+        """The power in words, where there is one."""
+        return "" if self.power == 1 else f" to the power of {printed(self.power)}"
 
     @property
     def weight(self) -> str:
         """The weight of an item in words."""
-        power = "" if self.power == 1 else f" to the power of {printed(self.power)}"
         clip = f", p at least {printed(self.clip)}" if self.clip else ""
-        return f"1/p with p the {WEIGHTS[self.propensity]}{power}{clip}"
+        return f"1/p with p the {WEIGHTS[self.propensity]}{self._to_the_power}{clip}"
 
 
 def _given(table: Features) -> Floats:
