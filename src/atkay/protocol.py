@@ -59,11 +59,13 @@ class Protocol(Visible):
         "Users with a list but no relevant item.",
         concerns="who",
         skip="a user with a list but no relevant item is skipped",
-        zero="a user with a list but no relevant item scores 0 in metrics that need truth",
-        one="a user with a list but no relevant item scores 1 in metrics that need truth",
+        zero="a user with a list but no relevant item scores 0 in metrics that need truth, and has no value where lower "
+        "is better",
+        one="a user with a list but no relevant item scores 1 in metrics that need truth, and has no value where lower "
+        "is better",
         error="a user with a list but no relevant item is an error",
         judged="a user with no relevant item scores 0 in metrics that need truth if the truth grades an item as not "
-        "relevant, else does not count",
+        "relevant, and has no value where lower is better; else does not count",
     )
     ties: Literal[
         "given", "item", "item_desc", "best", "worst", "random", "expected", "text", "text_desc", "reversed", "together"

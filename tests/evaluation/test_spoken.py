@@ -202,7 +202,10 @@ def test_what_is_built_on_results_knows_the_protocol_of_each_number() -> None:
         atkay.compare({"a": apart, "b": alike})
     assert apart.apart["precision(per=listed)@5"].exclude == apart.protocol.exclude == "1 row of a dict"
     comparison = atkay.compare({"a": apart, "b": apart})
-    words = "a user with a list but no relevant item scores 0 in metrics that need truth"
+    words = (
+        "a user with a list but no relevant item scores 0 in metrics that need truth, and has no value where lower is "
+        "better"
+    )
     assert comparison.protocol["precision(per=listed)@5"] == words
     assert f"precision(per=listed)@5: {words}" in repr(comparison)
 

@@ -351,10 +351,11 @@ def value(query: Query, metric: str, words: Words, k: int | None, data: Data, ru
         above, below = pair(query, metric, words, k, data, rules)
         return above / below if below else math.nan  # whoever adds nothing to the denominator does not count
     if not query.relevant and about_truth(metric, words):
+        lower = is_lower_better(metric, words)
         if rules.no_truth == "one":
-            return 1.0
+            return math.nan if lower else 1.0
         if not (every_grade(metric, words, rules) and query.positive):
-            return 0.0
+            return math.nan if lower else 0.0
     formula, fields = (METRICS | LISTS)[metric]
     if not words.keys() <= fields:
         raise ValueError(f"{metric} has no field {sorted(words.keys() - fields)}")
@@ -397,8 +398,17 @@ def pair(query: Query, metric: str, words: Words, k: int | None, data: Data, rul
         parts = (POOLED | POOLED_LISTS)[metric](case, words)
         above, below = above + weight * parts[0], below + weight * parts[1]
     if not query.relevant and about_truth(metric, words):
-        above = below if rules.no_truth == "one" else above if every_grade(metric, words, rules) else 0.0
+        kept = rules.no_truth != "one" and every_grade(metric, words, rules)
+        if is_lower_better(metric, words) and not kept:
+            return 0.0, 0.0
+        above = below if rules.no_truth == "one" else above if kept else 0.0
     return above, below
+
+
+def is_lower_better(metric: str, words: Words) -> bool:
+    if metric == "expected_exposure":
+        return words.get("of", "loss") == "loss"
+    return metric in ("mean_rank", "mpr", "fall_out", "ndpm")
 
 
 @dataclass(frozen=True)

@@ -35,3 +35,18 @@ def test_a_user_without_a_hit() -> None:
     result = atkay.evaluate(recs, truth, ["mean_rank", "mean_rank(unlisted=skip)"])
     assert result["mean_rank"] == (1 + 3) / 2
     assert result.summaries["mean_rank(unlisted=skip)"].undefined == 1
+
+
+def test_users_without_truth_have_no_value_where_lower_is_better() -> None:
+    # For bob nothing is relevant. He scores 0 where higher is better: (1 + 0) / 2; 0 would be the best fall-out there
+    # is, and the best NDPM, and better than the top rank.
+    recs, truth = {"ann": ["a", "x"], "bob": ["x", "y"]}, {"ann": {"a": 1}, "bob": {"x": 0}}
+    lower = ["mean_rank", "mpr", "fall_out(among=listed)@2", "fall_out(among=listed,average=pooled)@1", "ndpm"]
+    for no_truth, others in (("zero", 1 / 2), ("judged", 1 / 2), ("one", 1.0)):
+        protocol = atkay.Protocol(no_truth=no_truth)
+        result = atkay.evaluate(recs, truth, ["mrr", *lower], protocol=protocol)
+        assert result["mrr"] == others
+        assert [result[name] for name in lower] == [1, 0, 1, 0, 0]  # Ann's alone
+        assert [(result.summaries[name].users, result.summaries[name].undefined) for name in lower] == [(1, 1)] * 5
+    assert "1 without truth (scored 1 by mrr)" in repr(result)
+    assert "1 without truth (without a value)" in repr(atkay.evaluate(recs, truth, "ndpm", no_truth="zero"))

@@ -83,16 +83,16 @@ def find_bounds(result: Result, grade: float | None = None) -> Bounds:
         None if result.weights is None else result.weights[np.searchsorted(rows, np.flatnonzero(each.counted))]
         for each in measured
     ]
-    searched = [extremes(each, most, of_users) for each, of_users in zip(kept, weights, strict=True)]
-    for each in searched:
+    reached = [extremes(each, most, of_users) for each, of_users in zip(kept, weights, strict=True)]
+    for each in reached:
         for name, sometimes in each.sometimes.items():
             if sometimes.any() and (result.groups is not None or name in result.aggregates):
                 refused[name] = "some users have a value under some judgements only, and it is no mean over users"
     users = {
-        side: in_rows(kept, [each.values[at] for each in searched]) for at, side in enumerate(("lowest", "highest"))
+        side: in_rows(kept, [each.values[at] for each in reached]) for at, side in enumerate(("lowest", "highest"))
     }
     users = {side: {name: of[name] for name in of if name not in refused} for side, of in users.items()}
-    lowest, highest = (_means(result, kept, searched, weights, at, refused) for at in (0, 1))
+    lowest, highest = (_means(result, kept, reached, weights, at, refused) for at in (0, 1))
     judged, counted = measured[0].judged, measured[0].counted
     listed = int(judged.n_listed[counted].sum())
     return Bounds(
@@ -111,7 +111,7 @@ def find_bounds(result: Result, grade: float | None = None) -> Bounds:
 def _means(
     result: Result,
     measured: Sequence[Measured],
-    searched: Sequence[Extremes],
+    reached: Sequence[Extremes],
     weights: Sequence[Floats | None],
     end: int,
     refused: Container[str],
@@ -120,10 +120,10 @@ def _means(
     sign = 2 * end - 1
     values = [
         {name: without_value(of, each.sometimes[name], weighed, sign) for name, of in each.values[end].items()}
-        for each, weighed in zip(searched, weights, strict=True)
+        for each, weighed in zip(reached, weights, strict=True)
     ]
     above, below = (
-        in_rows(measured, [{name: sides[at] for name, sides in each.sides[end].items()} for each in searched], 0.0)
+        in_rows(measured, [{name: sides[at] for name, sides in each.sides[end].items()} for each in reached], 0.0)
         for at in (0, 1)
     )
     users = {name: of for name, of in in_rows(measured, values).items() if name not in refused}

@@ -347,18 +347,24 @@ def score_missing(
     protocol: Protocol,
     lost: Bools,
 ) -> None:
-    """Give users without truth (``lost``) what the protocol gives them, in place."""
+    """Give users without truth (``lost``) what the protocol gives them, in place.
+
+    Where lower is better they have no value: 0 would be the best, and there is no worst mean rank.
+    """
     width = [len(metric.cutoffs) for metric in metrics]
+    best, lower = protocol.no_truth == "one", [metric.better == "lower" for metric in metrics]
+    # What counts grades has seen those below min_relevance where these are gains, and scores 0 by itself else.
+    about_truth = [metric.needs_truth and (best or not metric.by_grade) for metric in metrics]
     if lost.any():
-        best = protocol.no_truth == "one"
-        # What counts grades has seen those below min_relevance where these are gains, and scores 0 by itself else.
-        about_truth = [metric.needs_truth and (best or not metric.by_grade) for metric in metrics]
-        values[np.ix_(lost, np.repeat(np.array(about_truth, bool), width))] = 1.0 if best else 0.0
-    for metric, first in zip(metrics, np.cumsum([0, *width]), strict=False):
+        for scored, value in ((~np.array(lower, bool), float(best)), (np.array(lower, bool), np.nan)):
+            values[np.ix_(lost, np.repeat(scored & np.array(about_truth, bool), width))] = value
+    for metric, scored, low, first in zip(metrics, about_truth, lower, np.cumsum([0, *width]), strict=False):
         for at, one in enumerate(metric.split() if is_pooled(metric) else ()):
             numerator, denominator = ratios[str(one)]
-            if metric.needs_truth and (protocol.no_truth == "one" or not metric.by_grade):
-                numerator[lost] = denominator[lost] if protocol.no_truth == "one" else 0.0
+            if scored and low:
+                denominator[lost] = 0.0
+            if scored:
+                numerator[lost] = denominator[lost] if best else 0.0
             values[~divides(denominator), first + at] = np.nan
 
 

@@ -128,7 +128,7 @@ class ExpectedExposure(Metric):
             return relevance
         due = [np.bincount(query, size * column**2, judged.n_queries) for column in target.T]
         loss = np.maximum(disparity - 2 * relevance + np.array(due).T, 0)
-        loss[judged.n_relevant == 0] = 0.0  # as no_truth=zero has it
+        loss[judged.n_relevant == 0] = np.nan  # as no_truth=zero has it
         return loss
 
     def _targets(self, judged: Judged) -> tuple[Ints, Ints, Floats, Ints]:

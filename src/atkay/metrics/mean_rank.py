@@ -63,9 +63,7 @@ class MeanRank(Ratio):
         return self.gain == "linear"
 
     def values(self, judged: Judged) -> Floats:
-        values = divide(*self.ratio(judged), np.nan)
-        values[judged.n_relevant == 0] = 0.0  # as no_truth=zero has it
-        return values
+        return divide(*self.ratio(judged), np.nan)
 
     def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
         """The weighted ranks, and the weights."""

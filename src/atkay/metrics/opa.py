@@ -58,7 +58,8 @@ class OPA(Ratio):
     of_one_gain = True
 
     def values(self, judged: Judged) -> Floats:
-        without = np.where(judged.n_relevant > 0, np.nan, 0.0)[:, None]  # as no_truth=zero has it
+        lower = self.better == "lower"
+        without = np.where(lower | (judged.n_relevant > 0), np.nan, 0.0)[:, None]  # as no_truth=zero has it
         right, pairs = self.ratio(judged)
         values: Floats = np.where(pairs > 0, divide(right, pairs), without)
         return values

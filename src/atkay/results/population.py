@@ -108,12 +108,14 @@ def _without_truth(protocol: Protocol, metrics: Sequence[Metric]) -> str:
         return "skipped"
     best = protocol.no_truth == "one"
     gains = protocol.gains == "positive" and protocol.min_relevance is not None and not best
-    scored = [
-        str(each)
+    about_truth = [
+        each
         for each in metrics
         if each.needs_truth and not (isinstance(each, RunMetric) or is_pooled(each) or (gains and each.by_grade))
     ]
-    score = f"scored {1 if best else 0}" if scored else "counted"
+    scored = [str(each) for each in about_truth if each.better != "lower"]
+    without = "without a value" if len(about_truth) == len(metrics) else "counted"
+    score = f"scored {1 if best else 0}" if scored else without
     if 0 < len(scored) < len(metrics):
         score += f" by {', '.join(scored)}"
     return f"{score} if any item was judged" if protocol.no_truth == "judged" else score
