@@ -59,10 +59,10 @@ class Protocol(Visible):
         "Users with a list but no relevant item.",
         concerns="who",
         skip="a user with a list but no relevant item is skipped",
-        zero="a user with a list but no relevant item scores 0 in metrics that need truth, and has no value where lower "
-        "is better",
-        one="a user with a list but no relevant item scores 1 in metrics that need truth, and has no value where lower "
-        "is better",
+        zero="a user with a list but no relevant item scores 0 in metrics that need truth, and has no value where "
+        "lower is better",
+        one="a user with a list but no relevant item scores 1 in metrics that need truth, and has no value where "
+        "lower is better",
         error="a user with a list but no relevant item is an error",
         judged="a user with no relevant item scores 0 in metrics that need truth if the truth grades an item as not "
         "relevant, and has no value where lower is better; else does not count",

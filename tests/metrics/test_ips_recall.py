@@ -135,7 +135,8 @@ def test_what_is_missing() -> None:
 
 
 def test_a_weight_that_is_no_number_says_what_to_do() -> None:
-    # 1 / (1e-45)^10 is 1e450: beyond what a float holds. Clipped, it is 2, as is that of tea: ann has jam of two, bob tea of one.
+    # 1 / (1e-45)^10 is 1e450: beyond what a float holds. Clipped, it is 2, as is that of tea. Of these two ann has jam,
+    # and bob has tea, his only one.
     spec = "ips_recall(propensity=given,power=10)@1"
     with pytest.raises(
         SideError, match=r"a propensity of 1e-45 to the power of 10 is too small to weigh by 1/p\. Clip"

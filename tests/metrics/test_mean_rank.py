@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import atkay
@@ -42,9 +44,9 @@ def test_users_without_truth_have_no_value_where_lower_is_better() -> None:
     # is, and the best NDPM, and better than the top rank.
     recs, truth = {"ann": ["a", "x"], "bob": ["x", "y"]}, {"ann": {"a": 1}, "bob": {"x": 0}}
     lower = ["mean_rank", "mpr", "fall_out(among=listed)@2", "fall_out(among=listed,average=pooled)@1", "ndpm"]
-    for no_truth, others in (("zero", 1 / 2), ("judged", 1 / 2), ("one", 1.0)):
-        protocol = atkay.Protocol(no_truth=no_truth)
-        result = atkay.evaluate(recs, truth, ["mrr", *lower], protocol=protocol)
+    choices: tuple[tuple[Any, float], ...] = ("zero", 1 / 2), ("judged", 1 / 2), ("one", 1.0)
+    for no_truth, others in choices:
+        result = atkay.evaluate(recs, truth, ["mrr", *lower], no_truth=no_truth)
         assert result["mrr"] == others
         assert [result[name] for name in lower] == [1, 0, 1, 0, 0]  # Ann's alone
         assert [(result.summaries[name].users, result.summaries[name].undefined) for name in lower] == [(1, 1)] * 5

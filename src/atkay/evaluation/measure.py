@@ -356,8 +356,9 @@ def score_missing(
     # What counts grades has seen those below min_relevance where these are gains, and scores 0 by itself else.
     about_truth = [metric.needs_truth and (best or not metric.by_grade) for metric in metrics]
     if lost.any():
-        for scored, value in ((~np.array(lower, bool), float(best)), (np.array(lower, bool), np.nan)):
-            values[np.ix_(lost, np.repeat(scored & np.array(about_truth, bool), width))] = value
+        value = np.where(lower, np.nan, float(best))
+        of_columns = np.repeat(np.array(about_truth, bool), width)
+        values[np.ix_(lost, of_columns)] = np.repeat(value, width)[of_columns]
     for metric, scored, low, first in zip(metrics, about_truth, lower, np.cumsum([0, *width]), strict=False):
         for at, one in enumerate(metric.split() if is_pooled(metric) else ()):
             numerator, denominator = ratios[str(one)]
