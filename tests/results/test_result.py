@@ -128,12 +128,16 @@ def test_what_the_footer_says_is_what_users_score(no_recs: Any, no_truth: Any) -
             np.testing.assert_equal(result.to_dict(), left_out.to_dict())
             continue
         score, _, named = truthless.partition(" by ")
-        needs = np.array([metric.needs_truth and not is_pooled(metric) for metric in metrics], bool)
-        assert score == (f"scored {1 if no_truth == 'one' else 0}" if needs.any() else "counted")
+        about_truth = np.array([metric.needs_truth and not is_pooled(metric) for metric in metrics], bool)
+        lower = about_truth & np.array([metric.better == "lower" for metric in metrics], bool)
+        needs = about_truth & ~lower
+        other = "without a value" if about_truth.sum() == len(result.metrics) else "counted"
+        assert score == (f"scored {1 if no_truth == 'one' else 0}" if needs.any() else other)
         scored = [str(metric) for metric, alone in zip(metrics, needs, strict=True) if alone]
         assert named == ("" if len(scored) in (0, len(result.metrics)) else ", ".join(scored))
         of_truthless = np.array(_values(result, NO_TRUTH)).reshape(2, -1)
         assert (of_truthless[:, needs] == (score == "scored 1")).all()
+        assert np.isnan(of_truthless[:, lower]).all()
         with_truth = np.array(_values(atkay.evaluate(RUN, all_truth, mix, **side()), NO_TRUTH)).reshape(2, -1)
         counting = {"count", "utility"}  # what is relevant: no protocol decides what a user without any scores
         alike = np.array([not (metric.needs_truth or metric.name in counting) for metric in metrics], bool)
