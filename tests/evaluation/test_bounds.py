@@ -213,7 +213,7 @@ def test_too_many_judgements_to_try() -> None:
     recs, binary, graded = {1: range(1, 14)}, {1: [1, 20]}, {1: {1: 1, 20: 2}}
     assert "inst" in atkay.evaluate(recs, binary, "inst").bounds
     bounds = atkay.evaluate(recs | {2: range(1, 15)}, binary | {2: [1]}, "inst").bounds
-    assert bounds.refused["inst"].endswith("where no list has more than 12 unjudged items")
+    assert bounds.refused["inst"].endswith("tried out where none has more than 12 unjudged items")
     assert "opa" in atkay.evaluate(recs, binary, "opa").bounds
     assert atkay.evaluate(recs, graded, "opa").bounds.refused["opa"].endswith("more than 7 unjudged items")
 

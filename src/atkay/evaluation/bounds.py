@@ -162,7 +162,7 @@ def _why_not(metric: Metric, measured: Measured, grade: float) -> str:
         tried = most_unjudged(judged, grade)
         if UnjudgedPlaces.of(judged, measured.counted).most > tried:
             return (
-                "no proof of its extremes is known, and all judgements can only be tried out where no list has more "
-                f"than {number_of(tried, 'unjudged item')}"
+                "no proof of its extremes is known, and all judgements of this many lists can only be tried out where "
+                f"none has more than {number_of(tried, 'unjudged item')}"
             )
     return ""

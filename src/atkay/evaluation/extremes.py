@@ -36,7 +36,7 @@ from atkay.metrics.gains import discount_of, gains
 from atkay.metrics.ndcg import NDCG
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from atkay.core.types import Bools, Ints
     from atkay.judged.judged import Judged
@@ -44,7 +44,10 @@ if TYPE_CHECKING:
     from atkay.results.measured import Measured
 
 MOST_JUDGEMENTS = 1 << 12
-"""As many judgements of the unjudged items of a list are tried out."""
+"""As many judgements of the unjudged items of a list are tried out, fewer of many lists: to try all takes seconds."""
+
+MOST_ROWS = 1 << 25
+"""The listed items times the judgements that are tried out."""
 
 Sides = tuple[Floats, Floats]
 """Numerators and denominators."""
@@ -104,7 +107,8 @@ def scale_of(judged: Judged, grade: float) -> Floats:
 
 def most_unjudged(judged: Judged, grade: float) -> int:
     """How many unjudged items a list may have for all judgements to be tried out."""
-    return int(math.log(MOST_JUDGEMENTS) / math.log(len(scale_of(judged, grade)) + 1) + 1e-9)
+    judgements = max(1, min(MOST_JUDGEMENTS, MOST_ROWS // max(int(judged.n_listed.sum()), 1)))
+    return int(math.log(judgements) / math.log(len(scale_of(judged, grade)) + 1) + 1e-9)
 
 
 def _search(
@@ -120,7 +124,7 @@ def _search(
     lowest, highest, undefined = np.full(shape, np.inf), np.full(shape, -np.inf), np.zeros(shape, bool)
     most: dict[str, Sides] = {}
     for grades in tries():
-        values, ratios = values_of(places.relevant(judged, grades), metrics, protocol, counted)
+        values, ratios = values_of(places.relevant(judged, grades, metrics), metrics, protocol, counted)
         undefined |= np.isnan(values)
         np.fmin(lowest, values, out=lowest)
         np.fmax(highest, values, out=highest)
@@ -157,7 +161,7 @@ def _of_sums(
     while metrics:
         better: dict[str, Sides] = {}
         for grades in tries():
-            _, ratios = values_of(places.relevant(judged, grades), metrics, protocol, counted)
+            _, ratios = values_of(places.relevant(judged, grades, metrics), metrics, protocol, counted)
             for name, sides in ratios.items():
                 better[name] = _better(sides, better.get(name), sign, -sign * reached[name])
         now = quotients(better)
@@ -242,8 +246,11 @@ class UnjudgedPlaces:
         for number in range(len(scale) ** self.most):
             yield scale[number // digits % len(scale)]
 
-    def relevant(self, judged: Judged, grades: Floats) -> Judged:
-        """The same lists where the unjudged places hold judged items of these grades, 0 being not relevant."""
+    def relevant(self, judged: Judged, grades: Floats, metrics: Sequence[Metric]) -> Judged:
+        """The same lists where the unjudged places hold judged items of these grades, 0 being not relevant.
+
+        Which items are relevant is known where one of the metrics reads what there is to know of items.
+        """
         chosen = (grades > 0) & (grades >= judged.threshold)
         given, query, n = grades[chosen], self.query[chosen], judged.n_queries
         added, every = np.bincount(query, minlength=n), np.bincount(self.query, minlength=n)
@@ -264,14 +271,16 @@ class UnjudgedPlaces:
             "grades": all_grades,
             "n_relevant": judged.n_relevant + added,
             "tied": None if judged.tied is None else tuple(map(joined, judged.tied, self.tied)),
-            "graded": None if judged.graded is None else self.relevant(judged.graded, grades),
+            "graded": None if judged.graded is None else self.relevant(judged.graded, grades, metrics),
             "n_nonrelevant": judged.nonrelevant[0] + every - added,
-            "truth": _with_rows(judged.relevant, query, self.item[chosen])[0],
+            "truth": None,
             "judging": Later(lambda: self._judgements(judged, grades, chosen)),
         }
         if len(all_grades) and is_constant(all_grades):
             # One gain stands for all, so that a perfect list scores 1 to the last bit.
             fields |= {name: np.broadcast_to(all_grades[0], fields[name].shape) for name in ("grade", "grades")}
+        if any(metric.needs for metric in metrics):
+            fields["truth"] = _with_rows(judged.relevant, query, self.item[chosen])[0]
         none: dict[str, Any] = dict.fromkeys(("positive", "n_unjudged_above", "of_hits", "of_truth"))
         both = replace(judged, **fields, **none)
         return replace(both, nonrelevant_above=both.rank - both.nth)
