@@ -28,7 +28,7 @@ from atkay.core.kernels import divide, within
 from atkay.core.lists import Lists, is_constant, mask
 from atkay.core.moments import divides
 from atkay.core.types import WHOLE, Floats
-from atkay.evaluation.judge import group_of
+from atkay.evaluation.hits import group_of
 from atkay.evaluation.measure import values_of
 from atkay.judged.judgements import Judgements, Later
 from atkay.metrics.dcg import DCG

@@ -21,7 +21,7 @@ from atkay.engines.full_ranking.lists import BYTES, Products, TieOrder, Tops, to
 from atkay.engines.full_ranking.truth import Ranked, Truth, list_depth, tie_order
 from atkay.errors import DuplicateError, InputError, ProtocolError, a_type, number_of, shown, unknown_value
 from atkay.evaluation.finish import Setting, finish
-from atkay.evaluation.judge import relevant_grades
+from atkay.evaluation.hits import relevant_grades
 from atkay.evaluation.measure import measure_all
 from atkay.evaluation.request import USUAL, Request
 from atkay.inputs.batch import read_row_weights

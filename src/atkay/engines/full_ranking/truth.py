@@ -14,7 +14,8 @@ from atkay.core.lists import Lists, mask
 from atkay.core.match import repeated
 from atkay.errors import DuplicateError, InputError, ProtocolError, RelevanceError, listing
 from atkay.evaluation.finish import read_grades
-from atkay.evaluation.judge import find_hits, relevant_grades, without_depth
+from atkay.evaluation.hits import find_hits, relevant_grades
+from atkay.evaluation.judge import without_depth
 from atkay.evaluation.raters import one_grade_each, unjudged_rows
 from atkay.inputs.arrays import Use, item_rows
 from atkay.inputs.coding.grades import Grades
