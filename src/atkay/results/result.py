@@ -20,12 +20,12 @@ from atkay.metrics.metric import Definition, Metric, is_pooled
 from atkay.protocol import Protocol
 from atkay.results.numbers import Numbers
 from atkay.results.population import Population
+from atkay.results.segments import frame_of, gaps_of, members_of
 from atkay.results.summary import (
     HEADER,
     Summary,
     cells,
     means_of,
-    number_types,
     summarise,
     units,
     unscaled,
@@ -242,22 +242,13 @@ class Result(Exported, Mapping[str, float]):
     @property
     def table(self) -> pl.DataFrame:
         """A row per metric: mean, 95 % CI (low, high), SD over users (deviation), users counted and undefined."""
-        from atkay.core.forks import polars as pl
-
-        return pl.DataFrame(
-            [(name, *summary) for name, summary in self.summaries.items()],
-            schema={"metric": pl.String, **number_types()},
-            orient="row",
-        ).fill_nan(None)
+        return frame_of(("metric",), [(name, *summary) for name, summary in self.summaries.items()])
 
     @property
     def slices(self) -> pl.DataFrame:
         """A row per slice, segment and metric, with the columns of the table."""
-        from atkay.core.forks import polars as pl
-
         rows = [(*names, *summary) for *names, summary in self.slice_summaries]
-        schema = {"slice": pl.String, "segment": pl.String, "metric": pl.String, **number_types()}
-        return pl.DataFrame(rows, schema=schema, orient="row").fill_nan(None)
+        return frame_of(("slice", "segment", "metric"), rows)
 
     @property
     def gaps(self) -> pl.DataFrame:
@@ -269,29 +260,7 @@ class Result(Exported, Mapping[str, float]):
         Deldjoo et al., of any metric.
         Users without a segment and segments without a value are ignored; with fewer than two segments there is no row.
         """
-        from atkay.core.forks import polars as pl
-
-        counts = pl.col("mean").is_not_null() & pl.col("segment").is_not_null()
-        mean, segment = pl.col("mean").filter(counts), pl.col("segment").filter(counts)
-        high, low = pl.col("highest"), pl.col("lowest")
-        # Of n rising means the i-th is the higher one in i - 1 pairs and the lower one in n - i.
-        n = mean.len()
-        weight = 2 * pl.int_range(1, n + 1) - n - 1
-        return (
-            self.slices.group_by("slice", "metric", maintain_order=True)
-            .agg(
-                counts.sum().alias("segments"),
-                highest_segment=segment.filter(mean == mean.max()).first(),
-                lowest_segment=segment.filter(mean == mean.min()).first(),
-                highest=mean.max(),
-                lowest=mean.min(),
-                mad=(weight * mean.sort()).sum() / (n * (n - 1) / 2),
-            )
-            .filter(pl.col("segments") > 1)
-            .drop("segments")
-            .with_columns(gap=high - low, ratio=pl.when(high > 0, low >= 0).then(low / high))
-            .select(pl.exclude("mad"), "mad")
-        )
+        return gaps_of(self.slices)
 
     @cached_property
     def slice_summaries(self) -> list[tuple[str, str | None, str, Summary]]:
@@ -307,7 +276,7 @@ class Result(Exported, Mapping[str, float]):
         """Each segment that has users, and its metrics."""
         of_run = {segment: numbers for (name, segment), numbers in self.whole_of.items() if name == slicing.name}
         if self.sums is None:
-            for segment, members in _members(slicing):
+            for segment, members in members_of(slicing):
                 yield segment, self._summarise(members, (slicing.name, segment), of_run.get(segment, {}))
             return
         for segment in slicing.segments:
@@ -541,11 +510,3 @@ class Result(Exported, Mapping[str, float]):
         from atkay.results.save import load
 
         return load(path_of(path, SourceError))
-
-
-def _members(slicing: Slicing) -> Iterator[tuple[Any, Ints]]:
-    """Each segment that has users, and their rows."""
-    order = np.argsort(slicing.code, kind="stable")
-    codes, starts = np.unique(slicing.code[order], return_index=True)
-    for code, rows in zip(codes, np.split(order, starts[1:]), strict=True):
-        yield slicing.segments[code], rows
