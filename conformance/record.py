@@ -37,14 +37,18 @@ class Library:
     """What to install: the library itself stands first. `bare` are installed without what they ask for.
 
     Other versions of a library stand under `NAME-VERSION`, and share its adapter.
+
+    A library that is not on PyPI is in the folder that the variable `checkout` names, with `source` as its version.
     """
 
     pins: tuple[str, ...]
     bare: tuple[str, ...] = ()
+    source: str = ""
+    checkout: str = ""
 
     @property
     def named(self) -> str:
-        return (self.bare or self.pins)[0]
+        return self.source or (self.bare or self.pins)[0]
 
 
 LIBRARIES = {
@@ -85,7 +89,7 @@ LIBRARIES = {
         ("tensorflow-cpu==2.15.1", "numpy==1.26.4", "six==1.17.0", "absl-py==2.5.1"),
         bare=("tensorflow-ranking==0.5.5",),
     ),
-    "elliot": Library(("elliot==0.3.1",)),  # not on PyPI
+    "elliot": Library(("numpy==2.4.6",), source="elliot==0.3.1", checkout="ELLIOT"),
     "beir": Library(
         ("pytrec_eval-terrier==0.5.11", "numpy==2.4.6", "scipy==1.17.1", "tqdm==4.70.1"), bare=("beir==2.2.0",)
     ),
@@ -143,6 +147,9 @@ def run(name: str) -> dict[str, Any]:
 
 def record(name: str) -> None:
     library = LIBRARIES[name]
+    if library.checkout and library.checkout not in os.environ:
+        say(f"{name}: left as it is; set {library.checkout} to the folder of a checkout to record it")
+        return
     head = {"library": library.named.partition("==")[0], "version": library.named.partition("==")[2]}
     head |= {"date": date.today().isoformat()}
     pins = {"pins": [*library.pins, *library.bare]}

@@ -31,6 +31,9 @@ CUT = (
 )
 WHOLE = (
     *((name, options) for name in ("AP", "RR", "Rprec", "SetP", "SetF") for options in OPTIONS),
+    *(("SetP", {"relative": True}), ("SetP", {"rel": 2, "relative": True}), ("SetRelP", {"judged_only": True})),
+    *(("SetF", {"rel": 2, "beta": 0.5}), ("nDCG", {"gains": {1: 3, 2: 2}}), ("nDCG", {"gains": {3: 1}})),
+    *(("NumQ", {}), ("NumRel", {}), ("NumRet", {}), ("NumRet", {"rel": 2}), ("NumRelRet", {})),
     *(("nDCG", {}), ("nDCG", {"judged_only": True}), ("Bpref", {}), ("Bpref", {"rel": 2})),
     *(("SetR", {}), ("SetR", {"rel": 2}), ("SetF", {"beta": 2.0}), ("SetAP", {}), ("infAP", {}), ("infAP", {"rel": 2})),
     *(("RBP", {"rel": 1}), ("RBP", {"rel": 2}), ("RBP", {"rel": 1, "p": 0.5})),
@@ -67,7 +70,7 @@ def entries() -> Iterator[Entry]:
             call = call.replace("qrels, run", "numbered_qrels, numbered_run")
             each = each.replace("found.query_id", "names[found.query_id]", 1)
             each = each.replace("qrels, run", "numbered_qrels, numbered_run")
-        yield Entry(name, call, k, options, each)
+        yield Entry(name, call, k, options, "" if name.startswith("Num") else each)
     for recall in RECALLS:
         measure = f"IPrec @ {recall}"
         yield Entry(

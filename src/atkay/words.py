@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from atkay.errors import AtkayError, unknown_value
 
-Scale = Mapping[Any, float] | Callable[[Any], float]
+Scale = Mapping[Any, float | str] | Callable[[Any], float]
 """Numbers by grade or rank, as a table or a function."""
 
 

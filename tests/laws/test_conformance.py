@@ -44,6 +44,12 @@ COUNTS = {"num_ret": "listed", "num_rel": "relevant", "num_rel_ret": "hits", "nu
 LISTED = {"unlisted": "ignored", "no_recs": "skip", "no_truth": "zero"}
 OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
     "cornac": {"ranks=listed items": {}, "ranks=every item": {}},
+    "elliot": {
+        "threshold=1": {"min_relevance": 1},
+        "threshold=2": {"min_relevance": 2},
+        "metric_0=Precision | metric_1=Recall": {},
+        "beta=2": "{metric}(beta=2){cut}",
+    },
     "ir_measures": {
         "rel=1": "{metric}(rel=1){cut}",
         "rel=2": "{metric}(rel=2){cut}",
@@ -58,7 +64,12 @@ OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
         "T=2.5 | max_rel=3": "{metric}(max_rel=3, T=2.5){cut}",
         "p=0.5 | max_rel=3": "{metric}(p=0.5,max_rel=3){cut}",
         "p=0.8 | normalize=False": "{metric}(p=0.8,normalize=False){cut}",
-        "beta=2.0": {"beta": math.sqrt(2)},  # trec_eval does not square it
+        "beta=2.0": "{metric}(beta=2.0){cut}",
+        "rel=2 | beta=0.5": "{metric}(rel=2,beta=0.5){cut}",
+        "relative=True": "{metric}(relative=True){cut}",
+        "rel=2 | relative=True": "{metric}(relative=True,rel=2){cut}",
+        "gains={'1': 3, '2': 2}": "{metric}(gains={{1: 3, 2: 2}}){cut}",
+        "gains={'3': 1}": "{metric}(gains={{3: 1}}){cut}",
         "alpha=0.3": "{metric}(alpha=0.3){cut}",
         "alpha=0.9": "{metric}(alpha=0.9){cut}",
         "beta=0.8": "{metric}(beta=0.8){cut}",
@@ -144,6 +155,11 @@ OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
 TRUTH: dict[str, dict[str, Any]] = {"truth=relevance > 0": {}, "truth=every row": {}}
 
 NOT_SHARED: dict[str, dict[str, str]] = {
+    "elliot": {
+        "AUC": "it divides by one more than the irrelevant items",
+        "GAUC": "it divides by one more than the irrelevant items",
+        "metric_0=MAP | metric_1=MAR": "an F of other metrics than precision and recall",
+    },
     "lenskit": {
         "normalize=True": "RBP over that of a list full of relevant items, which no word says",
         "gain=rating | truth=every row": "an item of grade 0 is relevant and worth nothing",
@@ -215,7 +231,7 @@ LOGARITHMS = {("trec_eval", "gm_map")}
 """What has the logarithms of its users' values, of which map has the values themselves."""
 
 LEAST = {
-    "beir": 3752, "cornac": 6725, "ir_measures": 21778, "keras_rs": 3160, "lenskit": 11705, "lightgbm": 1801,
+    "beir": 3752, "cornac": 6725, "elliot": 8544, "ir_measures": 24701, "keras_rs": 3160, "lenskit": 11705, "lightgbm": 1801,
     "ranx": 21181, "recbole": 4095, "recommenders": 620, "recpack": 4320, "rectools": 8160, "replay": 4080,
     "rs_metrics": 4060, "sentence_transformers": 6496, "sklearn": 3033, "spark": 331, "tfranking": 3848,
     "torch_rechub": 6150, "torchmetrics": 8569, "trec_eval": 22158, "xgboost": 5215,
@@ -614,7 +630,8 @@ def test_recommenders_has_two_average_precisions() -> None:
 def test_all_names_are_specs() -> None:
     for each in atkay.list_dialects().values():
         for name in each.names:
-            own = re.sub(r"\{(p|alpha|beta|recall)\}", "0.5", name.replace("{table}", "{1: 1}"))
+            tables = name.replace("{table}", "{1: 1}").replace("{gains}", "1=1,2=0.5").replace("{levels}", ".2,0.5")
+            own = re.sub(r"\{(p|alpha|beta|recall)\}", "0.5", tables.replace("{zero}", "0"))
             own = re.sub(r"\{\w+\}", "5", own)
             assert speak(each, [own])[own].name in each.words, name
             protocols(each, None, {}, [own])
@@ -695,7 +712,7 @@ def test_all_dialects_are_listed() -> None:
         "recpack", "rs_metrics", "cornac", "sklearn", "elliot", "tfranking", "lightgbm", "xgboost", "spark",
         "beir", "sentence_transformers", "keras_rs", "torch_rechub",
     }  # fmt: skip
-    assert [name for name, each in found.items() if each.checked != "run"] == ["elliot", "trec_eval_10"]
+    assert [name for name, each in found.items() if each.checked != "run"] == ["trec_eval_10"]
     assert "from source" in repr(found)
     assert "rectools 0.19.0" in found.to_markdown()
 

@@ -75,7 +75,10 @@ def test_the_definition_and_the_arithmetic_have_it() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("ndcg(gain={1:2,2:1})", "numbers of 0 or more that do not fall"),
+        ("ndcg(gain={1:2,2:1})", "must have numbers that do not fall: a higher grade is worth as much or more"),
+        ("ndcg(gain={else:grade})", "must have numbers of 0 or more"),
+        ("ndcg(gain={1:1,else:3})", "write gain as a table of numbers"),
+        ("ndcg(discount={1:1,2:2,else:grade})@2", "write discount as a table of numbers"),
         ("ndcg(gain={1:-2})", "numbers of 0 or more"),
         ("ndcg(gain={1:nan})", "numbers of 0 or more"),
         ("ndcg(gain={a:1})", "write gain as a table of numbers, such as gain={1:1,2:3}"),
@@ -92,6 +95,32 @@ def test_the_definition_and_the_arithmetic_have_it() -> None:
 def test_refuses(spec: str, message: str) -> None:
     with pytest.raises(SpecError, match=message.replace("{", r"\{")):
         atkay.parse(spec)
+
+
+def test_grades_that_the_table_leaves_as_they_are() -> None:
+    # Grades 3, 1 and 2 at ranks 1, 3 and 4 are worth 3, 3 and 9, the most first 9, 3, 3.
+    recs, truth, gain = {1: ["c", "x", "a", "b"]}, {1: {"a": 1, "b": 2, "c": 3}}, "(gain={1:3,2:9,else:grade})"
+    dcg, ideal = 3 + 3 / 2 + 9 / math.log2(5), 9 + 3 / math.log2(3) + 3 / 2
+    specs = [f"dcg{gain}", f"ndcg{gain}", f"ndcg{gain[:-1]},ideal=listed)", f"ndcg{gain}@3"]
+    result = atkay.evaluate(recs, truth, specs)
+    assert [*result.values()] == pytest.approx([dcg, dcg / ideal, dcg / ideal, (3 + 3 / 2) / ideal])
+    # Down to c 9 is the most and 3 is there, so 6 are missed; down to a 9 + 3 + 3 and 6, down to b all.
+    missed = [6, 9, 1]  # the fourth place of an ideal list counts 1
+    expected = sum(one / math.log2(2 + less) for one, less in zip((3, 3, 9), missed, strict=True)) / 15
+    assert atkay.evaluate(recs, truth, f"normalized_gain{gain}").means.popitem()[1] == pytest.approx(expected)
+    assert str(atkay.NDCG(gain={1: 3, 2: 9, "else": "grade"})) == f"ndcg{gain}"
+    judged = Judged(
+        query=np.zeros(2, int), rank=np.array([1, 3]), grade=np.array([3.0, 2.0]), item=np.array([4, 7]),
+        n_relevant=np.array([2]), n_listed=np.array([3]), answered=np.array([True]), grades=np.array([3.0, 2.0]),
+    )  # fmt: skip
+    written = "(3 / log2(2) + 9 / log2(4)) / (9 / log2(2) + 3 / log2(3))"
+    assert written in arithmetic(atkay.parse(f"ndcg{gain}"), judged)
+
+
+def test_what_is_best_is_not_known_where_a_higher_grade_can_be_worth_less() -> None:
+    result = atkay.evaluate(RECS, TRUTH, "ndcg(gain={1:3,else:grade})")
+    assert "no proof of its extremes" in str(result.bounds)
+    assert "can give a higher grade a lower gain" in str(result.chance)
 
 
 def test_refuses_a_grade_that_the_table_does_not_have() -> None:

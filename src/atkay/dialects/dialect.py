@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import math
 import pkgutil
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,6 +23,16 @@ from atkay.text.phrases import between_commas, either
 from atkay.text.versions import Point, Versions
 
 _VERSIONED = re.compile(r"([^<=>]*)(.*)", re.DOTALL)
+_NUMBER = r"-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+_KINDS = {
+    "k": "[0-9]+",
+    "zero": r"0+(?:\.0*)?",
+    "table": r"\{[^{}]*\}",
+    "levels": f"{_NUMBER}(?:,{_NUMBER})*",
+    "gains": f"[0-9]+={_NUMBER}(?:,[0-9]+={_NUMBER})*",
+}
+"""What stands for braces of these names; others stand for a number."""
+
 _ENTRY = re.compile(r"(?P<name>\w+)(?:\((?P<words>.*)\))?(?P<cut>@\{k\})?")
 
 
@@ -33,7 +44,11 @@ class Dialect:
     fields of the protocol in which it differs from the library's others: ``"map(per=capped); ties=together"``, for its
     form with a cutoff ``"mrr@{k}; ties=text"``. ``names`` has the library's own names as specs. Whatever they do not
     say follows from ``metrics``. Names take one cutoff, written as ours (``@5``), unless ``{k}`` says where it stands;
-    other braces stand for numbers, too: ``"map-l{level}": "map; min_relevance={level}"``, ``{table}`` for a table.
+    other braces stand for numbers, too: ``"map-l{level}": "map; min_relevance={level}"``, ``{table}`` for a table,
+    ``{levels}`` for several numbers, ``{gains}`` for pairs as in ``1=3,2=9``. The spec can write them otherwise (see
+    :class:`Parameter`). ``dotted`` has the families of names whose parameters after a dot are a number each, with the
+    parameters that stand for none: ``"P.5,10"`` is P_5 and P_10. Other parameters after a dot belong to one number.
+    ``idle`` has options in brackets that change nothing.
     ``protocol`` holds the fields that differ from our default. ``uncut`` names metrics that it computes for whole lists
     alone; ``cutoff`` is where it cuts lists if no cutoff is given. In lists of ``unstable`` items and more it puts
     equal scores in an order of its own, which no word says, in all metrics but the ``stable`` ones. ``alike``
@@ -48,6 +63,8 @@ class Dialect:
     version: str
     metrics: tuple[str, ...]
     names: Mapping[str, str] = field(default_factory=dict)
+    dotted: Mapping[str, str] = field(default_factory=dict)
+    idle: tuple[str, ...] = ()
     protocol: Mapping[str, Any] = field(default_factory=dict)
     uncut: tuple[str, ...] = ()
     cutoff: int | None = None
@@ -99,11 +116,21 @@ class Dialect:
         entries = {spec: _entry(spec) for spec in self.metrics if ";" in spec}
         return {name + (cut or ""): _fields(spec) for spec, (name, _, cut) in entries.items()}
 
+    def numbers(self, name: Any) -> list[Any]:
+        """The names of the numbers for which a name with parameters stands: P_5 and P_10 for ``P.5,10``."""
+        family, dot, given = name.strip().partition(".") if isinstance(name, str) else ("", "", "")
+        parameters = given if dot else self.dotted.get(family, "")
+        if family not in self.dotted or "," not in parameters:
+            return [name]
+        return [f"{family}_{one.strip()}" for one in parameters.split(",")]
+
     def meaning(self, name: str) -> tuple[str, dict[str, str]]:
         """Our spec for a name of the library's own, and what it says of the protocol; nothing where it has no such."""
+        name = _in_order(str(name).strip(), self.idle)
+        dotted = name.replace(".", "_", 1) if self.dotted else name
         for own, spec in self.names.items():
-            if match := _pattern(own).fullmatch(_in_order(str(name).strip())):
-                numbers = match.groupdict()
+            if match := _pattern(own).fullmatch(name) or _pattern(own).fullmatch(dotted):
+                numbers = {brace: given and Parameter(given) for brace, given in match.groupdict().items()}
                 cut = f"@{numbers['k']}" if "{k}" not in own and numbers["k"] else ""
                 return spec.partition(";")[0].format(**numbers) + cut, _fields(spec.format(**numbers))
         return "", {}
@@ -128,24 +155,38 @@ def _pairs(text: str, between: str) -> Iterator[tuple[str, str]]:
         yield name, value
 
 
-def _in_order(name: str) -> str:
+def _in_order(name: str, idle: Iterable[str] = ()) -> str:
     """A name whose options, which may be written in any order, stand in the order of their names."""
     head, opened, rest = name.partition("(")
     options, closed, cut = rest.partition(")")
-    ordered = sorted(between_commas(options), key=lambda each: each.partition("=")[0].lower())
-    return head + opened + ",".join(ordered) + closed + cut
+    given = [each for each in between_commas(options) if re.sub(r"\s", "", each) not in idle]
+    if not given and closed:
+        return head + cut
+    return head + opened + ",".join(sorted(given, key=lambda each: each.partition("=")[0].lower())) + closed + cut
 
 
 @functools.cache
 def _pattern(name: str) -> re.Pattern[str]:
     """A name in which {k} and the like stand for numbers; a cutoff may follow where it has no place of its own."""
-    number = r"[0-9]+(?:\.[0-9]+)?"
     cut = "" if "{k}" in name else r"(?:\s*@\s*(?P<k>[0-9]+))?"
-    kinds = {"table": r"\{[^{}]*\}"}
     own = re.sub(
-        r"\\\{(\w+)\\\}", lambda brace: f"(?P<{brace[1]}>{kinds.get(brace[1], number)})", re.escape(_in_order(name))
+        r"\\\{(\w+)\\\}", lambda brace: f"(?P<{brace[1]}>{_KINDS.get(brace[1], _NUMBER)})", re.escape(_in_order(name))
     )
     return re.compile(own + cut, re.IGNORECASE)
+
+
+class Parameter(str):
+    """What stands in a name for its braces: ``{beta:root}`` in a spec is its square root, ``{gains:table}`` a table of
+    gains in which other grades are worth themselves.
+    """
+
+    def __format__(self, form: str) -> str:
+        """As the spec has it."""
+        if form == "root":
+            return repr(math.sqrt(float(self)))
+        if form == "table":
+            return "{" + self.strip("{}").replace("=", ":").replace(" ", "") + ",else:grade}"
+        return super().__format__(form)
 
 
 class Dialects(Tabular, Mapping[str, Dialect]):

@@ -8,16 +8,19 @@ DIALECT = Dialect(
     name="elliot",
     library="elliot",
     version="0.3.1",
-    metrics=("precision", "recall", "hit", "map(per=places)", "mrr", "ndcg(gain=exp2_above)"),
+    metrics=("precision", "recall", "hit", "map(per=places)", "mar", "mrr", "f1", "ndcg(gain=exp2_above)"),
+    names={
+        "HR": "hit",
+        "nDCGRendle2020": "ndcg(gain=binary)",
+        **dict.fromkeys(("F1", "ExtendedF1", "DSC"), "f1"),
+        "DSC(beta={beta})": "f1(beta={beta})",
+    },
     protocol={"no_recs": "skip", "min_relevance": 0},
-    checked="source",
     note="min_relevance is its relevance_threshold. The default of 0 makes every item of the truth relevant, whatever "
-    "its grade. It is not on PyPI and was not run: its source was read.",
+    "its grade. ExtendedF1 and DSC are those of precision and recall here, their defaults.",
     alike={
         "AUC": "auc",
         "GAUC": "group_auc",
-        "F1": "f1",
-        "MAR": "mar",
         "RMSE": "rmse",
         "MAE": "mae",
         "MSE": "mse",
@@ -40,8 +43,7 @@ DIALECT = Dialect(
         "NumRetrieved": "count",
     },
     without={
-        "LAUC": "pairs with irrelevant items that the list does not have",
-        "DSC": "the Dice coefficient of list and truth",
+        "LAUC": "a hit counts for the irrelevant items below it, of all items outside the training data and one more",
         "ExtendedPopREO": "a spread for several cutoffs together",
     },
 )

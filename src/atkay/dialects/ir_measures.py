@@ -2,70 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, combinations
 
 from atkay.dialects.dialect import Dialect
 
-NAMES = {
-    "P": "precision",
-    "R": "recall",
-    "Success": "hit",
-    "AP": "map",
-    "RR": "mrr",
-    "Rprec": "r_precision",
-    "SetP": "precision(per=listed)",
-    "SetF": "f1",
-    "SetAP": "set_map",
+REL = {"rel={rel}": "; min_relevance={rel}"}
+JUDGED = {"judged_only=True": "; unjudged=drop"}
+OF_MODELS = {"max_rel={max}": "highest={max}"}
+STOP = {"T={t}": "t={t}"}
+ALPHA = {"alpha={alpha}": "alpha={alpha}"}
+BETA = {"beta={beta}": "beta={beta}"}
+MEASURES = {
+    **dict.fromkeys(("P", "Precision"), ("precision", REL | JUDGED)),
+    **dict.fromkeys(("R", "Recall"), ("recall", REL | JUDGED)),
+    "Success": ("hit", REL | JUDGED),
+    **dict.fromkeys(("AP", "MAP"), ("map", REL | JUDGED)),
+    **dict.fromkeys(("RR", "MRR"), ("mrr", REL | JUDGED)),
+    "Rprec": ("r_precision", REL | JUDGED),
+    "nDCG": ("ndcg", {"gains={table}": "gain={table:table}"} | JUDGED),
+    "IPrec@{recall}": ("interpolated_precision(recall={recall})", REL | JUDGED),
+    "Bpref": ("bpref", REL),
+    "infAP": ("infap", REL),
+    "SetP": ("precision(per=listed)", {"relative=False": ""} | REL | JUDGED),
+    "SetRelP": ("precision(per=possible)", {"relative=True": ""} | REL | JUDGED),
+    "SetR": ("recall", REL),
+    "SetF": ("f1", {"beta={beta}": "beta={beta:root}"} | REL | JUDGED),
+    "SetAP": ("set_map", REL | JUDGED),
+    "NumQ": ("total(of=users)", {}),
+    "NumRel": ("total(of=relevant)", {"rel=1": ""}),
+    "NumRet": ("total", {}),
+    "NumRelRet": ("total(of=hits)", REL),
+    "ERR": ("err", {}),
+    "RBP": ("rbp", {"p={p}": "p={p}"} | REL),
+    # cwl_eval reads each list as 1,000 items, the listed ones first.
+    "INST": ("inst@1000", STOP | OF_MODELS),
+    "INSQ": ("insq@1000", STOP | OF_MODELS),
+    "SDCG": ("sdcg", OF_MODELS),
+    "NERR8": ("nerr", OF_MODELS),
+    "NERR9": ("nerr(patience=rank)", OF_MODELS),
+    "NERR10": ("nerr(patience=geometric)@1000", {"p={p}": "p={p}"} | OF_MODELS),
+    "NERR11": ("nerr(patience=insq)@1000", STOP | OF_MODELS),
+    "BPM": ("bpm", STOP | OF_MODELS),
+    "Compat": ("compatibility", {"p={p}": "p={p}", "normalize=False": "per=weights"}),
+    "Judged": ("judged", {}),
+    "Accuracy": ("top_auc", REL),
+    "ERR_IA": ("err_ia", REL),
+    "nERR_IA": ("nerr_ia", REL),
+    **dict.fromkeys(("alpha_DCG", "α_DCG"), ("alpha_dcg", ALPHA | REL)),
+    **dict.fromkeys(("alpha_nDCG", "α_nDCG"), ("alpha_ndcg", ALPHA | REL)),
+    "NRBP": ("nrbp", ALPHA | BETA | REL),
+    "nNRBP": ("nnrbp", ALPHA | BETA | REL),
+    **dict.fromkeys(("AP_IA", "MAP_IA"), ("ap_ia", REL)),
+    "P_IA": ("p_ia", REL),
+    "StRecall": ("subtopic_recall", REL),
 }
-CWL = {
-    "INST(max_rel={max})": "inst(highest={max})@1000",
-    "INST(T={t},max_rel={max})": "inst(t={t},highest={max})@1000",
-    "INSQ(max_rel={max})": "insq(highest={max})@1000",
-    "INSQ(T={t},max_rel={max})": "insq(t={t},highest={max})@1000",
-    "SDCG(max_rel={max})": "sdcg(highest={max})",
-    "NERR8(max_rel={max})": "nerr(highest={max})",
-    "NERR9(max_rel={max})": "nerr(patience=rank,highest={max})",
-    "NERR10(max_rel={max})": "nerr(patience=geometric,highest={max})@1000",
-    "NERR10(p={p},max_rel={max})": "nerr(patience=geometric,p={p},highest={max})@1000",
-    "NERR11(max_rel={max})": "nerr(patience=insq,highest={max})@1000",
-    "NERR11(T={t},max_rel={max})": "nerr(patience=insq,t={t},highest={max})@1000",
-    "BPM(max_rel={max})": "bpm(highest={max})",
-    "BPM(T={t},max_rel={max})": "bpm(t={t},highest={max})",
-}
-"""What the cwl_eval program computes, which reads each list as 1,000 items, the listed ones first."""
-COMPATIBILITY = {
-    "Compat": "compatibility",
-    "Compat(p={p})": "compatibility(p={p})",
-    "Compat(normalize=False)": "compatibility(per=weights)",
-    "Compat(p={p},normalize=False)": "compatibility(p={p},per=weights)",
-}
-DIVERSE = {
-    "ERR_IA": ("err_ia", ()),
-    "nERR_IA": ("nerr_ia", ()),
-    "alpha_DCG": ("alpha_dcg", ("alpha",)),
-    "alpha_nDCG": ("alpha_ndcg", ("alpha",)),
-    "NRBP": ("nrbp", ("alpha", "beta")),
-    "nNRBP": ("nnrbp", ("alpha", "beta")),
-    "AP_IA": ("ap_ia", ()),
-    "MAP_IA": ("ap_ia", ()),
-    "P_IA": ("p_ia", ()),
-    "StRecall": ("subtopic_recall", ()),
-}
-"""What pyndeval computes, and the options that each has besides the lowest relevant grade."""
+"""Each measure as a spec here, and its options: as a word of that, or after a semicolon as a field of the protocol."""
 OF_NDEVAL = "ties=text scores=exact negative=irrelevant"
-BINARY = NAMES | {"SetR": "recall", "Bpref": "bpref", "infAP": "infap"}
 
 
-def _with_options(own: str, ours: str, options: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """The names of a measure with each choice of its options. At a cutoff of 1 it divides nothing by the ideal list."""
+def _names(own: str, ours: str, options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The names of a measure with each choice of its options. At a cutoff of 1 pyndeval divides by no ideal."""
+    measure, at, level = own.partition("@")
+    spec, cut, depth = ours.partition("@")
+    metric, _, fixed = spec.rstrip(")").partition("(")
     for chosen in chain.from_iterable(combinations(options, n) for n in range(len(options) + 1)):
-        words = [f"{name}={{{name}}}" for name in chosen]
-        for rel, least in (((), ""), (("rel={rel}",), "; min_relevance={rel}")):
-            name = f"{own}({','.join((*words, *rel))})" if words or rel else own
-            if ours in ("alpha_dcg", "err_ia"):
-                yield f"{name}@1", f"{ours}({','.join((*words, 'per=nothing'))})@1{least}"
-            yield name, (f"{ours}({','.join(words)})" if words else ours) + least
+        if OF_MODELS.keys() & options.keys() - set(chosen):
+            continue  # they cannot do without
+        words = [fixed, *(options[each] for each in chosen if not options[each].startswith(";"))]
+        fields = [options[each].removeprefix(";") for each in chosen if options[each].startswith(";")]
+        name = (f"{measure}({','.join(chosen)})" if chosen else measure) + at + level
+        rules = ";" * bool(fields) + "".join(fields)
+        if metric in ("alpha_dcg", "err_ia"):
+            yield f"{name}@1", _written(metric, [*words, "per=nothing"]) + "@1" + rules
+        yield name, _written(metric, words) + cut + depth + rules
+
+
+def _written(metric: str, words: Iterable[str]) -> str:
+    chosen = ",".join(filter(None, words))
+    return f"{metric}({chosen})" if chosen else metric
 
 
 DIALECT = Dialect(
@@ -82,26 +97,17 @@ DIALECT = Dialect(
         *(f"{name}(equal=exact); {OF_NDEVAL}" for name in ("alpha_ndcg", "nerr_ia", "nnrbp")),
         "judged; ties=text scores=exact negative=irrelevant",
         "top_auc; ties=given scores=exact no_truth=skip",
+        "total; no_recs=skip",
     ),
-    names=BINARY
-    | CWL
-    | {name.replace("max_rel", "min_rel=0,max_rel"): spec for name, spec in CWL.items()}
-    | COMPATIBILITY
-    | {name: spec for own, (ours, options) in DIVERSE.items() for name, spec in _with_options(own, ours, options)}
-    | {"Judged": "judged", "Accuracy": "top_auc", "Accuracy(rel={rel})": "top_auc; min_relevance={rel}"}
-    | {f"{own}(rel={{rel}})": f"{spec}; min_relevance={{rel}}" for own, spec in BINARY.items()}
-    | {f"{own}(judged_only=True)": f"{spec}; unjudged=drop" for own, spec in (NAMES | {"nDCG": "ndcg"}).items()}
-    | {f"{own}(rel={{rel}},judged_only=True)": f"{NAMES[own]}; min_relevance={{rel}} unjudged=drop" for own in NAMES}
+    names={name: spec for own, (ours, options) in MEASURES.items() for name, spec in _names(own, ours, options)}
+    | {"nDCG(dcg='exp-log2')": "ndcg(gain=exp2); scores=exact"}
     | {
-        "IPrec@{recall}": "interpolated_precision(recall={recall})",
-        "IPrec(rel={rel})@{recall}": "interpolated_precision(recall={recall}); min_relevance={rel}",
-        "IPrec(judged_only=True)@{recall}": "interpolated_precision(recall={recall}); unjudged=drop",
-        "nDCG(dcg='log2')": "ndcg",
-        "nDCG(dcg='exp-log2')": "ndcg(gain=exp2); scores=exact",
-        "nDCG(gains={table})": "ndcg(gain={table})",
-        "RBP(rel={rel})": "rbp; min_relevance={rel}",
-        "RBP(rel={rel},p={p})": "rbp(p={p}); min_relevance={rel}",
-    },
+        name.replace("SetRelP", "SetP"): spec
+        for name, spec in _names("SetRelP", *MEASURES["SetRelP"])
+        if "relative=True" in name
+    }
+    | {"NumRet(rel={rel})": "total(of=hits); min_relevance={rel}"},
+    idle=("judged_only=False", "normalize=True", "min_rel=0", "dcg='log2'"),
     protocol={
         "no_truth": "judged",
         "ties": "text_desc",
@@ -111,5 +117,4 @@ DIALECT = Dialect(
     },
     note="The beta of its SetF is the square of beta here. Its RBP keeps the input order of equal scores. "
     "Its nNRBP has no value for a user without relevant items, who scores 0 here.",
-    alike={"NumQ": "total", "NumRel": "total", "NumRet": "total"},
 )

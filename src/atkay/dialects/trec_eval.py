@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from atkay.dialects.dialect import Dialect
 
+CUTOFFS = "5,10,15,20,30,100,200,500,1000"
+
 DIALECT = Dialect(
     name="trec_eval",
     library="pytrec_eval-terrier",
@@ -24,10 +26,17 @@ DIALECT = Dialect(
         "set_relative_P": "precision(per=possible)",
         "set_recall": "recall",
         "set_F": "f1",
+        "set_F_{beta}": "f1(beta={beta:root})",
         "gm_map": "map; aggregate=geometric",
         "gm_bpref": "bpref; aggregate=geometric",
         "iprec_at_recall_{recall}": "interpolated_precision(recall={recall})",
+        "11pt_avg_{levels}": "interpolated_map(points={{{levels}}})",
         "Rprec_mult_{multiple}": "r_precision(multiple={multiple})",
+        "utility_{hit},{wrong},{missed},{zero}": "utility(hit={hit},wrong={wrong},missed={missed})",
+        "ndcg_{gains}": "ndcg(gain={gains:table})",
+        "ndcg_rel_{gains}": "ndcg_rel(gain={gains:table})",
+        "Rndcg_{gains}": "rndcg(gain={gains:table})",
+        "G_{gains}": "normalized_gain(gain={gains:table})",
         "G": "normalized_gain",
         "binG": "normalized_gain(gain=binary)",
         "num_q": "total(of=users)",
@@ -35,6 +44,11 @@ DIALECT = Dialect(
         "num_rel": "total(of=relevant)",
         "num_rel_ret": "total(of=hits)",
         "num_nonrel_judged_ret": "total(of=nonrelevant)",
+    },
+    dotted={
+        **dict.fromkeys(("P", "recall", "success", "iprec_at_recall"), ""),
+        **dict.fromkeys(("relative_P", "map_cut", "ndcg_cut"), CUTOFFS),
+        "Rprec_mult": ",".join(f"{fifths / 5:.2f}" for fifths in range(1, 11)),
     },
     protocol={
         "no_recs": "skip",
@@ -45,5 +59,11 @@ DIALECT = Dialect(
         "negative": "unjudged",
     },
     uncut=("mrr", "infap", "yaap", "utility", "normalized_gain"),
-    note="recip_rank uses the whole list. ndcg counts every grade above 0, whatever the relevance level (-l) is.",
+    note="recip_rank uses the whole list. ndcg counts every grade above 0, whatever the relevance level (-l) is. The "
+    "fourth weight of utility, for what is neither listed nor relevant, must be 0 here.",
+    without={
+        **dict.fromkeys(("runid", "relstring"), "a text, not a number"),
+        **dict.fromkeys(("map_avgjg", "P_avgjg", "Rprec_mult_avgjg"), "several groups of judgements"),
+        "prefs": "preferences between two documents, and groups of them",
+    },
 )

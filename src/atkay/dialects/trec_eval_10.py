@@ -16,8 +16,18 @@ DIALECT = replace(
         "rbp_residual(p=0.9,unjudged=open_if_any)",
         "unjudged(per=k)",
     ),
-    names={**NINE.names, "rbp_resid": "rbp_residual", "unj_{k}": "unjudged@{k}"},
+    names={
+        **NINE.names,
+        "rbp_resid": "rbp_residual",
+        "rbp_resid_p={p}": "rbp_residual(p={p})",
+        "unj_{k}": "unjudged@{k}",
+    },
+    dotted={**NINE.dotted, "unj": "5,10,20"},
     protocol={**NINE.protocol, "scores": "exact"},
     uncut=(*NINE.uncut, "rbp_residual"),
     checked="source",
+    without={
+        **NINE.without,
+        "rbp": "its gains are scaled by variables that have no value; rbp(p=0.9) is what is meant",
+    },
 )

@@ -10,6 +10,7 @@ import numpy as np
 from atkay.core.kernels import within
 from atkay.core.lists import rows_between
 from atkay.evaluation.measure import values_of
+from atkay.metrics.gains import keeps_others
 from atkay.metrics.metric import AllOrders, RunMetric, is_pooled
 from atkay.results.further_values import FurtherValues
 from atkay.results.measured import in_rows
@@ -195,6 +196,8 @@ def _why_not(metric: Metric, measured: Measured, forms: Container[Metric]) -> st
         return "it is a number of the whole run, not a mean over users"
     if metric not in forms and not metric.shuffles(metric.view(measured.judged)):
         return "no closed form of its value by chance is known"
+    if keeps_others(getattr(metric, "gain", "")):
+        return "its table can give a higher grade a lower gain, so that the best order is not that of the grades"
     if measured.judged.positive is not None:
         return f"{argument('nonpositive', measured.protocol.nonpositive)} makes it depend on scores"
     return ""

@@ -10,7 +10,7 @@ from atkay.core.types import WHOLE
 from atkay.errors import ProtocolError, SideError, listing, shown
 from atkay.metrics.metric import Metric, RunMetric
 from atkay.metrics.registry import list_metrics
-from atkay.metrics.spec import parse_all, separate
+from atkay.metrics.spec import parse_all
 from atkay.protocol import Protocol
 from atkay.tables import TABLES
 from atkay.text.phrases import argument
@@ -71,12 +71,12 @@ class Request:
             rules = (protocol or DEFAULT).with_fields(**fields)
         else:
             from atkay.dialects.dialect import find_dialect
-            from atkay.evaluation.spoken import goes_by_score, main_protocol, protocols, speak, usual
+            from atkay.evaluation.spoken import goes_by_score, main_protocol, protocols, speak, spoken, usual
 
             library = find_dialect(dialect)
-            specs = separate(usual(library, USUAL) if metrics is USUAL else metrics)
-            spoken = speak(library, specs)
-            names, metrics = {name: str(metric) for name, metric in spoken.items()}, list(spoken.values())
+            specs = spoken(library, usual(library, USUAL) if metrics is USUAL else metrics)
+            metric_of = speak(library, specs)
+            names, metrics = {name: str(metric) for name, metric in metric_of.items()}, list(metric_of.values())
             rules, of_metric = main_protocol(library, protocol, fields), protocols(library, protocol, fields, specs)
             if rules not in of_metric.values():
                 rules = next(iter(of_metric.values()), rules)

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 def speak(library: Dialect, specs: str | Metric | Iterable[str | Metric]) -> dict[str, Metric]:
     """What each spec, or name of the library's own, means here."""
-    return {str(spec): meaning(library, spec)[0] for spec in separate(specs)}
+    return {str(spec): meaning(library, spec)[0] for spec in spoken(library, specs)}
+
+
+def spoken(library: Dialect, specs: str | Metric | Iterable[str | Metric]) -> list[Any]:
+    """Each spec, or name of the library's own, a name for each of its numbers."""
+    return [name for spec in separate(specs) for name in library.numbers(spec)]
 
 
 def meaning(library: Dialect, spec: str | Metric) -> tuple[Metric, dict[str, Any]]:

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 from atkay.errors import SpecError
 from atkay.judged import ties as expected
 from atkay.judged.judged import kept
-from atkay.metrics.gains import Given, discount_of, distinct_gain, gains, settled_gain, table_of, table_text
+from atkay.metrics.gains import (
+    Given,
+    discount_of,
+    distinct_gain,
+    gains,
+    keeps_others,
+    settled_gain,
+    table_of,
+    table_text,
+)
 from atkay.metrics.metric import WHOLE, Definition, Floats, Ints, Judged, Metric
 from atkay.metrics.worked import added, printed
 from atkay.words import Scale, is_table, word_or_table
@@ -35,8 +44,9 @@ class DCG(Metric):
         rank), the original form, in which ranks 1 and 2 weigh the same (LensKit).
 
     Either can be a table instead: ``dcg(gain={1:1,2:3})``, ``DCG(gain={1: 1, 2: 3})``, with the gain of every grade
-    above 0 in the truth, or the divisor of every rank down to the cutoff. A function becomes such a table, for the
-    grades 1 to 5 or for the ranks.
+    above 0 in the truth, or the divisor of every rank down to the cutoff. With ``else:grade``, as in
+    ``{1:1,2:9,else:grade}``, other grades are worth themselves (trec_eval, ir-measures), and a higher grade may be
+    worth less. A function becomes such a table, for the grades 1 to 5 or for the ranks.
 
     No hit scores 0. It has no upper bound, so users with much relevance weigh more in its mean.
 
@@ -55,7 +65,6 @@ class DCG(Metric):
 
     name = "dcg"
     aliases: ClassVar[tuple[str, ...]] = ("discounted_cumulative_gain",)
-    monotone = True
     bounded = False
     averages = True
     by_grade = True
@@ -82,6 +91,11 @@ class DCG(Metric):
                     f"{self.name}: discount={self.discount} must divide each rank from 1 to {deepest} by a number "
                     "above 0."
                 )
+
+    @property
+    def monotone(self) -> bool:  # type: ignore[override]  # a table decides
+        """A higher grade can be worth less where a table leaves grades as they are."""
+        return not keeps_others(self.gain)
 
     def values(self, judged: Judged) -> Floats:
         def work(cutoffs: Sequence[int]) -> Floats:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,9 @@ from atkay.words import Scale, is_table
 Given = str | Scale
 """A word, a table, or a function; a metric keeps the last two as text, such as "{1:1,2:3}"."""
 
+
+OTHERS = ("else", "grade")
+"""What a table of gains says where grades that it does not have are worth themselves."""
 
 HIGHEST_ASKED = 5
 """A function of the grade is asked for the grades from 1 to this one."""
@@ -83,7 +86,7 @@ def gains(name: Given, grade: Floats, threshold: float = 0.0) -> Floats:
     return _gains(name, grade, threshold)
 
 
-@lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=256)
 def _gain(name: str, grade: float, threshold: float) -> float:
     return float(_gains(name, np.array([grade]), threshold)[0])
 
@@ -113,21 +116,26 @@ def table_text(owner: str, field: str, table: Given, keys: Sequence[int]) -> str
         pairs: Any = [part.split(":") for part in table.strip("{}").split(",")]
     else:
         pairs = table.items() if isinstance(table, Mapping) else [(key, table(key)) for key in keys]
+    others = [OTHERS] if field == "gain" and any(tuple(pair) == OTHERS for pair in pairs) else []
     try:
-        numbers = sorted((float(key), float(value)) for key, value in pairs)
+        numbers = sorted((float(key), float(value)) for key, value in pairs if (key, value) not in others)
     except (TypeError, ValueError):
         raise SpecError(
             f"{owner}: write {field} as a table of numbers, such as {field}={{1:1,2:3}}; got {shown(table)}."
         ) from None
     values = [value for _, value in numbers]
-    if not all(0 <= each <= LARGEST_GRADE for pair in numbers for each in pair) or values != sorted(values):
+    if not numbers or not all(0 <= each <= LARGEST_GRADE for pair in numbers for each in pair):
+        raise SpecError(f"{owner}: {field}={shown(table)} must have numbers of 0 or more.")
+    if values != sorted(values) and not others:
         raise SpecError(
-            f"{owner}: {field}={shown(table)} must have numbers of 0 or more that do not fall: "
+            f"{owner}: {field}={shown(table)} must have numbers that do not fall: "
             + ("a higher grade is worth as much or more." if field == "gain" else "a lower rank is divided by as much.")
         )
     if len({key for key, _ in numbers}) < len(numbers):
         raise SpecError(f"{owner}: {field}={shown(table)} names a number twice.")
-    return "{" + ",".join(f"{printed(key)}:{printed(value)}" for key, value in numbers) + "}"
+    return (
+        "{" + ",".join([*(f"{printed(key)}:{printed(value)}" for key, value in numbers), *map(":".join, others)]) + "}"
+    )
 
 
 def settled_gain(owner: str, gain: Given) -> Given:
@@ -142,18 +150,41 @@ def settled_gain(owner: str, gain: Given) -> Given:
 
 def table_of(given: Given) -> dict[float, float]:
     """What such a text says."""
-    return {float(key): float(value) for key, value in re.findall(r"([^{},:]+):([^{},:]+)", str(given))}
+    pairs = re.findall(r"([^{},:]+):([^{},:]+)", str(given))
+    return {float(key): float(value) for key, value in pairs if (key, value) != OTHERS}
+
+
+def keeps_others(gain: Given) -> bool:
+    """Whether it is a table in which other grades are worth themselves, so that a higher grade can be worth less."""
+    return str(gain).endswith(":".join(OTHERS) + "}")
+
+
+def best_first(gain: Given, grade: Floats, owner: Callable[[], Ints], threshold: float = 0.0) -> Floats:
+    """What the grades are worth, the most first; ``grade`` falls within each query, and ``owner`` has the queries."""
+    worth = gains(gain, grade, threshold)
+    return worth[np.lexsort((-worth, owner()))] if keeps_others(gain) else worth
+
+
+def ideal_gains(gain: Given, judged: Judged) -> Floats:
+    """What each query's relevant items are worth, the most first."""
+    owner = functools.partial(np.repeat, np.arange(judged.n_queries), judged.n_relevant)
+    return best_first(gain, judged.grades, owner, judged.threshold)
 
 
 def _looked_up_in_table(name: str, grade: Floats) -> Floats:
     table = table_of(name)
     known = np.array([*table])
     place = np.searchsorted(known, grade).clip(max=len(known) - 1)
+    worth = np.array([*table.values()]).take(place)
+    if keeps_others(name):
+        check_weights(grade)
+        return np.where(known[place] == grade, worth, grade)
     if (missing := grade[known[place] != grade]).size:
         raise RelevanceError(
-            f"truth: gain={name} does not say what a grade of {missing[0]:g} is worth. Add it to the table."
+            f"truth: gain={name} does not say what a grade of {missing[0]:g} is worth. Add it to the table, "
+            "or write else:grade there."
         )
-    return np.array([*table.values()]).take(place)
+    return worth
 
 
 def check_weights(grade: Floats) -> None:
@@ -167,12 +198,9 @@ def check_weights(grade: Floats) -> None:
         )
 
 
-def best_sums(
-    judged: Judged, gain: Callable[[Floats], Floats], discount: Callable[[Ints], Floats], cutoffs: Sequence[int]
-) -> Floats:
+def best_sums(judged: Judged, gain: Given, discount: Callable[[Ints], Floats], cutoffs: Sequence[int]) -> Floats:
     """The discounted gain of each query's relevant items in the best order, up to each cutoff."""
-    grades = judged.grades
-    worth = gain(grades)
+    worth = ideal_gains(gain, judged)
     if is_constant(worth):
         # Summed in rank order as `total` does it, so that a perfect list scores 1 to the last bit.
         places = np.arange(1, judged.n_relevant.max(initial=0) + 1)

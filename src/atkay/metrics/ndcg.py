@@ -11,7 +11,7 @@ import numpy as np
 from atkay.core.kernels import sums
 from atkay.judged.judged import kept
 from atkay.metrics.dcg import DCG
-from atkay.metrics.gains import best_sums, discount_of, distinct_gain, gains
+from atkay.metrics.gains import best_first, best_sums, discount_of, distinct_gain, gains
 from atkay.metrics.metric import WHOLE, Definition, Floats, Judged, divide, word
 from atkay.metrics.worked import bracketed, quotient
 
@@ -82,26 +82,26 @@ class NDCG(DCG):
         return super().values(judged), self._ideal(judged)
 
     def _ideal(self, judged: Judged) -> Floats:
-        gain = functools.partial(gains, self.gain, threshold=judged.threshold)
         gain_of = functools.partial(distinct_gain, self.gain, threshold=judged.threshold)
         discount, cutoffs = discount_of(self.discount), self.cutoffs
         if self.ideal == "full":
             depth = judged.depth(cutoffs)
             places = np.arange(1, depth.max(initial=0) + 1)
-            return np.concatenate(([0.0], np.cumsum(gain(self._one(judged)) / discount(places))))[depth]
+            one = gains(self.gain, self._one(judged), judged.threshold)
+            return np.concatenate(([0.0], np.cumsum(one / discount(places))))[depth]
         if self.ideal == "listed":
 
             def work(cutoffs: Sequence[int]) -> Floats:
                 # The order is by query first, so place n of the re-ordered list belongs to the same query as hit n.
-                worth = gain(judged.best_hits) / discount(judged.nth)
-                return sums(judged.query, judged.nth, worth, cutoffs, judged.n_queries)
+                worth = best_first(self.gain, judged.best_hits, lambda: judged.query, judged.threshold)
+                return sums(judged.query, judged.nth, worth / discount(judged.nth), cutoffs, judged.n_queries)
 
             return kept(judged.of_hits, ("listed", self.discount, gain_of(judged.grade)), cutoffs, work)
         return kept(
             judged.of_truth,
             (self.discount, gain_of(judged.grades)),
             cutoffs if self.ideal == "relevant" else (WHOLE,) * len(cutoffs),
-            lambda cutoffs: best_sums(judged, gain, discount, cutoffs),
+            lambda cutoffs: best_sums(judged, self.gain, discount, cutoffs),
         )
 
     def _one(self, judged: Judged) -> Floats:
@@ -109,13 +109,12 @@ class NDCG(DCG):
         return np.array([max(1.0, judged.threshold) if self.gain == "exp2_above" else 1.0])
 
     def expression(self, judged: Judged) -> str:
-        k = self.cutoffs[0]
-        ideal = {
-            "relevant": judged.grades[:k],
-            "full": np.repeat(self._one(judged), judged.depth(self.cutoffs)[0, 0]),
-            "listed": -np.sort(-judged.grade)[:k],
-            "uncut": judged.grades,
-        }[self.ideal]
+        if self.ideal == "full":
+            ideal = np.repeat(self._one(judged), judged.depth(self.cutoffs)[0, 0])
+        else:
+            grades = judged.grade if self.ideal == "listed" else judged.grades
+            ideal = grades[np.argsort(-gains(self.gain, grades, judged.threshold), kind="stable")]
+            ideal = ideal if self.ideal == "uncut" else ideal[: self.cutoffs[0]]
         best = self._sum(ideal, np.arange(1, len(ideal) + 1), judged.threshold)
         return quotient(bracketed(super().expression(judged)), bracketed(best))
 

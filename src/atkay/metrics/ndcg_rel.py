@@ -9,7 +9,7 @@ import numpy as np
 
 from atkay.core.kernels import sums, within
 from atkay.core.types import WHOLE, Ints
-from atkay.metrics.gains import DISCOUNTS, Given, gains, settled_gain
+from atkay.metrics.gains import DISCOUNTS, Given, gains, ideal_gains, settled_gain
 from atkay.metrics.metric import AllOrders, Definition, Floats, Judged, Metric, divide
 from atkay.metrics.user_models import running
 from atkay.words import Scale, word_or_table
@@ -38,7 +38,7 @@ class Curves(NamedTuple):
     @classmethod
     def of(cls, judged: Judged, gain: Given) -> Curves:
         """Both, with this gain."""
-        worth, ideal = gains(gain, judged.grade), gains(gain, judged.grades)
+        worth, ideal = gains(gain, judged.grade), ideal_gains(gain, judged)
         owner = np.repeat(np.arange(judged.n_queries), judged.n_relevant)
         place, discount = within(owner), DISCOUNTS["log2"]
         dcg = running(np.add, worth / discount(judged.rank), judged.nth)

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from atkay.core.kernels import sums, within
-from atkay.metrics.gains import gains, settled_gain
+from atkay.metrics.gains import gains, ideal_gains, settled_gain
 from atkay.metrics.metric import WHOLE, AllOrders, Definition, Floats, Judged, Metric, divide
 from atkay.metrics.shuffled import over_misses_above
 from atkay.metrics.user_models import running
@@ -70,7 +70,7 @@ class NormalizedGain(Metric):
 
     def values(self, judged: Judged) -> Floats:
         worth = gains(self.gain, judged.grade)
-        ideal = gains(self.gain, judged.grades)
+        ideal = ideal_gains(self.gain, judged)
         owner = np.repeat(np.arange(judged.n_queries), judged.n_relevant)
         place = within(owner)
         above_one = running(np.add, np.maximum(ideal - 1, 0), place)

@@ -29,7 +29,8 @@ SPECS_KEPT = 1000
 """Specs kept in the cache: parsing one takes longer than evaluating a user."""
 
 _SPEC = re.compile(r"\s*([^()@,=]+?)\s*(?:\(([^()]*)\))?\s*(?:@(.*))?", re.DOTALL)
-_BETWEEN_SPECS = re.compile(r",(?!\s*\d+\s*(?:,|$))(?![^()]*\))")
+_BETWEEN_SPECS = re.compile(r",(?!\s*[-.=\d]+\s*(?:,|$))(?![^()]*\))")
+"""A comma before a number stands between cutoffs, or parameters of a name, as in trec_eval's ``ndcg.1=3,2=9``."""
 
 
 def parse(spec: str | Metric) -> Metric:
