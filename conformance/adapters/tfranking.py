@@ -20,6 +20,10 @@ INPUTS = {
     "identity": "tfr.keras.utils.identity",
     "lists": "lambda metric: {user: value} as they are before the average; NaN for a list of no weight",
     "preferences": "the same for bpref, from tfr.metrics.metrics_impl",
+    "topics": "ragged tensor: for each listed item a row of 1 where it is relevant to a subtopic and 0 elsewhere, of "
+    "graded_topics the relevance itself; subtopics in the order of their text",
+    "places": "ragged tensor: scores that fall from place to place, in place of scores that are shuffled where equal",
+    "of_topics, of_graded_topics": "lambda metric: {user: value} for these labels",
 }
 CUT = ("MRRMetric", "HitsMetric", "PrecisionMetric", "RecallMetric", "MeanAveragePrecisionMetric")
 GAINS = ("NDCGMetric", "DCGMetric")
@@ -68,3 +72,37 @@ def entries(data: Data) -> Iterator[Entry]:
     for k in (None, *CUTOFFS):
         call = f"compute_mean('bpref', judged, dense, topn={k})"
         yield Entry("bpref", call, k, {}, f"preferences({k})")
+
+
+def ask_of_subtopics(data: Data) -> tuple[dict[str, Any], Iterator[Entry]]:
+    tf.random.set_seed(0)
+    names = sorted(set(data.subtopics), key=int)
+    grades = {(user, item, topic): grade for (user, item, grade), topic in zip(data.truth, data.subtopics, strict=True)}
+    graded = tf.ragged.constant(
+        [
+            [[float(max(grades.get((user, item, topic), 0), 0)) for topic in names] for item in items]
+            for user, items in data.lists.items()
+        ],
+        inner_shape=(len(names),),
+    )
+    topics = tf.ragged.map_flat_values(tf.minimum, graded, 1.0)
+    places = tf.ragged.constant([[-float(place) for place in range(len(items))] for items in data.lists.values()])
+
+    def each(metric: Any, labels: Any) -> Mapping[str, float]:
+        values, _ = metric._metric.compute(labels, places, None)
+        return dict(zip(data.lists, values.numpy().ravel(), strict=True))
+
+    scope = {name: getattr(tfr.keras.metrics, name) for name in ("AlphaDCGMetric", "PrecisionIAMetric")}
+    scope |= {"topics": topics, "graded_topics": graded, "places": places}
+    scope |= {"of_topics": lambda metric: each(metric, topics), "of_graded_topics": lambda metric: each(metric, graded)}
+    return scope, entries_of_subtopics()
+
+
+def entries_of_subtopics() -> Iterator[Entry]:
+    for name, options in (("AlphaDCGMetric", {}), ("AlphaDCGMetric", {"alpha": 0.3}), ("PrecisionIAMetric", {})):
+        for k in (None, 1, 5, 10, 20):
+            for labels in ("topics", "graded_topics"):
+                given = "".join(f"{key}={value}, " for key, value in (options | ({"topn": k} if k else {})).items())
+                made = f"{name}({given}ragged=True)"
+                chosen = options | ({"labels": "relevance"} if labels == "graded_topics" else {})
+                yield Entry(name, f"{made}({labels}, places)", k, chosen, f"of_{labels}({made})")

@@ -118,7 +118,8 @@ def ap_ia(case: Case, words: Words) -> float:
 
 def p_ia(case: Case, words: Words) -> float:
     def of_topic(topic: str, topics: Reader) -> float:
-        return ratio(sum(topic in topics(hit.item) for hit in case.hits), case.k_or_L)
+        places = choose(words, "per", {"k": case.k_or_L, "listed": case.L})
+        return ratio(sum(topic in topics(hit.item) for hit in case.hits), places)
 
     return mean_over_topics(case, words, of_topic)
 
@@ -135,6 +136,6 @@ SUBTOPICS: dict[str, tuple[Formula, set[str]]] = {
     "nrbp": (nrbp, {"subtopics", "alpha", "beta"}),
     "nnrbp": (partial(over_greedy, by_beta), {"subtopics", "alpha", "beta", "equal"}),
     "ap_ia": (ap_ia, {"subtopics"}),
-    "p_ia": (p_ia, {"subtopics"}),
+    "p_ia": (p_ia, {"subtopics", "per"}),
     "subtopic_recall": (subtopic_recall, {"subtopics"}),
 }

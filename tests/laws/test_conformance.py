@@ -126,7 +126,11 @@ OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
         "users=all": {"no_recs": "zero", "no_truth": "zero"},
         "relevances=given": {},  # it ignores them
     },
-    "tfranking": {"gain_fn=identity": {"gain": "linear"}},
+    "tfranking": {
+        "gain_fn=identity": {"gain": "linear"},
+        "alpha=0.3": "{metric}(alpha=0.3){cut}",
+        "labels=relevance": {},
+    },
     "torch_rechub": {
         "users=with a list and truth": {"no_truth": "skip"},
         "users=with a list": {},
@@ -177,6 +181,7 @@ NOT_SHARED: dict[str, dict[str, str]] = {
         "y_true=relevance": "it multiplies hits by their grades, so that nDCG passes 1",
     },
     "sklearn": {"log_base=10": "no discount here has that base"},
+    "tfranking": {"AlphaDCGMetric | labels=relevance": "a grade of 2 counts as two items of grade 1 do"},
 }
 """What is recorded and not replayed, and why, beside the metrics that the dialects are ``without``."""
 
@@ -231,9 +236,10 @@ LOGARITHMS = {("trec_eval", "gm_map")}
 """What has the logarithms of its users' values, of which map has the values themselves."""
 
 LEAST = {
-    "beir": 3752, "cornac": 6725, "elliot": 8544, "ir_measures": 24701, "keras_rs": 3160, "lenskit": 11705, "lightgbm": 1801,
+    "beir": 3752, "cornac": 6725, "elliot": 8544, "ir_measures": 24701, "keras_rs": 3160, "lenskit": 11705,
+    "lightgbm": 1801,
     "ranx": 21181, "recbole": 4095, "recommenders": 620, "recpack": 4320, "rectools": 8160, "replay": 4080,
-    "rs_metrics": 4060, "sentence_transformers": 6496, "sklearn": 3033, "spark": 331, "tfranking": 3848,
+    "rs_metrics": 4060, "sentence_transformers": 6496, "sklearn": 3033, "spark": 331, "tfranking": 4128,
     "torch_rechub": 6150, "torchmetrics": 8569, "trec_eval": 22158, "xgboost": 5215,
 }  # fmt: skip
 """How many numbers of each library are compared, at least: means, and the users' own where they are recorded."""

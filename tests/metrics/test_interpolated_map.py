@@ -27,7 +27,21 @@ def test_rounding() -> None:
     assert list(result.values()) == pytest.approx([7 * 2 / 3 / 11, 9 * 2 / 3 / 11])
 
 
+def test_levels_of_recall() -> None:
+    # Of four relevant items two are listed, at ranks 2 and 3: up to a recall of 1/2 the best precision is 2/3.
+    recs, truth = {1: ["x", "a", "b"]}, {1: ["a", "b", "c", "d"]}
+    metric = atkay.InterpolatedMAP(points=[0.75, 0.25, 0.5])
+    assert str(metric) == "interpolated_map(points={0.25,0.5,0.75})"
+    assert atkay.parse(str(metric)) == metric
+    assert atkay.evaluate(recs, truth, metric)[str(metric)] == pytest.approx((2 / 3 + 2 / 3 + 0) / 3)
+    assert metric.define().formula.startswith("(1/3)")
+    assert "the levels {0.25,0.5,0.75} of recall" in metric.define().words
+
+
 def test_refuses() -> None:
+    for points in ("{0.5,1.2}", "{}", "{a}"):
+        with pytest.raises(SpecError, match=r"or levels of recall from 0 to 1, such as points=\{0.2,0.5,0.8\}"):
+            atkay.parse(f"interpolated_map(points={points})")
     for points in ("1", "2.5", "1002"):
         with pytest.raises(SpecError, match="points must be an integer from 2 to 1001"):
             atkay.parse(f"interpolated_map(points={points})")

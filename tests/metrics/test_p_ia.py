@@ -13,6 +13,8 @@ from loops_subtopics import WEB, both, check_no_subtopics
     [
         ("p_ia@2", "abxd", (2 / 2 + 1 / 2) / 4),  # subtopic 1 twice and 2 once
         ("p_ia@5", "abxd", (2 + 2 + 1 + 1) / 5 / 4),
+        ("p_ia(per=listed)@5", "abxd", (2 + 2 + 1 + 1) / 4 / 4),
+        ("p_ia(per=listed)@2", "abxd", (2 / 2 + 1 / 2) / 4),
         ("p_ia", "xa", (1 / 2 + 1 / 2) / 4),  # the list has two items
     ],
 )

@@ -11,6 +11,7 @@ DIALECT = Dialect(
     metrics=(
         *("precision(per=listed)", "recall", "hit", "map", "mrr", "ndcg", "dcg"),
         *("mean_rank(gain=linear,unlisted=skip,average=pooled)", "opa(average=pooled); ties=worst"),
+        *("alpha_dcg(per=nothing)", "p_ia(per=listed)"),
     ),
     names={
         "PrecisionMetric": "precision",
@@ -22,6 +23,9 @@ DIALECT = Dialect(
         "DCGMetric": "dcg",
         "ARPMetric": "mean_rank",
         "OPAMetric": "opa",
+        "AlphaDCGMetric": "alpha_dcg",
+        "AlphaDCGMetric(alpha={alpha})": "alpha_dcg(alpha={alpha})",
+        "PrecisionIAMetric": "p_ia",
     },
     protocol={
         "no_recs": "skip",
@@ -37,10 +41,6 @@ DIALECT = Dialect(
     stable=("opa",),
     note="Equal scores are shuffled; in OPA a pair of them counts as wrong. Its bpref knows "
     "no judged items but the listed ones; it is not supported here.",
-    alike={
-        "alpha_discounted_cumulative_gain": "alpha_dcg",
-        "precision_ia": "p_ia",
-    },
     without={
         "bpref": "a judged item that is not listed does not exist for it",
         "PWA": "precision weighted by position",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from atkay.metrics.categories import added
-from atkay.metrics.metric import Definition, Floats, Judged
+from atkay.metrics.metric import Definition, Floats, Ints, Judged, word
 from atkay.metrics.subtopics import SubtopicMetric
 
 
@@ -23,6 +24,8 @@ class PIA(SubtopicMetric):
     subtopics
         ``given`` reads the subtopics that the truth names, in its column ``subtopic``, and where it names none the
         categories of items in ``features``; ``features`` reads these in any case.
+    per
+        ``k`` divides by the cutoff (ndeval); ``listed`` by the length of the list, where that is shorter (TF-Ranking).
 
     Without a cutoff k is the list's own length.
 
@@ -46,16 +49,21 @@ class PIA(SubtopicMetric):
     name = "p_ia"
     aliases = ("precision_ia",)
 
+    per: Literal["k", "listed"] = word(k="the cutoff", listed="min(k, L), the number of listed items")
+
     def values(self, judged: Judged) -> Floats:
         topics = self.topics(judged)
         hit = topics.shown[0]
         covered = judged.total(added(hit, np.ones(len(hit)), len(topics.item)), self.cutoffs)
-        return topics.over(covered, topics.count * judged.depth(self.cutoffs))
+        return topics.over(covered, topics.count * self._places(judged))
+
+    def _places(self, judged: Judged) -> Ints:
+        return (judged.depth if self.per == "k" else judged.listed)(self.cutoffs)
 
     def define(self) -> Definition:
-        k = "the list's length" if self.k is None else str(self.k)
+        k = "the list's length" if self.k is None else str(self.k) if self.per == "k" else f"min({self.k}, L)"
         return Definition(
             f"number of subtopics of the relevant items in {self.top}, each as often as it occurs, divided by {k} and "
             "by the number of subtopics",
-            "1 / S Σ_c hits_c / k",
+            f"1 / S Σ_c hits_c / {'k' if self.per == 'k' else 'min(k, L)'}",
         )
