@@ -226,25 +226,25 @@ class Protocol(Visible):
 
     def words(self) -> dict[str, str]:
         """Every field in words."""
-        said = {
+        sentences = {
             each.name: words_of(each)[getattr(self, each.name)] for each in dataclasses.fields(self) if words_of(each)
         }
         if self.min_relevance is None:
-            said["min_relevance"] = "an item is relevant if its grade is above 0"
+            sentences["min_relevance"] = "an item is relevant if its grade is above 0"
         else:
-            said["min_relevance"] = f"an item is relevant if its grade is at least {self.min_relevance:g}"
+            sentences["min_relevance"] = f"an item is relevant if its grade is at least {self.min_relevance:g}"
         if self.depth is not None:
-            said["depth"] = f"lists are read to a depth of {self.depth}"
+            sentences["depth"] = f"lists are read to a depth of {self.depth}"
         if self.exclude is not None:
-            said["exclude"] = f"exclude: {self.exclude}"
+            sentences["exclude"] = f"exclude: {self.exclude}"
         if self.candidates is not None:
-            said["candidates"] = f"lists restricted to candidates: {self.candidates}"
+            sentences["candidates"] = f"lists restricted to candidates: {self.candidates}"
         if self.groups:
-            said["average_over"] = f"queries are averaged per {' and '.join(self.groups)} first"
-        said["aggregate"] = f"a number is the {Aggregate.of(self.aggregate).words()}"
+            sentences["average_over"] = f"queries are averaged per {' and '.join(self.groups)} first"
+        sentences["aggregate"] = f"a number is the {Aggregate.of(self.aggregate).words()}"
         if self.trait("ties", "by") == "hash":
-            said["seed"] = f"seed of random ties: {self.seed}"
-        return said
+            sentences["seed"] = f"seed of random ties: {self.seed}"
+        return sentences
 
     def changes(self, other: Protocol) -> dict[str, Any]:
         """The fields that differ from another protocol."""

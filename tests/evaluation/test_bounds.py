@@ -190,7 +190,7 @@ def test_a_dialect_that_counts_a_metric_otherwise() -> None:
 @pytest.mark.parametrize(
     ("spec", "fields", "reason"),
     [
-        ("judged@1", {}, "it is not a share of what is relevant"),
+        ("judged@1", {}, "it has a value where nothing is relevant, too"),
         ("median_rank", {}, "it is a number of the whole run"),
         ("mrr", {"ties": "best"}, "what becomes relevant changes the ranks under ties='best'"),
         ("mrr", {"unjudged": "drop"}, "unjudged='drop' leaves no unjudged item"),

@@ -132,7 +132,7 @@ def test_chance_is_the_expectation_over_equal_scores() -> None:
 @pytest.mark.parametrize(
     ("spec", "fields", "reason"),
     [
-        ("judged@1", {}, "it is not a share of what is relevant"),
+        ("judged@1", {}, "it has a value where nothing is relevant, too"),
         ("median_rank", {}, "it is a number of the whole run"),
         ("mrr", {"nonpositive": "missed"}, "nonpositive='missed' makes it depend on scores"),
     ],

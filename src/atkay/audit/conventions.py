@@ -56,8 +56,8 @@ def conventions(
     Six relevant items and five places: RePlay divides by five, ranx by six.
 
     >>> from atkay.audit.conventions import conventions
-    >>> found = conventions({"A": ["i1", "i9", "i2", "i8", "i3"]}, {"A": ["i1", "i2", "i3", "i4", "i5", "i6"]}, "map@5")
-    >>> round(found.values["atkay"]["map@5"], 4), round(found.values["replay-rec 0.22.0"]["map@5"], 4)
+    >>> table = conventions({"A": ["i1", "i9", "i2", "i8", "i3"]}, {"A": ["i1", "i2", "i3", "i4", "i5", "i6"]}, "map@5")
+    >>> round(table.values["atkay"]["map@5"], 4), round(table.values["replay-rec 0.22.0"]["map@5"], 4)
     (0.3778, 0.4533)
     """
     rest: dict[str, Any] = {**given}

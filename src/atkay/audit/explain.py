@@ -90,11 +90,11 @@ def explain(
 
     >>> recs = {"A": ["i1", "i9", "i2", "i8", "i3"], "B": ["i1", "i7"]}
     >>> truth = {"A": ["i1", "i2", "i3", "i4", "i5", "i6"], "B": ["i1", "i2"], "C": ["i1"]}
-    >>> found = atkay.explain(recs, truth, "map@5", theirs="replay")
-    >>> print(found.summary)
+    >>> why = atkay.explain(recs, truth, "map@5", theirs="replay")
+    >>> print(why.summary)
     map@5 is 0.2926 here and 0.3178 in replay-rec 0.22.0: per=capped (the relevant items, or k where that is smaller)
     adds 0.0252.
-    >>> print(found.moving[0].example.after.arithmetic)
+    >>> print(why.moving[0].example.after.arithmetic)
     hits at ranks 1, 3, 5: (1/1 + 2/3 + 3/5) / min(5, 6) = 0.4533
     """
     for side in (metric, *(() if isinstance(theirs, Dialect) else (theirs,))):

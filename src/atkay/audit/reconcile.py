@@ -218,8 +218,8 @@ def reconcile(
 
     >>> recs = {"A": ["i1", "i9", "i2", "i8", "i3"], "B": ["i1", "i7"]}
     >>> truth = {"A": ["i1", "i2", "i3", "i4", "i5", "i6"], "B": ["i1", "i2"], "C": ["i1"]}
-    >>> found = atkay.reconcile(recs, truth, {"map@5": "0.3178", "ndcg@5": "0.4177"})
-    >>> "replay" in found.explanations[0].libraries, found.explanations[0].numbers["map@5"][0]
+    >>> reading = atkay.reconcile(recs, truth, {"map@5": "0.3178", "ndcg@5": "0.4177"})
+    >>> "replay" in reading.explanations[0].libraries, reading.explanations[0].numbers["map@5"][0]
     (True, 'map(per=capped)@5')
     """
     from atkay.audit.evidence import Evidence

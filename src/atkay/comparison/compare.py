@@ -111,10 +111,10 @@ def compare(
     >>> truth = {user: ["tea"] for user in "abcd"}
     >>> old = {user: ["rye", "tea"] for user in "abcd"}
     >>> new = {**{user: ["tea", "rye"] for user in "abc"}, "d": ["rye", "tea"]}
-    >>> found = atkay.compare({"old": old, "new": new}, truth, "mrr", baseline="old", test="permutation")
-    >>> found["mrr"][0].difference, found["mrr"][0].p
+    >>> comparison = atkay.compare({"old": old, "new": new}, truth, "mrr", baseline="old", test="permutation")
+    >>> comparison["mrr"][0].difference, comparison["mrr"][0].p
     (0.375, {'permutation': 0.25})
-    >>> print(found["mrr"][0].verdict)
+    >>> print(comparison["mrr"][0].verdict)
     no significant difference (95 % CI [-0.023, +0.773])
     """
     procedure = Procedure.of(baseline, test, correction, family, interval, permutations, rng)
@@ -377,7 +377,7 @@ def _notes(results: Mapping[str, Result], sheet: Sheet, procedure: Procedure, me
     words = {name: TESTS[name].words for name in procedure.tests}
     if ordered and "bootstrap" in words:
         words["bootstrap"] = f"percentile bootstrap test of the difference ({ordered[0].words()})"
-    notes += [f"{name}: {said}" for name, said in words.items()]
+    notes += [f"{name}: {meaning}" for name, meaning in words.items()]
     if any(TESTS[name].joint for name in procedure.tests):
         notes.append("Tukey's p-values already account for all pairs; they are corrected for metrics and segments only")
         notes += [

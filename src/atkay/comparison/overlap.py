@@ -167,8 +167,8 @@ def overlap(
     depth 2, which weighs 0.1 * 0.9, half is missing: rank-biased overlap is 1 - 0.09 / 2. Of the three pairs (b, c) is
     turned round: (2 - 1) / 3.
 
-    >>> found = atkay.overlap({"ann": ["a", "b", "c"]}, {"ann": ["a", "c", "b"]})
-    >>> [round(found[name], 4) for name in ("average_overlap", "rbo", "kendall_tau")]
+    >>> shared = atkay.overlap({"ann": ["a", "b", "c"]}, {"ann": ["a", "c", "b"]})
+    >>> [round(shared[name], 4) for name in ("average_overlap", "rbo", "kendall_tau")]
     [0.8333, 0.955, 0.3333]
     """
     from atkay.inputs.read import read_recs

@@ -146,10 +146,10 @@ def _highest_grade(measured: Sequence[Measured], grade: float | None) -> float:
 def _why_not(metric: Metric, measured: Measured, grade: float) -> str:
     """Why a metric has no bounds; empty where it has."""
     protocol, judged = measured.protocol, measured.judged
-    if not metric.needs_truth:
-        return "it is not a share of what is relevant"
     if isinstance(metric, RunMetric):
         return "it is a number of the whole run, not a mean over users"
+    if not metric.needs_truth:
+        return "it has a value where nothing is relevant, too"
     if protocol.ties == "together" or protocol.trait("ties", "by") == "grade":
         return f"what becomes relevant changes the ranks under {argument('ties', protocol.ties)}"
     if protocol.unjudged == "drop":

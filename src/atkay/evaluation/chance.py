@@ -190,10 +190,10 @@ def _adjusted(value: Any, chance: Any, best: Any) -> Any:
 
 def _why_not(metric: Metric, measured: Measured, forms: Container[Metric]) -> str:
     """Why nothing is known of a metric's value by chance; empty where it is."""
-    if not metric.needs_truth:
-        return "it is not a share of what is relevant"
     if isinstance(metric, RunMetric):
         return "it is a number of the whole run, not a mean over users"
+    if not metric.needs_truth:
+        return "it has a value where nothing is relevant, too"
     if metric not in forms and not metric.shuffles(metric.view(measured.judged)):
         return "no closed form of its value by chance is known"
     if keeps_others(getattr(metric, "gain", "")):

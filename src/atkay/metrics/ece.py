@@ -66,11 +66,11 @@ class ECE(OfRows):
 
     def state(self, judged: Judged) -> Ints:
         """Of each bin: rows, relevant rows, and the exact sum of p."""
-        found, bins = self.predictions(judged), int(self.bins)
-        p = np.exp(-np.logaddexp(0, -found.score)) if self.of == "logits" else probabilities(found.score, self)
+        rows, bins = self.predictions(judged), int(self.bins)
+        p = np.exp(-np.logaddexp(0, -rows.score)) if self.of == "logits" else probabilities(rows.score, self)
         place = np.searchsorted(np.arange(1, bins) / bins, p, side="right")
         inside = [p[place == one] for one in range(bins)]
-        counts = np.bincount(place, minlength=bins), np.bincount(place[found.relevant], minlength=bins)
+        counts = np.bincount(place, minlength=bins), np.bincount(place[rows.relevant], minlength=bins)
         return np.column_stack((*counts, exact(*((one, np.ones(len(one))) for one in inside))))
 
     def finish(self, state: Ints, judged: Judged) -> Floats:

@@ -58,11 +58,11 @@ class LogLoss(RowMean):
     rows: Literal["judged", "listed"] = rows_field()
 
     def losses(self, judged: Judged) -> tuple[Predictions, Floats]:
-        found = predictions(judged, self, self.rows)
+        rows = predictions(judged, self, self.rows)
         if self.of == "logits":
-            return found, np.logaddexp(0, np.where(found.relevant, -found.score, found.score))
-        p = np.clip(probabilities(found.score, self), SMALLEST, 1 - SMALLEST)
-        return found, np.where(found.relevant, -np.log(p), -np.log1p(-p))
+            return rows, np.logaddexp(0, np.where(rows.relevant, -rows.score, rows.score))
+        p = np.clip(probabilities(rows.score, self), SMALLEST, 1 - SMALLEST)
+        return rows, np.where(rows.relevant, -np.log(p), -np.log1p(-p))
 
     def define(self) -> Definition:
         p = {"probabilities": "the score", "logits": "1 / (1 + e^-score)"}[self.of]

@@ -43,8 +43,8 @@ class MAE(RowMean):
     aliases = ("mean_absolute_error",)
 
     def losses(self, judged: Judged) -> tuple[Predictions, Floats]:
-        found = predictions(judged, self)
-        return found, np.abs(found.error)
+        rows = predictions(judged, self)
+        return rows, np.abs(rows.error)
 
     def define(self) -> Definition:
         return Definition("absolute difference of score and grade, averaged over predictions", "mean |s - g|")

@@ -41,8 +41,8 @@ class MSE(RowMean):
     aliases = ("mean_squared_error", "brier", "brier_score")
 
     def losses(self, judged: Judged) -> tuple[Predictions, Floats]:
-        found = predictions(judged, self)
-        return found, found.error**2
+        rows = predictions(judged, self)
+        return rows, rows.error**2
 
     def define(self) -> Definition:
         return Definition("squared difference of score and grade, averaged over predictions", "mean (s - g)²")

@@ -51,11 +51,11 @@ class Curves(NamedTuple):
         """DCG and ideal DCG of each query's whole list."""
         last = np.searchsorted(judged.query, np.arange(1, judged.n_queries + 1)) - 1
         some = np.bincount(judged.query, minlength=judged.n_queries) > 0
-        found, best = np.zeros(judged.n_queries), np.zeros(judged.n_queries)
-        found[some] = self.dcg[last[some]]
+        reached, best = np.zeros(judged.n_queries), np.zeros(judged.n_queries)
+        reached[some] = self.dcg[last[some]]
         has_ideal = judged.n_relevant > 0
         best[has_ideal] = self.ideal_dcg[judged.edges[1:][has_ideal] - 1]
-        return found, best
+        return reached, best
 
 
 def discounts_upto(length: Ints) -> Floats:

@@ -49,15 +49,15 @@ def constant_field() -> Any:
 def predictions(judged: Judged, metric: object, rows: str = "judged") -> Predictions:
     """The scores of the rows whose outcome is known."""
     known = judged.judgements if rows == "judged" else judged.listings
-    found = known.listed
-    if known.score is None and len(found.row):
+    listed = known.listed
+    if known.score is None and len(listed.row):
         raise InputError(
             f"has no scores, which {metric} compares with what came of them",
             advice="Add a column of scores, or pass {user: {item: score}} or a matrix of scores.",
             table="recs",
         )
-    score = np.empty(0) if known.score is None else known.score[found.row].astype(float)
-    return Predictions(found.query, found.rank, score, found.grade.astype(float), found.relevant)
+    score = np.empty(0) if known.score is None else known.score[listed.row].astype(float)
+    return Predictions(listed.query, listed.rank, score, listed.grade.astype(float), listed.relevant)
 
 
 def probabilities(score: Floats, metric: object) -> Floats:
@@ -94,9 +94,9 @@ class RowMean(Ratio):
 
     def ratio(self, judged: Judged) -> tuple[Floats, Floats]:
         """The sum of the losses, and the number of rows."""
-        found, loss = self.losses(judged)
-        total = sums(found.query, found.rank, loss, self.cutoffs, judged.n_queries)
-        return total, sums(found.query, found.rank, None, self.cutoffs, judged.n_queries)
+        rows, loss = self.losses(judged)
+        total = sums(rows.query, rows.rank, loss, self.cutoffs, judged.n_queries)
+        return total, sums(rows.query, rows.rank, None, self.cutoffs, judged.n_queries)
 
     def values(self, judged: Judged) -> Floats:
         return divide(*self.ratio(judged), np.nan)
@@ -131,9 +131,9 @@ class OfRows(RunMetric):
 
 def exact(*products: tuple[Floats, Floats]) -> Ints:
     """The exact sum of each row's products, none of which is negative, as digits: a row for each sum."""
-    found = [total for one, other in products for total in exact_sums(np.atleast_2d(one), np.atleast_2d(other))]
+    totals = [total for one, other in products for total in exact_sums(np.atleast_2d(one), np.atleast_2d(other))]
     width = DIGIT_BITS // 8 * DIGITS
-    return np.array([np.frombuffer(total.to_bytes(width, "little"), "<u4") for total in found], np.int64)
+    return np.array([np.frombuffer(total.to_bytes(width, "little"), "<u4") for total in totals], np.int64)
 
 
 def read_exact(digits: Ints) -> list[int]:

@@ -50,8 +50,8 @@ class R2(OfRows):
 
     def state(self, judged: Judged) -> Ints:
         """Exact sums: squared errors, squared grades, grades above 0 and below; and how many rows there are."""
-        found = self.predictions(judged)
-        error, grade, one = found.error, found.grade, np.ones(len(found.grade))
+        rows = self.predictions(judged)
+        error, grade, one = rows.error, rows.grade, np.ones(len(rows.grade))
         above, below = np.maximum(grade, 0), np.maximum(-grade, 0)
         return np.insert(exact((error, error), (grade, grade), (above, one), (below, one)), 0, len(one), axis=1)
 

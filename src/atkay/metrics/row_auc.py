@@ -63,9 +63,9 @@ class RowAUC(OfRows):
 
     def state(self, judged: Judged) -> Ints:
         """A row for each different score, the lowest first: both halves of its bits, and its rows by relevance."""
-        found = self.predictions(judged)
-        bits = (found.score + 0.0).view(np.uint64)  # -0.0 is 0.0
-        relevant = found.relevant.astype(np.int64)
+        rows = self.predictions(judged)
+        bits = (rows.score + 0.0).view(np.uint64)  # -0.0 is 0.0
+        relevant = rows.relevant.astype(np.int64)
         return _state(np.where(bits >= SIGN, ~bits, bits | SIGN), relevant, 1 - relevant)
 
     def join(self, one: Ints, other: Ints) -> Ints:

@@ -49,18 +49,18 @@ class UserR2(Metric):
     constant: Literal["skip", "zero"] = constant_field()
 
     def values(self, judged: Judged) -> Floats:
-        found, n = predictions(judged, self), judged.n_queries
+        rows, n = predictions(judged, self), judged.n_queries
 
         def total(weights: Floats | None) -> Floats:
-            return sums(found.query, found.rank, weights, (WHOLE,), n)
+            return sums(rows.query, rows.rank, weights, (WHOLE,), n)
 
-        mean = divide(total(found.grade), total(None), np.nan)
+        mean = divide(total(rows.grade), total(None), np.nan)
         least, most = np.full(n, np.inf), np.full(n, -np.inf)
-        np.minimum.at(least, found.query, found.grade)
-        np.maximum.at(most, found.query, found.grade)
+        np.minimum.at(least, rows.query, rows.grade)
+        np.maximum.at(most, rows.query, rows.grade)
         # A mean of equal grades may be rounded, and the spread then be next to 0.
-        spread = np.where((least < most)[:, None], total((found.grade - mean[found.query, 0]) ** 2), 0.0)
-        errors = total(found.error**2)
+        spread = np.where((least < most)[:, None], total((rows.grade - mean[rows.query, 0]) ** 2), 0.0)
+        errors = total(rows.error**2)
         value = 1 - divide(errors, spread, np.nan)
         flat = (spread == 0) & (total(None) > 1) & (self.constant == "zero")
         return np.where(flat, errors == 0, value)

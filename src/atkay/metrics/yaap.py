@@ -46,9 +46,9 @@ class YAAP(Metric):
 
     def expression(self, judged: Judged) -> str:
         ranks = judged.rank[judged.rank <= self.cutoffs[0]].tolist()
-        found = added((f"{nth}/{rank}" for nth, rank in enumerate(ranks, 1)), len(ranks))
-        minus = f"({found})" if len(ranks) > 1 else found
-        return f"ln((1 + {found}) / (1 + {judged.n_relevant[0]} - {minus}))"
+        precisions = added((f"{nth}/{rank}" for nth, rank in enumerate(ranks, 1)), len(ranks))
+        minus = f"({precisions})" if len(ranks) > 1 else precisions
+        return f"ln((1 + {precisions}) / (1 + {judged.n_relevant[0]} - {minus}))"
 
     def define(self) -> Definition:
         return Definition(

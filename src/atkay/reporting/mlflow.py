@@ -85,7 +85,7 @@ def log_mlflow(
     Parameters
     ----------
     result
-        What was found.
+        The result to log.
     prefix
         Put in front of all names as it is: ``"val_"``, or ``"val/"`` for a folder.
     step

@@ -38,7 +38,7 @@ def need_packages() -> None:
 
 @spell_out(evaluate, but=(*SIDE, "users", "slices", "sampled", "memory", "spill"))
 def report(
-    found: Result | Comparison,
+    evaluated: Result | Comparison,
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
@@ -54,7 +54,7 @@ def report(
 
     Parameters
     ----------
-    found
+    evaluated
         A :class:`Result` or a :class:`Comparison`. Loaded ones have no lists of single users, and a loaded comparison
         no per-user values; the sections say so.
     path
@@ -76,7 +76,7 @@ def report(
     """
     need_packages()
     check_threads()
-    view = View.of(found)
+    view = View.of(evaluated)
     check_target(path)
     elsewhere = _elsewhere(view, recs, truth, given)
     head = title or ("Evaluation" if view.comparison is None else f"Comparison of {number_of(len(view.runs), 'run')}")

@@ -172,8 +172,8 @@ def count(
                 fresh = fresh + (tl.zeros((USERS, CELLS), tl.int32),)
             words = fresh
     for j in tl.static_range(TARGETS):
-        found = tl.sum(counted[j].to(tl.int32), 1)
-        tl.atomic_add(above + row.to(tl.int64) * TARGETS + j, found, mask=there)
+        more = tl.sum(counted[j].to(tl.int32), 1)
+        tl.atomic_add(above + row.to(tl.int64) * TARGETS + j, more, mask=there)
 
 
 @triton.jit
@@ -310,8 +310,8 @@ def scale(
     score = tl.load(own + goal, mask=some, other=0.0) * _power(_back(tl.load(most), FAR) - exponent)[:, None]
     tl.store(threshold + row[:, None] * TARGETS + nth, tl.where(some, score, float("inf")).to(tl.float32), mask=room)
     item = tl.load(target_item + goal, mask=some, other=-1)
-    found = ((item >= first_item) & (item < last_item)).to(tl.int32)
-    tl.atomic_add(missing, tl.sum(tl.sum(found, 1), 0))
+    inside = ((item >= first_item) & (item < last_item)).to(tl.int32)
+    tl.atomic_add(missing, tl.sum(tl.sum(inside, 1), 0))
 
 
 @triton.jit
