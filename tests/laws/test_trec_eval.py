@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import atkay
+from atkay.errors import SpecError
 
 RANDOM = {
     # query: qrels (document:grade), list, and what trec_eval -q prints for MEASURES
@@ -128,6 +129,104 @@ def test_the_collection_size_is_a_constant(files: tuple[Path, Path]) -> None:
     # -m utility.0,0,0,1 -N 100 prints 100 - L - R + h: of query 0 with L = 9, R = 3 and h = 2, 90.
     result = atkay.evaluate(*files, "utility(hit=-1,wrong=-1,missed=-1)", dialect="trec_eval")
     assert result.query_values[0, 0] + 100 == 100 - 9 - 3 + 2
+
+
+OWN = Path(__file__).parent / "trec_eval"
+"""The files of its own tests; its README says where they come from."""
+COUNTS = {
+    "num_ret": "count",
+    "num_rel": "count(of=relevant)",
+    "num_rel_ret": "count(of=hits)",
+    "num_nonrel_judged_ret": "count(of=nonrelevant)",
+}
+"""Sums in the summary, which are metrics of their own for single queries."""
+OF_TEN = ("rbp_resid", "unj_5", "unj_10", "unj_20")
+
+
+def printed(value: float) -> Any:
+    """A number that was printed with four decimals."""
+    return pytest.approx(value, abs=0.5e-4 + 1e-9)
+
+
+def outputs(name: str) -> tuple[list[str], dict[str, list[str]]]:
+    """The queries, and what it prints of them by measure, the summary last."""
+    header, *rows = (line.split(" ") for line in (OWN / f"{name}.txt").read_text().splitlines())
+    return header[1:-1], {measure: values for measure, *values in rows}
+
+
+@pytest.fixture(scope="module")
+def own_files(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Path], Path]:
+    """Its runs, and its qrels."""
+    folder, run = tmp_path_factory.mktemp("own"), (OWN / "results.test").read_text().splitlines(keepends=True)
+    for name, lines in {"results": run, "trunc": run[:500] + run[1000:1084]}.items():
+        (folder / f"{name}.run").write_text("".join(lines))
+    (folder / "judged.qrels").write_text((OWN / "qrels.test").read_text())
+    return {name: folder / f"{name}.run" for name in ("results", "trunc")}, folder / "judged.qrels"
+
+
+@pytest.mark.parametrize(
+    ("name", "run", "fields"),
+    [
+        ("all_trec", "results", {}),
+        ("parameters", "results", {}),
+        ("all_trec_c", "trunc", {"no_recs": "zero"}),
+        ("all_trec_c_M100", "trunc", {"no_recs": "zero", "depth": 100}),
+    ],
+)
+def test_its_own_tests(own_files: tuple[dict[str, Path], Path], name: str, run: str, fields: dict[str, Any]) -> None:
+    runs, qrels = own_files
+    queries, expected = outputs(name)
+    geometric = [measure for measure in expected if measure.startswith("gm_")]
+    of_ten = [measure for measure in OF_TEN if measure in expected]
+    usual = [measure for measure in expected if measure not in ("rbp", *of_ten, *geometric)]
+    calls = [("trec_eval", usual), *(("trec_eval", [measure]) for measure in geometric), ("trec_eval_10", of_ten)]
+    for dialect, measures in calls if of_ten else calls[:-1]:
+        counts = [COUNTS[measure] for measure in measures if measure in COUNTS]
+        result = atkay.evaluate(runs[run], qrels, [*measures, *counts], dialect=dialect, **fields)
+        rows = [[*map(str, result.ids["qid"])].index(query) for query in queries]
+        for measure in measures:
+            *values, summary = expected[measure]
+            assert result[measure] == printed(float(summary)), measure
+            if "-" not in values:
+                column = result.by_query.index(result.names[COUNTS.get(measure, measure)])
+                of_queries = result.query_values[rows, column].tolist()
+                assert of_queries == [printed(float(value)) for value in values], measure
+
+
+def test_what_rbp_of_version_10_is_meant_to_be(own_files: tuple[dict[str, Path], Path]) -> None:
+    # All grades are 0 or 1, so that what it divides by, a variable that is never set, does not matter.
+    runs, qrels = own_files
+    result = atkay.evaluate(runs["trunc"], qrels, "rbp(p=0.9)", ties="text_desc", no_recs="zero", depth=100)
+    assert result["rbp(p=0.9)"] == printed(float(outputs("all_trec_c_M100")[1]["rbp"][-1]))
+
+
+@pytest.mark.parametrize(
+    ("name", "names"),
+    [
+        ("P.5,10", ["P_5", "P_10"]),
+        ("recall.20", ["recall.20"]),
+        ("iprec_at_recall..10,0.20", ["iprec_at_recall_.10", "iprec_at_recall_0.20"]),
+        ("ndcg_cut", [f"ndcg_cut_{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)]),
+        ("set_F.0.5", ["set_F.0.5"]),
+        ("utility.2,-1,-0.5,0.0", ["utility.2,-1,-0.5,0.0"]),
+        ("map,P.5,7,3,ndcg.1=3,2=9,11pt_avg..25,.5", ["map", "P_5", "P_7", "P_3", "ndcg.1=3,2=9", "11pt_avg..25,.5"]),
+    ],
+)
+def test_names_with_parameters(name: str, names: list[str]) -> None:
+    result = atkay.evaluate({1: ["a"]}, {1: {"a": 1}}, name, dialect="trec_eval")
+    assert list(result.names) == names
+
+
+def test_gains_leave_other_grades_as_they_are() -> None:
+    # Grades 3, 1 and 2 at ranks 1, 3 and 4, with gains 3, 4 and 9: the most first is 9, 4, 3.
+    recs, truth = {1: ["c", "x", "a", "b"]}, {1: {"a": 1, "b": 2, "c": 3}}
+    result = atkay.evaluate(recs, truth, "ndcg.1=4,2=9", dialect="trec_eval")
+    expected = (3 + 4 / 2 + 9 / math.log2(5)) / (9 + 4 / math.log2(3) + 3 / 2)
+    assert result["ndcg.1=4,2=9"] == pytest.approx(expected)
+    with pytest.raises(
+        SpecError, match=r"cannot read the parameters of 'utility.1,-1,0,2'.* The fourth weight of utility"
+    ):
+        atkay.evaluate(recs, truth, "utility.1,-1,0,2", dialect="trec_eval")
 
 
 def test_version_10() -> None:

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from typing import TYPE_CHECKING, Any
 
-from atkay.errors import ProtocolError, SpecError, listing, offer
+from atkay.errors import ProtocolError, SpecError, listing, offer, shown
 from atkay.metrics.metric import Metric
 from atkay.metrics.spec import parse, separate, stated
 from atkay.protocol import Protocol
@@ -32,6 +32,9 @@ def meaning(library: Dialect, spec: str | Metric) -> tuple[Metric, dict[str, Any
     if not isinstance(spec, str):
         return spec, {}
     ours, fields = library.meaning(spec)
+    family, dot, _ = spec.strip().partition(".")
+    if not ours and dot and any(own.startswith(f"{family}_{{") for own in library.names):
+        raise SpecError(f"{library.library}: cannot read the parameters of {shown(spec)}. {library.note}")
     metric = parse(ours or spec)
     if metric.name not in library.words:
         raise SpecError(
