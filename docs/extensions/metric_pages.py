@@ -242,7 +242,8 @@ def names(cls: type[Metric]) -> list[tuple[str, ...]]:
         words = ",".join(f"{key}={value}" for key, value in dialect.words[cls.name].items())
         ours = f"{cls.name}({words})" if words else cls.name
         for its_name, spec in (own or {cls.name: ours}).items():
-            given = spec.partition(";")[0].strip()
+            given = spec.partition(";")[0].strip().replace("{{{levels}}}", "{levels}")
+            given = re.sub(r"\{(\w+):root\}", r"√{\1}", re.sub(r"\{(\w+):table\}", r"{\1,else:grade}", given))
             rows.append((f"``{name}``", f"``{its_name}``", f"``{ours if given == cls.name else given}``"))
     return rows
 

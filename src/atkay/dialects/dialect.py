@@ -88,9 +88,9 @@ class Dialect:
 
     def of_versions(self, text: str) -> Dialect:
         """The dialect of a range of versions: this one where it holds for some of them, else that of the latest."""
-        asked = Versions(text)
+        requested = Versions(text)
         ranges = {Versions(each): dialect for each, dialect in self.others.items()}
-        points = {point for each in (asked, *ranges) for point in each.points if point in asked}
+        points = {point for each in (requested, *ranges) for point in each.points if point in requested}
 
         def holding(point: Point) -> Dialect:
             return next((dialect for each, dialect in ranges.items() if point in each), self)
