@@ -419,7 +419,7 @@ def test_the_version_is_the_one_that_was_run(name: str) -> None:
     assert atkay.list_dialects()[name].version == head["version"]
 
 
-def test_elliot_as_worked_out_from_its_source() -> None:
+def test_elliot_by_hand() -> None:
     # User A of the conventions data: hits at 1, 3 and 5. (1 + 1/2 + 2/3 + 2/4 + 3/5) / 5 = 0.6533; user B, hit at 1:
     # (1 + 1/2 + 1/3 + 1/4 + 1/5) / 5 = 0.4567.
     recs = {"A": ["i1", "i9", "i2", "i8", "i3"], "B": ["i1", "i7"], "D": ["i1", "i2", "i3"]}

@@ -51,11 +51,14 @@ def meaning(library: Dialect, spec: str | Metric) -> tuple[Metric, dict[str, Any
 
 
 def names_of(library: Dialect, metric: Metric) -> Iterator[tuple[str, str]]:
-    """Our spec for a metric, and the library's own names for it, as far as they take no number but the cutoff; each
-    with what it says of the protocol.
+    """Our spec for a metric, and the library's own names for it, as far as they take no number but the cutoff, of
+    several names for one thing the first; each with what it says of the protocol.
     """
     yield str(metric), ""
+    first: dict[str, str] = {}
     for name, spec in library.names.items():
+        first.setdefault(spec, name)
+    for spec, name in first.items():
         own = name.format(k=metric.k) if set(re.findall(r"\{(\w+)\}", name)) <= {"k"} else ""
         if own and ("{k}" in name) <= (metric.k is not None):
             own += f"@{metric.k}" if metric.k is not None and "{k}" not in name else ""
