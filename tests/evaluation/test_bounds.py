@@ -275,7 +275,7 @@ def test_how_bounds_print() -> None:
         "───────────────────────────────\n"
         "mrr     0.5000  0.5000   1.0000\n\n"
         "1 of 2 listed items unjudged; each may be relevant, with a grade up to 1, or not\n\n"
-        "judged@2: it is not a share of what is relevant"
+        "judged@2: it has a value where nothing is relevant, too"
     )
     assert "| mrr    | 0.5000 | 0.5000 |  1.0000 |" in result.bounds.to_markdown()
 
