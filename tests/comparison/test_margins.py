@@ -25,7 +25,7 @@ def test_bounds_that_do_not_overlap_are_an_order_that_holds() -> None:
     assert repr(margins).splitlines()[::2] == [
         "metric  run   against  difference   lowest  highest  this order",
         "mrr     good  bad         +0.7500  +0.5000  +0.7500  cannot be turned by the unjudged items",
-        "judged@1: it is not a share of what is relevant",
+        "judged@1: it has a value where nothing is relevant, too",
     ]
 
 
