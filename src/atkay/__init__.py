@@ -25,6 +25,7 @@ HOMES = {
     "Result": "results.result",
     "RunDiff": "comparison.run_diff",
     "Sampled": "metrics.sampled",
+    "Verification": "audit.verify",
     "Stream": "engines.stream",
     "TableCheck": "audit.table_check",
     "check": "audit.check",
@@ -38,9 +39,12 @@ HOMES = {
     "overlap": "comparison.overlap",
     "parse": "metrics.spec",
     "power": "comparison.power",
+    "read_ir_metadata": "inputs.ir_metadata",
     "reconcile": "audit.reconcile",
     "report": "reporting.report",
     "variants": "audit.variants",
+    "verify": "audit.verify",
+    "write_ir_metadata": "inputs.ir_metadata",
 }
 """The public names but the classes of metrics, which are found in their folder."""
 

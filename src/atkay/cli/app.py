@@ -21,6 +21,7 @@ COMMANDS = (
     "reconcile",
     "explain",
     "check",
+    "verify",
     "report",
     "metrics",
     "dialects",

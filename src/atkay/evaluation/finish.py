@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -140,6 +141,7 @@ def finish(
         slicings=slicings,
         columns=setting.columns,
         fingerprint={**setting.fingerprint, **{name: str(each) for name, each in part.fingerprints.items()}},
+        sources={name: os.fspath(each) for name, each in request.tables.items() if isinstance(each, str | os.PathLike)},
         whole=whole.pop(None, {}),
         whole_of={segment: numbers for segment, numbers in whole.items() if segment is not None},
         whole_users=part.state_users,

@@ -94,6 +94,8 @@ class Result(Exported, Mapping[str, float]):
     slicings: tuple[Slicing, ...] = ()
     columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     fingerprint: Mapping[str, str] = field(default_factory=dict)
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """The path of each table that was read from a file, as it was given."""
     version: str = __version__
     whole: Mapping[str, float] = field(default_factory=dict)
     """The numbers that are of the whole run and not a mean."""
@@ -377,6 +379,12 @@ class Result(Exported, Mapping[str, float]):
         from atkay.reporting.mlflow import flat
 
         return flat(self, names=names, intervals=intervals, undefined=undefined, prefix=prefix)
+
+    def ir_metadata(self) -> dict[str, Any]:
+        """What the evaluation knows of ir_metadata's fields, for ``atkay.write_ir_metadata`` to put into a TREC run."""
+        from atkay.results.ir_metadata import ir_metadata_of
+
+        return ir_metadata_of(self)
 
     def log_mlflow(
         self,

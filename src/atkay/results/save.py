@@ -234,6 +234,7 @@ _PROTOCOL = made(Protocol, **dict.fromkeys(FILTERS, maybe(text)))
 FIELDS = {
     "atkay": text,
     "fingerprint": mapped(text),
+    "sources": mapped(text),
     "metrics": listed(metric_spec),
     "numbers": mapped(summary),
     "definitions": mapped(built(Definition, {"words": text, "formula": text})),
@@ -270,6 +271,7 @@ _FILE = record(FIELDS)
 
 _ATTRIBUTES = (
     "fingerprint",
+    "sources",
     "metrics",
     "protocol",
     "population",
