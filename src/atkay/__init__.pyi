@@ -6,6 +6,8 @@ from atkay.audit.explain import explain as explain
 from atkay.audit.reconcile import reconcile as reconcile
 from atkay.audit.table_check import TableCheck as TableCheck
 from atkay.audit.variants import variants as variants
+from atkay.audit.verify import Verification as Verification
+from atkay.audit.verify import verify as verify
 from atkay.comparison.compare import compare as compare
 from atkay.comparison.comparison import Comparison as Comparison
 from atkay.comparison.diff import diff as diff
@@ -20,6 +22,8 @@ from atkay.engines.full_ranking.full_ranking import full_ranking as full_ranking
 from atkay.engines.stream import Stream as Stream
 from atkay.evaluation.evaluate import evaluate as evaluate
 from atkay.inputs.columns import Columns as Columns
+from atkay.inputs.ir_metadata import read_ir_metadata as read_ir_metadata
+from atkay.inputs.ir_metadata import write_ir_metadata as write_ir_metadata
 from atkay.metrics.accuracy import Accuracy as Accuracy
 from atkay.metrics.alpha_dcg import AlphaDCG as AlphaDCG
 from atkay.metrics.alpha_ndcg import AlphaNDCG as AlphaNDCG

@@ -28,6 +28,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copy(file, tmp_path)
     (tmp_path / "published.md").write_text("| model | MAP | P@k |\n|-|-|-|\n| SAR | 0.110591 | 0.330753 |\n")
     monkeypatch.chdir(tmp_path)
+    atkay.evaluate("recs.csv", "truth.csv", "ndcg@10").save("saved.json")
     return tmp_path
 
 
@@ -79,6 +80,13 @@ def test_check_ends_with_1_where_a_number_is_flagged(here: Path) -> None:
     assert [cell["flagged"] for cell in json.loads(flagged.stdout)] == [False, True]
     assert "users has no" in run("check published.md --users X=5").stderr
     assert "write a number" in run("check published.md --users many").stderr
+
+
+def test_verify_ends_with_1_where_something_changed(here: Path) -> None:
+    assert run("verify saved.json").exit_code == 0
+    changed = run("verify saved.json --recs other.csv")
+    assert changed.exit_code == 1
+    assert "'recs' changed" in changed.stdout
 
 
 def test_version_and_help() -> None:

@@ -72,9 +72,10 @@ def test_the_public_surface() -> None:
     assert {"DCG", "F1", "HitRate", "MAP", "MNAP", "MRR", "NDCG", "Precision", "RPrecision", "Recall"} <= classes
     assert set(dir(atkay)) - classes == {
         "Columns", "Comparison", "FullRanking", "Metric", "Overlap", "Population", "Protocol", "QueryDiff",
-        "Result", "RunDiff", "Sampled", "Stream", "TableCheck", "__version__", "check", "compare", "diff", "errors",
-        "evaluate", "explain", "full_ranking", "list_dialects", "list_metrics", "overlap", "parse", "power",
-        "reconcile", "report", "tasks", "variants",
+        "Result", "RunDiff", "Sampled", "Stream", "TableCheck", "Verification", "__version__", "check", "compare",
+        "diff", "errors", "evaluate", "explain", "full_ranking", "list_dialects", "list_metrics", "overlap",
+        "parse", "power", "read_ir_metadata", "reconcile", "report", "tasks", "variants", "verify",
+        "write_ir_metadata",
     }  # fmt: skip
     for name in dir(atkay):
         assert getattr(atkay, name) is not None

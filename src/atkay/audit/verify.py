@@ -15,7 +15,6 @@ from atkay.errors import InputError, listing, number_of
 from atkay.evaluation.evaluate import evaluate
 from atkay.protocol import Protocol
 from atkay.results.result import Result
-from atkay.tables import FILTERS
 from atkay.text.grid import Grid, Tabular
 from atkay.text.phrases import argument
 
@@ -66,17 +65,24 @@ class Verification(Tabular):
         """The conclusion in words."""
         different = [each for each in self.numbers if not each.same]
         if self:
-            return f"verified: {number_of(len(self.numbers), 'number')} and {number_of(len(self.tables), 'table')} are the same"
+            what = f"{number_of(len(self.numbers), 'number')} and {number_of(len(self.tables), 'table')}"
+            return f"verified: {what} are the same"
         numbers = f"{len(different)} of {number_of(len(self.numbers), 'number')} changed"
         tables = f"{listing(self.changed)} changed" if self.changed else "no table changed"
         return f"not the same: {numbers}; {tables}"
 
     def _grid(self) -> Grid:
-        rows = [(each.metric, f"{each.saved:.6g}", f"{each.now:.6g}", "same" if each.same else "changed") for each in self.numbers]
+        rows = [
+            (each.metric, f"{each.saved:.6g}", f"{each.now:.6g}", "same" if each.same else "changed")
+            for each in self.numbers
+        ]
         return Grid(("metric", "saved", "now", ""), rows, right=("saved", "now"))
 
     def _notes(self) -> Sequence[str]:
-        tables = [f"{name}: {of}: {'changed' if name in self.changed else 'same fingerprint'}" for name, of in self.tables.items()]
+        tables = [
+            f"{name}: {of}: {'changed' if name in self.changed else 'same fingerprint'}"
+            for name, of in self.tables.items()
+        ]
         return [self.verdict, *tables, *self.remarks]
 
     def to_polars(self) -> pl.DataFrame:
@@ -84,7 +90,9 @@ class Verification(Tabular):
         import polars as pl
 
         rows = [(each.metric, each.saved, each.now, each.same) for each in self.numbers]
-        return pl.DataFrame(rows, schema={"metric": pl.String, "saved": pl.Float64, "now": pl.Float64, "same": pl.Boolean}, orient="row")
+        return pl.DataFrame(
+            rows, schema={"metric": pl.String, "saved": pl.Float64, "now": pl.Float64, "same": pl.Boolean}, orient="row"
+        )
 
 
 def verify(
@@ -150,7 +158,10 @@ def verify(
     fingerprint = {name: mark for each in now.values() for name, mark in each.fingerprint.items()}
     return Verification(
         numbers=tuple(numbers),
-        tables={name: os.fspath(table) if isinstance(table, str | os.PathLike) else "given" for name, table in placed.items()},
+        tables={
+            name: os.fspath(table) if isinstance(table, str | os.PathLike) else "given"
+            for name, table in placed.items()
+        },
         changed=tuple(name for name, mark in result.fingerprint.items() if fingerprint.get(name) != mark),
         remarks=tuple(_remarks(result, next(iter(now.values())))),
         result=next(iter(now.values())),
@@ -166,9 +177,13 @@ def _tables(result: Result, given: Mapping[str, Any], folder: Path) -> dict[str,
         if name not in tables and there is None:
             raise InputError(f"verify: the file '{path}' of {name} is not there. Pass {argument(name)}.")
         tables.setdefault(name, there)
-    needed = dict.fromkeys([*result.fingerprint, *(["slices"] if result.slicings else []), *(["weights"] if result.weighted else [])])
+    needed = dict.fromkeys(
+        [*result.fingerprint, *(["slices"] if result.slicings else []), *(["weights"] if result.weighted else [])]
+    )
     if missing := [name for name in needed if name not in tables]:
-        raise InputError(f"verify: the result was computed from {listing(missing)} in memory. Pass {argument(missing[0])}.")
+        raise InputError(
+            f"verify: the result was computed from {listing(missing)} in memory. Pass {argument(missing[0])}."
+        )
     return tables
 
 
@@ -181,9 +196,11 @@ def _again(result: Result, tables: Mapping[str, Any], columns: Any) -> dict[str,
         groups.setdefault(result.protocol_of(name), []).append(name)
     again: dict[str, Result] = {}
     for protocol, names in groups.items():
-        rules = protocol.with_fields(**dict.fromkeys(FILTERS))
+        rules = protocol.with_fields(exclude=None, candidates=None)
         metrics = [single[name] for name in names]
-        evaluated = evaluate(metrics=metrics, protocol=rules, dialect=library, columns=columns, sampled=result.sampled, **tables)
+        evaluated = evaluate(
+            metrics=metrics, protocol=rules, dialect=library, columns=columns, sampled=result.sampled, **tables
+        )
         again |= dict.fromkeys(names, evaluated)
     return {name: again[name] for name in single}
 
@@ -194,7 +211,9 @@ def _remarks(saved: Result, now: Result) -> list[str]:
     if saved.version != __version__:
         remarks.append(f"saved by atkay {saved.version}, verified by {__version__}")
     if saved.dialect and saved.dialect not in {each.title for each in list_dialects().values()}:
-        remarks.append(f"the dialect was {saved.dialect}, which this version does not have; its conventions are in the specs")
+        remarks.append(
+            f"the dialect was {saved.dialect}, which this version does not have; its conventions are in the specs"
+        )
     for table, roles in saved.columns.items():
         others = now.columns.get(table, {})
         if roles != others:

@@ -29,7 +29,9 @@ def read_ir_metadata(run: str | os.PathLike[str]) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError) as error:
         raise SourceError(f"cannot read '{os.fspath(run)}': {error}.") from error
     except yaml.YAMLError as error:
-        raise SourceError(f"the ir_metadata of '{os.fspath(run)}' is not YAML: {' '.join(str(error).split())}.") from error
+        raise SourceError(
+            f"the ir_metadata of '{os.fspath(run)}' is not YAML: {' '.join(str(error).split())}."
+        ) from error
     if not isinstance(content, dict):
         raise SourceError(f"the ir_metadata of '{os.fspath(run)}' must be a mapping, got {shown(content)}.")
     return content
@@ -62,7 +64,11 @@ def _yaml(content: Any, indent: str = "") -> Iterator[str]:
     """Mappings and lists in block style, with every text in quotes: YAML as any parser reads it."""
     items = content.items() if isinstance(content, Mapping) else ((None, each) for each in content)
     for key, value in items:
-        name = "-" if key is None else f"{json.dumps(key, ensure_ascii=False) if not key.replace(' ', '').isalnum() else key}:"
+        name = (
+            "-"
+            if key is None
+            else f"{json.dumps(key, ensure_ascii=False) if not key.replace(' ', '').isalnum() else key}:"
+        )
         if isinstance(value, Mapping | list | tuple) and value:
             yield f"{indent}{name}"
             yield from _yaml(value, indent + "  ")

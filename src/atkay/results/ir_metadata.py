@@ -22,7 +22,9 @@ def ir_metadata_of(result: Result) -> dict[str, Any]:
             "software": {"libraries": {"python": [f"atkay {result.version}"]}},
         },
         "research goal": {"evaluation": {"reported measures": list(result)}},
-        "data": {"test collection": {"qrels": result.sources.get("truth", ""), "fingerprint": result.fingerprint["truth"]}},
+        "data": {
+            "test collection": {"qrels": result.sources.get("truth", ""), "fingerprint": result.fingerprint["truth"]}
+        },
         "atkay": {
             "dialect": result.dialect,
             "protocol": {name: list(value) if isinstance(value, tuple) else value for name, value in chosen.items()},
