@@ -201,6 +201,7 @@ def test_changed_results(name: str, tmp_path: Path) -> None:
 FREE = {
     "atkay",
     "fingerprint",
+    "sources",
     "columns",
     "dialect",
     "engine",

@@ -128,8 +128,8 @@ def verify(
     'verified: 1 number and 2 tables are the same'
     >>> print(atkay.verify(saved, {"ann": ["rye", "tea"]}, truth))
     metric  saved  now
-    ────────────────────────────
-    mrr       0.5    1   changed
+    ───────────────────────────
+    mrr       0.5    1  changed
     <BLANKLINE>
     not the same: 1 of 1 number changed; 'recs' changed
     <BLANKLINE>
@@ -218,6 +218,6 @@ def _remarks(saved: Result, now: Result) -> list[str]:
         others = now.columns.get(table, {})
         if roles != others:
             remarks.append(f"{table}: columns were {dict(roles)}, now {dict(others)}; pass {argument('columns')}")
-    if saved.population != now.population:
+    if saved.population.evaluated != now.population.evaluated:
         remarks.append(f"evaluated users: {saved.population.evaluated:,} saved, {now.population.evaluated:,} now")
     return remarks
