@@ -136,8 +136,8 @@ def compare(
                 NotMeanWarning,
             )
     with table.steps:
-        differences = _judge([table.differences((0,))], procedure, least)
-        segments = [comparison for tables in table.of_slices() for comparison in _judge(tables, procedure, least)]
+        differences = judge([table.differences((0,))], procedure, least)
+        segments = [comparison for tables in table.of_slices() for comparison in judge(tables, procedure, least)]
     comparison = Comparison(
         runs=names,
         baseline=baseline,
@@ -151,6 +151,7 @@ def compare(
         notes=tuple(_notes(results, table.sheet, procedure, single)),
         version=__version__,
         results=results,
+        sheet=sheet,
         segment_means=table.segment_means,
         names=spoken,
     )
@@ -316,9 +317,7 @@ def _thresholds(
     return {name: float(value) for name, value in wanted.items()}
 
 
-def _judge(
-    tables: Sequence[Sequence[Difference]], procedure: Procedure, least: Mapping[str, float]
-) -> list[Difference]:
+def judge(tables: Sequence[Sequence[Difference]], procedure: Procedure, least: Mapping[str, float]) -> list[Difference]:
     """The differences of one or several tables, corrected as one family."""
     rows = [each for table in tables for each in table]
     metrics = list(dict.fromkeys(each.metric for each in rows))

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from atkay.comparison.ranks import RankIntervals
+    from atkay.comparison.sheet import Sheet
+    from atkay.comparison.tiers import Tiers
     from atkay.results.result import Result
 
 
@@ -62,7 +65,9 @@ class Comparison(Exported):
     are the means per segment.
     """
 
-    _internal = "bold_legend difference_grid leaders mean_grid names order ordered threshold title"
+    _internal = (
+        "bold_legend difference_grid every_pair leaders mean_grid names order ordered sheet standings threshold title"
+    )
 
     runs: tuple[str, ...]
     baseline: str | None
@@ -83,6 +88,10 @@ class Comparison(Exported):
     version: str
     results: Mapping[str, Result] = field(default_factory=dict)
     """The result of each run; not saved."""
+    sheet: Sheet | None = None
+    """The values of all runs, user by user; not saved."""
+    standings: Mapping[str, Any] = field(default_factory=dict)
+    """The tiers and rank intervals of a comparison that was saved."""
     segment_means: Mapping[tuple[str, str | None], Means] = field(default_factory=dict)
     """The means of each run in each segment of each slice."""
     names: Mapping[str, str] = field(default_factory=dict)
@@ -138,6 +147,42 @@ class Comparison(Exported):
         )
 
     @cached_property
+    def every_pair(self) -> tuple[Difference, ...]:
+        """The differences of all pairs of runs, with a baseline too."""
+        from atkay.comparison.tiers import all_pairs
+
+        return tuple(all_pairs(self))
+
+    @cached_property
+    def tiers(self) -> Tiers:
+        """The runs that cannot be told apart: for each metric the names by tier, best first.
+
+        ``comparison.tiers["ndcg@10"]`` is ``(("b", "c"), ("a",))``. A tier begins at its best run; the first that is
+        significantly worse begins the next. Every pair of runs is tested and corrected for, with a baseline too.
+        Metrics without direction, and those that are not tested, have none.
+        """
+        from atkay.comparison.tiers import Tiers, tiers_of
+
+        return Tiers(self.standings["tiers"]) if self.standings else tiers_of(self)
+
+    @cached_property
+    def rank_intervals(self) -> RankIntervals:
+        """The rank of each run in each metric that has tiers, and its 95 % interval by bootstrap over users.
+
+        ``comparison.rank_intervals["ndcg@10"]["b"]`` has ``rank``, ``low`` and ``high``, 1 for the best.
+        """
+        from atkay.comparison.ranks import RankIntervals, rank_intervals_of
+
+        return RankIntervals(self.standings["rank_intervals"]) if self.standings else rank_intervals_of(self)
+
+    @property
+    def rank_table(self) -> pl.DataFrame:
+        """A row per metric and run, best first: mean, tier, rank, and the 95 % interval of the rank (low, high)."""
+        from atkay.comparison.tiers import rank_frame
+
+        return rank_frame(self)
+
+    @cached_property
     def bounds(self) -> Margins:
         """For each difference, whether the unjudged items could turn the order of the two runs."""
         return Margins.of(self)
@@ -171,7 +216,8 @@ class Comparison(Exported):
         ]
         from atkay.comparison.saved import FILE
 
-        content: dict[str, Any] = FILE.write({**vars(self), "atkay": self.version, "segment_means": segment_means})
+        written = {"segment_means": segment_means, "tiers": self.tiers, "rank_intervals": self.rank_intervals}
+        content: dict[str, Any] = FILE.write({**vars(self), **written, "atkay": self.version})
         return content
 
     def to_json(self) -> str:
@@ -203,6 +249,7 @@ class Comparison(Exported):
         parts: list[Grid | Sequence[str]] = [
             self.mean_grid(look),
             self._legend_lines(look, bold=bold),
+            *self._tier_parts(),
             self.difference_grid(self.ordered, look=look),
         ]
         if self.segments:
@@ -212,6 +259,12 @@ class Comparison(Exported):
                 self._moving(look),
             ]
         return [*parts, self._remarks(look)]
+
+    def _tier_parts(self) -> list[Grid | Sequence[str]]:
+        """The tiers, where there are enough runs for any."""
+        from atkay.comparison.tiers import tier_parts
+
+        return tier_parts(self) if len(self.runs) > 2 else []
 
     def _legend_lines(self, look: Look, *, bold: bool) -> Legend:
         marks = self._bold_legend(look) if bold else self._legend(look)

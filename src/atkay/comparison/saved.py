@@ -9,8 +9,10 @@ from atkay.aggregates import Aggregate
 from atkay.comparison.comparison import Comparison
 from atkay.comparison.difference import COUNTS, NUMBERS, Difference
 from atkay.comparison.procedure import Procedure
+from atkay.comparison.ranks import RankInterval
 from atkay.comparison.tests import TESTS
-from atkay.core.schema import Form, count, listed, mapped, maybe, number, one_of, probability, record, text
+from atkay.comparison.tiers import in_order, places, ranked_metrics
+from atkay.core.schema import Form, built, count, listed, mapped, maybe, number, one_of, probability, record, text
 from atkay.results.save import check_fit, metric_spec, summary
 
 
@@ -58,6 +60,8 @@ FILE = record(
         "segment_means": listed(record({"slice": text, "segment": maybe(text), "means": _MEANS})),
         "differences": listed(_DIFFERENCE),
         "segments": listed(_DIFFERENCE),
+        "tiers": mapped(listed(listed(text))),
+        "rank_intervals": mapped(mapped(built(RankInterval, dict.fromkeys(RankInterval._fields, count)))),
     }
 )
 """The file, field by field; verdicts are included for readers without atkay."""
@@ -71,7 +75,8 @@ def comparison_of(content: dict[str, Any]) -> Comparison:
     )
     version, of_segments = read.pop("atkay"), read.pop("segment_means")
     segment_means = {(each["slice"], each["segment"]): each["means"] for each in of_segments}
-    comparison = Comparison(**read, segment_means=segment_means, version=version)
+    standings = {name: read.pop(name) for name in ("tiers", "rank_intervals")}
+    comparison = Comparison(**read, segment_means=segment_means, standings=standings, version=version)
     metrics = {name: metric_spec(name) for name in comparison.metrics}
     runs, tests, differences = comparison.runs, list(comparison.tests), comparison.differences
     pairs = {(each.metric, each.run, each.against) for each in differences}
@@ -98,6 +103,21 @@ def comparison_of(content: dict[str, Any]) -> Comparison:
             ),
             "differences": len(pairs) == len(differences)
             and all(fits(each) and each.slice is each.segment is None for each in differences),
+            "tiers": list(comparison.tiers) == ranked_metrics(comparison)
+            and all(
+                [run for tier in of_metric for run in tier] == in_order(comparison, name)
+                for name, of_metric in comparison.tiers.items()
+            ),
+            "rank_intervals": {
+                name: {run: each.rank for run, each in of_metric.items()}
+                for name, of_metric in comparison.rank_intervals.items()
+            }
+            == {name: places(comparison, name) for name in comparison.tiers}
+            and all(
+                1 <= each.low <= each.rank <= each.high <= len(of_metric)
+                for of_metric in comparison.rank_intervals.values()
+                for each in of_metric.values()
+            ),
             "segments": all(
                 fits(each) and each.slice is not None and (each.metric, each.run, each.against) in pairs
                 for each in comparison.segments

@@ -16,6 +16,8 @@ class Numbers(dict[str, T]):
 
     holder = "result"
     """Whose numbers they are, for the error of one that is not there."""
+    lack = "was not evaluated"
+    """Why it is not."""
 
     def __missing__(self, name: str | Metric) -> T:
         try:
@@ -23,7 +25,7 @@ class Numbers(dict[str, T]):
         except SpecError as error:
             raise NumberError(str(error)) from error
         if not super().__contains__(canonical):
-            raise NumberError(f"'{canonical}' was not evaluated; this {self.holder} has {listing(self)}.")
+            raise NumberError(f"'{canonical}' {self.lack}; this {self.holder} has {listing(self)}.")
         return self[canonical]
 
     def __contains__(self, name: object) -> bool:
