@@ -9,8 +9,10 @@ from atkay.audit.variants import variants as variants
 from atkay.audit.verify import Verification as Verification
 from atkay.audit.verify import verify as verify
 from atkay.comparison.compare import compare as compare
+from atkay.comparison.compare_data_sets import compare_data_sets as compare_data_sets
 from atkay.comparison.comparison import Comparison as Comparison
 from atkay.comparison.diff import diff as diff
+from atkay.comparison.leaderboard import Leaderboard as Leaderboard
 from atkay.comparison.overlap import Overlap as Overlap
 from atkay.comparison.overlap import overlap as overlap
 from atkay.comparison.power import power as power

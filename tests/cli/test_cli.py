@@ -27,6 +27,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for file in DATA.glob("*.csv"):
         shutil.copy(file, tmp_path)
     (tmp_path / "published.md").write_text("| model | MAP | P@k |\n|-|-|-|\n| SAR | 0.110591 | 0.330753 |\n")
+    for name in ("books", "games"):  # two data sets with two runs
+        folder = tmp_path / "shops" / name
+        folder.mkdir(parents=True)
+        for each in ("recs", "other", "truth"):
+            shutil.copy(DATA / f"{each}.csv", folder)
     monkeypatch.chdir(tmp_path)
     atkay.evaluate("recs.csv", "truth.csv", "ndcg@10").save("saved.json")
     return tmp_path
@@ -407,6 +412,38 @@ def test_runs_are_called_as_their_files_or_as_given(here: Path) -> None:
         run("compare recs.csv other.csv third=recs.csv --truth truth.csv -m hit@5 --every-pair -f json").stdout
     )
     assert len(pairs) == 3
+
+
+def test_folders_are_data_sets(here: Path) -> None:
+    line = "compare --data-sets shops/books toys=shops/games -m hit@5"
+    rows = json.loads(run(f"{line} -f json --json board.json").stdout)
+    assert [(row["data_set"], row["run"]) for row in rows] == [
+        (name, each) for name in ("books", "toys") for each in ("other", "recs")
+    ]
+    alone = atkay.evaluate("recs.csv", "truth.csv", "hit@5")["hit@5"]
+    assert {row["mean"] for row in rows if row["run"] == "recs"} == {alone}
+    board = atkay.Leaderboard.load("board.json")
+    assert (board.data_sets, board.runs, board["toys"].baseline) == (("books", "toys"), ("other", "recs"), None)
+    assert "Friedman" in run(line).stdout
+    based = run(f"{line} --baseline recs --min-effect 0.1 --json based.json")
+    assert (based.exit_code, atkay.Leaderboard.load("based.json")["toys"].baseline) == (0, "recs")
+    for name in ("books", "games"):
+        Path("shops", name, "truth.csv").rename(Path("shops", name, "held out.csv"))
+    assert json.loads(run(f"{line} --truth 'held out.csv' -f json").stdout) == rows
+    for options, message in {
+        "": "no truth in 'shops/books', which has held out.csv, other.csv, recs.csv. Name its file with --truth",
+        "--baseline recs --every-pair": "cannot be combined",
+        "recs.csv --truth 'held out.csv'": "'recs.csv' is not a folder",
+    }.items():
+        refused = run(f"{line} {options}")
+        assert (refused.exit_code, message in refused.stderr) == (2, True), refused.stderr
+    for name in ("books", "games"):
+        for each in ("recs", "other"):
+            file = f"shops/{name}/{each}"
+            assert run(f"evaluate {file}.csv truth.csv -m hit@5 --json {file}.json").exit_code == 0
+            Path("shops", name, f"{each}.csv").unlink()
+        Path("shops", name, "held out.csv").unlink()
+    assert json.loads(run(line.replace(" -m hit@5", " -f json")).stdout) == rows
 
 
 def test_saved_results_can_be_compared(here: Path) -> None:

@@ -32,6 +32,7 @@ NEIGHBOURS = {("metrics", "judged")}
 DOORS = {
     ("audit.variants", "reporting.charts"),
     ("comparison.comparison", "reporting.charts"),
+    ("comparison.leaderboard", "reporting.rank_chart"),
     ("evaluation.evaluate", "engines.files.files"),
     ("evaluation.evaluate", "engines.memory"),
     ("evaluation.evaluate", "engines.spark.spark"),

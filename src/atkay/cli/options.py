@@ -16,7 +16,7 @@ import click
 from atkay.cli.output import FORMS
 from atkay.errors import OutputError, SourceError
 from atkay.inputs.columns import Columns
-from atkay.inputs.paths import find_files
+from atkay.inputs.paths import HIDDEN, find_files
 from atkay.protocol import Protocol
 from atkay.tables import LOGS, RUNS, SIDE, TABLES
 from atkay.text.files import check_target
@@ -33,6 +33,7 @@ ROLES = [each.name for each in dataclasses.fields(Columns)]
 COLUMN = f"Name a column: user=uid, truth.item=sku. Roles: {', '.join(ROLES)}."
 NO_HEADER = "Text files begin with data: their columns are column_1, column_2, ... [default: the first lines tell]"
 NO_TRUTH = "pass the relevant items with --truth FILE."
+EITHER = "--baseline and --every-pair cannot be combined."
 RUN = "The run to compare the others with: its name or file. [default: the first]"
 
 
@@ -277,8 +278,8 @@ def _named(least: int) -> Callable[[Any, Any, Sequence[str]], dict[str, str]]:
     return of
 
 
-def name_of(path: str) -> str:
-    """What a run is called after its file."""
+def name_of(path: str | os.PathLike[str]) -> str:
+    """The name of a run: its file's, without the suffix."""
     return Path(path).name.removesuffix(".gz").rpartition(".")[0] or Path(path).name
 
 
@@ -339,12 +340,42 @@ def compared(chosen: dict[str, Any], *, every_pair: bool) -> Any:
     return atkay.compare(chosen["runs"], **arguments)
 
 
+def compared_on_data_sets(chosen: dict[str, Any], *, every_pair: bool) -> Any:
+    """The leaderboard of folders, each of them a data set."""
+    import atkay
+
+    if every_pair and chosen["baseline"]:
+        raise click.UsageError(EITHER)
+    folders = {name: _in_folder(folder, chosen["truth"]) for name, folder in chosen["runs"].items()}
+    runs = {name: runs for name, (runs, _) in folders.items()}
+    truth = {name: truth for name, (_, truth) in folders.items()}
+    arguments = given({name: value for name, value in chosen.items() if name not in ("runs", "truth")})
+    if "min_effect" in arguments:
+        arguments["min_effect"] = _effects(arguments["min_effect"])
+    return atkay.compare_data_sets(runs, truth if any(truth.values()) else None, **arguments)
+
+
+def _in_folder(folder: str, truth: str | None) -> tuple[dict[str, str], str | None]:
+    """The runs of a data set by name, and its truth: the file of that name or, where none is given, called truth."""
+    if not Path(folder).is_dir():
+        raise click.UsageError(f"--data-sets: '{folder}' is not a folder. Pass a folder for each data set.")
+    files = sorted(each for each in Path(folder).iterdir() if not each.name.startswith(HIDDEN))
+    wanted = [each for each in files if (name_of(each) == "truth" if truth is None else each.name == truth)]
+    runs = {name_of(each): str(each) for each in files if each not in wanted}
+    if not wanted and not all(map(is_saved, runs.values())):
+        known = ", ".join(each.name for each in files) or "nothing"
+        raise click.UsageError(
+            f"--data-sets: no truth in '{folder}', which has {known}. Name its file with --truth, or call it truth.csv."
+        )
+    return runs, str(wanted[0]) if wanted else None
+
+
 def _baseline(runs: dict[str, str], named: str | None, *, every_pair: bool) -> str | None:
     """The run that the others are compared with, by its name or its file; None where every pair is compared."""
     if named is None:
         return None if every_pair else next(iter(runs))
     if every_pair:
-        raise click.UsageError("--baseline and --every-pair cannot be combined.")
+        raise click.UsageError(EITHER)
     if named in runs:
         return named
     for name, path in runs.items():

@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from atkay import __version__
 from atkay.comparison.comparison import Comparison
 from atkay.comparison.corrections import corrected
+from atkay.comparison.data_sets import over_data_sets
 from atkay.comparison.difference import Difference
 from atkay.comparison.procedure import Correction, Family, Interval, Procedure, TestName
 from atkay.comparison.run_table import RunTable
@@ -77,9 +79,10 @@ def compare(
     ----------
     runs
         ``{name: lists}``, two or more: lists as ``evaluate`` takes them, the path of a file, a :class:`Result`, or the
-        path of a saved one (``.json``, ``.json.gz``).
+        path of a saved one (``.json``, ``.json.gz``). For several data sets ``{data set: {name: lists}}``, see
+        ``compare_data_sets``, whose :class:`Leaderboard` is then returned.
     truth
-        As for ``evaluate``; not needed if all runs are results.
+        As for ``evaluate``; not needed if all runs are results. For several data sets ``{data set: truth}``.
     metrics
         As for ``evaluate``. By default the metrics that all given results have, or those of ``evaluate``.
     baseline
@@ -117,6 +120,10 @@ def compare(
     >>> print(comparison["mrr"][0].verdict)
     no significant difference (95 % CI [-0.023, +0.773])
     """
+    if _has_data_sets(runs, truth):
+        of_call = {name: value for name, value in {**locals()}.items() if name in (compare.__kwdefaults__ or ())}
+        leaderboard: Any = over_data_sets(compare, runs, truth, metrics, of_call | given)
+        return leaderboard  # type: ignore[no-any-return]  # compare_data_sets has the type of it
     procedure = Procedure.of(baseline, test, correction, family, interval, permutations, rng)
     _check_arguments(given)
     results, single = _results(runs, truth, metrics, given)
@@ -158,6 +165,24 @@ def compare(
     for message in _too_few_permutations(comparison):
         warn(message, PermutationsWarning)
     return comparison
+
+
+def _has_data_sets(runs: Any, truth: Any) -> bool:
+    """Whether these runs are ``{data set: {run: lists}}``: each has a truth of its own, or all are results."""
+    if not isinstance(runs, Mapping) or not runs or not all(isinstance(each, Mapping) for each in runs.values()):
+        return False
+    every = [run for each in runs.values() for run in each.values()]
+    if truth is None:
+        return all(isinstance(run, Result) or (isinstance(run, str | os.PathLike) and is_saved(run)) for run in every)
+    # Users may be named as runs are; then these are the lists of users.
+    return isinstance(truth, Mapping) and any(name in truth for name in runs) and not any(map(_is_list, every))
+
+
+def _is_list(run: Any) -> bool:
+    """Whether this is the list of one user: items in order, or scores of items."""
+    if isinstance(run, Mapping):
+        return any(isinstance(score, Real) for score in run.values())
+    return isinstance(run, list | tuple | set | frozenset) or getattr(run, "ndim", 2) == 1
 
 
 def _check_tests(sheet: Sheet, procedure: Procedure) -> None:

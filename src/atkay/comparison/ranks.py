@@ -90,8 +90,9 @@ def _intervals(places: Mapping[str, int], differences: Sequence[Difference], tai
 
 def rarity(away: Floats) -> Floats:
     """Samples x pairs: the share of a pair's samples that are at least as far from its difference as each of them."""
-    size = np.abs(away)
-    return np.column_stack([1 - np.searchsorted(np.sort(one), one) / len(one) for one in size.T])
+    from scipy.stats import rankdata
+
+    return np.asarray(rankdata(-np.abs(away), method="max", axis=0)) / len(away)
 
 
 def significant(p: Floats, tails: Floats) -> Bools:

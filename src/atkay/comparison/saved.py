@@ -8,6 +8,7 @@ from typing import Any
 from atkay.aggregates import Aggregate
 from atkay.comparison.comparison import Comparison
 from atkay.comparison.difference import COUNTS, NUMBERS, Difference
+from atkay.comparison.leaderboard import Leaderboard
 from atkay.comparison.procedure import Procedure
 from atkay.comparison.ranks import RankInterval
 from atkay.comparison.tests import TESTS
@@ -64,7 +65,9 @@ FILE = record(
         "rank_intervals": mapped(mapped(built(RankInterval, dict.fromkeys(RankInterval._fields, count)))),
     }
 )
-"""The file, field by field; verdicts are included for readers without atkay."""
+"""The file of a comparison, field by field; verdicts are included for readers without atkay."""
+
+_BOARD = record({"atkay": text, "comparisons": mapped(lambda value: value), "ranks": lambda value: value})
 
 
 def comparison_of(content: dict[str, Any]) -> Comparison:
@@ -125,3 +128,18 @@ def comparison_of(content: dict[str, Any]) -> Comparison:
         }
     )
     return comparison
+
+
+def leaderboard_of(content: dict[str, Any]) -> Leaderboard:
+    """A leaderboard from its file; the ranks follow from the comparisons."""
+    read = _BOARD(content)
+    comparisons = {name: comparison_of(dict(each)) for name, each in read["comparisons"].items()}
+    every = comparisons.values()
+    check_fit(
+        {
+            "data sets": len(every) > 1,
+            "runs": len({each.runs for each in every}) == 1,
+            "metrics": len({each.metrics for each in every}) == 1,
+        }
+    )
+    return Leaderboard(comparisons, read["atkay"])

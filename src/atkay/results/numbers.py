@@ -25,7 +25,7 @@ class Numbers(dict[str, T]):
         except SpecError as error:
             raise NumberError(str(error)) from error
         if not super().__contains__(canonical):
-            raise NumberError(f"'{canonical}' {self.lack}; this {self.holder} has {listing(self)}.")
+            raise NumberError(f"'{canonical}' {self.lack}; this {self.holder} has {listing(self) or 'none'}.")
         return self[canonical]
 
     def __contains__(self, name: object) -> bool:
