@@ -241,11 +241,9 @@ def test_saved(tmp_path: Path) -> None:
         assert repr(again) == repr(found)
     content = found.to_dict()
     assert content["ranks"]["mrr"]["ranks"]["good"] == 1
-    for broken in (
-        {"comparisons": {"books": content["comparisons"]["books"]}},
-        {"comparisons": {}},
-        {"ranks": 1, "x": 2},
-    ):
+    alone = {"books": content["comparisons"]["books"]}
+    wrong: list[dict[str, Any]] = [{"comparisons": alone}, {"comparisons": {}}, {"ranks": 1, "x": 2}]
+    for broken in wrong:
         (tmp_path / "c.json").write_bytes(seal("leaderboard", content | broken))
         with pytest.raises(SourceError, match="cannot load"):
             atkay.Leaderboard.load(tmp_path / "c.json")
