@@ -82,11 +82,15 @@ def test_ranks() -> None:
 
 
 def test_groups() -> None:
-    # Always in this order, 12 times: ranks 1 to 5, and the difference is 2.728 · sqrt(30 / 72) = 1.76.
-    found = AverageRanks.of("abcde", np.tile([5.0, 4, 3, 2, 1], (12, 1)), "higher")
-    assert found.critical_difference == pytest.approx(1.761, abs=0.001)
+    # Always in this order, 10 times: ranks 1 to 5, and the difference is 2.728 · sqrt(30 / 60) = 1.93.
+    found = AverageRanks.of("abcde", np.tile([5.0, 4, 3, 2, 1], (10, 1)), "higher")
+    assert found.critical_difference == pytest.approx(1.929, abs=0.001)
     assert found.cliques == (("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"))
     assert found.letters == {"a": "a", "b": "ab", "c": "bc", "d": "cd", "e": "d"}
+    # Friedman's test comes first: 2.5 between the first two is more than 2.569 · sqrt(20 / 24) = 2.35, but p = 0.0503.
+    ranks = np.array([[2.0, 3, 1, 4], [1, 4, 3, 2], [1, 4, 3, 2], [1, 4, 2, 3]])
+    assert stats.friedmanchisquare(*ranks.T).pvalue == pytest.approx(0.0503, abs=0.0001)
+    assert AverageRanks.of("abcd", ranks, "lower").cliques == (("a", "c", "d", "b"),)
     # Data sets in which a run has no value do not count.
     some = AverageRanks.of("ab", np.array([[1.0, 2], [1, math.nan], [1, 2]]), "higher")
     assert (some.data_sets, some.ranks) == (2, {"b": 1.0, "a": 2.0})
