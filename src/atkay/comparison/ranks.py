@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from atkay.comparison.difference import Difference
     from atkay.core.types import Bools, Floats
 
-MOST_SAMPLES = 4_000
-"""More bootstrap samples do not change an interval of ranks."""
+SAMPLES, SAMPLES_PER_RUN = 2_000, 20
+"""Bootstrap samples, and at least so many per run: the more runs, the smaller the p-values that matter."""
 
 
 class RankInterval(NamedTuple):
@@ -57,7 +57,7 @@ def rank_intervals_of(comparison: Comparison) -> RankIntervals:
     runs = comparison.runs
     pairs = list(combinations(range(len(runs)), 2))
     column = {frozenset((runs[one], runs[other])): at for at, (one, other) in enumerate(pairs)}
-    metrics, samples = ranked_metrics(comparison), min(comparison.permutations, MOST_SAMPLES)
+    metrics, samples = ranked_metrics(comparison), max(SAMPLES, SAMPLES_PER_RUN * len(runs))
     intervals = RankIntervals()
     with Steps("ranking", len(metrics)) as steps:
         for paired in comparison.sheet.paired():
