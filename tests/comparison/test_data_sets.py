@@ -215,7 +215,8 @@ def test_shown() -> None:
     assert "Friedman chi-squared = " in repr(found)
     assert "bold" not in repr(found)
     assert f"**{found['films'].means['good']['mrr'].mean:.4f}**" in found.to_markdown()
-    assert "bold: the best run of a data set" in found.to_markdown()
+    assert "bold: significantly better than every other run on that data set" in found.to_markdown()
+    assert found.to_latex().count("textbf") == 1
     assert found.to_latex().startswith("\\begin{tabular}{llrrrrrl}")
     # With two data sets no ranks are far enough apart.
     few = atkay.compare_data_sets({name: dict(found[name].results) for name in SETS[:2]})

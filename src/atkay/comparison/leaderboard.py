@@ -185,15 +185,18 @@ class Leaderboard(Tabular):
         return Grid(header, rows, right=(*self.data_sets, "mean", "average rank"))
 
     def _cells(self, metric: str, run: str) -> list[Cell]:
-        """The mean in each data set, in bold where it is alone in the first tier."""
+        """The mean in each data set, in bold where no other run can be level."""
         return [
-            Cell(cells(each.means[run][metric])[0], bold=each.tiers.get(metric, ((),))[0] == (run,))
+            Cell(
+                cells(each.means[run][metric])[0],
+                bold=each.tiers.get(metric, ((),))[0] == (run,) and each.rank_intervals[metric][run].high == 1,
+            )
             for each in self.comparisons.values()
         ]
 
     def _parts(self, *, bold: bool = False) -> Sequence[Grid | Sequence[str]]:
         """The table and its notes; ``bold`` says whether bold is seen."""
-        explained = ["bold: the best run of a data set, where the next is significantly worse"] if bold else []
+        explained = ["bold: significantly better than every other run on that data set"] if bold else []
         return [self._grid(), [*explained, *self._notes()]]
 
     def _notes(self) -> Sequence[str]:
