@@ -185,7 +185,8 @@ def test_refused() -> None:
     one, other = {"x": result([0.1, 0.2]), "y": result([0.2, 0.2])}, {"x": result([0.1, 0.3]), "y": result([0.3, 0.2])}
     pairs: list[tuple[Any, Any, str]] = [
         ({"a": one}, None, "pass at least two data sets, got 'a'"),
-        ({"a": one, "b": [1]}, None, "runs must be"),
+        ({"a": one, "b": [1]}, None, "runs must be {data set: {name: lists}}. For runs on one data set use compare."),
+        (one, None, "runs must be {data set: {name: lists}}"),
         ({"a": one, "b": {"x": one["x"]}}, None, "'a' has the runs 'x', 'y', 'b' 'x'. Give every data set the same"),
         ({"a": one, "b": other}, {"a": {1: [2]}}, "runs are of 'a', 'b', but truth of 'a'"),
         ({"a": one, "b": other}, [1], "truth must be {data set: truth}"),

@@ -169,9 +169,11 @@ def compare(
 
 def _has_data_sets(runs: Any, truth: Any) -> bool:
     """Whether these runs are ``{data set: {run: lists}}``: each has a truth of its own, or all are results."""
-    if not isinstance(runs, Mapping) or not runs or not all(isinstance(each, Mapping) for each in runs.values()):
+    if not isinstance(runs, Mapping) or not runs:
         return False
-    every = [run for each in runs.values() for run in each.values()]
+    if not all(isinstance(each, Mapping) and not isinstance(each, Result) for each in runs.values()):
+        return False
+    every = (run for each in runs.values() for run in each.values())
     if truth is None:
         return all(isinstance(run, Result) or (isinstance(run, str | os.PathLike) and is_saved(run)) for run in every)
     # Users may be named as runs are; then these are the lists of users.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from atkay.comparison.leaderboard import Leaderboard
 from atkay.errors import AtkayError, InputError, NumberError, ProtocolError, a_type, listing
+from atkay.results.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,8 +19,12 @@ def over_data_sets(
     compare: Callable[..., Comparison], runs: Any, truth: Any, metrics: Any, given: Mapping[str, Any]
 ) -> Leaderboard:
     """Compare the runs of each data set; what does not belong together is refused."""
-    if not isinstance(runs, Mapping) or not all(isinstance(each, Mapping) for each in runs.values()):
-        raise InputError(f"compare_data_sets: runs must be {{data set: {{name: lists}}}}, got {a_type(runs)}.")
+    if not isinstance(runs, Mapping) or any(
+        isinstance(each, Result) or not isinstance(each, Mapping) for each in runs.values()
+    ):
+        raise InputError(
+            "compare_data_sets: runs must be {data set: {name: lists}}. For runs on one data set use compare."
+        )
     if len(runs) < 2:
         raise InputError(f"compare_data_sets: pass at least two data sets, got {listing(runs) or 'none'}.")
     if truth is not None and not isinstance(truth, Mapping):

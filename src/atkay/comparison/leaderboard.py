@@ -172,7 +172,8 @@ class Leaderboard(Tabular):
         """
         from atkay.reporting.rank_chart import plot_ranks
 
-        return plot_ranks(self.ranks[next(iter(self.ranks), self.metrics[0]) if metric is None else metric])
+        name = next(iter(self.ranks), self.metrics[0]) if metric is None else metric
+        return plot_ranks(name, self.ranks[name])
 
     def _grid(self) -> Grid:
         header = ("metric", "run", *self.data_sets, "mean", "average rank", "group")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 DISTANCE = "critical difference"
 
 
-def plot_ranks(found: AverageRanks) -> alt.LayerChart:
+def plot_ranks(metric: str, found: AverageRanks) -> alt.LayerChart:
     """A dot per run at its average rank, a bar per group of runs that are level, and the critical difference."""
     need("plot", "report", "altair")
     import altair as alt
@@ -26,14 +26,15 @@ def plot_ranks(found: AverageRanks) -> alt.LayerChart:
         if len(clique) > 1:
             bars.append((f"group {chr(ord('a') + at)}", min(ranks), max(ranks)))
     order = [DISTANCE, *found.ranks, *(name for name, *_ in bars[1:])]
-    rank = alt.X("rank:Q", title="average rank", scale=alt.Scale(domain=[1, max(len(found.ranks), bars[0][2])]))
+    scale = alt.Scale(domain=[1, max(len(found.ranks), bars[0][2])])
+    rank = alt.X("rank:Q", title=f"average rank in {metric}", scale=scale, axis=alt.Axis(tickMinStep=1))
     row = alt.Y("row:N", title=None, sort=order, axis=alt.Axis(labelLimit=240))
     dots = alt.InlineData(values=[{"row": run, "rank": rank} for run, rank in found.ranks.items()])
     lines = alt.InlineData(values=[{"row": name, "rank": low, "to": high} for name, low, high in bars])
     layers = [
         alt.Chart(lines).mark_rule(size=4, color="#8a8a8a").encode(x=rank, x2="to:Q", y=row),
         alt.Chart(dots)
-        .mark_circle(size=80, color=PLAIN)
+        .mark_circle(size=80, color=PLAIN, opacity=1)
         .encode(x=rank, y=row, tooltip=["row:N", alt.Tooltip("rank:Q", title="average rank", format=".2f")]),
     ]
     chart: Any = alt.layer(*layers)
