@@ -15,7 +15,7 @@ from atkay.results.numbers import Numbers
 from atkay.text.grid import Grid
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import polars as pl
 
@@ -92,13 +92,13 @@ def all_pairs(comparison: Comparison) -> Sequence[Difference]:
     return differences
 
 
-def tier_parts(comparison: Comparison) -> list[Grid | Sequence[str]]:
-    """The tiers as a table, and what they are; nothing where no metric has any."""
+def tier_parts(comparison: Comparison, name: Callable[[str], str] = str) -> list[Grid | Sequence[str]]:
+    """The tiers as a table, and what they are; nothing where no metric has any. ``name`` is how names are printed."""
     most = max(map(len, comparison.tiers.values()), default=0)
     if not most:
         return []
     rows = [
-        (metric, *(", ".join(tier) for tier in tiers), *[""] * (most - len(tiers)))
+        (name(metric), *(", ".join(map(name, tier)) for tier in tiers), *[""] * (most - len(tiers)))
         for metric, tiers in comparison.tiers.items()
     ]
     legend = "tier: its first run and all that are not significantly worse; every pair of runs tested"
