@@ -210,7 +210,7 @@ def test_shown() -> None:
     found = board()
     head, _, *rows = repr(found).splitlines()
     assert head.split() == ["metric", "run", *SETS, "mean", "average", "rank", "group"]
-    assert [row.split()[1] for row in rows[:3]] == ["good", "one", "two"]
+    assert [row.split()[:3] for row in rows[:3]] == [["mrr", "↑", run] for run in ("good", "one", "two")]
     assert rows[0].endswith("a")
     assert "each of which counts the same" in repr(found)
     assert "Friedman chi-squared = " in repr(found)
@@ -218,7 +218,11 @@ def test_shown() -> None:
     assert f"**{found['films'].means['good']['mrr'].mean:.4f}**" in found.to_markdown()
     assert "bold: significantly better than every other run on that data set" in found.to_markdown()
     assert found.to_latex().count("textbf") == 1
-    assert found.to_latex().startswith("\\begin{tabular}{llrrrrrl}")
+    assert "\\begin{tabular}{llrrrrrl}" in found.to_latex()
+    assert "\\item ↑ higher is better".replace("↑", r"$\uparrow$") in found.to_latex(
+        caption="All", names={"good": "Ours"}
+    )
+    assert "| Ours |" in found.to_markdown(names={"good": "Ours"}, percent=True, digits=1)
     # With two data sets no ranks are far enough apart.
     few = atkay.compare_data_sets({name: dict(found[name].results) for name in SETS[:2]})
     assert "critical difference 2.34, more than ranks can differ: too few data sets to tell runs apart" in repr(few)

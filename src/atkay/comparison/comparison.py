@@ -249,7 +249,7 @@ class Comparison(Exported):
         parts: list[Grid | Sequence[str]] = [
             self.mean_grid(look),
             self._legend_lines(look, bold=bold),
-            *self._tier_parts(),
+            *self._tier_parts(look),
             self.difference_grid(self.ordered, look=look),
         ]
         if self.segments:
@@ -260,11 +260,11 @@ class Comparison(Exported):
             ]
         return [*parts, self._remarks(look)]
 
-    def _tier_parts(self) -> list[Grid | Sequence[str]]:
+    def _tier_parts(self, look: Look) -> list[Grid | Sequence[str]]:
         """The tiers, where there are enough runs for any."""
         from atkay.comparison.tiers import tier_parts
 
-        return tier_parts(self) if len(self.runs) > 2 else []
+        return tier_parts(self, look.name) if len(self.runs) > 2 else []
 
     def _legend_lines(self, look: Look, *, bold: bool) -> Legend:
         marks = self._bold_legend(look) if bold else self._legend(look)

@@ -18,7 +18,8 @@ from atkay.metrics.spec import parse
 from atkay.results.numbers import Numbers
 from atkay.results.save import load_record, save_record
 from atkay.results.summary import cells
-from atkay.text.grid import Cell, Grid, Tabular
+from atkay.text.grid import ARROWS, Cell, Grid
+from atkay.text.paper import PLAIN, Exported, Legend, Look, Remarks
 
 if TYPE_CHECKING:
     import os
@@ -38,7 +39,7 @@ class _AllRanks(Numbers[AverageRanks]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Leaderboard(Tabular):
+class Leaderboard(Exported):
     """The same runs on several data sets: each comparison, means over data sets, and average ranks.
 
     ``leaderboard["games"]`` is the :class:`Comparison` of one data set, ``comparisons`` has all of them.
@@ -46,7 +47,7 @@ class Leaderboard(Tabular):
     In means and ranks each data set counts the same, however many users it has.
     """
 
-    _internal = "parts means"
+    _internal = "means"
 
     comparisons: Mapping[str, Comparison]
     version: str = __version__
@@ -175,38 +176,46 @@ class Leaderboard(Tabular):
         name = next(iter(self.ranks), self.metrics[0]) if metric is None else metric
         return plot_ranks(name, self.ranks[name])
 
-    def _grid(self) -> Grid:
-        header = ("metric", "run", *self.data_sets, "mean", "average rank", "group")
-        rows: list[list[str | Cell]] = []
-        for metric in self.metrics:
-            for run, mean, rank, letters in self._averaged(metric):
-                summary = self._first.means[run][metric]._replace(mean=mean, low=math.nan, high=math.nan)
-                shown = ["–", "–"] if rank is None or math.isnan(rank) else [f"{rank:.2f}", str(letters)]
-                rows.append([metric, run, *self._cells(metric, run), cells(summary)[0], *shown])
-        return Grid(header, rows, right=(*self.data_sets, "mean", "average rank"))
+    def _nameable(self) -> tuple[dict[str, str], Numbers[tuple[str, bool]]]:
+        metrics = Numbers((name, (name, parse(name).bounded)) for name in self.metrics)
+        return {name: name for name in (*self.runs, *self.data_sets)}, metrics
 
-    def _cells(self, metric: str, run: str) -> list[Cell]:
-        """The mean in each data set, in bold where no other run can be level."""
-        return [
-            Cell(
-                cells(each.means[run][metric])[0],
-                bold=each.tiers.get(metric, ((),))[0] == (run,) and each.rank_intervals[metric][run].high == 1,
-            )
-            for each in self.comparisons.values()
-        ]
-
-    def _parts(self, *, bold: bool = False) -> Sequence[Grid | Sequence[str]]:
+    def _parts(self, *, bold: bool, look: Look = PLAIN) -> list[Grid | Sequence[str]]:
         """The table and its notes; ``bold`` says whether bold is seen."""
         explained = ["bold: significantly better than every other run on that data set"] if bold else []
-        return [self._grid(), [*explained, *self._notes()]]
+        return [self._grid(look), Legend([*explained, *self._legend()]), Remarks(self._remarks(look))]
 
-    def _notes(self) -> Sequence[str]:
-        notes = [f"mean and average rank over {len(self)} data sets, each of which counts the same; rank 1 is the best"]
+    def _grid(self, look: Look) -> Grid:
+        numbers = (*map(look.name, self.data_sets), "mean", "average rank")
+        rows: list[list[str | Cell]] = []
+        for metric in self.metrics:
+            digits, scale = look.decimals(metric), look.scale(metric)
+            for run, mean, rank, letters in self._averaged(metric):
+                averaged = self._first.means[run][metric]._replace(mean=mean, low=math.nan, high=math.nan)
+                shown = ["–", "–"] if rank is None or math.isnan(rank) else [f"{rank:.2f}", str(letters)]
+                of_sets = [
+                    Cell(cells(each.means[run][metric], digits, scale)[0], bold=_is_alone(each, metric, run))
+                    for each in self.comparisons.values()
+                ]
+                name = look.headed(metric, parse(metric).better)
+                rows.append([name, look.name(run), *of_sets, cells(averaged, digits, scale)[0], *shown])
+        return Grid(("metric", "run", *numbers, "group"), rows, right=numbers)
+
+    def _legend(self) -> list[str]:
+        legend = [
+            f"mean and average rank over {len(self)} data sets, each of which counts the same; rank 1 is the best"
+        ]
         if self.ranks:
-            notes.append(
+            ways = sorted({parse(name).better for name in self.ranks})
+            legend.append(", ".join(f"{ARROWS[way]} {way} is better" for way in ways))
+            legend.append(
                 "group: runs that share a letter do not differ significantly in average rank (Friedman test, then "
                 "Nemenyi's critical difference, 5 %)"
             )
+        return legend
+
+    def _remarks(self, look: Look) -> list[str]:
+        notes = []
         for name, each in self.ranks.items():
             few = "" if each.data_sets == len(self) else f" over the {each.data_sets} data sets with all values"
             p = p_value(each.p)
@@ -214,5 +223,12 @@ class Leaderboard(Tabular):
             least = f"critical difference {each.critical_difference:.2f}"
             if each.critical_difference > len(self.runs) - 1:
                 least += ", more than ranks can differ: too few data sets to tell runs apart"
-            notes.append(f"{name}: Friedman chi-squared = {each.chi_squared:.2f}, p {equals}{p}{few}; {least}")
+            notes.append(
+                f"{look.name(name)}: Friedman chi-squared = {each.chi_squared:.2f}, p {equals}{p}{few}; {least}"
+            )
         return notes
+
+
+def _is_alone(comparison: Comparison, metric: str, run: str) -> bool:
+    """Whether a run is significantly better than every other."""
+    return comparison.tiers.get(metric, ((),))[0] == (run,) and comparison.rank_intervals[metric][run].high == 1
