@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from atkay.core.types import Bools, Floats
 
 SAMPLES, SAMPLES_PER_RUN = 2_000, 20
-"""Bootstrap samples, and at least so many per run: the more runs, the smaller the p-values that matter."""
+"""Bootstrap samples: at least 2,000, and 20 per run, because more runs need smaller p-values."""
 
 
 class RankInterval(NamedTuple):
