@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import atkay
+from atkay.comparison.gate import FIXED
 from atkay.tables import FILTERS, SIDE
 from atkay.words import words_of
 
@@ -72,6 +73,7 @@ def arguments() -> str:
         typed("WholeListArguments", "TablesAndFields, GeneralArguments", {}),
         typed("EvaluateArguments", "WholeListArguments", without(evaluated, general)),
         typed("CompareArguments", "EvaluateArguments", keywords(atkay.compare)),
+        typed("GateArguments", "EvaluateArguments", without(keywords(atkay.compare), FIXED)),
         typed("FullRankingArguments", "ProtocolFields", keywords(atkay.FullRanking)),
         typed("StreamArguments", "TablesAndFields", keywords(atkay.Stream)),
     ]

@@ -68,10 +68,7 @@ def verdict(difference: Difference, scale: int = 1) -> str:
     """
     if math.isnan(difference.difference):
         return "undefined"
-    known = not math.isnan(difference.low)
-    digits = max(_digits(difference) - (2 if scale == 100 and not _of_logarithms(difference) else 0), 0)
-    low, high = (amount(difference, end, digits, scale) for end in (difference.low, difference.high))
-    ci = [f"95 % CI [{low}, {high}]"] if known else []
+    ci = _interval(difference, scale)
     conclusion = difference.finding
     if conclusion in (NOT_SIGNIFICANT, EQUIVALENT):
         text = "no significant difference" if difference.difference else "no difference"
@@ -84,10 +81,29 @@ def verdict(difference: Difference, scale: int = 1) -> str:
             conclusion += f": the {difference.decided_by} test, which does not test the mean, {_favoured(difference)}"
         elif difference.better == "lower" and difference.difference:
             conclusion += " (lower is better)"
-        shown = f"{amount(difference, difference.difference, digits, scale)}{_relative(difference)}"
         p = [_p_value(difference)] if difference.decided_by else []
-        text = f"{', '.join([shown, *ci, *p])}: {conclusion}"
+        text = f"{', '.join([estimate(difference, scale), *p])}: {conclusion}"
     return "; ".join([text, *_dissent(difference)])
+
+
+def estimate(difference: Difference, scale: int = 1) -> str:
+    """The difference, its share and its interval: ``+0.060 (+14 %), 95 % CI [+0.014, +0.107]``."""
+    value = amount(difference, difference.difference, _digits_at(difference, scale), scale)
+    return ", ".join([f"{value}{_relative(difference)}", *_interval(difference, scale)])
+
+
+def _interval(difference: Difference, scale: int) -> list[str]:
+    """The confidence interval, where it is known."""
+    if math.isnan(difference.low):
+        return []
+    digits = _digits_at(difference, scale)
+    low, high = (amount(difference, end, digits, scale) for end in (difference.low, difference.high))
+    return [f"95 % CI [{low}, {high}]"]
+
+
+def _digits_at(difference: Difference, scale: int) -> int:
+    """Two decimals fewer in percent."""
+    return max(_digits(difference) - (2 if scale == 100 and not _of_logarithms(difference) else 0), 0)
 
 
 def _favoured(difference: Difference) -> str:
@@ -110,8 +126,12 @@ def _p_value(difference: Difference, before: str = " (") -> str:
     """The corrected p-value that decides, and by which correction: ``p = 0.011 (Holm)``."""
     name = difference.decided_by or ""
     p, by = difference.corrected[name], "Tukey" if TESTS[name].joint else CORRECTION_NAMES[difference.correction]
-    text = "p < 0.0001" if p < 0.0001 else f"p = {shown_p(p, 4 if p < 0.001 else 3)}"
-    return f"{text}{before}{by}{')' if '(' in before else ''}"
+    return f"{p_in_words(p)}{before}{by}{')' if '(' in before else ''}"
+
+
+def p_in_words(p: float) -> str:
+    """A p-value with three digits, or with more where these decide."""
+    return "p < 0.0001" if p < 0.0001 else f"p = {shown_p(p, 4 if p < 0.001 else 3)}"
 
 
 def _of_logarithms(difference: Difference) -> bool:

@@ -112,6 +112,13 @@ class CompareArguments(EvaluateArguments, total=False):
     rng: int
 
 
+class GateArguments(EvaluateArguments, total=False):
+    test: TestName | Sequence[TestName]
+    interval: Interval
+    permutations: int
+    rng: int
+
+
 class FullRankingArguments(ProtocolFields, total=False):
     exclude: Any
     similarity: Similarity
