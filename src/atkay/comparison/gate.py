@@ -42,13 +42,10 @@ if TYPE_CHECKING:
 FIXED = ("baseline", "min_effect", "correction", "family")
 """Arguments of compare that a gate has itself, or decides."""
 
-OF_COMPARE = {*(compare.__kwdefaults__ or {})} - {*FIXED}
-"""Arguments that go to compare; all others go to evaluate."""
-
 SHARE = re.compile(r"\s*([0-9.eE+-]+)\s*%\s*")
 
 
-@spell_out(compare, but=FIXED)
+@spell_out(compare, but=FIXED)  # type: ignore[has-type]  # atkay/__init__.pyi imports both
 def gate(
     run: Any,
     baseline: Any,
@@ -97,8 +94,9 @@ def gate(
     >>> print(checked["mrr"].verdict)
     -0.175 (-18 %), 95 % CI [-0.290, -0.060], p = 0.008 (one-sided): worse
     """
-    of_compare: dict[str, Any] = {name: value for name, value in given.items() if name in OF_COMPARE}
-    of_evaluate: dict[str, Any] = {name: value for name, value in given.items() if name not in OF_COMPARE}
+    own = {*(compare.__kwdefaults__ or {})} - {*FIXED}
+    of_compare: dict[str, Any] = {name: value for name, value in given.items() if name in own}
+    of_evaluate: dict[str, Any] = {name: value for name, value in given.items() if name not in own}
     if fixed := [name for name in FIXED if name in of_evaluate]:
         raise ProtocolError(f"gate: no argument '{fixed[0]}': all numbers of a gate are corrected together (Holm).")
     if strange := [name for name in _tests(of_compare) if name in TESTS and not TESTS[name].of_mean]:
