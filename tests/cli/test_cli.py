@@ -116,8 +116,8 @@ def test_aggregates_and_weights(here: Path) -> None:
     assert "--weights is for --aggregate mean or geometric, not for median" in both
     assert run(f"{call} --weights weights.csv --json saved.json").exit_code == 0
     Path("weights.csv").write_text("user,weight\nann,1\nbob,2\n")
-    gate = run(f"{call} --weights weights.csv --fail-if-worse-than saved.json")
-    assert "--fail-if-worse-than: user 'bob' has different weights in 'saved.json' and 'this run'" in gate.stderr
+    gate = run("gate recs.csv truth.csv --weights weights.csv --baseline saved.json")
+    assert "gate: user 'bob' has different weights in 'baseline' and 'run'" in gate.stderr
 
 
 def test_metrics_say_what_they_measure() -> None:
@@ -283,67 +283,16 @@ def test_gates_of_a_pipeline(here: Path) -> None:
     assert run(f"{line} --fail-under hit@5=0.75").exit_code == 0
     under = run(f"{line} --fail-under hit@5=0.76")
     assert (under.exit_code, under.stderr) == (1, "atkay: failed: hit@5 = 0.7500 is below 0.76 (--fail-under)\n")
-    assert run(f"{line} --json before.json").exit_code == 0
-    assert run(f"{line} --fail-if-worse-than before.json").exit_code == 0
-    first = pl.read_csv("recs.csv").filter(pl.col("user") != "Cleo")
-    first.write_csv("fewer.csv")  # Cleo, whose whole top 5 is relevant, is left without a list: 8 of 12
-    worse = run("evaluate fewer.csv truth.csv -m hit@5 --fail-if-worse-than before.json")
-    said = "atkay: failed: hit@5 = 0.6667, worse than 0.7500 in 'before.json'\n"
-    assert (worse.exit_code, worse.stderr) == (1, said)
-    other = run(f"{line} --ties best --fail-if-worse-than before.json")
-    assert other.exit_code == 2
-    assert other.stderr == (
-        "atkay: --fail-if-worse-than: 'before.json' and 'this run' were evaluated under different protocols: ties is "
-        "'given' in 'before.json' and 'best' in 'this run'. Evaluate both with the same protocol.\n"
-    )
-
-
-def test_a_baseline_without_one_of_the_metrics(here: Path) -> None:
-    assert run("evaluate recs.csv truth.csv -m hit@5,mrr --json before.json").exit_code == 0
-    assert run("evaluate recs.csv truth.csv -m mrr --fail-if-worse-than before.json").exit_code == 0
-    for dialect in ("", " --dialect ranx"):
-        lacks = run(f"evaluate recs.csv truth.csv -m mrr,map@5,ndcg@5{dialect} --fail-if-worse-than before.json")
-        assert (lacks.exit_code, lacks.stdout) == (2, "")
-        assert "--fail-if-worse-than: 'before.json' has no map" in lacks.stderr
-    plain = run("evaluate recs.csv truth.csv -m mrr,map@5,ndcg@5 --fail-if-worse-than before.json")
-    assert plain.stderr == (
-        "atkay: --fail-if-worse-than: 'before.json' has no map@5 and no ndcg@5; it has hit@5, mrr. Save it again with "
-        "the same -m.\n"
-    )
-
-
-def test_a_baseline_that_is_no_saved_result(here: Path) -> None:
-    Path("bad.json").write_text("{}")
-    for name, said in {
-        "nope.json": "no file 'nope.json'",
-        "bad.json": "'bad.json' is not a saved atkay result.",
-    }.items():
-        found = run(f"evaluate recs.csv truth.csv --fail-if-worse-than {name}")
-        assert (found.exit_code, found.stdout) == (2, "")
-        assert found.stderr.startswith(f"atkay: {said}")
-
-
-def test_less_is_better_for_some() -> None:
-    from atkay.cli.evaluate import _is_worse
-
-    assert _is_worse("lower", 3.0, 2.0)
-    assert not _is_worse("lower", 2.0, 2.0)
-    assert _is_worse("higher", float("nan"), 0.0)
 
 
 def test_a_gate_on_a_metric_without_a_direction_asks_for_one(here: Path) -> None:
     """Whether popular items are wanted is not for a metric to say."""
     pl.DataFrame({"user": ["x", "y", "x"], "item": ["Heat", "Heat", "Fargo"]}).write_csv("train.csv")
     line = "evaluate recs.csv truth.csv -m hit@5,arp@5 --train train.csv"
-    assert run(f"{line} --json before.json").exit_code == 0
-    before = atkay.Result.load("before.json")
-    asks = run(f"{line} --fail-if-worse-than before.json")
+    asks = run("gate recs.csv truth.csv -m hit@5,arp@5 --train train.csv --baseline other.csv")
     assert (asks.exit_code, asks.stdout) == (2, "")
-    assert "arp@5 has no direction. Pass --better arp@5=higher or arp@5=lower, or leave the metric out." in asks.stderr
-    assert run("evaluate recs.csv truth.csv -m hit@5 --fail-if-worse-than before.json").exit_code == 0
-    for word in ("lower", "higher"):
-        assert run(f"{line} --fail-if-worse-than before.json --better arp@5={word}").exit_code == 0
-    value = before["arp@5"]
+    assert "arp@5 has no direction. Pass --better arp@5=higher (or lower), or leave the metric out." in asks.stderr
+    value = atkay.evaluate("recs.csv", "truth.csv", "arp@5", train="train.csv")["arp@5"]
     for sign, failing in ((1, "higher"), (-1, "lower")):
         limit = value + sign * 0.25
         for word in ("higher", "lower"):
@@ -352,7 +301,7 @@ def test_a_gate_on_a_metric_without_a_direction_asks_for_one(here: Path) -> None
     assert run(f"{line} --fail-under arp@5={value + 1}").exit_code == 1  # under is under
     assert run(f"{line} --fail-under arp@5={value - 1}").exit_code == 0
     refused = {
-        "--better arp@5=lower": "--better is used by --fail-under and --fail-if-worse-than",
+        "--better arp@5=lower": "--better is used by --fail-under",
         "--fail-under arp@5=1 --better arp@5=less": "must be higher or lower",
         "--fail-under arp@5=1 --better arp@6=lower": "'arp@6' is not evaluated",
         "--fail-under hit@5=0.1 --better hit@5=lower": "for hit@5, higher is better",
@@ -495,13 +444,6 @@ def test_options_without_effect(here: Path) -> None:
         f"{one} --baseline x": "--baseline needs at least two runs, got one. Add a run, or leave it out.",
         f"{one} --test t --rng 1": "--test and --rng need at least two runs, got one. Add a run, or leave them out.",
         "report real.json --ties best": "--ties has no effect: 'real.json' is already evaluated. Leave it out, or pass",
-        f"{many} --fail-if-worse-than real.json": (
-            "coverage@2 and arp@2 have no direction. For each, pass --better METRIC=higher or METRIC=lower, or leave "
-            "the metric out."
-        ),
-        f"{many} --fail-if-worse-than truth.csv": (
-            "'truth.csv' is not a saved atkay result. Write one with atkay evaluate --json FILE."
-        ),
         f"{one} -m serendipity@2": "needs --reference: the lists",
         "compare recs.csv other.csv --truth truth.csv -m serendipity@2": "needs --reference: the lists",
     }.items():

@@ -17,6 +17,7 @@ COMMANDS = (
     "evaluate",
     "compare",
     "diff",
+    "gate",
     "variants",
     "reconcile",
     "explain",

@@ -202,22 +202,27 @@ form = click.option("-f", "--format", "form", type=click.Choice(list(FORMS)), de
 TESTS = ("test", "correction", "family", "interval", "min_effect", "permutations", "rng")
 """What :data:`tests` asks for."""
 
-tests = _together(
+tests_of_means = _together(
     click.option(
         "--test",
         type=Names(),
         help="Significance tests: t, permutation, bootstrap, tukey, randomised_tukey, wilcoxon, sign.",
     ),
+    click.option("--interval", metavar="NAME", help="Confidence interval: student (default), percentile or bca."),
+    click.option("--permutations", type=int, help="Number of permutations or bootstrap samples. [default: 10000]"),
+    click.option("--rng", type=int, help="Seed of random tests. [default: 7]"),
+)
+"""How a gate tests its differences."""
+
+tests = _together(
+    tests_of_means,
     click.option(
         "--correction", metavar="NAME", help="Correction for multiple testing: holm (default), bonferroni, bh or none."
     ),
     click.option("--family", metavar="NAME", help="What to correct together: all (default), or each metric."),
-    click.option("--interval", metavar="NAME", help="Confidence interval: student (default), percentile or bca."),
     click.option(
         "--min-effect", metavar="NUMBER", help="The smallest difference that matters: a number, or METRIC=NUMBER,..."
     ),
-    click.option("--permutations", type=int, help="Number of permutations or bootstrap samples. [default: 10000]"),
-    click.option("--rng", type=int, help="Seed of random tests. [default: 7]"),
 )
 """How differences are tested."""
 
@@ -247,6 +252,15 @@ def pairs(form: str) -> Callable[[Any, Any, Sequence[str]], dict[str, str]]:
         return values_of
 
     return of
+
+
+better = click.option(
+    "--better",
+    multiple=True,
+    metavar="METRIC=WORD",
+    callback=pairs("METRIC=higher or METRIC=lower, such as arp@10=lower"),
+    help="Whether higher or lower is better, for metrics without a direction.",
+)
 
 
 def runs(least: int) -> Decorator:
@@ -388,10 +402,16 @@ def _baseline(runs: dict[str, str], named: str | None, *, every_pair: bool) -> s
 
 
 def _effects(text: str) -> float | dict[str, float]:
-    """One number for all metrics, or METRIC=NUMBER with commas between them."""
+    """The smallest differences that matter, as numbers."""
+    effects = of_metrics(text)
     try:
-        if "=" not in text:
-            return float(text)
-        return {name: float(number) for name, _, number in (part.rpartition("=") for part in text.split(","))}
+        return float(effects) if isinstance(effects, str) else {name: float(each) for name, each in effects.items()}
     except ValueError as error:
         raise click.UsageError(f"--min-effect: '{text}' is neither a number nor METRIC=NUMBER,...") from error
+
+
+def of_metrics(text: str) -> str | dict[str, str]:
+    """One value for all metrics, or METRIC=VALUE with commas between them."""
+    if "=" not in text:
+        return text
+    return {name: value for name, _, value in (part.rpartition("=") for part in text.split(","))}

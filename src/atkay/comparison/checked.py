@@ -139,8 +139,9 @@ class Checked(Visible):
     def loss(self) -> str:
         """``min_effect`` in words, as a loss."""
         if Aggregate.of(self.difference.aggregate).logarithmic:
-            return f"a loss of {-math.expm1(-self.min_effect):.2g} of the value"
-        return f"a loss of {self.min_effect:.3g}"
+            return f"a loss of {-100 * math.expm1(-self.min_effect):.3g} %"
+        base = self.difference.base
+        return f"a loss of {self.min_effect:.3g}" + (f" ({100 * self.min_effect / base:.3g} %)" if base > 0 else "")
 
 
 def _rounded(users: float) -> int:

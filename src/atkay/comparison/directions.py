@@ -24,11 +24,11 @@ def directions(
     chosen = dict(known)
     for name, word in better.items():
         if word not in ("higher", "lower"):
-            raise SpecError(f"{caller}: {name}={shown(word)}: must be 'higher' or 'lower'.")
+            raise SpecError(f"{caller}: '{name}' must be higher or lower, got {shown(word)}.")
         for one in map(str, parse(names.get(name, name)).split()):
             if one not in known:
                 raise NumberError(f"{caller}: metric '{name}' is not evaluated. {offer(one, known)}")
             if known[one] not in ("neither", word):
-                raise SpecError(f"{caller}: {name}={word}: for {one}, {known[one]} is better; leave it out.")
+                raise SpecError(f"{caller}: for {one}, {known[one]} is better; leave '{name}' out.")
             chosen[one] = word
     return chosen

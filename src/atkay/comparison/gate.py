@@ -21,7 +21,7 @@ from atkay.comparison.gate_result import GateResult
 from atkay.comparison.sheet import check_data, check_protocols, check_weights
 from atkay.comparison.tests import TESTS
 from atkay.core.types import is_number
-from atkay.errors import InputError, NumberError, ProtocolError, SourceError, SpecError, offer, shown
+from atkay.errors import InputError, NumberError, ProtocolError, SourceError, SpecError, number_of, offer, shown
 from atkay.evaluation.evaluate import evaluate
 from atkay.metrics.spec import parse_all, separate
 from atkay.results.result import Result
@@ -160,7 +160,8 @@ def _metrics(before: Result, after: Result, names: Iterable[Any], dialect: str |
     for what, result in (("baseline", before), ("run", after)):
         if missing := [str(metric) for metric in single if str(metric) not in result]:
             raise NumberError(
-                f"gate: the {what} has no {' and no '.join(missing)}; it has {', '.join(result)}. {_again()}"
+                f"gate: the {what} has no {' and no '.join(missing)}; it has {', '.join(result)}. Evaluate it "
+                "again with these metrics."
             )
     if whole := [str(metric) for metric in single if str(metric) in after.whole]:
         raise SpecError(
@@ -168,13 +169,6 @@ def _metrics(before: Result, after: Result, names: Iterable[Any], dialect: str |
             + either("compare its value with a limit.", "atkay evaluate --fail-under compares it with a limit.")
         )
     return single
-
-
-def _again() -> str:
-    return either(
-        "Make the baseline again with atkay.evaluate(...).save(path).",
-        "Make the baseline again with --update-baseline.",
-    )
 
 
 def _check_same(before: Result, after: Result) -> None:
@@ -185,7 +179,9 @@ def _check_same(before: Result, after: Result) -> None:
             check(both, "gate")
         except (ProtocolError, InputError) as error:
             changed = _users_changed(before, after) if check is check_data else ""
-            raise error.replace(note=f"{changed}If that is intended: {_again()}") from error
+            again = either("atkay.evaluate(...).save(path)", "--update-baseline")
+            note = f"{changed}If that is intended, make the baseline again with {again}."
+            raise error.replace(note=note) from error
 
 
 def _users_changed(before: Result, after: Result) -> str:
@@ -194,7 +190,7 @@ def _users_changed(before: Result, after: Result) -> str:
     old, new = (set(zip(*(list(column) for column in each.ids.values()), strict=True)) for each in (before, after))
     if old == new:
         return "The evaluated users are the same. "
-    return f"Of the users {len(new - old):,} are new and {len(old - new):,} are gone. "
+    return f"{number_of(len(new - old), 'new user')}, {len(old - new):,} no longer there. "
 
 
 def _directions(metrics: Iterable[Metric], better: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:

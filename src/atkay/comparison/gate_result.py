@@ -107,8 +107,8 @@ class GateResult(Tables):
     def notes(self) -> list[str]:
         """How the outcomes come about."""
         tests, tested = " and ".join(self.comparison.tests), self.checked[0].numbers
-        corrected = f", corrected for {tested} numbers (Holm)" if tested > 1 else ""
-        worse = f"worse: a loss that is significant at 5 % (one-sided; {tests}{corrected})"
+        corrected = f", corrected for {tested} numbers" if tested > 1 else ""
+        worse = f"worse: a loss that is significant at 5 % (one-sided {tests} test{corrected})"
         if all(math.isnan(each.min_effect) for each in self.checked):
             notes = [worse, "not worse: significantly better; pass min_effect to accept all that excludes such a loss"]
         else:

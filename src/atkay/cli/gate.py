@@ -1,0 +1,119 @@
+"""``atkay gate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from atkay.cli import options
+from atkay.cli.output import show, working
+from atkay.text.files import write_whole
+from atkay.text.printable import printable
+
+if TYPE_CHECKING:
+    from atkay.results.result import Result
+
+EXIT_CODES = {"not worse": 0, "worse": 1, "cannot tell": 3}
+"""2 is for what cannot be done, see :mod:`atkay.cli.app`."""
+
+OF_GATE = ("min_effect", "better", "test", "interval", "permutations", "rng")
+"""Options that evaluating a baseline does not take."""
+
+CANNOT_TELL = {"pass": 0, "fail": 1}
+
+
+def _evaluated(recs: str, truth: str | None, baseline: str, chosen: dict[str, Any]) -> Result:
+    """The result that becomes the baseline, of the metrics of the one before where none are given."""
+    import atkay
+    from atkay.cli.app import Refused
+
+    if options.is_saved(recs):
+        return atkay.Result.load(recs)
+    if truth is None:
+        raise click.UsageError("pass TRUTH as well: lists must be evaluated.")
+    if options.is_same(baseline, recs) or options.is_same(baseline, truth):
+        raise Refused(f"--baseline: '{baseline}' is one of the inputs; name another file to write.")
+    how = {name: value for name, value in chosen.items() if name not in OF_GATE}
+    if how["metrics"] is None and options.is_saved(baseline):
+        how["metrics"] = list(atkay.Result.load(baseline).metrics)
+    return atkay.evaluate(recs, truth, **options.given(how))
+
+
+@click.command("gate", short_help="Check that a run is not worse than its baseline, for CI.")
+@click.argument("recs", type=options.InputFile())
+@click.argument("truth", type=options.InputFile(), required=False)
+@click.option(
+    "--baseline",
+    type=options.InputFile(),
+    default="baseline.json.gz",
+    show_default=True,
+    help="The saved result to compare with; or lists.",
+)
+@click.option("--update-baseline", is_flag=True, help="Evaluate and save the baseline, to be committed.")
+@options.metrics
+@click.option(
+    "--min-effect",
+    metavar="LOSS",
+    callback=lambda _ctx, _param, text: text and options.of_metrics(text),
+    help="The smallest loss that matters: a number, a share such as 2%, or METRIC=LOSS,...",
+)
+@click.option(
+    "--cannot-tell", type=click.Choice(list(CANNOT_TELL)), help="Exit with 0 or 1 if the users are too few to tell."
+)
+@options.better
+@click.option("--slices", type=options.InputFile(), help="A segment for each user; checked in the first metric.")
+@options.weights
+@click.option("--markdown", type=options.Output(), help="Write Markdown, for a pull request.")
+@click.option("--junit", type=options.Output(), help="Write JUnit XML, for a CI system.")
+@click.option("--json", type=options.Output(), help="Write JSON.")
+@options.tests_of_means
+@options.protocol
+@options.larger
+@options.form
+def command(
+    recs: str,
+    truth: str | None,
+    baseline: str,
+    update_baseline: bool,
+    cannot_tell: str | None,
+    markdown: Path | None,
+    junit: Path | None,
+    json: Path | None,
+    form: str,
+    **chosen: Any,
+) -> None:
+    """Check that a run is not worse than a committed baseline. The first metric is the main one.
+
+    RECS is a file of lists, or a result saved with `atkay evaluate --json`, which needs no TRUTH.
+
+    \b
+    Exit status:
+      0  not worse    a loss of --min-effect is excluded
+      1  worse        a loss is significant, and --min-effect is not excluded
+      2               the command cannot be run, or the baseline is missing or of other data
+      3  cannot tell  more users are needed; see --cannot-tell
+
+    \b
+    Examples:
+      $ atkay gate recs.csv truth.csv -m ndcg@5,recall@5 --update-baseline
+      $ atkay gate other.csv truth.csv -m ndcg@5 --baseline recs.csv --min-effect 2% --cannot-tell pass
+    """
+    import atkay
+
+    if update_baseline:
+        with working("Evaluating"):
+            result = _evaluated(recs, truth, baseline, chosen)
+        result.save(baseline)
+        means = ", ".join(f"{name} {mean:.4f}" for name, mean in result.items())
+        click.echo(printable(f"wrote {baseline}: {result.population.evaluated:,} users, {means}"))
+        return
+    with working("Checking"):
+        checked = atkay.gate(recs, baseline, truth, **options.given(chosen))
+    for path, text in ((markdown, checked.to_markdown), (junit, checked.to_junit), (json, checked.to_json)):
+        if path is not None:
+            write_whole(path, text().encode())
+    show(checked, form)
+    code = CANNOT_TELL.get(cannot_tell or "") if checked.outcome == "cannot tell" else None
+    click.get_current_context().exit(EXIT_CODES[checked.outcome] if code is None else code)
