@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,33 +12,10 @@ from atkay.cli.output import show, working
 from atkay.text.files import write_whole
 from atkay.text.printable import printable
 
-if TYPE_CHECKING:
-    from atkay.results.result import Result
-
 EXIT_CODES = {"not worse": 0, "worse": 1, "cannot tell": 3}
 """2 is for what cannot be done, see :mod:`atkay.cli.app`."""
 
-OF_GATE = ("min_effect", "better", "test", "interval", "permutations", "rng")
-"""Options that evaluating a baseline does not take."""
-
 CANNOT_TELL = {"pass": 0, "fail": 1}
-
-
-def _evaluated(recs: str, truth: str | None, baseline: str, chosen: dict[str, Any]) -> Result:
-    """The result that becomes the baseline, of the metrics of the one before where none are given."""
-    import atkay
-    from atkay.cli.app import Refused
-
-    if options.is_saved(recs):
-        return atkay.Result.load(recs)
-    if truth is None:
-        raise click.UsageError("pass TRUTH as well: lists must be evaluated.")
-    if options.is_same(baseline, recs) or options.is_same(baseline, truth):
-        raise Refused(f"--baseline: '{baseline}' is one of the inputs; name another file to write.")
-    how = {name: value for name, value in chosen.items() if name not in OF_GATE}
-    if how["metrics"] is None and options.is_saved(baseline):
-        how["metrics"] = list(atkay.Result.load(baseline).metrics)
-    return atkay.evaluate(recs, truth, **options.given(how))
 
 
 @click.command("gate", short_help="Check that a run is not worse than its baseline, for CI.")
@@ -65,6 +42,12 @@ def _evaluated(recs: str, truth: str | None, baseline: str, chosen: dict[str, An
 @options.better
 @click.option("--slices", type=options.InputFile(), help="A segment for each user; checked in the first metric.")
 @options.weights
+@click.option(
+    "--looks",
+    type=click.Path(dir_okay=False),
+    help="A file that is kept between looks at other users, such as daily ones.",
+)
+@click.option("--look", metavar="NAME", help="The name of this look. [default: the date]")
 @click.option("--markdown", type=options.Output(), help="Write Markdown, for a pull request.")
 @click.option("--junit", type=options.Output(), help="Write JUnit XML, for a CI system.")
 @click.option("--json", type=options.Output(), help="Write JSON.")
@@ -76,7 +59,6 @@ def command(
     recs: str,
     truth: str | None,
     baseline: str,
-    update_baseline: bool,
     cannot_tell: str | None,
     markdown: Path | None,
     junit: Path | None,
@@ -102,15 +84,10 @@ def command(
     """
     import atkay
 
-    if update_baseline:
-        with working("Evaluating"):
-            result = _evaluated(recs, truth, baseline, chosen)
-        result.save(baseline)
-        means = ", ".join(f"{name} {mean:.4f}" for name, mean in result.items())
-        click.echo(printable(f"wrote {baseline}: {result.population.evaluated:,} users, {means}"))
-        return
     with working("Checking"):
         checked = atkay.gate(recs, baseline, truth, **options.given(chosen))
+    if chosen["update_baseline"]:
+        click.echo(printable(f"wrote {baseline}"), err=True)
     for path, text in ((markdown, checked.to_markdown), (junit, checked.to_junit), (json, checked.to_json)):
         if path is not None:
             write_whole(path, text().encode())

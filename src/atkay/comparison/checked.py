@@ -8,7 +8,9 @@ from typing import Literal
 
 from atkay.aggregates import Aggregate
 from atkay.comparison.difference import Difference
-from atkay.comparison.power import chance, needed
+from atkay.comparison.looks import needed_users
+from atkay.comparison.power import chance
+from atkay.comparison.power import needed as needed_once
 from atkay.comparison.verdict import LEVEL, estimate, p_in_words
 from atkay.results.summary import CONFIDENCE
 from atkay.text.help import Visible
@@ -28,14 +30,16 @@ class Checked(Visible):
     is "worse", and only an improvement that the interval confirms is "not worse".
 
     ``p`` is the p-value of a loss, one-sided and corrected for the ``numbers`` that the gate tests. ``power`` is the
-    chance that these users show a true loss of ``min_effect``; ``more_users`` says how many more would tell. Both are
-    NaN where ``min_effect`` is not given. ``difference`` is the :class:`Difference` of run and baseline.
+    chance that these users show a true loss of ``min_effect`` at one look; ``more_users`` says how many more would
+    tell. Both are NaN where ``min_effect`` is not given. ``difference`` is the :class:`Difference` of run and baseline.
     """
 
     difference: Difference
     min_effect: float
     p: float
     numbers: int
+    anytime: bool = False
+    """Whether the interval and the p-value hold at all looks together."""
 
     @property
     def metric(self) -> str:
@@ -88,7 +92,7 @@ class Checked(Visible):
     def power(self) -> float:
         """The chance that these users show a true loss of ``min_effect``: that the outcome is "worse"."""
         each = self.difference
-        if math.isnan(self.min_effect) or not each.deviation > 0:
+        if math.isnan(self.min_effect) or not each.deviation > 0 or self.anytime:
             return math.nan
         # As often as the interval misses a true loss on that side, it excludes it.
         return min(chance(self.min_effect / each.deviation, each.users, self._level), (1 + CONFIDENCE) / 2)
@@ -104,6 +108,7 @@ class Checked(Visible):
         if math.isnan(self.min_effect) or not deviation > 0:
             return math.nan
         level = min(self._level, 1 - CONFIDENCE)
+        needed = needed_users if self.anytime else needed_once
         total = needed(self.min_effect / deviation, WANTED_POWER, level)
         if total <= users:
             total = needed(max(-self.gain, self.min_effect + self.gain) / deviation, WANTED_POWER, level)

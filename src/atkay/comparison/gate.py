@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,11 +19,23 @@ from atkay.comparison.compare import compare
 from atkay.comparison.corrections import holm
 from atkay.comparison.directions import directions
 from atkay.comparison.gate_result import GateResult
+from atkay.comparison.looks import Looks, p_of_loss
 from atkay.comparison.sheet import check_data, check_protocols, check_weights
 from atkay.comparison.tests import TESTS
 from atkay.core.types import is_number
-from atkay.errors import InputError, NumberError, ProtocolError, SourceError, SpecError, number_of, offer, shown
+from atkay.errors import (
+    InputError,
+    NumberError,
+    OutputError,
+    ProtocolError,
+    SourceError,
+    SpecError,
+    number_of,
+    offer,
+    shown,
+)
 from atkay.evaluation.evaluate import evaluate
+from atkay.evaluation.request import USUAL
 from atkay.metrics.spec import parse_all, separate
 from atkay.results.result import Result
 from atkay.results.save import is_saved
@@ -54,6 +67,9 @@ def gate(
     *,
     min_effect: MinEffect | Mapping[str, MinEffect] | None = None,
     better: Mapping[str, Direction] | None = None,
+    looks: str | os.PathLike[str] | None = None,
+    look: str | None = None,
+    update_baseline: bool = False,
     **given: Unpack[GateArguments],
 ) -> GateResult:
     """Check that a run is not worse than its baseline: for tests, CI and releases.
@@ -77,6 +93,14 @@ def gate(
         ``{metric: loss}``.
     better
         ``{metric: "higher"}`` or ``{metric: "lower"}`` for metrics without a direction.
+    looks
+        For a series of looks at other users each time, such as those of every day: the path of a file that the gate
+        keeps. All users so far are checked, with intervals that hold at all looks together (confidence sequences), so
+        that a harmless change is ever called "worse" with a probability of at most 5 %.
+    look
+        The name of this look, by default the date; a look of the same name is replaced.
+    update_baseline
+        Save the run as the baseline, a file to be committed, and compare it with itself.
     **given
         Further arguments of ``compare`` and ``evaluate``: test, interval, protocol, columns, slices, dialect, ...
 
@@ -101,9 +125,16 @@ def gate(
         raise ProtocolError(f"gate: no argument '{fixed[0]}': all numbers of a gate are corrected together (Holm).")
     if strange := [name for name in _tests(of_compare) if name in TESTS and not TESTS[name].of_mean]:
         raise SpecError(f"gate: the {strange[0]} test does not test the mean. Leave it out.")
-    before = _result(baseline, truth, metrics, of_evaluate) if _is_there(baseline) else _no_baseline(baseline)
-    names = list(before) if metrics is None else separate(metrics)
+    there = _is_there(baseline)
+    if update_baseline:
+        _check_name(baseline)
+    elif not there:
+        _no_baseline(baseline)
+    before = _result(baseline, truth, metrics, of_evaluate) if there else None
+    names = list(before) if metrics is None and before is not None else separate(USUAL if metrics is None else metrics)
     after = _result(run, truth, names, of_evaluate)
+    if before is None or update_baseline:
+        before = after
     checked_metrics = _metrics(before, after, names, of_evaluate.get("dialect"))
     _check_same(before, after)
     known = _directions(checked_metrics, better or {}, before.names)
@@ -112,14 +143,31 @@ def gate(
     differences = [*comparison.differences, *(each for each in comparison.segments if each.metric == main)]
     losses = _losses(min_effect, comparison.metrics, before.names)
     differences = [replace(each, better=known[each.metric]) for each in differences]
-    p = np.array([_of_loss(each) for each in differences])
+    if looks is not None:
+        differences = _with_looks(differences, after, looks, look)
+    elif look is not None:
+        raise ProtocolError(f"gate: {argument('look')} names one of several; pass {argument('looks')} as well.")
+    p = np.array([_of_loss(each) if looks is None else p_of_loss(each) for each in differences])
     tested = ~np.isnan(p)
     p[tested] = holm(p[tested])
     checked = tuple(
-        Checked(each, _least(each, losses.get(each.metric)), float(of_loss), int(tested.sum()))
+        Checked(each, _least(each, losses.get(each.metric)), float(of_loss), int(tested.sum()), looks is not None)
         for each, of_loss in zip(differences, p, strict=True)
     )
+    if update_baseline:
+        after.save(baseline)
     return GateResult(checked=checked, comparison=comparison)
+
+
+def _with_looks(
+    differences: Sequence[Difference], run: Result, path: str | os.PathLike[str], name: str | None
+) -> list[Difference]:
+    """The differences of all looks; this one is added to the file."""
+    name = datetime.date.today().isoformat() if name is None else name
+    looks = Looks.load(path, run).with_look(name, run, differences)
+    pooled = list(looks.pooled(differences))
+    looks.save(path)
+    return pooled
 
 
 def _tests(of_compare: Mapping[str, Any]) -> tuple[str, ...]:
@@ -131,12 +179,17 @@ def _is_there(baseline: Any) -> bool:
     return not isinstance(baseline, str | os.PathLike) or Path(baseline).exists() or "*" in str(baseline)
 
 
-def _no_baseline(path: object) -> Result:
-    raise SourceError(
-        f"gate: no baseline '{path}'. Make it with "
-        + either(f"atkay.evaluate(recs, truth, metrics).save({str(path)!r})", "the same command and --update-baseline")
-        + ", and commit it."
-    )
+def _check_name(baseline: Any) -> None:
+    """Only what is read as a saved result is written as one."""
+    name = os.fspath(baseline) if isinstance(baseline, str | os.PathLike) else None
+    if not isinstance(name, str) or not name.endswith((".json", ".json.gz")):
+        raise OutputError(
+            f"gate: cannot save the baseline as {shown(baseline)}; name a file that ends in .json or .json.gz."
+        )
+
+
+def _no_baseline(path: object) -> None:
+    raise SourceError(f"gate: no baseline '{path}'. Make it with {argument('update_baseline', True)}, and commit it.")
 
 
 def _result(run: Any, truth: Any, metrics: Any, given: Mapping[str, Any]) -> Result:
@@ -179,8 +232,7 @@ def _check_same(before: Result, after: Result) -> None:
             check(both, "gate")
         except (ProtocolError, InputError) as error:
             changed = _users_changed(before, after) if check is check_data else ""
-            again = either("atkay.evaluate(...).save(path)", "--update-baseline")
-            note = f"{changed}If that is intended, make the baseline again with {again}."
+            note = f"{changed}If that is intended, pass {argument('update_baseline', True)}."
             raise error.replace(note=note) from error
 
 

@@ -106,7 +106,8 @@ class GateResult(Tables):
     @property
     def notes(self) -> list[str]:
         """How the outcomes come about."""
-        tests, tested = " and ".join(self.comparison.tests), self.checked[0].numbers
+        first, tested = self.checked[0], self.checked[0].numbers
+        tests = "anytime-valid" if first.anytime else " and ".join(self.comparison.tests)
         corrected = f", corrected for {tested} numbers" if tested > 1 else ""
         worse = f"worse: a loss that is significant at 5 % (one-sided {tests} test{corrected})"
         if all(math.isnan(each.min_effect) for each in self.checked):
@@ -116,6 +117,11 @@ class GateResult(Tables):
                 f"{worse}, unless the interval excludes a loss of min_effect",
                 "not worse: the interval excludes a loss of min_effect",
             ]
+        if first.anytime:
+            notes.append(
+                "differences are of all looks so far, with confidence sequences, which hold at all looks together; "
+                "baseline and run are of this look"
+            )
         known = [each for each in self.checked if each.segment is None and not math.isnan(each.power)]
         notes += [
             f"{each.metric}: these {each.difference.users:,} users show a true {each.loss.removeprefix('a ')} with "
