@@ -11,6 +11,8 @@ from hypothesis import settings
 
 import atkay
 
+pytest_plugins = "pytester"  # tests of the plugin run pytest
+
 README = Path(__file__).parent / "README.md"
 DOCS = Path(__file__).parent / "docs"
 WHEELS = Path(__file__).parent / "examples" / "wheels"

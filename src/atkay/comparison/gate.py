@@ -125,12 +125,10 @@ def gate(
         raise ProtocolError(f"gate: no argument '{fixed[0]}': all numbers of a gate are corrected together (Holm).")
     if strange := [name for name in _tests(of_compare) if name in TESTS and not TESTS[name].of_mean]:
         raise SpecError(f"gate: the {strange[0]} test does not test the mean. Leave it out.")
-    there = _is_there(baseline)
     if update_baseline:
         _check_name(baseline)
-    elif not there:
-        _no_baseline(baseline)
-    before = _result(baseline, truth, metrics, of_evaluate) if there else None
+    used = _is_there(baseline, needed=not update_baseline) and not (update_baseline and metrics is not None)
+    before = _result(baseline, truth, metrics, of_evaluate) if used else None
     names = list(before) if metrics is None and before is not None else separate(USUAL if metrics is None else metrics)
     after = _result(run, truth, names, of_evaluate)
     if before is None or update_baseline:
@@ -175,21 +173,28 @@ def _tests(of_compare: Mapping[str, Any]) -> tuple[str, ...]:
     return (test,) if isinstance(test, str) else tuple(test)
 
 
-def _is_there(baseline: Any) -> bool:
-    return not isinstance(baseline, str | os.PathLike) or Path(baseline).exists() or "*" in str(baseline)
+def _is_there(baseline: Any, *, needed: bool) -> bool:
+    """Whether there is a baseline; the usual file of one can be made."""
+    there = not _is_saved_name(baseline) or Path(baseline).exists()
+    if needed and not there:
+        raise SourceError(f"gate: no baseline '{baseline}'. Make it with {_update()}, and commit it.")
+    return there
+
+
+def _is_saved_name(path: Any) -> bool:
+    return isinstance(path, str | os.PathLike) and str(path).endswith((".json", ".json.gz"))
 
 
 def _check_name(baseline: Any) -> None:
     """Only what is read as a saved result is written as one."""
-    name = os.fspath(baseline) if isinstance(baseline, str | os.PathLike) else None
-    if not isinstance(name, str) or not name.endswith((".json", ".json.gz")):
+    if not _is_saved_name(baseline):
         raise OutputError(
             f"gate: cannot save the baseline as {shown(baseline)}; name a file that ends in .json or .json.gz."
         )
 
 
-def _no_baseline(path: object) -> None:
-    raise SourceError(f"gate: no baseline '{path}'. Make it with {argument('update_baseline', True)}, and commit it.")
+def _update() -> str:
+    return either("update_baseline=True", "--update-baseline")
 
 
 def _result(run: Any, truth: Any, metrics: Any, given: Mapping[str, Any]) -> Result:
@@ -232,7 +237,7 @@ def _check_same(before: Result, after: Result) -> None:
             check(both, "gate")
         except (ProtocolError, InputError) as error:
             changed = _users_changed(before, after) if check is check_data else ""
-            note = f"{changed}If that is intended, pass {argument('update_baseline', True)}."
+            note = f"{changed}If that is intended, pass {_update()}."
             raise error.replace(note=note) from error
 
 
