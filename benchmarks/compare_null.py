@@ -52,15 +52,19 @@ DISTRIBUTIONS: dict[str, tuple[float, Draw]] = {
 }
 
 
-def rejected(test: str, differences: Floats) -> int:
-    """In how many cases a test finds a difference; cases x users."""
+def p_values(test: str, differences: Floats, permutations: int = PERMUTATIONS) -> Floats:
+    """The p-value of each case; cases x users."""
     paired = [
         Paired(atkay.parse("mrr"), np.stack([np.zeros(len(case)), case], axis=1), np.ones((len(case), 2), bool))
         for case in differences
     ]
     steps = Steps("comparing", 1)
-    p = TESTS[test].p_values(Trial(paired, [(0, 1)], PERMUTATIONS, 7, (0,), steps))
-    return int((p < LEVEL).sum())
+    return TESTS[test].p_values(Trial(paired, [(0, 1)], permutations, 7, (0,), steps))[:, 0]
+
+
+def rejected(test: str, differences: Floats) -> int:
+    """In how many cases a test finds a difference; cases x users."""
+    return int((p_values(test, differences) < LEVEL).sum())
 
 
 def main() -> None:

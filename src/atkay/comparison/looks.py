@@ -15,8 +15,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from atkay.comparison.difference import Difference
 from atkay.core.schema import count, listed, mapped, maybe, number, record, text
+from atkay.core.types import Floats, Ints
 from atkay.errors import InputError, SpecError
 from atkay.results.result import Result
 from atkay.results.save import load_record, save_record
@@ -47,12 +50,15 @@ def p_of_loss(difference: Difference) -> float:
     loss = difference.difference if difference.better == "lower" else -difference.difference
     if not difference.deviation > 0:
         return 1.0 if difference.deviation == 0 and loss <= 0 else math.nan
-    t = loss / difference.deviation * math.sqrt(difference.users)
-    if t <= 0:
-        return 1.0
-    grown = difference.users * RHO + 1
-    exponent = min(t * t * (grown - 1) / (2 * grown), 700.0)
-    return min(math.sqrt(grown) / (2 * math.expm1(exponent)), 1.0)
+    return float(p_of_t(np.array(loss / difference.deviation * math.sqrt(difference.users)), difference.users))
+
+
+def p_of_t(t: Floats, users: Floats | Ints | int) -> Floats:
+    """The same for losses that are ``t`` standard errors large: the level at which the sequence of losses ends at 0."""
+    grown = users * RHO + 1
+    exponent = np.clip(t * np.abs(t) * (grown - 1) / (2 * grown), 1e-300, 700)
+    p: Floats = np.minimum(np.sqrt(grown) / (2 * np.expm1(exponent)), 1.0)
+    return p
 
 
 def needed_users(effect: float, wanted: float, level: float) -> float:
