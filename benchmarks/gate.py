@@ -65,7 +65,7 @@ def worse(changes: Floats, min_effect: float | None = None) -> Bools:
 
 def swapped(rng: np.random.Generator, changes: Floats) -> Floats:
     """For each user it is drawn which of the two runs is the new one."""
-    return changes * rng.choice([-1, 1], changes.shape)
+    return changes * rng.choice([-1.0, 1.0], changes.shape)
 
 
 def alarms(pairs: dict[str, Floats]) -> None:
