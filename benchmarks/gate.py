@@ -65,7 +65,8 @@ def worse(changes: Floats, min_effect: float | None = None) -> Bools:
 
 def swapped(rng: np.random.Generator, changes: Floats) -> Floats:
     """For each user it is drawn which of the two runs is the new one."""
-    return changes * rng.choice([-1.0, 1.0], changes.shape)
+    signs: Floats = rng.choice([-1.0, 1.0], changes.shape)
+    return changes * signs
 
 
 def alarms(pairs: dict[str, Floats]) -> None:
