@@ -42,7 +42,7 @@ def test_from_no_baseline_to_the_first_red_test(project: pytest.Pytester) -> Non
     missing.assert_outcomes(failed=3)
     missing.stdout.fnmatch_lines(["*no baseline '*baseline.json.gz'. Make it with pytest --atkay-update, and commit*"])
     run(project, 0, "--atkay-update").assert_outcomes(passed=3)
-    red = run(project, 7, "--atkay", "--atkay-markdown", "gates.md")
+    red = run(project, 7, "--atkay", "--atkay-markdown", "gates.md", "-p", "xdist", "-n", "1")
     red.assert_outcomes(passed=1, failed=1, skipped=1)
     red.stdout.fnmatch_lines(
         [

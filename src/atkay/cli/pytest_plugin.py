@@ -15,8 +15,8 @@ import pytest
 if TYPE_CHECKING:
     from atkay.comparison.gate_result import GateResult
 
-GATES = pytest.StashKey[list[tuple[str, Any]]]()
-"""The outcome of each gate, with the test that it is of."""
+GATES = pytest.StashKey[list[tuple[str, str, str]]]()
+"""The test of each gate, and its outcome as text and as Markdown."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,16 +34,27 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Print the gates, and write them as Markdown."""
-    gates = config.stash[GATES]
     if config.getoption("--atkay"):
-        for test, outcome in gates:
+        for test, text, _ in config.stash[GATES]:
             terminalreporter.section(test)
-            terminalreporter.write_line(str(outcome))
+            terminalreporter.write_line(text)
     if path := config.getoption("--atkay-markdown"):
         from atkay.text.files import write_whole
 
-        parts = [f"### {test}\n\n{outcome.to_markdown()}\n" for test, outcome in gates]
+        parts = [f"### {test}\n\n{markdown}\n" for test, _, markdown in config.stash[GATES]]
         write_whole(path, "\n".join(parts).encode())
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker of pytest-xdist hands its gates over."""
+    if (output := getattr(session.config, "workeroutput", None)) is not None:
+        output["atkay"] = session.config.stash[GATES]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """The gates of a worker of pytest-xdist; one that has crashed has none."""
+    node.config.stash[GATES] += [tuple(each) for each in getattr(node, "workeroutput", {}).get("atkay", ())]
 
 
 @pytest.fixture
@@ -75,7 +86,7 @@ def ranking_gate(request: pytest.FixtureRequest) -> Callable[..., GateResult]:
         if isinstance(baseline, Path) and not baseline.exists() and not update:
             pytest.fail(f"no baseline '{baseline}'. Make it with pytest --atkay-update, and commit it.", pytrace=False)
         outcome = atkay.gate(run, baseline, truth, metrics, update_baseline=update, **given)
-        request.config.stash[GATES].append((request.node.nodeid, outcome))
+        request.config.stash[GATES].append((request.node.nodeid, str(outcome), outcome.to_markdown()))
         if outcome.outcome == "worse" or (outcome.outcome, cannot_tell) == ("cannot tell", "fail"):
             pytest.fail(str(outcome), pytrace=False)
         if (outcome.outcome, cannot_tell) == ("cannot tell", "skip"):
