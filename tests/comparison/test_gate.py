@@ -124,6 +124,17 @@ def test_power_and_the_users_that_would_tell() -> None:
     assert one.outcome == "cannot tell"
 
 
+def test_a_median_has_the_power_of_its_interval() -> None:
+    """The interval of a median, not the SD of the users, says how large a loss these users show."""
+    truth = users(60)
+    before, after = lists(truth, 29), {user: HIT if user % 3 else MISS for user in truth}
+    how: Any = {"aggregate": "median", "test": "bootstrap", "interval": "percentile"}
+    each = atkay.compare({"a": before, "b": after}, truth, "mrr", baseline="a", **how)["mrr"][0]
+    found = atkay.gate(after, before, truth, "mrr", min_effect=0.2, **how)["mrr"]
+    error = (each.high - each.low) / 2 / stats.t.ppf(0.975, 59)
+    assert found.power == pytest.approx(stats.nct.sf(stats.t.ppf(0.95, 59), 59, 0.2 / error), abs=1e-2)
+
+
 def test_forms() -> None:
     truth = users(20)
     found = atkay.gate(lists(truth, 7), lists(truth, 0), truth, "mrr,recall@2", min_effect="5%")

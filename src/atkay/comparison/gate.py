@@ -39,6 +39,7 @@ from atkay.evaluation.request import USUAL
 from atkay.metrics.spec import parse_all, separate
 from atkay.results.result import Result
 from atkay.results.save import is_saved
+from atkay.results.summary import CONFIDENCE
 from atkay.text.help import spell_out
 from atkay.text.phrases import argument, either
 
@@ -140,7 +141,7 @@ def gate(
     main = comparison.metrics[0]
     differences = [*comparison.differences, *(each for each in comparison.segments if each.metric == main)]
     losses = _losses(min_effect, comparison.metrics, before.names)
-    differences = [replace(each, better=known[each.metric]) for each in differences]
+    differences = [replace(each, better=known[each.metric], deviation=_deviation(each)) for each in differences]
     if looks is not None:
         differences = _with_looks(differences, after, looks, look)
     elif look is not None:
@@ -155,6 +156,19 @@ def gate(
     if update_baseline:
         after.save(baseline)
     return GateResult(checked=checked, comparison=comparison)
+
+
+def _deviation(difference: Difference) -> float:
+    """The SD of independent users whose t-interval would be as wide as this one.
+
+    It is that of the users at hand, unless these are clustered, or the interval is not that of a mean.
+    """
+    from scipy.special import stdtrit
+
+    if not difference.deviation > 0:
+        return difference.deviation
+    half = (difference.high - difference.low) / 2
+    return half * math.sqrt(difference.users) / float(stdtrit(difference.users - 1, (1 + CONFIDENCE) / 2))
 
 
 def _with_looks(
