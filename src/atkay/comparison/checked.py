@@ -12,7 +12,6 @@ from atkay.comparison.looks import needed_users
 from atkay.comparison.power import chance
 from atkay.comparison.power import needed as needed_once
 from atkay.comparison.verdict import LEVEL, estimate, p_in_words
-from atkay.results.summary import CONFIDENCE
 from atkay.text.help import Visible
 
 Outcome = Literal["worse", "not worse", "cannot tell"]
@@ -95,7 +94,7 @@ class Checked(Visible):
         if math.isnan(self.min_effect) or not each.deviation > 0 or self.anytime:
             return math.nan
         # As often as the interval misses a true loss on that side, it excludes it.
-        return min(chance(self.min_effect / each.deviation, each.users, self._level), (1 + CONFIDENCE) / 2)
+        return min(chance(self.min_effect / each.deviation, each.users, self._level), 1 - LEVEL / 2)
 
     @property
     def more_users(self) -> float:
@@ -107,7 +106,7 @@ class Checked(Visible):
         deviation, users = self.difference.deviation, self.difference.users
         if math.isnan(self.min_effect) or not deviation > 0:
             return math.nan
-        level = min(self._level, 1 - CONFIDENCE)
+        level = min(self._level, LEVEL)
         needed = needed_users if self.anytime else needed_once
         total = needed(self.min_effect / deviation, WANTED_POWER, level)
         if total <= users:

@@ -22,6 +22,7 @@ from atkay.comparison.gate_result import GateResult
 from atkay.comparison.looks import Looks, p_of_loss
 from atkay.comparison.sheet import check_data, check_protocols, check_weights
 from atkay.comparison.tests import TESTS
+from atkay.comparison.verdict import LEVEL
 from atkay.core.types import is_number
 from atkay.errors import (
     InputError,
@@ -39,7 +40,6 @@ from atkay.evaluation.request import USUAL
 from atkay.metrics.spec import parse_all, separate
 from atkay.results.result import Result
 from atkay.results.save import is_saved
-from atkay.results.summary import CONFIDENCE
 from atkay.text.help import spell_out
 from atkay.text.phrases import argument, either
 
@@ -168,7 +168,7 @@ def _deviation(difference: Difference) -> float:
     if not difference.deviation > 0:
         return difference.deviation
     half = (difference.high - difference.low) / 2
-    return half * math.sqrt(difference.users) / float(stdtrit(difference.users - 1, (1 + CONFIDENCE) / 2))
+    return half * math.sqrt(difference.users) / float(stdtrit(difference.users - 1, 1 - LEVEL / 2))
 
 
 def _with_looks(

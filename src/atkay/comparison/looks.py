@@ -18,22 +18,21 @@ from typing import Any
 import numpy as np
 
 from atkay.comparison.difference import Difference
+from atkay.comparison.verdict import LEVEL
 from atkay.core.schema import count, listed, mapped, maybe, number, record, text
 from atkay.core.types import Floats, Ints
 from atkay.errors import InputError, SpecError
 from atkay.results.result import Result
 from atkay.results.save import load_record, save_record
-from atkay.results.summary import CONFIDENCE
 
 TUNED_USERS = 2_000
 """The number of users at which the sequence is narrowest; with any other one it is a little wider."""
 
-_ALPHA = 1 - CONFIDENCE
-RHO = (-2 * math.log(_ALPHA) + math.log(-2 * math.log(_ALPHA) + 1)) / TUNED_USERS
+RHO = (-2 * math.log(LEVEL) + math.log(-2 * math.log(LEVEL) + 1)) / TUNED_USERS
 """The square of ρ in the paper, equation (10)."""
 
 
-def half_width(users: float, level: float = _ALPHA) -> float:
+def half_width(users: float, level: float = LEVEL) -> float:
     """Half the width of the confidence sequence, in standard deviations of the users' differences.
 
     At 2,000 users a t-interval has 0.044.
