@@ -75,7 +75,7 @@ def needed_users(effect: float, wanted: float, level: float) -> float:
 
 
 @dataclass(frozen=True)
-class Look:
+class GateLook:
     """One look: its name, what it was of, and for each number the users, their mean difference and its SD."""
 
     name: str
@@ -116,7 +116,7 @@ class Looks:
     """All looks so far, as they are kept in a file; each has users of its own."""
 
     protocol: Mapping[str, str]
-    looks: tuple[Look, ...]
+    looks: tuple[GateLook, ...]
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], run: Result) -> Looks:
@@ -131,7 +131,7 @@ class Looks:
             raise InputError(
                 f"gate: the looks in '{path}' are of another protocol: {', '.join(differ)}. Name a new file."
             )
-        return cls(protocol, tuple(Look(**each) for each in read["looks"]))
+        return cls(protocol, tuple(GateLook(**each) for each in read["looks"]))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all looks; whole or not at all."""
@@ -165,7 +165,7 @@ class Looks:
             }
             for each in differences
         )
-        return Looks(self.protocol, (*others, Look(name, truth, numbers)))
+        return Looks(self.protocol, (*others, GateLook(name, truth, numbers)))
 
     def pooled(self, differences: Sequence[Difference]) -> Iterator[Difference]:
         """The differences over the users of all looks, with their confidence sequences."""
