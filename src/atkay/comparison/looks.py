@@ -60,13 +60,13 @@ def p_of_t(t: Floats, users: Floats | Ints | int) -> Floats:
     return p
 
 
-def needed_users(effect: float, wanted: float, level: float) -> float:
+def needed_users(effect: float, power: float, level: float) -> float:
     """How many users it takes until the sequence excludes 0, where the difference is ``effect`` deviations."""
     from scipy.optimize import brentq
     from scipy.special import ndtri
 
     def short(users: float) -> float:
-        return half_width(users, level) + float(ndtri(wanted)) / math.sqrt(users) - effect
+        return half_width(users, level) + float(ndtri(power)) / math.sqrt(users) - effect
 
     high = 4.0
     while short(high) > 0:
