@@ -12,6 +12,8 @@ from atkay.comparison.compare import compare as compare
 from atkay.comparison.compare_data_sets import compare_data_sets as compare_data_sets
 from atkay.comparison.comparison import Comparison as Comparison
 from atkay.comparison.diff import diff as diff
+from atkay.comparison.gate import gate as gate
+from atkay.comparison.gate_result import GateResult as GateResult
 from atkay.comparison.leaderboard import Leaderboard as Leaderboard
 from atkay.comparison.overlap import Overlap as Overlap
 from atkay.comparison.overlap import overlap as overlap

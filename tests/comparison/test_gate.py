@@ -178,7 +178,7 @@ CATALOG = ["tea", "rye"]
     ({"truth": {**TWENTY, 3: ["rye"]}}, "different truth.*The evaluated users are the same."),
     ({"ties": "best"}, "different protocols: ties is 'given' in 'baseline' and 'best' in 'run'"),
     ({"metrics": "mrr,hit@1"}, "the baseline has no hit@1; it has mrr. Evaluate it again with these metrics."),
-    ({"metrics": "coverage@2", "catalog": CATALOG, "baseline": lists(TWENTY, 0)}, "coverage@2 is a metric of the whole"),
+    ({"metrics": "coverage@2", "catalog": CATALOG, "baseline": lists(TWENTY, 0)}, "coverage@2 is a metric of the"),
     ({"test": "sign"}, "the sign test does not test the mean. Leave it out."),
     ({"correction": "none"}, "no argument 'correction': all numbers of a gate are corrected together"),
     ({"min_effect": "-2%"}, "min_effect must be a positive number such as 0.01, or a share such as '2%', got '-2%'"),

@@ -137,8 +137,8 @@ class Leaderboard(Exported):
         means = dict(zip(self.runs, self.means(metric).mean(axis=0).tolist(), strict=True))
         if metric not in self.ranks:
             return [(run, mean, None, None) for run, mean in means.items()]
-        found = self.ranks[metric]
-        return [(run, means[run], rank, found.letters[run]) for run, rank in found.ranks.items()]
+        average_ranks = self.ranks[metric]
+        return [(run, means[run], rank, average_ranks.letters[run]) for run, rank in average_ranks.ranks.items()]
 
     def to_polars(self) -> pl.DataFrame:
         """The table of all means and ranks."""
