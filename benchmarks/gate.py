@@ -52,7 +52,7 @@ def harmless(differences: Floats) -> Floats:
 
 def worse(changes: Floats, min_effect: float | None = None) -> Bools:
     """Which changes the gate calls worse; cases x users."""
-    found = np.zeros(len(changes), bool)
+    found: Bools = np.zeros(len(changes), bool)
     n = changes.shape[1]
     for begin in range(0, len(changes), CASES_AT_ONCE):
         cases = changes[begin : begin + CASES_AT_ONCE]

@@ -463,3 +463,34 @@ def test_every_field_of_the_protocol_is_an_option_with_help() -> None:
 def test_the_list_of_metrics_is_plain_text() -> None:
     assert "``" not in run("metrics").stdout
     assert ":class:" not in run("metrics").stdout
+
+
+def test_the_gate_ends_with_its_outcome(here: Path) -> None:
+    """Other lists have a significantly higher nDCG than recs (examples of the help compare them)."""
+    line = "gate {} truth.csv --min-effect 2%"
+    missing = run(line.format("recs.csv"))
+    assert missing.exit_code == 2
+    said = "atkay: gate: no baseline 'baseline.json.gz'. Make it with --update-baseline, and commit it.\n"
+    assert missing.stderr == said
+    wrote = run("gate other.csv truth.csv -m ndcg@5 --update-baseline")
+    assert (wrote.exit_code, wrote.stderr) == (0, "wrote baseline.json.gz\n")
+    assert run(line.format("other.csv")).exit_code == 0
+    worse = run(line.format("recs.csv") + " --markdown gate.md --junit gate.xml --json gate.json")
+    assert (worse.exit_code, worse.stderr) == (1, "")
+    assert worse.stdout.startswith("gate: worse: ndcg@5 -0.060 (-14 %), 95 % CI [-0.107, -0.014]")
+    assert json.loads(Path("gate.json").read_text())["outcome"] == "worse"
+    assert "<failure" in Path("gate.xml").read_text()
+    assert "| worse " in Path("gate.md").read_text()
+    unclear = "gate recs.csv truth.csv -m recall@5 --baseline other.csv --min-effect recall@5=0.001"
+    assert {run(f"{unclear}{more}").exit_code for more in ("", " --cannot-tell fail", " --cannot-tell pass")} == {
+        3,
+        1,
+        0,
+    }
+    assert run(f"{unclear} --looks looks.json --look monday").exit_code == 3
+    other = run(line.format("recs.csv") + " --ties best")
+    assert other.exit_code == 2
+    assert "protocols: ties is 'given' in 'baseline' and 'best' in 'run'" in other.stderr
+    assert "If that is intended, pass --update-baseline." in other.stderr
+    same = run("gate recs.csv truth.csv --baseline recs.csv --update-baseline")
+    assert (same.exit_code, "name a file that ends in .json" in same.stderr) == (2, True)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "gate"
 
 TESTS = """
 TRUTH = {user: ["tea"] for user in range(20)}
@@ -61,3 +65,15 @@ def test_it_imports_nothing() -> None:
     code = "import sys, atkay.cli.pytest_plugin\nprint(*(name for name in sys.modules if name.startswith('atkay')))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert set(out.split()) == {"atkay", "atkay.core", "atkay.core.forks", "atkay.cli", "atkay.cli.pytest_plugin"}
+
+
+def test_the_example_turns_red(project: pytest.Pytester) -> None:
+    """Without its synonyms the search finds less; the committed baseline says so."""
+    shutil.copytree(EXAMPLE, project.path, dirs_exist_ok=True)
+    plugin = "-p", "atkay.cli.pytest_plugin"
+    project.runpytest_subprocess(*plugin).assert_outcomes(passed=1)
+    search = project.path / "search.py"
+    search.write_text(search.read_text().replace("SYNONYMS.get(word, word) for word", "word for word"))
+    red = project.runpytest_subprocess(*plugin)
+    red.assert_outcomes(failed=1)
+    red.stdout.fnmatch_lines(["gate: worse: ndcg@10 -0.130 (-15 %)*"])
