@@ -38,7 +38,7 @@ def half_width(users: float, level: float = LEVEL) -> float:
     At 2,000 users a t-interval has 0.044.
 
     >>> round(half_width(2_000), 3), round(half_width(100), 2)
-    (0.077, 0.39)
+    (0.068, 0.47)
     """
     grown = users * RHO + 1
     return math.sqrt(2 * grown / (users**2 * RHO) * math.log(math.sqrt(grown) / level))
@@ -192,5 +192,13 @@ def _pooled(difference: Difference, looks: Sequence[Mapping[str, Any]]) -> Diffe
     deviation = math.sqrt((within + between) / (users - 1)) if users > 1 else math.nan
     half = deviation * half_width(users) if deviation > 0 else math.nan
     return replace(
-        difference, difference=mean, low=mean - half, high=mean + half, deviation=deviation, users=users, base=base
+        difference,
+        difference=mean,
+        low=mean - half,
+        high=mean + half,
+        deviation=deviation,
+        users=users,
+        base=base,
+        relative_low=math.nan,
+        relative_high=math.nan,
     )
