@@ -113,8 +113,7 @@ def verify(
     result
         The path of a saved result, or a :class:`Result`.
     recs, truth
-        Where the lists and the truth are now; by default the files that the result names, seen from the working
-        directory or from the folder of the saved result.
+        Where the lists and the truth are now; by default the files that the result names, seen from its folder.
     columns
         As for ``evaluate``, where the result was computed with them.
     **tables
@@ -172,7 +171,7 @@ def _tables(result: Result, given: Mapping[str, Any], folder: Path) -> dict[str,
     """Each table that the result was computed from."""
     tables = dict(given)
     for name, path in result.sources.items():
-        places = [Path(path), folder / path, folder / Path(path).name]
+        places = [folder / path, Path(path), folder / Path(path).name]
         there = next((place for place in places if place.exists()), None)
         if name not in tables and there is None:
             raise InputError(f"verify: the file '{path}' of {name} is not there. Pass {argument(name)}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -141,7 +142,11 @@ def finish(
         slicings=slicings,
         columns=setting.columns,
         fingerprint={**setting.fingerprint, **{name: str(each) for name, each in part.fingerprints.items()}},
-        sources={name: os.fspath(each) for name, each in request.tables.items() if isinstance(each, str | os.PathLike)},
+        sources={
+            name: str(Path(each).absolute())
+            for name, each in request.tables.items()
+            if isinstance(each, str | os.PathLike) and (Path(each).is_file() or Path(each).is_dir())
+        },
         whole=whole.pop(None, {}),
         whole_of={segment: numbers for segment, numbers in whole.items() if segment is not None},
         whole_users=part.state_users,

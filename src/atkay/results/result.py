@@ -95,7 +95,7 @@ class Result(Exported, Mapping[str, float]):
     columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     fingerprint: Mapping[str, str] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
-    """The path of each table that was read from a file, as it was given."""
+    """The path of each table that was read from a file; in a saved result, as seen from there."""
     version: str = __version__
     whole: Mapping[str, float] = field(default_factory=dict)
     """The numbers that are of the whole run and not a mean."""

@@ -10,6 +10,7 @@ import hashlib
 import io
 import json
 import math
+import os
 import re
 import zlib
 from dataclasses import fields
@@ -50,14 +51,13 @@ from atkay.text.phrases import either
 from atkay.text.sizes import size_in_words
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Mapping
 
     import polars as pl
 
     T = TypeVar("T")
 
-FORMAT = 2
+FORMAT = 3
 """Raised with every change of what is saved."""
 
 CHECKSUM = re.compile(rb'\{"checksum": "([0-9a-f]{64})", ')
@@ -150,7 +150,16 @@ def _decompressed(content: bytes) -> bytes:
 
 def save(result: Result, path: Path) -> None:
     """Write a result, compressed where the name ends in ``.gz``; whole or not at all."""
-    save_record(path, "result", _FILE.write(_content(result)))
+    sources = {name: _seen_from(path, source) for name, source in result.sources.items()}
+    save_record(path, "result", _FILE.write({**_content(result), "sources": sources}))
+
+
+def _seen_from(path: Path, source: str) -> str:
+    """The path of a file, as seen from the folder of a result: both may move together."""
+    try:
+        return Path(os.path.relpath(source, Path(path).absolute().parent)).as_posix()
+    except ValueError:  # another drive
+        return source
 
 
 def load(path: Path) -> Result:
