@@ -28,6 +28,7 @@ ARGUMENTS = (
     "users",
     "slices",
     "weights",
+    "cluster",
     *SIDE,
     "sampled",
     "dialect",

@@ -120,6 +120,13 @@ TABLES: Mapping[str, TableKind] = {
         refuse_apart={"user": "always"},
         covers=("user",),
     ),
+    "cluster": TableKind(
+        {"user": USER},
+        "Whose queries depend on each other: a cluster for each user.",
+        header="user,cluster",
+        refuse_apart={"user": "always"},
+        covers=("user",),
+    ),
     "train": TableKind(
         PAIRS,
         "The training interactions.",
@@ -174,8 +181,8 @@ TABLES: Mapping[str, TableKind] = {
 FILTERS = ("exclude", "candidates")
 """Tables that take items out of the lists."""
 
-OF_USERS = ("slices", "weights")
-"""Tables that say something of users."""
+OF_USERS = {"slices": "segment", "weights": "weight", "cluster": "cluster"}
+"""Tables that say something of users, and what each says."""
 
 SIDE = tuple(name for name, kind in TABLES.items() if kind.side)
 

@@ -100,6 +100,19 @@ def test_version_and_help() -> None:
     assert "Where to write the report." in run("demo --help").stdout
 
 
+def test_clusters_and_intervals(here: Path) -> None:
+    """Two users in one shop: one cluster has no interval; the intervals of both users by name."""
+    Path("recs.csv").write_text("user,item\nann,tea\nbob,jam\n")
+    Path("truth.csv").write_text("user,item,shop\nann,tea,x\nbob,rye,x\n")
+    Path("clusters.csv").write_text("user,cluster\nann,1\nbob,2\n")
+    call = "evaluate recs.csv truth.csv -m hit"
+    assert "[0.0945, 0.9055]" in run(call).stdout  # Wilson's, of 1 of 2
+    assert "[0.0126, 0.9874]" in run(f"{call} --interval clopper-pearson").stdout
+    assert "clustered by shop (1 cluster)" in run(f"{call} --cluster shop").stdout
+    assert "clustered (2 clusters)" in run(f"{call} --cluster clusters.csv").stdout
+    assert "unknown value 'exact' for interval" in run(f"{call} --interval exact").stderr
+
+
 def test_aggregates_and_weights(here: Path) -> None:
     Path("recs.csv").write_text("user,item\nann,tea\nbob,rye\nbob,tea\n")
     Path("truth.csv").write_text("user,item\nann,tea\nbob,tea\n")

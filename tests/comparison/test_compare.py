@@ -46,8 +46,8 @@ SECOND = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
 
 
 def one(first: Any, second: Any, **given: Any) -> Difference:
-    """The difference of two columns."""
-    (found,) = atkay.compare({"a": result(first), "b": result(second)}, **given)
+    """The difference of two columns of values without bounds."""
+    (found,) = atkay.compare({"a": result(first, "dcg"), "b": result(second, "dcg")}, **given)
     return found
 
 

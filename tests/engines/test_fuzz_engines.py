@@ -89,7 +89,8 @@ def check(scenario: Scenario, judged: Judged, result: atkay.Result, *, unknown: 
     if scenario.rules.ties == "random":
         return
     for name, one, words, k in scenario.asked:
-        of_all = number(judged.queries, one.name, words, k, scenario.data, scenario.rules, owner_of(scenario))
+        how = words, k, scenario.data, scenario.rules, owner_of(scenario), result.limits(name)
+        of_all = number(judged.queries, one.name, *how)
         assert result[name] == close(of_all.mean), f"{name}: {result[name]}, and the oracle has {of_all}"
         check_number(result.summaries[name], of_all, name)
 
@@ -141,9 +142,8 @@ def check_slices(scenario: Scenario, judged: Judged, result: atkay.Result) -> No
                 members.setdefault(None if of_user is None else str(of_user), []).append(query)
         for segment, queries in members.items():
             for name, one, words, k in scenario.asked:
-                expected[column, segment, name] = number(
-                    queries, one.name, words, k, scenario.data, scenario.rules, owner_of(scenario)
-                )
+                how = words, k, scenario.data, scenario.rules, owner_of(scenario), result.limits(name)
+                expected[column, segment, name] = number(queries, one.name, *how)
     assert found.keys() == expected.keys()
     if scenario.rules.ties == "random":
         return

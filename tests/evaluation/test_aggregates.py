@@ -53,7 +53,9 @@ def test_the_interval_of_a_geometric_mean_is_that_of_logarithms() -> None:
     middle, error = sum(logs) / 4, np.std(logs, ddof=1) / math.sqrt(4)
     half = stats.t.ppf(0.975, 3) * error
     assert summary.mean == pytest.approx(math.exp(middle))
-    assert (summary.low, summary.high) == pytest.approx((math.exp(middle - half), math.exp(middle + half)))
+    assert summary.low == pytest.approx(math.exp(middle - half))
+    assert math.exp(middle + half) > 1
+    assert summary.high == 1  # as high as mrr can be
     assert math.isnan(summary.deviation)
     assert summary.users == 4
 

@@ -350,16 +350,17 @@ def test_groups_of_queries_that_do_not_count_may_be_missing() -> None:
 
 
 def test_the_interval_of_a_pooled_number_is_over_groups() -> None:
-    rows = {"user": [1, 1, 2, 2, 3], "order": [1, 2, 1, 2, 1]}
-    recs = pl.DataFrame({**rows, "item": [1, 9, 3, 4, 9]})
-    truth = pl.DataFrame({**rows, "item": [1, 2, 3, 4, 5]})
+    """Three users, and six more like them."""
+    rows = {"user": [user + more for more in (0, 3, 6) for user in (1, 1, 2, 2, 3)], "order": [1, 2, 1, 2, 1] * 3}
+    recs = pl.DataFrame({**rows, "item": [1, 9, 3, 4, 9] * 3})
+    truth = pl.DataFrame({**rows, "item": [1, 2, 3, 4, 5] * 3})
     spec, columns = "recall(average=pooled)", Columns(user=("user", "order"))
     summary = atkay.evaluate(recs, truth, spec, columns=columns, average_over="user").summaries[spec]
     # Per user 1/2, 2/2, 0/1: ratio 3/5, residuals 1 - 6/5, 2 - 6/5, 0 - 3/5, over the mean denominator 5/3.
-    spread = np.std(np.array([-0.2, 0.8, -0.6]) / (5 / 3), ddof=1)
+    spread = np.std(np.array([-0.2, 0.8, -0.6] * 3) / (5 / 3), ddof=1)
     assert summary.mean == pytest.approx(3 / 5)
-    assert summary.high - summary.mean == pytest.approx(4.302652729911275 * spread / np.sqrt(3))
-    assert summary.users == 3
+    assert summary.high - summary.mean == pytest.approx(2.306004135204166 * spread / np.sqrt(9))
+    assert summary.users == 9
 
 
 # Results

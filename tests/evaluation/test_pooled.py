@@ -26,7 +26,7 @@ LISTS = [[0, 8], [0, 1], [0, 1, 2, 8, 9, 10, 11, 12], [], [], []]
 TRUTH = [[0, 1, 2]] * 6
 HALF = 4.302652729911275 * math.sqrt((2 / 16) / 2) / math.sqrt(3)
 """Ratio 6/12; residuals 1 - 1, 2 - 1, 3 - 4 over the mean denominator 4; Student's quantile at 2 degrees of freedom."""
-EXPECTED = Summary(0.5, 0.5 - HALF, 0.5 + HALF, math.nan, users=3, undefined=3)
+EXPECTED = Summary(0.5, max(0.5 - HALF, 0.0), min(0.5 + HALF, 1.0), math.nan, users=3, undefined=3)
 
 
 def as_dicts(lists: list[list[int]]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:

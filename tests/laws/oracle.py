@@ -437,10 +437,12 @@ def number(
     data: Data,
     rules: Rules,
     group: Callable[[User], Hashable] | None = None,
+    limits: tuple[float, float] = (-math.inf, math.inf),
 ) -> Number:
     """The number of some users: the mean of their values, the pooled ratio, or what the whole run has.
 
-    ``group`` names the unit that a query belongs to, where units are averaged first.
+    ``group`` names the unit that a query belongs to, where units are averaged first. ``limits`` are the lowest and the
+    highest value of the metric.
     """
     here = [query for query in queries if query.counted]
     if metric in RUN:
@@ -458,10 +460,10 @@ def number(
     there = {unit: users for unit, users in of_unit.items() if users}
     if not is_pooled(metric, words):
         means = [math.fsum(found[user] for user in users) / len(users) for users in there.values()]
-        return of_values(means, len(units) - len(means))
+        return within(of_values(means, len(units) - len(means)), [(each, 1.0) for each in means], limits)
     by_user = {query.user: query for query in here}
     pairs = [summed([pair(by_user[user], metric, words, k, data, rules) for user in users]) for users in there.values()]
-    return of_pairs(pairs, len(units) - len(pairs))
+    return within(of_pairs(pairs, len(units) - len(pairs)), pairs, limits, pooled=True)
 
 
 def summed(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
@@ -479,6 +481,27 @@ def of_values(values: Sequence[float], undefined: int) -> Number:
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
     half = float(stats.t.ppf(0.975, n - 1)) * deviation / math.sqrt(n)
     return Number(mean, mean - half, mean + half, deviation, n, undefined)
+
+
+def within(
+    found: Number, pairs: Sequence[tuple[float, float]], limits: tuple[float, float], *, pooled: bool = False
+) -> Number:
+    """The number with an interval that stays within the limits; Wilson's of zeros and ones."""
+    n, mean = len(pairs), found.mean
+    if math.isnan(found.low):
+        return found
+    if limits == (0.0, 1.0) and all(min(above, below - above) < 1e-12 * below for above, below in pairs):
+        z, t = stats.norm.ppf(0.975), stats.t.ppf(0.975, n - 1)
+        users = float(n)
+        if pooled:
+            error = (found.high - found.low) / 2 / t
+            alike = summed(pairs)[1] ** 2 / math.fsum(below**2 for _, below in pairs)
+            users = alike if error < 1e-12 else min(mean * (1 - mean) / (error**2 * (n - 1) / n), n)
+            users *= (z / t) ** 2
+        middle = (mean + z**2 / users / 2) / (1 + z**2 / users)
+        half = z / (1 + z**2 / users) * math.sqrt(max(mean * (1 - mean), 0) / users + z**2 / users**2 / 4)
+        return replace(found, low=min(middle - half, mean), high=max(middle + half, mean))
+    return replace(found, low=max(found.low, limits[0]), high=min(found.high, limits[1]))
 
 
 def of_pairs(pairs: Sequence[tuple[float, float]], undefined: int) -> Number:

@@ -157,7 +157,8 @@ def changes(record: Any, chance: float, seed: int = 7) -> Iterator[tuple[tuple[A
         ways = ["remove", *(["add"] if isinstance(value, dict | list) else []), *STRANGE]
         ways += ["negate"] if isinstance(value, int | float) else []
         for how in ways:
-            if draw.random() < chance and not (type(how) is type(value) and how == value):
+            same = type(how) is type(value) or {type(how), type(value)} == {int, float}
+            if draw.random() < chance and not (same and how == value):
                 made = changed(record, path, how)
                 if json.dumps(made) != json.dumps(record):
                     yield path, how, made
@@ -211,6 +212,7 @@ FREE = {
     "per_query",
     "names",
     "sampled",
+    "interval",
 }
 """Where another value is as good: names, words, ids, and values from which the same numbers follow."""
 

@@ -35,6 +35,26 @@ def test_a_query_is_a_step() -> None:
     assert task.history.rows() == [(1, 1, "a"), (1, 2, "a"), (1, 2, "b"), (2, 1, "b"), (3, 1, "a")]
 
 
+def test_steps_of_one_user_are_a_cluster() -> None:
+    """Of sessions where there are no users; of nothing where users, or sessions, are averaged first."""
+    task = next_item(EVENTS)
+    found = task.evaluate(RECS, "mrr@3")
+    assert "clustered by user (2 clusters)" in str(found)
+    assert "clusters: user" in str(task)
+    # Reciprocal ranks 1, 1/2 and 0 of Ann, 1/3 of Bob, whose mean is 11/24; t at one degree of freedom is 12.7.
+    error = (2 * 2 * (1 / 3 - 11 / 24) ** 2) ** 0.5 / 4
+    assert found.with_intervals("student").summaries["mrr@3"].low == max(0, 11 / 24 - 12.706 * error)
+    assert found.with_intervals("percentile").summaries["mrr@3"].low == pytest.approx(11 / 24 - 2 * 0.125 / 4)
+    by_session = next_item(EVENTS.drop("user"))
+    assert "clustered by session (3 clusters)" in str(by_session.evaluate(RECS, "mrr@3"))
+    assert by_session.evaluate(RECS, "mrr@3", average="session").clusters is None
+    assert task.evaluate(RECS, "mrr@3", average="session").clusters is not None
+    for off in ({"average": "user"}, {"cluster": None}, {"aggregate": "median"}):
+        assert task.evaluate(RECS, "mrr@3", **off).clusters is None
+    both = task.compare({"a": RECS, "b": RECS}, "mrr@3")
+    assert "clustered by user (2 clusters): permutations" in str(both)
+
+
 @pytest.mark.parametrize(
     ("average", "mrr", "hit", "said"),
     [

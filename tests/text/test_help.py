@@ -98,7 +98,7 @@ def test_the_help_of_evaluate_describes_every_parameter() -> None:
         (atkay.variants, set()),
         (tasks.Task.evaluate, set()),
         (tasks.Task.compare, set()),
-        (atkay.explain, {"slices", "weights", "sampled", "memory", "spill"}),
+        (atkay.explain, {"slices", "weights", "cluster", "sampled", "memory", "spill"}),
         (atkay.report, {"users", "slices", "sampled", "memory", "spill", *SIDE}),
     ],
 )
@@ -142,8 +142,8 @@ LOG = pl.DataFrame({"user": [1, 1, 1], "item": list("abc"), "order": [1, 2, 3], 
 RESULT = atkay.evaluate(RECS, TRUTH, "mrr")
 COMPARISON = atkay.compare({"old": RECS, "new": RECS}, TRUTH, "mrr")
 TASK = (
-    "average check compare evaluate history item key name no_truth notes queries relevance seen session time train "
-    "truth user"
+    "average check cluster compare evaluate history item key name no_truth notes queries relevance seen session time "
+    "train truth user"
 )
 
 
@@ -154,7 +154,7 @@ TASK = (
             RESULT,
             "bounds chance columns definitions dialect engine fingerprint gaps get items keys load log_mlflow metrics "
             "names per_query plot population protocol readings sampled save slices summaries table to_dict to_html "
-            "to_latex to_markdown to_pandas to_polars to_spark values version",
+            "to_latex to_markdown to_pandas to_polars to_spark values version with_intervals",
         ),
         (
             RESULT.population,
@@ -168,8 +168,8 @@ TASK = (
         ),
         (
             COMPARISON,
-            "baseline bounds correction details differences family interval legend load mean_table means metrics "
-            "min_effect movers notes permutations plot protocol results rng runs save segment_means segments "
+            "baseline bounds cluster correction details differences family interval legend load mean_table means "
+            "metrics min_effect movers notes permutations plot protocol results rng runs save segment_means segments "
             "slice_mean_table slices table tests to_dict to_html to_json to_latex to_markdown to_pandas to_polars "
             "version",
         ),

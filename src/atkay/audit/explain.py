@@ -54,7 +54,7 @@ SHOWN = 20
 """Items shown of a list or of a user's truth."""
 
 
-@spell_out(evaluate, but=("slices", "weights", "sampled", "memory", "spill"))
+@spell_out(evaluate, but=("slices", "weights", "cluster", "sampled", "memory", "spill"))
 def explain(
     recs: Any,
     truth: Any,
@@ -101,7 +101,7 @@ def explain(
         if not isinstance(side, str):
             parse(side)  # refuses what is no metric
     rest: dict[str, Any] = {**given}
-    for name in ("slices", "sampled", "weights"):
+    for name in ("slices", "sampled", "weights", "cluster"):
         if rest.pop(name, None) is not None:
             raise ProtocolError(f"explain: {name}= is not supported; it explains one mean over all users.")
     columns, users = rest.pop("columns", None), rest.pop("users", None)

@@ -226,7 +226,7 @@ def reconcile(
     from atkay.tables import SIDE
 
     rest: dict[str, Any] = {**fields}
-    for name in ("dialect", *SIDE, "slices", "weights", "sampled"):
+    for name in ("dialect", *SIDE, "slices", "weights", "cluster", "sampled"):
         if rest.pop(name, None) is not None:
             raise ProtocolError(f"reconcile: {name}= is not supported; it searches conventions of recs and truth only.")
     if not isinstance(reported, Mapping) or not reported:

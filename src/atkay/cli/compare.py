@@ -21,6 +21,7 @@ DATA_SETS = "Each RUN is a folder, a data set with a file per run and its truth:
 @click.option("--data-sets", is_flag=True, help=DATA_SETS)
 @click.option("--slices", type=options.InputFile(), help="A segment for each user; adds differences per segment.")
 @options.weights
+@options.cluster
 @click.option("--json", "saved", type=options.Output(), help="Save the whole comparison.")
 @options.protocol_of_runs
 @options.larger

@@ -33,6 +33,12 @@ WRITTEN = {
 @options.metrics
 @click.option("--slices", type=options.InputFile(), help="A segment for each user; adds every metric per segment.")
 @options.weights
+@options.cluster
+@click.option(
+    "--interval",
+    metavar="NAME",
+    help="Confidence interval: auto (default), student, logit, wilson, clopper-pearson, percentile, bca, studentised.",
+)
 @click.option(
     "--per-query", type=options.Output(*WRITTEN), help="Write the values per user: Parquet, CSV or JSON Lines."
 )
@@ -56,6 +62,7 @@ def command(
     saved: Path | None,
     fail_under: dict[str, str],
     better: dict[str, str],
+    interval: Any,
     form: str,
     **chosen: Any,
 ) -> None:
@@ -78,6 +85,7 @@ def command(
     # What is read in parts shows how far it is by itself.
     with contextlib.nullcontext() if chosen["memory"] else working("Evaluating"):
         result = atkay.evaluate(recs, truth, **options.given({"metrics": metrics, **chosen}))
+    result = result if interval is None else result.with_intervals(interval)
     failed = _under(result, fail_under, directions(result.metrics, better, result.names, "--better"))
     # Files first: they are written where nobody can be shown anything, too.
     if per_query:

@@ -188,6 +188,8 @@ metrics = click.option(
 
 weights = click.option("--weights", type=InputFile(), help=TABLES["weights"].help)
 
+cluster = click.option("--cluster", metavar="COLUMN|FILE", help=TABLES["cluster"].help)
+
 larger = _together(
     click.option("--memory", metavar="SIZE", help="Memory to use, such as 2GB; larger files are read in parts."),
     click.option(
@@ -208,7 +210,9 @@ tests_of_means = _together(
         type=Names(),
         help="Significance tests: t, permutation, bootstrap, tukey, randomised_tukey, wilcoxon, sign.",
     ),
-    click.option("--interval", metavar="NAME", help="Confidence interval: student (default), percentile or bca."),
+    click.option(
+        "--interval", metavar="NAME", help="Confidence interval: student (default), percentile, bca, studentised."
+    ),
     click.option("--permutations", type=int, help="Number of permutations or bootstrap samples. [default: 10000]"),
     click.option("--rng", type=int, help="Seed of random tests. [default: 7]"),
 )

@@ -20,6 +20,7 @@ from atkay.text.printable import printable
 @click.option("--title", help="Title of the report.")
 @click.option("--slices", type=options.InputFile(), help="A segment for each user.")
 @options.weights
+@options.cluster
 @options.protocol_of_runs
 def command(output: Path, title: str | None, **chosen: Any) -> None:
     """Write one HTML file: metrics, charts, differences, users' lists, definitions.

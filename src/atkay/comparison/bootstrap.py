@@ -13,8 +13,8 @@ from atkay.comparison.sheet import ROUNDING_SHARE
 from atkay.core.kernels import resampled_sums
 from atkay.core.lists import in_threads, ranges
 from atkay.core.types import Array, Bools, Floats, Ints
+from atkay.results.intervals import acceleration, bootstrap_interval, t_values
 from atkay.results.ordered import TAIL_USERS, resampled_values
-from atkay.results.summary import CONFIDENCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,8 +40,7 @@ class Drawn:
     """Mean differences of many samples, less the one at hand: samples x metrics x pairs.
 
     ``reached`` counts the samples whose t-value is at least as far from its centre as the one at hand is from 0.
-    ``skew`` is the acceleration of the BCa interval: for a mean, a sixth of the skewness of the differences over the
-    root of their number.
+    ``skew`` is the acceleration of the BCa interval, ``error`` the standard error.
     """
 
     mean: Floats
@@ -49,6 +48,9 @@ class Drawn:
     reached: Ints
     observed_t: Floats
     skew: Floats
+    error: Floats
+    t: Floats | None = None
+    """The t-value of each sample, where it is wanted."""
 
     def p_values(self) -> Floats:
         """How often a sample's t-value is at least as far from its centre as the one at hand is from 0."""
@@ -56,25 +58,14 @@ class Drawn:
         return np.where(np.isnan(self.observed_t), np.where(self.mean == 0, 1.0, np.nan), p)
 
     def intervals(self, kind: str) -> tuple[Floats, Floats]:
-        """The percentile interval of the differences, or BCa: bias-corrected and accelerated.
-
-        Efron, Better bootstrap confidence intervals, 1987.
-        """
-        from scipy.special import ndtr, ndtri
-
-        levels = np.array([(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])[:, None, None]
-        if kind == "bca":
-            below = ((self.away < 0).mean(axis=0) + (self.away <= 0).mean(axis=0)) / 2
-            with np.errstate(divide="ignore", invalid="ignore"):
-                bias = ndtri(below)
-                shifted = bias + ndtri(levels)
-                levels = ndtr(bias + shifted / (1 - self.skew * shifted))
-        levels = np.broadcast_to(levels, (2, *self.mean.shape))
-        ends = np.full(levels.shape, np.nan)
+        """The intervals of the differences, see :func:`bootstrap_interval`."""
+        ends = np.full((2, *self.mean.shape), np.nan)
         for place in np.ndindex(*self.mean.shape):
-            column, level = self.away[(slice(None), *place)], levels[(slice(None), *place)]
-            if not np.isnan(level).any():
-                ends[(slice(None), *place)] = self.mean[place] + np.quantile(column, level)
+            away = self.away[(slice(None), *place)]
+            if not np.isnan(away).any():
+                t = None if self.t is None else self.t[(slice(None), *place)]
+                mean, skew, error = (float(each[place]) for each in (self.mean, self.skew, self.error))
+                ends[(slice(None), *place)] = bootstrap_interval(kind, mean, away, skew, t, error)
         return ends[0], ends[1]
 
 
@@ -91,10 +82,11 @@ def draw(trial: Trial) -> Drawn:
     partial = [at for at, each in enumerate(paired) if not each.complete]
     there = [np.column_stack([paired[at].defined(pair) for pair in pairs]) for at in partial]
     observed = in_threads(lambda job: _moments(job[0].difference(job[1])), list(itertools.product(paired, pairs)))
-    means, rounding, observed_t, skew = np.array(observed).T.reshape(4, *shape)
+    means, rounding, observed_t, skew, error = np.array(observed).T.reshape(5, *shape)
     squares = Squares.of(columns, width, combine) if trial.spread else Squares(np.empty((n, 0), np.uint16), np.empty(0))
     small = np.hstack([squares.values, *there]).astype(np.uint16, copy=False) if there else squares.values
     away, reached = np.empty((samples, *shape)), np.zeros(shape, np.int64)
+    every_t = np.empty_like(away) if trial.studentised else None
     seed, at_once = trial.seed(0), max(256, 8 * BYTES_PER_BLOCK // max(n, 1))
     for first, last in ranges(samples, at_once):
         numbers, counts = np.arange(first, last), np.full((last - first, *shape), float(n))
@@ -104,6 +96,20 @@ def draw(trial: Trial) -> Drawn:
             mean = combined(sums, width, combine) / counts
         mean[np.abs(mean) <= rounding] = 0.0
         away[first:last] = mean
+
+        def exact_sums(rows: Ints, places: Ints) -> Floats:
+            """The sums of the squares of some of the differences, in some of the samples."""
+            of_run = [(at, nth, columns[:, width[at] : width[at + 1]]) for at, nth in places]
+            exact = [(runs @ combine[at][:, nth]) ** 2 for at, nth, runs in of_run]
+            return resampled_sums(seed, rows, np.column_stack(exact), small[:, :0])[0]
+
+        if every_t is not None:
+            for begin, end in ranges(means.size, EXACT_AT_ONCE):
+                places = np.argwhere(np.ones(shape, bool))[begin:end]
+                at, nth = places.T
+                of_place = slice(None), at, nth
+                squares_of = exact_sums(numbers, places) / counts[of_place]
+                every_t[first:last, at, nth] = t_values(mean[of_place], squares_of, counts[of_place], rounding[at, nth])
         if trial.spread:
             # The squares of differences are most of the work. A bound below and one above the sum of each mostly say
             # the same of a t-value; only where they do not, the exact sums are taken.
@@ -112,11 +118,8 @@ def draw(trial: Trial) -> Drawn:
             unsure = np.flatnonzero((reaches != surely).any(axis=(1, 2)))
             places = np.argwhere((reaches != surely).any(axis=0))
             for begin, end in ranges(len(places), EXACT_AT_ONCE) if len(places) else ():
-                at, nth = places[begin:end].T
-                of_run = [columns[:, width[each] : width[each + 1]] for each in at]
-                exact = [(runs @ combine[each][:, pair]) ** 2 for runs, each, pair in zip(of_run, at, nth, strict=True)]
-                sums = resampled_sums(seed, numbers[unsure], np.column_stack(exact), small[:, :0])[0]
-                place = unsure[:, None], at, nth
+                sums = exact_sums(numbers[unsure], places[begin:end])
+                place = unsure[:, None], *places[begin:end].T
                 reaches[place] = of_t.part(place).reaches(sums)
             reached += reaches.sum(axis=0)
         trial.steps.advance((last - first) / samples)
@@ -124,7 +127,9 @@ def draw(trial: Trial) -> Drawn:
         if 0 < paired[at].defined(pairs[nth]).sum() < UNITS_SAMPLED_ALONE:
             alone = draw(replace(trial, paired=[paired[at].only(pairs[nth])], pairs=[(0, 1)]))
             away[:, at, nth], reached[at, nth] = alone.away[:, 0, 0], alone.reached[0, 0]
-    return Drawn(means, away, reached, observed_t, skew)
+            if every_t is not None and alone.t is not None:
+                every_t[:, at, nth] = alone.t[:, 0, 0]
+    return Drawn(means, away, reached, observed_t, skew, error, every_t)
 
 
 def draw_ordered(trial: Trial) -> Drawn:
@@ -150,7 +155,7 @@ def draw_ordered(trial: Trial) -> Drawn:
             away[:, at, nth], observed[at, nth] = np.where(np.abs(moved) <= rounding, 0.0, moved), mean[at, nth]
             reached[at, nth] = min(2 * min((apart <= 0).sum(), (apart >= 0).sum()), samples)
         trial.steps.advance(1 / len(trial.paired))
-    return Drawn(mean, away, reached, observed, unknown)
+    return Drawn(mean, away, reached, observed, unknown, unknown)
 
 
 def _resampled(trial: Trial, paired: Paired, runs: Sequence[int]) -> Floats:
@@ -220,10 +225,8 @@ class StudentBound:
         A sample without any spread has no t-value; it counts against the difference.
         """
         with np.errstate(divide="ignore", invalid="ignore"):
-            square = squares / self.counts
-            variance = square - self.mean**2
-            variance[variance <= np.maximum(ROUNDING_SHARE * square, self.rounding**2)] = 0.0
-            reached: Bools = ~(np.abs(self.mean / np.sqrt(variance / (self.counts - 1))) < self.least)
+            t = t_values(self.mean, squares / self.counts, self.counts, self.rounding)
+        reached: Bools = ~(np.abs(t) < self.least)
         return reached
 
 
@@ -238,12 +241,12 @@ def _centred(paired: Paired, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
     return columns, combine
 
 
-def _moments(difference: Differences) -> tuple[float, float, float, float]:
-    """The mean and its rounding; the t-value and the acceleration, NaN where there is no spread."""
+def _moments(difference: Differences) -> tuple[float, float, float, float, float]:
+    """The mean and its rounding; the t-value, the acceleration and the standard error, NaN where there is no spread."""
     mean = difference.mean, difference.slack / max(len(difference.values), 1)
     n, away = len(difference.values), difference.values - difference.mean
-    squares = away**2
-    square = float(squares.sum())
+    square = float((away**2).sum())
     if n < 2 or not square or difference.alike:
-        return *mean, np.nan, np.nan
-    return *mean, difference.mean / np.sqrt(square / (n - 1) / n), float((squares * away).sum()) / (6 * square**1.5)
+        return *mean, np.nan, np.nan, np.nan
+    error = np.sqrt(square / (n - 1) / n)
+    return *mean, difference.mean / error, acceleration(away), error

@@ -95,7 +95,8 @@ def compare(
     family
         What to correct together: "all" differences, or those of each "metric".
     interval
-        The confidence interval: "student", or the bootstrap's "percentile" or "bca".
+        The confidence interval of a difference: "student", or the bootstrap's "percentile", "bca" or "studentised".
+        Those of means are the results' own, see :meth:`Result.with_intervals`.
     min_effect
         The smallest difference that matters, for all metrics or as ``{metric: difference}``; for geometric means that
         of the logarithms.
@@ -161,6 +162,7 @@ def compare(
         sheet=sheet,
         segment_means=table.segment_means,
         names=spoken,
+        cluster=None if sheet.clusters is None else sheet.clusters.name,
     )
     for message in _too_few_permutations(comparison):
         warn(message, PermutationsWarning)
@@ -414,6 +416,10 @@ def _notes(results: Mapping[str, Result], sheet: Sheet, procedure: Procedure, me
         ]
     if any(str(metric) in one.ratios for metric in metrics):
         notes.append("pooled metrics are tested with the delta method")
+    if sheet.clusters is not None:
+        notes.append(
+            f"{sheet.clusters.words}: permutations and bootstrap take whole clusters, wilcoxon and sign have no p-value"
+        )
     if sheet.weights is not None:
         notes.append(f"{WEIGHTED}; t and bootstrap use the delta method, wilcoxon and sign have no p-value")
     if any(aggregate.logarithmic for aggregate in sheet.aggregates.values()):

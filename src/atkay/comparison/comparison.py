@@ -96,6 +96,8 @@ class Comparison(Exported):
     """The means of each run in each segment of each slice."""
     names: Mapping[str, str] = field(default_factory=dict)
     """The dialect's names of metrics, and our specs for them."""
+    cluster: str | None = None
+    """What a cluster is, where intervals and tests count clusters of users."""
 
     def __post_init__(self) -> None:
         """Complete each difference with the correction, for its verdict."""

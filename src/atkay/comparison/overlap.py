@@ -29,6 +29,7 @@ from atkay.inputs.coding.ranking import Origin, rank_order, repeats
 from atkay.inputs.columns import Columns
 from atkay.metrics.metric import DEEPEST
 from atkay.metrics.worked import printed
+from atkay.results.intervals import IntervalMethod
 from atkay.results.summary import HEADER, Summary, cells, mean, number_types, summarise
 from atkay.tables import RUNS
 from atkay.text.grid import Grid, Tables
@@ -79,7 +80,11 @@ class Overlap(Tables, Mapping[str, float]):
     @cached_property
     def summaries(self) -> dict[str, Summary]:
         """Each measure with its interval, SD and counts."""
-        return {name: summarise(values) for name, values in zip(MEASURES, self.query_values.T, strict=True)}
+        student = IntervalMethod("student")
+        return {
+            name: summarise(values, method=student, limits=(-1.0 if name == "kendall_tau" else 0.0, 1.0))
+            for name, values in zip(MEASURES, self.query_values.T, strict=True)
+        }
 
     @property
     def table(self) -> pl.DataFrame:

@@ -174,6 +174,11 @@ def power(comparison: Comparison, wanted: float = 0.8, level: float | None = Non
             f"power: it is that of a t-test of means, and these runs are compared by "
             f"{argument('aggregate', ordered[0])}. Compare them by their means."
         )
+    if comparison.cluster is not None:
+        raise SpecError(
+            "power: it is that of independent users, and these queries are clustered by "
+            f"{comparison.cluster}. Compare the clusters' own means with {argument('average_over')}."
+        )
     level = LEVEL / _members(comparison) if level is None else level
     for name, share in (("wanted", wanted), ("level", level)):
         if not is_number(share, 0, 1):

@@ -16,7 +16,7 @@ from atkay.text.phrases import argument
 TestName = Literal["t", "permutation", "bootstrap", "tukey", "randomised_tukey", "wilcoxon", "sign"]
 Correction = Literal["holm", "bonferroni", "bh", "none"]
 Family = Literal["all", "metric"]
-Interval = Literal["student", "percentile", "bca"]
+Interval = Literal["student", "percentile", "bca", "studentised"]
 INTERVALS: tuple[Interval, ...] = get_args(Interval)
 
 

@@ -21,13 +21,14 @@ from atkay.comparison.verdict import LEVEL
 from atkay.core.lists import in_threads
 from atkay.core.types import Ints
 from atkay.metrics.metric import Metric
+from atkay.results.intervals import UNLIMITED, within
 from atkay.results.ordered import ordered_value
 from atkay.results.summary import Summary, summarise, unscaled
 from atkay.text.progress import Steps
 
 if TYPE_CHECKING:
     from atkay.comparison.procedure import Procedure
-    from atkay.comparison.sheet import Pair, Paired, Sheet
+    from atkay.comparison.sheet import Differences, Pair, Paired, Sheet
     from atkay.results.result import Result
 
 
@@ -101,7 +102,8 @@ class RunTable:
         """The differences of some units, metric by metric and pair by pair."""
         procedure, ends, p = self.procedure, None, {}
         spread = "bootstrap" in procedure.tests
-        trial = Trial(paired, self.pairs, procedure.permutations, procedure.rng, key, self.steps, spread)
+        studentised = procedure.interval == "studentised"
+        trial = Trial(paired, self.pairs, procedure.permutations, procedure.rng, key, self.steps, spread, studentised)
         if procedure.interval != "student" and not paired[0].aggregate.extreme:
             ends = trial.drawn.intervals(procedure.interval)
             self.steps.next()
@@ -113,8 +115,9 @@ class RunTable:
         def of_place(place: tuple[int, int]) -> Difference:
             each, pair = paired[place[0]], self.pairs[place[1]]
             difference = self._described(each, pair)
-            if ends is not None and difference.deviation > 0:
-                difference = _with_shares(replace(difference, low=float(ends[0][place]), high=float(ends[1][place])))
+            if ends is not None and (each.aggregate.ordered or not math.isnan(difference.low)):
+                low, high = float(ends[0][place]), float(ends[1][place])
+                difference = _with_shares(self._limited(replace(difference, low=low, high=high), each))
             of_tests = {name: float(values[place]) for name, values in p.items()}
             lowest = (name for name, value in of_tests.items() if TESTS[name].random and value <= procedure.lowest)
             opposite = (
@@ -124,14 +127,23 @@ class RunTable:
 
         return in_threads(of_place, list(np.ndindex(len(paired), len(self.pairs))))
 
+    def _limited(self, difference: Difference, paired: Paired) -> Difference:
+        """The difference with an interval that lies where differences of two such means can be."""
+        low, high = next(iter(self.results.values())).limits(str(paired.metric))
+        limits = UNLIMITED if paired.aggregate.logarithmic else (low - high, high - low)
+        ends = within((difference.low, difference.high), difference.difference, limits)
+        return replace(difference, low=ends[0], high=ends[1])
+
     def _described(self, paired: Paired, pair: Pair) -> Difference:
-        difference = paired.difference(pair)
-        summary = summarise(difference.values)
-        summary = summary._replace(mean=difference.beyond_rounding(summary.mean))
-        if summary.users > 1 and difference.alike:  # no spread to judge by
-            summary = summary._replace(low=math.nan, high=math.nan, deviation=0.0)
+        units, difference = paired, paired.difference(pair)
+        apart = _summary(difference)
+        summary = apart
+        if paired.cluster is not None:  # the interval is that of clusters, all else of users
+            paired = paired.by_user
+            difference = paired.difference(pair)
+            summary = _summary(difference)._replace(low=apart.low, high=apart.high)
         effect = summary.mean / summary.deviation if summary.deviation > 0 else math.nan
-        base, relative = self._relative(summary, paired, pair)
+        base, relative = self._relative(apart, units, pair)
         if paired.aggregate.ordered:
             summary = summary._replace(mean=paired.apart(pair), low=math.nan, high=math.nan)
             effect = math.nan  # d_z is of the mean
@@ -141,7 +153,7 @@ class RunTable:
             wins, ties, losses = (int((moved == way).sum()) for way in (1, 0, -1))
         there = paired.there[:, pair]
         both, either = (paired.units(np.asarray(queries)) for queries in (there.all(axis=1), there.any(axis=1)))
-        return replace(
+        described = replace(
             self._undecided(paired.metric, pair),
             difference=summary.mean,
             low=summary.low,
@@ -158,6 +170,7 @@ class RunTable:
             left_out=int((either & ~both).sum()),
             undefined=int(both.sum()) - summary.users,
         )
+        return self._limited(described, paired)
 
     def _relative(self, apart: Summary, paired: Paired, pair: Pair) -> tuple[float, tuple[float, float]]:
         """The mean of the other run, of the units with a value in both, and the interval of the difference's share."""
@@ -180,6 +193,15 @@ class RunTable:
         difference = 0.0 if abs(second - first) <= ROUNDING_SHARE * max(abs(first), abs(second)) else second - first
         untested = dict.fromkeys(self.procedure.tests, math.nan)
         return replace(self._undecided(metric, pair), difference=difference, base=first, p=untested)
+
+
+def _summary(difference: Differences) -> Summary:
+    """The mean difference with Student's interval; there is none without spread."""
+    summary = summarise(difference.values)
+    summary = summary._replace(mean=difference.beyond_rounding(summary.mean))
+    if summary.users > 1 and difference.alike:  # no spread to judge by
+        return summary._replace(low=math.nan, high=math.nan, deviation=0.0)
+    return summary
 
 
 def _with_shares(difference: Difference) -> Difference:

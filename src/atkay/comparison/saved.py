@@ -50,7 +50,7 @@ _MEANS = mapped(mapped(summary))
 FILE = record(
     {
         "atkay": text,
-        "baseline": maybe(text),
+        **dict.fromkeys(("baseline", "cluster"), maybe(text)),
         **dict.fromkeys(("correction", "family", "interval"), text),
         **dict.fromkeys(("permutations", "rng"), count),
         **dict.fromkeys(("runs", "metrics", "tests", "notes"), listed(text)),

@@ -13,10 +13,10 @@ import numpy as np
 from atkay.aggregates import MEAN, Aggregate
 from atkay.core.forks import check_threads
 from atkay.core.moments import divides
-from atkay.core.types import Bools, Floats, Ints, Slicing
+from atkay.core.types import Bools, Clusters, Floats, Ints, Slicing
 from atkay.errors import IdError, InputError, ProtocolError, listing, who
 from atkay.results.ordered import ordered_value
-from atkay.results.summary import Summary, group_means, group_sums, mean, scaled, summarise
+from atkay.results.summary import Summary, group_means, group_sums, linear, mean, scaled, summarise
 from atkay.tables import FILTERS
 from atkay.text.phrases import argument, columns_argument
 
@@ -88,7 +88,8 @@ class Paired:
     """What one number is the mean of: a row per query, a column per run; NaN where it is undefined.
 
     ``there`` says which runs evaluate the query at all. Where the number is pooled, ``values`` are numerators and
-    ``below`` the denominators. A unit is a query or, where there are groups, all queries of one ``group``.
+    ``below`` the denominators. A unit is a query or, where there are groups, all queries of one ``group``; or all
+    queries of one ``cluster``: a mean is then a ratio of sums over clusters.
     """
 
     metric: Metric
@@ -99,6 +100,8 @@ class Paired:
     aggregate: Aggregate = MEAN
     weight: Floats | None = None
     """How much each query counts; the same for all queries of a group."""
+    cluster: Ints | None = None
+    """Which queries depend on each other, where units are clusters; the same for all queries of a group."""
     relabelled: bool = False
     """Whether scores only have to show what relabelling the runs does, see :meth:`relabel`."""
 
@@ -125,11 +128,22 @@ class Paired:
         Under other labels a weighted mean is that of other values with the same weights. The products of both show
         this exactly; the linear approximation (:meth:`scores`) is about the mean at hand.
         """
-        return self if self.weight is None or self.below is not None else replace(self, relabelled=True)
+        return replace(self, relabelled=True) if self.is_ratio and self.below is None else self
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether the number is a ratio of sums over the units, and no mean of their values."""
+        return not (self.below is None and self.weight is None and self.cluster is None)
+
+    @cached_property
+    def by_user(self) -> Paired:
+        """The same without clusters: what is of users, and not of what is independent."""
+        return self if self.cluster is None else replace(self, cluster=None)
 
     def units(self, queries: Bools) -> Bools:
         """The units with any of these queries."""
-        return queries if self.group is None else np.bincount(self.group, queries) > 0
+        unit = self.group if self.cluster is None else self.cluster
+        return queries if unit is None else np.bincount(unit, queries) > 0
 
     def defined(self, runs: Sequence[int]) -> Bools:
         """The units with a value in all of these runs."""
@@ -146,6 +160,7 @@ class Paired:
             below=None if self.below is None else self.below[chosen],
             weight=None if self.weight is None else self.weight[known],
             group=None if self.group is None else np.unique(self.group[known], return_inverse=True)[1],
+            cluster=None if self.cluster is None else np.unique(self.cluster[known], return_inverse=True)[1],
         )
 
     def scores(self, runs: Sequence[int]) -> Floats:
@@ -172,15 +187,16 @@ class Paired:
             part = self.only(runs)
             return part.rounding(part.all_runs)
         chosen = list(runs)
-        if self.below is None and self.weight is None and not self.aggregate.logarithmic:
+        if not (self.is_ratio or self.aggregate.logarithmic):
             largest = np.abs(self.values[:, chosen]).max(axis=1)
             return ROUNDING_SHARE * _merged(group_means, largest[:, None], self.group)[:, 0]
         above, below = (side[:, chosen] for side in self._sides)
         if not len(above):
             return np.zeros(0)
-        if self.aggregate.logarithmic:
-            above = np.abs(above) + below  # a share of a value is that share of 1 in its logarithm
-        if self.relabelled or (self.below is None and self.weight is None):
+        # A share of a value is that share of 1 in its logarithm.
+        above = np.abs(above) + below if self.aggregate.logarithmic else np.abs(above)
+        above, below = self._by_cluster(above), self._by_cluster(below)
+        if self.relabelled or not self.is_ratio:
             return np.asarray(ROUNDING_SHARE * np.abs(above).max(axis=1))
         total = below.sum(axis=0)
         ratio = np.abs(above.sum(axis=0) / total)
@@ -197,13 +213,22 @@ class Paired:
         A ratio of sums is no mean, nor is a weighted mean. Its linear approximation is (the delta method, as its
         interval in a result): r + (numerator - r · denominator) · n / sum of denominators, whose mean is r.
         """
-        if self.below is None and self.weight is None:
+        if not self.is_ratio:
             return scaled(_merged(group_means, self.values, self.group), self.aggregate)
-        values, below = self._sides
+        values, below = (self._by_cluster(side) for side in self._sides)
         if self.relabelled or not len(values):
             return values
         ratio = np.array([mean((above, under)) for above, under in zip(values.T, below.T, strict=True)])
-        return np.asarray(ratio + (values - ratio * below) * (len(values) / below.sum(axis=0)))
+        return linear(values, below, ratio)
+
+    def _by_cluster(self, side: Floats) -> Floats:
+        """The sums over the queries, or groups, of each cluster."""
+        if self.cluster is None or not len(side):
+            return side
+        cluster = self.cluster
+        if self.group is not None:
+            cluster = cluster[np.unique(self.group, return_index=True)[1]]
+        return _merged(group_sums, side, cluster)
 
     @cached_property
     def _sides(self) -> tuple[Floats, Floats]:
@@ -218,7 +243,7 @@ class Paired:
 
     def difference(self, pair: Pair) -> Differences:
         """The second run less the first, of the units with a value in both."""
-        plain = self.below is None and self.weight is None and self.group is None and not self.aggregate.logarithmic
+        plain = self.group is None and not (self.is_ratio or self.aggregate.logarithmic)
         if not (self.complete and plain):
             first, second = self.scores(pair).T
             return Differences.of(np.asarray(second - first), self.rounding(pair))
@@ -282,6 +307,7 @@ class Sheet:
     slicings: tuple[Slicing, ...] = field(default=())
     aggregates: Mapping[str, Aggregate] = field(default_factory=dict)
     weights: Floats | None = None
+    clusters: Clusters | None = None
 
     @property
     def uneven(self) -> Bools:
@@ -297,6 +323,7 @@ class Sheet:
         """The values of all queries, or of some."""
         chosen = slice(None) if rows is None else rows
         group = None if self.groups is None else np.unique(self.groups[chosen], return_inverse=True)[1]
+        cluster = None if self.clusters is None else np.unique(self.clusters.code[chosen], return_inverse=True)[1]
         return [
             Paired(
                 metric,
@@ -306,6 +333,7 @@ class Sheet:
                 group,
                 self.aggregates.get(str(metric), MEAN),
                 None if self.weights is None else self.weights[chosen],
+                cluster,
             )
             for metric in self.metrics
         ]
@@ -359,10 +387,11 @@ def lay_out(results: Mapping[str, Result], metrics: Sequence[Metric]) -> Sheet:
         values=values,
         below=below,
         there=there,
-        groups=_groups(results, rows, len(keys)),
+        groups=_groups([result.groups for result in results.values()], rows, len(keys)),
         slicings=tuple(_slicings(results, rows, keys)),
         aggregates=next(iter(results.values())).aggregates,
         weights=_weights(results, rows, len(keys)),
+        clusters=_clusters(results, rows, len(keys)),
     )
 
 
@@ -408,6 +437,8 @@ def _differing_words(one: Result, other: Result) -> list[tuple[str, Any, Any]]:
             words.remove("seed")  # nothing else is random
         pairs += [(name, getattr(mine, name), getattr(their, name)) for name in words]
     pairs.append(("sampled", one.sampled, other.sampled))
+    first, second = (None if each.clusters is None else each.clusters.name for each in (one, other))
+    pairs.append(("cluster", first, second))
     pairs.append(("weights", "given" if one.weighted else None, "given" if other.weighted else None))
     return list(dict.fromkeys(each for each in pairs if each[1] != each[2]))
 
@@ -430,23 +461,38 @@ def _same_types(results: Mapping[str, Result]) -> dict[str, pl.DataFrame]:
     return {run: frame.with_columns(pl.selectors.integer().cast(pl.Int128)) for run, frame in frames.items()}
 
 
-def _groups(results: Mapping[str, Result], rows: Sequence[Ints], n_queries: int) -> Ints | None:
+def _groups(groups: Sequence[Ints | None], rows: Sequence[Ints], n_queries: int) -> Ints | None:
     """The group of each query, where a unit is a group.
 
     Each run has its own numbers for the groups. Two that share a query are one.
     """
-    if all(result.groups is None for result in results.values()):
+    if all(codes is None for codes in groups):
         return None
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    own = [np.unique(result.groups, return_inverse=True)[1] for result in results.values() if result.groups is not None]
+    own = [np.unique(codes, return_inverse=True)[1] for codes in groups if codes is not None]
     first = np.cumsum([n_queries, *(int(codes.max()) + 1 for codes in own)])
     query = np.concatenate(rows)
     group = np.concatenate([codes + start for codes, start in zip(own, first, strict=False)])
     graph = coo_array((np.ones(len(query), np.int8), (query, group)), shape=(first[-1], first[-1]))
     components: Ints = connected_components(graph, directed=False)[1][:n_queries].astype(np.int64)
     return components
+
+
+def _clusters(results: Mapping[str, Result], rows: Sequence[Ints], n_queries: int) -> Clusters | None:
+    """The cluster of each query, where they have clusters: the same in all runs."""
+    own = [result.clusters for result in results.values() if result.clusters is not None]
+    code = _groups([each.code for each in own], rows, n_queries) if own else None
+    if code is None:
+        return None
+    for run, each, where in zip(results, own, rows, strict=True):
+        if len(np.unique(code[where])) < len(np.unique(each.code)):
+            raise InputError(
+                f"compare: some queries are in one cluster in another run, and in several in '{run}'. Evaluate all "
+                f"runs with the same {argument('cluster')}."
+            )
+    return Clusters(own[0].name, code)
 
 
 def check_weights(results: Mapping[str, Result], caller: str = "compare") -> None:

@@ -81,7 +81,7 @@ def wilcoxon(paired: Paired, difference: Differences) -> float:
     """Wilcoxon's signed-rank test: whether the differences lie symmetrically about 0; those of 0 are left out."""
     from scipy import stats
 
-    if paired.below is not None or paired.weight is not None:
+    if paired.is_ratio:
         return math.nan
     places = _places(difference.moving)
     return max(float(stats.wilcoxon(places).pvalue), SMALLEST_P) if len(places) else _nobody(difference)
@@ -91,7 +91,7 @@ def sign(paired: Paired, difference: Differences) -> float:
     """The sign test: whether as many users win as lose; those without a difference are left out."""
     from scipy import stats
 
-    if paired.below is not None or paired.weight is not None:
+    if paired.is_ratio:
         return math.nan
     moved = difference.moving.values
     if not len(moved):

@@ -30,6 +30,8 @@ class Trial:
     steps: Steps
     spread: bool = True
     """Whether bootstrap samples need t-values. These need the squares of all differences, and most of the time."""
+    studentised: bool = False
+    """Whether they need each t-value, and not only how many are large."""
 
     def random(self, *key: int) -> np.random.Generator:
         """Random numbers of their own for each piece of work."""

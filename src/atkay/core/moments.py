@@ -32,6 +32,9 @@ BITS_PER_DIGIT = 20
 EXACT_FLOAT_POWERS = 1000
 """Powers of 2 up to this one are floats; beyond, a multiplication would round."""
 
+ROUNDING_BITS = 40
+"""What is smaller by this power of 2 comes from rounding."""
+
 _SUM = re.compile(r"(-?[0-9a-f]+)/([0-9]{1,4})")
 
 
@@ -83,6 +86,20 @@ class Moments:
         squares, both, below_squares = self.products
         spread = squares * below**2 - 2 * above * below * both + above**2 * below_squares
         return _root(spread * n**2 << EXACT_POWER, below**4 * (n - 1))
+
+    @property
+    def binary(self) -> bool:
+        """Whether each value or, pooled, each ratio is 0 or 1, where none is below 0 or above 1.
+
+        Of a numerator a and a denominator b, the sum of a (b - a) is then 0; of a value it is that of a (1 - a).
+        """
+        both = self.products[1] if self.pooled else self.sums[0]
+        return abs(self.products[0] - both) << ROUNDING_BITS <= abs(both)
+
+    @property
+    def effective(self) -> float:
+        """How many users of equal weight the users weigh as much as (Kish); all of them where none has a weight."""
+        return quotient(self.sums[1] ** 2, self.products[2] << EXACT_POWER) if self.pooled else float(self.users)
 
     def record(self) -> list[Any]:
         """All of it, as JSON can hold it."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from atkay.errors import SourceError
+from atkay.errors import SourceError, number_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -71,3 +71,21 @@ class Slicing:
     name: str
     segments: Sequence[Any]
     code: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Whose queries depend on each other: query q belongs to cluster ``code[q]``; ``name`` says what a cluster is."""
+
+    name: str
+    code: Ints
+
+    @property
+    def words(self) -> str:
+        """What they are there for, and how many there are."""
+        return f"intervals and tests are {self.by} ({number_of(len(np.unique(self.code)), 'cluster')})"
+
+    @property
+    def by(self) -> str:
+        """What they are of, where that has a name."""
+        return "clustered" if self.name == "cluster" else f"clustered by {self.name}"

@@ -42,6 +42,7 @@ def evaluate_memory(request: Request) -> Result:
         precision=request.precision,
         by_score=request.by_score,
         subtopics=request.subtopics,
+        cluster=request.cluster,
     )
     first = align_tables(tables, request.protocol, metrics=request.metrics)
     assert first.codes is not None

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 WHY_N_ITEMS = "Pass Stream(..., n_items=...); item codes run from 0 to n_items - 1."
 
 
-OF_EVALUATE = ("columns", "users", "slices", "weights", "sampled", "memory", "spill")
+OF_EVALUATE = ("columns", "users", "slices", "weights", "cluster", "sampled", "memory", "spill")
 """Arguments of evaluate that a stream does not support."""
 
 HEADER_FIELDS: dict[str, Reader] = {

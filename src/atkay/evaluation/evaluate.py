@@ -36,6 +36,7 @@ def evaluate(
     users: Any = None,
     slices: Any = None,
     weights: Any = None,
+    cluster: Any = None,
     exclude: Any = None,
     candidates: Any = None,
     sampled: Sampled | None = None,
@@ -70,6 +71,10 @@ def evaluate(
     weights
         How much each user counts: a table with a number from 0 for each user, ``{user: weight}``, or an array by the
         rows of ``recs``. Only their ratios matter. For ``aggregate="mean"`` and ``"geometric"``.
+    cluster
+        Whose queries depend on each other, such as those of one user or session: the name of a column of the queries
+        or of truth, a table with a cluster for each user, ``{user: cluster}``, or an array by the rows of ``recs``.
+        Means stay what they are; intervals and tests count clusters. For ``aggregate="mean"`` and ``"geometric"``.
     exclude, candidates
         Items to remove from the lists before ranking, such as those already seen; and the only items to keep. Tables of
         users and items, ``{user: items}``, or a collection of items for all users.
@@ -105,7 +110,7 @@ def evaluate(
     1
     """
     tables = {"recs": recs, "truth": truth, "exclude": exclude, "candidates": candidates, "slices": slices}
-    tables["weights"] = weights
+    tables |= {"weights": weights, "cluster": cluster}
     rest: dict[str, Any] = {**fields}
     tables |= {name: rest.pop(name) for name in TABLES if name in rest}
     request = Request.of(
@@ -123,6 +128,11 @@ def evaluate(
         if memory is not None or spill is not None:
             raise ProtocolError(
                 f"evaluate: {argument('memory')} and {argument('spill')} are for files; Spark uses its own settings."
+            )
+        if cluster is not None:
+            raise ProtocolError(
+                f"evaluate: {argument('cluster')} is not supported for Spark frames, of which only sums come back. "
+                f"Evaluate files, with {argument('memory', '2GB')} where they are large."
             )
         return evaluate_spark(request)
     if memory is not None:

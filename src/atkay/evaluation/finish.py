@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atkay.core.types import QUICKSORT_LENGTH, Slicing
+from atkay.core.types import QUICKSORT_LENGTH, Clusters, Slicing
 from atkay.errors import (
     ColumnError,
     InputError,
@@ -151,6 +151,7 @@ def finish(
         whole_of={segment: numbers for segment, numbers in whole.items() if segment is not None},
         whole_users=part.state_users,
         weights=part.weights,
+        clusters=_clusters(part),
         sums=part.sums,
         dialect=request.dialect,
         names=request.names,
@@ -164,6 +165,15 @@ def finish(
         readings=setting.readings or _readings(request, setting, part),
         engine=setting.engine,
     )
+
+
+def _clusters(part: Part) -> Clusters | None:
+    """The cluster of each row."""
+    if part.clusters is None:
+        return None
+    from atkay.inputs.coding.segments import Groups
+
+    return Clusters(part.clusters.columns[0], Groups.of(part.clusters).code)
 
 
 def _groups_and_slicings(setting: Setting, part: Part) -> tuple[Ints | None, tuple[Slicing, ...]]:

@@ -195,7 +195,7 @@ def measure_aligned(
     request: Request, setting: Setting, align: Callable[[Protocol], Aligned]
 ) -> tuple[Part, Judged, Aligned]:
     """The part of aligned queries, and what it was measured on; scores are aligned in the protocol's precision."""
-    from atkay.inputs.coding.segments import group_queries, slice_queries, weigh_queries
+    from atkay.inputs.coding.segments import cluster_queries, group_queries, slice_queries, weigh_queries
 
     aligned = align(request.protocol)
     groups = group_queries(aligned, request.protocol.groups)
@@ -213,12 +213,13 @@ def measure_aligned(
     divided = {name for name in FILTERS if name not in setting.whole}
     users = {name: replace(each, whole=name not in divided) for name, each in aligned.common.users.items()}
     weights, weighed = weigh_queries(aligned.queries, setting.tables.get("weights"), groups, part.rows)
-    of_users = {"slices": segmented, "weights": weighed}
+    clusters, clustered = cluster_queries(aligned, setting.tables.get("cluster"), request.cluster, groups, part.rows)
+    of_users = {"slices": segmented, "weights": weighed, "cluster": clustered}
     users |= {name: shared for name, shared in of_users.items() if shared is not None}
     common = replace(aligned.common, users=users)
     groups_of_rows = None if groups is None else groups.ids[part.rows]
-    part = replace(part, groups=groups_of_rows, weights=weights, fingerprints=fingerprints, common=common)
-    return part, judged, aligned
+    of_rows: dict[str, Any] = {"groups": groups_of_rows, "weights": weights, "clusters": clusters}
+    return replace(part, **of_rows, fingerprints=fingerprints, common=common), judged, aligned
 
 
 def measure_tables(request: Request, setting: Setting, tables: Mapping[str, Any]) -> Part:
@@ -232,6 +233,7 @@ def measure_tables(request: Request, setting: Setting, tables: Mapping[str, Any]
         request.columns,
         part=True,
         by_score=request.by_score,
+        cluster=request.cluster,
         subtopics=request.subtopics,
     )
     read["recs"] = replace(read["recs"], first_rank=setting.first_rank)

@@ -58,6 +58,7 @@ class Part:
     """Whether the rows that were summed had weights."""
     sums: Mapping[Segment, Sums] | None = None
     groups: pl.DataFrame | None = None
+    clusters: pl.DataFrame | None = None
     fingerprints: Mapping[str, Fingerprint] = field(default_factory=dict)
     common: SharedIds | None = None
     """What the tables of these users share."""
@@ -105,6 +106,7 @@ def join(parts: Sequence[Part]) -> Part:
     queries = pl.concat([pl.DataFrame(dict(part.ids)) for part in parts])
     order = queries.select(pl.arg_sort_by(queries.columns)).to_series().to_numpy()
     groups = [part.groups for part in parts if part.groups is not None]
+    clusters = [part.clusters for part in parts if part.clusters is not None]
     weights = [part.weights for part in parts if part.weights is not None]
     values = np.empty((len(first.names), len(order))).T  # a number's values lie together
     for column in range(values.shape[1]):
@@ -119,6 +121,7 @@ def join(parts: Sequence[Part]) -> Part:
             for name in first.ratios
         },
         groups=pl.concat(groups)[order] if groups else None,
+        clusters=pl.concat(clusters)[order] if clusters else None,
         weights=np.concatenate(weights)[order] if weights else None,
         **_added(parts),
     )

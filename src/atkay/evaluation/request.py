@@ -46,6 +46,8 @@ class Request:
     dialect: str | None = None
     by_score: bool = False
     """The dialect's library goes by scores where there are ranks, too."""
+    cluster: str | None = None
+    """The column whose values are the clusters, where no table says."""
 
     @classmethod
     def of(
@@ -61,7 +63,7 @@ class Request:
         sampled: Sampled | None = None,
     ) -> Request:
         """What the arguments of a call ask for; tables that are None were not given."""
-        fields = fields or {}
+        fields, read = fields or {}, tables is not None
         if protocol is not None and not isinstance(protocol, Protocol):
             raise ProtocolError(f"evaluate: protocol must be a Protocol(...), got {shown(protocol)}.")
         names: dict[str, str] = {}
@@ -82,13 +84,14 @@ class Request:
                 rules = next(iter(of_metric.values()), rules)
             apart = {metric: settled for metric, settled in of_metric.items() if settled != rules}
             title, by_score = library.title, goes_by_score(library, protocol, fields)
+        tables, cluster = _cluster_of(tables or {})
         request = cls(
             metrics=parse_all(metrics),
             protocol=rules,
             apart=apart,
             tables={
                 name: table
-                for name, table in (tables or {}).items()
+                for name, table in tables.items()
                 if table is not None or name in ("recs", "truth")  # which are refused when they are read
             },
             columns=columns,
@@ -97,10 +100,11 @@ class Request:
             names=names,
             dialect=title,
             by_score=by_score,
+            cluster=cluster,
         )
         request._check_sampled()
         request.check_weights()
-        if tables is not None:
+        if read:
             rules.check_filters(request.tables)
         return request
 
@@ -152,9 +156,10 @@ class Request:
     def check_weights(self) -> None:
         """Users have weights in means."""
         ordered = [each.aggregate for each in self.protocols if Aggregate.of(each.aggregate).ordered]
-        if ordered and "weights" in self.tables:
+        given = [name for name in ("weights", "cluster") if name in self.tables or (name == "cluster" and self.cluster)]
+        if ordered and given:
             raise ProtocolError(
-                f"evaluate: {argument('weights')} is for {argument('aggregate', 'mean')} or geometric, not for "
+                f"evaluate: {argument(given[0])} is for {argument('aggregate', 'mean')} or geometric, not for "
                 f"{ordered[0]}. Leave out one of them."
             )
         rows = [str(metric) for metric in self.metrics if isinstance(metric, RunMetric) and metric.reads_scores]
@@ -176,6 +181,18 @@ class Request:
             )
         for metric in self.metrics if self.sampled.estimator != "none" else ():
             check_of_rank(metric)
+
+
+def _cluster_of(tables: Mapping[str, Any]) -> tuple[Mapping[str, Any], str | None]:
+    """The tables, and the column that ``cluster`` names where it is no file."""
+    given = tables.get("cluster")
+    if not isinstance(given, str):
+        return tables, None
+    from atkay.inputs.files import means_file
+
+    if means_file(given):
+        return tables, None
+    return {name: table for name, table in tables.items() if name != "cluster"}, given
 
 
 def check_averages(metrics: Sequence[Metric], protocol: Protocol) -> None:

@@ -310,6 +310,14 @@ def _together(scans: Sequence[pl.LazyFrame], names: Sequence[str]) -> pl.LazyFra
     return pl.concat([scan.select(names) for scan in scans], how="vertical_relaxed")
 
 
+def means_file(text: str) -> bool:
+    """Whether text is a path rather than a name: it has a folder or the suffix of a format, or is there."""
+    path = Path(text)
+    with contextlib.suppress(OSError, ValueError):  # no file can have this name
+        return len(path.parts) > 1 or _by_suffix(path) is not None or path.is_file()
+    return False
+
+
 def _by_suffix(path: Path) -> Format | None:
     """The format that the last suffix names, not counting that of a compression."""
     suffixes = [suffix for suffix in map(str.lower, path.suffixes) if suffix not in COMPRESSED]

@@ -18,7 +18,7 @@ from atkay.inputs.documents import read_document
 from atkay.inputs.frames import is_from, is_spark, read_arrow, read_interchange, read_lazy, read_pandas, read_spark
 from atkay.inputs.item_rows import as_array, is_sparse
 from atkay.inputs.libraries import held, read_tuples
-from atkay.inputs.mappings import read_lists, read_mapping, read_weights
+from atkay.inputs.mappings import read_by_row, read_lists, read_mapping
 from atkay.inputs.predictions import read_predictions
 from atkay.inputs.table import Source, frame_source
 from atkay.tables import KINDS, OF_USERS
@@ -53,8 +53,8 @@ def open_source(given: Any, table: str, header: str | None = None) -> Source:
     if use_of(table) == "lists" and is_pair(given):
         return read_pair(given, table)
     given = as_array(given, table)
-    if table == "weights" and (getattr(given, "ndim", 0) == 1 or isinstance(given, list | tuple)):
-        return read_weights(given)
+    if table in ("weights", "cluster") and (getattr(given, "ndim", 0) == 1 or isinstance(given, list | tuple)):
+        return read_by_row(given, table)
     if isinstance(given, np.ndarray) and (given.ndim != 1 or given.dtype.names):
         return (read_feature_array if KINDS[table].extra and given.ndim == 2 else read_array)(given, table)
     if isinstance(given, np.ndarray):

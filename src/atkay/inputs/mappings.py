@@ -54,7 +54,7 @@ def read_mapping(given: Mapping[Any, Any], table: str) -> Source:
     else:
         key = {"user": series("user", keys, table)}
     if table in OF_USERS:
-        name = {"slices": "segment", "weights": "weight"}[table]
+        name = OF_USERS[table]
         return source_of({**key, name: series(name, lists, table)}, Columns(user=tuple(key)), "a dict")
     if KINDS[table].extra:
         lists = [one if isinstance(one, str) or not is_list(type(one)) else _same_numbers(one) for one in lists]
@@ -63,15 +63,16 @@ def read_mapping(given: Mapping[Any, Any], table: str) -> Source:
     return _from_lists(key, lists, table, "a dict")
 
 
-def read_weights(given: Any) -> Source:
-    """A weight per user, the user being its number."""
+def read_by_row(given: Any, table: str) -> Source:
+    """A weight or a cluster per user, the user being its number."""
+    name = OF_USERS[table]
     if not isinstance(given, np.ndarray) and any(map(is_list, set(map(type, given)))):
         raise SourceError(
             f"holds {shown(next(each for each in given if is_list(type(each))))}",
-            advice="Pass one number per user, or {user: weight}.",
-            table="weights",
+            advice=f"Pass one {'number' if name == 'weight' else name} per user, or {{user: {name}}}.",
+            table=table,
         )
-    columns = {"user": np.arange(len(given)), "weight": series("weight", given, "weights")}
+    columns = {"user": np.arange(len(given)), name: series(name, given, table)}
     return source_of(columns, Columns(user="user"), "an array", n_rows=len(given))
 
 

@@ -81,6 +81,7 @@ def read_tables(
     precision: str = "exact",
     by_score: bool = False,
     subtopics: bool = False,
+    cluster: str | None = None,
 ) -> dict[str, Table]:
     """All tables that were given, by name; what is None was not given.
 
@@ -113,7 +114,12 @@ def read_tables(
     tables = {
         "recs": read_recs(sources["recs"], columns_of(columns, "recs"), empty=part, by_score=by_score),
         "truth": read_truth(
-            sources["truth"], columns_of(columns, "truth"), protocol.groups, empty=part, subtopics=subtopics
+            sources["truth"],
+            columns_of(columns, "truth"),
+            protocol.groups,
+            empty=part,
+            subtopics=subtopics,
+            cluster=cluster,
         ),
     }
     check_threshold(tables["truth"], protocol.min_relevance)
@@ -191,9 +197,17 @@ def _check_ordered(source: Source, name: str) -> None:
 
 
 def read_truth(
-    given: Any, columns: Columns, extra: Sequence[str] = (), *, empty: bool = False, subtopics: bool = False
+    given: Any,
+    columns: Columns,
+    extra: Sequence[str] = (),
+    *,
+    empty: bool = False,
+    subtopics: bool = False,
+    cluster: str | None = None,
 ) -> Table:
-    """What is relevant to whom, with grades and subtopics where there are any; ``extra`` columns are taken along.
+    """What is relevant to whom, with grades and subtopics where there are any.
+
+    The columns of ``average_over`` (``extra``) and of ``cluster`` are taken along.
 
     ``subtopics``: they are needed, so that the second field of qrels, which may be anything, holds them; unless it is
     what it is where it says nothing.
@@ -204,10 +218,12 @@ def read_truth(
     if subtopics and roles["subtopic"] is None and ITERATION in source.names:
         says_nothing = source.select([ITERATION])[ITERATION].cast(pl.String).is_in(["0", "Q0"]).all()
         roles["subtopic"] = ITERATION if empty or not says_nothing else None
+    extra = [*dict.fromkeys([*extra, *([] if cluster is None else [cluster])])]
     missing = [name for name in extra if name not in source.names]
     if missing:
+        wanted_by = "cluster" if missing == [cluster] else "average_over"
         raise InputError(
-            f"average_over: truth has no column {listing(missing)}; columns are {listing(source.names)}. "
+            f"{wanted_by}: truth has no column {listing(missing)}; columns are {listing(source.names)}. "
             "Name a column of truth that is constant within a query."
         )
     if roles["relevance"] is None:
@@ -253,13 +269,12 @@ def read_of_users(given: Any, table_name: str, columns: Columns, *keys: tuple[st
         if named.user is None and key and set(key) <= set(source.names):
             named = Columns(user=key)
     roles = find_roles(source, table_name, named, ("user",))
-    others = [name for name in source.names if name not in roles.values()]
-    segments = others if table_name == "slices" or len(others) == 1 else [name for name in others if name == "weight"]
+    others, what = [name for name in source.names if name not in roles.values()], OF_USERS[table_name]
+    segments = others if table_name == "slices" or len(others) == 1 else [name for name in others if name == what]
     if not segments:
-        what = "segment" if table_name == "slices" else "weight"
         raise InputError(
             f"no {what} column; columns are {listing(source.names)}",
-            advice=f"Add a column{'' if what == 'segment' else ' weight'} with a {what} for each user.",
+            advice=f"Add a column{'' if what == 'segment' else f' {what}'} with a {what} for each user.",
             table=table_name,
         )
     table, frame = load(source, table_name, roles, segments)
@@ -268,7 +283,7 @@ def read_of_users(given: Any, table_name: str, columns: Columns, *keys: tuple[st
     for name in segments:
         if frame.schema[name].is_nested() or frame.schema[name] == pl.Object:
             raise InputError(
-                f"is of type {frame.schema[name]}; segments must be text or numbers.", table="slices", column=name
+                f"is of type {frame.schema[name]}; {what}s must be text or numbers.", table=table_name, column=name
             )
     return replace(table, extra=frame.select(segments).fill_nan(None))  # NaN is how pandas writes a missing one
 

@@ -50,6 +50,7 @@ def _of_result(result: Result) -> list[tuple[str, str]]:
     arguments += [(name, "...") for name in SIDE if name in result.fingerprint]
     arguments += [("slices", "...")] if result.slicings else []
     arguments += [("weights", "...")] if result.weighted else []
+    arguments += [("cluster", "...")] if result.clusters is not None else []
     return arguments + ([] if result.sampled is None else [("sampled", repr(result.sampled))])
 
 

@@ -14,10 +14,11 @@ import numpy as np
 
 from atkay import __version__
 from atkay.aggregates import MEAN, Aggregate, title_of
-from atkay.core.types import Floats, Ints, Slicing
-from atkay.errors import RowsError, SourceError, need, number_of
+from atkay.core.types import Clusters, Floats, Ints, Slicing
+from atkay.errors import RowsError, SourceError, SpecError, need, number_of
 from atkay.metrics.metric import Definition, Metric, is_pooled
 from atkay.protocol import Protocol
+from atkay.results.intervals import AUTO, PROPORTIONS, RESAMPLED, UNLIMITED, IntervalMethod, IntervalName, Limits
 from atkay.results.numbers import Numbers
 from atkay.results.population import Population
 from atkay.results.segments import frame_of, gaps_of, members_of
@@ -78,9 +79,9 @@ class Result(Exported, Mapping[str, float]):
     """
 
     _internal = (
-        "again aggregates apart apart_words by_query counted example_users examples groups header ids kept means "
-        "means_of measured protocol_of query_values ratios slice_summaries slicings sums weighted weights whole "
-        "whole_of whole_users with_rows"
+        "again aggregates apart apart_words by_query clusters counted example_users examples groups header ids "
+        "interval kept limits means means_of measured protocol_of query_values ratios slice_summaries slicings sums "
+        "weighted weights whole whole_of whole_users with_rows"
     )
 
     metrics: tuple[Metric, ...]
@@ -119,6 +120,10 @@ class Result(Exported, Mapping[str, float]):
     """Without per-user values: the sums over all users, and over each segment."""
     weights: Floats | None = None
     """How much each row of ``query_values`` counts, where that differs."""
+    clusters: Clusters | None = None
+    """Whose queries depend on each other, where intervals and tests count clusters."""
+    interval: IntervalMethod = AUTO
+    """How the intervals are found."""
     kept: Kept | None = None
     """Where the values per user are, if they are elsewhere; neither saved nor pickled."""
     engine: str | None = None
@@ -167,8 +172,9 @@ class Result(Exported, Mapping[str, float]):
         return self._summarise(None, None, self.whole)
 
     def _summarise(self, rows: Ints | None, segment: Segment, whole: Mapping[str, float]) -> Numbers[Summary]:
+        clusters = None if self.clusters is None else self._cluster_of_units(self.clusters.code, rows)
         summaries = {
-            name: summarise(unit, self._aggregate(name))
+            name: summarise(unit, self._aggregate(name), self.interval, self.limits(name), clusters)
             for name, unit in units(
                 self.by_query, self.query_values, self.ratios, self.groups, rows, self.aggregates, self.weights
             )
@@ -176,8 +182,66 @@ class Result(Exported, Mapping[str, float]):
         return self._with_whole(summaries, whole, segment, len(self.query_values) if rows is None else len(rows))
 
     def _of_sums(self, sums: Sums, segment: Segment, whole: Mapping[str, float]) -> Numbers[Summary]:
-        summaries = {name: summarise(moments, self._aggregate(name)) for name, moments in sums.numbers.items()}
+        summaries = {
+            name: summarise(moments, self._aggregate(name), self.interval, self.limits(name))
+            for name, moments in sums.numbers.items()
+        }
         return self._with_whole(summaries, whole, segment, sums.queries)
+
+    def _cluster_of_units(self, code: Ints, rows: Ints | None) -> Ints:
+        """The cluster of each query or, where there are groups, of each group."""
+        chosen = slice(None) if rows is None else rows
+        if self.groups is None:
+            return np.asarray(code[chosen])
+        return np.asarray(code[chosen][np.unique(self.groups[chosen], return_index=True)[1]])
+
+    def limits(self, name: str) -> Limits:
+        """The lowest and the highest value that a metric can have; estimates from a sample can have any."""
+        metric = self._single[name]
+        if self.sampled is not None and self.sampled.estimator != "none":
+            return UNLIMITED
+        return metric.least, 1.0 if metric.bounded else math.inf
+
+    def with_intervals(self, interval: IntervalName, *, samples: int = 10_000, rng: int = 7) -> Result:
+        """The same result with other 95 % confidence intervals.
+
+        Parameters
+        ----------
+        interval
+            "auto": Wilson's where every value is 0 or 1, as of ``hit``, else Student's. "student"; "logit", "wilson" or
+            "clopper-pearson" for metrics from 0 to 1; or the bootstrap's "percentile", "bca" or "studentised". None
+            goes beyond the lowest or the highest value that a metric can have.
+        samples
+            The number of bootstrap samples.
+        rng
+            The seed of the bootstrap; the same seed gives the same intervals.
+
+        Examples
+        --------
+        Three of four users have a hit. Wilson's interval, and the exact one of Clopper and Pearson:
+
+        >>> recs = {user: ["tea"] for user in "abcd"}
+        >>> result = atkay.evaluate(recs, {**{user: ["tea"] for user in "abc"}, "d": ["rye"]}, "hit")
+        >>> [round(end, 4) for end in result.summaries["hit"][1:3]]
+        [0.3006, 0.9544]
+        >>> [round(end, 4) for end in result.with_intervals("clopper-pearson").summaries["hit"][1:3]]
+        [0.1941, 0.9937]
+        """
+        method = IntervalMethod(interval, samples, rng)
+        for name in self.by_query:
+            aggregate, of_means = self._aggregate(name), interval not in ("auto", "percentile")
+            if aggregate.ordered and of_means:
+                raise SpecError(
+                    f"with_intervals: '{interval}' is of means, and {name} is aggregated by {aggregate.name}. Choose "
+                    "'auto' or 'percentile'."
+                )
+            if interval in PROPORTIONS and (self.limits(name) != (0.0, 1.0) or aggregate != MEAN):
+                raise SpecError(
+                    f"with_intervals: '{interval}' is for means of values from 0 to 1, and {name} is something else. "
+                    "Choose 'auto' or 'studentised'."
+                )
+        here = self.with_rows(f"with_intervals: '{interval}'") if interval in RESAMPLED else self
+        return replace(here, interval=method)
 
     def _with_whole(
         self, summaries: Mapping[str, Summary], whole: Mapping[str, float], segment: Segment, queries: int
@@ -228,7 +292,7 @@ class Result(Exported, Mapping[str, float]):
         """Each metric in one sentence, and its formula."""
         sampled = f", {self.sampled.words}" if self.sampled else ""
         return Numbers(
-            (name, Definition(f"{words}; {self._taken(name)}{sampled}", formula))
+            (name, Definition(f"{words}; {self._taken(name)}{self._clustered(name)}{sampled}", formula))
             for name, one in self._single.items()
             for words, formula in [one.define()]
         )
@@ -240,6 +304,12 @@ class Result(Exported, Mapping[str, float]):
         if name in self._pooled:
             return f"{'weighted and ' if self.weighted else ''}summed over all users before dividing"
         return self._over(name)
+
+    def _clustered(self, name: str) -> str:
+        """By what the interval of a number is clustered."""
+        if self.clusters is None or name in self.whole:
+            return ""
+        return f", interval {self.clusters.by}"
 
     @property
     def table(self) -> pl.DataFrame:
@@ -448,6 +518,8 @@ class Result(Exported, Mapping[str, float]):
                 *(f"{names}: {words}" for names, words in self.apart_words().items()),
                 *([] if self._unit == "user" or self.protocol.groups else [self._over()]),
                 *([WEIGHTED] if self.weighted else []),
+                *([] if self.clusters is None else [self.clusters.words]),
+                *([f"95 % CI: {words}"] if (words := self.interval.words) else []),
                 *([self.sampled.words] if self.sampled else []),
                 *spoken,
                 *([self.engine] if self.engine else []),

@@ -36,12 +36,13 @@ from atkay.core.schema import (
     record,
     text,
 )
-from atkay.core.types import Slicing
+from atkay.core.types import Clusters, Slicing
 from atkay.errors import OutputError, SourceError
 from atkay.metrics.metric import Definition, Metric, RunMetric, is_pooled
 from atkay.metrics.sampled import Sampled
 from atkay.metrics.spec import parse
 from atkay.protocol import Protocol
+from atkay.results.intervals import RESAMPLED, IntervalMethod
 from atkay.results.population import Population
 from atkay.results.result import Result, Segment
 from atkay.results.summary import RATIO_SIDES, Summary
@@ -257,6 +258,7 @@ FIELDS = {
     "engine": maybe(text),
     "readings": listed(text),
     "sampled": maybe(made(Sampled)),
+    "interval": made(IntervalMethod),
     "whole": mapped(number),
     "whole_of": listed(record({**_SEGMENT, "numbers": mapped(number)})),
     "whole_users": listed(record({**_ANY_SEGMENT, "users": mapped(count)})),
@@ -267,6 +269,7 @@ FIELDS = {
             "ratios": mapped(record(dict.fromkeys(RATIO_SIDES, floats))),
             "groups": maybe(codes),
             "weights": maybe(floats),
+            "clusters": maybe(built(Clusters, {"name": text, "code": codes})),
             "slicings": listed(built(Slicing, {"name": text, "segments": listed(maybe(text)), "code": codes})),
         }
     ),
@@ -291,6 +294,7 @@ _ATTRIBUTES = (
     "engine",
     "readings",
     "sampled",
+    "interval",
     "whole",
 )
 """The fields that a result has under the same name."""
@@ -315,6 +319,7 @@ def _content(result: Result) -> dict[str, Any]:
             "ratios": {name: dict(zip(RATIO_SIDES, sides, strict=True)) for name, sides in result.ratios.items()},
             "groups": result.groups,
             "weights": result.weights,
+            "clusters": result.clusters,
             "slicings": [Slicing(each.name, tuple(map(_text, each.segments)), each.code) for each in result.slicings],
         },
         "sums": None
@@ -336,6 +341,7 @@ def _result(content: dict[str, Any]) -> Result:
         ratios={name: tuple(ratio[side] for side in RATIO_SIDES) for name, ratio in rows["ratios"].items()},
         groups=rows["groups"],
         weights=rows["weights"],
+        clusters=rows["clusters"],
         slicings=rows["slicings"],
         whole_of={(each["slice"], each["segment"]): each["numbers"] for each in read["whole_of"]},
         whole_users={_segment_of(each): each["users"] for each in read["whole_users"]},
@@ -380,6 +386,8 @@ def _fitting(result: Result, given: Mapping[str, Any], n_rows: int) -> dict[str,
         "groups": (result.groups is None) == (not result.protocol.groups or result.sums is not None)
         and (result.groups is None or len(result.groups) == n_rows),
         "weights": result.weights is None or (len(result.weights) == n_rows and not (result.weights < 0).any()),
+        "clusters": result.clusters is None or len(result.clusters.code) == n_rows,
+        "interval": result.sums is None or result.interval.name not in RESAMPLED,
         "slicings": coded
         and len({each.name for each in result.slicings}) == len(result.slicings)
         and len(segments) == sum(len(each.segments) for each in result.slicings)

@@ -15,12 +15,11 @@ from atkay.aggregates import MEAN, Aggregate
 from atkay.core.moments import Moments, digits_of, divides, means, quotient, sum_up, times_power, total
 from atkay.core.types import Floats, Ints
 from atkay.errors import InputError
-from atkay.results.ordered import ordered_interval, ordered_value
+from atkay.results.intervals import AUTO, UNLIMITED, Estimate, IntervalMethod, Limits, within
+from atkay.results.ordered import ordered_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-CONFIDENCE = 0.95
 
 LARGEST_LOGARITHM = math.log(sys.float_info.max)
 
@@ -144,33 +143,70 @@ def means_of(
     }
 
 
-def summarise(unit: Unit | Moments, aggregate: Aggregate = MEAN) -> Summary:
-    """The mean with Student's interval, or the delta method's for pooled metrics; NaN is ignored.
+def summarise(
+    unit: Unit | Moments,
+    aggregate: Aggregate = MEAN,
+    method: IntervalMethod = AUTO,
+    limits: Limits = UNLIMITED,
+    clusters: Ints | None = None,
+) -> Summary:
+    """The mean with its interval, the delta method's for pooled metrics; NaN is ignored.
 
-    The interval of a geometric mean is that of the mean of logarithms, and back; it has no SD. Those of aggregates
-    that depend on the order of the values are in :func:`ordered_interval`.
+    ``limits`` are the lowest and the highest value that there can be, which no interval goes beyond. ``clusters`` has
+    the cluster of each unit. The interval of a geometric mean is that of the mean of logarithms, and back; it has no
+    SD. Those of aggregates that depend on the order of the values are in :mod:`atkay.results.ordered`.
     """
     if aggregate.ordered and isinstance(unit, np.ndarray):
         values = unit[~np.isnan(unit)]
-        ends = ordered_interval(values, aggregate, CONFIDENCE)
+        ends = method.of_ordered(values, aggregate)
         return summarise(unit)._replace(mean=ordered_value(values, aggregate), low=ends[0], high=ends[1])
-    if not isinstance(unit, Moments):
-        sides = unit if isinstance(unit, tuple) else (unit,)
-        unit = sum_up(["unit"], *(side[:, None] for side in sides))["unit"]
-    mean, deviation, n = unit.mean, unit.deviation, unit.users
-    value, low, high = (unscaled(each, aggregate) for each in (mean, *interval(mean, deviation, n)))
-    has_deviation = not (unit.pooled or aggregate.logarithmic)
-    return Summary(value, low, high, deviation if has_deviation else math.nan, n, unit.undefined)
+    moments = unit if isinstance(unit, Moments) else moments_of(unit)
+    basis, scores = moments, unit
+    if clusters is not None and not isinstance(unit, Moments):
+        scores = clustered(unit, clusters)
+        basis = moments_of(scores)
+    # On the scale of logarithms there are other limits.
+    ends = method.of_mean(
+        Estimate(moments, basis, UNLIMITED if aggregate.logarithmic else limits),
+        lambda: scores_of(scores, basis.mean) if not isinstance(scores, Moments) else np.empty(0),
+    )
+    value, low, high = (unscaled(each, aggregate) for each in (moments.mean, *ends))
+    low, high = within((low, high), value, limits)
+    has_deviation = not (moments.pooled or aggregate.logarithmic)
+    deviation = moments.deviation if has_deviation else math.nan
+    return Summary(value, low, high, deviation, moments.users, moments.undefined)
 
 
-def interval(mean: float, deviation: float, n: int) -> tuple[float, float]:
-    """Student's interval of a mean of n values."""
-    if n < 2:
-        return math.nan, math.nan
-    from scipy.special import stdtrit
+def moments_of(unit: Unit) -> Moments:
+    """The exact sums of what a number is the mean of."""
+    sides = unit if isinstance(unit, tuple) else (unit,)
+    return sum_up(["unit"], *(side[:, None] for side in sides))["unit"]
 
-    half = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * deviation / math.sqrt(n)
-    return mean - half, mean + half
+
+def clustered(unit: Unit, clusters: Ints) -> tuple[Floats, Floats]:
+    """What a number is the mean of, cluster by cluster: a mean over users is a ratio of sums over clusters.
+
+    The delta method's variance of that ratio is then the cluster-robust one: G / (G - 1) times the sum of the squared
+    sums of each of the G clusters' residuals (CR1; Liang and Zeger, 1986).
+    """
+    above, below = unit if isinstance(unit, tuple) else (unit, np.ones_like(unit))
+    there = divides(below) & ~np.isnan(above)
+    code = np.unique(clusters[there], return_inverse=True)[1]
+    n_clusters = int(code.max(initial=-1)) + 1
+    return group_sums(above[there], code, n_clusters), group_sums(below[there], code, n_clusters)
+
+
+def scores_of(unit: Unit, mean: float) -> Floats:
+    """Values of which the number is the mean; a ratio's are those of its linear approximation."""
+    if not isinstance(unit, tuple):
+        return unit[~np.isnan(unit)]
+    there = divides(unit[1]) & ~np.isnan(unit[0])
+    return linear(unit[0][there], unit[1][there], mean)
+
+
+def linear(above: Floats, below: Floats, ratio: float | Floats) -> Floats:
+    """Values whose mean is a ratio of sums, as far as it is linear in these (the delta method)."""
+    return np.asarray(ratio + (above - ratio * below) * (len(above) / below.sum(axis=0)))
 
 
 HEADER = ("mean", "95 % CI", "SD", "users", "undefined")

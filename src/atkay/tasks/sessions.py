@@ -36,7 +36,9 @@ def next_item(
     """Next-item prediction in sessions: given the items so far, which one comes next?
 
     A query is a session and a ``step``, the number of items that a model may see; the truth is the one item that
-    follows. ``mrr@20`` and ``hit@20`` are then the MRR@20 and HR@20 of session-based recommendation.
+    follows. ``mrr@20`` and ``hit@20`` are then the MRR@20 and HR@20 of session-based recommendation. Steps of one user,
+    or of one session where the log has no users, depend on each other: intervals and tests count users
+    (``cluster=None`` of ``evaluate`` counts steps).
 
     Parameters
     ----------
@@ -137,6 +139,7 @@ def next_item(
         time=time,
         user=user,
         session=session,
+        cluster=session if user is None else user,
         average=average,
         seen=seen,
         past=past.drop(STEP),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import polars as pl
 
+from atkay.aggregates import Aggregate
 from atkay.comparison.compare import compare
 from atkay.errors import ColumnError, InputError, RepeatsWarning, SpecError, SwappedWarning, listing, number_of, warn
 from atkay.evaluation.evaluate import evaluate
@@ -76,6 +77,8 @@ class Task(Visible):
     """How many of these events each query may see; by default all."""
     start: Any = None
     """When the test starts, where this is the same for all queries."""
+    cluster: str | None = None
+    """The column of whose values the queries depend on each other: intervals and tests count these."""
     no_truth: str | None = None
     """The protocol's ``no_truth`` for queries without a relevant item; None leaves it to the dialect."""
     notes: tuple[str, ...] = ()
@@ -137,6 +140,8 @@ class Task(Visible):
         if self.no_truth is not None and not {"no_truth", "protocol"} & set(rest):
             own["no_truth"] = self.no_truth
         columns = self._columns(recs, rest.pop("columns", None))
+        if self.cluster not in (None, *level) and "cluster" not in rest and not _ordered(rest):
+            own["cluster"] = self.cluster
         if self.seen == "exclude" and "exclude" not in rest:
             seen = self.history.join(self.truth, on=self.key, how="semi")  # all others were learned from alone
             own["exclude"], columns["exclude"] = seen, self._names(seen)
@@ -185,6 +190,7 @@ class Task(Visible):
             f"train: {number_of(len(self.train), 'event')}; truth: {number_of(len(self.truth), 'row')}",
             {"keep": "seen items stay in the lists", "exclude": "seen items are removed from the lists"}[self.seen],
             f"average: {_AVERAGE_WORDS[self.average].format(session=self.session, user=self.user)}",
+            *([] if self.cluster in (None, *self._level(self.average)) else [f"clusters: {self.cluster}"]),
         ]
         return "\n".join(map(one_line, [*rows, *self.notes]))
 
@@ -262,6 +268,12 @@ _AVERAGE_WORDS = {
     "user": "queries are averaged per {user} first",
     "pooled": "numerators and denominators are summed over all queries",
 }
+
+
+def _ordered(given: Mapping[str, Any]) -> bool:
+    """Whether users are aggregated by what takes no clusters, such as a median."""
+    aggregate = given.get("aggregate", getattr(given.get("protocol"), "aggregate", "mean"))
+    return Aggregate.of(aggregate).ordered
 
 
 def _kept(metrics: Specs) -> Specs:

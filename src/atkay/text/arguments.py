@@ -96,6 +96,7 @@ class EvaluateArguments(WholeListArguments, total=False):
     users: Any
     slices: Any
     weights: Any
+    cluster: Any
     sampled: Sampled | None
     memory: str | int | None
     spill: str | os.PathLike[str] | None

@@ -65,6 +65,7 @@ def evaluate_files(request: Request, memory: str | int, spill: str | PathLike[st
             request.columns,
             by_score=request.by_score,
             subtopics=request.subtopics,
+            cluster=request.cluster,
         ),
         sources,
     )
@@ -180,10 +181,13 @@ def _widened(part: Part, wide: Mapping[str, pl.DataType]) -> Part:
     if not wide:
         return part
     ids = {name: column.cast(wide[name]) if name in wide else column for name, column in part.ids.items()}
-    groups = part.groups
-    if groups is not None:
-        groups = groups.with_columns(groups[name].cast(wide[name]) for name in groups.columns if name in wide)
-    return replace(part, ids=ids, groups=groups)
+    of_rows = {"groups": part.groups, "clusters": part.clusters}
+    widened: dict[str, Any] = {
+        what: frame.with_columns(frame[name].cast(wide[name]) for name in frame.columns if name in wide)
+        for what, frame in of_rows.items()
+        if frame is not None
+    }
+    return replace(part, ids=ids, **widened)
 
 
 def _judged(request: Request, setting: Setting, partition: Partition, whole: Mapping[str, Source], number: int) -> Part:
@@ -229,7 +233,8 @@ def _read(name: str, one: Divided, frame: pl.DataFrame, request: Request) -> Tab
     if name == "recs":
         return read_recs(source, columns, empty=True, by_score=request.by_score)
     if name == "truth":
-        return read_truth(source, columns, request.protocol.groups, empty=True, subtopics=request.subtopics)
+        further: dict[str, Any] = {"subtopics": request.subtopics, "cluster": request.cluster}
+        return read_truth(source, columns, request.protocol.groups, empty=True, **further)
     return read_items(source, name, columns)
 
 

@@ -15,6 +15,7 @@ from atkay.inputs.coding.lookup import keyed_by
 from atkay.inputs.coding.shared import SharedCount, in_words
 from atkay.inputs.coding.types import same_types
 from atkay.inputs.table import Table
+from atkay.tables import OF_USERS
 
 if TYPE_CHECKING:
     from atkay.core.types import Floats, Ints
@@ -38,14 +39,13 @@ class Groups:
 
 def group_queries(aligned: Aligned, names: tuple[str, ...]) -> Groups | None:
     """The groups that ``average_over`` asks for."""
-    if not names:
-        return None
-    ids = aligned.queries.select(names) if set(names) <= set(aligned.queries.columns) else _groups(aligned, names)
-    return Groups.of(ids)
+    return Groups.of(_groups(aligned, names, "average_over")) if names else None
 
 
-def _groups(aligned: Aligned, names: tuple[str, ...]) -> pl.DataFrame:
-    """The group of each query, from columns of the truth."""
+def _groups(aligned: Aligned, names: tuple[str, ...], wanted_by: str) -> pl.DataFrame:
+    """The group of each query, from columns of its ids or of the truth."""
+    if set(names) <= set(aligned.queries.columns):
+        return aligned.queries.select(names)
     assert aligned.extra is not None
     code = "code beside " + "".join(names)
     of_query = aligned.extra.select(names).insert_column(0, pl.Series(code, aligned.truth.owner())).unique()
@@ -53,8 +53,8 @@ def _groups(aligned: Aligned, names: tuple[str, ...]) -> pl.DataFrame:
     if twice.any():
         query = of_query.filter(twice)[code][0]
         raise InputError(
-            f"average_over: {listing(names)} differs between rows of {who(aligned.ids, query)}. A query must "
-            f"belong to one group."
+            f"{wanted_by}: {listing(names)} differs between rows of {who(aligned.ids, query)}. A query must "
+            f"belong to one {'cluster' if wanted_by == 'cluster' else 'group'}."
         )
     codes = pl.DataFrame({code: pl.int_range(len(aligned.queries), eager=True)})
     return codes.join(of_query, on=code, how="left", maintain_order="left").select(names)
@@ -81,7 +81,7 @@ def slice_queries(
         who = table.filter(twice).row(0)
         raise DuplicateError(
             f"user {', '.join(map(repr, who))} has two rows",
-            advice=f"Give each user one {'weight' if slices.name == 'weights' else 'segment'}.",
+            advice=f"Give each user one {OF_USERS[slices.name]}.",
             table=slices.name,
         )
     there = "there beside " + "".join(typed.extra.columns)
@@ -116,17 +116,53 @@ def weigh_queries(
             advice="Give each evaluated user a weight; 0 leaves one out.",
             table="weights",
         )
-    if groups is not None:
-        code = groups.code[counted]
-        of_group = np.full(int(code.max(initial=0)) + 1, math.nan)
-        of_group[code] = weight
-        if (differ := of_group[code] != weight).any():
-            raise InputError(
-                f"the queries of one group have different weights: {who(ids, int(np.argmax(differ)))}, for example",
-                advice="They are averaged first; give all of them one weight.",
-                table="weights",
-            )
+    _check_groups(weight, groups, counted, ids, "weights")
     return weight, shared
+
+
+def cluster_queries(
+    aligned: Aligned, clusters: Table | None, column: str | None, groups: Groups | None, counted: Ints
+) -> tuple[pl.DataFrame | None, SharedCount | None]:
+    """The clusters of those queries that count, and how many of all the table names."""
+    ids, shared = None, None
+    if column is not None:
+        ids = _groups(aligned, (column,), "cluster")
+    elif clusters is not None:
+        (slicing,), shared = slice_queries(aligned.queries, clusters, groups)
+        assert clusters.extra is not None
+        names = pl.Series(slicing.name, slicing.segments, clusters.extra.dtypes[0])
+        ids = names.gather(slicing.code).to_frame()
+    if ids is None:
+        return None, None
+    ids = ids[counted]
+    queries = {column.name: column for column in aligned.queries[counted].get_columns()}
+    code = Groups.of(ids).code
+    if (missing := code < 0).any():
+        raise InputError(
+            f"{number_of(int(missing.sum()), 'query')} without a cluster: {who(queries, int(np.argmax(missing)))}, for "
+            "example",
+            advice="Give each evaluated query a cluster; one that depends on no other is a cluster of its own.",
+            table="cluster",
+        )
+    _check_groups(code, groups, counted, queries, "cluster")
+    return ids, shared
+
+
+def _check_groups(
+    values: Floats | Ints, groups: Groups | None, counted: Ints, ids: dict[str, pl.Series], table: str
+) -> None:
+    """The queries of one group have one weight, or one cluster."""
+    if groups is None:
+        return
+    code, what = groups.code[counted], OF_USERS[table]
+    of_group = np.full(int(code.max(initial=0)) + 1, math.nan)
+    of_group[code] = values
+    if (differ := of_group[code] != values).any():
+        raise InputError(
+            f"the queries of one group have different {what}s: {who(ids, int(np.argmax(differ)))}, for example",
+            advice=f"They are averaged first; give all of them one {what}.",
+            table=table,
+        )
 
 
 def _keys(queries: pl.DataFrame, slices: Table, groups: Groups | None) -> pl.DataFrame:
