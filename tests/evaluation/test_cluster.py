@@ -101,6 +101,8 @@ def test_bootstrap_draws_whole_clusters() -> None:
         alone = atkay.compare(once, dict(list(truth.items())[:40]), "mrr", **options)["mrr"][0]
         assert found.difference == pytest.approx(alone.difference)
         assert (found.low, found.high) == pytest.approx((alone.low, alone.high))
+        shares = (found.relative_low, found.relative_high), (alone.relative_low, alone.relative_high)
+        assert shares[0] == pytest.approx(shares[1])
         for test, p in alone.p.items():
             assert found.p[test] == pytest.approx(p)
         assert (found.users, alone.users) == (160, 40)
