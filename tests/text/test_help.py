@@ -152,9 +152,10 @@ TASK = (
     [
         (
             RESULT,
-            "bounds chance columns definitions dialect engine fingerprint gaps get items keys load log_mlflow metrics "
-            "names per_query plot population protocol readings sampled save slices summaries table to_dict to_html "
-            "to_latex to_markdown to_pandas to_polars to_spark values version with_intervals",
+            "bounds chance columns definitions dialect engine fingerprint gaps get ir_metadata items keys load "
+            "log_mlflow metrics names per_query plot population protocol readings sampled save slices sources "
+            "summaries table to_dict to_html to_latex to_markdown to_pandas to_polars to_spark values version "
+            "with_intervals",
         ),
         (
             RESULT.population,
@@ -169,9 +170,9 @@ TASK = (
         (
             COMPARISON,
             "baseline bounds cluster correction details differences family interval legend load mean_table means "
-            "metrics min_effect movers notes permutations plot protocol results rng runs save segment_means segments "
-            "slice_mean_table slices table tests to_dict to_html to_json to_latex to_markdown to_pandas to_polars "
-            "version",
+            "metrics min_effect movers notes permutations plot protocol rank_intervals rank_table results rng runs "
+            "save segment_means segments slice_mean_table slices table tests tiers to_dict to_html to_json to_latex "
+            "to_markdown to_pandas to_polars version",
         ),
         (
             COMPARISON.differences[0],
