@@ -235,8 +235,10 @@ def profiles(columns: Sequence[MetricColumn], relevant: Relevant) -> Floats:
 
 @functools.lru_cache(8)
 def _one_relevant(depth: int) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """The relevant item at each rank, or missing, in lists of each length; of long lists, of the full length."""
-    lengths = range(1, depth + 1) if depth <= EVERY_LENGTH else (depth,)
+    """The relevant item at each rank, or missing, in lists of each length up to one below the deepest cutoff; for a deep
+    one in long lists alone.
+    """
+    lengths = range(1, depth + 2) if depth <= EVERY_LENGTH else (depth, depth + 1)
     lists = []
     for length in lengths:
         empty = [f"x{at}" for at in range(length)]
@@ -250,8 +252,8 @@ def _random_lists(depth: int) -> tuple[dict[str, list[str]], dict[str, dict[str,
     rng = np.random.default_rng(20)
     recs: dict[str, list[str]] = {}
     truth: dict[str, dict[str, int]] = {}
-    for user in range(min(3_000, max(200, SAMPLE_ROWS // depth))):
-        length = depth if user % 3 else int(rng.integers(1, depth + 1))
+    for user in range(min(3_000, max(200, SAMPLE_ROWS // (2 * depth)))):
+        length = 2 * depth if user % 3 else int(rng.integers(1, depth + 1))
         hits = rng.random(length) < rng.random() ** 2
         recs[str(user)] = [f"{'r' if hit else 'x'}{at}" for at, hit in enumerate(hits)]
         missed = int(rng.integers(0, 2 * depth + 2)) if user % 2 else 0
