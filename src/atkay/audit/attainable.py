@@ -235,9 +235,7 @@ def profiles(columns: Sequence[MetricColumn], relevant: Relevant) -> Floats:
 
 @functools.lru_cache(8)
 def _one_relevant(depth: int) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """The relevant item at each rank, or missing, in lists of each length up to one below the deepest cutoff; for a deep
-    one in long lists alone.
-    """
+    """The relevant item at each rank, or missing, in lists that end before and below the deepest cutoff."""
     lengths = range(1, depth + 2) if depth <= EVERY_LENGTH else (depth, depth + 1)
     lists = []
     for length in lengths:
