@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from atkay.comparison.relative import share
+from atkay.aggregates import Aggregate
+from atkay.comparison.relative import inverse, share
 from atkay.comparison.verdict import LEVEL, OPPOSITE, shown_p, size, verdict, way
 from atkay.text.help import Visible
 
@@ -27,6 +28,8 @@ class Difference(Visible):
     ``relative_low`` and ``relative_high`` the 95 % confidence interval of this share. ``correction`` is the correction
     for multiple testing.
     """
+
+    _internal = "turned"
 
     metric: str
     run: str
@@ -80,6 +83,25 @@ class Difference(Visible):
     def verdict(self) -> str:
         """The conclusion in one line."""
         return verdict(self)
+
+    @property
+    def turned(self) -> Difference:
+        """The same pair the other way round, ``against`` - ``run``."""
+        logarithmic = Aggregate.of(self.aggregate).logarithmic
+        return replace(
+            self,
+            run=self.against,
+            against=self.run,
+            difference=0.0 - self.difference,
+            low=0.0 - self.high,
+            high=0.0 - self.low,
+            effect=0.0 - self.effect,
+            base=self.base * math.exp(self.difference) if logarithmic else self.base + self.difference,
+            relative_low=inverse(self.relative_high),
+            relative_high=inverse(self.relative_low),
+            wins=self.losses,
+            losses=self.wins,
+        )
 
     def standing(self, run: str) -> str:
         """How ``run`` compares with the other run: "better", "worse", "higher", "lower", or empty if not significant.

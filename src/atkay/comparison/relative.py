@@ -49,6 +49,15 @@ def fieller(apart: Summary, against: Summary, run: Summary) -> tuple[float, floa
     return (middle - root) / square, (middle + root) / square
 
 
+def inverse(value: float) -> float:
+    """The share the other way round: what is 25 % more than another is what the other is 20 % less than.
+
+    >>> round(inverse(0.25), 12)
+    -0.2
+    """
+    return 1 / (1 + value) - 1 if value > -1 else math.nan
+
+
 def percent(value: float) -> str:
     """A share in percent, or how many times as much it is.
 

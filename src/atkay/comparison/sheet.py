@@ -308,6 +308,8 @@ class Sheet:
     aggregates: Mapping[str, Aggregate] = field(default_factory=dict)
     weights: Floats | None = None
     clusters: Clusters | None = None
+    rows: Sequence[Ints] = ()
+    """Where the rows of each result are."""
 
     @property
     def uneven(self) -> Bools:
@@ -392,6 +394,7 @@ def lay_out(results: Mapping[str, Result], metrics: Sequence[Metric]) -> Sheet:
         aggregates=next(iter(results.values())).aggregates,
         weights=_weights(results, rows, len(keys)),
         clusters=_clusters(results, rows, len(keys)),
+        rows=rows,
     )
 
 
