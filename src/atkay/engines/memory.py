@@ -24,11 +24,8 @@ if TYPE_CHECKING:
     from atkay.results.result import Result
 
 
-ROWS_KEPT = 100_000
-"""Of lists up to this many rows, example users are chosen when a report asks."""
-
-ROWS_JUDGED_AGAIN = 1_000_000
-"""Lists up to this many rows are kept with their result, for bounds and chance."""
+ROWS_KEPT = 1_000_000
+"""Lists up to this many rows are kept with their result, for the users of a report, bounds and chance."""
 
 
 def evaluate_memory(request: Request) -> Result:
@@ -53,7 +50,7 @@ def evaluate_memory(request: Request) -> Result:
     examples = partial(choose, first, judged, part.rows)
     estimates = request.sampled is not None and request.sampled.estimator != "none"
     rules = [(one.metrics, one.protocol) for one in request.by_protocol()]
-    again = None if estimates or len(first.recs) > ROWS_JUDGED_AGAIN else partial(_judged_again, rules, align)
+    again = None if estimates or len(first.recs) > ROWS_KEPT else partial(_judged_again, rules, align)
     return finish(request, setting, [part], examples if len(first.recs) <= ROWS_KEPT else examples(), again)
 
 

@@ -102,7 +102,7 @@ def finish(
     request: Request,
     setting: Setting,
     parts: Sequence[Part],
-    examples: Examples | Callable[[], Examples] | None = None,
+    examples: Examples | Callable[..., Examples] | None = None,
     again: Callable[[], Sequence[Measured]] | None = None,
 ) -> Result:
     """The result of all parts; ``examples`` are a few users in full, or what chooses them.
@@ -164,6 +164,7 @@ def finish(
         again=again,
         readings=setting.readings or _readings(request, setting, part),
         engine=setting.engine,
+        named="" if request.columns is None else repr(request.columns),
     )
 
 

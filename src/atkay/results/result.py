@@ -79,9 +79,9 @@ class Result(Exported, Mapping[str, float]):
     """
 
     _internal = (
-        "again aggregates apart apart_words by_query clusters counted example_users examples groups header ids "
-        "interval kept limits means means_of measured protocol_of query_values ratios slice_summaries slicings sums "
-        "weighted weights whole whole_of whole_users with_rows"
+        "again aggregates apart apart_words by_query clusters counted example_users examples examples_of groups header "
+        "ids interval kept limits means means_of measured named protocol_of query_values ratios slice_summaries "
+        "slicings sums weighted weights whole whole_of whole_users with_rows"
     )
 
     metrics: tuple[Metric, ...]
@@ -112,7 +112,7 @@ class Result(Exported, Mapping[str, float]):
     """The same for each segment of each slicing."""
     whole_users: Mapping[Segment, Mapping[str, int]] = field(default_factory=dict)
     """The number of users in each of these metrics, for all users and each segment."""
-    examples: Examples | Callable[[], Examples] | None = None
+    examples: Examples | Callable[..., Examples] | None = None
     """A few users in full, or what chooses them; not saved."""
     again: Callable[[], Sequence[Measured]] | None = None
     """Judges the same lists once more, where these are small enough to be kept; not saved."""
@@ -130,11 +130,17 @@ class Result(Exported, Mapping[str, float]):
     """How the ranks were found, where it was not from lists."""
     readings: tuple[str, ...] = ()
     """Which columns decided the order of the lists, the grades or the categories, where that could be otherwise."""
+    named: str = ""
+    """The columns that were named, as code; not saved."""
 
     @cached_property
     def example_users(self) -> Examples | None:
         """A few users in full, chosen on first use; None if the lists are not at hand."""
         return self.examples() if callable(self.examples) else self.examples
+
+    def examples_of(self, rows: Ints) -> Examples | None:
+        """The users of these rows in full; the few that were kept where no others are at hand."""
+        return self.examples(rows=rows) if callable(self.examples) else self.examples
 
     @cached_property
     def _single(self) -> dict[str, Metric]:

@@ -91,8 +91,13 @@ class Examples:
         return [self.ids[at] for at in np.searchsorted(self.codes, codes).tolist()]
 
 
-def choose(aligned: Aligned, judged: Judged, counted: Ints) -> Examples:
-    """Users with relevant items, picked by a hash of their ids; ``counted`` are the queries of the result."""
+def choose(aligned: Aligned, judged: Judged, counted: Ints, rows: Ints | None = None) -> Examples:
+    """Users with relevant items, picked by a hash of their ids; ``counted`` are the queries of the result.
+
+    Or those in given ``rows`` of the result.
+    """
+    if rows is not None:
+        return _examples(aligned, judged, counted, counted[rows])
     there = counted[judged.n_relevant[counted] > 0]
     number = aligned.query_numbers[there]
     if len(there) > USERS_KEPT:
@@ -101,7 +106,11 @@ def choose(aligned: Aligned, judged: Judged, counted: Ints) -> Examples:
         low = low if len(low) > USERS_KEPT else np.arange(len(there))
         lowest = low[np.argpartition(number[low], USERS_KEPT)[:USERS_KEPT]]
         there, number = there[lowest], number[lowest]
-    chosen = there[np.argsort(number, kind="stable")]
+    return _examples(aligned, judged, counted, there[np.argsort(number, kind="stable")])
+
+
+def _examples(aligned: Aligned, judged: Judged, counted: Ints, chosen: Ints) -> Examples:
+    """The given queries in full."""
     small = replace(judged, side=None).pick(chosen)  # what is known of all items is too much to keep
     given, given_truth, score = aligned.recs.pick(chosen), aligned.truth.pick(chosen), aligned.score
     codes = np.flatnonzero(mask(np.concatenate((small.lists.item, small.relevant.item)), aligned.items.size))
