@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
 
 import atkay
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 pytest_plugins = "pytester"  # tests of the plugin run pytest
 
@@ -52,6 +57,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def _needs_spark(nodeid: str) -> bool:
     """The one thing that is known of a test before it is handed out is its name."""
     return "spark" in nodeid.lower()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium, where it is; ``make browser`` installs it."""
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("no chromium on this machine: make browser")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as started:
+        chromium = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
 
 
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"

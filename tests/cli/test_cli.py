@@ -353,7 +353,7 @@ def test_the_baseline_of_a_comparison_is_a_run(here: Path) -> None:
 
 
 def test_a_report_of_one_run_ignores_nothing(here: Path) -> None:
-    for options in ("--test t", "--baseline recs", "--min-effect 0.1"):
+    for options in ("--test t", "--baseline recs", "--min-effect 0.1", "--every-pair"):
         found = run(f"report recs.csv --truth truth.csv -m hit@5 {options}")
         assert (found.exit_code, "needs at least two runs, got one" in found.stderr) == (2, True)
     assert run("evaluate recs.csv truth.csv -m hit@5 --json saved.json").exit_code == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,14 @@ import pytest
 
 import atkay
 from atkay.cli.output import FORMS
-from atkay.comparison.difference import Difference
+from atkay.comparison.difference import COUNTS, NUMBERS, RELATIVE, Difference
 from atkay.core.types import Slicing
 from atkay.errors import NotMeanWarning
+from atkay.reporting.boards import leaderboard, segment_board
+from atkay.reporting.card import TONES, card, mark
 from atkay.reporting.charts import colour_of
 from atkay.reporting.data import page_data
 from atkay.reporting.elements import written
-from atkay.reporting.sections import sections
 from atkay.reporting.summary import sentences
 from atkay.reporting.view import View
 from made import result
@@ -120,15 +122,15 @@ def test_marks(case: Case) -> None:
     markdown = [line.split("|")[1:-1] for line in found.to_markdown().splitlines()[: 2 + len(RUNS)]]
     latex = [line.removesuffix(r" \\").split(" & ") for line in found.to_latex().splitlines()[3 : 5 + len(RUNS)]]
     head, *html = re.findall(r"<tr>(<t[hd].*?)</tr>", found._repr_html_())[: 1 + len(RUNS)]
-    page = written(sections(View.of(found), {})["leaderboard"][1][0])
-    rows = re.findall(r"<tr>(<th scope=\"row\".*?)</tr>", page)
+    page = written(leaderboard(View.of(found))[1])
+    rows = re.findall(r"<tr data-run=\"\d\">(<th scope=\"row\".*?)</tr>", page)
     headers = list(HEADERS.values())
     assert text[0] == ["run", *headers]
     assert [cell.strip() for cell in markdown[0]] == ["run", *headers]
     assert re.findall(r"<th[^>]*>(.*?)</th>", head) == ["run", *headers]
     assert [cell.replace(r"$\uparrow$", "↑").replace(r"$\downarrow$", "↓") for cell in latex[0]] == ["run", *headers]
     for nth, run in enumerate(case.order):
-        of_html, of_page = re.findall(r"<td.*?</td>", html[nth]), re.findall(r"<td.*?</td>", rows[nth])
+        of_html, of_page = re.findall(r"<td.*?</td>", html[nth]), re.findall(r"<td.*?</td>", rows[nth])[1:]  # the tier
         for named in (text[nth + 2][0], markdown[nth + 2][0].strip(), latex[nth + 2][0], of_html[0], rows[nth]):
             assert run in named
             assert ("baseline" in named) == (run == case.baseline)
@@ -192,12 +194,19 @@ def test_tables_of_differences(case: Case) -> None:
 def test_the_page(case: Case) -> None:
     view = View.of(case.comparison)
     data = page_data(view)
-    for pair, found in zip(data["pairs"], case.comparison.differences, strict=True):
+    ways = 1 if case.baseline else 2  # where every pair is compared, the baseline can be chosen
+    assert len(view.differences) == ways * len(case.comparison.differences)
+    for pair, found in zip(data["pairs"], view.differences, strict=True):
         assert pair["found"] == (case.word(found, found.run) or "not significant")
         assert pair["counts"] == [found.wins, found.ties, found.losses]
         # Users drawn on the left of 0 have lower values, on the right higher ones.
         counts, apart = pair["moved"]["counts"], case.apart(found)
         assert [sum(counts[:20]), sum(counts[20:])] == [(apart < 0).sum(), (apart > 0).sum()]
+        texts = {name: data["strings"][place] for name, place in pair["card"].items() if name != "changed"}
+        assert texts["found"] == pair["found"].replace(" ", "-")
+        said = texts["word"].lower().partition(" overall")[0]
+        excluded = found.high < 0 if found.better == "lower" else found.low > 0
+        assert said in ({"not worse"} if excluded and not found.significant else {pair["found"], "cannot tell"})
     first, *others = sentences(view)
     significant = {
         (run, found.against if run == found.run else found.run): case.word(found, run)
@@ -217,6 +226,51 @@ def test_the_page(case: Case) -> None:
     told = next(line for line in others if "tested differences over all metrics" in line)
     count = sum(bool(case.word(found, found.run)) for found in case.comparison)
     assert told.startswith(f"{count} of ")
+
+
+def test_no_mark_of_the_page_contradicts_its_verdict(case: Case) -> None:
+    """The colour, the word and the sign of each difference in the page, of all users and of segments."""
+    found = case.comparison
+    least = dict.fromkeys(DIRECTIONS, 0.05)
+    for view in (View.of(found), View.of(replace(found, min_effect=least))):
+        of_segments = [each for of_pair in view.segments.values() for each in of_pair]
+        for each in (*view.differences, *of_segments):
+            word, way = case.word(each, each.run), np.sign(case.apart(each).sum())
+            text, tone = mark(each)
+            assert tone == (word or colour_of(each).replace(" ", "-"))
+            assert text.startswith({1: "+", 0: "equal", -1: "-"}[int(way)])
+        for each in view.differences:
+            shown, word = card(view, each), case.word(each, each.run)
+            in_segments = {case.word(d, d.run) for d in view.segments[each.metric, each.run, each.against]}
+            said, _, part = shown.word.lower().partition(" overall, ")
+            assert part == ("worse in part" if "worse" in in_segments and said != "worse" else "")
+            assert shown.tone == ("mixed" if part else TONES.get(said, said))
+            # The word is that of the verdict, unless min_effect weakens it.
+            assert said == "cannot tell" or not each.contradicted
+            assert said == word or (said, word) in {
+                ("cannot tell", ""),
+                *(("not worse", word) for word in ("", "better", "worse")),
+                *(("equivalent", word) for word in ("", "higher", "lower")),
+            }
+            for claim, words in (("wins", "better"), ("loses", "worse"), ("higher", "higher"), ("lower", "lower")):
+                assert (claim in shown.segments) <= (words in in_segments)
+        board = written(leaderboard(view)[1]) + written(segment_board(view)[0])
+        for tone, text in re.findall(r'class="mark ([a-z-]+)"[^>]*>([^<]*)<', board):
+            assert tone in ("not-significant", "contradictory", "not-tested") or text[0] in "+-"
+
+
+@pytest.mark.parametrize("aggregate", ["mean", "geometric"])
+def test_a_difference_the_other_way_round(aggregate: str) -> None:
+    """It is what a comparison finds whose runs come in the other order."""
+    lists = [{user: [*"xyz"[: (user * step) % 4], "a"] for user in range(30)} for step in (1, 3)]
+    results = [atkay.evaluate(each, {user: ["a"] for user in range(30)}, "mrr", aggregate=aggregate) for each in lists]
+    (one,) = atkay.compare(dict(zip("ab", results, strict=True)), test="t")
+    (other,) = atkay.compare(dict(zip("ba", results[::-1], strict=True)), test="t")
+    assert one.difference
+    assert (other.run, other.against) == (one.against, one.run)
+    for name in (*NUMBERS, *COUNTS, *RELATIVE):
+        assert getattr(one.turned, name) == pytest.approx(getattr(other, name), nan_ok=True), name
+    assert one.turned.verdict == other.verdict
 
 
 def test_a_metric_without_a_direction_alone() -> None:
@@ -265,6 +319,7 @@ def test_the_headline_says_what_contradicts_the_mean() -> None:
     p = 2 * sum(math.comb(60, k) for k in range(16)) / 2**60
     assert only.p["sign"] == pytest.approx(p, rel=1e-12)
     assert (only.finding, colour_of(only)) == ("contradictory", "contradictory")
+    assert card(View.of(found), only).word == "Cannot tell"  # though the interval lies within min_effect
     assert re.sub(r" \(95.*?\)", "", sentences(View.of(found))[0]) == (
         "b has the highest mean mrr, 0.5500, but the sign test, which decides, favours a (45 wins, 15 losses, "
         f"p = {p:.4f})."

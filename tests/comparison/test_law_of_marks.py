@@ -131,8 +131,8 @@ def test_the_order_of_runs() -> None:
 
 
 def test_verdicts_and_the_page(comparison: atkay.Comparison) -> None:
-    pairs = page_data(View.of(comparison))["pairs"]
-    for found, shown in zip(comparison, pairs, strict=True):
+    view = View.of(comparison)  # with each difference the other way round, where every pair is compared
+    for found, shown in zip(view.differences, page_data(view)["pairs"], strict=True):
         metric, (up, down) = (
             atkay.parse(found.metric),
             (LEVEL[found.metric][RUNS.index(run)] for run in (found.run, found.against)),

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import atkay
 from atkay.errors import InputError
+from atkay.reporting.data import page_data
 from atkay.reporting.reproduce import call
 from atkay.reporting.view import View
 from atkay.results.population import Population
 from atkay.results.result import Result
+from opened import Opened
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Dialog, Page
+    from playwright.sync_api import Browser
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -34,51 +36,6 @@ HOSTILE = [
     "x" * 10_000,
 ]
 """Ids that some page has believed before."""
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Debian's Chromium, where it is; ``make browser`` installs it."""
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("no chromium on this machine: make browser")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as started:
-        chromium = started.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
-class Opened:
-    """A page in a browser, and all that it said or asked for."""
-
-    def __init__(self, browser: Browser, path: Path, **options: Any) -> None:
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        context = browser.new_context(**options)
-        self.page: Page = context.new_page()
-        self.page.on("console", lambda message: self.said.append(message.text))
-        self.page.on("pageerror", lambda error: self.said.append(str(error)))
-        self.page.on("dialog", self.refuse)
-        self.page.on("request", lambda request: self.asked.append(request.url))
-        self.url = path.as_uri()
-        self.page.goto(self.url)
-        self.ready()
-
-    def refuse(self, dialog: Dialog) -> None:
-        self.said.append(f"dialog {dialog.message}")
-        dialog.dismiss()
-
-    def ready(self) -> None:
-        self.page.wait_for_selector("html[data-ready=yes]")
-
-    def svg(self, name: str) -> str:
-        return self.page.locator(f"#{name}-chart svg").inner_html()
-
-    def choose(self, control: str, value: str) -> None:
-        self.page.select_option(f"#{control}", value)
-        self.ready()
 
 
 def lists(skill: float, seed: int) -> dict[str, list[str]]:
@@ -123,7 +80,8 @@ def test_the_page_loads_and_asks_for_nothing(opened: Opened) -> None:
         assert opened.page.locator(f"#{name}-chart svg").count() == 1, name
         assert opened.page.locator(f"#{name}-caption").inner_text()
     assert opened.page.locator("h1").inner_text() == "Three runs"
-    assert "new has the highest mean ndcg@10" in opened.page.locator("#summary").inner_text()
+    assert "new compared with base, ndcg@10" in opened.page.locator("#verdict").inner_text()
+    assert "new has the highest mean ndcg@10" in opened.page.locator("#leaderboard").inner_text()
 
 
 def test_what_stands_there_is_what_was_found(opened: Opened, comparison: atkay.Comparison) -> None:
@@ -148,9 +106,10 @@ def test_the_controls_change_the_charts(opened: Opened) -> None:
     assert all(opened.svg(name) != cut[name] for name in before)
     assert opened.page.locator("#means-caption").inner_text().startswith("recall@5")
     moved = opened.svg("moved")
-    opened.page.select_option("#pair", "1")
-    opened.page.wait_for_function("old => document.querySelector('#moved-chart').innerHTML.indexOf(old) < 0", arg=moved)
-    assert "new vs base" in opened.page.locator("#moved-caption").inner_text()
+    opened.choose("run", "1")
+    assert opened.svg("moved") != moved
+    assert "same vs base" in opened.page.locator("#moved-caption").inner_text()
+    assert opened.page.locator("#verdict-title").inner_text() == "same compared with base, recall@5"
 
 
 def test_tables_follow_the_cutoff(opened: Opened) -> None:
@@ -173,7 +132,7 @@ def test_the_explorer_shows_a_user(opened: Opened, comparison: atkay.Comparison)
     assert sums["ndcg@10", "new"][0] == f"{value:.4f}"
     assert sums["ndcg@10", "new"][1].endswith(f"= {value:.4f}")
     assert ("coverage@10", "new") not in sums  # no user has one
-    places = shown.locator(".lists > div").nth(3).locator("li")
+    places = shown.locator(".lists > div").nth(2).locator("li")
     assert places.locator(".item").all_inner_texts() == RUNS["new"][user]
     hits = places.and_(opened.page.locator(".hit")).locator(".item").all_inner_texts()
     assert hits == [item for item in RUNS["new"][user] if item in TRUTH[user]]
@@ -183,11 +142,13 @@ def test_the_explorer_shows_a_user(opened: Opened, comparison: atkay.Comparison)
 
 def test_the_keyboard_reaches_everything(opened: Opened) -> None:
     seen = []
-    for _ in range(120):
+    for _ in range(160):
         opened.page.keyboard.press("Tab")
         seen.append(opened.page.evaluate("document.activeElement.id || document.activeElement.tagName"))
     assert opened.page.evaluate("document.querySelector('.skip').getAttribute('href')") == "#main"
-    order = [seen.index(name) for name in ("theme", "metric", "cutoff", "every", "pair", "across", "user", "after")]
+    order = [
+        seen.index(name) for name in ("theme", "metric", "cutoff", "run", "every", "across", "find", "user", "after")
+    ]
     assert order == sorted(order)
     opened.page.focus("#cutoff")
     before = opened.svg("means")
@@ -261,7 +222,9 @@ def test_hostile_ids_are_text(browser: Browser, hostile: Path) -> None:
         found.page.select_option("#user", str(at))
         items = found.page.locator(".lists > div").nth(1).locator(".item").all_inner_texts()
         assert sorted(items) == sorted(texts)
-        found.page.select_option("#pair", str(at))
+    for at in range(len(HOSTILE)):
+        found.choose("against", str(at))
+        assert found.page.locator("#verdict-word").inner_text()
     assert found.page.locator("h1").inner_text() == HOSTILE[0]
     # A chart's labels and its tooltip, too.
     found.page.locator("#means-chart svg path[aria-roledescription=point]").first.hover(force=True)
@@ -325,7 +288,8 @@ def test_one_result_alone(browser: Browser, tmp_path: Path) -> None:
     assert f"ndcg@10 is {result['ndcg@10']:.4f}" in found.page.locator("#summary").inner_text()
     found.choose("metric", "mrr")
     assert found.page.locator("#cutoff option").all_inner_texts() == ["whole list"]
-    assert "Only one run" in found.page.locator("#differences").inner_text()
+    assert found.page.locator("#verdict, #differences-figure, #run").count() == 0
+    assert "Worst in mrr" in found.page.locator("#moved-users").inner_text()
     assert found.said == []
     found.page.context.close()
 
@@ -334,9 +298,9 @@ def test_what_was_saved_has_less_to_show(browser: Browser, comparison: atkay.Com
     comparison.save(tmp_path / "comparison.json")
     atkay.report(atkay.Comparison.load(tmp_path / "comparison.json"), tmp_path / "page.html")
     found = Opened(browser, tmp_path / "page.html")
-    assert "no per-user values" in found.page.locator("#users").inner_text()
+    assert "no per-user values" in found.page.locator("#charts").inner_text()
     assert "are not saved" in found.page.locator("#explorer").inner_text()
-    assert "pass the data again" in found.page.locator("#conventions").inner_text()
+    assert "pass the data again" in (found.page.locator("#conventions").text_content() or "")
     found.choose("cutoff", "5")
     assert found.said == []
     found.page.context.close()
@@ -378,17 +342,17 @@ def test_what_is_refused(comparison: atkay.Comparison, tmp_path: Path) -> None:
 def test_the_call_gives_the_numbers_again() -> None:
     recs = {user: items for user, items in RUNS["new"].items() if user != "u3"}
     result = atkay.evaluate(recs, TRUTH, "mrr,mrr@5,ndcg@5,10", no_recs="skip", min_relevance=2, ties="item")
-    said = call(View.of(result)).partition("\n\n")[2]
-    again = eval(said, {"atkay": atkay, "recs": recs, "truth": TRUTH})
+    known: dict[str, Any] = {"recs": recs, "truth": TRUTH}
+    exec(call(View.of(result)), known)
+    again = known["found"]
     assert dict(again) == dict(result)
     assert again.protocol == result.protocol
     found = atkay.compare(
         RUNS, TRUTH, "ndcg@5", baseline="base", test="bootstrap", rng=3, min_effect=0.1, interval="bca"
     )
-    said = call(View.of(found)).partition("\n\n")[2]
-    for name in RUNS:
-        said = said.replace(f"{name!r}: ...", f"{name!r}: RUNS[{name!r}]")
-    assert eval(said, {"atkay": atkay, "RUNS": RUNS, "truth": TRUTH}).to_dict() == found.to_dict()
+    known = {"runs": RUNS, "truth": TRUTH}
+    exec(call(View.of(found)), known)
+    assert known["found"].to_dict() == found.to_dict()
 
 
 def test_what_the_page_says_besides(tmp_path: Path) -> None:
@@ -417,6 +381,27 @@ def test_bounds_and_chance_stand_in_the_page(tmp_path: Path) -> None:
     assert "Bounds and chance need the lists" in page(replace(result, again=None))
     long = atkay.evaluate({1: ["a", *map(str, range(3_000))]}, truth, "mrr")
     assert "These lists are too long to do this for every report" in page(long)
+
+
+def test_those_who_lost_and_gained_most_are_in_the_page(comparison: atkay.Comparison) -> None:
+    page = page_data(View.of(comparison))["explorer"]
+    ids, each = [user["id"] for user in page["users"]], page["extreme"]
+    assert (len(ids), len(set(ids)), each) == (100, 100, 100 // (4 * 2))
+    base = comparison.results["base"].per_query.sort("user")
+    for run in ("same", "new"):
+        values = comparison.results[run].per_query.sort("user")["ndcg@10"] - base["ndcg@10"]
+        for way in (1, -1):
+            by_size = sorted(zip((way * values).to_list(), base["user"], strict=True))
+            least = by_size[each - 1][0]
+            assert {user for value, user in by_size if value < least} <= set(ids)
+    # Of one run those with the lowest and the highest values.
+    alone = page_data(View.of(comparison.results["new"]))["explorer"]
+    ids = [user["id"] for user in alone["users"]]
+    by_value = comparison.results["new"].per_query.sort("ndcg@10")
+    lowest, highest = by_value["ndcg@10"][24], by_value["ndcg@10"][-25]
+    beyond = by_value.filter((pl.col("ndcg@10") < lowest) | (pl.col("ndcg@10") > highest))
+    assert len(beyond) > 10
+    assert set(beyond["user"]) <= set(ids)
 
 
 def test_the_same_users_whatever_the_order(comparison: atkay.Comparison) -> None:

@@ -99,7 +99,7 @@ def test_the_help_of_evaluate_describes_every_parameter() -> None:
         (tasks.Task.evaluate, set()),
         (tasks.Task.compare, set()),
         (atkay.explain, {"slices", "weights", "cluster", "sampled", "memory", "spill"}),
-        (atkay.report, {"users", "slices", "sampled", "memory", "spill", *SIDE}),
+        (atkay.report, {"users", "slices", "sampled", "memory", "spill", *SIDE} - {"features"}),
     ],
 )
 def test_who_passes_keywords_on_to_evaluate_shows_them(function: Callable[..., Any], missing: set[str]) -> None:

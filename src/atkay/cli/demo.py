@@ -18,7 +18,7 @@ METRICS = "ndcg@5,10,20,map@10,recall@10,hit@10,coverage@10,arp@10"
 LIBRARIES = ("trec_eval", "recommenders", "lightgbm", "lenskit", "elliot")
 
 
-@click.command("demo", short_help="See it work on a made-up shop.")
+@click.command("demo", cls=options.Repeatable, short_help="See it work on a made-up shop.")
 @options.page
 @click.option("--data", type=click.Path(path_type=Path), help="Also write the tables as CSV files into this folder.")
 def command(output: Path, data: Path | None) -> None:
@@ -28,6 +28,8 @@ def command(output: Path, data: Path | None) -> None:
     Example:
       $ atkay demo
     """
+    import polars as pl
+
     import atkay
     from atkay.cli.sample import sample
     from atkay.errors import AtkayWarning, MissingPackageError, SpeedWarning
@@ -48,6 +50,7 @@ def command(output: Path, data: Path | None) -> None:
         train=shop.train,
         catalog=shop.items["item"],
         permutations=2000,
+        min_effect={"ndcg@10": 0.01},
     )
     click.echo(comparison.mean_grid().text() + f"\n{comparison.legend}\n")
     for difference in comparison["ndcg@10"]:
@@ -63,7 +66,17 @@ def command(output: Path, data: Path | None) -> None:
     explained = atkay.reconcile(model, truth, reported)
     click.echo(f"  {explained.explanations[0]}\n  {explained.verdict}\n")
     try:
-        atkay.report(comparison, output, title="A made-up shop", recs={"model": model}, truth=truth)
+        number = pl.col("item").str.split("-").list.last()
+        titles = shop.items.select("item", title=pl.col("kind").str.to_titlecase() + " no. " + number)
+        atkay.report(
+            comparison,
+            output,
+            title="A made-up shop",
+            recs={name: shop.runs[name] for name in ("neighbours", "model")},
+            truth=truth,
+            features=titles,
+            code=options.line(),
+        )
         click.echo(f"Everything on one page: {printable(str(output.resolve()))}")
     except MissingPackageError as missing:
         click.echo(f"No {printable(output.name)}: {missing}")

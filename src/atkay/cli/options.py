@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -35,6 +36,24 @@ NO_HEADER = "Text files begin with data: their columns are column_1, column_2, .
 NO_TRUTH = "pass the relevant items with --truth FILE."
 EITHER = "--baseline and --every-pair cannot be combined."
 RUN = "The run to compare the others with: its name or file. [default: the first]"
+
+
+class Repeatable(click.Command):
+    """A command that can say how it was called."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """The context; it keeps the line."""
+        words = [*(parent.command_path.split() if parent else ()), info_name or "", *args]
+        context = super().make_context(info_name, args, parent, **extra)
+        context.meta["atkay.line"] = shlex.join(words)
+        return context
+
+
+def line() -> str:
+    """The line that called a repeatable command, as a shell takes it."""
+    return str(click.get_current_context().meta["atkay.line"])
 
 
 class InputFile(click.Path):

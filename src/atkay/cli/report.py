@@ -12,20 +12,22 @@ from atkay.cli.output import working
 from atkay.text.printable import printable
 
 
-@click.command("report", short_help="Write an HTML report.")
+@click.command("report", cls=options.Repeatable, short_help="Write an HTML report.")
 @options.runs(least=1)
 @options.metrics
 @options.tests
+@click.option("--every-pair", is_flag=True, help="Compare every pair of runs; the page then lets choose the baseline.")
 @options.page
 @click.option("--title", help="Title of the report.")
 @click.option("--slices", type=options.InputFile(), help="A segment for each user.")
 @options.weights
 @options.cluster
 @options.protocol_of_runs
-def command(output: Path, title: str | None, **chosen: Any) -> None:
-    """Write one HTML file: metrics, charts, differences, users' lists, definitions.
+def command(output: Path, title: str | None, every_pair: bool, **chosen: Any) -> None:
+    """Write one HTML file: verdict, segments, leaderboard, charts, users' lists, definitions.
 
-    It works without a network. A RUN is a file of lists; several are compared with the first one.
+    It works without a network. A RUN is a file of lists; several are compared with the first one. Titles, pictures and
+    links of items are read from --features.
 
     \b
     Examples:
@@ -38,12 +40,14 @@ def command(output: Path, title: str | None, **chosen: Any) -> None:
     need_packages()
     runs = chosen["runs"]
     if len(runs) > 1:
-        content: Any = options.compared(chosen, every_pair=False)
+        content: Any = options.compared(chosen, every_pair=every_pair)
+    elif every_pair:
+        raise click.UsageError("--every-pair needs at least two runs, got one. Add a run, or leave it out.")
     else:
         with working("Evaluating"):
             content = options.evaluated(chosen)
     lists = {name: path for name, path in runs.items() if not options.is_saved(path)}
-    with working("Writing the page"):
-        elsewhere = options.lists_again(chosen, lists if len(runs) > 1 else next(iter(lists.values()), None))
-        atkay.report(content, output, title=title, **elsewhere)
+    elsewhere = options.lists_again(chosen, lists if len(runs) > 1 else next(iter(lists.values()), None))
+    features = chosen["features"] if lists else None
+    atkay.report(content, output, title=title, features=features, code=options.line(), **elsewhere)
     click.echo(f"wrote {printable(str(output))}", err=True)

@@ -164,7 +164,7 @@ def finish(
         again=again,
         readings=setting.readings or _readings(request, setting, part),
         engine=setting.engine,
-        named="" if request.columns is None else repr(request.columns),
+        named={name: repr(each) for name in ("columns", "cluster") if (each := getattr(request, name)) is not None},
     )
 
 

@@ -39,6 +39,7 @@ on white and on black.
 """
 RUNS = (
     "#3b82c4", "#e08a1e", "#2a9d76", "#c75b9b", "#8f6bc9", "#b3702f", "#4fb3bf", "#d1573d", "#8a9a2b", "#7d8590",
+    "#b8a11e", "#5566b8",
 )  # fmt: skip
 """A colour per run, seen on white and on black."""
 
@@ -347,6 +348,6 @@ def _trade(data: Any, colour: Any) -> Any:
     )
     return alt.layer(
         base.mark_point(filled=True, size=110, opacity=1).encode(color=colour),
-        base.mark_text(dy=-14, limit=160).encode(text="run:N"),
+        base.mark_text(dy=-14, limit=160).encode(text="label:N"),
         data=data,
     ).properties(height=260)

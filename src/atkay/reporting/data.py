@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atkay.comparison.sheet import lay_out
+from atkay.reporting.card import card, mark, tone
 from atkay.reporting.charts import colour_of, family_of, occurring, page_charts
+from atkay.reporting.users import chosen_users
 from atkay.reporting.view import View, shown
 
 if TYPE_CHECKING:
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
     from atkay.comparison.difference import Difference
     from atkay.core.types import Floats
     from atkay.metrics.metric import Metric
+    from atkay.reporting.items import Items
     from atkay.results.result import Result
+    from atkay.results.sample_users import Examples
 
 BINS_PER_SIDE = 20
 """Bars of a distribution; of differences as many on each side of 0."""
@@ -25,22 +29,33 @@ BINS_PER_SIDE = 20
 SEGMENTS_DRAWN = 30
 """Segments of a slice that are drawn, those with the most users."""
 
+RUNS_DRAWN = 5
+"""Runs that are drawn where more would hide each other."""
+
 ARITHMETIC_LINES = 6000
 """Approximate lines of arithmetic over all users of the explorer."""
 
 
-def page_data(view: View) -> dict[str, Any]:
+def page_data(view: View, items: Items | None = None) -> dict[str, Any]:
     """All that the page's script reads."""
     strings = Strings()
+    explorer = _explorer(view, strings)
+    known = {} if items is None else items.of(strings.texts)
     return {
         "runs": [shown(run) for run in view.runs],
         "numbers": [_number(metric) for metric in view.metrics],
         "headline": view.names.index(str(view.headline)),
+        "tiers": [[view.tiers.get(name, {}).get(run) for run in view.runs] for name in view.names],
         "means": [[_ends(view.means[run][name]) for name in view.names] for run in view.runs],
         "users": [_distribution(view, metric) for metric in view.metrics],
-        "pairs": _pairs(view),
+        "most": RUNS_DRAWN,
+        "run": view.runs.index(view.candidate),
+        "against": view.runs.index(view.baseline),
+        "pairs": _pairs(view, strings),
+        "segments": _segments(view, strings),
         "slices": _slices(view),
-        "explorer": _explorer(view, strings),
+        "explorer": explorer,
+        "items": {strings.place(text): each for text, each in known.items()},
         "strings": strings.texts,
         "charts": page_charts(
             [shown(run) for run in view.runs],
@@ -60,7 +75,10 @@ class Strings:
 
     def place(self, text: object) -> int:
         """The number of a text."""
-        line = shown(text)
+        return self.keep(shown(text))
+
+    def keep(self, line: str) -> int:
+        """The number of a text that is shown as it is."""
         if line not in self._places:
             self._places[line] = len(self.texts)
             self.texts.append(line)
@@ -73,8 +91,13 @@ def _number(metric: Metric) -> dict[str, Any]:
         "family": family_of(metric),
         "k": None if metric.k is None else metric.cutoffs[0],
         "better": metric.better,
-        "about": "truth" if metric.needs_truth or metric.reads_scores else "lists",
+        "about": about(metric),
     }
+
+
+def about(metric: Metric) -> str:
+    """Whether a number tells how relevant items are found, or is of the lists alone."""
+    return "truth" if metric.needs_truth or metric.reads_scores else "lists"
 
 
 def _ends(summary: Any, middle: str = "mean") -> list[float | None]:
@@ -109,8 +132,8 @@ def _distribution(view: View, metric: Metric) -> dict[str, Any] | None:
     }
 
 
-def _pairs(view: View) -> list[dict[str, Any]]:
-    """Every difference, with the distribution of the users' own."""
+def _pairs(view: View, strings: Strings) -> list[dict[str, Any]]:
+    """Every difference, with the distribution of the users' own and the verdict in words."""
     if view.comparison is None:
         return []
     paired = {}
@@ -138,9 +161,49 @@ def _pairs(view: View) -> list[dict[str, Any]]:
             "verdict": one.verdict,
             "counts": [one.wins, one.ties, one.losses],
             "moved": moved(one),
+            "card": _card(view, one, strings),
         }
-        for one in view.comparison.differences
+        for one in view.differences
     ]
+
+
+def _card(view: View, one: Difference, strings: Strings) -> dict[str, Any]:
+    *texts, changed = card(view, one)
+    names = ("title", "word", "tone", "change", "why", "segments")
+    kept = {name: strings.keep(text) for name, text in zip(names, texts, strict=True)}
+    return {**kept, "found": strings.keep(tone(one)), "changed": [strings.keep(line) for line in changed]}
+
+
+def drawn_segments(view: View) -> dict[tuple[str | None, str | None], int]:
+    """The segments that a page shows, those with the most users, slice by slice; and their users."""
+    users: dict[tuple[str | None, str | None], int] = {}
+    for of_pair in view.segments.values():
+        for each in of_pair:
+            where = (each.slice, each.segment)
+            users[where] = max(users.get(where, 0), each.users + each.undefined)
+    return {where: users[where] for where in largest_segments(users)}
+
+
+def largest_segments(users: Mapping[tuple[str | None, str | None], int]) -> list[tuple[str | None, str | None]]:
+    """Those with the most users in each slice, in their order."""
+    by_size = sorted(users, key=lambda where: -users[where])
+    slices = dict.fromkeys(slicing for slicing, _ in users)
+    drawn = {where for name in slices for where in [each for each in by_size if each[0] == name][:SEGMENTS_DRAWN]}
+    return [where for where in users if where in drawn]
+
+
+def _segments(view: View, strings: Strings) -> dict[str, list[list[Any]]]:
+    """The difference of each pair in each segment and number: text and colour."""
+    drawn, runs, numbers = list(drawn_segments(view)), view.runs, view.names
+    rows = {where: row for row, where in enumerate(drawn)}
+    tables: dict[str, list[list[Any]]] = {}
+    for (name, run, against), of_pair in view.segments.items():
+        key = f"{runs.index(run)}/{runs.index(against)}"
+        table = tables.setdefault(key, [[None] * len(numbers) for _ in drawn])
+        for each in of_pair:
+            if (each.slice, each.segment) in rows:
+                table[rows[each.slice, each.segment]][numbers.index(name)] = [*map(strings.keep, mark(each))]
+    return tables
 
 
 def _slices(view: View) -> list[dict[str, Any]]:
@@ -179,34 +242,26 @@ def _by_segment(result: Result) -> dict[str, dict[str | None, dict[str, Any]]]:
 
 def _explorer(view: View, strings: Strings) -> dict[str, Any] | None:
     """A few users: their truth, each run's list, and the arithmetic of each number."""
-    places = [_places(view.results[run]) for run in view.runs if run in view.results]
-    if not places or not all(places):
-        return None
     most = max(10, ARITHMETIC_LINES // (len(view.runs) * len(view.metrics)))
-    chosen = list(places[0])[:most]
+    chosen = chosen_users(view, most)
+    if chosen is None:
+        return None
     first = view.results[view.runs[0]]
     return {
         "of": first.population.evaluated,
+        "extreme": chosen.extreme,
         "users": [
             {
                 "id": _called(first, user),
-                "truth": _truth(first, places[0][user], strings),
+                "truth": _truth(*next(each for each in of_runs if each is not None), strings),
                 "runs": [
-                    None if user not in where else _listed(view.results[run], view.metrics, where[user], strings)
-                    for run, where in zip(view.runs, places, strict=True)
+                    None if each is None else _listed(view.results[run], view.metrics, *each, strings)
+                    for run, each in zip(view.runs, of_runs, strict=True)
                 ],
             }
-            for user in chosen
+            for user, of_runs in chosen.users.items()
         ],
     }
-
-
-def _places(result: Result) -> dict[tuple[Any, ...], int]:
-    """The users among the examples, by their ids."""
-    if result.example_users is None:
-        return {}
-    rows = result.example_users.rows.tolist()
-    return {tuple(column[row] for column in result.ids.values()): nth for nth, row in enumerate(rows)}
 
 
 def _called(result: Result, user: tuple[Any, ...]) -> str:
@@ -216,9 +271,7 @@ def _called(result: Result, user: tuple[Any, ...]) -> str:
     return shown(", ".join(f"{name} {value}" for name, value in zip(result.ids, user, strict=True)))
 
 
-def _truth(result: Result, nth: int, strings: Strings) -> dict[str, Any]:
-    examples = result.example_users
-    assert examples is not None
+def _truth(examples: Examples, nth: int, strings: Strings) -> dict[str, Any]:
     items = examples.truth(nth)
     return {
         "size": int(examples.judged.n_relevant[nth]),
@@ -226,9 +279,9 @@ def _truth(result: Result, nth: int, strings: Strings) -> dict[str, Any]:
     }
 
 
-def _listed(result: Result, metrics: Sequence[Metric], nth: int, strings: Strings) -> dict[str, Any]:
-    examples = result.example_users
-    assert examples is not None
+def _listed(
+    result: Result, metrics: Sequence[Metric], examples: Examples, nth: int, strings: Strings
+) -> dict[str, Any]:
     row = int(examples.rows[nth])
     return {
         "size": int(examples.judged.n_listed[nth]),
@@ -236,14 +289,13 @@ def _listed(result: Result, metrics: Sequence[Metric], nth: int, strings: String
             [strings.place(place.item), None if place.score is None else _short(place.score), place.grade]
             for place in examples.listed(nth)
         ],
-        "sums": [_sum(result, metric, nth, row) for metric in metrics],
+        "sums": [_sum(result, metric, examples, nth, row) for metric in metrics],
     }
 
 
-def _sum(result: Result, metric: Metric, nth: int, row: int) -> list[Any] | None:
+def _sum(result: Result, metric: Metric, examples: Examples, nth: int, row: int) -> list[Any] | None:
     """A user's value of one number, and its arithmetic."""
     column = _column(result, str(metric))
-    assert result.example_users is not None
     if column is None:
         return None  # a number of all lists together
     value = float(column[row])
@@ -252,5 +304,5 @@ def _sum(result: Result, metric: Metric, nth: int, row: int) -> list[Any] | None
     estimated = result.sampled is not None and result.sampled.estimator != "none"
     if estimated:
         return [_short(value), "estimated for the whole catalogue"]
-    arithmetic = result.example_users.arithmetic(metric, nth)
+    arithmetic = examples.arithmetic(metric, nth)
     return [_short(value), arithmetic or f"computed from the list and {' and '.join(metric.needs)}"]

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, tostring
 from atkay.text.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 KEPT = "\n\u2068\u2069"
 """Line breaks of code, and the marks around a text whose direction is its own."""
@@ -46,15 +46,15 @@ def table(
     rows: Iterable[Sequence[Any]],
     *,
     marks: Sequence[str] = (),
-    row_marks: Sequence[str] = (),
+    row_data: Sequence[Mapping[str, str]] = (),
     right: Collection[str] = (),
     wrap: Collection[str] = (),
 ) -> Element:
     """A table in a box that scrolls by itself; the first cell of a row is its head.
 
-    Where columns have a cutoff, ``marks`` has it (empty for the others), and the page can hide the column;
-    ``row_marks`` are those of rows. The columns named in ``right`` are aligned to the right, those in ``wrap``
-    hold sentences.
+    Where columns have a cutoff, ``marks`` has it (empty for the others), and the page can hide the column.
+    ``row_data`` are attributes of the rows. The columns named in ``right`` are aligned to the right, those in
+    ``wrap`` hold sentences.
     """
 
     def cell(tag: str, content: Any, at: int, **more: str) -> Element:
@@ -71,7 +71,7 @@ def table(
             "tr",
             cell("th", row[0], 0, scope="row"),
             *(cell("td", content, at) for at, content in enumerate(row[1:], start=1)),
-            **({"data_k": row_marks[nth]} if row_marks and row_marks[nth] else {}),
+            **(row_data[nth] if row_data else {}),
         )
         for nth, row in enumerate(rows)
     ]
@@ -79,9 +79,9 @@ def table(
     return element("div", made, class_="scroll", tabindex="0", role="region", aria_label=caption)
 
 
-def details(summary: str, *content: str | Element) -> Element:
+def details(summary: str, *content: str | Element, **attributes: str) -> Element:
     """What is shown to those who ask."""
-    return element("details", element("summary", summary), *content)
+    return element("details", element("summary", summary), *content, **attributes)
 
 
 def written(root: Element) -> str:

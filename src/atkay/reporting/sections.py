@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from atkay.core.types import QUICKSORT_LENGTH
+from atkay.reporting.boards import grid_table, leaderboard, rows_by_cutoff, segment_board
+from atkay.reporting.card import card
+from atkay.reporting.data import about
 from atkay.reporting.elements import bullets, details, element, paragraphs, table
-from atkay.reporting.reproduce import call
 from atkay.reporting.summary import sentences, warnings
 from atkay.reporting.view import View, shown
-from atkay.results.summary import cells
-from atkay.text.grid import Cell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from xml.etree.ElementTree import Element
 
     from atkay.audit.conventions import Conventions
-    from atkay.metrics.metric import Metric
-    from atkay.text.grid import Grid, Tabular
+    from atkay.reporting.reproduce import Provenance
+    from atkay.text.grid import Tabular
+    from atkay.text.progress import Steps
 
 FORMS = ("svg", "png")
 """File formats of saved charts."""
@@ -48,43 +49,52 @@ COUNTS = {
 """The counts of a population in words."""
 
 
-def sections(view: View, elsewhere: Mapping[str, Conventions]) -> dict[str, tuple[str, list[Element]]]:
+def sections(
+    view: View, elsewhere: Mapping[str, Conventions], provenance: Provenance, steps: Steps | None = None
+) -> dict[str, tuple[str, list[Element]]]:
     """All of them in their order: a key, what stands above, and the content."""
-    return {
-        "summary": ("Summary", _summary(view)),
-        "leaderboard": ("Leaderboard", _leaderboard(view)),
-        "cutoffs": ("By cutoff", _cutoffs(view)),
-        "users": ("Per-user values", _users(view)),
-        "differences": ("Differences", _differences(view)),
-        "slices": ("Slices", _slices(view)),
-        "popularity": ("Popularity and coverage", _beyond(view)),
-        "conventions": ("In other libraries", _conventions(view, elsewhere)),
-        "unjudged": ("Unjudged items and chance", _unjudged(view)),
-        "explorer": ("User explorer", _explorer(view)),
-        "population": ("Evaluated users", _population(view)),
-        "definitions": ("Definitions and protocol", _definitions(view)),
+    several = view.comparison is not None
+    parts = {
+        "summary": ("Verdict" if several else "Result", _summary),
+        "leaderboard": ("Leaderboard" if several else "Metrics", leaderboard),
+        "charts": ("Charts", _charts),
+        "explorer": ("Users", _explorer),
+        "details": ("Details", lambda view: _details(view, elsewhere)),
+        "again": ("This page", lambda view: _again(view, provenance)),
     }
+    made = {}
+    for key, (name, content) in parts.items():
+        made[key] = (name, content(view))
+        if steps is not None:
+            steps.next()
+    return made
 
 
-def controls() -> Element:
-    """What holds for all charts."""
+def controls(view: View) -> Element:
+    """What the whole page shows: the metric and, of several runs, which one is compared with which."""
+    pair = []
+    if view.comparison is not None:
+        pair = [
+            element("label", "Run ", element("select", id="run")),
+            element("label", "compared with ", element("select", id="against")),
+        ]
     return element(
         "form",
         element("label", "Metric ", element("select", id="metric")),
         element("label", "Cutoff ", element("select", id="cutoff")),
+        *pair,
         element("label", element("input", id="every", type="checkbox"), " all cutoffs in tables"),
         id="controls",
-        aria_label="Chart settings",
+        aria_label="What the page shows",
     )
 
 
 def _chart(name: str, what: str, *controls: Element) -> Element:
     """The place of a chart, with what it shows in words and its numbers as a table."""
-    live = {"aria_live": "polite"} if name == "means" else {}  # one of them tells a screen reader what was chosen
     return element(
         "figure",
         *controls,
-        element("figcaption", what, id=f"{name}-caption", **live),
+        element("figcaption", what, id=f"{name}-caption"),
         element("div", id=f"{name}-chart", class_="chart", role="img", aria_labelledby=f"{name}-caption"),
         element(
             "div",
@@ -100,121 +110,73 @@ def _chart(name: str, what: str, *controls: Element) -> Element:
 
 
 def _summary(view: View) -> list[Element]:
-    first, *others = sentences(view)
-    parts = [element("p", first, class_="lead"), bullets(others)]
     cautions = warnings(view)
-    if cautions:
-        parts.append(element("div", element("h3", "Caution"), bullets(cautions), class_="mind"))
-    return parts
-
-
-def _marks(metrics: Iterable[Metric]) -> list[str]:
-    """The cutoff of each number, empty where it has none."""
-    return ["" if metric.k is None else str(metric.cutoffs[0]) for metric in metrics]
-
-
-def _leaderboard(view: View) -> list[Element]:
-    chart = _chart("means", "Means with 95 % confidence intervals.")
+    mind = [element("div", element("h3", "Caution"), bullets(cautions), class_="mind")] if cautions else []
     if view.comparison is None:
-        numbers = [(name, *cells(summary)) for name, summary in view.means[view.runs[0]].items()]
-        header = next(iter(view.results.values())).header
-        return [
-            table("All metrics", ("metric", *header), numbers, row_marks=_marks(view.metrics), right=header),
-            chart,
-        ]
-    grid = view.comparison.mean_grid()
-    rows = [
-        [
-            _cell(row[0]),
-            *(_with_interval(cell, view.means[run][name]) for name, cell in zip(view.names, row[1:], strict=True)),
-        ]
-        for run, row in zip(view.comparison.order, grid.rows, strict=True)
-    ]
-    legend = element("p", f"{view.comparison.bold_legend}; 95 % CI below each mean.", class_="note")
-    return [table("Means of the runs", grid.header, rows, marks=["", *_marks(view.metrics)]), legend, chart]
-
-
-def _cell(cell: str | Cell) -> list[str | Element]:
-    """A cell of a grid; ``text`` may be an id of any length."""
-    if isinstance(cell, str):
-        return [shown(cell)]
-    text = shown(cell.text)
-    return [element("b", text) if cell.bold else text, *([element("sup", cell.marks)] if cell.marks else [])]
-
-
-def _with_interval(cell: str | Cell, summary: Any) -> list[str | Element]:
-    ends = "" if math.isnan(summary.low) else f"[{summary.low:.4f}, {summary.high:.4f}]"
-    return [*_cell(cell), element("small", ends)]
-
-
-def _grid(caption: str, grid: Grid) -> Element:
-    """A table that exists elsewhere, too."""
-    rows = [[_cell(cell) for cell in row] for row in grid.rows]
-    return table(caption, grid.header, rows, right=grid.right, wrap=("verdict", "this order"))
-
-
-def _cutoffs(view: View) -> list[Element]:
-    if len(view.cutoffs) < 2:
-        return paragraphs("Only one cutoff was evaluated. Evaluate several, such as ndcg@1,5,10,20, to see a curve.")
-    return [_chart("curves", "Mean by cutoff.")]
-
-
-def _users(view: View) -> list[Element]:
-    if not view.results:
-        return paragraphs(
-            "A loaded comparison has no per-user values. Create the report from what compare(...) returns."
-        )
-    return [_chart("users", "Distribution of per-user values.")]
-
-
-def _differences(view: View) -> list[Element]:
-    comparison = view.comparison
-    if comparison is None:
-        return paragraphs("Only one run. To compare runs: atkay.compare({name: lists, ...}, truth).")
-    charts = [_chart("differences", "Differences of means with 95 % confidence intervals.")]
-    if view.results:
-        pair = element("label", "Pair ", element("select", id="pair"))
-        charts.append(_chart("moved", "Distribution of per-user differences.", pair))
-    return [
-        *charts,
-        details(
-            "All differences, with p-values", _grid("Differences", comparison.difference_grid(comparison.differences))
+        first, *others = sentences(view)
+        return [element("p", first, class_="lead"), bullets(others), *segment_board(view), *mind]
+    one = card(view, view.difference(view.headline))
+    verdict = element(
+        "div",
+        element("p", one.title, id="verdict-title"),
+        element(
+            "p",
+            element("strong", one.word, id="verdict-word"),
+            " ",
+            element("span", one.change, id="verdict-change"),
+            class_="word",
         ),
+        element("p", one.segments, id="verdict-segments", class_="lead"),
+        element("p", one.why, id="verdict-why"),
+        id="verdict",
+        class_=one.tone,
+        aria_live="polite",
+    )
+    changed = [
+        element("h3", "What changed"),
+        element("ul", *(element("li", line) for line in one.changed), id="changed"),
     ]
+    return [verdict, *segment_board(view), *changed, *mind]
 
 
-def _slices(view: View) -> list[Element]:
-    comparison, sliced = view.comparison, any(result.slicings for result in view.results.values())
-    parts: list[Element] = []
-    if sliced:
-        parts.append(_chart("slices", "Means by segment."))
-    if comparison is not None and comparison.segments:
-        for summary, caption, differences in (
-            ("Segments with the opposite effect", "Opposite effect", comparison.movers),
-            ("All differences by segment", "Differences by segment", comparison.segments),
-        ):
-            grid = comparison.difference_grid(differences, ("slice", "segment"))
-            table_of = details(f"{summary} ({len(differences):,})", _grid(caption, grid))
-            parts.append(table_of if differences else element("p", "No segment has the opposite effect."))
-    if parts:
-        return parts
-    return paragraphs("No segments. Pass slices={user: segment}, or a table, to evaluate or compare.")
-
-
-def _beyond(view: View) -> list[Element]:
-    metrics = [metric for metric in view.metrics if not (metric.needs_truth or metric.reads_scores)]
-    if not metrics:
-        return paragraphs(
-            "No such metric was evaluated. Try coverage@10 or gini@10 with catalog=, or arp@10, novelty@10 or "
-            "long_tail@10 with train=."
+def _charts(view: View) -> list[Element]:
+    charts = [_chart("means", "Means with 95 % confidence intervals.")]
+    if view.comparison is not None:
+        charts.append(_chart("differences", "Differences of means with 95 % confidence intervals."))
+    if view.results and view.comparison is not None:
+        charts.append(_chart("moved", "Distribution of per-user differences."))
+    if any(result.slicings for result in view.results.values()):
+        charts.append(_chart("slices", "Means by segment."))
+    if len(view.cutoffs) > 1:
+        charts.append(_chart("curves", "Mean by cutoff."))
+    if view.results:
+        charts.append(_chart("users", "Distribution of per-user values."))
+    else:
+        text = "A loaded comparison has no per-user values. Create the report from what compare(...) returns."
+        charts += paragraphs(text)
+    beyond = [metric for metric in view.metrics if about(metric) == "lists"]
+    if len(view.runs) > 1 and 0 < len(beyond) < len(view.metrics):
+        charts.append(
+            _chart(
+                "trade", "Trade-off between two metrics.", element("label", "Versus ", element("select", id="across"))
+            )
         )
-    rows = [[shown(run), *(cells(view.means[run][str(metric)])[0] for metric in metrics)] for run in view.runs]
-    names, caption = list(map(str, metrics)), "Metrics of the listed items, relevant or not"
-    parts = [table(caption, ["run", *names], rows, marks=["", *_marks(metrics)], right=names)]
-    if len(view.runs) > 1 and len(metrics) < len(view.metrics):
-        across = element("label", "Versus ", element("select", id="across"))
-        parts.append(_chart("trade", "Trade-off between two metrics.", across))
-    return parts
+    return charts
+
+
+def _details(view: View, elsewhere: Mapping[str, Conventions]) -> list[Element]:
+    """What the numbers rest on: each closed until asked for."""
+    return [
+        details(name, element("div", *content, id=key), class_="part")
+        for key, name, content in (
+            ("population", "Evaluated users", _population(view)),
+            ("definitions", "Definitions and protocol", _definitions(view)),
+            ("unjudged", "Unjudged items and chance", _unjudged(view)),
+            ("conventions", "In other libraries", _conventions(view, elsewhere)),
+            ("fingerprints", "Fingerprints of the inputs", _fingerprints(view)),
+        )
+        if content
+    ]
 
 
 def _conventions(view: View, elsewhere: Mapping[str, Conventions]) -> list[Element]:
@@ -284,7 +246,7 @@ def _unjudged(view: View) -> list[Element]:
 def _tabular(caption: str, shown_as: Tabular) -> list[Element]:
     """A table that exists elsewhere, too, and its notes."""
     grid, notes = shown_as.parts()
-    return [*([_grid(caption, grid)] if grid.rows else []), *([bullets(notes)] if notes else [])]
+    return [*([grid_table(caption, grid)] if grid.rows else []), *([bullets(notes)] if notes else [])]
 
 
 def _explorer(view: View) -> list[Element]:
@@ -294,8 +256,10 @@ def _explorer(view: View) -> list[Element]:
         )
     return [
         element("p", id="sampled", class_="note"),
+        element("div", id="moved-users"),
         element(
             "div",
+            element("label", "Search ", element("input", id="find", type="search", placeholder="user id")),
             element("label", "User ", element("select", id="user")),
             element("button", "Previous", id="before", type="button"),
             element("button", "Next", id="after", type="button"),
@@ -337,7 +301,7 @@ def _definitions(view: View) -> list[Element]:
             "Metrics",
             ("metric", "definition", "formula"),
             rows,
-            row_marks=_marks(view.metrics),
+            row_data=rows_by_cutoff(view.metrics),
             wrap=("definition", "formula"),
         ),
         table(
@@ -346,17 +310,24 @@ def _definitions(view: View) -> list[Element]:
             list(protocol.items()),
             wrap=("meaning",),
         ),
-        element("h3", "Reproduce"),
-        element("pre", element("code", call(view)), tabindex="0"),
     ]
     if any_result is not None and any_result.readings:
         parts.insert(2, bullets(any_result.readings))
     if any_result is not None and any_result.dialect:
         parts.insert(0, element("p", f"Conventions of {any_result.dialect}."))
-    return parts + _fingerprints(view)
+    return parts
 
 
 def _fingerprints(view: View) -> list[Element]:
     rows = [(shown(run), *each) for run, result in view.results.items() for each in result.fingerprint.items()]
-    same = table("The same data have the same fingerprint", ("run", "table", "fingerprint"), rows)
-    return [details("Fingerprints of the inputs", same)] if rows else []
+    return [table("The same data have the same fingerprint", ("run", "table", "fingerprint"), rows)] if rows else []
+
+
+def _again(view: View, provenance: Provenance) -> list[Element]:
+    """When and from what the page was made, and what makes it again."""
+    rows = [("created", [element("time", provenance.created)]), *provenance.versions.items(), *provenance.files.items()]
+    return [
+        table("Created with", ("what", "which"), rows, wrap=("which",)),
+        *paragraphs(*provenance.notes),
+        element("pre", element("code", provenance.code), tabindex="0", id="reproduce"),
+    ]

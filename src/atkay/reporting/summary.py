@@ -65,8 +65,6 @@ def _of_comparison(view: View, comparison: Comparison) -> list[str]:
     base = f", compared with {shown(comparison.baseline)}" if comparison.baseline else ", every pair compared"
     users = number_of(counts[0], "user") if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,} users"
     lines.append(f"{number_of(len(view.runs), 'run')}, {users}{base}.")
-    against = comparison.baseline or (first[0] if first else "")
-    lines += _against(comparison, str(metric), against)
     tested = [each for each in comparison.differences if each.finding != "not tested"]
     significant = sum(each.significant for each in tested)
     if tested:
@@ -74,17 +72,7 @@ def _of_comparison(view: View, comparison: Comparison) -> list[str]:
         lines.append(
             f"{significant:,} of {number_of(len(tested), 'tested difference')} over all metrics {verb} significant."
         )
-    lines += _leaders(view, first) if first else []
-    movers = [each for each in comparison.movers if each.significant]
-    if movers:
-        one = movers[0]
-        where = f"{shown(one.slice)}: {shown(one.segment or '(none)')}"
-        others = f", and {rest:,} more under Slices" if (rest := len(movers) - 1) else ""
-        lines.append(
-            f"A segment with the opposite effect: {where}, {one.metric}, {shown(one.run)} vs {shown(one.against)}: "
-            f"{one.verdict}{others}."
-        )
-    return lines
+    return [*lines, *(_leaders(view, first) if first else [])]
 
 
 def _headline(comparison: Comparison, metric: Metric, first: list[str], mean: Summary) -> str:
@@ -147,15 +135,6 @@ def _several(runs: list[str]) -> str:
     if len(runs) > RUNS_NAMED:
         return f"{len(runs):,} runs"
     return " and ".join(filter(None, (", ".join(map(shown, runs[:-1])), shown(runs[-1]))))
-
-
-def _against(comparison: Comparison, metric: str, against: str) -> list[str]:
-    """The differences of one run from the others, the significant ones first, then by how large they are."""
-    differences = [each for each in comparison[metric] if against in (each.run, each.against)]
-    differences.sort(key=lambda each: (not each.significant, -abs(each.difference)))
-    lines = [f"{shown(each.run)} vs {shown(each.against)}: {each.verdict}." for each in differences[:DIFFERENCES_NAMED]]
-    rest = len(differences) - DIFFERENCES_NAMED
-    return [*lines, f"{rest:,} more under Slices."] if rest > 0 else lines
 
 
 def _leaders(view: View, overall: list[str]) -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ from atkay.text.printable import one_line
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from atkay.comparison.difference import Difference
+    from atkay.comparison.ranks import RankInterval
     from atkay.results.summary import Summary
 
 CHARACTERS_SHOWN = 120
@@ -45,6 +48,8 @@ class View:
     means: Mapping[str, Mapping[str, Summary]]
     results: Mapping[str, Result]
     comparison: Comparison | None
+    changes: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """How the lists of two runs differ, in a sentence."""
 
     @classmethod
     def of(cls, content: Result | Comparison) -> View:
@@ -76,6 +81,75 @@ class View:
         first = next((metric for metric in self.metrics if metric.better != "neither"), self.metrics[0])
         alike = [metric for metric in self.metrics if family_of(metric) == family_of(first)]
         return max(alike, key=lambda metric: (metric.cutoffs[0] == USUAL_CUTOFF, metric.cutoffs[0]))
+
+    @cached_property
+    def ordered(self) -> tuple[str, ...]:
+        """The runs by the headline number, the best first; as they came where it has no direction."""
+        name, sign = str(self.headline), {"higher": -1, "lower": 1, "neither": 0}[self.headline.better]
+        means = {run: self.means[run][name].mean for run in self.runs}
+        return tuple(sorted(self.runs, key=lambda run: (math.isnan(means[run]), sign and sign * means[run])))
+
+    @cached_property
+    def baseline(self) -> str:
+        """The run that the others are compared with when the page opens."""
+        return (self.comparison and self.comparison.baseline) or self.runs[0]
+
+    @cached_property
+    def candidate(self) -> str:
+        """The run that the page opens with: the best of the others."""
+        return next((run for run in self.ordered if run != self.baseline), self.baseline)
+
+    @cached_property
+    def differences(self) -> tuple[Difference, ...]:
+        """All differences and, where every pair is compared, each of them the other way round as well."""
+        return self._both_ways(self.comparison.differences) if self.comparison else ()
+
+    @cached_property
+    def pairs(self) -> dict[tuple[str, str], list[Difference]]:
+        """The same by run and the other run."""
+        by_pair: dict[tuple[str, str], list[Difference]] = {}
+        for each in self.differences:
+            by_pair.setdefault((each.run, each.against), []).append(each)
+        return by_pair
+
+    @cached_property
+    def segments(self) -> dict[tuple[str, str, str], list[Difference]]:
+        """The same for segments, by metric, run and the other run."""
+        by_pair: dict[tuple[str, str, str], list[Difference]] = {}
+        for each in self._both_ways(self.comparison.segments) if self.comparison else ():
+            by_pair.setdefault((each.metric, each.run, each.against), []).append(each)
+        return by_pair
+
+    def _both_ways(self, differences: tuple[Difference, ...]) -> tuple[Difference, ...]:
+        if self.comparison is None or self.comparison.baseline is not None:
+            return differences
+        return (*differences, *(each.turned for each in differences))
+
+    @cached_property
+    def tiers(self) -> dict[str, dict[str, tuple[str, str]]]:
+        """For each metric that has tiers, those of the runs, and their ranks with intervals; of two runs none."""
+        if self.comparison is None or len(self.runs) < 3:
+            return {}
+        ranks = self.comparison.rank_intervals
+        return {
+            metric: {
+                run: (str(tier), _ranks(ranks[metric][run]))
+                for tier, runs in enumerate(tiers, start=1)
+                for run in runs
+            }
+            for metric, tiers in self.comparison.tiers.items()
+        }
+
+    def difference(self, metric: Metric) -> Difference:
+        """What the page opens with: the difference between the best of the others and the baseline."""
+        return next(each for each in self.pairs[self.candidate, self.baseline] if each.metric == str(metric))
+
+
+def _ranks(interval: RankInterval) -> str:
+    """The ranks that a run may have."""
+    if interval.low == interval.high:
+        return f"rank {interval.low}"
+    return f"rank {interval.low} to {interval.high}"
 
 
 def shown(text: object) -> str:

@@ -130,8 +130,8 @@ class Result(Exported, Mapping[str, float]):
     """How the ranks were found, where it was not from lists."""
     readings: tuple[str, ...] = ()
     """Which columns decided the order of the lists, the grades or the categories, where that could be otherwise."""
-    named: str = ""
-    """The columns that were named, as code; not saved."""
+    named: Mapping[str, str] = field(default_factory=dict)
+    """The arguments that name columns, as code; not saved."""
 
     @cached_property
     def example_users(self) -> Examples | None:
