@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from atkay.dialects.dialect import list_dialects
@@ -44,7 +45,7 @@ class Provenance:
         for run, result in view.results.items():
             for table, path in result.sources.items():
                 name = f"recs of {run}" if table == "recs" and view.comparison else table
-                files.setdefault(name, []).append(path)
+                files.setdefault(name, []).append(_from_here(path))
         return cls(
             created=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
             code=code,
@@ -120,7 +121,13 @@ def _named(view: View, name: str, value: Any) -> str:
 
 def _table(result: Result, name: str) -> str:
     """A table as code: the path of a file, else the argument as which it was passed."""
-    return repr(result.sources[name]) if name in result.sources else name
+    return repr(_from_here(result.sources[name])) if name in result.sources else name
+
+
+def _from_here(path: str) -> str:
+    """A path as it is called from the working directory, where it lies within."""
+    here = Path.cwd()
+    return str(Path(path).relative_to(here)) if Path(path).is_relative_to(here) else path
 
 
 def _columns(text: str) -> str:

@@ -133,9 +133,7 @@ class View:
         ranks = self.comparison.rank_intervals
         return {
             metric: {
-                run: (str(tier), _ranks(ranks[metric][run]))
-                for tier, runs in enumerate(tiers, start=1)
-                for run in runs
+                run: (str(tier), _ranks(ranks[metric][run])) for tier, runs in enumerate(tiers, start=1) for run in runs
             }
             for metric, tiers in self.comparison.tiers.items()
         }
