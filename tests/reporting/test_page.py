@@ -125,6 +125,12 @@ def test_the_baseline_can_be_chosen_where_every_pair_is_compared(page: Opened, c
     marks = board.locator("tr", has_text="old").locator(".mark").first
     assert (marks.inner_text(), marks.get_attribute("class")) == (f"{change:+.0f} %", "mark worse")
     assert board.locator("tr", has_text="new").locator(".mark").first.inner_text() == ""
+    tiers = board.locator(".tier")
+    assert tiers.locator("span").all_inner_texts() == [str(tier) for tier in (1, 2, 3)]
+    assert tiers.locator("small").all_inner_texts() == ["rank 1", "rank 2", "rank 3"]
+    page.choose("metric", "arp")
+    assert tiers.locator("span").all_inner_texts() == ["–"] * 3  # it has no direction
+    assert page.page.locator("#verdict-word").inner_text() in ("Higher", "Lower")
     assert page.said == []
 
 

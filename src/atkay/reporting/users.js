@@ -101,7 +101,7 @@ const search = () => {
 };
 if (explorer && at("user")) {
   const { extreme } = explorer, head = numbers[data.headline].name;
-  const who = !extreme ? "" : runs.length > 1 ? `those who lost and gained most in ${head} (${extreme} of each, for each run), and others `
+  const who = !extreme ? "" : runs.length > 1 ? `those who lost and gained most in ${head} (at least ${extreme} of each, for each run), and others `
     : `those with the lowest and the highest ${head} (${extreme} of each), and others `;
   at("sampled").textContent = `${whole(explorer.users.length)} of ${whole(explorer.of)} users are on this page: ${who}` +
     "picked by a hash of their ids. Lists and truth are cut to 50 items, ids to 120 characters.";

@@ -25,7 +25,7 @@ User = tuple[Any, ...]
 class Chosen:
     """The users of a page: for each run its example users and the place there, None where it does not have the user.
 
-    ``extreme`` says how many of the users who lost and who gained most are among them, for each pair of runs.
+    ``extreme`` says how many of the users who lost and who gained most are among them at least, for each run.
     """
 
     users: Mapping[User, list[tuple[Examples, int] | None]]
@@ -81,9 +81,11 @@ def _extreme(view: View, most: int) -> tuple[int, list[Ints]]:
     for at, (result, of_run) in enumerate(zip(view.results.values(), sheet.rows, strict=True)):
         values[of_run, at] = result.query_values[:, result.by_query.index(name)]
     against = view.runs.index(view.baseline)
-    others = [at for at in range(len(view.runs)) if at != against]
+    others = [view.runs.index(run) for run in view.ordered if run != view.baseline]
     each = max(1, most // (4 * len(others)))
-    chosen = np.concatenate([_ends(values[:, at] - values[:, against], each) for at in others])
+    wanted = [max(each, most // 8), *[each] * (len(others) - 1)]  # more of the run that the page opens with
+    ends = (_ends(values[:, at] - values[:, against], n) for at, n in zip(others, wanted, strict=True))
+    chosen = np.concatenate(list(ends))
     chosen = chosen[np.sort(np.unique(chosen, return_index=True)[1])]
     rows = []
     for of_run in sheet.rows:
