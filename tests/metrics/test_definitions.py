@@ -49,6 +49,8 @@ AP = "(1/l1 + 2/l2 + ... + h/lh)"
             "the same list in its best order",
         ),
         ("ndcg(ideal=uncut)@5", "DCG / IDCG, DCG = Σ (2^grade - 1) / log2(rank + 1)", "in the best order, not cut"),
+        ("ndcg(ideal=possible)@5", "DCG / IDCG, DCG = Σ (2^grade - 1) / log2(rank + 1)", "cut at 5 or at the length"),
+        ("ndcg(ideal=possible)", "DCG / IDCG, DCG = Σ (2^grade - 1) / log2(rank + 1)", "cut at the length of the list"),
     ],
 )
 def test_definitions(spec: str, formula: str, words: str) -> None:

@@ -66,3 +66,17 @@ def test_course_notes_by_natural_logarithm() -> None:
     ideal = 7 / math.log2(2) + 3 / math.log2(3) + 1 / math.log2(4)
     assert result["ndcg@3"] == pytest.approx((3 / math.log2(2) + 1 / math.log2(4)) / ideal)
     assert result["ndcg(discount=ln)@3"] == pytest.approx(result["ndcg@3"])
+
+
+def test_an_ideal_cut_at_the_length_of_the_list() -> None:
+    # One item, listed and relevant, of three relevant ones: 1 / 1. Then grades 1 and 3 in a list of two: 2.8928 for
+    # 1 / log2(2) + 3 / log2(3), and 4.2619 for 3 / log2(2) + 2 / log2(3), the two best grades there are.
+    recs, truth = {1: ["a"], 2: ["b", "a"]}, {user: {"a": 3, "b": 1, "c": 2} for user in (1, 2)}
+    for k in (5, 2):
+        result = atkay.evaluate(recs, truth, f"ndcg(gain=linear,ideal=possible)@{k}")
+        best = 3 / math.log2(2) + 2 / math.log2(3)
+        expected = [1, (1 / math.log2(2) + 3 / math.log2(3)) / best]
+        assert result.query_values[:, 0] == pytest.approx(expected)
+    assert atkay.evaluate(recs, truth, "ndcg(gain=linear,ideal=possible)@1").query_values[:, 0] == pytest.approx(
+        [1, 1 / 3]
+    )

@@ -315,6 +315,7 @@ def _highest_ndcg(
     level is possible for all. Dinkelbach's iteration of x ends at the highest quotient.
     """
     listed, cut = metric.ideal == "listed", WHOLE if metric.ideal == "uncut" else metric.cutoffs[0]
+    length = judged.n_listed[counted, None] if metric.ideal == "possible" else WHOLE
     of_query = judged.query if listed else np.repeat(np.arange(judged.n_queries), judged.n_relevant)
     gain = gains(metric.gain, np.append(judged.grade if listed else judged.grades, grade), judged.threshold)
     levels = np.unique(gain[gain > 0])
@@ -334,15 +335,16 @@ def _highest_ndcg(
     top = top.cumsum(axis=1)
     longest = int(reached.max(initial=0)) + top.shape[1]
     discounts = 1 / discount_of(metric.discount)(np.arange(1, longest + 1))
-    ideal = np.concatenate(([0.0], np.cumsum(np.where(np.arange(longest) < cut, discounts, 0.0))))
+    ideal = np.cumsum(np.where(np.arange(longest) < np.minimum(cut, length), discounts, 0.0), axis=-1)
+    ideal = np.insert(np.broadcast_to(ideal, (len(reached), longest)), 0, 0.0, axis=1)
     own, rows = DCG.values(metric, judged)[counted, 0], np.arange(len(reached))[:, None]
     while True:
         best, count = np.full(reached.shape, -np.inf), np.zeros(reached.shape, np.int64)
         for more in range(top.shape[1]):
-            rest = top[:, more, None] - highest[:, None] * ideal[reached + more]
+            rest = top[:, more, None] - highest[:, None] * ideal[rows, reached + more]
             better = (rest > best) & (more <= n_places)[:, None]
             best, count = np.where(better, rest, best), np.where(better, more, count)
-        quotient = divide(own + top[rows, count] @ adds, ideal[reached + count] @ adds)
+        quotient = divide(own + top[rows, count] @ adds, ideal[rows, reached + count] @ adds)
         if not (quotient > highest * (1 + 1e-14)).any():
             return highest
         highest = np.maximum(highest, quotient)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from atkay.core.kernels import sums
+from atkay.core.kernels import sums, within
 from atkay.judged.judged import kept
 from atkay.metrics.dcg import DCG
-from atkay.metrics.gains import best_first, best_sums, discount_of, distinct_gain, gains
+from atkay.metrics.gains import best_first, best_sums, discount_of, distinct_gain, gains, ideal_gains
 from atkay.metrics.metric import WHOLE, Definition, Floats, Judged, divide, word
 from atkay.metrics.worked import bracketed, quotient
 
@@ -35,7 +35,8 @@ class NDCG(DCG):
         k items of grade 1 for every user (RecTools' default): where every gain is 1, a user with fewer than k relevant
         items cannot reach 1, and higher gains can exceed it; ``listed`` re-orders the list itself, so that what was
         missed does not count (scikit-learn, torchmetrics, LightGBM); ``uncut`` takes all relevant items, however many,
-        so that a user with more than k of them cannot reach 1.
+        so that a user with more than k of them cannot reach 1 (Haystack, LlamaIndex); ``possible`` takes the min(k, L)
+        best, L being the length of the list, so that a list of one relevant item scores 1 (MLflow).
 
     No hit scores 0, under ``ideal=listed`` as well, where it would be 0 / 0.
 
@@ -57,11 +58,12 @@ class NDCG(DCG):
     name = "ndcg"
     aliases = ("normalized_dcg", "normalised_dcg", "normalized_discounted_cumulative_gain")
 
-    ideal: Literal["relevant", "full", "listed", "uncut"] = word(
+    ideal: Literal["relevant", "full", "listed", "uncut", "possible"] = word(
         relevant="all relevant items, the best k",
         full="k items of grade 1",
         listed="the list itself, re-ordered",
         uncut="all relevant items, not cut at k",
+        possible="all relevant items, the best k, or as many as are listed where those are fewer",
     )
 
     @property
@@ -97,6 +99,12 @@ class NDCG(DCG):
                 return sums(judged.query, judged.nth, worth / discount(judged.nth), cutoffs, judged.n_queries)
 
             return kept(judged.of_hits, ("listed", self.discount, gain_of(judged.grade)), cutoffs, work)
+        if self.ideal == "possible":
+            query = np.repeat(np.arange(judged.n_queries), judged.n_relevant)
+            place = within(query)
+            fits = place <= judged.n_listed.take(query)
+            worth = ideal_gains(self.gain, judged) / discount(place)
+            return sums(query[fits], place[fits], worth[fits], cutoffs, judged.n_queries)
         return kept(
             judged.of_truth,
             (self.discount, gain_of(judged.grades)),
@@ -114,17 +122,20 @@ class NDCG(DCG):
         else:
             grades = judged.grade if self.ideal == "listed" else judged.grades
             ideal = grades[np.argsort(-gains(self.gain, grades, judged.threshold), kind="stable")]
-            ideal = ideal if self.ideal == "uncut" else ideal[: self.cutoffs[0]]
+            length = judged.listed(self.cutoffs)[0, 0] if self.ideal == "possible" else self.cutoffs[0]
+            ideal = ideal if self.ideal == "uncut" else ideal[:length]
         best = self._sum(ideal, np.arange(1, len(ideal) + 1), judged.threshold)
         return quotient(bracketed(super().expression(judged)), bracketed(best))
 
     def define(self) -> Definition:
         words, formula = super().define()
         cut = "" if self.k is None else f", cut at {self.k}"
+        shorter = "the length of the list" if self.k is None else f"{self.k} or at the length of the list"
         ideal = {
             "relevant": f"all relevant items in the best order{cut}",
             "full": "as many items of grade 1 as the list is long" if self.k is None else f"{self.k} items of grade 1",
             "listed": f"the same list in its best order{cut}",
             "uncut": "all relevant items in the best order, not cut",
+            "possible": f"all relevant items in the best order, cut at {shorter}",
         }[self.ideal]
         return Definition(f"{words}, divided by the same sum for {ideal}", f"DCG / IDCG, DCG = {formula}")
