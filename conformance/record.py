@@ -30,6 +30,13 @@ TORCH = "torch==2.13.0"  # on PyPI this one is a build for the CPU; a later one 
 PANDAS = ("pandas==3.1.1", "numpy==2.4.6")
 OLDER = ("pandas==2.3.3", "numpy==2.4.6")
 OLDEST = ("pandas==2.3.3", "numpy==1.26.4")
+HAYSTACK = (
+    *("numpy==2.4.6", "pydantic==2.14.3", "jinja2==3.1.6", "jsonschema==4.26.0", "lazy-imports==1.2.0"),
+    *("more-itertools==11.2.1", "networkx==3.6.1", "posthog==7.91.1", "python-dateutil==4.0.0", "pyyaml==6.0.3"),
+    *("requests==2.34.2", "tenacity==9.2.1", "tqdm==4.70.1", "docstring-parser==0.18.0", "filetype==1.2.0"),
+    *("httpx==0.28.1", "typing_extensions==4.16.0"),
+)
+"""What haystack's evaluators import, the models that it can call left out."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +103,16 @@ LIBRARIES = {
     "sentence_transformers": Library(("sentence-transformers==6.2.0", TORCH, "scikit-learn==1.9.1", "scipy==1.17.1")),
     "keras_rs": Library(("keras-rs==0.4.0", "keras==3.15.1", TORCH, "numpy==2.4.6")),
     "torch_rechub": Library(("torch-rechub==0.9.0", TORCH, "scikit-learn==1.9.1", *PANDAS)),
+    "mlflow": Library(("mlflow-skinny==3.17.2", "scikit-learn==1.9.1", *OLDER), bare=("mlflow==3.17.2",)),
+    "llama_index": Library(("llama-index-core==0.14.25", "numpy==2.4.6")),
+    "haystack": Library(HAYSTACK, bare=("haystack-ai==3.4.1",)),
+    "haystack-3.0.0": Library(HAYSTACK, bare=("haystack-ai==3.0.0",)),
+    "ignite": Library(("pytorch-ignite==0.5.5", TORCH, "numpy==2.4.6")),
+    "pyg": Library(("torch-geometric==2.8.1", TORCH, "numpy==2.4.6")),
+    "ragas": Library(("ragas==0.4.3", "numpy==2.4.6")),
+    "evidently": Library(("evidently==0.7.23", *OLDER)),
+    "trulens": Library(("trulens-feedback==2.16.0", "trulens-core==2.16.0", *OLDER)),
+    "mteb": Library(("mteb==2.26.24", TORCH, "numpy==2.4.6")),
 }
 
 
