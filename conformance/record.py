@@ -61,6 +61,7 @@ class Library:
 LIBRARIES = {
     "pytrec_eval": Library(("pytrec_eval-terrier==0.5.11", "numpy==2.4.6", "scipy==1.17.1")),
     "ranx": Library(("ranx==0.3.21", "numba==0.68.1", *PANDAS)),
+    "ranx-0.3.14": Library(("ranx==0.3.14", "numba==0.68.1", *PANDAS)),
     "rectools": Library(("rectools==0.19.0", *OLDEST)),
     "sklearn": Library(("scikit-learn==1.9.1", "numpy==2.4.6", "scipy==1.17.1")),
     "ir_measures": Library(
@@ -69,12 +70,15 @@ LIBRARIES = {
     "replay": Library(("replay-rec==0.22.0", "polars==1.44.2", "pyarrow==23.0.1", *OLDER)),
     "recommenders": Library(("recommenders==1.2.1", "scikit-learn==1.9.1", *OLDER)),
     "torchmetrics": Library(("torchmetrics==1.9.0", TORCH, "numpy==2.4.6")),
+    "torchmetrics-1.7.3": Library(("torchmetrics==1.7.3", TORCH, "numpy==2.4.6")),
+    "torchmetrics-1.1.1": Library(("torchmetrics==1.1.1", TORCH, "numpy==1.26.4")),
     "lenskit": Library(("lenskit==2025.8.1", TORCH, "pyarrow==26.0.1", "scipy==1.17.1", *OLDER)),
     "recpack": Library(("recpack==0.3.6", TORCH, "scipy==1.17.1", "scikit-learn==1.9.1", *OLDEST)),
     "rs_metrics": Library(("rs_metrics==0.6.0", *PANDAS)),
     "cornac": Library(("cornac==3.0.1", "numpy==2.4.6", "scipy==1.17.1")),
     "lightgbm": Library(("lightgbm==4.7.0", "numpy==2.4.6", "scipy==1.17.1")),
     "xgboost": Library(("xgboost==3.2.0", "numpy==2.4.6", "scipy==1.17.1")),
+    "xgboost-1.7.6": Library(("xgboost==1.7.6", "numpy==1.26.4", "scipy==1.15.3")),
     # It uses names that NumPy 1.24 removed, and ray, which it asks for, is for tuning only.
     "recbole": Library(
         (

@@ -21,7 +21,8 @@ INPUTS = {
 }
 CALLS = (
     *(("RetrievalPrecision", {}), ("RetrievalPrecision", {"adaptive_k": True}), ("RetrievalRecall", {})),
-    *((f"Retrieval{name}", {}) for name in ("HitRate", "MAP", "MRR", "NormalizedDCG", "AUROC")),
+    *((f"Retrieval{name}", {}) for name in ("HitRate", "MAP", "MRR", "NormalizedDCG")),
+    *((("RetrievalAUROC", {}),) if hasattr(retrieval, "RetrievalAUROC") else ()),  # new in 1.3
 )
 EMPTY = ("neg", "pos", "skip", "error")
 

@@ -12,14 +12,13 @@ CUT = {name: name for name in ("precision", "recall", "f1", "mrr", "map", "ndcg"
 }
 NAMES = CUT | {"r-precision": "r_precision", "rbp.{digits}": "rbp(p=0.{digits})"}
 
+METRICS = ("precision", "recall", "hit", "map", "mrr", "f1", "ndcg(gain=linear)", "dcg(gain=linear)", "r_precision")
+
 DIALECT = Dialect(
     name="ranx",
     library="ranx",
     version="0.3.21",
-    metrics=(
-        *("precision", "recall", "hit", "map", "mrr", "f1", "ndcg(gain=linear)", "dcg(gain=linear)", "r_precision"),
-        "rbp(gain=grade)",
-    ),
+    metrics=(*METRICS, "rbp(gain=grade)"),
     names=NAMES
     | {f"{own}-l{{level}}": f"{spec}; min_relevance={{level}}" for own, spec in NAMES.items()}
     | {f"{own}@{{k}}-l{{level}}": f"{spec}@{{k}}; min_relevance={{level}}" for own, spec in CUT.items()},
