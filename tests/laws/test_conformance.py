@@ -173,6 +173,11 @@ OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
         "ndcg_exp_gain=False": {"gain": "linear"},
         "minus=True | ndcg_exp_gain=False": {"gain": "linear", "no_truth": "zero"},
     },
+    "xgboost<2": {
+        "minus=False": {},
+        "minus=True": "{metric}{cut}-",
+        "ndcg_exp_gain=False": {},  # it does not know it
+    },
 }
 """What a library's options are here: words of the metric, fields of the protocol, or a name that says them."""
 TRUTH: dict[str, dict[str, Any]] = {"truth=relevance > 0": {}, "truth=every row": {}}
@@ -206,6 +211,7 @@ NOT_SHARED: dict[str, dict[str, str]] = {
     },
     "sklearn": {"log_base=10": "no discount here has that base"},
     "tfranking": {"AlphaDCGMetric | labels=relevance": "a grade of 2 counts as two items of grade 1 do"},
+    "xgboost<2": {"pre uncut": "hits are divided by 2^32"},
     "trulens": {"expect_score=relevance | truth=every row": "an item of grade 0 is relevant and worth nothing"},
 }
 """What is recorded and not replayed, and why, beside the metrics that the dialects are ``without``."""
@@ -299,6 +305,13 @@ LEAST = {
     "xgboost": 5215,
     "torchmetrics<1.7.4": 9413,
     "torchmetrics<1.1.2": 972,
+    "beir": 3752,
+    "cornac": 6725,
+    "ir_measures": 21778,
+    "keras_rs": 3160,
+    "lenskit": 11705,
+    "lightgbm": 1801,
+    "xgboost<2": 5066,
 }  # fmt: skip
 """How many numbers of each library are compared, at least: means, and the users' own where they are recorded."""
 
@@ -324,7 +337,7 @@ def not_shared(name: str) -> dict[str, str]:
 
 
 class Recorded(NamedTuple):
-    """A number that a library gave; ``labels`` are its metric (with "@" where it is cut), its options, the data set."""
+    """A number that a library gave; ``labels`` are its metric (and with "@" or " uncut"), its options, the data set."""
 
     data: str
     entry: dict[str, Any]
@@ -342,7 +355,7 @@ def recorded(name: str) -> list[Recorded]:
 
 
 def _labels(data: str, entry: dict[str, Any]) -> frozenset[str]:
-    cut = {f"{entry['metric']}@"} if entry["k"] else set()
+    cut = {f"{entry['metric']}{'@' if entry['k'] else ' uncut'}"}
     options = {f"{option}={value}" for option, value in entry["options"].items()}
     return frozenset({entry["metric"], f"data={data}"} | cut | options)
 

@@ -22,4 +22,12 @@ DIALECT = Dialect(
         "auc": "it counts pairs of two relevant or two irrelevant items, too",
         "aucpr": "interpolates between precisions",
     },
+    editions={
+        "<2": {
+            "version": "1.7.6",
+            "metrics": ("precision; no_truth=zero", "map", "ndcg"),
+            "cutoff": None,
+            "note": "Its pre needs a cutoff: without one hits are divided by 2^32. It does not know ndcg_exp_gain.",
+        }
+    },
 )
