@@ -116,6 +116,7 @@ check: $(VENV)/ready  ## formatter, linter and type checker
 
 format: $(VENV)/ready  ## put the code into its form
 	$(BIN)/python tests/house/public.py
+	$(BIN)/python docs/extensions/dialect_tables.py
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 

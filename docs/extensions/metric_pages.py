@@ -60,7 +60,6 @@ def write(app: Any) -> None:
     metrics = atkay.list_metrics()
     pages = {f"{name}.rst": page(cls) for name, cls in metrics.items()} | {
         "index.rst": index(metrics.values()),
-        "dialects.rst": dialects(),
         "matrix.rst": matrix(group_of, GROUPS),
     }
     for name, text in pages.items():
@@ -112,7 +111,7 @@ def index(metrics: Iterable[type[Metric]]) -> str:
         rows = [(f":doc:`{cls.name}`", summary(cls)) for cls in every if group_of(cls) == group]
         parts += [title(group, "-"), words, table((), rows, "22 78")]
     names = "\n".join(f"   {cls.name}" for cls in every)
-    return "\n\n".join([*parts, f".. toctree::\n   :hidden:\n\n{names}\n   dialects\n   matrix\n"])
+    return "\n\n".join([*parts, f".. toctree::\n   :hidden:\n\n{names}\n   matrix\n"])
 
 
 def page(cls: type[Metric]) -> str:
@@ -331,27 +330,6 @@ def protocol() -> str:
             for n, (word, meaning) in enumerate(words.items())
         ]
     return table(("field", "value (default first)", "meaning"), rows, "18 18 64")
-
-
-def dialects() -> str:
-    """All dialects: the library, what was checked, and where its protocol differs from the default."""
-    rows = [
-        (
-            f"``{name}``",
-            each.title,
-            "run" if each.checked == "run" else "source read",
-            ", ".join(f"``{key}={value}``" for key, value in each.protocol.items()) or "the default",
-            ", ".join(f":doc:`{metric}`" for metric in sorted(each.words)),
-        )
-        for name, each in atkay.list_dialects().items()
-    ]
-    words = (
-        "``evaluate(..., dialect=NAME)`` computes what the library prints: its options, its names and its protocol. "
-        "*Run*: the library itself was run, and the tests replay its recorded numbers. *Source read*: its code was "
-        "read. See :doc:`/dialects`."
-    )
-    head = ("dialect", "library", "checked", "protocol", "metrics")
-    return "\n\n".join([title("All dialects"), words, table(head, rows, "14 18 10 28 30")]) + "\n"
 
 
 def title(text: str, mark: str = "=") -> str:

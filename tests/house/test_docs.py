@@ -100,6 +100,12 @@ def test_a_page_explains_the_symbols_of_its_formulas(monkeypatch: pytest.MonkeyP
     assert symbols(atkay.list_metrics()["gini"]) == ""
 
 
+def test_every_dialect_is_described_as_its_table_and_its_recording_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(DOCS / "extensions"))
+    made = runpy.run_path(str(DOCS / "extensions" / "dialect_tables.py"))["page"]()
+    assert (DOCS / "dialects.md").read_text() == made, "run python docs/extensions/dialect_tables.py"
+
+
 def test_the_readme_is_short_and_its_seconds_are_those_of_the_benchmark() -> None:
     text = README.read_text()
     assert len(text.splitlines()) <= 150

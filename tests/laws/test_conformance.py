@@ -77,6 +77,11 @@ OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
         "alpha=0.3 | beta=0.8": "{metric}(alpha=0.3,beta=0.8){cut}",
         "alpha=0.3 | beta=0.8 | rel=2": "{metric}(rel=2,alpha=0.3,beta=0.8){cut}",
     },
+    "evidently": {
+        "no_feedback_users=True": {"no_truth": "zero"},
+        "min_rel_score=2": {"min_relevance": 2},
+        "NDCGKMetric | min_rel_score=2": {"min_relevance": 2, "gain": "binary"},
+    },
     "haystack": {"score=relevance": {}, "score=none": {"gain": "binary"}},
     "ignite": {
         "ranks=every item": {},
@@ -188,6 +193,7 @@ NOT_SHARED: dict[str, dict[str, str]] = {
         "GAUC": "it divides by one more than the irrelevant items",
         "metric_0=MAP | metric_1=MAR": "an F of other metrics than precision and recall",
     },
+    "evidently": {"recommendations_type=score": "equal scores stand at the mean of their ranks, cut down"},
     "haystack": {
         "score=relevance | truth=every row": "an item of grade 0 is relevant and worth nothing",
     },
@@ -228,6 +234,7 @@ DIFFERENT: dict[str, dict[str, str]] = {
     "cornac": {
         f"{metric} | ranks=every item | data={data}": "equal scores in any order" for metric in CORNAC for data in TIED
     },
+    "evidently": {"MAPKMetric | data=short": "a hit at the end of a list counts again at each place below"},
     "ignite": {f"HitRate | data={data}": "equal scores in any order" for data in TIED},
     "ir_measures": {
         f"{metric} | data=order": "cwl_eval starts anew where another user's row comes between"
@@ -273,45 +280,12 @@ LOGARITHMS = {("trec_eval", "gm_map")}
 """What has the logarithms of its users' values, of which map has the values themselves."""
 
 LEAST = {
-    "beir": 3752,
-    "cornac": 6725,
-    "elliot": 8544,
-    "ir_measures": 24701,
-    "keras_rs": 3160,
-    "lenskit": 11705,
-    "lightgbm": 1801,
-    "llama_index": 6600,
-    "mlflow": 2160,
-    "haystack": 4565,
-    "haystack<3.1": 4565,
-    "ignite": 2152,
-    "pyg": 5344,
-    "ragas": 1,
-    "trulens": 3885,
-    "ranx": 21181,
-    "recbole": 4095,
-    "recommenders": 620,
-    "recpack": 4320,
-    "rectools": 8160,
-    "replay": 4080,
-    "rs_metrics": 4060,
-    "sentence_transformers": 6496,
-    "sklearn": 3033,
-    "spark": 331,
-    "tfranking": 4128,
-    "torch_rechub": 6150,
-    "torchmetrics": 8569,
-    "trec_eval": 22158,
-    "xgboost": 5215,
-    "torchmetrics<1.7.4": 9413,
-    "torchmetrics<1.1.2": 972,
-    "beir": 3752,
-    "cornac": 6725,
-    "ir_measures": 21778,
-    "keras_rs": 3160,
-    "lenskit": 11705,
-    "lightgbm": 1801,
-    "xgboost<2": 5066,
+    "beir": 3752, "cornac": 6725, "elliot": 8544, "evidently": 628, "haystack": 4565, "haystack<3.1": 4565,
+    "ignite": 2152, "ir_measures": 21778, "keras_rs": 3160, "lenskit": 11705, "lightgbm": 1801, "llama_index": 6600,
+    "mlflow": 2160, "pyg": 5344, "ranx": 21181, "ranx<0.3.15": 19386, "recbole": 4095, "recommenders": 620, "recpack": 4320,
+    "rectools": 8160, "replay": 4080, "rs_metrics": 4060, "sentence_transformers": 6496, "sklearn": 3033,
+    "spark": 331, "tfranking": 4128, "torch_rechub": 6150, "torchmetrics": 8569, "torchmetrics<1.1.2": 972,
+    "torchmetrics<1.7.4": 9413, "trec_eval": 22158, "trulens": 3885, "xgboost": 5215, "xgboost<2": 5066,
 }  # fmt: skip
 """How many numbers of each library are compared, at least: means, and the users' own where they are recorded."""
 
@@ -784,13 +758,17 @@ def test_users_without_a_list_whose_truth_is_below_the_threshold() -> None:
 
 def test_all_dialects_are_listed() -> None:
     found = atkay.list_dialects()
-    assert set(found) == {
-        "trec_eval", "trec_eval_10", "ir_measures", "ranx",
+    assert {name for name, each in found.items() if not each.versions} == {
+        "trec_eval", "ir_measures", "ranx",
         "rectools", "replay", "recommenders", "torchmetrics", "recbole", "lenskit",
         "recpack", "rs_metrics", "cornac", "sklearn", "elliot", "tfranking", "lightgbm", "xgboost", "spark",
         "beir", "sentence_transformers", "keras_rs", "torch_rechub",
+        "evidently", "haystack", "ignite", "llama_index", "mlflow", "pyg", "ragas", "trulens",
     }  # fmt: skip
-    assert [name for name, each in found.items() if each.checked != "run"] == ["trec_eval_10"]
+    assert {name for name, each in found.items() if each.versions} == {
+        "haystack<3.1", "ranx<0.3.15", "torchmetrics<1.1.2", "torchmetrics<1.7.4", "trec_eval>=10", "xgboost<2",
+    }  # fmt: skip
+    assert [name for name, each in found.items() if each.checked != "run"] == ["trec_eval>=10"]
     assert "from source" in repr(found)
     assert "rectools 0.19.0" in found.to_markdown()
 

@@ -179,7 +179,7 @@ def test_its_own_tests(own_files: tuple[dict[str, Path], Path], name: str, run: 
     geometric = [measure for measure in expected if measure.startswith("gm_")]
     of_ten = [measure for measure in OF_TEN if measure in expected]
     usual = [measure for measure in expected if measure not in ("rbp", *of_ten, *geometric)]
-    calls = [("trec_eval", usual), *(("trec_eval", [measure]) for measure in geometric), ("trec_eval_10", of_ten)]
+    calls = [("trec_eval", usual), *(("trec_eval", [measure]) for measure in geometric), ("trec_eval>=10", of_ten)]
     for dialect, measures in calls if of_ten else calls[:-1]:
         counts = [COUNTS[measure] for measure in measures if measure in COUNTS]
         result = atkay.evaluate(runs[run], qrels, [*measures, *counts], dialect=dialect, **fields)
@@ -235,7 +235,7 @@ def test_version_10() -> None:
     truth = {1: {"a": 1, "b": 1, "c": 1, "d": 1}}
     specs = ["recip_rank", "iprec_at_recall_0.35"]
     nine, ten = (
-        list(atkay.evaluate(recs, truth, specs, dialect=name).values()) for name in ("trec_eval", "trec_eval_10")
+        list(atkay.evaluate(recs, truth, specs, dialect=name).values()) for name in ("trec_eval", "trec_eval>=10")
     )
     # x first: hits at ranks 2, 3 and 4; a first: at 1, 3 and 4.
     assert nine == [1 / 2, 3 / 4]
@@ -245,12 +245,12 @@ def test_version_10() -> None:
 def test_the_residual_of_version_10() -> None:
     # m_rbp_resid.c: 0.9^L + 0.1 Σ 0.9^(rank - 1) over what nobody judged, 0 without any such.
     recs, truth = {1: ["a", "x"], 2: ["a"]}, {1: {"a": 1}, 2: {"a": 1}}
-    result = atkay.evaluate(recs, truth, "rbp_resid", dialect="trec_eval_10")
+    result = atkay.evaluate(recs, truth, "rbp_resid", dialect="trec_eval>=10")
     assert result.query_values[:, 0].tolist() == [pytest.approx(0.9**2 + 0.1 * 0.9), 0]
     assert not math.isnan(result["rbp_resid"])
 
 
 def test_what_nobody_judged_in_version_10() -> None:
     # Of a, x and p nobody judged x, and p has a grade below 0: 1 of 2, and 2 of 5 places.
-    result = atkay.evaluate({1: ["a", "x", "p"]}, {1: {"a": 1, "p": -1}}, ["unj_2", "unj_5"], dialect="trec_eval_10")
+    result = atkay.evaluate({1: ["a", "x", "p"]}, {1: {"a": 1, "p": -1}}, ["unj_2", "unj_5"], dialect="trec_eval>=10")
     assert list(result.values()) == [1 / 2, 2 / 5]

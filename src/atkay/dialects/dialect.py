@@ -244,7 +244,7 @@ def find_dialect(name: str | Dialect) -> Dialect:
 
     >>> from atkay.dialects.dialect import find_dialect
     >>> find_dialect("trec_eval").title, find_dialect("trec_eval>=10").title, find_dialect("trec_eval==9.0.7").title
-    ('pytrec_eval-terrier 0.5.11', 'pytrec_eval-terrier 0.5.11', 'pytrec_eval-terrier 0.5.11')
+    ('pytrec_eval-terrier 0.5.11', 'trec_eval 10.0', 'pytrec_eval-terrier 0.5.11')
     """
     if isinstance(name, Dialect):
         return name

@@ -34,7 +34,7 @@ DIALECT = Dialect(
     protocol={"no_truth": "judged", "min_relevance": 1},
     unstable=16,
     note="Equal scores keep their order in lists of up to 15 items; in longer ones ranx's sort is unstable. "
-    "Its bpref is NaN where nothing was judged irrelevant; it is not supported here.",
+    "Its f1 is right from 0.3.16 on. Its bpref is NaN where nothing was judged irrelevant; it is not supported here.",
     without=WITHOUT,
     editions={
         "<0.3.15": {

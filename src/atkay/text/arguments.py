@@ -19,6 +19,7 @@ Library = Literal[
     "beir",
     "cornac",
     "elliot",
+    "evidently",
     "haystack",
     "haystack<3.1",
     "ignite",
@@ -29,8 +30,8 @@ Library = Literal[
     "llama_index",
     "mlflow",
     "pyg",
-    "ragas",
     "ranx",
+    "ranx<0.3.15",
     "recbole",
     "recommenders",
     "recpack",
@@ -43,10 +44,13 @@ Library = Literal[
     "tfranking",
     "torch_rechub",
     "torchmetrics",
+    "torchmetrics<1.1.2",
+    "torchmetrics<1.7.4",
     "trec_eval",
-    "trec_eval_10",
+    "trec_eval>=10",
     "trulens",
     "xgboost",
+    "xgboost<2",
 ]
 
 
