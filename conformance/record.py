@@ -113,7 +113,21 @@ LIBRARIES = {
     "haystack-3.0.0": Library(HAYSTACK, bare=("haystack-ai==3.0.0",)),
     "ignite": Library(("pytorch-ignite==0.5.5", TORCH, "numpy==2.4.6")),
     "pyg": Library(("torch-geometric==2.8.1", TORCH, "numpy==2.4.6")),
-    "ragas": Library(("ragas==0.4.3", "numpy==2.4.6")),
+    "ragas": Library(
+        (
+            *("numpy==2.4.6", "langchain==0.3.27", "langchain-core==0.3.79", "langchain-community==0.3.31"),
+            *(
+                "langchain-openai==0.3.35",
+                "openai==1.109.1",
+                "instructor==1.11.3",
+                "datasets==4.2.0",
+                "tiktoken==0.12.0",
+            ),
+            *("nest-asyncio==1.6.0", "appdirs==1.4.4", "diskcache==5.6.3", "networkx==3.6.1", "scikit-network==0.33.5"),
+            "pillow==11.3.0",
+        ),
+        bare=("ragas==0.4.3",),
+    ),
     "evidently": Library(("evidently==0.7.23", *OLDER)),
     "trulens": Library(("trulens-feedback==2.16.0", "trulens-core==2.16.0", *OLDER)),
     "mteb": Library(("mteb==2.26.24", TORCH, "numpy==2.4.6")),

@@ -283,7 +283,7 @@ LEAST = {
     "beir": 3752, "cornac": 6725, "elliot": 8544, "evidently": 628, "haystack": 4565, "haystack<3.1": 4565,
     "ignite": 2152, "ir_measures": 21778, "keras_rs": 3160, "lenskit": 11705, "lightgbm": 1801, "llama_index": 6600,
     "mlflow": 2160, "pyg": 5344, "ranx": 21181, "ranx<0.3.15": 19386, "recbole": 4095, "recommenders": 620, "recpack": 4320,
-    "rectools": 8160, "replay": 4080, "rs_metrics": 4060, "sentence_transformers": 6496, "sklearn": 3033,
+    "ragas": 1, "rectools": 8160, "replay": 4080, "rs_metrics": 4060, "sentence_transformers": 6496, "sklearn": 3033,
     "spark": 331, "tfranking": 4128, "torch_rechub": 6150, "torchmetrics": 8569, "torchmetrics<1.1.2": 972,
     "torchmetrics<1.7.4": 9413, "trec_eval": 22158, "trulens": 3885, "xgboost": 5215, "xgboost<2": 5066,
 }  # fmt: skip
