@@ -29,6 +29,7 @@ SINGLE = {"ignite", "keras_rs", "pyg", "tfranking", "torchmetrics"}
 PRINTED = {
     "beir": dict.fromkeys(("NDCG", "MAP", "Recall", "P", "MRR", "R_cap", "Accuracy"), 5),
     "ir_measures": {"ERR": 5, "dcg=exp-log2": 5},
+    "mteb": dict.fromkeys(("ndcg_at", "map_at", "recall_at", "precision_at", "hit_rate_at"), 5),
     "torch_rechub": dict.fromkeys(("NDCG", "MRR", "Recall", "Hit", "Precision"), 4),
 }
 """What comes with few decimals."""
@@ -36,7 +37,7 @@ RUN = [name for name, each in atkay.list_dialects().items() if each.checked == "
 
 REPEATED = ("duplicates", "duplicate_truth")
 """Data sets that repeat an item, which atkay refuses."""
-CUT = {"trec_eval": "_{}", "spark": "({})", "mlflow": "_{}"}
+CUT = {"trec_eval": "_{}", "spark": "({})", "mlflow": "_{}", "mteb": "_{}"}
 """How a library's own names say the cutoff, where not as "@5"."""
 
 COUNTS = {"num_ret": "listed", "num_rel": "relevant", "num_rel_ret": "hits", "num_nonrel_judged_ret": "nonrelevant"}
@@ -100,6 +101,7 @@ OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
         "use_granular_hit_rate=True": "{metric}(use_granular_hit_rate=True){cut}",
         "mode=exponential": {},  # all gains are 1
     },
+    "mteb": {"users=with truth": {}},
     "pyg": {"LinkPredNDCG | weighted=True": {"gain": "linear"}},
     "ranx": {
         "inputs=objects": {},
@@ -283,7 +285,7 @@ LEAST = {
     "beir": 3752, "cornac": 6725, "elliot": 8544, "evidently": 628, "haystack": 4565, "haystack<3.1": 4565,
     "ignite": 2152, "ir_measures": 21778, "keras_rs": 3160, "lenskit": 11705, "lightgbm": 1801, "llama_index": 6600,
     "mlflow": 2160, "pyg": 5344, "ranx": 21181, "ranx<0.3.15": 19386, "recbole": 4095, "recommenders": 620, "recpack": 4320,
-    "ragas": 1, "rectools": 8160, "replay": 4080, "rs_metrics": 4060, "sentence_transformers": 6496, "sklearn": 3033,
+    "mteb": 3432, "ragas": 1725, "rectools": 8160, "replay": 4080, "rs_metrics": 4060, "sentence_transformers": 6496, "sklearn": 3033,
     "spark": 331, "tfranking": 4128, "torch_rechub": 6150, "torchmetrics": 8569, "torchmetrics<1.1.2": 972,
     "torchmetrics<1.7.4": 9413, "trec_eval": 22158, "trulens": 3885, "xgboost": 5215, "xgboost<2": 5066,
 }  # fmt: skip
@@ -763,12 +765,18 @@ def test_all_dialects_are_listed() -> None:
         "rectools", "replay", "recommenders", "torchmetrics", "recbole", "lenskit",
         "recpack", "rs_metrics", "cornac", "sklearn", "elliot", "tfranking", "lightgbm", "xgboost", "spark",
         "beir", "sentence_transformers", "keras_rs", "torch_rechub",
-        "evidently", "haystack", "ignite", "llama_index", "mlflow", "pyg", "ragas", "trulens",
+        "evidently", "haystack", "ignite", "llama_index", "mlflow", "mteb", "pyg", "ragas", "trulens",
+        "elasticsearch", "session_rec", "warprec",
     }  # fmt: skip
     assert {name for name, each in found.items() if each.versions} == {
         "haystack<3.1", "ranx<0.3.15", "torchmetrics<1.1.2", "torchmetrics<1.7.4", "trec_eval>=10", "xgboost<2",
     }  # fmt: skip
-    assert [name for name, each in found.items() if each.checked != "run"] == ["trec_eval>=10"]
+    assert [name for name, each in found.items() if each.checked != "run"] == [
+        "elasticsearch",
+        "session_rec",
+        "trec_eval>=10",
+        "warprec",
+    ]
     assert "from source" in repr(found)
     assert "rectools 0.19.0" in found.to_markdown()
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Library = Literal[
     "beir",
     "cornac",
+    "elasticsearch",
     "elliot",
     "evidently",
     "haystack",
@@ -29,7 +30,9 @@ Library = Literal[
     "lightgbm",
     "llama_index",
     "mlflow",
+    "mteb",
     "pyg",
+    "ragas",
     "ranx",
     "ranx<0.3.15",
     "recbole",
@@ -39,6 +42,7 @@ Library = Literal[
     "replay",
     "rs_metrics",
     "sentence_transformers",
+    "session_rec",
     "sklearn",
     "spark",
     "tfranking",
@@ -49,6 +53,7 @@ Library = Literal[
     "trec_eval",
     "trec_eval>=10",
     "trulens",
+    "warprec",
     "xgboost",
     "xgboost<2",
 ]

@@ -1,0 +1,29 @@
+"""MTEB's scores of retrieval: pytrec_eval's measures, and a reciprocal rank of its own."""
+
+from __future__ import annotations
+
+from atkay.dialects.dialect import Dialect
+
+DIALECT = Dialect(
+    name="mteb",
+    library="mteb",
+    version="2.26.24",
+    metrics=("precision", "recall", "map", "ndcg(gain=linear)", "hit", "mrr; scores=exact"),
+    names={
+        "ndcg_at_{k}": "ndcg@{k}",
+        "map_at_{k}": "map@{k}",
+        "recall_at_{k}": "recall@{k}",
+        "precision_at_{k}": "precision@{k}",
+        "mrr_at_{k}": "mrr@{k}",
+        "hit_rate_at_{k}": "hit@{k}",
+    },
+    protocol={
+        "no_recs": "skip",
+        "no_truth": "judged",
+        "ties": "text_desc",
+        "scores": "float32",
+        "gains": "positive",
+        "negative": "unjudged",
+    },
+    note="It prints five decimals, those of mrr aside. A user without truth is an error there.",
+)
