@@ -1,5 +1,5 @@
-"""MTEB: calculate_retrieval_scores on dicts. It looks every user of the run up in the qrels, so a list without truth raises
-KeyError; where there is one, it is asked a second time without.
+"""MTEB: calculate_retrieval_scores on dicts. It looks every user of the run up in the qrels, so a list without truth
+raises KeyError; where there is one, it is asked a second time without.
 """
 
 from __future__ import annotations
