@@ -105,6 +105,9 @@ LIBRARIES = {
         ("pytrec_eval-terrier==0.5.11", "numpy==2.4.6", "scipy==1.17.1", "tqdm==4.70.1"), bare=("beir==2.2.0",)
     ),
     "sentence_transformers": Library(("sentence-transformers==6.2.0", TORCH, "scikit-learn==1.9.1", "scipy==1.17.1")),
+    "sentence_transformers-5.7.0": Library(
+        ("sentence-transformers==5.7.0", TORCH, "scikit-learn==1.9.1", "scipy==1.17.1")
+    ),
     "keras_rs": Library(("keras-rs==0.4.0", "keras==3.15.1", TORCH, "numpy==2.4.6")),
     "torch_rechub": Library(("torch-rechub==0.9.0", TORCH, "scikit-learn==1.9.1", *PANDAS)),
     "mlflow": Library(("mlflow-skinny==3.17.2", "scikit-learn==1.9.1", *OLDER), bare=("mlflow==3.17.2",)),

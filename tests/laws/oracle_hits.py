@@ -270,7 +270,7 @@ def ndcg(case: Case, words: Words) -> float:
         "full": [max(1.0, case.threshold) if words.get("gain") == "exp2_above" else 1.0] * case.k_or_L,
         "listed": own_list[: case.k],
         "uncut": all_truth,
-        "possible": all_truth[: min(case.k, case.L)],
+        "possible": all_truth[: case.L if case.k is None else min(case.k, case.L)],
     }
     ideal = choose(words, "ideal", ideals)
     best = math.fsum(

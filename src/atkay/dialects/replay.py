@@ -11,6 +11,7 @@ DIALECT = Dialect(
     metrics=("precision", "recall", "hit", "map(per=capped)", "mrr", "ndcg(gain=binary)", "top_auc(one_kind=hit)"),
     names={"RocAuc": "top_auc"},
     protocol={"ties": "item_desc"},
+    note="Given pandas tables, versions below 0.20 leave equal scores in any order.",
     alike={
         "Coverage": "coverage",
         "Novelty": "new_to_user",

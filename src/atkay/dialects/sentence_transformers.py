@@ -15,4 +15,5 @@ DIALECT = Dialect(
     "no_truth=zero for CrossEncoderRerankingEvaluator. There equal scores are averaged over in nDCG (ties=expected) "
     "and read as one in MAP (ties=together, per=relevant); in MRR RerankingEvaluator puts the relevant ones first "
     "(ties=best).",
+    editions={"<6": {"version": "5.7.0", "protocol": {}}},
 )

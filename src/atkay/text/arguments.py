@@ -42,6 +42,7 @@ Library = Literal[
     "replay",
     "rs_metrics",
     "sentence_transformers",
+    "sentence_transformers<6",
     "session_rec",
     "sklearn",
     "spark",
