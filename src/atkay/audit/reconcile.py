@@ -23,6 +23,7 @@ from atkay.audit.candidates import (
     spoken_of,
     together,
 )
+from atkay.dialects.dialect import newest
 from atkay.errors import ProtocolError, SpecError, number_of, shown
 from atkay.evaluation.request import Request
 from atkay.metrics.spec import parse
@@ -410,6 +411,7 @@ def _concluded(
         if library.name not in named
         and all(printed[number].matches(np.array(value)) for number, (_, value) in library.chosen.items())
     ]
+    explanations = [dataclasses.replace(each, libraries=newest(each.libraries)) for each in explanations]
     explanations.sort(key=lambda each: (each.cost, -len(each.libraries)))
     nearest: dict[str, tuple[Candidate, float]] = {}
     closest = None

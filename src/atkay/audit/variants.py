@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from atkay.audit.discrepancy import SAME
-from atkay.dialects.dialect import Dialect, list_dialects
+from atkay.dialects.dialect import Dialect, list_dialects, newest
 from atkay.errors import SpecError, TiesWarning
 from atkay.evaluation.evaluate import evaluate
 from atkay.evaluation.request import Request
@@ -128,7 +128,7 @@ def variants(recs: Any, truth: Any, metric: str | Metric, **given: Unpack[Evalua
         alike[first] = (*alike.get(first, ()), *([spec] if spec != first else []))
         users.setdefault(first, []).extend(libraries.get(spec, ()))
     start = result[str(default)]
-    rows = [Variant(spec, result[spec], result[spec] - start, tuple(sorted(users[spec]))) for spec in seen]
+    rows = [Variant(spec, result[spec], result[spec] - start, newest(sorted(users[spec]))) for spec in seen]
     rows[1:] = sorted(rows[1:], key=lambda row: (abs(row.distance), row.spec))
     return Variants(tuple(rows), alike, result.protocol)
 

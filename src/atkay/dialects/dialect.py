@@ -239,6 +239,18 @@ def list_dialects() -> Dialects:
     return Dialects(importlib.import_module(f"{__package__}.{name}").DIALECT for name in names)
 
 
+def newest(names: Iterable[str]) -> tuple[str, ...]:
+    """The names of dialects, without other versions of one that is there itself.
+
+    >>> from atkay.dialects.dialect import newest
+    >>> newest(["haystack<3.1", "xgboost", "xgboost<2"])
+    ('haystack<3.1', 'xgboost')
+    """
+    every = dict.fromkeys(names)
+    library = {name: re.split("[<=>]", name)[0] for name in every}
+    return tuple(name for name in every if library[name] == name or library[name] not in every)
+
+
 def find_dialect(name: str | Dialect) -> Dialect:
     """The dialect of a name, however its punctuation is written, or of some versions of the library.
 
