@@ -191,7 +191,7 @@ def test_numbers_stay_numbers(here: Path) -> None:
     [first, *_] = json.loads(run("reconcile recs.csv truth.csv map@5=0.4507 ndcg@5=0.5384 -f json").stdout)
     assert first["metrics"] == ["map(per=capped)@5", "ndcg(gain=binary)@5"]
     assert first["values"] == pytest.approx([0.4507, 0.5384], abs=5e-5)
-    assert (first["words"], first["libraries"]) == (2, ["recbole", "replay", "sentence_transformers"])
+    assert (first["words"], first["libraries"]) == (2, ["pyg", "recbole", "replay", "sentence_transformers", "warprec"])
     nothing = run("reconcile recs.csv truth.csv map@5=0.123456 -f json")
     assert (json.loads(nothing.stdout), "No match" in nothing.stderr) == ([], True)
     words = json.loads(run("metrics map -f json").stdout)
