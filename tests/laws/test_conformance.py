@@ -16,7 +16,7 @@ import pytest
 from recorded import FOLDER, frames
 
 import atkay
-from atkay.dialects.dialect import Dialect
+from atkay.dialects.dialect import Dialect, find_dialect
 from atkay.errors import ProtocolError, SpecError
 from atkay.evaluation.spoken import protocols, speak
 from atkay.metrics.metric import Metric
@@ -780,6 +780,24 @@ def test_all_dialects_are_listed() -> None:
     ]
     assert "from source" in repr(found)
     assert "rectools 0.19.0" in found.to_markdown()
+
+
+@pytest.mark.parametrize(
+    ("asked", "name"),
+    [
+        ("torchmetrics==1.0", "torchmetrics<1.1.2"),
+        ("torchmetrics==1.5", "torchmetrics<1.7.4"),
+        ("torchmetrics<1.7", "torchmetrics<1.7.4"),
+        ("torchmetrics==1.8", "torchmetrics"),
+        ("haystack==2.31", "haystack<3.1"),
+        ("haystack<3.4", "haystack"),
+        ("xgboost==1.7.6", "xgboost<2"),
+        ("trec_eval==9.0.8", "trec_eval"),
+        ("trec_eval==10.0", "trec_eval>=10"),
+    ],
+)
+def test_of_which_version_a_dialect_is(asked: str, name: str) -> None:
+    assert find_dialect(asked).name == name
 
 
 def test_scores_in_single_precision() -> None:

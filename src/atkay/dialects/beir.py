@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from atkay.dialects.dialect import Dialect
+from atkay.dialects.trec_eval import PROTOCOL
 
 OWN = "no_recs=zero ties=given scores=exact"
 
@@ -16,14 +17,7 @@ DIALECT = Dialect(
         "R_cap": f"recall(per=capped); {OWN}",
         "Accuracy": "hit",
     },
-    protocol={
-        "no_recs": "skip",
-        "no_truth": "judged",
-        "ties": "text_desc",
-        "scores": "float32",
-        "gains": "positive",
-        "negative": "unjudged",
-    },
+    protocol={**PROTOCOL, "scores": "float32"},
     note="It prints five decimals. Its MRR, R_cap, Accuracy and Hole count users without a list, and a user without "
     "truth is an error.",
     alike={

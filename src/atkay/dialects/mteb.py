@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from atkay.dialects.dialect import Dialect
+from atkay.dialects.trec_eval import PROTOCOL
 
 DIALECT = Dialect(
     name="mteb",
@@ -17,13 +18,6 @@ DIALECT = Dialect(
         "mrr_at_{k}": "mrr@{k}",
         "hit_rate_at_{k}": "hit@{k}",
     },
-    protocol={
-        "no_recs": "skip",
-        "no_truth": "judged",
-        "ties": "text_desc",
-        "scores": "float32",
-        "gains": "positive",
-        "negative": "unjudged",
-    },
+    protocol={**PROTOCOL, "scores": "float32"},
     note="It prints five decimals, those of mrr aside. A user without truth is an error there.",
 )
