@@ -83,10 +83,10 @@ def test_the_same_in_markdown_and_html() -> None:
 
 
 def test_one_run() -> None:
-    """0.25 and 0.75: mean 0.5, SD 0.3536, and Student's interval ±12.706 · 0.3536 / sqrt(2) = ±3.1766."""
+    """0.25 and 0.75: mean 0.5, SD 0.3536, and Student's interval ±12.706 · 0.3536 / sqrt(2) = ±3.1766: cut to 0 to 1."""
     one = result([[0.25, 2], [0.75, 4]], METRICS, slicings=(Slicing("half", ["a", "b"], np.array([0, 1])),))
     latex = one.to_latex(caption="One", percent=True, names={"mrr": "MRR"})
-    assert r"MRR (\%) $\uparrow$ & 50.00 & [-267.66, 367.66] & 35.36 & 2 & 0 \\" in latex
+    assert r"MRR (\%) $\uparrow$ & 50.00 & [0.00, 100.00] & 35.36 & 2 & 0 \\" in latex
     assert r"mean\_rank $\downarrow$ & 3.0000 & " in latex
     assert (latex.count(r"\begin{table}"), latex.count(r"\toprule"), latex.count(r"\caption")) == (1, 2, 1)
     assert r"\item $\uparrow$ higher is better, $\downarrow$ lower is better" in latex
