@@ -83,7 +83,7 @@ def test_the_same_in_markdown_and_html() -> None:
 
 
 def test_one_run() -> None:
-    """0.25 and 0.75: mean 0.5, SD 0.3536, and Student's interval ±12.706 · 0.3536 / sqrt(2) = ±3.1766: cut to 0 to 1."""
+    """0.25 and 0.75: mean 0.5, SD 0.3536, and Student's interval ±12.706 · 0.3536 / sqrt(2) = ±3.1766, cut."""
     one = result([[0.25, 2], [0.75, 4]], METRICS, slicings=(Slicing("half", ["a", "b"], np.array([0, 1])),))
     latex = one.to_latex(caption="One", percent=True, names={"mrr": "MRR"})
     assert r"MRR (\%) $\uparrow$ & 50.00 & [0.00, 100.00] & 35.36 & 2 & 0 \\" in latex
