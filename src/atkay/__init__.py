@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 HOMES = {
     "Columns": "inputs.columns",
     "Comparison": "comparison.comparison",
+    "Conformance": "audit.conformance",
     "FullRanking": "engines.full_ranking.full_ranking",
     "GateResult": "comparison.gate_result",
     "Leaderboard": "comparison.leaderboard",
@@ -33,6 +34,7 @@ HOMES = {
     "check": "audit.check",
     "compare": "comparison.compare",
     "compare_data_sets": "comparison.compare_data_sets",
+    "conform": "audit.conform",
     "diff": "comparison.diff",
     "evaluate": "evaluation.evaluate",
     "explain": "audit.explain",

@@ -2,6 +2,8 @@
 from atkay import errors as errors
 from atkay import tasks as tasks
 from atkay.audit.check import check as check
+from atkay.audit.conform import conform as conform
+from atkay.audit.conformance import Conformance as Conformance
 from atkay.audit.explain import explain as explain
 from atkay.audit.reconcile import reconcile as reconcile
 from atkay.audit.table_check import TableCheck as TableCheck

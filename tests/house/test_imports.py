@@ -71,9 +71,9 @@ def test_the_public_surface() -> None:
     classes = {each.__name__ for each in atkay.list_metrics().values()}
     assert {"DCG", "F1", "HitRate", "MAP", "MNAP", "MRR", "NDCG", "Precision", "RPrecision", "Recall"} <= classes
     assert set(dir(atkay)) - classes == {
-        "Columns", "Comparison", "FullRanking", "GateResult", "Leaderboard", "Metric", "Overlap", "Population",
-        "Protocol", "QueryDiff", "Result", "RunDiff", "Sampled", "Stream", "TableCheck", "Verification",
-        "__version__", "check", "compare", "compare_data_sets", "diff", "errors", "evaluate", "explain",
+        "Columns", "Comparison", "Conformance", "FullRanking", "GateResult", "Leaderboard", "Metric", "Overlap",
+        "Population", "Protocol", "QueryDiff", "Result", "RunDiff", "Sampled", "Stream", "TableCheck", "Verification",
+        "__version__", "check", "compare", "compare_data_sets", "conform", "diff", "errors", "evaluate", "explain",
         "full_ranking", "gate", "list_dialects", "list_metrics", "overlap", "parse", "power", "read_ir_metadata",
         "reconcile", "report", "tasks", "variants", "verify", "write_ir_metadata",
     }  # fmt: skip

@@ -23,6 +23,7 @@ COMMANDS = (
     "explain",
     "check",
     "verify",
+    "conform",
     "report",
     "metrics",
     "dialects",
