@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from atkay.audit.candidates import REFUSING, Candidate, Printed, candidates_of, meant_by
-from atkay.audit.cases import KINDS, LEVELS, Batch, Case, formula_cases, mixed_case, small_cases
-from atkay.audit.conformance import Conformance, Counterexample, Finding
+from atkay.audit.probes import KINDS, LEVELS, Probes, Probe, formula_cases, mixed_case, small_cases
+from atkay.audit.conformance import Conformance, Counterexample, Conformity
 from atkay.audit.faults import FAULTS, Fault, removed
-from atkay.audit.program import Answer, Asked, Program
+from atkay.audit.program import Answer, Source, Program
 from atkay.audit.variants import plain
 from atkay.core.types import Bools, Floats, Ints
 from atkay.dialects.dialect import Dialect, find_dialect, list_dialects
@@ -78,17 +78,17 @@ class Reading:
     scale: int = 1
     fault: Fault | None = None
 
-    def values(self, batch: Batch) -> Floats:
+    def values(self, batch: Probes) -> Floats:
         """Its values."""
         values: Floats = self.scale * _values(batch, [self.metric], self.protocol, self.fault)[0]
         return values
 
-    def at(self, asked: int | None, k: int | None) -> Reading:
-        """The same where another cutoff than the one that was asked for is."""
+    def at(self, usual: int | None, k: int | None) -> Reading:
+        """The same where another cutoff than the usual one is asked for."""
         own = self.metric.k
-        if not isinstance(own, int) or asked is None or k is None:
+        if not isinstance(own, int) or usual is None or k is None:
             return self
-        return dataclasses.replace(self, metric=self.metric @ max(own - asked + k, 1))
+        return dataclasses.replace(self, metric=self.metric @ max(own - usual + k, 1))
 
 
 class Spoken(NamedTuple):
@@ -99,11 +99,11 @@ class Spoken(NamedTuple):
     protocol: Protocol
 
 
-Study = Generator[list[tuple[int | None, Case]], list[Answer], Finding]
+Study = Generator[list[tuple[int | None, Probe]], list[Answer], Conformity]
 
 
 def conform(
-    program: Asked,
+    program: Source,
     metrics: str | Metric | Iterable[str | Metric],
     *,
     dialect: str | Dialect | None = None,
@@ -142,47 +142,47 @@ def conform(
     ...         if relevant:
     ...             values.append(float(any(item in relevant for item, score in best)))
     ...     return sum(values) / len(values) if values else None
-    >>> found = atkay.conform(recall, "recall@3")
-    >>> found["recall@3"].spec, bool(found)
+    >>> conformance = atkay.conform(recall, "recall@3")
+    >>> conformance["recall@3"].spec, bool(conformance)
     ('hit@3', False)
     """
-    asked = Program(program, timeout)
+    runner = Program(program, timeout)
     library = None if dialect is None else find_dialect(dialect)
     names = [str(name) for name in separate(metrics)]
     studies = [_study(name, library) for name in names]
     waiting = [next(study) for study in studies]
-    findings: dict[int, Finding] = {}
+    findings: dict[int, Conformity] = {}
     while len(findings) < len(names):
         running = [at for at in range(len(names)) if at not in findings]
         questions = [case.question(names[at].partition("@")[0], k) for at in running for k, case in waiting[at]]
-        answers = iter(asked.ask(questions))
+        answers = iter(runner.ask(questions))
         for at in running:
             try:
                 waiting[at] = studies[at].send(list(itertools.islice(answers, len(waiting[at]))))
             except StopIteration as ended:
                 findings[at] = ended.value
     ordered = tuple(findings[at] for at in range(len(names)))
-    return Conformance(asked.name, ordered, "" if library is None else library.title)
+    return Conformance(runner.name, ordered, "" if library is None else library.title)
 
 
 def _study(name: str, library: Dialect | None) -> Study:
     """Asks cases about one metric until its convention is known."""
-    asked = _asked(name, library)
+    meant = _asked(name, library)
     draw = np.random.default_rng(SEED)
-    spoken = _spoken(asked)
-    top = asked.k if isinstance(asked.k, int) else 6
+    spoken = _spoken(meant)
+    top = meant.k if isinstance(meant.k, int) else 6
     number = Printed(1.0, EXACT)
-    candidates = candidates_of(plain(asked), number, [each.metric for each in spoken] + [asked])
+    candidates = candidates_of(plain(meant), number, [each.metric for each in spoken] + [meant])
     costs = {each.metric: each for each in sorted(candidates, key=_cost) if not each.percent}
     target = None if library is None else _target(name, library)
-    search = Search(asked, list(costs), spoken, [] if target is None else [target.protocol])
+    search = Search(meant, list(costs), spoken, [] if target is None else [target.protocol])
     first = _first_cases(draw, top, search)
     search.add(first, (yield [(search.cutoff, case) for case in first]))
     search.tier()
-    found = search.explained()
+    reading = search.explained()
     for round_number in range(ROUNDS):
         pool = [*formula_cases(draw, top, POOL // 4), *_pool(draw, top, POOL // len(KINDS))]
-        more = _splitting(pool, [found, *search.alike(found)], SPLITTING)
+        more = _splitting(pool, [reading, *search.alike(reading)], SPLITTING)
         if round_number == 0:
             more += [mixed_case(draw, top) for _ in range(VALIDATING)]
             again = first[:AGAIN]
@@ -194,8 +194,8 @@ def _study(name: str, library: Dialect | None) -> Study:
             search.changes = search.changed(answers[-AGAIN:])
             more, answers = more[:-AGAIN], answers[:-AGAIN]
         search.add(more, answers)
-        found = search.explained(found)
-    return (yield from _concluded(name, asked, search, found, target, library))
+        reading = search.explained(reading)
+    return (yield from _concluded(name, meant, search, reading, target, library))
 
 
 def _cost(candidate: Candidate) -> int:
@@ -223,11 +223,11 @@ def _kept(protocol: Protocol) -> Protocol:
     return protocol.with_fields(**refusing)
 
 
-def _spoken(asked: Metric) -> list[Spoken]:
+def _spoken(meant: Metric) -> list[Spoken]:
     """What each library can mean by the metric."""
     every = []
     for dialect in list_dialects().values():
-        for own, _ in names_of(dialect, plain(asked)):
+        for own, _ in names_of(dialect, plain(meant)):
             try:
                 reading = _target(own, dialect)
             except AtkayError:
@@ -247,37 +247,35 @@ def _words() -> list[dict[str, Any]]:
     return changes + [{"min_relevance": level} for level in levels]
 
 
-def _pool(draw: np.random.Generator, top: int, each: int) -> list[Case]:
+def _pool(draw: np.random.Generator, top: int, each: int) -> list[Probe]:
     return [make(draw, top) for make in KINDS.values() for _ in range(each)]
 
 
-def _first_cases(draw: np.random.Generator, top: int, search: Search) -> list[Case]:
+def _first_cases(draw: np.random.Generator, top: int, search: Search) -> list[Probe]:
     """Cases of formulas that tell all candidates apart, and of each kind those that tell its words apart."""
     pool = sorted(formula_cases(draw, top, POOL), key=_size)
-    batch = Batch(pool)
+    batch = Probes(pool)
     bases = [USUAL, *(USUAL.with_fields(**change) for change in ({"unlisted": "ignored"}, {"min_relevance": 2}))]
     values = np.vstack([_values(batch, search.metrics, base, None) for base in bases])
     chosen = [pool[at] for at in _chosen(values, len(pool), SHARED)]
-    metrics = list(dict.fromkeys([search.asked, *(each.metric for each in search.spoken)]))[:OF_A_KIND]
+    metrics = list(dict.fromkeys([search.meant, *(each.metric for each in search.spoken)]))[:OF_A_KIND]
     protocols = [USUAL.with_fields(**change) for change in _words()]
     for make in KINDS.values():
         pool = sorted((make(draw, top) for _ in range(4 * OF_A_KIND)), key=_size)
-        batch = Batch(pool)
+        batch = Probes(pool)
         values = np.vstack([_values(batch, metrics, protocol, None) for protocol in protocols])
         chosen += [pool[at] for at in _chosen(values, 2 * OF_A_KIND, OF_A_KIND)]
     return chosen
 
 
-def _size(case: Case) -> tuple[int, int, int]:
+def _size(case: Probe) -> tuple[int, int, int]:
     """How large a case is: items, rows, users."""
     rows = sum(map(len, case.recs.values())) + sum(map(len, case.truth.values()))
     return len(case.items), rows, len({*case.recs, *case.truth})
 
 
 def _chosen(values: Floats, most: int, least: int) -> list[int]:
-    """Columns that tell all rows apart that any column does, the first one of those that tell most apart; at least so
-    many.
-    """
+    """Columns that tell all rows apart that any column does, at least as many as asked for; the best first."""
     rounded = np.round(np.nan_to_num(values, nan=-1.0, posinf=-2.0), 7)
     codes = np.array([np.unique(column, return_inverse=True)[1] for column in rounded.T])
     label = np.zeros(len(values), np.int64)
@@ -295,15 +293,15 @@ def _chosen(values: Floats, most: int, least: int) -> list[int]:
     return chosen + rest[len(rest) - max(0, least - len(chosen)) :]
 
 
-def _splitting(pool: Sequence[Case], readings: Sequence[Reading], most: int) -> list[Case]:
+def _splitting(pool: Sequence[Probe], readings: Sequence[Reading], most: int) -> list[Probe]:
     """The cases that tell readings apart."""
     pool = sorted((case for case in pool if case.about not in APART), key=_size)
-    batch = Batch(pool)
+    batch = Probes(pool)
     values = np.array([reading.values(batch) for reading in readings])
     return [pool[at] for at in _chosen(values, most, 0)] if len(readings) > 1 else []
 
 
-def _values(batch: Batch, metrics: Sequence[Metric], protocol: Protocol, fault: Fault | None) -> Floats:
+def _values(batch: Probes, metrics: Sequence[Metric], protocol: Protocol, fault: Fault | None) -> Floats:
     """Values, each computed once."""
     key = (tuple(metrics), protocol, fault)
     if key not in batch._kept:
@@ -317,7 +315,7 @@ def _values(batch: Batch, metrics: Sequence[Metric], protocol: Protocol, fault: 
     return values
 
 
-REFUSALS: dict[str, tuple[str, Callable[[Case, int | None], bool]]] = {
+REFUSALS: dict[str, tuple[str, Callable[[Probe, int | None], bool]]] = {
     "users without a list": ("no_recs", lambda case, k: bool(set(case.truth) - set(case.recs))),
     "users without a relevant item": (
         "no_truth",
@@ -351,30 +349,30 @@ class Search:
     """What was asked of one metric, what the program said, and which readings give the same."""
 
     def __init__(
-        self, asked: Metric, metrics: list[Metric], spoken: list[Spoken], protocols: Sequence[Protocol] = ()
+        self, meant: Metric, metrics: list[Metric], spoken: list[Spoken], protocols: Sequence[Protocol] = ()
     ) -> None:
-        self.asked, self.metrics, self.spoken = asked, metrics, spoken
-        self.cases: list[Case] = []
+        self.meant, self.metrics, self.spoken = meant, metrics, spoken
+        self.cases: list[Probe] = []
         self.answers: list[Answer] = []
         self.scale, self.tolerance = 1, EXACT
-        self.changes: tuple[Case, float, float] | None = None
+        self.changes: tuple[Probe, float, float] | None = None
         own = [USUAL.with_fields(**change) for change in _starts()]
         self.starts = list(dict.fromkeys([USUAL, *protocols, *(each.protocol for each in spoken), *own]))
 
     @property
     def cutoff(self) -> int | None:
         """The cutoff that is asked for."""
-        return self.asked.k if isinstance(self.asked.k, int) else None
+        return self.meant.k if isinstance(self.meant.k, int) else None
 
-    def add(self, cases: Sequence[Case], answers: Sequence[Answer]) -> None:
+    def add(self, cases: Sequence[Probe], answers: Sequence[Answer]) -> None:
         """Cases and what the program said."""
         self.cases += cases
         self.answers += answers
-        self.batch = Batch(self.cases)
+        self.batch = Probes(self.cases)
         self.value = np.array([answer.value for answer in self.answers])
         if np.isnan(self.value).all():
             said = next((answer.refusal for answer in self.answers if answer.refusal), "null")
-            raise InputError(f"conform: the program gave no number for {self.asked}; it said: {said}")
+            raise InputError(f"conform: the program gave no number for {self.meant}; it said: {said}")
         self.refused, covered = self._refused()
         about = np.array([case.about in APART for case in self.cases])
         self.counted = ~covered & ~about
@@ -437,7 +435,7 @@ class Search:
         else:
             faults = list(FAULTS)
         here = list(dict.fromkeys([USUAL, best.protocol, *([] if start is None else [start.protocol])]))
-        metrics = [metric for metric in self.metrics if type(metric) is type(self.asked)]
+        metrics = [metric for metric in self.metrics if type(metric) is type(self.meant)]
         near = [
             (int(min(self.wrong(protocol, fault, metrics).min() for protocol in here)), at)
             for at, fault in enumerate(faults)
@@ -480,29 +478,29 @@ class Search:
         metric = of[int(np.argmin(self.wrong(at, fault, of)))]
         return Reading(metric, at, self.scale, fault), wrong
 
-    def alike(self, found: Reading) -> list[Reading]:
+    def alike(self, reading: Reading) -> list[Reading]:
         """The other readings that the cases do not tell apart from this one."""
-        wrong = self.wrong(found.protocol, found.fault).min()
-        here = self.wrong(found.protocol, found.fault)
+        wrong = self.wrong(reading.protocol, reading.fault).min()
+        here = self.wrong(reading.protocol, reading.fault)
         readings = [
-            dataclasses.replace(found, metric=metric)
+            dataclasses.replace(reading, metric=metric)
             for metric, count in zip(self.metrics, here.tolist(), strict=True)
-            if count <= wrong and metric != found.metric and (found.fault is None or found.fault.formula is None)
+            if count <= wrong and metric != reading.metric and (reading.fault is None or reading.fault.formula is None)
         ]
         readings += [
-            dataclasses.replace(found, protocol=protocol)
-            for protocol in _changed(found.protocol, _words())
-            if self.wrong(protocol, found.fault, [found.metric])[0] <= wrong
+            dataclasses.replace(reading, protocol=protocol)
+            for protocol in _changed(reading.protocol, _words())
+            if self.wrong(protocol, reading.fault, [reading.metric])[0] <= wrong
         ]
-        if found.fault is None:
+        if reading.fault is None:
             readings += [
-                Reading(each.metric, each.protocol, found.scale)
+                Reading(each.metric, each.protocol, reading.scale)
                 for each in self.spoken
                 if self.wrong(each.protocol, None, [each.metric])[0] <= wrong
             ]
-        return [each for each in readings if each != found]
+        return [each for each in readings if each != reading]
 
-    def changed(self, answers: Sequence[Answer]) -> tuple[Case, float, float] | None:
+    def changed(self, answers: Sequence[Answer]) -> tuple[Probe, float, float] | None:
         """A case to which the program gave two answers, if there is one."""
         for case, before, after in zip(self.cases, self.value, answers, strict=False):
             if not np.isclose(before, after.value, rtol=0, atol=EXACT, equal_nan=True):
@@ -540,47 +538,47 @@ def _changed(protocol: Protocol, changes: Iterable[Mapping[str, Any]]) -> list[P
 
 
 def _concluded(
-    name: str, asked: Metric, search: Search, found: Reading, target: Reading | None, library: Dialect | None
+    name: str, meant: Metric, search: Search, reading: Reading, target: Reading | None, library: Dialect | None
 ) -> Study:
     """The finding, with a counterexample for what is wrong."""
     notes = []
-    right, of = search.agreeing(found)
+    right, of = search.agreeing(reading)
     known = right == of
-    base = found
-    if known and found.fault is None:
+    base = reading
+    if known and reading.fault is None:
         for about in READINGS:
-            fault, note = _read_as(search, found, about)
+            fault, note = _read_as(search, reading, about)
             notes += [note] if note else []
-            found = found if fault is None or target is not None else dataclasses.replace(found, fault=fault)
-    if known and not search.refused and not _fits(search, found, "long", found.fault):
+            reading = reading if fault is None or target is not None else dataclasses.replace(reading, fault=fault)
+    if known and not search.refused and not _fits(search, reading, "long", reading.fault):
         notes.append("In lists of 20 items and more equal scores come in an order of their own.")
     if search.refused:
         notes.append(f"It refuses {' and '.join(search.refused)}.")
-    faults = [] if not known or found.fault is None else [found.fault.words]
+    faults = [] if not known or reading.fault is None else [reading.fault.words]
     if search.changes is not None:
         _, before, after = search.changes
         known, faults = False, [f"the same case gives {before:.6g} once and {after:.6g} another time"]
-    elif known and type(found.metric) is not type(asked):
-        faults.append(f"{found.metric.name} is not {asked.name}")
-    elif known and found.metric.k != asked.k:
-        faults.append(_cutoff(found.metric, asked))
-    if known and found.scale != 1:
+    elif known and type(reading.metric) is not type(meant):
+        faults.append(f"{reading.metric.name} is not {meant.name}")
+    elif known and reading.metric.k != meant.k:
+        faults.append(_cutoff(reading.metric, meant))
+    if known and reading.scale != 1:
         notes.append("Numbers are printed as percentages.")
     if search.tolerance > EXACT:
         notes.append("Numbers are rounded; they were compared to their last digit.")
-    reference = target or _reference(asked, found, known)
+    reference = target or _reference(meant, reading, known)
     if target is not None:
         right, of = search.agreeing(dataclasses.replace(target, scale=search.scale), library)
         if right < of and known:
-            notes.insert(0, _otherwise(found, target))
+            notes.insert(0, _otherwise(reading, target))
     counterexample = None
     if right < of or faults or not known:
-        counterexample = yield from _smallest(name, search, found if known else None, reference)
-    fields = found.protocol.changes(USUAL)
+        counterexample = yield from _smallest(name, search, reading if known else None, reference)
+    fields = reading.protocol.changes(USUAL)
     fields |= {field: REFUSING for words in search.refused if (field := REFUSALS[words][0]) and field != "duplicates"}
-    return Finding(
+    return Conformity(
         metric=name,
-        spec=str(found.metric),
+        spec=str(reading.metric),
         protocol=fields,
         libraries=tuple(_libraries(search)) if known and not faults else (),
         faults=tuple(faults),
@@ -588,16 +586,16 @@ def _concluded(
         cases=of,
         agreeing=right,
         target="" if library is None else library.title,
-        nearest="" if known or faults else f"{found.metric} with {_rules(found.protocol)}",
+        nearest="" if known or faults else f"{reading.metric} with {_rules(reading.protocol)}",
         open=_open(search, base) if known and base.fault is None else {},
         notes=tuple(notes),
     )
 
 
-def _otherwise(found: Reading, target: Reading) -> str:
+def _otherwise(reading: Reading, target: Reading) -> str:
     """The words in which a program is not as it should be."""
-    words = [f"{found.metric} instead of {target.metric}"] if found.metric != target.metric else []
-    changes = found.protocol.changes(target.protocol)
+    words = [f"{reading.metric} instead of {target.metric}"] if reading.metric != target.metric else []
+    changes = reading.protocol.changes(target.protocol)
     words += [f"{name}={word} instead of {getattr(target.protocol, name)}" for name, word in changes.items()]
     return f"What differs: {'; '.join(words)}."
 
@@ -606,40 +604,40 @@ def _rules(protocol: Protocol) -> str:
     return ", ".join(f"{name}={value}" for name, value in protocol.changes(USUAL).items()) or "the default protocol"
 
 
-def _cutoff(metric: Metric, asked: Metric) -> str:
+def _cutoff(metric: Metric, meant: Metric) -> str:
     if metric.k is None:
         return "the cutoff is not used"
     assert isinstance(metric.k, int)
-    assert isinstance(asked.k, int)
-    side = "before" if metric.k < asked.k else "after"
-    return f"lists are cut at {metric.k}, {number_of(abs(metric.k - asked.k), 'place')} {side} k"
+    assert isinstance(meant.k, int)
+    side = "before" if metric.k < meant.k else "after"
+    return f"lists are cut at {metric.k}, {number_of(abs(metric.k - meant.k), 'place')} {side} k"
 
 
-def _read_as(search: Search, found: Reading, about: str) -> tuple[Fault | None, str]:
+def _read_as(search: Search, reading: Reading, about: str) -> tuple[Fault | None, str]:
     """How the program reads cases that are about the task: a fault, or a note."""
     for fault, note in READINGS[about]:
-        if _fits(search, found, about, fault):
+        if _fits(search, reading, about, fault):
             return (None, note) if note else (fault, "")
     return None, f"Cases about {about} follow no reading that is known."
 
 
-def _fits(search: Search, found: Reading, about: str, fault: Fault | None) -> bool:
+def _fits(search: Search, reading: Reading, about: str, fault: Fault | None) -> bool:
     """Whether a reading of these cases gives the numbers of the program."""
     chosen = np.array([case.about == about for case in search.cases])
     chosen &= ~np.isnan(search.value)
-    values = _values(search.batch, [found.metric], found.protocol, fault)[0]
+    values = _values(search.batch, [reading.metric], reading.protocol, fault)[0]
     return bool(search.matches(values)[chosen].all())
 
 
-def _reference(asked: Metric, found: Reading, known: bool) -> Reading:
-    """What is held against a program that conforms to nothing."""
+def _reference(meant: Metric, reading: Reading, known: bool) -> Reading:
+    """What the program is compared with in a counterexample."""
     if not known:
-        return dataclasses.replace(found, fault=None)
-    if found.fault is CUT:
-        return dataclasses.replace(found, fault=REMOVED)
-    same = type(found.metric) is type(asked)
-    metric = dataclasses.replace(found.metric, k=asked.k) if same else asked
-    return dataclasses.replace(found, metric=metric, fault=None)
+        return dataclasses.replace(reading, fault=None)
+    if reading.fault is CUT:
+        return dataclasses.replace(reading, fault=REMOVED)
+    same = type(reading.metric) is type(meant)
+    metric = dataclasses.replace(reading.metric, k=meant.k) if same else meant
+    return dataclasses.replace(reading, metric=metric, fault=None)
 
 
 def _libraries(search: Search) -> list[str]:
@@ -651,53 +649,53 @@ def _libraries(search: Search) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _open(search: Search, found: Reading) -> dict[str, tuple[str, ...]]:
+def _open(search: Search, reading: Reading) -> dict[str, tuple[str, ...]]:
     """The words that give the same numbers in all cases, by field; those of the metric by its name."""
     words: dict[str, list[str]] = {}
-    for each in search.alike(found):
-        if each.protocol == found.protocol and each.fault is found.fault:
-            words.setdefault("spec", [str(found.metric)]).append(str(each.metric))
-        elif each.metric == found.metric and len(changes := each.protocol.changes(found.protocol)) == 1:
+    for each in search.alike(reading):
+        if each.protocol == reading.protocol and each.fault is reading.fault:
+            words.setdefault("spec", [str(reading.metric)]).append(str(each.metric))
+        elif each.metric == reading.metric and len(changes := each.protocol.changes(reading.protocol)) == 1:
             [(field, word)] = changes.items()
-            words.setdefault(field, [str(getattr(found.protocol, field))]).append(str(word))
+            words.setdefault(field, [str(getattr(reading.protocol, field))]).append(str(word))
     return {field: tuple(dict.fromkeys(of)) for field, of in words.items()}
 
 
 def _smallest(
-    name: str, search: Search, found: Reading | None, reference: Reading
-) -> Generator[list[tuple[int | None, Case]], list[Answer], Counterexample | None]:
+    name: str, search: Search, reading: Reading | None, reference: Reading
+) -> Generator[list[tuple[int | None, Probe]], list[Answer], Counterexample | None]:
     """The smallest case in which the program is not as expected."""
     small = sorted({repr(case.question("", None)): case for case in small_cases()}.values(), key=_size)
-    batch, asked, near = Batch(small), search.cutoff, 10 * search.tolerance * search.scale
-    cutoffs = [asked, *(k for k in (1, 2, 3) if asked is not None and k < asked)]
+    batch, usual, near = Probes(small), search.cutoff, 10 * search.tolerance * search.scale
+    cutoffs = [usual, *(k for k in (1, 2, 3) if usual is not None and k < usual)]
     asking = []
-    for order, k in enumerate(cutoffs if found is not None else cutoffs[:3:2]):
-        expected = reference.at(asked, k).values(batch)
+    for order, k in enumerate(cutoffs if reading is not None else cutoffs[:3:2]):
+        expected = reference.at(usual, k).values(batch)
         there = np.isfinite(expected)
-        if found is not None:
-            own = found.at(asked, k).values(batch)
+        if reading is not None:
+            own = reading.at(usual, k).values(batch)
             there &= ~(np.abs(own - expected) <= near)
-        places = np.flatnonzero(there)[: AGAIN if found is not None else SMALL].tolist()
+        places = np.flatnonzero(there)[: AGAIN if reading is not None else SMALL].tolist()
         asking += [((*_size(small[at]), order), k, small[at], float(expected[at])) for at in places]
     asking.sort(key=lambda each: each[0])
     answers = yield [(k, case) for _, k, case, _ in asking]
     for (_, k, case, expected_value), answer in zip(asking, answers, strict=True):
         if not abs(answer.value - expected_value) <= near:
-            return _shown(name, case, k, reference.at(asked, k), answer.value, expected_value)
+            return _shown(name, case, k, reference.at(usual, k), answer.value, expected_value)
     values = reference.values(search.batch)
     wrong = np.flatnonzero(search.counted & np.isfinite(values) & ~search.matches(values / search.scale)).tolist()
     if not wrong:
         return None
     at = min(wrong, key=lambda at: _size(search.cases[at]))
-    return _shown(name, search.cases[at], asked, reference, float(search.value[at]), float(values[at]))
+    return _shown(name, search.cases[at], usual, reference, float(search.value[at]), float(values[at]))
 
 
-def _shown(name: str, case: Case, k: int | None, reference: Reading, printed: float, expected: float) -> Counterexample:
+def _shown(name: str, case: Probe, k: int | None, reference: Reading, printed: float, expected: float) -> Counterexample:
     read = case if reference.fault is None else removed(case)
     return Counterexample(
         case=case.question(name.partition("@")[0], k),
         printed=printed,
         expected=expected,
-        arithmetic=tuple(Batch([read]).worked(reference.metric, reference.protocol)),
+        arithmetic=tuple(Probes([read]).worked(reference.metric, reference.protocol)),
         reference=str(reference.metric),
     )

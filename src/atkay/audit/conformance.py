@@ -53,7 +53,7 @@ def _listed(of: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Conformity:
     """What a program computes under the name of a metric.
 
     ``spec`` and ``protocol`` are its convention, ``protocol`` with the fields that differ from the default; ``open``
@@ -107,19 +107,19 @@ class Conformance(Tabular):
     """
 
     program: str
-    findings: tuple[Finding, ...]
+    findings: tuple[Conformity, ...]
     target: str = ""
 
     def __bool__(self) -> bool:
         return all(self.findings)
 
-    def __iter__(self) -> Iterator[Finding]:
+    def __iter__(self) -> Iterator[Conformity]:
         return iter(self.findings)
 
     def __len__(self) -> int:
         return len(self.findings)
 
-    def __getitem__(self, metric: str) -> Finding:
+    def __getitem__(self, metric: str) -> Conformity:
         try:
             return next(finding for finding in self.findings if finding.metric == metric)
         except StopIteration:

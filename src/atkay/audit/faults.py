@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atkay.audit.cases import Batch, Case, Formula, Mean
+from atkay.audit.probes import Probes, Probe, Formula, Mean
 from atkay.core.types import WHOLE
 from atkay.errors import SpecError
 from atkay.metrics.dcg import DCG
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from atkay.metrics.metric import Metric
     from atkay.protocol import Protocol
 
-Twist = Callable[[Case, int], Case]
+Twist = Callable[[Probe, int], Probe]
 
 AGAIN = "\0"
 """What marks the repeats of an item, so that they are items of their own."""
@@ -48,7 +48,7 @@ class Fault:
     kinds: tuple[type, ...] = ()
     """The metrics that can have it; all where none is named."""
 
-    def values(self, batch: Batch, metrics: Sequence[Metric], protocol: Protocol) -> Floats:
+    def values(self, batch: Probes, metrics: Sequence[Metric], protocol: Protocol) -> Floats:
         """The values that a program with this fault has; infinite where a metric cannot have it."""
         out = np.full((len(metrics), len(batch.cases)), np.inf)
         able = [at for at, metric in enumerate(metrics) if not self.kinds or type(metric) in self.kinds]
@@ -60,14 +60,14 @@ class Fault:
                 return out
         return out
 
-    def _of(self, batch: Batch, k: int) -> Batch:
+    def _of(self, batch: Probes, k: int) -> Probes:
         """The cases as the program reads them."""
         if self.twist is None:
             return batch
         key = (self.words, k)
         if key not in batch._kept:
-            batch._kept[key] = Batch([self.twist(case, k) for case in batch.cases])
-        kept: Batch = batch._kept[key]
+            batch._kept[key] = Probes([self.twist(case, k) for case in batch.cases])
+        kept: Probes = batch._kept[key]
         return kept
 
 
@@ -87,7 +87,7 @@ def _truths(change: Callable[[Mapping[str, float]], Mapping[str, float]]) -> Twi
 def _ids(change: Callable[[str], str]) -> Twist:
     """Every item under another name."""
 
-    def twist(case: Case, k: int) -> Case:
+    def twist(case: Probe, k: int) -> Probe:
         recs = {user: tuple((change(name), score) for name, score in rows) for user, rows in case.recs.items()}
         truth = {user: {change(name): grade for name, grade in grades.items()} for user, grades in case.truth.items()}
         return case._replace(recs=recs, truth=truth)
@@ -105,11 +105,11 @@ def _only_rows(rows: Rows, places: Sequence[int]) -> Rows:
     return [rows[at] for at in sorted(places)]
 
 
-def _cut(case: Case, k: int) -> Case:
+def _cut(case: Probe, k: int) -> Probe:
     return _lists(lambda rows: _only_rows(rows, _best_first(rows)[:k]))(case, k)
 
 
-def removed(case: Case, k: int = WHOLE) -> Case:
+def removed(case: Probe, k: int = WHOLE) -> Probe:
     """Without the items to exclude."""
     recs = {
         user: tuple(row for row in rows if row[0] not in case.exclude.get(user, ())) for user, rows in case.recs.items()
@@ -117,7 +117,7 @@ def removed(case: Case, k: int = WHOLE) -> Case:
     return case._replace(recs=recs)
 
 
-def _again(case: Case, k: int) -> Case:
+def _again(case: Probe, k: int) -> Probe:
     """Repeats as items of their own, which the truth grades as it does the item."""
     recs, truth = {}, {user: dict(grades) for user, grades in case.truth.items()}
     for user, rows in case.recs.items():
@@ -165,13 +165,13 @@ def _as_text(rows: Rows) -> Rows:
     return [(name, order[repr(score)]) for name, score in rows]
 
 
-def _paired(case: Case, k: int) -> Case:
+def _paired(case: Probe, k: int) -> Probe:
     """The first list with the first truth, and so on."""
     return case._replace(truth=dict(zip(case.recs, case.truth.values(), strict=False)))
 
 
 def _only(place: int) -> Twist:
-    def twist(case: Case, k: int) -> Case:
+    def twist(case: Probe, k: int) -> Probe:
         user = list(case.truth)[place]
         return case._replace(
             recs={name: rows for name, rows in case.recs.items() if name == user}, truth={user: case.truth[user]}

@@ -14,7 +14,7 @@ from typing import Any
 from atkay.errors import InputError, number_of, shown
 from atkay.text.phrases import argument
 
-Asked = str | os.PathLike[str] | Sequence[str] | Callable[[dict[str, Any]], Any]
+Source = str | os.PathLike[str] | Sequence[str] | Callable[[dict[str, Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Answer:
 class Program:
     """A command that reads a case per line and prints a number per line, or a function of a case."""
 
-    asked: Asked
+    source: Source
     timeout: float = 60.0
     cases: int = field(default=0, init=False)
     rounds: int = field(default=0, init=False)
@@ -37,26 +37,26 @@ class Program:
     @property
     def name(self) -> str:
         """What the program is called in messages."""
-        if callable(self.asked):
-            return getattr(self.asked, "__name__", type(self.asked).__name__)
-        return self.asked if isinstance(self.asked, str) else shlex.join(map(os.fspath, self.words))
+        if callable(self.source):
+            return getattr(self.source, "__name__", type(self.source).__name__)
+        return self.source if isinstance(self.source, str) else shlex.join(map(os.fspath, self.words))
 
     @property
     def words(self) -> list[str]:
         """The command and its arguments."""
-        if isinstance(self.asked, str):
-            return shlex.split(self.asked, posix=os.name != "nt")
-        if isinstance(self.asked, os.PathLike):
-            return [os.fspath(self.asked)]
-        assert not callable(self.asked)
-        return [os.fspath(word) for word in self.asked]
+        if isinstance(self.source, str):
+            return shlex.split(self.source, posix=os.name != "nt")
+        if isinstance(self.source, os.PathLike):
+            return [os.fspath(self.source)]
+        assert not callable(self.source)
+        return [os.fspath(word) for word in self.source]
 
     def ask(self, questions: Sequence[Mapping[str, Any]]) -> list[Answer]:
         """The answers, one for each question."""
         self.cases += len(questions)
         self.rounds += 1
-        if callable(self.asked):
-            return [_called(self.asked, dict(question)) for question in questions]
+        if callable(self.source):
+            return [_called(self.source, dict(question)) for question in questions]
         return self._run(questions)
 
     def _run(self, questions: Sequence[Mapping[str, Any]]) -> list[Answer]:

@@ -34,7 +34,7 @@ ANCHOR = "-1"
 READ = Protocol(duplicates="first")
 
 
-class Case(NamedTuple):
+class Probe(NamedTuple):
     """What a program is asked: lists and truth by user, the items to exclude, and what the case is about."""
 
     recs: Mapping[str, tuple[tuple[str, float], ...]]
@@ -44,15 +44,15 @@ class Case(NamedTuple):
 
     def question(self, name: str, k: int | None) -> dict[str, Any]:
         """The case as a program reads it."""
-        asked: dict[str, Any] = {
+        question: dict[str, Any] = {
             "metric": name,
             "k": k,
             "recs": {user: [list(row) for row in rows] for user, rows in self.recs.items()},
             "truth": {user: dict(grades) for user, grades in self.truth.items()},
         }
         if self.exclude:
-            asked["exclude"] = {user: list(items) for user, items in self.exclude.items()}
-        return asked
+            question["exclude"] = {user: list(items) for user, items in self.exclude.items()}
+        return question
 
     @property
     def items(self) -> set[str]:
@@ -62,13 +62,13 @@ class Case(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class Probes:
     """Cases, read once, and their values under any metrics and protocol.
 
     Ids are text, but in cases whose items are all numbers they are read as these: there ``ties=item`` goes by number.
     """
 
-    cases: Sequence[Case]
+    cases: Sequence[Probe]
     _kept: dict[Any, Any] = field(default_factory=dict)
 
     def values(
@@ -162,12 +162,12 @@ def _users(metric: Metric) -> Metric:
     return dataclasses.replace(metric, average="users") if hasattr(metric, "average") else metric  # type: ignore[call-arg]
 
 
-def _numeric(case: Case) -> bool:
+def _numeric(case: Probe) -> bool:
     """Whether all items are numbers, as they are usually written."""
     return all(item.isdecimal() and str(int(item)) == item for item in case.items)
 
 
-def _tables(cases: Sequence[Case], numeric: bool) -> dict[str, Any]:
+def _tables(cases: Sequence[Probe], numeric: bool) -> dict[str, Any]:
     """The cases as two tables, each user one of its case."""
     import polars as pl
 
@@ -228,37 +228,37 @@ def _scored(listed: Sequence[str], scores: Iterable[float] | None = None) -> tup
     return tuple(zip(listed, (float(score) for score in scores), strict=True))
 
 
-def formula_cases(draw: Draw, top: int, count: int) -> list[Case]:
+def formula_cases(draw: Draw, top: int, count: int) -> list[Probe]:
     """One user, no ties, no zeros: cases about the formula alone."""
     cases = []
     for at in range(count):
         listed, truth = _user(draw, top, graded=at % 2 == 1)
-        cases.append(Case({"u1": _scored(listed)}, {"u1": truth}, "formula"))
+        cases.append(Probe({"u1": _scored(listed)}, {"u1": truth}, "formula"))
     return cases
 
 
-def _several(draw: Draw, top: int, about: str, graded: bool = True, numeric: bool = False) -> Case:
+def _several(draw: Draw, top: int, about: str, graded: bool = True, numeric: bool = False) -> Probe:
     users = USERS[: int(draw.integers(2, 4))]
     drawn = {user: _user(draw, top, graded, numeric) for user in users}
-    return Case(
+    return Probe(
         {user: _scored(listed) for user, (listed, _) in drawn.items()},
         {user: truth for user, (_, truth) in drawn.items()},
         about,
     )
 
 
-def _without(draw: Draw, case: Case, table: str) -> Case:
+def _without(draw: Draw, case: Probe, table: str) -> Probe:
     """Without the list, or the truth, of a user."""
     rows: Any = dict(getattr(case, table))
     rows.pop(list(rows)[int(draw.integers(len(rows)))])
     return case._replace(**{table: rows})
 
 
-def _no_recs(draw: Draw, top: int) -> Case:
+def _no_recs(draw: Draw, top: int) -> Probe:
     return _without(draw, _several(draw, top, "no_recs", graded=False), "recs")
 
 
-def _no_truth(draw: Draw, top: int) -> Case:
+def _no_truth(draw: Draw, top: int) -> Probe:
     case = _several(draw, top, "no_truth", graded=False)
     if draw.random() < 0.4:
         return _without(draw, case, "truth")
@@ -273,32 +273,32 @@ def _shuffled(draw: Draw, rows: Sequence[tuple[str, float]]) -> tuple[tuple[str,
 
 def _one(
     draw: Draw, top: int, about: str, scores: Callable[[int], Any] | None, graded: bool = False, numeric: bool = False
-) -> Case:
+) -> Probe:
     """One user whose list has the given scores; its rows stand in any order."""
     length = int(draw.integers(3, max(top, 3) + 3))
     listed, truth = _user(draw, top, graded, numeric, length)
     rows = _scored(listed, None if scores is None else scores(length))
-    return Case({"u1": _shuffled(draw, rows)}, {"u1": truth}, about)
+    return Probe({"u1": _shuffled(draw, rows)}, {"u1": truth}, about)
 
 
-def _ties(draw: Draw, top: int) -> Case:
+def _ties(draw: Draw, top: int) -> Probe:
     numeric = draw.random() < 0.4
     return _one(draw, top, "ties", lambda n: draw.integers(1, 4, n), graded=draw.random() < 0.3, numeric=numeric)
 
 
-def _order(draw: Draw, top: int) -> Case:
+def _order(draw: Draw, top: int) -> Probe:
     return _one(draw, top, "order", lambda n: draw.permutation(np.arange(2, 2 + 3 * n, 3))[:n] + 0.5)
 
 
-def _near(draw: Draw, top: int) -> Case:
+def _near(draw: Draw, top: int) -> Probe:
     return _one(draw, top, "scores", lambda n: 0.5 + 1e-10 * draw.permutation(n))
 
 
-def _nonpositive(draw: Draw, top: int) -> Case:
+def _nonpositive(draw: Draw, top: int) -> Probe:
     return _one(draw, top, "nonpositive", lambda n: np.arange(n) - n // 2)
 
 
-def _grades(draw: Draw, top: int, grades: Sequence[float] = GRADES, about: str = "grades") -> Case:
+def _grades(draw: Draw, top: int, grades: Sequence[float] = GRADES, about: str = "grades") -> Probe:
     users = USERS[: int(draw.integers(1, 3))]
     recs, truth = {}, {}
     for user in users:
@@ -307,27 +307,27 @@ def _grades(draw: Draw, top: int, grades: Sequence[float] = GRADES, about: str =
         names = list(dict.fromkeys([*relevant, *more]))
         recs[user] = _scored(listed)
         truth[user] = {name: grades[int(draw.integers(len(grades)))] for name in names}
-    return Case(recs, truth, about)
+    return Probe(recs, truth, about)
 
 
-def _negative(draw: Draw, top: int) -> Case:
+def _negative(draw: Draw, top: int) -> Probe:
     return _grades(draw, top, (-2, -1, 0, 1, 2), "negative")
 
 
-def _unjudged(draw: Draw, top: int) -> Case:
+def _unjudged(draw: Draw, top: int) -> Probe:
     return _grades(draw, top, (0, 0, 1), "unjudged")
 
 
-def _duplicates(draw: Draw, top: int) -> Case:
+def _duplicates(draw: Draw, top: int) -> Probe:
     listed, truth = _user(draw, top, graded=draw.random() < 0.3, length=int(draw.integers(2, top + 3)))
     for _ in range(int(draw.integers(1, 3))):
         listed.insert(int(draw.integers(1, len(listed) + 1)), listed[int(draw.integers(len(listed)))])
     hit = next(name for name in listed if name in truth)
     listed.insert(int(draw.integers(listed.index(hit) + 1, len(listed) + 1)), hit)
-    return Case({"u1": _scored(listed)}, {"u1": truth}, "duplicates")
+    return Probe({"u1": _scored(listed)}, {"u1": truth}, "duplicates")
 
 
-def _ids(draw: Draw, top: int) -> Case:
+def _ids(draw: Draw, top: int) -> Probe:
     case = _one(draw, top, "ids", None)
     names = dict(zip(sorted(case.items), ("1", "01", "A", "a", "2", "02", "10", "B", "b"), strict=False))
 
@@ -335,30 +335,30 @@ def _ids(draw: Draw, top: int) -> Case:
         return names.get(name, name * 2)
 
     rows = tuple((of(name), score) for name, score in case.recs["u1"])
-    return Case({"u1": rows}, {"u1": {of(name): grade for name, grade in case.truth["u1"].items()}}, "ids")
+    return Probe({"u1": rows}, {"u1": {of(name): grade for name, grade in case.truth["u1"].items()}}, "ids")
 
 
-def _exclude(draw: Draw, top: int) -> Case:
+def _exclude(draw: Draw, top: int) -> Probe:
     case = _one(draw, top, "exclude", None)
     rows = sorted(case.recs["u1"], key=lambda row: -row[1])
     away = [name for name, _ in rows if draw.random() < (0.2 if name in case.truth["u1"] else 0.6)]
     return case._replace(exclude={"u1": tuple(away or [rows[0][0]])}, recs={"u1": tuple(rows)})
 
 
-def _paired(draw: Draw, top: int) -> Case:
+def _paired(draw: Draw, top: int) -> Probe:
     case = _several(draw, top, "users", graded=False)
     users = list(case.truth)
     turned = users[1:] + users[:1]
     return case._replace(truth={user: case.truth[user] for user in turned})
 
 
-def _long(draw: Draw, top: int) -> Case:
+def _long(draw: Draw, top: int) -> Probe:
     listed, truth = _user(draw, top, graded=False, length=int(draw.integers(20, 26)))
     rows = _scored(listed, draw.integers(1, 5, len(listed)))
-    return Case({"u1": _shuffled(draw, rows)}, {"u1": truth}, "long")
+    return Probe({"u1": _shuffled(draw, rows)}, {"u1": truth}, "long")
 
 
-def mixed_case(draw: Draw, top: int) -> Case:
+def mixed_case(draw: Draw, top: int) -> Probe:
     """Several users, equal scores, graded truth, zeros, and users without a list or truth."""
     users = USERS[: int(draw.integers(2, 5))]
     numeric = draw.random() < 0.2
@@ -368,14 +368,14 @@ def mixed_case(draw: Draw, top: int) -> Case:
         scores = draw.permutation(len(listed)) + 1 if draw.random() < 0.6 else draw.integers(1, 4, len(listed))
         recs[user] = _shuffled(draw, _scored(listed, scores))
         truth[user] = {name: 0 if draw.random() < 0.15 else grade for name, grade in relevant.items()}
-    case = Case(recs, truth, "mixed")
+    case = Probe(recs, truth, "mixed")
     for table in ("recs", "truth"):
         if draw.random() < 0.25:
             case = _without(draw, case, table)
     return case
 
 
-KINDS: dict[str, Callable[[Draw, int], Case]] = {
+KINDS: dict[str, Callable[[Draw, int], Probe]] = {
     "no_recs": _no_recs,
     "no_truth": _no_truth,
     "ties": _ties,
@@ -395,7 +395,7 @@ KINDS: dict[str, Callable[[Draw, int], Case]] = {
 """The kinds of cases that are about more than the formula."""
 
 
-def small_cases() -> Iterator[Case]:
+def small_cases() -> Iterator[Probe]:
     """Cases of up to three items, the smallest first."""
     for n_items in (1, 2, 3):
         names = LETTERS[:n_items]
@@ -409,40 +409,40 @@ def small_cases() -> Iterator[Case]:
         ]
         plain: list[tuple[Any, Mapping[str, float]]] = [(listed, truth) for listed, truth in whole if truth]
         for listed, truth in plain:
-            yield Case({"u1": _scored(listed)}, {"u1": truth}, "formula")
+            yield Probe({"u1": _scored(listed)}, {"u1": truth}, "formula")
         yield from _twists([(listed, truth) for listed, truth in plain if set(truth.values()) == {1}])
 
 
-def _twists(lists: Sequence[tuple[Any, Mapping[str, float]]]) -> Iterator[Case]:
+def _twists(lists: Sequence[tuple[Any, Mapping[str, float]]]) -> Iterator[Probe]:
     """The small lists with one thing out of the ordinary."""
     for listed, truth in lists:
         rows = _scored(listed)
         user = {"u1": rows}
-        yield Case({"u1": _scored(listed, [1] * len(listed))}, {"u1": truth}, "ties")
-        yield Case({"u1": _scored(listed, [1] * len(listed))[::-1]}, {"u1": truth}, "ties")
-        yield Case({"u1": rows[::-1]}, {"u1": truth}, "order")
-        yield Case({"u1": tuple((name, score * 19) for name, score in rows[::-1])}, {"u1": truth}, "order")
-        yield Case({"u1": tuple((name, 0.5 + score * 1e-10) for name, score in rows[::-1])}, {"u1": truth}, "scores")
-        yield Case({"u1": _scored(listed, [-at for at in range(len(listed))])}, {"u1": truth}, "nonpositive")
-        yield Case(user, {"u1": truth, "u2": {LETTERS[0]: 1}}, "no_recs")
-        yield Case({**user, "u2": ((LETTERS[0], 1.0),)}, {"u1": truth}, "no_truth")
-        yield Case({**user, "u2": ((LETTERS[0], 1.0),)}, {"u1": truth, "u2": {LETTERS[0]: 0}}, "no_truth")
+        yield Probe({"u1": _scored(listed, [1] * len(listed))}, {"u1": truth}, "ties")
+        yield Probe({"u1": _scored(listed, [1] * len(listed))[::-1]}, {"u1": truth}, "ties")
+        yield Probe({"u1": rows[::-1]}, {"u1": truth}, "order")
+        yield Probe({"u1": tuple((name, score * 19) for name, score in rows[::-1])}, {"u1": truth}, "order")
+        yield Probe({"u1": tuple((name, 0.5 + score * 1e-10) for name, score in rows[::-1])}, {"u1": truth}, "scores")
+        yield Probe({"u1": _scored(listed, [-at for at in range(len(listed))])}, {"u1": truth}, "nonpositive")
+        yield Probe(user, {"u1": truth, "u2": {LETTERS[0]: 1}}, "no_recs")
+        yield Probe({**user, "u2": ((LETTERS[0], 1.0),)}, {"u1": truth}, "no_truth")
+        yield Probe({**user, "u2": ((LETTERS[0], 1.0),)}, {"u1": truth, "u2": {LETTERS[0]: 0}}, "no_truth")
         for name in LETTERS[:3]:
-            yield Case({**user, "u2": ((name, 1.0),)}, {"u1": truth, "u2": {LETTERS[0]: 1}}, "users")
-            yield Case({**user, "u2": ((name, 1.0),)}, {"u2": {LETTERS[0]: 1}, "u1": truth}, "users")
+            yield Probe({**user, "u2": ((name, 1.0),)}, {"u1": truth, "u2": {LETTERS[0]: 1}}, "users")
+            yield Probe({**user, "u2": ((name, 1.0),)}, {"u2": {LETTERS[0]: 1}, "u1": truth}, "users")
         for at in range(1, len(listed) + 1):
             twice = [*listed[:at], listed[0], *listed[at:]]
-            yield Case({"u1": _scored(twice)}, {"u1": truth}, "duplicates")
-            yield Case({"u1": _scored([*listed, listed[at - 1]])}, {"u1": truth}, "duplicates")
+            yield Probe({"u1": _scored(twice)}, {"u1": truth}, "duplicates")
+            yield Probe({"u1": _scored([*listed, listed[at - 1]])}, {"u1": truth}, "duplicates")
         for name in listed:
             if name not in truth:
-                yield Case(user, {"u1": truth}, "exclude", {"u1": (name,)})
+                yield Probe(user, {"u1": truth}, "exclude", {"u1": (name,)})
         for grade in (0, 0.25, 0.5, 1.25, 3, 4, 5, -1):
             for name in LETTERS[:3]:
                 if name in listed or name in truth:
-                    yield Case(user, {"u1": {**truth, name: grade}}, "grades")
+                    yield Probe(user, {"u1": {**truth, name: grade}}, "grades")
         for names in (("9", "10", "11"), ("01", "1", "2"), ("a", "A", "b")):
             as_named = dict(zip(LETTERS, names, strict=False))
             of = {as_named[name]: grade for name, grade in truth.items()}
             for scores in (None, [1] * len(listed)):
-                yield Case({"u1": _scored([as_named[name] for name in listed], scores)}, {"u1": of}, "ids")
+                yield Probe({"u1": _scored([as_named[name] for name in listed], scores)}, {"u1": of}, "ids")
