@@ -44,13 +44,21 @@ READINGS: dict[str, list[tuple[Fault | None, str]]] = {
     "duplicates": [
         (None, "A repeated item counts at its better rank (duplicates=first)."),
         (FAULT["of a repeated item the last row counts"], "Of a repeated item the last row counts."),
-        *((fault, "") for fault in FAULTS if "repeated item" in fault.words and "last row" not in fault.words),
+        (
+            FAULT["a repeated item takes a place that no other item gets"],
+            "A repeated item counts once, and each of its rows takes a place.",
+        ),
+        (FAULT["a repeated item counts again"], ""),
+        (FAULT["repeated items are removed after the cut, not before"], ""),
     ],
 }
 """Cases that are looked at by themselves, since they are about the task: how a program may read them, and what is said
 of that; a fault where nothing is."""
 
 APART = (*READINGS, "long")
+
+ODD = {"negative": "grades below 0"}
+"""Kinds of cases that few data have: where a program is like no convention in these alone, that is said beside it."""
 
 OF_A_KIND, SHARED, VALIDATING, AGAIN = 8, 24, 32, 6
 """Cases of each kind that are asked at least; of formulas, of all things mixed, and asked twice."""
@@ -195,6 +203,10 @@ def _study(name: str, library: Dialect | None) -> Study:
             more, answers = more[:-AGAIN], answers[:-AGAIN]
         search.add(more, answers)
         reading = search.explained(reading)
+        if odd := search.left_out(reading):
+            search.odd = odd
+            search.add([], [])
+            reading = search.explained(reading)
     return (yield from _concluded(name, meant, search, reading, target, library))
 
 
@@ -321,6 +333,10 @@ REFUSALS: dict[str, tuple[str, Callable[[Probe, int | None], bool]]] = {
         "no_truth",
         lambda case, k: any(not any(grade > 0 for grade in case.truth.get(user, {}).values()) for user in case.recs),
     ),
+    "users whose grades are all 0 or below": (
+        "",
+        lambda case, k: any(not any(grade > 0 for grade in grades.values()) for grades in case.truth.values()),
+    ),
     "repeated items": (
         "duplicates",
         lambda case, k: any(len({name for name, _ in rows}) < len(rows) for rows in case.recs.values()),
@@ -332,6 +348,16 @@ REFUSALS: dict[str, tuple[str, Callable[[Probe, int | None], bool]]] = {
     "grades that are not integers": (
         "",
         lambda case, k: any(grade % 1 for grades in case.truth.values() for grade in grades.values()),
+    ),
+    "grades other than 0 and 1": (
+        "",
+        lambda case, k: any(grade not in (0, 1) for grades in case.truth.values() for grade in grades.values()),
+    ),
+    "listed items with a grade above 1": (
+        "",
+        lambda case, k: any(
+            case.truth.get(user, {}).get(name, 0) > 1 for user, rows in case.recs.items() for name, _ in rows
+        ),
     ),
     "lists shorter than k": ("", lambda case, k: any(len(rows) < (k or 0) for rows in case.recs.values())),
     "lists without a relevant item": (
@@ -355,6 +381,7 @@ class Search:
         self.cases: list[Probe] = []
         self.answers: list[Answer] = []
         self.scale, self.tolerance = 1, EXACT
+        self.odd: tuple[str, ...] = ()
         self.changes: tuple[Probe, float, float] | None = None
         own = [USUAL.with_fields(**change) for change in _starts()]
         self.starts = list(dict.fromkeys([USUAL, *protocols, *(each.protocol for each in spoken), *own]))
@@ -375,7 +402,8 @@ class Search:
             raise InputError(f"conform: the program gave no number for {self.meant}; it said: {said}")
         self.refused, covered = self._refused()
         about = np.array([case.about in APART for case in self.cases])
-        self.counted = ~covered & ~about
+        odd = np.array([case.about in self.odd for case in self.cases])
+        self.counted = ~covered & ~about & ~odd
 
     def _refused(self) -> tuple[list[str], Bools]:
         """What the program refuses, and the cases that this explains."""
@@ -443,6 +471,13 @@ class Search:
         followed = [(*self._descended(here, faults[at], metrics), at) for _, at in sorted(near)[:FOLLOWED]]
         reading, fewest, _ = min(followed, key=lambda each: (each[1], each[2]))
         return reading if fewest == 0 or (fewest < wrong / 4 and fewest < 3) else best
+
+    def left_out(self, reading: Reading) -> tuple[str, ...]:
+        """The kinds of odd cases that are all that a reading has wrong."""
+        values = _values(self.batch, [reading.metric], reading.protocol, reading.fault)[0]
+        wrong = np.flatnonzero(self.counted & ~self.matches(values)).tolist()
+        kinds = {self.cases[at].about for at in wrong}
+        return tuple(sorted(kinds)) if kinds <= set(ODD) else ()
 
     def _descended(
         self, starts: Sequence[Protocol], fault: Fault | None, metrics: Sequence[Metric] | None = None
@@ -552,6 +587,8 @@ def _concluded(
             reading = reading if fault is None or target is not None else dataclasses.replace(reading, fault=fault)
     if known and not search.refused and not _fits(search, reading, "long", reading.fault):
         notes.append("In lists of 20 items and more equal scores come in an order of their own.")
+    if search.odd:
+        notes.append(f"No convention says how it reads {' and '.join(map(ODD.__getitem__, search.odd))}.")
     if search.refused:
         notes.append(f"It refuses {' and '.join(search.refused)}.")
     faults = [] if not known or reading.fault is None else [reading.fault.words]
@@ -618,7 +655,7 @@ def _read_as(search: Search, reading: Reading, about: str) -> tuple[Fault | None
     for fault, note in READINGS[about]:
         if _fits(search, reading, about, fault):
             return (None, note) if note else (fault, "")
-    return None, f"Cases about {about} follow no reading that is known."
+    return None, f"No reading that is known gives its numbers for cases about {about}."
 
 
 def _fits(search: Search, reading: Reading, about: str, fault: Fault | None) -> bool:
