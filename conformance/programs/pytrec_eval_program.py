@@ -3,7 +3,13 @@
 import pytrec_eval
 from lines import answer
 
-NAMES = {"precision": "P_{k}", "recall": "recall_{k}", "hit": "success_{k}", "map": "map_cut_{k}", "ndcg": "ndcg_cut_{k}"}
+NAMES = {
+    "precision": "P_{k}",
+    "recall": "recall_{k}",
+    "hit": "success_{k}",
+    "map": "map_cut_{k}",
+    "ndcg": "ndcg_cut_{k}",
+}
 
 
 def metric(case):

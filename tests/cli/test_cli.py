@@ -94,6 +94,16 @@ def test_verify_ends_with_1_where_something_changed(here: Path) -> None:
     assert "'recs' changed" in changed.stdout
 
 
+def test_conform_ends_with_1_where_a_program_does_not_conform(here: Path) -> None:
+    program = "import json, sys; [print(1 / (1 + len(json.loads(line)['truth']))) for line in sys.stdin]"
+    (here / "mine.py").write_text(program)
+    wrong = run(f"conform '{sys.executable} mine.py' -m hit@3 --out conform.json")
+    assert wrong.exit_code == 1
+    assert "no convention says this" in wrong.stdout
+    assert json.loads((here / "conform.json").read_text())["conforms"] is False
+    assert "cannot start" in run("conform no-such-program -m hit@3").stderr
+
+
 def test_version_and_help() -> None:
     assert run("--version").stdout == f"atkay, version {atkay.__version__}\n"
     assert all(name in run("--help").stdout for name in COMMANDS)

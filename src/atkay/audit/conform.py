@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from atkay.audit.candidates import REFUSING, Candidate, Printed, candidates_of, meant_by
-from atkay.audit.probes import KINDS, LEVELS, Probes, Probe, formula_cases, mixed_case, small_cases
-from atkay.audit.conformance import Conformance, Counterexample, Conformity
+from atkay.audit.conformance import Conformance, Conformity, Counterexample
 from atkay.audit.faults import FAULTS, Fault, removed
-from atkay.audit.program import Answer, Source, Program
+from atkay.audit.probes import KINDS, LEVELS, Probe, Probes, formula_cases, mixed_case, small_cases
+from atkay.audit.program import Answer, Program, Source
 from atkay.audit.variants import plain
 from atkay.core.types import Bools, Floats, Ints
 from atkay.dialects.dialect import Dialect, find_dialect, list_dialects
@@ -56,6 +56,9 @@ READINGS: dict[str, list[tuple[Fault | None, str]]] = {
 of that; a fault where nothing is."""
 
 APART = (*READINGS, "long")
+
+TWISTED = ("order", "ids", "users", "grades")
+"""Kinds of cases that bring out how tables are read, more than words do."""
 
 ODD = {"negative": "grades below 0"}
 """Kinds of cases that few data have: where a program is like no convention in these alone, that is said beside it."""
@@ -272,10 +275,14 @@ def _first_cases(draw: np.random.Generator, top: int, search: Search) -> list[Pr
     chosen = [pool[at] for at in _chosen(values, len(pool), SHARED)]
     metrics = list(dict.fromkeys([search.meant, *(each.metric for each in search.spoken)]))[:OF_A_KIND]
     protocols = [USUAL.with_fields(**change) for change in _words()]
-    for make in KINDS.values():
+    for kind, make in KINDS.items():
         pool = sorted((make(draw, top) for _ in range(4 * OF_A_KIND)), key=_size)
         batch = Probes(pool)
-        values = np.vstack([_values(batch, metrics, protocol, None) for protocol in protocols])
+        faults = [fault for fault in FAULTS if fault.twist is not None] if kind in TWISTED else []
+        values = np.vstack(
+            [_values(batch, metrics, protocol, None) for protocol in protocols]
+            + [_values(batch, metrics[:1], USUAL, fault) for fault in faults]
+        )
         chosen += [pool[at] for at in _chosen(values, 2 * OF_A_KIND, OF_A_KIND)]
     return chosen
 
@@ -384,7 +391,9 @@ class Search:
         self.odd: tuple[str, ...] = ()
         self.changes: tuple[Probe, float, float] | None = None
         own = [USUAL.with_fields(**change) for change in _starts()]
-        self.starts = list(dict.fromkeys([USUAL, *protocols, *(each.protocol for each in spoken), *own]))
+        near = [USUAL, *protocols, *(each.protocol for each in spoken)]
+        self.far = set(own) - set(near)
+        self.starts = list(dict.fromkeys([*near, *own]))
 
     @property
     def cutoff(self) -> int | None:
@@ -435,6 +444,12 @@ class Search:
             self.scale, self.tolerance = tier
             return min(int(self.wrong(protocol).min()) for protocol in self.starts)
 
+        formulas = np.array([case.about == "formula" for case in self.cases]) & self.counted
+        right = self.matches(_values(self.batch, self.metrics, USUAL, None))[:, formulas].all(axis=1)
+        if right.any():  # no other protocol has to be looked for before it is clear which formula it is
+            self.metrics = [metric for metric, fits in zip(self.metrics, right.tolist(), strict=True) if fits]
+            self.starts = [start for start in self.starts if start not in self.far]
+            return
         counts = [wrong(tier) for tier in tiers]
         self.scale, self.tolerance = tiers[int(np.argmin(counts))]
 
@@ -727,7 +742,9 @@ def _smallest(
     return _shown(name, search.cases[at], usual, reference, float(search.value[at]), float(values[at]))
 
 
-def _shown(name: str, case: Probe, k: int | None, reference: Reading, printed: float, expected: float) -> Counterexample:
+def _shown(
+    name: str, case: Probe, k: int | None, reference: Reading, printed: float, expected: float
+) -> Counterexample:
     read = case if reference.fault is None else removed(case)
     return Counterexample(
         case=case.question(name.partition("@")[0], k),

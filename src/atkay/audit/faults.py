@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from atkay.audit.probes import Probes, Probe, Formula, Mean
+from atkay.audit.probes import Formula, Mean, Probe, Probes
 from atkay.core.types import WHOLE
 from atkay.errors import SpecError
 from atkay.metrics.dcg import DCG
@@ -167,7 +167,8 @@ def _as_text(rows: Rows) -> Rows:
 
 def _paired(case: Probe, k: int) -> Probe:
     """The first list with the first truth, and so on."""
-    return case._replace(truth=dict(zip(case.recs, case.truth.values(), strict=False)))
+    more = (f"{AGAIN}{at}" for at in range(len(case.truth)))
+    return case._replace(truth=dict(zip([*case.recs, *more], case.truth.values(), strict=False)))
 
 
 def _only(place: int) -> Twist:
@@ -320,7 +321,7 @@ def _by_case(of: Callable[[Floats], float]) -> Mean:
 
 
 def _mean_of_hits(values: Floats) -> float:
-    return float(values[values > 0].mean()) if (values > 0).any() else 0.0
+    return float(values[values > 0].mean()) if (values > 0).any() else math.nan
 
 
 def _geometric(values: Floats) -> float:

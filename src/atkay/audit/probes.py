@@ -328,14 +328,12 @@ def _duplicates(draw: Draw, top: int) -> Probe:
 
 
 def _ids(draw: Draw, top: int) -> Probe:
-    case = _one(draw, top, "ids", None)
-    names = dict(zip(sorted(case.items), ("1", "01", "A", "a", "2", "02", "10", "B", "b"), strict=False))
-
-    def of(name: str) -> str:
-        return names.get(name, name * 2)
-
-    rows = tuple((of(name), score) for name, score in case.recs["u1"])
-    return Probe({"u1": rows}, {"u1": {of(name): grade for name, grade in case.truth["u1"].items()}}, "ids")
+    """Ids that differ in a zero or in their case alone; what is relevant is a twin of what is listed, or the same."""
+    listed = ["1", "02", "A", "b", "10"][: int(draw.integers(2, 6))]
+    twins = {"1": "01", "02": "2", "A": "a", "b": "B", "10": "010"}
+    relevant = [name if draw.random() < 0.3 else twins[name] for name in listed if draw.random() < 0.6]
+    truth = dict.fromkeys(relevant or [twins[listed[-1]]], 1)
+    return Probe({"u1": _scored([listed[at] for at in draw.permutation(len(listed))])}, {"u1": truth}, "ids")
 
 
 def _exclude(draw: Draw, top: int) -> Probe:
@@ -430,6 +428,9 @@ def _twists(lists: Sequence[tuple[Any, Mapping[str, float]]]) -> Iterator[Probe]
         for name in LETTERS[:3]:
             yield Probe({**user, "u2": ((name, 1.0),)}, {"u1": truth, "u2": {LETTERS[0]: 1}}, "users")
             yield Probe({**user, "u2": ((name, 1.0),)}, {"u2": {LETTERS[0]: 1}, "u1": truth}, "users")
+        nothing = {other: ((LETTERS[len(listed) % 3], 1.0),) for other in ("u2", "u3")}
+        of_others = dict.fromkeys(nothing, {LETTERS[(len(listed) + 1) % 3]: 1})
+        yield Probe({**user, **nothing}, {"u1": truth, **of_others}, "users")
         for at in range(1, len(listed) + 1):
             twice = [*listed[:at], listed[0], *listed[at:]]
             yield Probe({"u1": _scored(twice)}, {"u1": truth}, "duplicates")
