@@ -78,7 +78,7 @@ def metric(
     return mean(values) if values else None
 
 
-PLANTED = {
+PLANTED: dict[str, tuple[str, dict[str, Any]]] = {
     "a repeated item counts again": ("ndcg", {"repeats": "counted"}),
     "repeated items are removed after the cut, not before": ("map", {"repeats": "after the cut"}),
     "the ideal is cut at the length of the list": ("ndcg", {"best": "list"}),
@@ -129,11 +129,12 @@ FEW = {"a repeated item counts again", "hit is not recall", "the logarithm is of
 @pytest.mark.parametrize("words", [each if each in FEW else pytest.param(each, marks=DEEP) for each in PLANTED])
 def test_planted_faults_are_named_with_a_counterexample_of_three_items(words: str) -> None:
     name, mistake = PLANTED[words]
-    options = {"kind": name, **mistake} | ({"mean": _median} if "median" in words else {})
+    options: dict[str, Any] = {"kind": name, **mistake} | ({"mean": _median} if "median" in words else {})
     conformance = atkay.conform(lambda case: metric(case, **options), f"{name}@5")
     assert conformance.faults == (words,)
     assert not conformance
-    assert (example := conformance.counterexample) is not None
+    example = conformance.counterexample
+    assert example is not None
     listed = {row[0] for rows in example.case["recs"].values() for row in rows}
     assert len(listed.union(*example.case["truth"].values())) <= 3
     printed = metric(dict(example.case), **options)
@@ -196,7 +197,8 @@ def test_a_dialect_that_a_program_does_not_speak() -> None:
 def test_no_convention_says_this() -> None:
     conformance = atkay.conform(lambda case: (metric(case, kind="hit") or 0) / 3, "hit@5")
     assert "no convention says this" in conformance["hit@5"].verdict
-    assert (example := conformance.counterexample) is not None
+    example = conformance.counterexample
+    assert example is not None
     assert example.printed == pytest.approx((metric(dict(example.case), kind="hit") or 0) / 3)
 
 
@@ -225,7 +227,7 @@ def test_refused_cases_and_percentages() -> None:
     assert conformity
 
 
-PROGRAMS = {
+PROGRAMS: dict[str, tuple[list[str], str, str, dict[str, str]]] = {
     "ndcg.py": ([sys.executable, "ndcg.py"], "ndcg@5", "ndcg(gain=linear)@5", {}),
     "map.js": (["node", "map.js"], "map@5", "map(per=capped)@5", {}),
     "hit.awk": (["awk", "-f", "hit.awk"], "hit@5", "hit@5", {"no_recs": "skip"}),
@@ -270,7 +272,7 @@ def test_wrong_arguments() -> None:
         atkay.conform(metric, "coverage@5")
     with pytest.raises(SpecError, match="one cutoff at a time"):
         atkay.conform(metric, "ndcg@5,10")
-    with pytest.raises(InputError, match="more than 0.5 seconds"):
+    with pytest.raises(InputError, match=r"more than 0\.5 seconds"):
         atkay.conform([sys.executable, "-c", "import time; time.sleep(5)"], "ndcg@5", timeout=0.5)
 
 

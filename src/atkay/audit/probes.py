@@ -429,7 +429,7 @@ def _twists(lists: Sequence[tuple[Any, Mapping[str, float]]]) -> Iterator[Probe]
             yield Probe({**user, "u2": ((name, 1.0),)}, {"u1": truth, "u2": {LETTERS[0]: 1}}, "users")
             yield Probe({**user, "u2": ((name, 1.0),)}, {"u2": {LETTERS[0]: 1}, "u1": truth}, "users")
         nothing = {other: ((LETTERS[len(listed) % 3], 1.0),) for other in ("u2", "u3")}
-        of_others = dict.fromkeys(nothing, {LETTERS[(len(listed) + 1) % 3]: 1})
+        of_others = {other: {LETTERS[(len(listed) + 1) % 3]: 1} for other in nothing}
         yield Probe({**user, **nothing}, {"u1": truth, **of_others}, "users")
         for at in range(1, len(listed) + 1):
             twice = [*listed[:at], listed[0], *listed[at:]]
