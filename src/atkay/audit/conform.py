@@ -60,7 +60,7 @@ def conform(
     metrics: str | Metric | Iterable[str | Metric],
     *,
     dialect: str | Dialect | None = None,
-    timeout: float = 60.0,
+    timeout: float = 300.0,
 ) -> Conformance:
     """Find the convention that a program follows, whatever it is written in, and where it is wrong.
 

@@ -30,7 +30,7 @@ class Program:
     """A command that reads a case per line and prints a number per line, or a function of a case."""
 
     source: Source
-    timeout: float = 60.0
+    timeout: float = 300.0
     cases: int = field(default=0, init=False)
     rounds: int = field(default=0, init=False)
 

@@ -190,8 +190,8 @@ class Search:
         self.batch = Probes(self.cases)
         self.value = np.array([answer.value for answer in self.answers])
         if np.isnan(self.value).all():
-            said = next((answer.refusal for answer in self.answers if answer.refusal), "null")
-            raise InputError(f"conform: the program gave no number for {self.meant}; it said: {said}")
+            reason = next((answer.refusal for answer in self.answers if answer.refusal), "null")
+            raise InputError(f"conform: the program gave no number for {self.meant}; it said: {reason}")
         self.refused, covered = self._refused()
         about = np.array([case.about in APART for case in self.cases])
         odd = np.array([case.about in self.odd for case in self.cases])

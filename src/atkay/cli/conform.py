@@ -17,7 +17,7 @@ from atkay.cli.output import show, working
     "-m", "--metrics", multiple=True, required=True, metavar="METRIC", help="A metric with its cutoff: ndcg@5."
 )
 @click.option("--as", "dialect", metavar="NAME", help="The library whose numbers it should give; see `atkay dialects`.")
-@click.option("--timeout", type=click.FloatRange(0, min_open=True), default=60.0, help="Seconds for a round of cases.")
+@click.option("--timeout", type=click.FloatRange(0, min_open=True), default=300.0, help="Seconds for a round of cases.")
 @click.option("--out", type=options.Output(".json"), help="Also write everything as JSON.")
 @options.form
 def command(program: str, out: Path | None, form: str, **chosen: Any) -> None:
@@ -28,7 +28,7 @@ def command(program: str, out: Path | None, form: str, **chosen: Any) -> None:
 
     \b
     Example:
-      $ atkay conform "python mine.py" -m ndcg@5 -m map@10 --as trec_eval
+      $ atkay conform "python mine.py" -m ndcg@5
     """
     import atkay
 
