@@ -32,6 +32,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         folder.mkdir(parents=True)
         for each in ("recs", "other", "truth"):
             shutil.copy(DATA / f"{each}.csv", folder)
+    shutil.copy(DATA.parent / "conform" / "ndcg.py", tmp_path / "mine.py")
     monkeypatch.chdir(tmp_path)
     atkay.evaluate("recs.csv", "truth.csv", "ndcg@10").save("saved.json")
     return tmp_path
