@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import atkay
 from atkay.audit.attainable import laws, profiles
-from atkay.audit.check import column_of
+from atkay.audit.layout import column_of
 from atkay.errors import InputError, SpecError
 
 RECOMMENDERS = """
@@ -211,6 +211,81 @@ def test_systems_may_be_columns() -> None:
     assert flagged(check) == [("ours", ("MRR@5", "HR@5"))]
 
 
+TWO_LABELS = r"""\begin{table*}\resizebox{\textwidth}{!}{\begin{tabular}{ll|cc|c} \toprule
+Data & Metric & SASRec & BERT4Rec & Improv. \\ \midrule
+\multirow{3}{*}{ML-1M} & HR@5 & \underline{0.5434} & \textbf{0.5876} & 8.13\% \\
+& HR@10 & \underline{0.6629} & \textbf{\underline{0.6970}} & 5.14\% \\
+& Time & 1.5 & 3.0 & 100\% \\ \midrule
+\multirow{2}{*}{Beauty} & HR@5 & \underline{0.1934} & 0.2207 & 14.12\% \\
+& HR@10 & 0.1834 & 0.3025 & 14.02\% \\ \bottomrule \end{tabular}}\end{table*}"""
+"""Most numbers as in Table 2 of BERT4Rec; HR@10 of SASRec on Beauty is below HR@5."""
+
+
+def test_data_sets_and_metrics_may_be_rows() -> None:
+    # 6,040 users: 0.5434 x 6040 = 3282.1, 3282/6040 = 0.54338; 0.5876: 3549/6040 = 0.58758; 0.6629: 4004/6040 =
+    # 0.66291; 0.6970: 4210/6040 = 0.69702. Nothing else than Beauty's fall from 5 to 10 cannot be.
+    check = atkay.check(TWO_LABELS, users={"ML-1M": 6_040, "Beauty": 40_226}, relevant="one")
+    assert flagged(check) == [("SASRec", ("Beauty HR@5", "Beauty HR@10"))]
+    assert check.checked == 8
+    assert "not checked, relative to other numbers: Improv." in check.notes
+
+
+def test_rows_of_several_data_sets_have_names_of_their_own() -> None:
+    text = "data,model,HR@5,HR@5\nSmall,ours,0.50,\n,theirs,0.40,\nLarge,ours,0.40,0.9\nLarge,ours,0.4,0.9\n"
+    check = atkay.check(text, users={"Small": 2, "Large": 10})
+    assert [row[0] for row in check.rows] == ["Small, ours", "Small, theirs", "Large, ours", "Large, ours (2)"]
+    assert flagged(check) == [("Small, theirs", ("HR@5",))]  # two columns of one metric are of two data sets
+    assert check.header == ("data, model", "HR@5", "HR@5 (2)")
+    with pytest.raises(InputError, match=r"users has no 'Large, ours'\. Available: 'Small'"):
+        atkay.check(text, users={"Small": 2})
+
+
+@pytest.mark.parametrize(
+    "row", ["Improv.,5.14%,10.3%", "Impr. (%),5.14,10.3", "p-value,1.5,2", "Δ,-0.03,+0.05", "loss,-5.1%,+0.2"]
+)
+def test_what_is_relative_to_other_rows_is_not_checked(row: str) -> None:
+    check = atkay.check(f"model,HR@5,nDCG@5\nours,0.50,0.40\ntheirs,0.40,0.30\n{row}\n", users=10)
+    assert check
+    assert check.checked == 4
+    assert f"not checked, relative to other numbers: {row.partition(',')[0]}" in check.notes
+
+
+def test_means_over_runs_are_not_counted_before_one_knows_how_many() -> None:
+    # A third of the way from 1/3 to 2/3 is a mean over three runs of 3 users.
+    text = "model,HR@5\nours,0.4444 ± 0.01\n"
+    check = atkay.check(text, users=3)
+    assert check
+    assert check.notes[-1].startswith("numbers with ± may be means over several runs: pass averaged=")
+    assert atkay.check(text, users=3, averaged=3)
+    assert not atkay.check(text, users=3, averaged=2)
+
+
+def test_percentages_beside_fractions() -> None:
+    # HR is in percent, nDCG is not: 0.31 of 0.543, not 0.0031.
+    check = atkay.check("model,HR@5,HR@10,nDCG@10\nours,48.10,54.30,0.3112\ntheirs,40.00,44.00,0.2999\n")
+    assert check
+    assert "read as percentages: HR@5, HR@10" in check.notes
+    both = atkay.check("model,HR@5,HR@10,nDCG@1\nours,48.10,54.30,0.91\ntheirs,40.00,44.00,0.29\n")
+    assert "read as percentages: HR@5, HR@10, nDCG@1" in both.notes
+
+
+def test_rows_without_numbers_and_without_names() -> None:
+    check = atkay.check("model,HR@5\nslow,-\nours,-0.20\n")
+    assert flagged(check) == [("ours", ("HR@5",))]
+    check = atkay.check("HR@5,MRR@5\n0.50,0.60\n")
+    assert flagged(check) == [("row 1", ("MRR@5", "HR@5"))]
+
+
+def test_the_first_table_that_names_metrics() -> None:
+    readme = "| data | users |\n|-|-|\n| ML | 943 |\n\n| model | HR@5 | MRR@5 |\n|-|-|-|\n| ours | 0.50 | 0.60 |\n"
+    assert flagged(atkay.check(readme)) == [("ours", ("MRR@5", "HR@5"))]
+
+
+def test_cutoffs_too_deep_to_try_bounds_on() -> None:
+    check = atkay.check("model,recall@100000,mrr@1000000,hit@1000000\nours,0.5,0.4,1.4\n", users=10, relevant="one")
+    assert flagged(check) == [("ours", ("hit@1000000",))]
+
+
 @pytest.mark.parametrize(
     ("header", "k", "spec"),
     [
@@ -220,6 +295,8 @@ def test_systems_may_be_columns() -> None:
         ("HR", 10, "hit@10"),
         ("Recall@K ↑", 20, "recall@20"),
         ("P@1", None, "precision@1"),
+        ("N@20", None, "ndcg@20"),
+        ("H@10", None, "hit@10"),
         ("MRR", None, "mrr"),
         ("map(per=capped)@5", None, "map(per=capped)@5"),
         ("seconds", None, None),
@@ -258,6 +335,7 @@ def test_outputs(tmp_path: Path) -> None:
         (lambda: atkay.check("m,a\nx,1\n"), InputError, "no column of the table names a metric .*; columns are 'a'"),
         (lambda: atkay.check(table(hit_5=1), users=0), SpecError, "users must be a positive integer, got 0"),
         (lambda: atkay.check(table(hit_5=1), relevant=FEW), SpecError, "unknown value 'few' for relevant"),
+        (lambda: atkay.check(table(hit_5=1), dialect="rank"), SpecError, "unknown dialect 'rank'"),
         (lambda: atkay.check(table(hit_5=1), truth={}), InputError, "pass recs and truth together"),
     ],
 )  # fmt: skip

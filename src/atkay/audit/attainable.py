@@ -28,6 +28,8 @@ Relevant = Literal["one", "many"]
 
 SAMPLE_ROWS = 120_000
 """The most listed rows on which a bound is tried before it is used."""
+DEEPEST = 1_000
+"""The deepest cutoff of metrics that are compared with others."""
 EVERY_LENGTH = 30
 """Up to this cutoff, lists of every length are looked at."""
 SLACK = 1e-9
@@ -55,6 +57,11 @@ class MetricColumn:
         """Whether a user's value follows from the list and the relevant items alone."""
         metric = self.metric
         return metric.needs_truth and not (metric.needs or metric.reads_scores or isinstance(metric, RunMetric))
+
+    @property
+    def tried(self) -> bool:
+        """Whether its values are computed, to try bounds on them."""
+        return self.of_hits and (self.k or 1) <= DEEPEST
 
     @property
     def k(self) -> int | None:
@@ -86,8 +93,10 @@ def steps(column: MetricColumn, relevant: Relevant, items: int | None = None) ->
         return Fraction(1) if one else None
     if metric.name == "f1" and one and k and words["beta"] == 1:
         return Fraction(k + 1, 2)
-    if k and (
-        metric.name == "mrr" or (metric.name == "map" and one and words["per"] in ("relevant", "capped", "hits"))
+    if (
+        k
+        and k <= DEEPEST
+        and (metric.name == "mrr" or (metric.name == "map" and one and words["per"] in ("relevant", "capped", "hits")))
     ):
         return Fraction(math.lcm(*range(1, k + 1)))
     return None
@@ -217,11 +226,11 @@ def profiles(columns: Sequence[MetricColumn], relevant: Relevant) -> Floats:
     """The values of users of every kind, a row each, as the engine computes them: for one relevant item each rank in
     lists of each length, else lists with hits at random, some of them graded. NaN where a metric needs more than that.
     """
-    depth = max((each.k or 1 for each in columns), default=1)
+    depth = max((each.k or 1 for each in columns if each.tried), default=1)
     recs, truth = (_one_relevant if relevant == "one" else _random_lists)(depth)
     unknown = [each for each in dict.fromkeys(columns) if (each, relevant, depth) not in _PROFILES]
-    for protocol in {each.protocol for each in unknown if each.of_hits}:
-        metrics = [each.metric for each in unknown if each.protocol == protocol and each.of_hits]
+    for protocol in {each.protocol for each in unknown if each.tried}:
+        metrics = [each.metric for each in unknown if each.protocol == protocol and each.tried]
         counted = protocol.no_truth if protocol.no_truth == "one" else "zero"  # nobody is left out
         every = protocol.with_fields(aggregate="mean", no_recs="zero", no_truth=counted)
         result = evaluate(recs, truth, metrics, protocol=every)
@@ -273,7 +282,7 @@ def ranks(columns: tuple[MetricColumn, ...], relevant: Relevant) -> tuple[list[i
     at_ranks = [
         at
         for at, each in enumerate(columns)
-        if each.k and each.of_hits and each.of_one_order and (relevant == "one" or _by_first_hit(each.metric))
+        if each.k and each.tried and each.of_one_order and (relevant == "one" or _by_first_hit(each.metric))
     ]
     if len(at_ranks) < 2:
         return [], np.empty((0, 0))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -14,10 +13,10 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from atkay.audit.attainable import MetricColumn, Relevant, laws, range_of, ranks, steps
+from atkay.audit.layout import apart, column_of, upright
 from atkay.audit.table_check import Flag, TableCheck
 from atkay.core.types import is_integer
-from atkay.errors import InputError, SpecError, an_integer, listing, number_of, offer, shown, unknown_value
-from atkay.evaluation.request import Request
+from atkay.errors import InputError, SpecError, an_integer, number_of, offer, shown, unknown_value
 from atkay.inputs.published import PrintedNumber, Published, number_in, read_published
 from atkay.text.phrases import argument
 
@@ -26,7 +25,10 @@ if TYPE_CHECKING:
 
 FLOAT32 = 1e-7
 """What a mean may be off by where it was added up in single precision, relative to itself."""
-NAMES = {"hr": "hit", "hitrate": "hit", "hitratio": "hit", "prec": "precision", "rec": "recall"}
+CLEARLY_PERCENT = 2
+"""Above this, a number is a percentage even among fractions; closer to 1, one that cannot be."""
+RELATIVE = re.compile(r"\b(imp|impr|improv\w*|gains?|lift|diff|delta|p[- ]?values?|std|sd)\b|[Δ∆]", re.IGNORECASE)
+"""Names of rows that hold no metrics, but what follows from other rows."""
 
 
 def check(
@@ -85,49 +87,8 @@ def check(
         raise SpecError(f"check: {unknown_value(relevant, 'relevant', get_args(Relevant))}")
     if (recs is None) != (truth is None):
         raise InputError(f"check: pass recs and truth together: {argument('recs')} is {{row: lists}}.")
-    published = _upright(read_published(table), k, dialect)
+    published = upright(read_published(table), k, dialect)
     return _Checking(published, users, relevant, k, items, averaged, dialect).run(recs, truth)
-
-
-def column_of(header: str, k: int | None, dialect: str | None) -> MetricColumn | None:
-    """The metric that a header names; None where it names none.
-
-    >>> [str(column_of(name, 10, None).metric) for name in ("nDCG@K (%) ↑", "HR", "Hit Rate@5")]
-    ['ndcg@10', 'hit@10', 'hit@5']
-    """
-    plain = re.sub(r"[↑↓%]|\(\s*%?\s*\)", "", header).strip()
-    plain = re.sub(r"\s*@\s*", "@", plain)
-    plain = re.sub(r"@[kKnN]$", "" if k is None else f"@{k}", plain)
-    short = re.sub(r"[\s_-]", "", plain.lower().partition("@")[0])
-    _, at, cut = plain.partition("@")
-    spellings = [plain, re.sub(r"[\s-]+", "_", plain), short + at + cut, NAMES.get(short, short) + at + cut]
-    for spelling in dict.fromkeys(spellings):
-        try:
-            request = Request.of([spelling], dialect=dialect)
-        except (SpecError, InputError):
-            continue
-        [metric, *more] = request.metrics
-        if more or isinstance(metric.k, tuple):
-            return None
-        protocol = request.apart.get(metric, request.protocol)
-        if metric.k is None and metric.cuts and k is not None:
-            metric = dataclasses.replace(metric, k=k)
-        return MetricColumn(metric, protocol)
-    return None
-
-
-def _upright(published: Published, k: int | None, dialect: str | None) -> Published:
-    """The table with a column for each metric, whichever way it is printed."""
-    if any(column_of(name, k, dialect) for name in published.headers[-1][1:]):
-        return published
-    if len(published.headers) == 1 and any(column_of(row[0], k, dialect) for row in published.rows):
-        turned = list(zip(*published.headers, *published.rows, strict=True))
-        return Published((tuple(turned[0]),), tuple(map(tuple, turned[1:])))
-    names = listing(name for name in published.headers[-1][1:] if name)
-    raise InputError(
-        f"check: no column of the table names a metric that atkay knows; columns are {names}. Name them as in "
-        f"'ndcg@10', or pass {argument('dialect')}."
-    )
 
 
 @dataclass(frozen=True)
@@ -144,17 +105,9 @@ class _Checking:
 
     @cached_property
     def header(self) -> tuple[str, ...]:
-        """Names of columns; with those above them where several have the same."""
-        *above, last = self.published.headers
-        if not above:
-            return last
-        return (
-            last[0] or "",
-            *(
-                " ".join(filter(None, names))
-                for names in zip(*(row[1:] for row in self.published.headers), strict=True)
-            ),
-        )
+        """Names of columns, with those above them; each of its own."""
+        first, *others = zip(*self.published.headers, strict=True)
+        return tuple(apart([first[-1], *(" ".join(filter(None, names)) for names in others)]))
 
     @cached_property
     def columns(self) -> dict[int, MetricColumn]:
@@ -163,39 +116,67 @@ class _Checking:
         return {at: column for at, name in headers if at and (column := column_of(name, self.k, self.dialect))}
 
     @cached_property
-    def groups(self) -> dict[str, list[int]]:
-        """The columns under each common header, such as the name of a data set."""
-        groups: dict[str, list[int]] = {}
-        for at in self.columns:
-            groups.setdefault(" ".join(filter(None, (row[at] for row in self.published.headers[:-1]))), []).append(at)
+    def groups(self) -> list[tuple[str, list[int]]]:
+        """The columns under each common header, such as the name of a data set; no metric twice."""
+        groups: list[tuple[str, list[int]]] = []
+        for at, column in self.columns.items():
+            name = " ".join(filter(None, (row[at] for row in self.published.headers[:-1])))
+            of_name = (places for group, places in groups if group == name)
+            places = next((places for places in of_name if column not in map(self.columns.get, places)), None)
+            if places is None:
+                groups.append((name, [at]))
+            else:
+                places.append(at)
         return groups
 
-    def users_of(self, group: str) -> int | None:
+    def users_of(self, group: str, row: str) -> int | None:
         if not isinstance(self.users, Mapping):
             return self.users
-        if group not in self.users:
-            raise InputError(f"check: users has no '{group}'. {offer(group, self.users)}")
-        return self.users[group]
+        for name in (group, row, *row.split(", ")):
+            if name in self.users:
+                return self.users[name]
+        raise InputError(f"check: users has no '{group or row}'. {offer(group or row, self.users)}")
 
     @cached_property
     def in_percent(self) -> set[int]:
-        """The columns of percentages: their header says so, or most numbers of the data set are above 1."""
-        percent = {at for at in self.columns if "%" in self.published.headers[-1][at]}
-        for places in self.groups.values():
-            bounded = [at for at in places if self.columns[at].metric.bounded]
-            numbers = [number for row in self.published.rows for at in bounded if (number := number_in(row[at]))]
-            if 2 * sum(number.percent or number.value > 1 for number in numbers) > len(numbers):
-                percent |= set(bounded)
+        """The columns of percentages: a percent sign stands in the header or behind most numbers, or most are above 1.
+
+        So are columns of the same data set that are below 1, but have no more digits.
+        """
+        marked = {at for at in self.columns if "%" in self.published.headers[-1][at]}
+        percent = set(marked)
+        for _, places in self.groups:
+            numbers = {
+                at: [number for row in self._rows if (number := number_in(row[at]))]
+                for at in places
+                if self.columns[at].metric.bounded
+            }
+            every = [number for of in numbers.values() for number in of]
+            high = 1 if _mostly_above(1, every) else CLEARLY_PERCENT
+            large = {at for at, of in numbers.items() if _mostly_above(high, of)}
+            digits = max((number.digits for at in large for number in numbers[at]), default=0)
+            if large and not marked.intersection(places):
+                large |= {at for at, of in numbers.items() if all(number.digits <= digits for number in of)}
+            percent |= large
         return percent
 
+    @cached_property
+    def _rows(self) -> list[tuple[str, ...]]:
+        """The rows of systems, without improvements and p-values."""
+        return [row for row in self.published.rows if not RELATIVE.search(row[0])]
+
+    def _numbers(self, row: Sequence[str], places: Iterable[int]) -> dict[int, PrintedNumber]:
+        """The values of metrics in a row: no differences with a sign, and no percentages among fractions."""
+        numbers = {at: number for at in places if (number := number_in(row[at]))}
+        return {
+            at: number
+            for at, number in numbers.items()
+            if not row[at].startswith("+") and (at in self.in_percent or not number.percent)
+        }
+
     def run(self, recs: Mapping[str, Any] | None, truth: Any) -> TableCheck:
-        flags = [
-            flag
-            for row in self.published.rows
-            for group, places in self.groups.items()
-            for flag in self._row(row, group, places)
-        ]
-        checked = sum(number_in(row[at]) is not None for row in self.published.rows for at in self.columns)
+        flags = [flag for row in self._rows for group, places in self.groups for flag in self._row(row, group, places)]
+        checked = sum(len(self._numbers(row, self.columns)) for row in self._rows)
         header = self.header
         return TableCheck(
             header=header,
@@ -208,25 +189,48 @@ class _Checking:
         )
 
     def _remarks(self) -> list[str]:
-        left = [name for at, name in enumerate(self.published.headers[-1]) if at and at not in self.columns and name]
+        rows = self.published.rows
+        left = [
+            name
+            for at, name in enumerate(self.header)
+            if at and at not in self.columns and any(number_in(row[at]) for row in rows)
+        ]
+        numbers = {row[0]: self._numbers(row, self.columns) for row in self._rows}
+        relative = [
+            row[0]
+            for row in rows
+            if len(numbers.get(row[0], ())) < sum(number_in(row[at]) is not None for at in self.columns)
+        ]
         notes = [f"read as: {', '.join(f'{self.header[at]} = {column.metric}' for at, column in self.columns.items())}"]
         if self.in_percent:
             notes.append(f"read as percentages: {', '.join(self.header[at] for at in sorted(self.in_percent))}")
         if left:
             notes.append(f"not checked, no metric of accuracy: {', '.join(left)}")
+        if relative:
+            notes.append(f"not checked, relative to other numbers: {', '.join(relative)}")
         if self.users is None:
             notes.append(f"pass {argument('users')} to check as well whether that many users can have these means")
+        elif self.averaged == 1 and any(number.spread for row in numbers.values() for number in row.values()):
+            notes.append(
+                f"numbers with ± may be means over several runs: pass {argument('averaged')} to check as well whether "
+                "that many users can have these means"
+            )
         return notes
 
     def _row(self, row: Sequence[str], group: str, places: Sequence[int]) -> list[Flag]:
         """What is wrong with the numbers of one row and one data set."""
-        numbers = {at: number for at in places if (number := number_in(row[at]))}
+        numbers = self._numbers(row, places)
         ends = {at: self._ends(at, number) for at, number in numbers.items()}
 
         def flag(columns: Sequence[int], proof: str) -> Flag:
             return Flag(row[0], tuple(self.header[at] for at in columns), tuple(row[at] for at in columns), proof)
 
-        flags = [flag([at], proof) for at in numbers if (proof := self._counted(at, ends[at], self.users_of(group)))]
+        users = self.users_of(group, row[0]) if numbers else None
+        flags = [
+            flag([at], proof)
+            for at, number in numbers.items()
+            if (self.averaged > 1 or not number.spread) and (proof := self._counted(at, ends[at], users))
+        ]
         at_places = list(numbers)
         columns = tuple(self.columns[at] for at in at_places)
         low, high = (np.array([ends[at][side] for at in at_places]) for side in (0, 1))
@@ -284,7 +288,7 @@ class _Checking:
                 others = [place for place in range(len(places)) if place != at]
                 needed = _fewest(at, others, low, high, values)
                 span = range_of(0, low[[at, *needed]], high[[at, *needed]], values[:, [at, *needed]]) or span
-                metrics = " and ".join(str(columns[places[other]].metric) for other in needed)
+                metrics = ", ".join(str(columns[places[other]].metric) for other in needed)
                 proof = (
                     f"given {metrics}, {columns[places[at]].metric} is between {span[0]:.4f} and {span[1]:.4f}, "
                     "whatever the ranks of the relevant items are"
@@ -302,15 +306,19 @@ class _Checking:
                 raise InputError(f"check: the table has no row '{name}'. {offer(name, names)}")
         explanations: dict[tuple[str, str], tuple[str, ...]] = {}
         for row in self.published.rows:
-            for at, column in self.columns.items() if row[0] in recs else ():
-                number = number_in(row[at])
-                if number is None or not column.of_hits:
+            for at, number in self._numbers(row, self.columns).items() if row[0] in recs else ():
+                column = self.columns[at]
+                if not column.of_hits:
                     continue
                 text = f"{number.value}%" if at in self.in_percent else str(number.value)
                 explained = reconcile(recs[row[0]], truth, {str(column.metric): text})
                 cheapest = [each for each in explained if each.cost == explained.explanations[0].cost]
                 explanations[row[0], self.header[at]] = tuple(str(each) for each in cheapest[:3])
         return explanations
+
+
+def _mostly_above(bound: int, numbers: Sequence[PrintedNumber]) -> bool:
+    return 2 * sum(number.percent or number.value > bound for number in numbers) > len(numbers)
 
 
 def _possible(values: Floats, low: Floats, high: Floats) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import io
+import itertools
 import os
 import re
 from dataclasses import dataclass
@@ -13,11 +14,12 @@ from pathlib import Path
 
 from atkay.errors import SourceError, a_type, shown
 
+NO_NUMBERS = "it has no numbers"
 _NUMBER = re.compile(
     r"""
-    [≈~]?\s*(?P<number>[+-]?(?:\d+(?:\.\d*)?|\.\d+))\s*   # 0.3796
+    [≈~]?\s*(?P<number>[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*   # 0.3796
     (?P<percent>%?)\s*
-    (?:±.*|\(.*\)|\[.*\])?                                 # a spread or an interval behind it
+    (?P<spread>±.*|\(.*\)|\[.*\])?                         # a spread or an interval behind it
     [\s*†‡§¶▲▼△▽↑↓⁎∗a-zA-Z,]{0,8}                          # marks of significance
     """,
     re.VERBOSE,
@@ -26,6 +28,10 @@ _RULES = re.compile(
     r"\\(?:toprule|midrule|bottomrule|hline|addlinespace(?:\[[^]]*\])?|cmidrule(?:\([^)]*\))?\{[^}]*\}|cline\{[^}]*\}"
     r"|centering|small|footnotesize|scriptsize|noalign\{[^}]*\})"
 )
+_TABULAR = re.compile(
+    r"\\begin\{tabular\S*?\}(?:\[[^]]*\])?(?:\{[^{}]*\})?\{(?:[^{}]|\{[^{}]*\})*\}(.*?)\\end\{tabular", re.DOTALL
+)
+_COLOURS = re.compile(r"\\(?:cellcolor|rowcolor|color|textcolor)(?:\[[^]]*\])?\{[^{}]*\}")
 _RAISED = re.compile(r"\\textsuperscript\{[^{}]*\}|\^\{[^{}]*\}|\^\\?\w+|\^\*|\\(?:dag|ddag|dagger|ddagger|star|ast)\b")
 _SYMBOLS = {r"\%": "%", r"\&": "&", r"\_": "_", r"\#": "#", r"\pm": "±", r"\,": "", "~": " ", "$": "", "--": "–"}
 _SYMBOLS |= {r"\uparrow": "", r"\downarrow": "", r"\times": "×", r"\approx": "≈"}
@@ -38,6 +44,13 @@ class PrintedNumber:
     text: str
     value: Decimal
     percent: bool = False
+    spread: bool = False
+    """Whether a spread stands behind it, as behind a mean over several runs."""
+
+    @property
+    def digits(self) -> int:
+        """How many digits stand behind the point."""
+        return -int(self.value.as_tuple().exponent)
 
     @property
     def half(self) -> Decimal:
@@ -60,28 +73,45 @@ def number_in(text: str) -> PrintedNumber | None:
     >>> number_in("0.3796 ± 0.002*").value, number_in("37.96%").percent, number_in("n/a")
     (Decimal('0.3796'), True, None)
     """
-    match = _NUMBER.fullmatch(text.strip())
-    return PrintedNumber(text.strip(), Decimal(match["number"]), bool(match["percent"])) if match else None
+    match = _NUMBER.fullmatch(text.strip().replace("−", "-"))
+    if match is None:
+        return None
+    return PrintedNumber(text.strip(), Decimal(match["number"]), bool(match["percent"]), bool(match["spread"]))
 
 
-def read_published(given: object) -> Published:
-    """The table of a file or of a text, its form told by what stands in it."""
+def read_published(given: object) -> list[Published]:
+    """The tables of a file or of a text that have numbers, their form told by what stands in it."""
     text = _text(given)
-    rows = (
-        _latex(text)
-        if re.search(r"\\\\|\\begin\{tabular", text)
-        else _markdown(text)
-        if _is_markdown(text)
-        else _csv(text)
+    if not text.strip():
+        raise SourceError("check: the table is empty.")
+    reads = (
+        _latex if r"\begin{tabular" in text else _markdown if _is_markdown(text) else _latex if r"\\" in text else _csv
     )
+    tables = [_table(rows) for rows in reads(text)]
+    if published := [table for table in tables if isinstance(table, Published)]:
+        return published
+    what = next(iter(tables), NO_NUMBERS)
+    raise SourceError(f"check: cannot read this as a table of metrics: {what}.")
+
+
+def _table(rows: list[list[str]]) -> Published | str:
+    """The table of these rows, or why they are none."""
     rows = [row for row in rows if any(row)]
-    body = next((at for at, row in enumerate(rows) if any(number_in(cell) for cell in row[1:])), len(rows))
-    if not 0 < body < len(rows):
-        what = "it has no numbers" if body else "its first row holds numbers already, where names of metrics belong"
-        raise SourceError(f"check: cannot read this as a table of metrics: {what}.")
+    body = next((at for at, row in enumerate(rows) if any(map(_is_number, row[1:] or row))), len(rows))
+    if body == len(rows):
+        return NO_NUMBERS
+    if not body:
+        return "its first row holds numbers already, where names of metrics belong"
     width = max(map(len, rows))
-    filled = [(*row, *[""] * (width - len(row))) for row in rows]
-    return Published(tuple(filled[:body]), tuple(row for row in filled[body:] if any(map(number_in, row[1:]))))
+    filled = [[*row, *[""] * (width - len(row))] for row in rows]
+    for above, row in itertools.pairwise(filled[body:]):
+        row[0] = row[0] or above[0]  # as below \multirow
+    systems = (tuple(row) for row in filled[body:] if any(map(_is_number, row[1:] or row)))
+    return Published(tuple(map(tuple, filled[:body])), tuple(systems))
+
+
+def _is_number(cell: str) -> bool:
+    return number_in(cell) is not None
 
 
 def _text(given: object) -> str:
@@ -100,24 +130,23 @@ def _text(given: object) -> str:
         raise SourceError(f"check: cannot read {shown(str(path))}: {error}.") from error
 
 
-def _csv(text: str) -> list[list[str]]:
+def _csv(text: str) -> list[list[list[str]]]:
     lines = [line for line in text.splitlines() if line.strip()]
     marks = {mark: min(line.count(mark) for line in lines) for mark in "\t;,"} if lines else {}
     mark = max(marks, key=lambda each: marks[each], default=",")
     rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text), delimiter=mark)]
     if mark == ",":
-        return rows
-    return [[re.sub(r"^([+-]?\d+),(\d+)", r"\1.\2", cell) for cell in row] for row in rows]  # decimal commas
+        return [rows]
+    return [[[re.sub(r"^([+-]?\d+),(\d+)", r"\1.\2", cell) for cell in row] for row in rows]]  # decimal commas
 
 
 def _is_markdown(text: str) -> bool:
     return any(re.fullmatch(r"[\s|:-]*-[\s|:-]*", line) and "|" in line for line in text.splitlines())
 
 
-def _markdown(text: str) -> list[list[str]]:
-    """The first table of the text that has numbers in it."""
+def _markdown(text: str) -> list[list[list[str]]]:
     blocks = [block.splitlines() for block in re.findall(r"(?:^.*\|.*$\n?)+", text, re.MULTILINE)]
-    tables = [
+    return [
         [
             [_unmarked(cell) for cell in re.split(r"(?<!\\)\|", re.sub(r"^\s*\||\|\s*$", "", line))]
             for line in block
@@ -125,7 +154,6 @@ def _markdown(text: str) -> list[list[str]]:
         ]
         for block in blocks
     ]
-    return next((rows for rows in tables if any(number_in(cell) for row in rows for cell in row[1:])), [])
 
 
 def _unmarked(cell: str) -> str:
@@ -137,22 +165,18 @@ def _unmarked(cell: str) -> str:
     return html.unescape(cell.replace("\\", "")).strip()
 
 
-def _latex(text: str) -> list[list[str]]:
+def _latex(text: str) -> list[list[list[str]]]:
     text = re.sub(r"(?<!\\)%.*", "", text)
-    inner = re.search(
-        r"\\begin\{tabular\S*?\}(?:\[[^]]*\])?(?:\{[^{}]*\})?\{(?:[^{}]|\{[^{}]*\})*\}(.*?)\\end\{tabular",
-        text,
-        re.DOTALL,
-    )
-    body = _RULES.sub("", inner[1] if inner else text)
+    return [_latex_rows(body) for body in _TABULAR.findall(text) or [text]]
+
+
+def _latex_rows(body: str) -> list[list[str]]:
     rows: list[list[str]] = []
-    for line in re.split(r"\\\\(?:\s*\[[^]]*\])?|\\tabularnewline", body):
+    for line in re.split(r"\\\\(?:\s*\[[^]]*\])?|\\tabularnewline", _RULES.sub("", body)):
         row: list[str] = []
         for cell in re.split(r"(?<!\\)&", line):
             span = re.match(r"\s*\\multicolumn\{(\d+)\}\{[^{}]*\}\{(.*)\}\s*$", cell, re.DOTALL)
             row += [_unset(span[2])] * int(span[1]) if span else [_unset(cell)]
-        if row and not row[0] and rows and any(row):
-            row[0] = rows[-1][0] if any(map(number_in, row[1:])) else ""  # below \multirow
         rows.append(row)
     return rows
 
@@ -160,7 +184,8 @@ def _latex(text: str) -> list[list[str]]:
 def _unset(cell: str) -> str:
     """The text of a cell, without commands."""
     cell = re.sub(r"\\multirow\{[^{}]*\}(?:\[[^]]*\])?\{[^{}]*\}", "", cell)
-    cell = _RAISED.sub("", cell)
+    cell = _RAISED.sub("", _COLOURS.sub("", cell))
+    cell = re.sub(r"_\{([^{}]*)\}", r" \1", cell)
     for command, symbol in _SYMBOLS.items():
         cell = cell.replace(command, symbol)
     cell = re.sub(r"\\[a-zA-Z]+\*?", "", cell)
