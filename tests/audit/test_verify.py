@@ -38,6 +38,14 @@ def test_files_may_lie_next_to_the_result(here: Path, monkeypatch: pytest.Monkey
     assert atkay.verify(here / "saved.json")
 
 
+def test_a_pattern_of_files_and_paths_in_short(here: Path) -> None:
+    (here / "saved").mkdir()
+    atkay.evaluate("rec*.csv", here / "truth.csv", "mrr").save("saved/saved.json")
+    check = atkay.verify("saved/saved.json")
+    assert check.verdict == "verified: 1 number and 2 tables are the same"
+    assert check.tables == {"recs": "rec*.csv", "truth": "truth.csv"}
+
+
 def test_what_changed_is_named(here: Path) -> None:
     atkay.evaluate("recs.csv", "truth.csv", "mrr").save("saved.json")
     Path("recs.csv").write_text("user,item\nann,rye\nann,tea\nbob,oat\n")
@@ -66,7 +74,7 @@ def test_a_dialect_with_several_protocols(here: Path) -> None:
 def test_tables_in_memory_are_passed(here: Path) -> None:
     recs, truth = {"ann": ["tea", "rye"], "bob": ["oat"]}, {"ann": ["rye"], "bob": ["oat"]}
     atkay.evaluate(recs, truth, "mrr", weights={"ann": 1, "bob": 3}).save("saved.json")
-    with pytest.raises(InputError, match=r"computed from 'truth', 'recs', 'weights' in memory\. Pass truth="):
+    with pytest.raises(InputError, match=r"does not name the files of 'truth', 'recs', 'weights'\. Pass truth="):
         atkay.verify("saved.json")
     assert atkay.verify("saved.json", recs, truth, weights={"ann": 1, "bob": 3})
     assert not atkay.verify("saved.json", recs, truth, weights={"ann": 1, "bob": 1})
@@ -76,7 +84,7 @@ def test_a_file_that_is_gone_or_has_other_columns(here: Path) -> None:
     atkay.evaluate("recs.csv", "truth.csv", "mrr").save("saved.json")
     pl.read_csv("recs.csv").rename({"user": "who"}).write_csv("moved.csv")
     Path("recs.csv").unlink()
-    with pytest.raises(InputError, match=r"the file 'recs\.csv' of recs is not there\. Pass recs="):
+    with pytest.raises(InputError, match=r"recs was read from 'recs\.csv', which is not there\. Pass recs="):
         atkay.verify("saved.json")
     check = atkay.verify("saved.json", "moved.csv", columns={"recs": atkay.Columns(user="who")})
     assert check

@@ -187,7 +187,7 @@ def test_refused() -> None:
         ({"a": one}, None, "pass at least two data sets, got 'a'"),
         ({"a": one, "b": [1]}, None, "runs must be {data set: {name: lists}}. For runs on one data set use compare."),
         (one, None, "runs must be {data set: {name: lists}}"),
-        ({"a": one, "b": {"x": one["x"]}}, None, "'a' has the runs 'x', 'y', 'b' 'x'. Give every data set the same"),
+        ({"a": one, "b": {"x": one["x"]}}, None, "the runs of 'a' are 'x', 'y'; those of 'b' are 'x'. Give every data"),
         ({"a": one, "b": other}, {"a": {1: [2]}}, "runs are of 'a', 'b', but truth of 'a'"),
         ({"a": one, "b": other}, [1], "truth must be {data set: truth}"),
     ]

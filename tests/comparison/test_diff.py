@@ -268,6 +268,8 @@ def test_titles_stand_beside_ids() -> None:
     assert "Rye bread" in str(diff)
     table = pl.DataFrame({"item": ["tea"], "genre": ["drinks"], "title": ["Green tea"]})
     assert atkay.diff(OLD, NEW, k=1, features=table).query("ann").rows[0].title == "Green tea"
+    kinds = {"tea": "drinks", "rye": "bread", "oat": "bread", "milk": "drinks"}  # they do not tell items apart
+    assert atkay.diff(OLD, NEW, k=3, features=kinds).query("ann").rows[0].title is None
     genres = table.drop("title").with_columns(price=pl.lit(1))
     assert atkay.diff(OLD, NEW, k=1, features=genres).query("ann").rows[0].title is None
 

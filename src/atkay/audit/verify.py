@@ -13,6 +13,7 @@ from atkay import __version__
 from atkay.dialects.dialect import list_dialects
 from atkay.errors import InputError, listing, number_of
 from atkay.evaluation.evaluate import evaluate
+from atkay.inputs.paths import is_there
 from atkay.protocol import Protocol
 from atkay.results.result import Result
 from atkay.text.grid import Grid, Tabular
@@ -171,17 +172,17 @@ def _tables(result: Result, given: Mapping[str, Any], folder: Path) -> dict[str,
     """Each table that the result was computed from."""
     tables = dict(given)
     for name, path in result.sources.items():
-        places = [folder / path, Path(path), folder / Path(path).name]
-        there = next((place for place in places if place.exists()), None)
+        places = (Path(os.path.normpath(place)) for place in (folder / path, path, folder / Path(path).name))
+        there = next(filter(is_there, places), None)
         if name not in tables and there is None:
-            raise InputError(f"verify: the file '{path}' of {name} is not there. Pass {argument(name)}.")
+            raise InputError(f"verify: {name} was read from '{path}', which is not there. Pass {argument(name)}.")
         tables.setdefault(name, there)
     needed = dict.fromkeys(
         [*result.fingerprint, *(["slices"] if result.slicings else []), *(["weights"] if result.weighted else [])]
     )
     if missing := [name for name in needed if name not in tables]:
         raise InputError(
-            f"verify: the result was computed from {listing(missing)} in memory. Pass {argument(missing[0])}."
+            f"verify: the result does not name the files of {listing(missing)}. Pass {argument(missing[0])}."
         )
     return tables
 

@@ -16,7 +16,7 @@ NAMES = ("recs", "truth", *SIDE, "exclude", "candidates", "slices", "weights")
 
 def _moved(command: Any) -> Any:
     for name in reversed(dict.fromkeys(NAMES)):
-        command = click.option(f"--{name}", type=options.InputFile(), help=f"Where it is now: {TABLES[name].help}")(
+        command = click.option(f"--{name}", type=options.InputFile(), help=f"{TABLES[name].help} [default: as saved]")(
             command
         )
     return command

@@ -38,8 +38,8 @@ def over_data_sets(
     for name, each in runs.items():
         if {*each} != {*names}:
             raise InputError(
-                f"compare_data_sets: '{first}' has the runs {listing(names)}, '{name}' {listing(each) or 'none'}. Give "
-                "every data set the same runs."
+                f"compare_data_sets: the runs of '{first}' are {listing(names)}; those of '{name}' are "
+                f"{listing(each) or 'none'}. Give every data set the same runs."
             )
     comparisons: dict[str, Comparison] = {}
     for name, of_data_set in runs.items():

@@ -26,6 +26,7 @@ from atkay.errors import (
 )
 from atkay.evaluation.part import Part, join
 from atkay.evaluation.request import Request
+from atkay.inputs.paths import is_there
 from atkay.judged.judged import Judged
 from atkay.metrics.metric import RunMetric
 from atkay.results.population import Population
@@ -145,7 +146,7 @@ def finish(
         sources={
             name: str(Path(each).absolute())
             for name, each in request.tables.items()
-            if isinstance(each, str | os.PathLike) and (Path(each).is_file() or Path(each).is_dir())
+            if isinstance(each, str | os.PathLike) and is_there(each)
         },
         whole=whole.pop(None, {}),
         whole_of={segment: numbers for segment, numbers in whole.items() if segment is not None},

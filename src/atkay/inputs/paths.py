@@ -82,6 +82,13 @@ def find_files(given: str | os.PathLike[str], table: str) -> list[Path]:
     raise SourceError(f"{what} '{path}'", advice=f"{hint}", table=table)
 
 
+def is_there(given: str | os.PathLike[str]) -> bool:
+    """Whether a path is that of a file or a folder, or a pattern that files match; a pipe is read once."""
+    path = Path(given)
+    # Path.glob takes no absolute pattern.
+    return path.is_file() or path.is_dir() or (glob.has_magic(str(path)) and any(glob.iglob(str(path), recursive=True)))  # noqa: PTH207
+
+
 def _files_in(folder: Path, table: str, above: tuple[Path, ...] = ()) -> list[Path]:
     """All files of a folder and the folders within it, such as those of a partition, but hidden ones."""
     real = folder.resolve()

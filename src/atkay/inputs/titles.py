@@ -44,9 +44,11 @@ def read_titles(
     assert table.extra is not None
     text = [column for column in table.extra.get_columns() if column.dtype in (pl.String, pl.Categorical, pl.Enum)]
     named = [column for name in TITLES for column in text if column.name.lower() == name]
-    if (not named and len(table.extra.columns) > 1) or not text:
+    if not named and len(table.extra.columns) == 1:  # titles tell items apart, categories do not
+        named = [column for column in text if 2 * column.n_unique() > len(column)]
+    if not named:
         return None
-    titles = (named or text)[0].cast(pl.String)
+    titles = named[0].cast(pl.String)
     item = replace(like, ids=like.ids[-1:], key=(), text=like.text)
     table = same_types(replace(table, extra=titles.to_frame()), item, outside=True)[0]
     assert table.extra is not None
