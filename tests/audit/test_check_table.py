@@ -269,6 +269,19 @@ def test_percentages_beside_fractions() -> None:
     assert "read as percentages: HR@5, HR@10, nDCG@1" in both.notes
 
 
+def test_a_data_set_before_each_metric() -> None:
+    text = "| model | ML-1M HR@5 | ML-1M MRR@5 | Yelp HR@5 |\n|-|-|-|-|\n| ours | 0.50 | 0.60 | 0.50 |\n"
+    check = atkay.check(text, users={"ML-1M": 2, "Yelp": 2})
+    assert flagged(check) == [("ours", ("ML-1M MRR@5", "ML-1M HR@5"))]
+
+
+def test_low_percentages() -> None:
+    check = atkay.check("model,Recall@20,nDCG@20\nours,5.23,4.10\ntheirs,0.98,0.75\n")
+    assert check
+    assert "read as percentages: Recall@20, nDCG@20" in check.notes
+    assert flagged(atkay.check("model,Recall@20\nours,5.230\ntheirs,0.498\n")) == [("ours", ("Recall@20",))]
+
+
 def test_rows_without_numbers_and_without_names() -> None:
     check = atkay.check("model,HR@5\nslow,-\nours,-0.20\n")
     assert flagged(check) == [("ours", ("HR@5",))]
@@ -296,6 +309,12 @@ def test_cutoffs_too_deep_to_try_bounds_on() -> None:
         ("Recall@K ↑", 20, "recall@20"),
         ("P@1", None, "precision@1"),
         ("N@20", None, "ndcg@20"),
+        ("N", None, None),
+        ("P", 10, None),
+        ("Recall@1,000", None, "recall@1000"),
+        ("R@1k", None, "recall@1000"),
+        ("Recall at 10", None, "recall@10"),
+        ("nDCG@k=5", None, "ndcg@5"),
         ("H@10", None, "hit@10"),
         ("MRR", None, "mrr"),
         ("map(per=capped)@5", None, "map(per=capped)@5"),

@@ -77,6 +77,11 @@ def test_colours_and_spreads_below_the_line_are_no_part_of_a_number() -> None:
     assert [bool(number and number.spread) for number in map(number_in, table.rows[0])] == [False, False, True]
 
 
+def test_a_cell_of_several_lines() -> None:
+    [table] = read_published(r"\begin{tabular}{lr} Model & \makecell[c]{HR\\@10} \\ \hline SAS & 0.37 \\ \end{tabular}")
+    assert table == Published((("Model", "HR @10"),), (("SAS", "0.37"),))
+
+
 def test_every_table_of_a_readme_is_read_and_formulas_do_not_make_it_latex() -> None:
     tables = read_published(
         "We minimise $$a \\\\ b$$.\n\n| data | users |\n|-|-|\n| ML | 943 |\n\n| a |\n|-|\n| b |\n\n"

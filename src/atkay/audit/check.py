@@ -153,7 +153,7 @@ class _Checking:
             }
             every = [number for of in numbers.values() for number in of]
             high = 1 if _mostly_above(1, every) else CLEARLY_PERCENT
-            large = {at for at, of in numbers.items() if _mostly_above(high, of)}
+            large = {at for at, of in numbers.items() if _mostly_above(high, of) or _low_percentages(of)}
             digits = max((number.digits for at in large for number in numbers[at]), default=0)
             if large and not marked.intersection(places):
                 large |= {at for at, of in numbers.items() if all(number.digits <= digits for number in of)}
@@ -319,6 +319,11 @@ class _Checking:
 
 def _mostly_above(bound: int, numbers: Sequence[PrintedNumber]) -> bool:
     return 2 * sum(number.percent or number.value > bound for number in numbers) > len(numbers)
+
+
+def _low_percentages(numbers: Sequence[PrintedNumber]) -> bool:
+    """Whether some are clearly percentages, and all have no more digits than percentages have."""
+    return any(number.value > CLEARLY_PERCENT for number in numbers) and all(number.digits <= 2 for number in numbers)
 
 
 def _possible(values: Floats, low: Floats, high: Floats) -> bool:

@@ -32,7 +32,10 @@ def column_of(header: str, k: int | None, dialect: str | None) -> MetricColumn |
     ['ndcg@10', 'hit@10', 'hit@5']
     """
     plain = re.sub(r"[↑↓%]|\(\s*%?\s*\)", "", header).strip()
-    plain = re.sub(r"\s*@\s*", "@", plain)
+    plain = re.sub(r"\s*(?:@|\bat\b)\s*(?:k\s*=\s*)?", "@", plain)
+    plain = re.sub(r"(?<=\d),(?=\d{3})|(?<=@\d)k$", lambda match: match[0].replace(",", "").replace("k", "000"), plain)
+    if len(plain) == 1:  # a count, a correlation, a p-value
+        return None
     plain = re.sub(r"@[kKnN]$", "" if k is None else f"@{k}", plain)
     short = re.sub(r"[\s_-]", "", plain.lower().partition("@")[0])
     _, at, cut = plain.partition("@")
@@ -71,6 +74,10 @@ def _upright(table: Published, k: int | None, dialect: str | None) -> Published 
         return any(column_of(name, k, dialect) for name in names)
 
     naming = [at for at, row in enumerate(table.headers) if of_metrics(row)]
+    last = [name.rpartition(" ") for name in table.headers[-1]]
+    if not naming and of_metrics(name for _, _, name in last):  # after the name of a data set
+        split = tuple(above for above, _, _ in last), tuple(name for _, _, name in last)
+        return _upright(Published((*table.headers[:-1], *split), table.rows), k, dialect)
     if naming:  # rows below it, without numbers, are systems without results
         headers = table.headers[: naming[-1] + 1]
         if of_metrics(headers[-1][:1]):  # no names

@@ -31,6 +31,7 @@ _RULES = re.compile(
 _TABULAR = re.compile(
     r"\\begin\{tabular\S*?\}(?:\[[^]]*\])?(?:\{[^{}]*\})?\{(?:[^{}]|\{[^{}]*\})*\}(.*?)\\end\{tabular", re.DOTALL
 )
+_LINES = re.compile(r"\\(?:makecell|thead|shortstack)(?:\[[^]]*\])?\{([^{}]*)\}")
 _COLOURS = re.compile(r"\\(?:cellcolor|rowcolor|color|textcolor)(?:\[[^]]*\])?\{[^{}]*\}")
 _RAISED = re.compile(r"\\textsuperscript\{[^{}]*\}|\^\{[^{}]*\}|\^\\?\w+|\^\*|\\(?:dag|ddag|dagger|ddagger|star|ast)\b")
 _SYMBOLS = {r"\%": "%", r"\&": "&", r"\_": "_", r"\#": "#", r"\pm": "±", r"\,": "", "~": " ", "$": "", "--": "–"}
@@ -115,7 +116,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _text(given: object) -> str:
-    if isinstance(given, str) and "\n" in given:
+    if isinstance(given, str) and ("\n" in given or ("&" in given and r"\\" in given)):
         return given
     if not isinstance(given, str | os.PathLike):
         raise SourceError(
@@ -167,6 +168,7 @@ def _unmarked(cell: str) -> str:
 
 def _latex(text: str) -> list[list[list[str]]]:
     text = re.sub(r"(?<!\\)%.*", "", text)
+    text = _LINES.sub(lambda cell: cell[1].replace(r"\\", " "), text)
     return [_latex_rows(body) for body in _TABULAR.findall(text) or [text]]
 
 
