@@ -309,6 +309,14 @@ def test_gates_of_a_pipeline(here: Path) -> None:
     assert (under.exit_code, under.stderr) == (1, "atkay: failed: hit@5 = 0.7500 is below 0.76 (--fail-under)\n")
 
 
+def test_files_of_a_gate_end_with_a_line(here: Path) -> None:
+    files = "--markdown gate.md --junit gate.xml --json gate.json"
+    assert run(f"gate other.csv truth.csv -m ndcg@5 --baseline recs.csv {files}").exit_code == 0
+    for name in ("gate.md", "gate.xml", "gate.json"):
+        text = Path(name).read_text()
+        assert text.strip() + "\n" == text
+
+
 def test_a_gate_on_a_metric_without_a_direction_asks_for_one(here: Path) -> None:
     """Whether popular items are wanted is not for a metric to say."""
     pl.DataFrame({"user": ["x", "y", "x"], "item": ["Heat", "Heat", "Fargo"]}).write_csv("train.csv")

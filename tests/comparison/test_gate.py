@@ -101,6 +101,24 @@ def test_a_share_is_one_of_the_baseline() -> None:
     assert [each.min_effect for each in found] == [0.05, 0.01]
 
 
+def test_no_loss_is_a_share_of_0() -> None:
+    truth = users(10)
+    nothing = {user: ["rye"] for user in truth}
+    with pytest.warns(atkay.errors.OverlapWarning):
+        checked = atkay.gate(lists(truth, 0), nothing, truth, "mrr", min_effect="2%")["mrr"]
+    assert math.isnan(checked.min_effect)
+    assert checked.verdict.endswith(": not worse")
+
+
+def test_a_small_loss_is_not_printed_as_a_gain() -> None:
+    # Of 2,000 users 201 fall from 1 to 1/2 and 200 rise: -0.5 / 2000 = -0.00025, where the interval has three decimals.
+    truth = users(2_000)
+    new, old = lists(truth, 201), lists(truth, 0) | dict.fromkeys(range(500, 700), MISS)
+    checked = atkay.gate(new, old, truth, "mrr")["mrr"]
+    assert checked.gain == pytest.approx(-0.00025)
+    assert checked.estimate.startswith("-0.0003 (-0.03 %), 95 % CI [-0.010, +0.010]")
+
+
 def test_lower_is_better_for_some() -> None:
     """The mean rank of 20 users rises from 1 to 1.35."""
     truth = users(20)

@@ -90,7 +90,7 @@ def command(
         click.echo(printable(f"wrote {baseline}"), err=True)
     for path, text in ((markdown, checked.to_markdown), (junit, checked.to_junit), (json, checked.to_json)):
         if path is not None:
-            write_whole(path, text().encode())
+            write_whole(path, f"{text()}\n".encode())
     show(checked, form)
     code = CANNOT_TELL.get(cannot_tell or "") if checked.outcome == "cannot tell" else None
     click.get_current_context().exit(EXIT_CODES[checked.outcome] if code is None else code)

@@ -326,4 +326,6 @@ def _least(difference: Difference, loss: tuple[float, bool] | None) -> float:
     number, is_share = loss
     if not is_share:
         return number
-    return -math.log1p(-number) if Aggregate.of(difference.aggregate).logarithmic else number * abs(difference.base)
+    if Aggregate.of(difference.aggregate).logarithmic:
+        return -math.log1p(-number)
+    return number * abs(difference.base) or math.nan  # no loss is a share of 0

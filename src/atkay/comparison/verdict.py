@@ -88,7 +88,10 @@ def verdict(difference: Difference, scale: int = 1) -> str:
 
 def estimate(difference: Difference, scale: int = 1) -> str:
     """The difference, its share and its interval: ``+0.060 (+14 %), 95 % CI [+0.014, +0.107]``."""
-    value = amount(difference, difference.difference, _digits_at(difference, scale), scale)
+    digits, shown = _digits_at(difference, scale), scale * difference.difference
+    if not round(shown, digits) and round(shown, 12):  # as small as it is, it has a sign
+        digits = -math.floor(math.log10(abs(shown)))
+    value = amount(difference, difference.difference, digits, scale)
     return ", ".join([f"{value}{_relative(difference)}", *_interval(difference, scale)])
 
 
