@@ -236,7 +236,7 @@ def test_rows_of_several_data_sets_have_names_of_their_own() -> None:
     assert [row[0] for row in check.rows] == ["Small, ours", "Small, theirs", "Large, ours", "Large, ours (2)"]
     assert flagged(check) == [("Small, theirs", ("HR@5",))]  # two columns of one metric are of two data sets
     assert check.header == ("data, model", "HR@5", "HR@5 (2)")
-    with pytest.raises(InputError, match=r"users has no 'Large, ours'\. Available: 'Small'"):
+    with pytest.raises(InputError, match=r"users has no data set of row 'Large, ours'\. Available: 'Small'"):
         atkay.check(text, users={"Small": 2})
 
 

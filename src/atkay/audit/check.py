@@ -135,7 +135,8 @@ class _Checking:
         for name in (group, row, *row.split(", ")):
             if name in self.users:
                 return self.users[name]
-        raise InputError(f"check: users has no '{group or row}'. {offer(group or row, self.users)}")
+        what = f"'{group}'" if group else f"data set of row '{row}'"
+        raise InputError(f"check: users has no {what}. {offer(group or row, self.users)}")
 
     @cached_property
     def in_percent(self) -> set[int]:
