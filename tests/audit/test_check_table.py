@@ -74,7 +74,7 @@ def table(**row: object) -> str:
         ({"precision_5": "0.5", "precision_10": "0.24"}, {}, ("precision@5", "precision@10"), "5 × precision@5"),
         # 10 x 0.9 = 9 hits among ten, of which at least 4 among the first five: 0.7 would be 3.5
         ({"precision_5": "0.7", "precision_10": "0.9"}, {}, ("precision@10", "precision@5"), "hold at most 5 hits"),
-        ({"map_5": "0.5", "recall_5": "0.49"}, {}, ("map@5", "recall@5"), "at most recall@5"),
+        ({"map(per=relevant)_5": "0.5", "recall_5": "0.49"}, {}, ("map(per=relevant)@5", "recall@5"), "most recall@5"),
         ({"f1_5": "0.5", "recall_5": "0.24", "hit_5": "0.9"}, {}, ("f1@5", "recall@5"), "harmonic mean"),
         ({"f1_5": ".5", "recall_5": ".3", "precision_5": ".6"}, {}, ("f1@5", "precision@5", "recall@5"), "arithmetic"),
         # one relevant item
@@ -175,6 +175,17 @@ def test_a_law_that_a_convention_breaks_is_not_used() -> None:
     assert reasons("map(per=k)@10") == ["each user's map(per=k)@10 is at most precision@10"]
     assert reasons("map@10") == []
     assert profiles((column_of("map@10", None, None),), "one").max() == 1  # type: ignore[arg-type]  # it is a column
+
+
+def test_average_precision_whose_divisor_is_not_stated() -> None:
+    # 20 relevant items, all of the first ten places hit: recall is 10/20, AP 10/20 or, divided by min(10, 20), 10/10.
+    # With three of four hits at rank 1, AP@1 divided by min(1, 4) is 1, AP@4 is 3/4.
+    assert atkay.check("model,MAP@10,Recall@10\nours,1.0000,0.5000\n")
+    assert atkay.check("model,MAP@1,MAP@4\nours,1.0000,0.7500\n")
+    assert not atkay.check("model,map(per=relevant)@1,map(per=relevant)@4\nours,1.0000,0.7500\n")
+    assert not atkay.check("model,MAP@10,Recall@10\nours,1.0000,0.5000\n", dialect="recommenders")
+    assert not atkay.check("model,MAP@10,HR@10\nours,0.6000,0.5000\n")
+    assert not atkay.check("model,MAP@10,Recall@10\nours,1.0000,0.5000\n", relevant="one")
 
 
 def test_a_digit_changed_is_noticed_as_often_as_arithmetic_says() -> None:

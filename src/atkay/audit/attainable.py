@@ -11,7 +11,7 @@ import functools
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
@@ -35,6 +35,8 @@ EVERY_LENGTH = 30
 SLACK = 1e-9
 """What counts as rounding in sums of doubles."""
 
+DIVISORS = ("relevant", "capped", "hits")
+"""What libraries divide average precision by, where a header does not say."""
 AVERAGED_TIES = ("expected", "together")
 """Words for ties under which values are not those of one order."""
 
@@ -45,6 +47,15 @@ class MetricColumn:
 
     metric: Metric
     protocol: Protocol = field(default_factory=Protocol)
+    stated: bool = True
+    """Whether the table, or its dialect, says what average precision is divided by."""
+
+    @property
+    def readings(self) -> tuple[MetricColumn, ...]:
+        """What the column may mean."""
+        if self.stated or self.metric.name != "map":
+            return (self,)
+        return tuple(replace(self, metric=replace(self.metric, per=word), stated=True) for word in DIVISORS)
 
     @property
     def of_one_order(self) -> bool:
@@ -119,13 +130,18 @@ GROWING = ("hit", "recall", "map", "mrr", "dcg")
 @functools.lru_cache(64)
 def laws(columns: tuple[MetricColumn, ...], relevant: Relevant) -> tuple[Law, ...]:
     """The laws that hold between the columns of a table, tried on lists of every kind before they are used."""
-    candidates = list(_candidates(columns, relevant))
-    values = profiles(columns, relevant)
-    return tuple(each for each in candidates if _holds(each, values))
+    readings = [each.readings for each in columns]
+    tried = iter(profiles([each for of_column in readings for each in of_column], relevant).T)
+    values = [[next(tried) for _ in of_column] for of_column in readings]
+    return tuple(
+        law
+        for law in _candidates(columns, relevant)
+        if all(_holds(law, chosen) for chosen in itertools.product(*(values[at] for at, _ in law.terms)))
+    )
 
 
-def _holds(law: Law, values: Floats) -> bool:
-    total = sum(coefficient * values[:, at] for at, coefficient in law.terms)
+def _holds(law: Law, values: Sequence[Floats]) -> bool:
+    total = np.sum([coefficient * each for (_, coefficient), each in zip(law.terms, values, strict=True)], axis=0)
     known = len(law.terms) == 1 or not np.isnan(total).any()
     return bool(known and not np.any(total > law.most + SLACK))
 
@@ -226,6 +242,7 @@ def profiles(columns: Sequence[MetricColumn], relevant: Relevant) -> Floats:
     """The values of users of every kind, a row each, as the engine computes them: for one relevant item each rank in
     lists of each length, else lists with hits at random, some of them graded. NaN where a metric needs more than that.
     """
+    columns = [replace(each, stated=True) for each in columns]
     depth = max((each.k or 1 for each in columns if each.tried), default=1)
     recs, truth = (_one_relevant if relevant == "one" else _random_lists)(depth)
     unknown = [each for each in dict.fromkeys(columns) if (each, relevant, depth) not in _PROFILES]

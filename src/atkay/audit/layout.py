@@ -51,7 +51,7 @@ def column_of(header: str, k: int | None, dialect: str | None) -> MetricColumn |
         protocol = request.apart.get(metric, request.protocol)
         if metric.k is None and metric.cuts and k is not None:
             metric = dataclasses.replace(metric, k=k)
-        return MetricColumn(metric, protocol)
+        return MetricColumn(metric, protocol, dialect is not None or "per=" in header)
     return None
 
 
