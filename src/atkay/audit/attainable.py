@@ -55,7 +55,8 @@ class MetricColumn:
         """What the column may mean."""
         if self.stated or self.metric.name != "map":
             return (self,)
-        return tuple(replace(self, metric=replace(self.metric, per=word), stated=True) for word in DIVISORS)
+        maps = (replace(self.metric, per=word) for word in DIVISORS)  # type: ignore[call-arg]  # it is a field of map
+        return tuple(replace(self, metric=each, stated=True) for each in maps)
 
     @property
     def of_one_order(self) -> bool:
