@@ -317,6 +317,15 @@ def test_files_of_a_gate_end_with_a_line(here: Path) -> None:
         assert text.strip() + "\n" == text
 
 
+def test_a_gate_counts_clusters(here: Path) -> None:
+    # Twelve users of one gain each are one observation if they are of one cluster.
+    users = pl.read_csv("truth.csv")["user"].unique()
+    pl.DataFrame({"user": users, "team": [1] * len(users)}).write_csv("teams.csv")
+    line = "gate other.csv truth.csv -m ndcg@5 --baseline recs.csv"
+    assert run(line).exit_code == 0
+    assert run(f"{line} --cluster teams.csv").exit_code == 3
+
+
 def test_a_gate_on_a_metric_without_a_direction_asks_for_one(here: Path) -> None:
     """Whether popular items are wanted is not for a metric to say."""
     pl.DataFrame({"user": ["x", "y", "x"], "item": ["Heat", "Heat", "Fargo"]}).write_csv("train.csv")

@@ -42,6 +42,7 @@ CANNOT_TELL = {"pass": 0, "fail": 1}
 @options.better
 @click.option("--slices", type=options.InputFile(), help="A segment for each user; checked in the first metric.")
 @options.weights
+@options.cluster
 @click.option(
     "--looks",
     type=click.Path(dir_okay=False),
