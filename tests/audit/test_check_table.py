@@ -238,7 +238,7 @@ def test_data_sets_and_metrics_may_be_rows() -> None:
     check = atkay.check(TWO_LABELS, users={"ML-1M": 6_040, "Beauty": 40_226}, relevant="one")
     assert flagged(check) == [("SASRec", ("Beauty HR@5", "Beauty HR@10"))]
     assert check.checked == 8
-    assert "not checked, relative to other numbers: Improv." in check.notes
+    assert "not checked, no values of metrics: Improv." in check.notes
 
 
 def test_rows_of_several_data_sets_have_names_of_their_own() -> None:
@@ -252,13 +252,13 @@ def test_rows_of_several_data_sets_have_names_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    "row", ["Improv.,5.14%,10.3%", "Impr. (%),5.14,10.3", "p-value,1.5,2", "Δ,-0.03,+0.05", "loss,-5.1%,+0.2"]
+    "row", ["K,5,10", "Improv.,5.14%,10.3%", "Impr. (%),5.14,10.3", "p-value,1.5,2", "Δ,-0.03,+0.05", "loss,-5.1%,+0.2"]
 )
 def test_what_is_relative_to_other_rows_is_not_checked(row: str) -> None:
     check = atkay.check(f"model,HR@5,nDCG@5\nours,0.50,0.40\ntheirs,0.40,0.30\n{row}\n", users=10)
     assert check
     assert check.checked == 4
-    assert f"not checked, relative to other numbers: {row.partition(',')[0]}" in check.notes
+    assert f"not checked, no values of metrics: {row.partition(',')[0]}" in check.notes
 
 
 def test_means_over_runs_are_not_counted_before_one_knows_how_many() -> None:
@@ -364,6 +364,7 @@ def test_outputs(tmp_path: Path) -> None:
     [
         (lambda: atkay.check("m,a\nx,1\n"), InputError, "no column of the table names a metric .*; columns are 'a'"),
         (lambda: atkay.check(table(hit_5=1), users=0), SpecError, "users must be a positive integer, got 0"),
+        (lambda: atkay.check(table(hit_5=1), users={"ours": -1}), SpecError, "users must be a positive integer, got -1"),
         (lambda: atkay.check(table(hit_5=1), relevant=FEW), SpecError, "unknown value 'few' for relevant"),
         (lambda: atkay.check(table(hit_5=1), dialect="rank"), SpecError, "unknown dialect 'rank'"),
         (lambda: atkay.check(table(hit_5=1), truth={}), InputError, "pass recs and truth together"),

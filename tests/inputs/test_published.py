@@ -80,6 +80,10 @@ def test_colours_and_spreads_below_the_line_are_no_part_of_a_number() -> None:
 def test_a_cell_of_several_lines() -> None:
     [table] = read_published(r"\begin{tabular}{lr} Model & \makecell[c]{HR\\@10} \\ \hline SAS & 0.37 \\ \end{tabular}")
     assert table == Published((("Model", "HR @10"),), (("SAS", "0.37"),))
+    [table] = read_published(
+        r"\begin{tabular}[t]{lr} Model & \begin{tabular}[c]{@{}c@{}}(a)\\ HR@10\end{tabular} \\ \hline SAS & 0.37 \\ \end{tabular}"
+    )
+    assert table == Published((("Model", "(a) HR@10"),), (("SAS", "0.37"),))
 
 
 def test_every_table_of_a_readme_is_read_and_formulas_do_not_make_it_latex() -> None:

@@ -27,8 +27,11 @@ FLOAT32 = 1e-7
 """What a mean may be off by where it was added up in single precision, relative to itself."""
 CLEARLY_PERCENT = 2
 """Above this, a number is a percentage even among fractions; closer to 1, one that cannot be."""
-RELATIVE = re.compile(r"\b(imp|impr|improv\w*|gains?|lift|diff|delta|p[- ]?values?|std|sd)\b|[Δ∆]", re.IGNORECASE)
-"""Names of rows that hold no metrics, but what follows from other rows."""
+RELATIVE = re.compile(
+    r"\b(imp|impr|improv\w*|gains?|lift|diff|delta|p[- ]?values?|std|sd)\b|[Δ∆]|^@?(k|n|top-?[kn]|cutoff)$",
+    re.IGNORECASE,
+)
+"""Names of rows that hold no metrics, but what follows from other rows, or cutoffs."""
 
 
 def check(
@@ -80,8 +83,9 @@ def check(
     >>> print(atkay.check(table, users=943).flags[0])
     mf: hit@10 = 0.4985: with 943 users it is a multiple of 1/943; the nearest are 0.49841 and 0.49947
     """
-    for name, number in (("users", users), ("k", k), ("items", items), ("averaged", averaged)):
-        if number is not None and not (name == "users" and isinstance(number, Mapping)) and not is_integer(number, 1):
+    counts = [("users", each) for each in (users.values() if isinstance(users, Mapping) else (users,))]
+    for name, number in (*counts, ("k", k), ("items", items), ("averaged", averaged)):
+        if number is not None and not is_integer(number, 1):
             raise SpecError(f"check: {name} must be {an_integer(1)}, got {shown(number)}.")
     if relevant not in get_args(Relevant):
         raise SpecError(f"check: {unknown_value(relevant, 'relevant', get_args(Relevant))}")
@@ -208,7 +212,7 @@ class _Checking:
         if left:
             notes.append(f"not checked, no metric of accuracy: {', '.join(left)}")
         if relative:
-            notes.append(f"not checked, relative to other numbers: {', '.join(relative)}")
+            notes.append(f"not checked, no values of metrics: {', '.join(relative)}")
         if self.users is None:
             notes.append(f"pass {argument('users')} to check as well whether that many users can have these means")
         elif self.averaged == 1 and any(number.spread for row in numbers.values() for number in row.values()):

@@ -32,6 +32,8 @@ _TABULAR = re.compile(
     r"\\begin\{tabular\S*?\}(?:\[[^]]*\])?(?:\{[^{}]*\})?\{(?:[^{}]|\{[^{}]*\})*\}(.*?)\\end\{tabular", re.DOTALL
 )
 _LINES = re.compile(r"\\(?:makecell|thead|shortstack)(?:\[[^]]*\])?\{([^{}]*)\}")
+_INNER = re.compile(r"\\begin\{tabular\}(?:\[[^]]*\])?\{(?:[^{}]|\{[^{}]*\})*\}((?:(?!\\begin)[^&])*?)\\end\{tabular\}")
+"""A table of one column within a cell."""
 _COLOURS = re.compile(r"\\(?:cellcolor|rowcolor|color|textcolor)(?:\[[^]]*\])?\{[^{}]*\}")
 _RAISED = re.compile(r"\\textsuperscript\{[^{}]*\}|\^\{[^{}]*\}|\^\\?\w+|\^\*|\\(?:dag|ddag|dagger|ddagger|star|ast)\b")
 _SYMBOLS = {r"\%": "%", r"\&": "&", r"\_": "_", r"\#": "#", r"\pm": "±", r"\,": "", "~": " ", "$": "", "--": "–"}
@@ -168,7 +170,8 @@ def _unmarked(cell: str) -> str:
 
 def _latex(text: str) -> list[list[list[str]]]:
     text = re.sub(r"(?<!\\)%.*", "", text)
-    text = _LINES.sub(lambda cell: cell[1].replace(r"\\", " "), text)
+    for lines in (_LINES, _INNER):
+        text = lines.sub(lambda cell: cell[1].replace(r"\\", " "), text)
     return [_latex_rows(body) for body in _TABULAR.findall(text) or [text]]
 
 
