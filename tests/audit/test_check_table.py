@@ -364,7 +364,7 @@ def test_outputs(tmp_path: Path) -> None:
     [
         (lambda: atkay.check("m,a\nx,1\n"), InputError, "no column of the table names a metric .*; columns are 'a'"),
         (lambda: atkay.check(table(hit_5=1), users=0), SpecError, "users must be a positive integer, got 0"),
-        (lambda: atkay.check(table(hit_5=1), users={"ours": -1}), SpecError, "users must be a positive integer, got -1"),
+        (lambda: atkay.check(table(hit_5=1), users={"a": -1}), SpecError, "users must be a positive integer, got -1"),
         (lambda: atkay.check(table(hit_5=1), relevant=FEW), SpecError, "unknown value 'few' for relevant"),
         (lambda: atkay.check(table(hit_5=1), dialect="rank"), SpecError, "unknown dialect 'rank'"),
         (lambda: atkay.check(table(hit_5=1), truth={}), InputError, "pass recs and truth together"),

@@ -81,7 +81,8 @@ def test_a_cell_of_several_lines() -> None:
     [table] = read_published(r"\begin{tabular}{lr} Model & \makecell[c]{HR\\@10} \\ \hline SAS & 0.37 \\ \end{tabular}")
     assert table == Published((("Model", "HR @10"),), (("SAS", "0.37"),))
     [table] = read_published(
-        r"\begin{tabular}[t]{lr} Model & \begin{tabular}[c]{@{}c@{}}(a)\\ HR@10\end{tabular} \\ \hline SAS & 0.37 \\ \end{tabular}"
+        r"""\begin{tabular}[t]{lr} Model & \begin{tabular}[c]{@{}c@{}}(a)\\ HR@10\end{tabular} \\ \hline
+        SAS & 0.37 \\ \end{tabular}"""
     )
     assert table == Published((("Model", "(a) HR@10"),), (("SAS", "0.37"),))
 

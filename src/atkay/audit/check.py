@@ -28,8 +28,7 @@ FLOAT32 = 1e-7
 CLEARLY_PERCENT = 2
 """Above this, a number is a percentage even among fractions; closer to 1, one that cannot be."""
 RELATIVE = re.compile(
-    r"\b(imp|impr|improv\w*|gains?|lift|diff|delta|p[- ]?values?|std|sd)\b|[Δ∆]|^@?(k|n|top-?[kn]|cutoff)$",
-    re.IGNORECASE,
+    r"\b(imp|impr|improv\w*|gains?|lift|diff|delta|p[- ]?values?|std|sd)\b|[Δ∆]|^@?(k|n|top-?[kn]|cutoff)$", re.I
 )
 """Names of rows that hold no metrics, but what follows from other rows, or cutoffs."""
 
