@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import atkay
-from atkay.errors import InputError
+from atkay.errors import InputError, SpecError
 
 RECS = "user,item\nann,tea\nann,rye\nbob,oat\n"
 TRUTH = "user,item\nann,rye\nbob,oat\n"
@@ -117,3 +118,16 @@ def test_a_head_that_is_no_yaml(here: Path) -> None:
     Path("run.trec").write_text("# ir_metadata.start\n# a: [\n# ir_metadata.end\nq1 Q0 d1 1 2.5 ours\n")
     with pytest.raises(InputError, match=r"the ir_metadata of 'run\.trec' is not YAML"):
         atkay.read_ir_metadata("run.trec")
+
+
+def test_ir_metadata_of_a_compressed_run(here: Path) -> None:
+    with gzip.open("run.trec.gz", "wt") as file:
+        file.write("q1 Q0 d1 1 2.5 ours\n")
+    metadata = {"a b": 1, "no": 2, "1": ["x"], "t: u": None}  # YAML reads 'no' and '1' as texts in quotes only
+    atkay.write_ir_metadata("run.trec.gz", "tagged.trec.gz", metadata)
+    assert atkay.read_ir_metadata("run.trec.gz") == {}
+    assert atkay.read_ir_metadata("tagged.trec.gz") == metadata
+    assert gzip.decompress(Path("tagged.trec.gz").read_bytes()).decode().endswith("q1 Q0 d1 1 2.5 ours\n")
+    assert atkay.evaluate("tagged.trec.gz", {"q1": ["d1"]}, "mrr")["mrr"] == 1
+    with pytest.raises(SpecError, match="metadata must be dicts, lists, texts and numbers"):
+        atkay.write_ir_metadata("run.trec.gz", "other.trec", {"a": object()})

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from atkay.errors import SourceError, need, shown
+from atkay.errors import SourceError, SpecError, need, shown
 from atkay.text.files import write_whole
 
+_PLAIN_KEY = r"(?!(?i:true|false|yes|no|on|off|null|y|n)$)[a-zA-Z][\w ]*"
+"""What YAML reads as a text without quotes."""
 START, END = "# ir_metadata.start", "# ir_metadata.end"
 
 
@@ -26,7 +30,7 @@ def read_ir_metadata(run: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         head, _ = _parts(Path(run))
         content = yaml.safe_load("\n".join(line.removeprefix("#").removeprefix(" ") for line in head)) if head else {}
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, UnicodeDecodeError) as error:
         raise SourceError(f"cannot read '{os.fspath(run)}': {error}.") from error
     except yaml.YAMLError as error:
         raise SourceError(
@@ -44,15 +48,24 @@ def write_ir_metadata(run: str | os.PathLike[str], out: str | os.PathLike[str], 
     """
     try:
         _, rows = _parts(Path(run))
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, UnicodeDecodeError) as error:
         raise SourceError(f"cannot read '{os.fspath(run)}': {error}.") from error
-    head = [START, *(f"# {line}" for line in _yaml(metadata)), END]
-    write_whole(out, ("\n".join(head) + "\n" + "".join(rows)).encode())
+    try:
+        head = [START, *(f"# {line}" for line in _yaml(metadata)), END]
+    except TypeError as error:
+        raise SpecError(f"write_ir_metadata: metadata must be dicts, lists, texts and numbers: {error}.") from error
+    content = ("\n".join(head) + "\n" + "".join(rows)).encode()
+    write_whole(out, gzip.compress(content, mtime=0) if _is_packed(out) else content)
+
+
+def _is_packed(path: str | os.PathLike[str]) -> bool:
+    return Path(path).suffix == ".gz"
 
 
 def _parts(path: Path) -> tuple[list[str], list[str]]:
     """The lines of the head, and those of the run."""
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    content = path.read_bytes()
+    lines = (gzip.decompress(content) if _is_packed(path) else content).decode().splitlines(keepends=True)
     stripped = [line.strip() for line in takewhile(lambda line: line.startswith("#"), lines)]
     if START not in stripped or END not in stripped:
         return [], lines
@@ -67,7 +80,7 @@ def _yaml(content: Any, indent: str = "") -> Iterator[str]:
         name = (
             "-"
             if key is None
-            else f"{json.dumps(key, ensure_ascii=False) if not key.replace(' ', '').isalnum() else key}:"
+            else f"{key if re.fullmatch(_PLAIN_KEY, str(key)) else json.dumps(str(key), ensure_ascii=False)}:"
         )
         if isinstance(value, Mapping | list | tuple) and value:
             yield f"{indent}{name}"
