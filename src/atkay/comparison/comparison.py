@@ -475,7 +475,10 @@ class Comparison(Exported):
             )
             for each in differences
         ]
-        return Grid(header, rows, right=("wins/ties/losses", "users", *of_tests))
+        first, *others = of_tests
+        known = ["against"] if self.baseline else []  # the table of means names it
+        spare = (*reversed(others), "users", "wins/ties/losses", first, *known)
+        return Grid(header, rows, right=("wins/ties/losses", "users", *of_tests), spare=spare)
 
     def _segment_mean_grid(self, look: Look) -> Grid:
         rows = [

@@ -221,7 +221,7 @@ class Dialects(Tabular, Mapping[str, Dialect]):
             )
             for name, each in self.items()
         ]
-        return Grid(("dialect", "library", "checked", "protocol", "metrics"), rows)
+        return Grid(("dialect", "library", "checked", "protocol", "metrics"), rows, spare=("protocol",))
 
 
 def _printed(fields: Mapping[str, Any]) -> str:

@@ -104,11 +104,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class Grid:
-    """Rows of cells under a header; the columns named in ``right`` are aligned to the right."""
+    """Rows of cells under a header; the columns named in ``right`` are aligned to the right.
+
+    A terminal that is too narrow leaves out columns named in ``spare``, in their order.
+    """
 
     header: Sequence[str]
     rows: Sequence[Sequence[str | Cell]]
     right: Sequence[str] = ()
+    spare: Sequence[str] = ()
 
     def _shown(self, escape: Callable[[str], str], bold: str = "{}", raised: str = "{}") -> list[list[str]]:
         """All rows as text, the header first."""
@@ -133,14 +137,31 @@ class Grid:
         return [max(map(len, column)) for column in zip(*cells, strict=True)]
 
     def text(self) -> str:
-        """Aligned columns; on a terminal that is narrower, cells are broken into lines."""
-        width = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
+        """Aligned columns; on a terminal that is narrower, spare ones are left out and cells are broken into lines."""
+        width = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else sys.maxsize
+        grid, left_out = self, list[str]()
+        for name in self.spare:
+            if _total(grid._widths(grid._shown(str, raised=" {}"))) <= width:
+                break
+            grid = grid._without(name)
+            left_out.append(name)
+        more = [f"(this terminal is too narrow for: {', '.join(left_out)})"] if left_out else []
+        return "\n".join([grid._broken_at(width), *more])
+
+    def _without(self, name: str) -> Grid:
+        """The table without a column."""
+        at = list(self.header).index(name)
+        head, *rows = [[*row[:at], *row[at + 1 :]] for row in (self.header, *self.rows)]
+        return Grid([str(one) for one in head], rows, self.right)
+
+    def _broken_at(self, width: int) -> str:
+        """The table, its cells broken into lines where it is wider than this."""
         cells = self._shown(str, raised=" {}")
         widths = self._widths(cells)
-        while width is not None and sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > NARROWEST_COLUMN:
+        while _total(widths) > width and max(widths) > NARROWEST_COLUMN:
             widths[widths.index(max(widths))] -= 1
         cells = [line for row in cells for line in _broken(row, widths)]
-        rule = "─" * (sum(widths) + 2 * (len(widths) - 1))
+        rule = "─" * _total(widths)
         head, *lines = (self._line(row, widths, "  ").rstrip() for row in cells)
         return "\n".join([head, rule, *lines])
 
@@ -219,6 +240,11 @@ def html_of(parts: Sequence[Grid | Sequence[str]], caption: str | None = None, l
         else f"<p>{'<br>'.join(html.escape(one_line(line)) for line in part)}</p>"
         for at, part in enumerate(parts)
     )
+
+
+def _total(widths: Sequence[int]) -> int:
+    """The width of a table with columns of these widths, two spaces between them."""
+    return sum(widths) + 2 * (len(widths) - 1)
 
 
 def _broken(row: list[str], widths: Sequence[int]) -> list[list[str]]:
