@@ -140,7 +140,8 @@ def test_verdicts_of_baselines_of_every_size(metric: str, base: float, shift: fl
 def test_shares_as_text() -> None:
     expected = {
         0.14: "+14 %", -0.29: "-29 %", 0.014: "+1.4 %", -0.0004: "-0.04 %", 0.0: "+0.0 %", 2.71: "+271 %", 30.0: "×31",
-        -3.0: "-300 %", 12345.0: "×12,346",
+        -3.0: "-300 %", 12345.0: "×12,346", -0.0998: "-10 %", 0.0994: "+9.9 %", -0.000998: "-0.1 %", 0.0006: "+0.06 %",
+        -0.3: "-30 %", 0.00101: "+0.1 %",
     }  # fmt: skip
     assert {value: percent(value) for value in expected} == expected
 

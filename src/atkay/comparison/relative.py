@@ -67,7 +67,8 @@ def percent(value: float) -> str:
     if value >= 10:
         return f"×{1 + value:,.0f}"
     hundredths = 100 * value
-    digits = 0 if abs(hundredths) >= 10 else 1 if abs(hundredths) >= 0.1 or not value else -_power(hundredths)
+    first = float(f"{hundredths:.0e}")  # 9.98 reads as 10, and 0.0998 as 0.1
+    digits = 0 if round(abs(hundredths), 1) >= 10 else max(1, -_power(first)) if value else 1
     return f"{round(hundredths, digits) + 0.0:+.{digits}f} %"
 
 
