@@ -344,7 +344,7 @@ def test_the_call_gives_the_numbers_again() -> None:
     result = atkay.evaluate(recs, TRUTH, "mrr,mrr@5,ndcg@5,10", no_recs="skip", min_relevance=2, ties="item")
     known: dict[str, Any] = {"recs": recs, "truth": TRUTH}
     exec(call(View.of(result)), known)
-    again = known["found"]
+    again = known["result"]
     assert dict(again) == dict(result)
     assert again.protocol == result.protocol
     found = atkay.compare(
@@ -352,7 +352,12 @@ def test_the_call_gives_the_numbers_again() -> None:
     )
     known = {"runs": RUNS, "truth": TRUTH}
     exec(call(View.of(found)), known)
-    assert known["found"].to_dict() == found.to_dict()
+    assert known["comparison"].to_dict() == found.to_dict()
+    for dialect in ("haystack<3.1", "replay", "xgboost<2"):  # the same dialect, edition included, and its own names
+        result = atkay.evaluate(RUNS["new"], TRUTH, ["map@3", "ndcg@5"], dialect=dialect)
+        known = {"recs": RUNS["new"], "truth": TRUTH}
+        exec(call(View.of(result)), known)
+        assert (dict(known["result"]), known["result"].dialect) == (dict(result), result.dialect)
 
 
 def test_what_the_page_says_besides(tmp_path: Path) -> None:
@@ -364,6 +369,14 @@ def test_what_the_page_says_besides(tmp_path: Path) -> None:
     result = atkay.evaluate(RUNS["base"], TRUTH, "ndcg@5", dialect="ranx")
     atkay.report(result, tmp_path / "a.html")
     assert f"Conventions of {result.dialect}." in (tmp_path / "a.html").read_text()
+    some = dict(list(RUNS["base"].items())[1:])
+    count, missing = len(TRUTH), len(TRUTH) - len(some)
+    for no_recs, how in (("zero", "counted with an empty list"), ("skip", "skipped")):
+        result = atkay.evaluate(some, TRUTH, "ndcg@5", no_recs=no_recs, weights=dict.fromkeys(TRUTH, 2.0))
+        atkay.report(result, tmp_path / "a.html")
+        page = (tmp_path / "a.html").read_text()
+        assert f"No list for {missing} of {count} users: {how}." in page
+        assert f"{result.population.evaluated} users, weighted; created" in page
 
 
 def test_bounds_and_chance_stand_in_the_page(tmp_path: Path) -> None:

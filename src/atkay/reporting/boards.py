@@ -55,7 +55,7 @@ def segment_board(view: View) -> list[Element]:
     legend = (
         "Differences in percent of the baseline; where that is 0 or negative, absolute ones with four decimals. Green "
         "is significantly better, red significantly worse; blue and yellow are significantly higher and lower, of "
-        "metrics without direction; grey is not significant. Arrows point to better values."
+        "metrics without direction; grey is not significant or not tested. Arrows point to better values."
         + (f" {left_out:,} smaller segments are not shown." if left_out else "")
     )
     return [table("Differences by segment", columns, rows, marks=cutoffs), element("p", legend, class_="note")]

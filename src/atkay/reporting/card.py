@@ -107,7 +107,11 @@ def by_segment(view: View, difference: Difference) -> str:
     for slicing in dict.fromkeys(each.slice for _, each in chosen):
         of_slice = [(word, each) for word, each in chosen if each.slice == slicing]
         named = sorted(of_slice[:SEGMENTS_NAMED], key=lambda of: of[0] in ("worse", "lower"))
-        parts = [f"{VERBS[word].format(_size(each))} with {segment_name(each.segment)}" for word, each in named]
+        words = [None, *(word for word, _ in named)]
+        parts = [
+            f"{_size(each) if word == before else VERBS[word].format(_size(each))} with {segment_name(each.segment)}"
+            for before, (word, each) in zip(words, named, strict=False)
+        ]
         more = f", and {rest:,} more significant below" if (rest := len(of_slice) - len(named)) else ""
         sentences.append(f"By {shown(slicing)}: {shown(difference.run)} {_several(parts)}{more}.")
     return " ".join(sentences)

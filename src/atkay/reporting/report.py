@@ -214,5 +214,6 @@ def _about(view: View, provenance: Provenance) -> str:
     """What was evaluated, when and with what, in one line."""
     counts = sorted({each[str(view.headline)].users for each in view.means.values()})
     users = number_of(counts[0], "user") if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,} users"
+    users += ", weighted" if any(result.weighted for result in view.results.values()) else ""
     runs = f"{number_of(len(view.runs), 'run')}, " if view.comparison else ""
     return f"{runs}{users}; created {provenance.created} with atkay {provenance.versions['atkay']}."

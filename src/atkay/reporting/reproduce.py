@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 PACKAGES = ("numpy", "polars", "altair")
 """Packages whose versions a page names."""
 
+RESULT = {"evaluate": "result", "compare": "comparison"}
+"""What the code of a page calls that which a function returns."""
+
 
 @dataclass(frozen=True)
 class Provenance:
@@ -72,7 +75,7 @@ def call(view: View) -> str:
         cutoffs.setdefault(family + at, []).append(cutoff)
     names = ", ".join(repr(family + ",".join(several)) for family, several in cutoffs.items())
     of_result = next(iter(view.results.values()), None)
-    if of_result is not None and of_result.apart:
+    if of_result is not None and of_result.dialect:  # as the library calls them
         names = ", ".join(map(repr, of_result.names))
     arguments = [] if of_result is None else _of_result(of_result)
     arguments += [] if view.comparison is None else _of_comparison(view.comparison)
@@ -87,7 +90,7 @@ def call(view: View) -> str:
         first = ["    runs,"]
     name = "evaluate" if view.comparison is None else "compare"
     lines = [*first, f"    {truth},", f"    [{names}],", *(f"    {name}={value}," for name, value in arguments)]
-    return "\n".join(["import atkay", "", f"found = atkay.{name}(", *lines, ")"])
+    return "\n".join(["import atkay", "", f"{RESULT[name]} = atkay.{name}(", *lines, ")"])
 
 
 def code_of(view: View, path: str, title: str | None, again: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
@@ -98,7 +101,8 @@ def code_of(view: View, path: str, title: str | None, again: Mapping[str, Any]) 
     code = call(view)
     arguments = [repr(path), *([f"title={title!r}"] if title is not None else [])]
     arguments += [f"{name}={_named(view, name, value)}" for name, value in again.items() if value is not None]
-    code = f"{code}\natkay.report(found, {', '.join(arguments)})"
+    name = RESULT["evaluate" if view.comparison is None else "compare"]
+    code = f"{code}\natkay.report({name}, {', '.join(arguments)})"
     tables = ("runs", "recs", "truth", *FILTERS, *OF_USERS, *SIDE)
     free = [name for name in tables if re.search(rf"^    {name},$|[ (]{name}={name}\b", code, re.MULTILINE)]
     if not free:
@@ -138,7 +142,7 @@ def _of_result(result: Result) -> list[tuple[str, str]]:
     """The arguments of evaluate besides recs, truth and metrics."""
     default, arguments = Protocol(), list[tuple[str, str]]()
     library = next((each for each in list_dialects().values() if each.title == result.dialect), None)
-    if library is not None and result.apart:  # the library counts some of its numbers otherwise
+    if library is not None:
         default, arguments = Protocol(**library.protocol), [("dialect", repr(library.name))]
     words = {each.name: getattr(result.protocol, each.name) for each in dataclasses.fields(Protocol)}
     arguments += [

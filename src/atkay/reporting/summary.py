@@ -45,13 +45,13 @@ def _of_result(view: View) -> list[str]:
     lines = [f"{view.headline} is {_with_interval(summary)}, for {number_of(summary.users, 'user')}."]
     if not math.isnan(summary.low) and summary.mean and summary.high > summary.low:
         half = (summary.high - summary.low) / 2 / abs(summary.mean)
-        lines.append(f"The interval is ±{half:.0%} of the mean.")
+        lines.append(f"The interval is ±{100 * half:.0f} % of the mean.")
     population = result.population
     if population.relevant:
         share = population.hits / population.relevant
         lines.append(
-            f"{population.hits:,} of {population.relevant:,} relevant items ({share:.1%}) are in the lists, among "
-            f"{population.listed:,} listed items."
+            f"{population.hits:,} of {population.relevant:,} relevant items ({100 * share:.1f} %) are in the lists, "
+            f"among {population.listed:,} listed items."
         )
     return lines
 
@@ -183,7 +183,10 @@ def warnings(view: View) -> list[str]:
 def _cautions(result: Result) -> Iterator[str]:
     population = result.population
     if population.without_list:
-        yield f"{number_of(population.without_list, 'user')} with truth but no list."
+        skipped = result.protocol.no_recs == "skip"
+        users = population.evaluated + (population.without_list if skipped else 0)
+        how = "" if result.apart else ": skipped" if skipped else ": counted with an empty list"
+        yield f"No list for {population.without_list:,} of {number_of(users, 'user')}{how}."
     by_order = not result.protocol.trait("ties", "takes")
     if by_order and population.tie_decided > TIE_WARNING_SHARE * population.evaluated:
         yield (
