@@ -10,11 +10,15 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import atkay
 from atkay.cli.app import app
+from atkay.core.types import Slicing
+from atkay.reporting.card import by_segment
+from atkay.reporting.view import View
 from made import result
 from opened import Opened
 
@@ -94,6 +98,22 @@ def test_the_first_screen_of_the_demo(browser: Browser, tmp_path: Path) -> None:
     assert (lost, gained) == (sorted(lost), sorted(gained, reverse=True))
     assert (len(lost), len(gained), lost[0] < -0.5, gained[0] > 0.5) == (8, 8, True, True)
     assert [found.said, found.asked] == [[], [found.url]]
+
+
+@pytest.mark.parametrize(
+    ("names", "counts", "words"),
+    [
+        ("ABC", [20, 20, 20], "wins 100 % with A and 100 % with B, and loses 50 % with C"),
+        ("AC", [40, 20], "wins 100 % with A and loses 50 % with C"),
+    ],
+)
+def test_gains_by_segment_share_a_verb(names: str, counts: list[int], words: str) -> None:
+    """40 users rise from a mean of 0.25 to 0.5, and 20 fall from 0.5 to 0.25."""
+    values = {"old": [0.2, 0.3] * 20 + [0.5] * 20, "new": [0.5] * 40 + [0.2, 0.3] * 10}
+    slicing = Slicing("kind", list(names), np.repeat(np.arange(len(names)), counts))
+    runs = {name: result(of_run, slicings=(slicing,)) for name, of_run in values.items()}
+    compared = atkay.compare(runs, baseline="old", test="t")
+    assert by_segment(View.of(compared), compared.differences[0]) == f"By kind: new {words}."
 
 
 def test_the_word_is_that_of_min_effect(tmp_path: Path) -> None:

@@ -371,6 +371,7 @@ def test_what_the_page_says_besides(tmp_path: Path) -> None:
     assert f"Conventions of {result.dialect}." in (tmp_path / "a.html").read_text()
     some = dict(list(RUNS["base"].items())[1:])
     count, missing = len(TRUTH), len(TRUTH) - len(some)
+    no_recs: Any
     for no_recs, how in (("zero", "counted with an empty list"), ("skip", "skipped")):
         result = atkay.evaluate(some, TRUTH, "ndcg@5", no_recs=no_recs, weights=dict.fromkeys(TRUTH, 2.0))
         atkay.report(result, tmp_path / "a.html")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from atkay.comparison.decision import decide
@@ -107,14 +109,18 @@ def by_segment(view: View, difference: Difference) -> str:
     for slicing in dict.fromkeys(each.slice for _, each in chosen):
         of_slice = [(word, each) for word, each in chosen if each.slice == slicing]
         named = sorted(of_slice[:SEGMENTS_NAMED], key=lambda of: of[0] in ("worse", "lower"))
-        words = [None, *(word for word, _ in named)]
-        parts = [
-            f"{_size(each) if word == before else VERBS[word].format(_size(each))} with {segment_name(each.segment)}"
-            for before, (word, each) in zip(words, named, strict=False)
-        ]
+        clauses = [_clause(word, [each for _, each in group]) for word, group in groupby(named, key=itemgetter(0))]
+        between = ", and " if len(named) > len(clauses) else " and "
         more = f", and {rest:,} more significant below" if (rest := len(of_slice) - len(named)) else ""
-        sentences.append(f"By {shown(slicing)}: {shown(difference.run)} {_several(parts)}{more}.")
+        sentences.append(f"By {shown(slicing)}: {shown(difference.run)} {between.join(clauses)}{more}.")
     return " ".join(sentences)
+
+
+def _clause(word: str, differences: Sequence[Difference]) -> str:
+    """What a run does with some segments, the verb once."""
+    first, *others = differences
+    begin = f"{VERBS[word].format(_size(first))} with {segment_name(first.segment)}"
+    return _several([begin, *(f"{_size(each)} with {segment_name(each.segment)}" for each in others)])
 
 
 def _in_segments(view: View, difference: Difference) -> list[Difference]:
