@@ -267,3 +267,13 @@ def test_many_runs_are_drawn_few_at_a_time(browser: Browser, tmp_path: Path) -> 
     assert "run 11" in found.page.locator("#curves-table").text_content()  # type: ignore[operator]  # it has text
     assert found.page.evaluate("document.documentElement.scrollWidth") == 390
     assert found.said == []
+
+
+def test_a_number_of_whole_runs_alone(tmp_path: Path) -> None:
+    """Segments have their users, although no users are paired, and nothing stands below a heading without a word."""
+    catalog = ["a", "b", "x", "y", "z", "w", "v"]
+    compared = atkay.compare(RUNS, TRUTH, "coverage@3", slices=SEGMENTS, catalog=catalog, baseline="old")
+    atkay.report(compared, tmp_path / "page.html")
+    written = (tmp_path / "page.html").read_text()
+    assert re.findall(r"<small>(\d+) users</small>", written)[:2] == ["40", "20"]
+    assert 'id="changed"><li>Nothing else was measured.</li>' in written

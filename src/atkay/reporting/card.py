@@ -151,7 +151,8 @@ def _changed(view: View, difference: Difference) -> list[str]:
         )
     if (difference.run, difference.against) in view.changes:
         lines.append(view.changes[difference.run, difference.against])
-    return [*lines, *_other_metrics(view, difference), *_without_list(view, difference)]
+    lines += [*_other_metrics(view, difference), *_without_list(view, difference)]
+    return lines or ["Nothing else was measured."]
 
 
 def _other_metrics(view: View, difference: Difference) -> list[str]:

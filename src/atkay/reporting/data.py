@@ -181,6 +181,10 @@ def drawn_segments(view: View) -> dict[tuple[str | None, str | None], int]:
         for each in of_pair:
             where = (each.slice, each.segment)
             users[where] = max(users.get(where, 0), each.users + each.undefined)
+    for result in view.results.values():  # numbers of a whole run have no pairs of users
+        for slicing, segment, _, summary in result.slice_summaries:
+            if (slicing, segment) in users:
+                users[slicing, segment] = max(users[slicing, segment], summary.users + summary.undefined)
     return {where: users[where] for where in largest_segments(users)}
 
 

@@ -158,8 +158,9 @@ def _leaders(view: View, overall: list[str]) -> list[str]:
     if not others:
         return []
     word = "lowest" if view.headline.better == "lower" else "highest"
+    title = "mean" if view.comparison is None else view.comparison.title
     more = f"; and another run in {rest:,} more" if (rest := len(others) - SEGMENTS_NAMED) > 0 else ""
-    return [f"Segments in which another run has the {word} mean {name}: {'; '.join(others[:SEGMENTS_NAMED])}{more}."]
+    return [f"Segments in which another run has the {word} {title} {name}: {'; '.join(others[:SEGMENTS_NAMED])}{more}."]
 
 
 def _with_interval(summary: Summary) -> str:
