@@ -128,7 +128,8 @@ def _runs(view: View, comparison: Comparison) -> list[Element]:
     lead, *others = sentences(view)
     ahead, level = list[str](), ""
     if view.tiers:
-        ahead, level = ["tier"], "tier: its first run and all not significantly worse; below it, the 95 % CI of the rank; "
+        ahead = ["tier"]
+        level = "tier: its first run and all not significantly worse; below it, the 95 % CI of the rank; "
     notes = f"{level}{comparison.bold_legend}; 95 % CI below each mean, and below it the difference from "
     board = table(
         "Means of the runs",
