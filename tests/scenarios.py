@@ -182,7 +182,7 @@ def scenarios(
     ``subtopics``: the truth may name subtopics.
     """
     protocol = draw(rules())
-    repeats = protocol.duplicates == "first" or draw(st.integers(0, 9)) == 0
+    repeats = protocol.duplicates != "error" or draw(st.integers(0, 9)) == 0
     row = st.lists(st.tuples(users, items, scores), max_size=24)
     listed, graded = draw(row), draw(st.lists(st.tuples(users, items, grades), max_size=20))
     if not repeats:
@@ -246,6 +246,8 @@ def scenarios(
         segments = {owner(query(user)): of_user for user, of_user in {**drawn, ANCHOR: ("old", 1)}.items()}
     closed = protocol.ties in ("expected", "together") and draw(st.integers(0, 9)) > 0
     pool = [metric for metric in VARIANTS if metric.averages] if closed else VARIANTS
+    if protocol.duplicates == "counted":
+        pool = [metric for metric in pool if metric.repeats]
     first = draw(st.integers(0, len(pool) - 1))
     metrics = list(dict.fromkeys(pool[(first + 131 * n) % len(pool)] for n in range(n_metrics)))
     return Scenario(data, protocol, metrics, user_type, item_type, draw(st.integers(0, 3)), segments, stepwise)

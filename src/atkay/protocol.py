@@ -114,11 +114,13 @@ class Protocol(Visible):
         relevant="metrics of grades count those of relevant items",
         positive="metrics of grades count every grade above 0, whatever min_relevance says",
     )
-    duplicates: Literal["error", "first"] = word(
+    duplicates: Literal["error", "first", "counted"] = word(
         "Items that appear twice in a list or in a user's truth.",
         concerns="task",
         error="an item twice in one list or in one user's truth is an error",
         first="an item twice in one list counts at its better rank; twice in one user's truth, by its first row",
+        counted="an item twice in one list keeps both places, and is a hit at each if it is relevant; twice in one "
+        "user's truth, it counts by its first row",
     )
     unjudged: Literal["irrelevant", "drop"] = word(
         "Listed items that the truth does not grade.",

@@ -76,7 +76,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "scores": ("exact", "float32"),
     "nonpositive": ("listed", "missed"),
     "gains": ("relevant", "positive"),
-    "duplicates": ("error", "first"),
+    "duplicates": ("error", "first", "counted"),
     "unjudged": ("irrelevant", "drop"),
     "negative": ("irrelevant", "unjudged", "error"),
     "raters": ("one", "mean", "median", "majority", "error"),
@@ -277,13 +277,15 @@ def judge(data: Data, rules: Rules) -> Judged:
         rows = [(item, rounded(score, rules.scores)) for item, score in lists.get(user, [])]
         if not data.scored:
             rows = [(item, -float(place)) for place, (item, _) in enumerate(rows)]
-        ranked = first_of_each(in_rank_order(rows, relevant, rules.ties), rules.duplicates)
+        ranked = in_rank_order(rows, relevant, rules.ties)
+        if rules.duplicates != "counted":
+            ranked = list(first_of_each(ranked, rules.duplicates).items())
         count["duplicated"] += len(rows) - len(ranked)
-        scores = Counter(ranked.values())
+        scores = Counter(score for _, score in ranked)
         count["tied"] += sum(n for n in scores.values() if n > 1)
 
         kept, uncut, place = [], [], 0
-        for item, score in ranked.items():
+        for item, score in ranked:
             if (user, item) in data.exclude:
                 count["excluded"] += 1
                 continue

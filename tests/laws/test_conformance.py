@@ -35,8 +35,24 @@ PRINTED = {
 """What comes with few decimals."""
 RUN = [name for name, each in atkay.list_dialects().items() if each.checked == "run"]
 
-REPEATED = ("duplicates", "duplicate_truth")
-"""Data sets that repeat an item, which atkay refuses."""
+REPEATED: dict[str, dict[str, tuple[str, ...]]] = {
+    "duplicates": {
+        "counted": (
+            *("elliot", "haystack<3.1", "lenskit", "llama_index", "pyg", "recbole", "recommenders", "replay"),
+            *("rs_metrics", "spark", "torch_rechub"),
+        ),
+    },
+    "duplicate_truth": {
+        "first": (
+            *("beir", "cornac", "elliot", "evidently", "haystack", "ignite", "ir_measures", "keras_rs", "lightgbm"),
+            *("mlflow", "mteb", "ragas", "ranx", "recpack", "sentence_transformers", "sklearn", "spark", "tfranking"),
+            *("torchmetrics", "trec_eval", "trulens", "xgboost"),
+        ),
+    },
+}
+"""Data sets that repeat an item, which atkay refuses unless it is told how to count it: the word for duplicates under
+which libraries are replayed. The others take the last of repeated rows, as the keys of a dict do, count the repeated
+rows of the truth as further relevant items, or do either in some of their metrics."""
 CUT = {"trec_eval": "_{}", "spark": "({})", "mlflow": "_{}", "mteb": "_{}"}
 """How a library's own names say the cutoff, where not as "@5"."""
 
@@ -189,6 +205,8 @@ OPTIONS: dict[str, dict[str, str | dict[str, Any]]] = {
 """What a library's options are here: words of the metric, fields of the protocol, or a name that says them."""
 TRUTH: dict[str, dict[str, Any]] = {"truth=relevance > 0": {}, "truth=every row": {}}
 
+ONCE = "it takes the set of what is listed"
+PAIRS = "pairs of items, whose places are not counted here"
 NOT_SHARED: dict[str, dict[str, str]] = {
     "elliot": {
         "AUC": "it divides by one more than the irrelevant items",
@@ -199,21 +217,41 @@ NOT_SHARED: dict[str, dict[str, str]] = {
     "haystack": {
         "score=relevance | truth=every row": "an item of grade 0 is relevant and worth nothing",
     },
+    "haystack<3.1": {
+        "score=relevance | truth=every row": "an item of grade 0 is relevant and worth nothing",
+        "DocumentRecallEvaluator(multi_hit) | data=duplicates": ONCE,
+        "DocumentNDCGEvaluator | data=duplicate_truth": "the row that repeats an item is a further relevant item",
+    },
+    "ir_measures": {"dcg=exp-log2 | data=duplicate_truth": "gdeval.pl has the item twice in its ideal list"},
     "lenskit": {
         "normalize=True": "RBP over that of a list full of relevant items, which no word says",
         "gain=rating | truth=every row": "an item of grade 0 is relevant and worth nothing",
     },
-    "llama_index": {"use_granular_mrr=True": "the mean of 1 / rank over the hits"},
+    "llama_index": {
+        "use_granular_mrr=True": "the mean of 1 / rank over the hits",
+        "Precision | data=duplicates": ONCE,
+        "Recall | data=duplicates": ONCE,
+    },
     "pyg": {"LinkPredRecall | weighted=True": "hits and relevant items count as much as their grades"},
     "ranx": {
         "inputs=dicts | data=order": "users are paired by place",
     },
     "recommenders": {
         "auc | truth=relevance > 0": "all rows are relevant",
+        "ndcg_at_k | data=duplicates": "each place of an item counts as often as there are such places",
+        **{f"{name} | data=duplicates": "each place is a prediction" for name in ("rmse", "mae", "rsquared", "auc")},
         "auc | truth=every row": "its labels are the grades",
         "score_type=raw | truth=every row": "an item of grade 0 is relevant and worth nothing",
         "score_type=exp | truth=every row": "an item of grade 0 is relevant and worth nothing",
     },
+    "recbole": {f"{name} | data=duplicates": PAIRS for name in ("AUC", "GAUC")},
+    "replay": {
+        "Precision | data=duplicates": ONCE,
+        "Recall | data=duplicates": ONCE,
+        "RocAuc | data=duplicates": PAIRS,
+    },
+    "rs_metrics": {"recall | data=duplicates": ONCE},
+    "torch_rechub": {f"{name} | data=duplicates": PAIRS for name in ("auc", "gauc")},
     "recpack": {
         "y_true=relevance": "it multiplies hits by their grades, so that nDCG passes 1",
     },
@@ -321,13 +359,20 @@ class Recorded(NamedTuple):
     labels: frozenset[str]
 
 
+def word_of(name: str, data: str) -> str | None:
+    """The word for duplicates under which a dialect is replayed; None where no word fits."""
+    library = re.split("[<=>]", name)[0]
+    words = REPEATED.get(data, {"error": (name,)})
+    return next((word for word, names in words.items() if {name, library} & {*names}), None)
+
+
 def recorded(name: str) -> list[Recorded]:
-    """All that a library said, but for errors."""
+    """All that a library said, but for errors, and for repeated items that no word counts as it does."""
     return [
         Recorded(data, entry, _labels(data, entry))
         for data, entries in file_of(name)["data"].items()
         for entry in entries
-        if data not in REPEATED and not entry.get("error")
+        if word_of(name, data) and not entry.get("error")
     ]
 
 
@@ -366,6 +411,8 @@ def replay(spoken: Dialect, one: Recorded) -> Replay | None:
         metric = speak(spoken, name)[name]
     except SpecError:
         return None
+    if (duplicates := word_of(spoken.name, one.data)) not in (None, "error"):
+        chosen |= {"duplicates": duplicates}
     fields = {field.name for field in dataclasses.fields(atkay.Protocol)}
     words = {word: value for word, value in chosen.items() if word not in fields}
     asked = dataclasses.replace(metric, **words) if words else name

@@ -62,13 +62,19 @@ class MetricColumn:
     def of_one_order(self) -> bool:
         """Whether a user's value is that of one order of the list, and a mean that of the users' values."""
         ordered = self.protocol.ties not in AVERAGED_TIES and self.protocol.aggregate == "mean"
-        return ordered and not is_pooled(self.metric)
+        return ordered and self.listed_once and not is_pooled(self.metric)
+
+    @property
+    def listed_once(self) -> bool:
+        """Whether an item counts at one place of a list."""
+        return self.protocol.duplicates != "counted"
 
     @property
     def of_hits(self) -> bool:
         """Whether a user's value follows from the list and the relevant items alone."""
         metric = self.metric
-        return metric.needs_truth and not (metric.needs or metric.reads_scores or isinstance(metric, RunMetric))
+        of_hits = metric.needs_truth and not (metric.needs or metric.reads_scores or isinstance(metric, RunMetric))
+        return of_hits and self.listed_once
 
     @property
     def tried(self) -> bool:
@@ -150,7 +156,7 @@ def _holds(law: Law, values: Sequence[Floats]) -> bool:
 def _candidates(columns: Sequence[MetricColumn], relevant: Relevant) -> Iterator[Law]:
     """The laws of the field, for each pair of columns that they are about."""
     for at, one in enumerate(columns):
-        if one.metric.bounded and one.protocol.aggregate != "geometric":
+        if one.metric.bounded and one.listed_once and one.protocol.aggregate != "geometric":
             yield Law(((at, 1.0),), 1.0, f"{one.metric} is at most 1")
         if one.metric.least == 0:
             yield Law(((at, -1.0),), 0.0, f"{one.metric} is never negative")

@@ -259,6 +259,7 @@ def _choices(evidence: Evidence, base: Protocol) -> dict[str, list[dict[str, Any
     levels = evidence.levels[1:LEVELS]
     choices["min_relevance"] = [{"min_relevance": level} for level in [0.0] * evidence.zeros + levels]
     choices["min_relevance"] += [{"min_relevance": level, "gains": "positive"} for level in levels]
+    choices["duplicates"] = [{"duplicates": "counted"}] if evidence.repeated else []
     choices["average_over"] = [{"average_over": name} for name in evidence.coarser]
     for name in FILTERS:
         if name in evidence.tables:

@@ -114,6 +114,11 @@ class Evidence:
         return any(self._aligned(self.protocol).matched.repeated)
 
     @cached_property
+    def repeated(self) -> bool:
+        """Whether an item appears twice in a list."""
+        return self._aligned(self.protocol).matched.repeated[0]
+
+    @cached_property
     def levels(self) -> list[float]:
         """The grades above 0, the lowest first."""
         grade = self.tables["truth"].grade
@@ -176,8 +181,13 @@ class Evidence:
             keys = [(hits, *(getattr(each, name) for name in POPULATION)) for each in same_lists]
             fresh = {key: each for key, each in zip(keys, same_lists, strict=True) if key not in done}
             groupings = {each.groups: self._groups(each.groups) for each in fresh.values()}
-            sums = all_sums(judged, hits, metrics, groupings, recent)
-            done |= {key: sums[each.groups].means(each) for key, each in fresh.items()}
+            # Metrics that cannot count an item twice have no value where the protocol does.
+            fits = [metric.repeats or reading.duplicates != "counted" for metric in metrics]
+            sums = all_sums(judged, hits, list(itertools.compress(metrics, fits)), groupings, recent)
+            columns = [fit for metric, fit in zip(metrics, fits, strict=True) for _ in metric.cutoffs]
+            for key, each in fresh.items():
+                done[key] = np.full(len(columns), np.nan)
+                done[key][columns] = sums[each.groups].means(each)
             yield from ((each, done[key]) for key, each in zip(keys, same_lists, strict=True))
 
     def _reading(self, protocol: Protocol) -> Protocol:

@@ -120,6 +120,8 @@ def why_not(request: Request) -> str:
         return f"{metric} depends on more than what is relevant"
     if protocol.trait("ties", "takes") or protocol.trait("ties", "by") == "grade":
         return f"what becomes relevant changes the ranks under {argument('ties', protocol.ties)}"
+    if protocol.duplicates == "counted":
+        return f"{argument('duplicates', 'counted')} lets an item become relevant at several places at once"
     if protocol.unjudged == "drop":
         return f"{argument('unjudged', 'drop')} leaves no unjudged item in the lists"
     if protocol.nonpositive == "missed":

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from atkay.core import reference
 from atkay.core.kernels import match
 from atkay.core.lists import Lists
 
 if TYPE_CHECKING:
+    from atkay.core.lists import Match
     from atkay.core.types import Ints
 
 
@@ -19,6 +21,12 @@ def repeated(lists: Lists) -> Ints:
     order = np.argsort(pair, kind="stable")
     again = np.flatnonzero(pair[order[1:]] == pair[order[:-1]]) + 1
     return np.sort(order[again])
+
+
+def match_each(lists: Lists, others: Lists) -> Match:
+    """The rows of lists that others have, of an item that a list has twice every row; no other has an item twice."""
+    matched = match(lists, others)
+    return reference.match(lists, others) if matched.repeated[0] else matched
 
 
 def place_in(others: Lists, query: Ints, item: Ints) -> Ints:

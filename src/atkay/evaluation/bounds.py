@@ -152,6 +152,8 @@ def _why_not(metric: Metric, measured: Measured, grade: float) -> str:
         return "it has a value where nothing is relevant, too"
     if protocol.ties == "together" or protocol.trait("ties", "by") == "grade":
         return f"what becomes relevant changes the ranks under {argument('ties', protocol.ties)}"
+    if protocol.duplicates == "counted":
+        return f"{argument('duplicates', 'counted')} lets an unjudged item become relevant at several places at once"
     if protocol.unjudged == "drop":
         return f"{argument('unjudged', 'drop')} leaves no unjudged item in the lists"
     if judged.positive is not None:

@@ -194,6 +194,8 @@ def _why_not(metric: Metric, measured: Measured, forms: Container[Metric]) -> st
         return "it is a number of the whole run, not a mean over users"
     if not metric.needs_truth:
         return "it has a value where nothing is relevant, too"
+    if measured.protocol.duplicates == "counted":
+        return f"{argument('duplicates', 'counted')} counts an item at each of its places, so that no list is the best"
     if metric not in forms and not metric.shuffles(metric.view(measured.judged)):
         return "no closed form of its value by chance is known"
     if keeps_others(getattr(metric, "gain", "")):

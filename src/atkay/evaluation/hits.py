@@ -83,7 +83,7 @@ def _judgements(
 ) -> Judgements:
     """All rows of the truth; ``rank``: of those that are listed, whose rows are ``at``."""
     places = np.zeros(len(truth), np.int64)
-    places[at] = rank
+    places[at[::-1]] = rank[::-1]  # the first place of an item that stands twice
     return Judgements(truth, np.ones(len(truth)) if raw is None else raw, grade >= 0, places, find_score)
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from atkay.core.fingerprint import Fingerprint, item_fingerprint, numbers_of, scrambled
-from atkay.core.kernels import fingerprint, match, steps, take
+from atkay.core.kernels import fingerprint, steps, take
 from atkay.core.lists import Lists, constant, mask
-from atkay.core.match import repeated
+from atkay.core.match import match_each, repeated
 from atkay.core.order import Moved, Scores
 from atkay.core.types import Array
 from atkay.errors import RelevanceError
@@ -137,7 +137,8 @@ def judge(given: Aligned, protocol: Protocol) -> Settled:
         """The scores of the truth's rows, NaN where they are not listed."""
         assert aligned.score is not None
         out = np.full(len(aligned.truth), np.nan)
-        out[at] = aligned.score.values[order[ordered] if isinstance(order, np.ndarray) else ordered]
+        # Of an item that stands twice the first row's score is the one that stays.
+        out[at[::-1]] = aligned.score.values[order[ordered] if isinstance(order, np.ndarray) else ordered][::-1]
         return out
 
     equal = steps(ranking, scores()).equal if n_tied else None
@@ -198,7 +199,7 @@ def without_depth(protocol: Protocol) -> Protocol:
 
 def _named_above(ranking: Lists, named: Lists, row: Ints, query: Ints) -> Ints:
     """How many items that the truth names, and nobody judged, stand above each of the graded rows."""
-    unjudged = mask(match(ranking, named).row, len(ranking))
+    unjudged = mask(match_each(ranking, named).row, len(ranking))
     unjudged[row] = False  # somebody else judged it
     before = np.concatenate(([0], np.cumsum(unjudged)))
     above: Ints = before[row] - before[ranking.start[query]]
@@ -233,12 +234,13 @@ def _turned(aligned: Aligned) -> Aligned:
 
 
 def _each_pair_once(aligned: Aligned, protocol: Protocol) -> tuple[Aligned, Match]:
-    """Lists and truth without repeated items, and the listed rows that the truth grades."""
+    """Lists and truth without repeated items, which lists keep if each counts; and the rows that the truth grades."""
     matched = aligned.matched
     if not any(matched.repeated):
         return aligned, matched
     _check_once(aligned, protocol, matched.repeated)
-    if matched.repeated[0]:
+    each_time = protocol.duplicates == "counted"
+    if matched.repeated[0] and not each_time:
         # Of an item that stands twice the better rank counts, so the lists are put in order first.
         order, _ = _order(aligned, replace(protocol, ties="given"), matched.row[:0], np.empty(0))
         assert not isinstance(order, Moved)  # they keep the order that was given
@@ -251,7 +253,7 @@ def _each_pair_once(aligned: Aligned, protocol: Protocol) -> tuple[Aligned, Matc
     if matched.repeated[1]:
         truth, grade = one_grade_each(aligned.truth, aligned.grade, protocol.raters)
         aligned = replace(aligned, truth=truth, grade=grade)
-    return aligned, aligned.matched
+    return aligned, match_each(aligned.recs, aligned.truth) if each_time else aligned.matched
 
 
 def _check_once(aligned: Aligned, protocol: Protocol, twice: tuple[bool, bool]) -> None:
@@ -366,7 +368,7 @@ def _beyond(ranking: Lists, gone: Bools | None, depth: int) -> Bools:
 
 def _within(ranking: Lists, rows: Lists | Bools) -> Bools:
     """Which listed rows are among the given ones."""
-    return mask(match(ranking, rows).row, len(ranking)) if isinstance(rows, Lists) else rows[ranking.item]
+    return mask(match_each(ranking, rows).row, len(ranking)) if isinstance(rows, Lists) else rows[ranking.item]
 
 
 def _refuse_negative(aligned: Aligned, protocol: Protocol) -> None:
@@ -385,6 +387,8 @@ def _refuse_negative(aligned: Aligned, protocol: Protocol) -> None:
 def _duplicate(aligned: Aligned, table: str) -> DuplicateError:
     lists, where = (aligned.recs, "list") if table == "recs" else (aligned.truth, "truth")
     advice = f"Drop them, or pass {argument('duplicates', 'first')} to keep the first of each."
+    if table == "recs":
+        advice = f"{advice[:-1]}, or {argument('duplicates', 'counted')} to count each."
     if table == "truth":
         advice += f" If several people graded them, pass {argument('raters', 'mean')}."
         if aligned.truth_names.get("item") == "docno":  # of a qrels file

@@ -131,7 +131,7 @@ class Request:
         return "features" not in self.tables and any(metric.by_subtopic for metric in self.metrics)
 
     def check(self, *implied: str) -> None:
-        """Every metric has the tables that it needs, given or ``implied``, and a closed form where ties need one."""
+        """Every metric has the tables that it needs, given or ``implied``, and what ties and duplicates ask of it."""
         for metric in self.metrics:
             of_truth = metric.by_subtopic and "truth" in self.tables  # which tells when it is read
             for table in () if of_truth else metric.needs:
@@ -141,6 +141,7 @@ class Request:
                     raise SideError(needed + of_lists * metric.by_subtopic)
         for each in self.by_protocol():
             check_averages(each.metrics, each.protocol)
+            check_repeats(each.metrics, each.protocol)
 
     def by_protocol(self) -> list[Request]:
         """A request for each protocol and the metrics that are counted under it; the main one comes first."""
@@ -202,4 +203,14 @@ def check_averages(metrics: Sequence[Metric], protocol: Protocol) -> None:
         raise ProtocolError(
             f"{without[0]} does not support {argument('ties', protocol.ties)}; {listing(averaging)} do. "
             f"Choose {argument('ties', 'random')}, or leave the metric out."
+        )
+
+
+def check_repeats(metrics: Sequence[Metric], protocol: Protocol) -> None:
+    """Check that every metric can count an item twice, where the protocol counts it so."""
+    if protocol.duplicates == "counted" and (without := [each for each in metrics if not each.repeats]):
+        adding = [name for name, cls in sorted(list_metrics().items()) if cls.repeats]
+        raise ProtocolError(
+            f"{without[0]} does not support {argument('duplicates', 'counted')}, as it does more than add up hits; "
+            f"{listing(adding)} do. Choose {argument('duplicates', 'first')}, or leave the metric out."
         )

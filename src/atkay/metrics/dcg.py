@@ -67,6 +67,7 @@ class DCG(Metric):
     aliases: ClassVar[tuple[str, ...]] = ("discounted_cumulative_gain",)
     bounded = False
     averages = True
+    repeats = True
     by_grade = True
 
     gain: Literal["exp2", "linear", "binary", "exp2_above"] | Scale = word_or_table(

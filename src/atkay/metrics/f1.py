@@ -41,6 +41,7 @@ class F1(Ratio):
     aliases = ("f", "f_beta", "fbeta", "f_score", "f1_score")
     monotone = True
     averages = True
+    repeats = True
 
     beta: float = number(1.0, lambda beta: 0 < beta <= 1e6, "a number above 0, at most a million")
 

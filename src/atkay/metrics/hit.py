@@ -46,6 +46,7 @@ class HitRate(Ratio):
     aliases = ("hr", "hit_rate", "hitrate", "hit_ratio", "success")
     monotone = True
     averages = True
+    repeats = True
 
     count: Literal["any", "share", "number"] = word(
         any="1 where at least one item is relevant",

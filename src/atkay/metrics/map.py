@@ -53,6 +53,7 @@ class MAP(Metric):
     aliases = ("ap", "average_precision", "mean_average_precision")
     monotone = True
     averages = True
+    repeats = True
     by_score = True
 
     per: Literal["relevant", "capped", "hits", "k", "listed", "places"] = word(

@@ -37,6 +37,7 @@ class MAR(Metric):
     aliases = ("mean_average_recall",)
     monotone = True
     averages = True
+    repeats = True
 
     def values(self, judged: Judged) -> Floats:
         depth, hits = judged.depth(self.cutoffs), judged.total(1, self.cutoffs)
@@ -45,7 +46,9 @@ class MAR(Metric):
         else:
             ranks = judged.total(judged.rank.astype(float), self.cutoffs)
         counted = (depth + 1) * hits - ranks
-        return np.minimum(divide(counted, depth * judged.n_relevant[:, None]), 1.0)
+        relevant = judged.n_relevant[:, None]
+        # Recall at k is the highest of them, and rounding must not go past it.
+        return np.minimum(divide(counted, depth * relevant), divide(hits, np.broadcast_to(relevant, hits.shape)))
 
     def expression(self, judged: Judged) -> str:
         depth = int(judged.depth(self.cutoffs)[0, 0])

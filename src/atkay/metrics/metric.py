@@ -72,7 +72,7 @@ class Metric(Visible):
     _internal = (
         "across all_orders averages beside by_grade by_item by_length by_score by_subtopic cuts expression "
         "least looks_back monotone needs_pairs numbers of_empty of_one_gain partial plainest reach "
-        "reads_lists reads_scores shuffles sides top view"
+        "reads_lists reads_scores repeats shuffles sides top view"
     )
 
     name: ClassVar[str]
@@ -101,6 +101,8 @@ class Metric(Visible):
     """Whether some users with relevant items have no value."""
     averages: ClassVar[bool] = False
     """Whether the metric has a closed form for the average over all orders of equal scores."""
+    repeats: ClassVar[bool] = False
+    """Whether the metric adds up hits, so that a relevant item that is listed twice can count at both of its places."""
     monotone: ClassVar[bool] = False
     """Whether moving a relevant item up within the cutoff never makes the value worse, nor does a higher grade but for
     the ideal, and one more relevant item below the cutoff never makes it better: what ``result.bounds`` rests on."""

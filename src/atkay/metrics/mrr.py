@@ -42,6 +42,7 @@ class MRR(Metric):
     aliases = ("rr", "reciprocal_rank", "recip_rank", "mean_reciprocal_rank")
     monotone = True
     averages = True
+    repeats = True
     by_score = True
 
     target: Literal["any", "best"] = word(

@@ -49,6 +49,7 @@ class Precision(Ratio):
     aliases = ("p", "prec")
     monotone = True
     averages = True
+    repeats = True
     by_score = True
 
     per: Literal["k", "listed", "capped", "possible"] = word(

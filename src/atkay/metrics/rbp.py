@@ -56,6 +56,7 @@ class RBP(Metric):
     aliases = ("rank_biased_precision",)
     monotone = True
     averages = True
+    repeats = True
 
     p: float = persistence()
     gain: Literal["binary", "linear", "grade"] = word(

@@ -44,6 +44,7 @@ class Recall(Ratio):
     aliases = ("r", "rec", "sensitivity")
     monotone = True
     averages = True
+    repeats = True
     by_score = True
 
     per: Literal["relevant", "capped"] = word(

@@ -202,11 +202,15 @@ class Result(Exported, Mapping[str, float]):
         return np.asarray(code[chosen][np.unique(self.groups[chosen], return_index=True)[1]])
 
     def limits(self, name: str) -> Limits:
-        """The lowest and the highest value that a metric can have; estimates from a sample can have any."""
+        """The lowest and the highest value that a metric can have; estimates from a sample can have any.
+
+        Where an item counts at each of its places, there is no highest value.
+        """
         metric = self._single[name]
         if self.sampled is not None and self.sampled.estimator != "none":
             return UNLIMITED
-        return metric.least, 1.0 if metric.bounded else math.inf
+        bounded = metric.bounded and self.protocol_of(name).duplicates != "counted"
+        return metric.least, 1.0 if bounded else math.inf
 
     def with_intervals(self, interval: IntervalName, *, samples: int = 10_000, rng: int = 7) -> Result:
         """The same result with other 95 % confidence intervals.

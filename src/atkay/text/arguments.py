@@ -69,7 +69,7 @@ class ProtocolFields(TypedDict, total=False):
     scores: Literal["exact", "float32"]
     nonpositive: Literal["listed", "missed"]
     gains: Literal["relevant", "positive"]
-    duplicates: Literal["error", "first"]
+    duplicates: Literal["error", "first", "counted"]
     unjudged: Literal["irrelevant", "drop"]
     negative: Literal["irrelevant", "unjudged", "error"]
     raters: Literal["one", "mean", "median", "majority", "error"]

@@ -24,6 +24,7 @@ from atkay.inputs.columns import Columns
 from atkay.inputs.frames import as_polars
 from atkay.metrics.metric import RunMetric, is_pooled
 from atkay.results.summary import RATIO_SIDES
+from atkay.text.phrases import argument
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -243,8 +244,8 @@ def _judged(request: Request, setting: Setting, tables: dict[str, pl.DataFrame])
     for name in ("truth",) if settled else ("recs", "truth"):
         roles = request.columns[name]
         tables[name] = tables[name].sort(*roles.key, roles.item or "")
-    if request.protocol.duplicates == "first" and request.protocol.raters == "one":
-        _check_first(tables["truth"], request.columns["truth"])
+    if request.protocol.duplicates != "error" and request.protocol.raters == "one":
+        _check_first(tables["truth"], request.columns["truth"], request.protocol.duplicates)
     return measure_tables(request, setting, tables)
 
 
@@ -255,7 +256,7 @@ def _summed(part: Part, setting: Setting) -> Part:
     return part.sum(None if groups is None else groups.code, slicings)
 
 
-def _check_first(truth: pl.DataFrame, roles: Columns) -> None:
+def _check_first(truth: pl.DataFrame, roles: Columns, word: str) -> None:
     """Of rows that are repeated, it does not matter which one is the first."""
     pair = [*roles.key, *filter(None, (roles.item, roles.subtopic))]
     twice = truth.unique().filter(pl.struct(pair).is_duplicated())
@@ -263,8 +264,8 @@ def _check_first(truth: pl.DataFrame, roles: Columns) -> None:
         *who, item = twice.select(*roles.key, roles.item or "").row(0)
         raise DuplicateError(
             f"truth: item {item!r} of user {', '.join(map(repr, who))} has conflicting rows, and "
-            f"duplicates='first' needs their order, which Spark does not keep. Keep one row per user and item: "
-            "frame.groupBy(user, item).agg(max(grade))."
+            f"{argument('duplicates', word)} needs their order, which Spark does not keep. Keep one row per user and "
+            "item: frame.groupBy(user, item).agg(max(grade))."
         )
 
 
