@@ -237,6 +237,7 @@ def test_of_rows_none_is_the_first(spark: Session) -> None:
     recs = pl.DataFrame({"user": [1, 1, 1], "item": [3, 1, 1], "score": [3.0, 1.0, 2.0]})
     truth = pl.DataFrame({"user": [1, 1], "item": [1, 1], "relevance": [2.0, 2.0]})
     assert atkay.evaluate(in_spark(spark, recs), truth, "mrr", duplicates="first")["mrr"] == 1 / 2
+    assert atkay.evaluate(in_spark(spark, recs), truth, "recall", duplicates="counted")["recall"] == 2
     differ = truth.with_columns(relevance=pl.Series([2.0, 1.0]))
     with pytest.raises(errors.DuplicateError, match="truth: item 1 of user 1 has conflicting rows"):
         atkay.evaluate(in_spark(spark, recs), differ, "mrr", duplicates="first")

@@ -272,7 +272,7 @@ def batch_of(scenario: Scenario, batch: list[Any], n_items: int) -> dict[str, An
     """Lists as codes and scores, filled up with -1; the truth as a sparse matrix, in which a grade of 0 is stored."""
     data = scenario.data
     rows = [[(item, score) for who, item, score in data.recs if who == user] for user in batch]
-    width = max(1, *(len(row) for row in rows))
+    width = 1 + max(len(row) for row in rows)  # a row of codes that repeats one is refused where nothing is padded
     items, scores = np.full((len(batch), width), -1), np.zeros((len(batch), width))
     for at, row in enumerate(rows):
         for place, (item, score) in enumerate(row):
