@@ -218,7 +218,7 @@ def test_the_page_says_how_to_get_the_numbers_again() -> None:
     assert "no_recs='zero'," in code
     again: dict[str, Any] = {"recs": recs, "truth": truth}
     exec(code, again)
-    assert dict(again["found"]) == dict(result)
+    assert dict(again["result"]) == dict(result)
 
 
 def test_a_protocol_that_describes_a_table_needs_it_again() -> None:
