@@ -81,7 +81,6 @@ def metric(
 PLANTED: dict[str, tuple[str, dict[str, Any]]] = {
     "a repeated item counts again": ("ndcg", {"repeats": "counted"}),
     "repeated items are removed after the cut, not before": ("map", {"repeats": "after the cut"}),
-    "the ideal is cut at the length of the list": ("ndcg", {"best": "list"}),
     "the list is not cut at k, the ideal is": ("ndcg", {"deep": 1000}),
     "hit is not recall": ("recall", {"kind": "hit"}),
     "the logarithm is off by one: log2(rank + 2)": ("ndcg", {"discount": lambda rank: math.log2(rank + 2)}),
@@ -152,6 +151,7 @@ def test_planted_faults_are_named_with_a_counterexample_of_three_items(words: st
     ("options", "spec", "fields"),
     [
         ({}, "ndcg(gain=linear)@5", {}),
+        ({"best": "list"}, "ndcg(gain=linear,ideal=possible)@5", {}),
         ({"kind": "recall", "skipped": True}, "recall@5", {"no_recs": "skip"}),
         ({"kind": "map", "ties": "text"}, "map@5", {"ties": "text"}),
         ({"kind": "mrr", "relevant": lambda grade: grade >= 2}, "mrr@5", {"min_relevance": 2.0}),

@@ -193,15 +193,14 @@ def _dcg(metric: Metric, judged: Judged, gain: Any = None, divisor: Any = None) 
     return judged.total(worth, metric.cutoffs)
 
 
-def _ideal(metric: Metric, judged: Judged, gain: Any = None, divisor: Any = None, best: Ints | None = None) -> Floats:
-    """The same of the best list, which is as long as the list where ``best`` says so."""
+def _ideal(metric: Metric, judged: Judged, gain: Any = None, divisor: Any = None) -> Floats:
+    """The same of the best list."""
     gain = metric.gain if gain is None else gain  # type: ignore[attr-defined]
     divisor = discount_of(metric.discount) if divisor is None else divisor  # type: ignore[attr-defined]
     owner = np.repeat(np.arange(judged.n_queries), judged.n_relevant)
     place = np.arange(len(owner)) - np.repeat(np.cumsum(judged.n_relevant) - judged.n_relevant, judged.n_relevant) + 1
     worth = gains(gain, judged.grades, judged.threshold) / divisor(place)
-    depth = np.full(judged.n_queries, metric.cutoffs[0]) if best is None else best
-    worth = np.where(place <= depth[owner], worth, 0.0)
+    worth = np.where(place <= metric.cutoffs[0], worth, 0.0)
     return np.asarray(np.bincount(owner, worth, judged.n_queries)[:, None], float)
 
 
@@ -217,8 +216,7 @@ def _ndcg(above: dict[str, Any], below: dict[str, Any]) -> Formula:
     """NDCG with other words above the line and below it."""
 
     def formula(metric: Metric, judged: Judged) -> Floats:
-        own = {"best": np.minimum(metric.cutoffs[0], judged.n_listed)} if below.get("best") else {}
-        return divide(_dcg(metric, judged, **above), _ideal(metric, judged, **{**below, **own}))
+        return divide(_dcg(metric, judged, **above), _ideal(metric, judged, **below))
 
     return formula
 
@@ -394,7 +392,6 @@ FAULTS = (
     ),
     Fault("the ideal counts every gain as 1", formula=_ndcg({}, {"gain": "binary"}), kinds=GAINED),
     Fault("the list is not cut at k, the ideal is", formula=_deep, kinds=GAINED),
-    Fault("the ideal is cut at the length of the list", formula=_ndcg({}, {"best": True}), kinds=GAINED),
     Fault("1 / (rank + 1): ranks start at 2", formula=_reciprocal(lambda j: (j.nth == 1) / (j.rank + 1)), kinds=(MRR,)),
     Fault(
         "1 / (rank - 1): ranks start at 0",

@@ -168,6 +168,7 @@ class Search:
         self, meant: Metric, metrics: list[Metric], spoken: list[Spoken], protocols: Sequence[Protocol] = ()
     ) -> None:
         self.meant, self.metrics, self.spoken = meant, metrics, spoken
+        self.every = metrics
         self.cases: list[Probe] = []
         self.answers: list[Answer] = []
         self.scale, self.tolerance = 1, EXACT
@@ -308,16 +309,18 @@ class Search:
             plainer = at.with_fields(**{name: getattr(USUAL, name)})
             if count(plainer) <= wrong:
                 at, wrong = plainer, count(plainer)
+        of = of if wrong or fault is not None else self.every
         metric = of[int(np.argmin(self.wrong(at, fault, of)))]
         return Reading(metric, at, self.scale, fault), wrong
 
     def alike(self, reading: Reading) -> list[Reading]:
         """The other readings that the cases do not tell apart from this one."""
         wrong = self.wrong(reading.protocol, reading.fault).min()
-        here = self.wrong(reading.protocol, reading.fault)
+        metrics = self.every if reading.fault is None else self.metrics
+        here = self.wrong(reading.protocol, reading.fault, metrics)
         readings = [
             dataclasses.replace(reading, metric=metric)
-            for metric, count in zip(self.metrics, here.tolist(), strict=True)
+            for metric, count in zip(metrics, here.tolist(), strict=True)
             if count <= wrong and metric != reading.metric and (reading.fault is None or reading.fault.formula is None)
         ]
         readings += [
