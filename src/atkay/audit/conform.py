@@ -398,7 +398,8 @@ def _smallest(
     asking.sort(key=lambda each: each[0])
     answers = yield [(k, case) for _, k, case, _ in asking]
     for (_, k, case, expected_value), answer in zip(asking, answers, strict=True):
-        if not abs(answer.value - expected_value) <= near:
+        refused = any(REFUSALS[words][1](case, k) for words in search.refused)
+        if not refused and not abs(answer.value - expected_value) <= near:
             return _shown(name, case, k, reference.at(usual, k), answer.value, expected_value)
     values = reference.values(search.batch)
     wrong = np.flatnonzero(search.counted & np.isfinite(values) & ~search.matches(values / search.scale)).tolist()

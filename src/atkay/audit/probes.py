@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -76,11 +77,16 @@ class Probes:
     ) -> Floats:
         """A row per metric and a column per case; infinite where the metric does not go with the protocol."""
         values = np.full((len(metrics), len(self.cases)), np.nan)
-        for numeric in (False, True):
-            chosen = [at for at, case in enumerate(self.cases) if _numeric(case) == numeric]
+        for numeric, chosen in self._parts.items():
             if chosen:
                 values[:, chosen] = self._values(numeric, chosen, metrics, protocol, formula, mean or averaged)
         return values
+
+    @cached_property
+    def _parts(self) -> dict[bool, list[int]]:
+        """The cases whose items are all numbers, and the others."""
+        kinds = [_numeric(case) for case in self.cases]
+        return {kind: [at for at, own in enumerate(kinds) if own == kind] for kind in (False, True)}
 
     def worked(self, metric: Metric, protocol: Protocol) -> list[str]:
         """The arithmetic of the only case, a line per user."""
