@@ -1,4 +1,7 @@
-"""Evidently: a frame of the listed items, the rank as prediction, 0 as target of what is not in the truth."""
+"""Evidently: a frame of the listed items, the rank as prediction, 0 as target of what is not in the truth.
+
+It has no number for a place that no list with a relevant item reaches: there it is asked for the last that one does.
+"""
 
 import pandas as pd
 from evidently.legacy import metrics
@@ -23,7 +26,9 @@ def metric(case):
         for rank, item in enumerate(best_first(row), 1)
     ]
     frame = pd.DataFrame(rows, columns=["user_id", "item_id", "target", "prediction"])
-    k = min(case["k"], max(map(len, case["recs"].values())))  # it has no number below the longest list
+    k = min(
+        case["k"], frame.groupby("user_id").filter(lambda of: (of["target"] > 0).any()).groupby("user_id").size().max()
+    )
     measure = getattr(metrics, CLASSES[case["metric"]])(k=k)
     columns = ColumnMapping(recommendations_type="rank")
     Report([measure]).run(reference_data=None, current_data=frame, column_mapping=columns)
