@@ -33,6 +33,7 @@ def test_few(ranking_gate):
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # the entry point would bring it a second time
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # a file of the same length and second would not be read again
     return pytester
 
 
