@@ -58,6 +58,7 @@ def classes() -> dict[str, Any]:
         package.__path__ = [str(folder.joinpath(*name.split(".")))]
         sys.modules[name] = package
     log = ModuleType("elliot.utils.logging")
+    # a module made here has what it is given
     log.get_logger = lambda name, *level: logging.getLogger(name)  # type: ignore[attr-defined]
     sys.modules[log.__name__] = sys.modules["elliot.utils"].logging = log  # type: ignore[attr-defined]
     files = {name: import_module(f"elliot.evaluation.metrics.accuracy.{file}") for name, file in FILES.items()}

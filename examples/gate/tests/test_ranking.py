@@ -11,7 +11,7 @@ HERE = Path(__file__).parent
 TRUTH = HERE / "truth.csv"
 sys.path.insert(0, str(HERE.parent))
 
-from search import search  # noqa: E402
+from search import search  # noqa: E402  # which lies in the folder above
 
 
 def test_search(ranking_gate: Any) -> None:

@@ -187,16 +187,16 @@ def _number(name: str) -> str:
 
 def _dcg(metric: Metric, judged: Judged, gain: Any = None, divisor: Any = None) -> Floats:
     """DCG with another gain or another divisor."""
-    gain = metric.gain if gain is None else gain  # type: ignore[attr-defined]
-    divisor = discount_of(metric.discount) if divisor is None else divisor  # type: ignore[attr-defined]
+    gain = metric.gain if gain is None else gain  # type: ignore[attr-defined]  # of dcg
+    divisor = discount_of(metric.discount) if divisor is None else divisor  # type: ignore[attr-defined]  # too
     worth = gains(gain, judged.grade, judged.threshold) / divisor(judged.rank)
     return judged.total(worth, metric.cutoffs)
 
 
 def _ideal(metric: Metric, judged: Judged, gain: Any = None, divisor: Any = None) -> Floats:
     """The same of the best list."""
-    gain = metric.gain if gain is None else gain  # type: ignore[attr-defined]
-    divisor = discount_of(metric.discount) if divisor is None else divisor  # type: ignore[attr-defined]
+    gain = metric.gain if gain is None else gain  # type: ignore[attr-defined]  # of dcg
+    divisor = discount_of(metric.discount) if divisor is None else divisor  # type: ignore[attr-defined]  # too
     owner = np.repeat(np.arange(judged.n_queries), judged.n_relevant)
     place = np.arange(len(owner)) - np.repeat(np.cumsum(judged.n_relevant) - judged.n_relevant, judged.n_relevant) + 1
     worth = gains(gain, judged.grades, judged.threshold) / divisor(place)

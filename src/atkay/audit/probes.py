@@ -165,6 +165,7 @@ def averaged(values: Floats, case: Ints, n_cases: int) -> Floats:
 
 def _users(metric: Metric) -> Metric:
     """The metric averaged over users."""
+    # where it has the field
     return dataclasses.replace(metric, average="users") if hasattr(metric, "average") else metric  # type: ignore[call-arg]
 
 

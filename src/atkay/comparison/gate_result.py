@@ -174,6 +174,7 @@ class GateResult(Tables):
 
     def to_junit(self) -> str:
         """JUnit XML: a test case per number, failed if worse and skipped if it cannot be told."""
+        # mypy takes the keys, which are outcomes, for any text
         counts = {element: str(len(self._of(outcome))) for outcome, element in JUNIT.items()}  # type: ignore[arg-type]
         suite = ElementTree.Element(
             "testsuite",
